@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DATA_DATA_H
+#define DPARTUI_ENGINE_DATA_DATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Rows of labelled examples in memory. Exactly one of `pixels` and `numbers` is set. */
+struct dataset {
+    int rows, channels, height, width, classes;
+    uint8_t *pixels; /* rows x channels x height x width; the network sees pixel/255 */
+    float *numbers;  /* same shape, used as it is (random vectors) */
+    uint8_t *labels; /* rows, each < classes */
+};
+
+struct data {
+    char *name;                     /* "fashion-mnist", "glyphs", "random:100x5", or the folder */
+    char *source;                   /* where it was read from, for the record; "made from seed N" */
+    const char *const *class_names; /* `classes` of them, or NULL */
+    struct dataset train, test;
+};
+
+/*
+ * Open data by name or folder (dpartui.1, --data):
+ *  fashion-mnist, mnist, cifar10   below data_dir, then the data home
+ *  glyphs                          made from `seed` (see glyphs.c)
+ *  random:ROWSxCOLUMNS             N(0,1) vectors, labels in {0,1}; the test part has as many rows
+ *  DIR                             the four IDX files (gz or plain) or the CIFAR-10 binary files
+ *  NULL                            fashion-mnist if present, else glyphs
+ * Every file is checked whole: magic, counts, sizes, label range. *out is released by data_close.
+ */
+bool data_open(const char *name, const char *data_dir, uint64_t seed, struct data *out,
+               struct error *err);
+void data_close(struct data *data);
+
+/* Shape and classes without reading the rows (for `dpartui model` and form validation). */
+bool data_describe(const char *name, const char *data_dir, struct dataset *shape, char **resolved,
+                   struct error *err);
+
+#endif

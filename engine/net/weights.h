@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_NET_WEIGHTS_H
+#define DPARTUI_ENGINE_NET_WEIGHTS_H
+
+#include <stdint.h>
+
+#include "engine/net/net.h"
+#include "engine/spec.h"
+
+/* All numbers of a network on the host, in canonical order: values[net->params[i].offset + ...]. */
+struct weights {
+    float *values;           /* net->value_count */
+    int64_t batches_tracked; /* BatchNorm's num_batches_tracked */
+};
+
+bool weights_create(const struct net *net, struct weights *out, struct error *err);
+void weights_free(struct weights *weights);
+
+/*
+ * Fill by rule (reference: PyTorch 2, nn.Linear and nn.Conv2d). NORMAL: conv and linear weights
+ * from N(0, std), biases U(-b, b) with b = 1/sqrt(fan_in); PYTORCH: weights and biases U(-b, b).
+ * BatchNorm 1, 0; running statistics 0, 1. The numbers depend on (seed, param index, element)
+ * alone.
+ */
+void weights_init(const struct net *net, struct weights *weights, enum init_rule rule, double std,
+                  uint64_t seed);
+
+/*
+ * safetensors, PyTorch names (reference/formats). Reading accepts names behind "module.", wants
+ * every entry of the network with its shape and refuses others; F32 only. Errors name file, entry,
+ * what was found and expected. Writing is atomic; entries stand in module order, with
+ * num_batches_tracked (I64, []) behind running_var.
+ */
+bool weights_read(const struct net *net, const char *path, struct weights *weights,
+                  struct error *err);
+bool weights_write(const struct net *net, const char *path, const struct weights *weights,
+                   struct error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_RUN_H
+#define DPARTUI_ENGINE_TRAIN_RUN_H
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "engine/device/device.h"
+#include "engine/spec.h"
+
+/*
+ * One training run from a validated spec to its end, on the calling thread, with one worker thread
+ * per device below it. Everything it has to say goes through `struct run_sink`; it knows nothing
+ * of sockets.
+ */
+
+enum run_phase { PHASE_PREPARE, PHASE_TRAIN, PHASE_EVAL, PHASE_SAVE, PHASE_ENDED };
+
+enum run_stop {
+    RUN_GO_ON,
+    RUN_STOP_STEP, /* finish after the running step, save weights if asked */
+    RUN_STOP_NOW,  /* drop everything as soon as the devices answer */
+};
+
+/* Written by any thread, read by the run between steps (STEP) and inside waits (NOW). */
+struct run_control {
+    atomic_int stop;   /* enum run_stop */
+    _Atomic double lr; /* > 0: learning rate from the next step on; 0: the spec's. Set back to 0 by
+                          the run when it has taken it. */
+    atomic_bool paused;
+};
+
+/* Newest figures of a device in a run. */
+struct run_device {
+    struct device_id id;
+    const char *state;                /* "prepare", "train", "eval", "wait", "idle", "failed" */
+    long rows;                        /* of the current shard */
+    double samples_per_s;             /* while it computed, over the last second or so */
+    double compute_s, sync_s, wait_s; /* this epoch: computing; reducing; waiting for others/data */
+    uint64_t memory_bytes;            /* planned for this run */
+};
+
+/* A snapshot for viewers, delivered at most a few times a second and at every change of phase. */
+struct run_progress {
+    enum run_phase phase;
+    long epoch, epochs, step, total_steps; /* step counts over the whole run, from 1 */
+    long epoch_step, steps_per_epoch;
+    double lr, train_loss, train_acc; /* over the epoch so far */
+    double samples_per_s;             /* over the last second or so */
+    double elapsed_s, eta_s;          /* of the whole run; eta NAN while unknown */
+    int device_count;
+    const struct run_device *devices;
+};
+
+struct run_sink {
+    /* An event object of the command line's contract ("run", "step", "epoch", "end"), borrowed. */
+    void (*event)(void *context, json_t *event);
+    void (*progress)(void *context, const struct run_progress *progress);
+    void *context;
+};
+
+/*
+ * Resolve what the spec left open (model, data, devices, threads, type) and check the whole of it
+ * against this machine before anything large is allocated. Cheap enough for `submit`.
+ * ERROR_USAGE: the run is impossible as asked.
+ */
+bool run_resolve(struct spec *spec, struct error *err);
+
+/*
+ * Train. `run_number` goes into the events. Always ends with an "end" event: status "done",
+ * "stopped" or "failed". Returns false with *err for "failed" (ERROR_CANCELLED for "stopped").
+ */
+bool run_train(const struct spec *spec, long run_number, struct run_control *control,
+               const struct run_sink *sink, struct error *err);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_BASE_CLOCK_H
+#define DPARTUI_BASE_CLOCK_H
+
+/* Seconds on the monotonic clock: for durations and deadlines, never for dates. */
+double clock_seconds(void);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+static bool read_fully(int fd, const char *path, char *data, size_t size, struct error *err)
+{
+    size_t have = 0;
+    while (have < size) {
+        ssize_t got = read(fd, data + have, size - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_errno(err, "%s: cannot read", path);
+        if (got == 0)
+            return error_set(err, ERROR_FAILED, "%s: became shorter while it was read", path);
+        have += (size_t)got;
+    }
+    return true;
+}
+
+bool file_read(const char *path, size_t limit, char **data, size_t *length, struct error *err)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_errno(err, "%s: cannot open", path);
+    bool ok = false;
+    char *buffer = NULL;
+    if (fstat(fd, &info) != 0)
+        error_errno(err, "%s: cannot stat", path);
+    else if (!S_ISREG(info.st_mode))
+        error_set(err, ERROR_FAILED, "%s: not a regular file", path);
+    else if ((unsigned long long)info.st_size > limit)
+        error_set(err, ERROR_FAILED, "%s: %lld bytes, more than the %zu this kind of file may have",
+                  path, (long long)info.st_size, limit);
+    else if (!(buffer = malloc((size_t)info.st_size + 1)))
+        error_memory(err, path);
+    else
+        ok = read_fully(fd, path, buffer, (size_t)info.st_size, err);
+    close(fd);
+    if (!ok) {
+        free(buffer);
+        return false;
+    }
+    buffer[info.st_size] = '\0';
+    *data = buffer;
+    *length = (size_t)info.st_size;
+    return true;
+}
+
+bool file_writer_open(struct file_writer *writer, const char *path, struct error *err)
+{
+    *writer = (struct file_writer)FILE_WRITER_INIT;
+    writer->path = strdup(path);
+    writer->temporary = text_format("%s.XXXXXX", path);
+    if (!writer->path || !writer->temporary) {
+        file_writer_abort(writer);
+        return error_memory(err, path);
+    }
+    writer->fd = mkostemp(writer->temporary, O_CLOEXEC);
+    if (writer->fd < 0) {
+        error_errno(err, "%s: cannot create a temporary file beside it", path);
+        free(writer->temporary);
+        writer->temporary = NULL;
+        file_writer_abort(writer);
+        return false;
+    }
+    /* mkostemp makes files 0600; give what open() would have given. */
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(writer->fd, 0666 & ~mask) != 0) {
+        error_errno(err, "%s: cannot set the file's mode", path);
+        file_writer_abort(writer);
+        return false;
+    }
+    return true;
+}
+
+bool file_writer_put(struct file_writer *writer, const void *data, size_t length, struct error *err)
+{
+    const char *next = data;
+    while (length) {
+        ssize_t put = write(writer->fd, next, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return error_errno(err, "%s: cannot write", writer->path);
+        next += put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+static bool sync_directory_of(const char *path, struct error *err)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return error_memory(err, path);
+    char *slash = strrchr(copy, '/');
+    if (slash)
+        slash[slash == copy ? 1 : 0] = '\0';
+    int fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* Some file systems cannot sync a directory (EINVAL); the rename is all they offer. */
+    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    if (!ok)
+        error_errno(err, "%s: cannot sync its directory", path);
+    if (fd >= 0)
+        close(fd);
+    free(copy);
+    return ok;
+}
+
+bool file_writer_commit(struct file_writer *writer, struct error *err)
+{
+    bool ok = false;
+    int fd = writer->fd;
+    if (fsync(fd) != 0) {
+        error_errno(err, "%s: cannot sync", writer->path);
+    } else {
+        writer->fd = -1;
+        if (close(fd) != 0)
+            error_errno(err, "%s: cannot close", writer->path);
+        else if (rename(writer->temporary, writer->path) != 0)
+            error_errno(err, "%s: cannot rename the finished file into place", writer->path);
+        else
+            ok = true;
+    }
+    if (ok) {
+        free(writer->temporary);
+        writer->temporary = NULL;
+        ok = sync_directory_of(writer->path, err);
+    }
+    file_writer_abort(writer);
+    return ok;
+}
+
+void file_writer_abort(struct file_writer *writer)
+{
+    if (writer->fd >= 0)
+        close(writer->fd);
+    if (writer->temporary)
+        unlink(writer->temporary);
+    free(writer->temporary);
+    free(writer->path);
+    *writer = (struct file_writer)FILE_WRITER_INIT;
+}
+
+bool make_directories(const char *path, unsigned mode, struct error *err)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return error_memory(err, path);
+    bool ok = true;
+    for (char *at = copy + 1; ok; at++) {
+        if (*at != '/' && *at != '\0')
+            continue;
+        char saved = *at;
+        *at = '\0';
+        struct stat info;
+        if (mkdir(copy, (mode_t)mode) != 0 &&
+            (errno != EEXIST || stat(copy, &info) != 0 || !S_ISDIR(info.st_mode)))
+            ok = error_errno(err, "%s: cannot make this directory", copy);
+        *at = saved;
+        if (saved == '\0')
+            break;
+    }
+    free(copy);
+    return ok;
+}
+
+char *path_join(const char *directory, const char *name)
+{
+    size_t length = strlen(directory);
+    return text_format("%s%s%s", directory, length && directory[length - 1] == '/' ? "" : "/",
+                       name);
+}

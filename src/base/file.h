@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_BASE_FILE_H
+#define DPARTUI_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/*
+ * Read a whole regular file of at most `limit` bytes. *data is a new buffer with a NUL behind the
+ * last byte; the caller frees it.
+ */
+bool file_read(const char *path, size_t limit, char **data, size_t *length, struct error *err);
+
+/*
+ * A file that appears whole or not at all: it is written under a temporary name beside `path`,
+ * synced, renamed over `path`, and the directory is synced. Usage:
+ *     file_writer_open -> file_writer_put ... -> file_writer_commit
+ * file_writer_abort removes the temporary file; it may be called after any failure and after
+ * commit, where it does nothing.
+ */
+struct file_writer {
+    int fd;
+    char *path, *temporary;
+};
+
+#define FILE_WRITER_INIT                                                                           \
+    {                                                                                              \
+        .fd = -1                                                                                   \
+    }
+
+bool file_writer_open(struct file_writer *writer, const char *path, struct error *err);
+bool file_writer_put(struct file_writer *writer, const void *data, size_t length,
+                     struct error *err);
+bool file_writer_commit(struct file_writer *writer, struct error *err);
+void file_writer_abort(struct file_writer *writer);
+
+/* Make `path` and its parents (mode as mkdir's); existing directories are fine. */
+bool make_directories(const char *path, unsigned mode, struct error *err);
+
+/* "DIR/NAME" in a new string the caller frees; NULL when memory ran out. */
+char *path_join(const char *directory, const char *name);
+
+#endif

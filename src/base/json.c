@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/json.h"
+
+#include <math.h>
+
+static const json_t *member(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return value && !json_is_null(value) ? value : NULL;
+}
+
+bool json_get_bool(const json_t *object, const char *key, bool *out, struct error *err)
+{
+    const json_t *value = member(object, key);
+    if (!value)
+        return true;
+    if (!json_is_boolean(value))
+        return error_set(err, ERROR_USAGE, "'%s' must be true or false", key);
+    *out = json_is_true(value);
+    return true;
+}
+
+bool json_get_long(const json_t *object, const char *key, long low, long high, long *out,
+                   struct error *err)
+{
+    const json_t *value = member(object, key);
+    if (!value)
+        return true;
+    if (!json_is_integer(value) || json_integer_value(value) < low ||
+        json_integer_value(value) > high)
+        return error_set(err, ERROR_USAGE, "'%s' must be a whole number from %ld to %ld", key, low,
+                         high);
+    *out = (long)json_integer_value(value);
+    return true;
+}
+
+bool json_get_double(const json_t *object, const char *key, double low, double high, double *out,
+                     struct error *err)
+{
+    const json_t *value = member(object, key);
+    if (!value)
+        return true;
+    double number = json_number_value(value);
+    if (!json_is_number(value) || !isfinite(number) || number < low || number > high)
+        return error_set(err, ERROR_USAGE, "'%s' must be a number from %g to %g", key, low, high);
+    *out = number;
+    return true;
+}
+
+bool json_get_string(const json_t *object, const char *key, const char **out, struct error *err)
+{
+    const json_t *value = member(object, key);
+    if (!value)
+        return true;
+    if (!json_is_string(value))
+        return error_set(err, ERROR_USAGE, "'%s' must be a string", key);
+    *out = json_string_value(value);
+    return true;
+}
+
+json_t *json_finite(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_BASE_JSON_H
+#define DPARTUI_BASE_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * Typed access to members of a JSON object for things that came from outside. A missing (or null)
+ * member leaves *out as it was and is no error; a wrong type or a value out of bounds is
+ * ERROR_USAGE naming the member.
+ */
+bool json_get_bool(const json_t *object, const char *key, bool *out, struct error *err);
+bool json_get_long(const json_t *object, const char *key, long low, long high, long *out,
+                   struct error *err);
+bool json_get_double(const json_t *object, const char *key, double low, double high, double *out,
+                     struct error *err);
+/* *out is borrowed from the object. */
+bool json_get_string(const json_t *object, const char *key, const char **out, struct error *err);
+
+/* A finite number as a JSON real, anything else as null (JSON has no NaN). */
+json_t *json_finite(double value);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/paths.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+/* The XDG rule: a variable counts only when it holds an absolute path. */
+static char *xdg_directory(const char *variable, const char *below_home, struct error *err)
+{
+    const char *value = getenv(variable);
+    char *path = NULL;
+    if (value && value[0] == '/') {
+        path = path_join(value, "dpartui");
+    } else {
+        const char *home = getenv("HOME");
+        if (!home || home[0] != '/') {
+            error_set(err, ERROR_FAILED, "neither %s nor HOME names a directory: set one",
+                      variable);
+            return NULL;
+        }
+        path = text_format("%s/%s/dpartui", home, below_home);
+    }
+    if (!path)
+        error_memory(err, variable);
+    return path;
+}
+
+char *paths_data_home(struct error *err)
+{
+    return xdg_directory("XDG_DATA_HOME", ".local/share", err);
+}
+
+char *paths_config_home(struct error *err)
+{
+    return xdg_directory("XDG_CONFIG_HOME", ".config", err);
+}
+
+char *paths_state_home(struct error *err)
+{
+    return xdg_directory("XDG_STATE_HOME", ".local/state", err);
+}
+
+static bool private_directory(const char *path, struct error *err)
+{
+    struct stat info;
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return error_errno(err, "%s: cannot make the engine's private directory", path);
+    if (lstat(path, &info) != 0)
+        return error_errno(err, "%s: cannot stat", path);
+    if (!S_ISDIR(info.st_mode))
+        return error_set(err, ERROR_FAILED, "%s: not a directory: remove it", path);
+    if (info.st_uid != geteuid())
+        return error_set(err, ERROR_FAILED,
+                         "%s: belongs to another user: set XDG_RUNTIME_DIR to a directory of yours",
+                         path);
+    if (info.st_mode & 077)
+        return error_set(err, ERROR_FAILED, "%s: open to other users: chmod 700 it", path);
+    return true;
+}
+
+char *paths_runtime_dir(struct error *err)
+{
+    const char *base = getenv("XDG_RUNTIME_DIR");
+    struct stat info;
+    char *path;
+    if (base && base[0] == '/' && stat(base, &info) == 0 && S_ISDIR(info.st_mode))
+        path = path_join(base, "dpartui");
+    else
+        path = text_format("/tmp/dpartui-%lu", (unsigned long)geteuid());
+    if (!path) {
+        error_memory(err, "runtime directory");
+        return NULL;
+    }
+    if (!private_directory(path, err)) {
+        free(path);
+        return NULL;
+    }
+    return path;
+}
+
+static char *model_in(const char *directory, size_t length, const char *name, struct text *searched)
+{
+    char *path = text_format("%.*s/%s.conf", (int)length, directory, name);
+    if (path && access(path, R_OK) == 0)
+        return path;
+    free(path);
+    text_printf(searched, "%s%.*s", searched->length ? ", " : "", (int)length, directory);
+    return NULL;
+}
+
+char *paths_find_model(const char *name, struct error *err)
+{
+    size_t length = strlen(name);
+    if (strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0)) {
+        char *copy = strdup(name);
+        if (!copy)
+            error_memory(err, name);
+        return copy;
+    }
+    struct text searched = TEXT_INIT;
+    char *found = NULL;
+    const char *list = getenv("DPARTUI_MODEL_PATH");
+    while (list && *list && !found) {
+        size_t span = strcspn(list, ":");
+        if (span)
+            found = model_in(list, span, name, &searched);
+        list += span + (list[span] == ':');
+    }
+    struct error ignored = ERROR_INIT;
+    char *config = found ? NULL : paths_config_home(&ignored);
+    char *own = config ? path_join(config, "models") : NULL;
+    if (!found && own)
+        found = model_in(own, strlen(own), name, &searched);
+    if (!found)
+        found = model_in(DPARTUI_PKGDATADIR "/models", strlen(DPARTUI_PKGDATADIR "/models"), name,
+                         &searched);
+    if (!found) {
+        const char *places = text_cstr(&searched);
+        error_set(err, ERROR_USAGE, "no model '%s': %s.conf is in none of %s", name, name,
+                  places ? places : "the model directories");
+    }
+    free(own);
+    free(config);
+    text_free(&searched);
+    return found;
+}
+
+char *paths_sibling_program(const char *name, struct error *err)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *path = NULL;
+    if (length > 0) {
+        self[length] = '\0';
+        char *slash = strrchr(self, '/');
+        if (slash) {
+            *slash = '\0';
+            path = path_join(self, name);
+            if (path && access(path, X_OK) == 0)
+                return path;
+            free(path);
+        }
+    }
+    path = strdup(name);
+    if (!path)
+        error_memory(err, name);
+    return path;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_BASE_PATHS_H
+#define DPARTUI_BASE_PATHS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * Where things lie, by the XDG base directory rules. Each result is a new string the caller frees;
+ * NULL with *err filled when HOME is needed and unset, or memory ran out.
+ */
+char *paths_data_home(struct error *err);   /* $XDG_DATA_HOME/dpartui, ~/.local/share/dpartui */
+char *paths_config_home(struct error *err); /* $XDG_CONFIG_HOME/dpartui, ~/.config/dpartui */
+char *paths_state_home(struct error *err);  /* $XDG_STATE_HOME/dpartui, ~/.local/state/dpartui */
+
+/*
+ * The private directory of the engine's socket: $XDG_RUNTIME_DIR/dpartui, or where that is unset
+ * or unusable /tmp/dpartui-UID. It is made with mode 0700 when missing; one that is a link, belongs
+ * to somebody else or is open to others is refused.
+ */
+char *paths_runtime_dir(struct error *err);
+
+/*
+ * Find a model description: a name holding '/' or ending in ".conf" is a path; otherwise NAME.conf
+ * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, and the
+ * installed
+ * $(pkgdatadir)/models. The error lists the directories searched.
+ */
+char *paths_find_model(const char *name_or_file, struct error *err);
+
+/* Path of the program `name` that stands beside the running one, else `name` for $PATH. */
+char *paths_sibling_program(const char *name, struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_WORKBENCH_H
+#define DPARTUI_UI_WORKBENCH_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "engine/spec.h"
+
+enum charset { CHARSET_AUTO, CHARSET_UTF8, CHARSET_ASCII };
+
+struct workbench_options {
+    struct spec spec;     /* what the form starts with; borrowed */
+    enum charset charset; /* AUTO: by the locale */
+    bool colour;          /* false: mono (NO_COLOR or configuration) */
+    bool start_run;       /* submit `spec` at once when the engine is idle (`make run`) */
+};
+
+/*
+ * The workbench on the calling terminal until the user leaves. Refuses a terminal it cannot use
+ * (no tty, TERM=dumb) with the command to use instead. The terminal is restored in every case.
+ */
+bool workbench_run(const struct workbench_options *options, struct error *err);
+
+#endif
