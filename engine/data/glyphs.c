@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/data/draw.h"
 #include "engine/data/sets.h"
+#include "engine/rng.h"
 
 /*
  * `glyphs`: ten capital letters as crooked strokes on a noisy ground, drawn from a seed, for
@@ -23,6 +23,13 @@
 #define UNIT       256 /* of a pixel */
 #define ONE        4096
 #define HALF_SIDE  (SIDE * UNIT / 2)
+
+#define PERCENT(n) (ONE * (n) / 100)
+#define MAX_TURN   PERCENT(40) /* sideways for one upwards: about 22 degrees */
+#define MAX_SHEAR  PERCENT(20)
+#define MAX_SHIFT  (9 * UNIT / 2)
+#define MAX_WOBBLE (7 * UNIT / 8)
+#define MAX_WEAR   PERCENT(30) /* of a stroke's length */
 
 struct point {
     int x, y;
@@ -51,6 +58,44 @@ static const struct letter letters[CLASSES] = {
     {3, {{{-6, -8}, {6, -8}}, {{6, -8}, {-6, 8}}, {{-6, 8}, {6, 8}}}},                     /* Z */
 };
 
+/* Index of the random stream: the rows of each part, and the order of its labels. */
+enum { PART_TRAIN, PART_TEST, PART_ORDERS };
+
+/* The random words of one row, one after the other. */
+struct draws {
+    struct rng_stream stream;
+    uint32_t block, word[4];
+    int left;
+};
+
+static struct draws draw_begin(uint64_t seed, uint32_t index, int row)
+{
+    return (struct draws){.stream = rng_stream(seed, RNG_GLYPHS, index, (uint32_t)row, 0)};
+}
+
+static uint32_t draw_word(struct draws *d)
+{
+    if (!d->left) {
+        rng_block(&d->stream, d->block++, d->word);
+        d->left = 4;
+    }
+    return d->word[--d->left];
+}
+
+/* Uniform in low..high, both included; the spans are far below 2^32, so the bias is nil. */
+static int draw_range(struct draws *d, int low, int high)
+{
+    uint64_t span = (uint64_t)(high - low) + 1;
+    return low + (int)(draw_word(d) * span >> 32);
+}
+
+/* As draw_range, with a peak in the middle. */
+static int draw_middle(struct draws *d, int low, int high)
+{
+    int first = draw_range(d, low, high);
+    return (first + draw_range(d, low, high)) / 2;
+}
+
 /* How a row's letter is bent and placed. */
 struct pose {
     int xx, xy, yx, yy; /* in 1/4096: turn, shear and size */
@@ -58,36 +103,39 @@ struct pose {
     int left, top;      /* in units: shift of the middle */
 };
 
+/*
+ * Here and below every draw is a statement of its own: C leaves the order of evaluation open inside
+ * initialisers and argument lists, and another order would be another picture.
+ */
 static struct pose draw_pose(struct draws *d)
 {
-    int turn = draw_middle(d, -ONE * 45 / 100, ONE * 45 / 100),
-        shear = draw_range(d, -ONE / 5, ONE / 5);
-    int width = draw_range(d, ONE * 60 / 100, ONE * 110 / 100);
-    int height = draw_range(d, ONE * 65 / 100, ONE * 105 / 100);
-    return (struct pose){
-        .xx = width,
-        .xy = (shear - turn) * height / ONE,
-        .yx = turn * width / ONE,
-        .yy = height,
-        .bend_x = draw_range(d, -3 * UNIT, 3 * UNIT),
-        .bend_y = draw_range(d, -2 * UNIT, 2 * UNIT),
-        .left = draw_middle(d, -5 * UNIT, 5 * UNIT),
-        .top = draw_middle(d, -5 * UNIT, 5 * UNIT),
-    };
+    struct pose pose;
+    int turn = draw_middle(d, -MAX_TURN, MAX_TURN);
+    int shear = draw_range(d, -MAX_SHEAR, MAX_SHEAR);
+    int width = draw_range(d, PERCENT(65), PERCENT(110));
+    int height = draw_range(d, PERCENT(65), PERCENT(105));
+    pose.xx = width;
+    pose.xy = (shear - turn) * height / ONE;
+    pose.yx = turn * width / ONE;
+    pose.yy = height;
+    pose.bend_x = draw_range(d, -3 * UNIT, 3 * UNIT);
+    pose.bend_y = draw_range(d, -2 * UNIT, 2 * UNIT);
+    pose.left = draw_middle(d, -MAX_SHIFT, MAX_SHIFT);
+    pose.top = draw_middle(d, -MAX_SHIFT, MAX_SHIFT);
+    return pose;
 }
 
-/* Where a point of the letter's box comes to lie; `wobble` units of a shaky hand at most. */
-static struct point place(struct draws *d, const struct pose *pose, struct point p, int wobble)
+/* Where a point of the letter's box comes to lie, by a shaky hand. */
+static struct point place(struct draws *d, const struct pose *pose, struct point p)
 {
-    int x = p.x * UNIT, y = p.y * UNIT;
-    x += pose->bend_x * p.y * p.y / 64;
-    y += pose->bend_y * p.x * p.x / 36;
-    return (struct point){
-        HALF_SIDE + pose->left + (x * pose->xx + y * pose->xy) / ONE +
-            draw_range(d, -wobble, wobble),
-        HALF_SIDE + pose->top + (x * pose->yx + y * pose->yy) / ONE +
-            draw_range(d, -wobble, wobble),
-    };
+    struct point at = {HALF_SIDE + pose->left, HALF_SIDE + pose->top};
+    int x = p.x * UNIT + pose->bend_x * p.y * p.y / 64;
+    int y = p.y * UNIT + pose->bend_y * p.x * p.x / 36;
+    at.x += (x * pose->xx + y * pose->xy) / ONE;
+    at.y += (x * pose->yx + y * pose->yy) / ONE;
+    at.x += draw_range(d, -MAX_WOBBLE, MAX_WOBBLE);
+    at.y += draw_range(d, -MAX_WOBBLE, MAX_WOBBLE);
+    return at;
 }
 
 static int clamp(int value, int low, int high)
@@ -128,9 +176,9 @@ static void ink_stroke(uint8_t *ink, struct point a, struct point b, int radius,
 }
 
 /* A worn stroke: it begins or ends late. */
-static void wear(struct draws *d, struct point *from, struct point *to, int most)
+static void wear(struct draws *d, struct point *from, struct point *to)
 {
-    int gone = draw_range(d, 0, most), first = draw_word(d) & 1;
+    int gone = draw_range(d, 0, MAX_WEAR), first = draw_word(d) & 1;
     struct point *end = first ? from : to, *other = first ? to : from;
     end->x += (other->x - end->x) * gone / ONE;
     end->y += (other->y - end->y) * gone / ONE;
@@ -140,35 +188,42 @@ static void ink_letter(struct draws *d, uint8_t *ink, int label, int strength)
 {
     const struct letter *letter = &letters[label];
     struct pose pose = draw_pose(d);
-    int radius = draw_range(d, UNIT * 50 / 100, UNIT * 160 / 100);
+    int radius = draw_range(d, UNIT / 2, UNIT * 3 / 2);
     for (int i = 0; i < letter->count; i++) {
-        struct point from = place(d, &pose, letter->strokes[i].from, UNIT);
-        struct point to = place(d, &pose, letter->strokes[i].to, UNIT);
-        wear(d, &from, &to, ONE * 35 / 100);
-        ink_stroke(ink, from, to, radius, strength * draw_range(d, 70, 100) / 100);
+        struct point from = place(d, &pose, letter->strokes[i].from);
+        struct point to = place(d, &pose, letter->strokes[i].to);
+        wear(d, &from, &to);
+        int share = draw_range(d, PERCENT(70), PERCENT(100));
+        ink_stroke(ink, from, to, radius, strength * share / ONE);
     }
 }
 
-/* Strokes that belong to no letter. */
+/* Up to three strokes that belong to no letter. */
 static void ink_clutter(struct draws *d, uint8_t *ink, int strength)
 {
     for (int count = draw_range(d, 0, 3); count; count--) {
-        struct point from = {draw_range(d, 0, SIDE * UNIT), draw_range(d, 0, SIDE * UNIT)};
-        struct point to = {from.x + draw_range(d, -8 * UNIT, 8 * UNIT),
-                           from.y + draw_range(d, -8 * UNIT, 8 * UNIT)};
-        ink_stroke(ink, from, to, draw_range(d, UNIT * 40 / 100, UNIT),
-                   strength * draw_range(d, 30, 90) / 100);
+        struct point from, to;
+        from.x = draw_range(d, 0, SIDE * UNIT);
+        from.y = draw_range(d, 0, SIDE * UNIT);
+        to.x = from.x + draw_range(d, -8 * UNIT, 8 * UNIT);
+        to.y = from.y + draw_range(d, -8 * UNIT, 8 * UNIT);
+        int radius = draw_range(d, UNIT / 3, UNIT);
+        int share = draw_range(d, PERCENT(30), PERCENT(90));
+        ink_stroke(ink, from, to, radius, strength * share / ONE);
     }
 }
 
 static void draw_glyph(struct draws *d, int label, uint8_t *pixels)
 {
     uint8_t ink[SIDE * SIDE] = {0};
-    int ground = draw_range(d, 0, 70), strength = draw_range(d, 80, 185);
-    int noise = draw_range(d, 10, 60);
+    int ground = draw_range(d, 0, 60);
+    int strength = draw_range(d, 100, 195);
+    int noise = draw_range(d, 10, 50);
     ink_letter(d, ink, label, strength);
-    /* A letter that shines through from the back of the page. */
-    ink_letter(d, ink, draw_range(d, 0, CLASSES - 1), strength * draw_range(d, 0, 45) / 100);
+    /* Another letter shines through from the back of the page. */
+    int behind = draw_range(d, 0, CLASSES - 1);
+    int share = draw_range(d, 0, PERCENT(40));
+    ink_letter(d, ink, behind, strength * share / ONE);
     ink_clutter(d, ink, strength);
     for (int i = 0; i < SIDE * SIDE; i += 2) {
         uint32_t word = draw_word(d);
@@ -192,8 +247,8 @@ static void draw_labels(struct draws *d, uint8_t *labels)
     }
 }
 
-static bool make_part(uint64_t seed, enum draw_stream stream, enum draw_stream order, int rows,
-                      struct dataset *set, struct error *err)
+static bool make_part(uint64_t seed, uint32_t part, int rows, struct dataset *set,
+                      struct error *err)
 {
     glyphs_describe(set);
     set->rows = rows;
@@ -201,10 +256,10 @@ static bool make_part(uint64_t seed, enum draw_stream stream, enum draw_stream o
         return false;
     for (int row = 0; row < rows; row++) {
         if (row % CLASSES == 0) {
-            struct draws draws = draw_begin(seed, order, (uint32_t)(row / CLASSES));
-            draw_labels(&draws, set->labels + row);
+            struct draws order = draw_begin(seed, PART_ORDERS + part, row / CLASSES);
+            draw_labels(&order, set->labels + row);
         }
-        struct draws draws = draw_begin(seed, stream, (uint32_t)row);
+        struct draws draws = draw_begin(seed, part, row);
         draw_glyph(&draws, set->labels[row], set->pixels + (size_t)row * SIDE * SIDE);
     }
     return true;
@@ -218,6 +273,6 @@ void glyphs_describe(struct dataset *shape)
 
 bool glyphs_make(uint64_t seed, struct dataset *train, struct dataset *test, struct error *err)
 {
-    return make_part(seed, DRAW_GLYPHS_TRAIN, DRAW_GLYPHS_TRAIN_ORDER, TRAIN_ROWS, train, err) &&
-           make_part(seed, DRAW_GLYPHS_TEST, DRAW_GLYPHS_TEST_ORDER, TEST_ROWS, test, err);
+    return make_part(seed, PART_TRAIN, TRAIN_ROWS, train, err) &&
+           make_part(seed, PART_TEST, TEST_ROWS, test, err);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "engine/data/draw.h"
 #include "engine/data/sets.h"
+#include "engine/rng.h"
 
 /*
  * "random:ROWSxCOLUMNS": vectors of N(0,1) numbers. A hidden unit vector w, the same for both
@@ -17,6 +17,9 @@
 #define RANDOM_MOST_COLUMNS 1000000
 #define RANDOM_MOST_VALUES  100000000L /* of a part: 400 MB */
 #define RANDOM_NOISE        0.3        /* against w.x, which is N(0,1) */
+
+/* Index of the random stream: the rows of each part, and the hidden rule. */
+enum { PART_TRAIN, PART_TEST, PART_RULE };
 
 static bool random_parse(const char *name, long *rows, long *columns, struct error *err)
 {
@@ -48,18 +51,18 @@ bool random_describe(const char *name, struct dataset *shape, struct error *err)
     return true;
 }
 
-static void fill_rows(uint64_t seed, enum draw_stream stream, const double *rule,
-                      struct dataset *set)
+static void fill_rows(uint64_t seed, uint32_t part, const double *rule, struct dataset *set)
 {
     for (int row = 0; row < set->rows; row++) {
-        struct draws draws = draw_begin(seed, stream, (uint32_t)row);
+        struct rng_stream stream = rng_stream(seed, RNG_RANDOM_DATA, part, (uint32_t)row, 0);
         float *numbers = set->numbers + (size_t)row * (size_t)set->channels;
         double score = 0;
         for (int i = 0; i < set->channels; i++) {
-            numbers[i] = (float)draw_normal(&draws);
+            numbers[i] = (float)rng_normal(&stream, (uint64_t)i);
             score += rule[i] * numbers[i];
         }
-        set->labels[row] = score + RANDOM_NOISE * draw_normal(&draws) > 0;
+        double noise = rng_normal(&stream, (uint64_t)set->channels);
+        set->labels[row] = score + RANDOM_NOISE * noise > 0;
     }
 }
 
@@ -71,18 +74,18 @@ bool random_make(const char *name, uint64_t seed, struct dataset *train, struct 
     *test = *train;
     if (!dataset_allocate(train, true, name, err) || !dataset_allocate(test, true, name, err))
         return false;
-    double *rule = malloc((size_t)train->channels * sizeof *rule), length = 0;
+    double *rule = malloc((size_t)train->channels * sizeof *rule), squares = 0;
     if (!rule)
         return error_memory(err, name);
-    struct draws draws = draw_begin(seed, DRAW_RANDOM_RULE, 0);
+    struct rng_stream stream = rng_stream(seed, RNG_RANDOM_DATA, PART_RULE, 0, 0);
     for (int i = 0; i < train->channels; i++) {
-        rule[i] = draw_normal(&draws);
-        length += rule[i] * rule[i];
+        rule[i] = rng_normal(&stream, (uint64_t)i);
+        squares += rule[i] * rule[i];
     }
     for (int i = 0; i < train->channels; i++)
-        rule[i] /= sqrt(length);
-    fill_rows(seed, DRAW_RANDOM_TRAIN, rule, train);
-    fill_rows(seed, DRAW_RANDOM_TEST, rule, test);
+        rule[i] /= sqrt(squares);
+    fill_rows(seed, PART_TRAIN, rule, train);
+    fill_rows(seed, PART_TEST, rule, test);
     free(rule);
     return true;
 }
