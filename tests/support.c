@@ -29,6 +29,14 @@ void support_remove(char *directory)
     free(directory);
 }
 
+char *support_model(const char *name)
+{
+    const char *top = getenv("top_srcdir");
+    char *path = text_format("%s/etc/models/%s.conf", top ? top : "..", name);
+    ck_assert_ptr_nonnull(path);
+    return path;
+}
+
 void support_write(const char *path, const void *data, size_t length)
 {
     FILE *file = fopen(path, "wb");

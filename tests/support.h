@@ -11,6 +11,9 @@ char *support_directory(void);
 /* Remove the directory with everything in it, and free its name. */
 void support_remove(char *directory);
 
+/* Path of a model description in the source tree; free it. */
+char *support_model(const char *name);
+
 /* Make or replace a file. */
 void support_write(const char *path, const void *data, size_t length);
 
