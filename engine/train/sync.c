@@ -46,6 +46,7 @@ void sync_sum_gradients(const struct sync_group *group, int member, size_t begin
         memcpy(sum, group->replicas[0]->grads + at, count * sizeof *sum);
         for (int i = 1; i < group->size; i++) {
             const float *grads = group->replicas[i]->grads + at;
+#pragma omp simd
             for (size_t j = 0; j < count; j++)
                 sum[j] += grads[j];
         }
