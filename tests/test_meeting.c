@@ -182,8 +182,12 @@ START_TEST(abort_wakes_everybody_with_the_reason)
     struct workers *workers = start(&scene, PARTIES);
     workers_post(workers, leave_one);
     ck_assert(!workers_wait(workers, 0.02));
-    rendezvous_abort(scene.meeting, &reason);
-    rendezvous_abort(scene.meeting, &later);
+    int culprit = 0;
+    ck_assert(!rendezvous_aborted(scene.meeting, &culprit, &err));
+    rendezvous_abort(scene.meeting, -1, &reason);
+    rendezvous_abort(scene.meeting, 2, &later);
+    ck_assert(rendezvous_aborted(scene.meeting, &culprit, &err));
+    ck_assert_int_eq(culprit, -1);
     ck_assert(workers_wait(workers, 60));
     for (int i = 0; i < PARTIES; i++) {
         ck_assert_int_eq(workers_result(workers, i, &err), i == scene.leaver);

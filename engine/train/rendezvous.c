@@ -35,6 +35,7 @@ struct rendezvous {
     atomic_uint generation; /* barriers passed so far; also read by the busy loop */
     atomic_bool aborted;
     struct error reason;
+    int culprit;
     int arrived;
     struct party party[];
 };
@@ -82,26 +83,43 @@ void rendezvous_destroy(struct rendezvous *meeting)
     free(meeting);
 }
 
-static void call_off(struct rendezvous *meeting, const struct error *reason)
+static void call_off(struct rendezvous *meeting, int culprit, const struct error *reason)
 {
     if (atomic_load(&meeting->aborted))
         return;
+    meeting->culprit = culprit;
     meeting->reason = *reason;
     atomic_store(&meeting->aborted, true);
     pthread_cond_broadcast(&meeting->changed);
 }
 
-void rendezvous_abort(struct rendezvous *meeting, const struct error *reason)
+void rendezvous_abort(struct rendezvous *meeting, int culprit, const struct error *reason)
 {
     pthread_mutex_lock(&meeting->lock);
-    call_off(meeting, reason);
+    call_off(meeting, culprit, reason);
     pthread_mutex_unlock(&meeting->lock);
+}
+
+bool rendezvous_aborted(struct rendezvous *meeting, int *culprit, struct error *reason)
+{
+    pthread_mutex_lock(&meeting->lock);
+    bool aborted = atomic_load(&meeting->aborted);
+    if (aborted) {
+        *culprit = meeting->culprit;
+        *reason = meeting->reason;
+    }
+    pthread_mutex_unlock(&meeting->lock);
+    return aborted;
 }
 
 static void call_off_late(struct rendezvous *meeting, int party)
 {
     struct error reason = ERROR_INIT;
     struct text missing = TEXT_INIT;
+    int culprit = -1;
+    for (int i = meeting->parties - 1; i >= 0; i--)
+        if (!meeting->party[i].here)
+            culprit = i;
     for (int i = 0; i < meeting->parties; i++)
         if (!meeting->party[i].here)
             text_printf(&missing, "%s%s", missing.length ? ", " : "", meeting->names[i]);
@@ -109,7 +127,7 @@ static void call_off_late(struct rendezvous *meeting, int party)
     error_set(&reason, ERROR_FAILED, "%s waited %.0f s in vain for %s", meeting->names[party],
               meeting->limit_s, list ? list : "another device");
     text_free(&missing);
-    call_off(meeting, &reason);
+    call_off(meeting, culprit, &reason);
 }
 
 /* Has this barrier opened, or been called off, without a sleep? */

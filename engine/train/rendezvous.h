@@ -32,7 +32,13 @@ bool rendezvous_wait(struct rendezvous *meeting, int party, double *waited, stru
 bool rendezvous_sum(struct rendezvous *meeting, int party, double *values, size_t count,
                     double *waited, struct error *err);
 
-/* Call the meeting off; only the first reason counts. Any thread. */
-void rendezvous_abort(struct rendezvous *meeting, const struct error *reason);
+/*
+ * Call the meeting off; only the first call counts. `culprit` is the party to blame, -1 when it is
+ * none of them. Any thread.
+ */
+void rendezvous_abort(struct rendezvous *meeting, int culprit, const struct error *reason);
+
+/* Has the meeting been called off? Then *culprit and *reason are filled. Any thread. */
+bool rendezvous_aborted(struct rendezvous *meeting, int *culprit, struct error *reason);
 
 #endif

@@ -54,28 +54,25 @@ void sync_sum_gradients(const struct sync_group *group, int member, size_t begin
     }
 }
 
-void sync_fetch(const struct sync_group *group, int member, int source, bool params)
+void sync_fetch_statistics(const struct sync_group *group, int member, int source)
 {
     struct replica *to = group->replicas[member];
     const struct replica *from = group->replicas[source];
-    if (to == from)
-        return;
-    if (from->state_count)
+    if (to != from && from->state_count)
         memcpy(to->state, from->state, from->state_count * sizeof *from->state);
-    if (params)
+}
+
+void sync_fetch_params(const struct sync_group *group, int member, int source)
+{
+    struct replica *to = group->replicas[member];
+    const struct replica *from = group->replicas[source];
+    if (to != from)
         memcpy(to->params, from->params, from->count * sizeof *from->params);
 }
 
-struct sync_volume sync_step_volume(const struct sync_group *group)
+double sync_step_bytes(const struct sync_group *group)
 {
-    struct sync_volume volume = {0, 0};
-    if (group->size > 1) {
-        volume.reduced = (double)(group->replicas[0]->count * sizeof(float));
-        /* All methods: every member's gradients but one go somewhere, and every member but one gets
-         * the result from somewhere. */
-        volume.moved = 2 * (group->size - 1) * volume.reduced;
-    }
-    return volume;
+    return group->size > 1 ? (double)(group->replicas[0]->count * sizeof(float)) : 0;
 }
 
 double sync_algorithm_bandwidth(double reduced_bytes, double seconds)

@@ -39,7 +39,7 @@ struct sync_algorithm {
     /* After the backward pass: afterwards the gradients of each updating member are the sums. */
     bool (*after)(const struct sync_group *group, int member, struct sync_times *times,
                   struct error *err);
-    bool one_updates; /* member 0 alone runs the optimizer; otherwise everyone does */
+    bool one_updates; /* member 0 alone has the newest parameters; otherwise everyone updates */
 };
 
 const struct sync_algorithm *sync_algorithm_find(enum sync_method method);
@@ -48,16 +48,14 @@ const struct sync_algorithm *sync_algorithm_find(enum sync_method method);
 bool sync_check(const struct sync_group *group, const char *const *names, struct error *err);
 
 /*
- * Give `member` the running statistics of member `source`, and with `params` its parameters too.
- * Nobody may be writing the source's.
+ * Give `member` the running statistics, or the parameters, of member `source`. Nobody may be
+ * writing either's meanwhile.
  */
-void sync_fetch(const struct sync_group *group, int member, int source, bool params);
+void sync_fetch_statistics(const struct sync_group *group, int member, int source);
+void sync_fetch_params(const struct sync_group *group, int member, int source);
 
-/* Bytes that every step reduces, and bytes that it moves between devices to that end. */
-struct sync_volume {
-    double reduced, moved;
-};
-struct sync_volume sync_step_volume(const struct sync_group *group);
+/* Bytes of gradients that every step reduces; 0 with one device. */
+double sync_step_bytes(const struct sync_group *group);
 
 /*
  * nccl-tests' figures, bytes per second: algorithm bandwidth is the bytes reduced over the time,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/sync.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 
 /*
@@ -14,12 +12,9 @@
 static bool before(const struct sync_group *group, int member, struct sync_times *times,
                    struct error *err)
 {
-    const struct replica *first = group->replicas[0];
     double begin = clock_seconds();
     (void)err;
-    if (member != 0)
-        memcpy(group->replicas[member]->params, first->params,
-               first->count * sizeof *first->params);
+    sync_fetch_params(group, member, 0);
     times->moving_s += clock_seconds() - begin;
     return true;
 }
