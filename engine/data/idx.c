@@ -39,10 +39,10 @@ static void idx_close(struct idx_file *file)
     *file = (struct idx_file){0};
 }
 
-/* The file as it is, or packed; *path is NULL when neither is there. */
+/* The file, packed (as fetched and checked) or plain; *path is NULL when neither is there. */
 static bool idx_find(const char *dir, const char *name, char **path, struct error *err)
 {
-    static const char *const endings[] = {"", ".gz"};
+    static const char *const endings[] = {".gz", ""};
     struct stat info;
     *path = NULL;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
