@@ -111,8 +111,8 @@ static bool idx_header(struct idx_file *file, int dimensions, struct error *err)
                              file->path, file->dims[i], names[i], most);
         values *= file->dims[i]; /* at most 10^7 * 4096 * 4096 */
     }
-    if (values > DATA_MAX_VALUES)
-        return error_set(err, ERROR_FAILED, "%s: the header promises %llu bytes, more than %ld",
+    if (values > (uint64_t)DATA_MAX_VALUES)
+        return error_set(err, ERROR_FAILED, "%s: the header promises %llu bytes, more than %lld",
                          file->path, (unsigned long long)values, DATA_MAX_VALUES);
     if (values + length > bytes_bound(file->bytes))
         return error_set(err, ERROR_FAILED,
