@@ -14,11 +14,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/paths.h"
+#include "base/local_socket.h"
 #include "base/text.h"
 #include "spawn.h"
 
-#define LINE_LIMIT   ((size_t)1 << 20)
 #define OUTPUT_LIMIT ((size_t)4 << 20)
 #define READ_SIZE    ((size_t)64 << 10)
 /* How long a private engine may take to leave once its connection is closed. */
@@ -56,40 +55,6 @@ static struct client *client_new(int fd, pid_t child)
     return client;
 }
 
-static bool peer_is_us(int fd, struct error *err)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-        return error_errno(err, "cannot tell whose engine this is");
-    if (peer.uid != geteuid())
-        return error_set(err, ERROR_FAILED, "the engine's socket belongs to user %lu, not to you",
-                         (unsigned long)peer.uid);
-    return true;
-}
-
-static bool socket_address(struct sockaddr_un *address, struct error *err)
-{
-    char *directory = paths_runtime_dir(err);
-    if (!directory)
-        return false;
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    char *path = text_format("%s/engine.sock", directory);
-    free(directory);
-    if (!path)
-        return error_memory(err, "socket path");
-    bool fits = strlen(path) < sizeof address->sun_path;
-    if (fits)
-        strcpy(address->sun_path, path);
-    else
-        error_set(err, ERROR_FAILED,
-                  "%s: longer than the %zu bytes a socket's path may have: set XDG_RUNTIME_DIR to "
-                  "a shorter directory",
-                  path, sizeof address->sun_path - 1);
-    free(path);
-    return fits;
-}
-
 static bool connect_to(const struct sockaddr_un *address, struct client **out, struct error *err)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -100,7 +65,7 @@ static bool connect_to(const struct sockaddr_un *address, struct client **out, s
         error_set(err, ERROR_FAILED, "no engine is running: 'dpartui engine start' starts one");
     else if (!ok)
         error_errno(err, "%s: cannot connect to the engine", address->sun_path);
-    else if ((ok = peer_is_us(fd, err)) && !(*out = client_new(fd, 0)))
+    else if ((ok = local_socket_check_peer(fd, err)) && !(*out = client_new(fd, 0)))
         ok = error_memory(err, "connection");
     if (!ok)
         close(fd);
@@ -110,7 +75,7 @@ static bool connect_to(const struct sockaddr_un *address, struct client **out, s
 bool client_connect(struct client **out, struct error *err)
 {
     struct sockaddr_un address;
-    return socket_address(&address, err) && connect_to(&address, out, err);
+    return local_socket_address(&address, err) && connect_to(&address, out, err);
 }
 
 bool client_start_engine(struct error *err)
@@ -121,7 +86,7 @@ bool client_start_engine(struct error *err)
 bool client_open(struct client **out, double seconds, struct error *err)
 {
     struct sockaddr_un address;
-    if (!socket_address(&address, err))
+    if (!local_socket_address(&address, err))
         return false;
     if (connect_to(&address, out, err))
         return true;
@@ -238,7 +203,7 @@ static bool queue_request(struct client *client, const char *method, json_t *par
     if (!line)
         return error_memory(err, method);
     size_t length = strlen(line);
-    if (length >= LINE_LIMIT) {
+    if (length > PROTOCOL_LINE_LIMIT) {
         ok = error_set(err, ERROR_USAGE, "%s: the request is longer than 1 MiB", method);
     } else if (client->out.length + length >= OUTPUT_LIMIT) {
         ok = error_set(err, ERROR_FAILED, "the engine does not read its requests: is it stopped?");
@@ -271,7 +236,7 @@ static bool take_line(struct client *client, json_t **message, struct error *err
         text_consume(in, client->in_taken);
         client->in_taken = 0;
         client->in_scanned = in->length;
-        if (in->length > LINE_LIMIT)
+        if (in->length > PROTOCOL_LINE_LIMIT)
             return error_set(err, ERROR_FAILED, "the engine sent a line longer than 1 MiB");
         return true;
     }
