@@ -92,8 +92,8 @@ static void sample_load(struct telemetry *telemetry, struct telemetry_sample *sa
         struct cpu_ticks *before = &telemetry->before[i];
         sample->load[i] = NAN;
         if (before->total && now[i].total > before->total && now[i].busy >= before->busy)
-            sample->load[i] = (double)(now[i].busy - before->busy) /
-                              (double)(now[i].total - before->total);
+            sample->load[i] =
+                (double)(now[i].busy - before->busy) / (double)(now[i].total - before->total);
         *before = now[i];
     }
 }

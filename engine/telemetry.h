@@ -15,12 +15,12 @@
 #define TELEMETRY_MAX_CPUS 1024
 
 struct telemetry_sample {
-    uint64_t version;                  /* grows whenever a figure changed visibly */
-    double load[TELEMETRY_MAX_CPUS];   /* of each logical CPU over the last second, 0 to 1; NAN:
-                                          not known */
-    uint64_t memory_total;             /* bytes of the machine; 0: not known */
-    uint64_t memory_used;              /* bytes that are not available to programs */
-    uint64_t memory_engine;            /* bytes of this process that are resident */
+    uint64_t version;                /* grows whenever a figure changed visibly */
+    double load[TELEMETRY_MAX_CPUS]; /* of each logical CPU over the last second, 0 to 1; NAN:
+                                        not known */
+    uint64_t memory_total;           /* bytes of the machine; 0: not known */
+    uint64_t memory_used;            /* bytes that are not available to programs */
+    uint64_t memory_engine;          /* bytes of this process that are resident */
 };
 
 struct telemetry;

@@ -49,10 +49,10 @@ void connection_read(struct connection *connection)
 char *connection_line(struct connection *connection, size_t *length)
 {
     struct text *in = &connection->in;
-    char *newline = in->length > connection->in_scanned
-                        ? memchr(in->data + connection->in_scanned, '\n',
-                                 in->length - connection->in_scanned)
-                        : NULL;
+    char *newline =
+        in->length > connection->in_scanned
+            ? memchr(in->data + connection->in_scanned, '\n', in->length - connection->in_scanned)
+            : NULL;
     *length = newline ? (size_t)(newline - in->data) : in->length;
     if (*length > PROTOCOL_LINE_LIMIT) {
         connection_put_error(connection, NULL, RPC_NO_REQUEST, "a line longer than 1 MiB");
@@ -78,8 +78,8 @@ void connection_flush(struct connection *connection)
     size_t sent = 0;
     struct text *out = &connection->out;
     while (sent < out->length) {
-        ssize_t put = send(connection->fd, out->data + sent, out->length - sent,
-                           MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t put =
+            send(connection->fd, out->data + sent, out->length - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put >= 0) {
             sent += (size_t)put;
         } else if (errno != EINTR) {
@@ -130,8 +130,8 @@ void connection_put_event(struct connection *connection, const char *params, siz
 
 void connection_put_result(struct connection *connection, json_t *id, json_t *result)
 {
-    connection_put(connection, json_pack("{s:s, s:O?, s:o}", "jsonrpc", "2.0", "id", id, "result",
-                                         result));
+    connection_put(connection,
+                   json_pack("{s:s, s:O?, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
 }
 
 void connection_put_error(struct connection *connection, json_t *id, int code, const char *text)
@@ -141,9 +141,8 @@ void connection_put_error(struct connection *connection, json_t *id, int code, c
     if (!message)
         message = json_string("the error's text is not UTF-8");
     json_t *safe_id = id ? json_incref(id) : json_null();
-    connection_put(connection,
-                   json_pack("{s:s, s:o, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", safe_id, "error",
-                             "code", code, "message", message));
+    connection_put(connection, json_pack("{s:s, s:o, s:{s:i, s:o}}", "jsonrpc", "2.0", "id",
+                                         safe_id, "error", "code", code, "message", message));
 }
 
 bool connection_accepts(const struct connection *connection)
@@ -158,7 +157,6 @@ bool connection_is_over(const struct connection *connection)
         return true;
     if (connection->out.length)
         return false;
-    return connection->close_flushed ||
-           (connection->input_ended && !connection->tasks && !connection->follow_count &&
-            !connection->watching);
+    return connection->close_flushed || (connection->input_ended && !connection->tasks &&
+                                         !connection->follow_count && !connection->watching);
 }

@@ -48,7 +48,9 @@ struct connection {
     int follow_count;
     struct follow follow[CONNECTION_FOLLOWS];
     bool watching;
-    double interval, next_state; /* seconds; when the next state may go out */
+    bool more_events;                   /* kept events wait for room in `out` */
+    double interval;                    /* seconds between states at least */
+    double next_state, next_idle_state; /* when the next may go out; without a run */
     uint64_t state_version, state_changes;
     uint64_t next_mark; /* of the queue's marks */
 };

@@ -12,9 +12,9 @@ bool device_table_fill(struct device_table *table, struct error *err)
         char reason[160];
         int count = 0;
         const struct backend *backend = backend_find(kinds[i], &why);
-        if (backend && !backend->enumerate(table->info + table->count,
-                                           SPEC_MAX_DEVICES - table->count, &count, reason,
-                                           sizeof reason, err))
+        if (backend &&
+            !backend->enumerate(table->info + table->count, SPEC_MAX_DEVICES - table->count, &count,
+                                reason, sizeof reason, err))
             return false;
         table->count += count;
     }
@@ -33,8 +33,8 @@ json_t *device_info_json(const struct device_info *info)
 {
     char id[16];
     json_t *reason = info->available ? json_null() : json_string(info->reason);
-    json_t *memory = info->memory_bytes ? json_integer((json_int_t)info->memory_bytes)
-                                        : json_null();
+    json_t *memory =
+        info->memory_bytes ? json_integer((json_int_t)info->memory_bytes) : json_null();
     return json_pack("{s:s, s:s, s:i, s:o, s:b, s:o}", "device", device_id_text(info->id, id),
                      "name", info->name, "cores", info->cores, "memory_total", memory, "available",
                      info->available, "reason", reason);

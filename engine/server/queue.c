@@ -10,8 +10,8 @@
 #define WAITING_LIMIT  1000
 #define ENDED_LIMIT    1000
 #define MARKS_FOR_ALL  4096
-#define STEPS_OF_ENDED 4                    /* newest ended runs whose steps are kept */
-#define BYTES_OF_ENDED ((size_t)64 << 20)   /* of all ended runs' events */
+#define STEPS_OF_ENDED 4                  /* newest ended runs whose steps are kept */
+#define BYTES_OF_ENDED ((size_t)64 << 20) /* of all ended runs' events */
 
 void queue_touch(struct queue *queue)
 {
@@ -47,13 +47,13 @@ static void keep_event(struct queue *queue, struct record *record, json_t *event
         json_decref(numbered);
     }
     if (!text) {
-        record->log.next++; /* followers learn of it as a gap */
+        record->history.next++; /* followers learn of it as a gap */
         return;
     }
-    event_log_add(&record->log, text, is_step);
+    history_add(&record->history, text, is_step);
     if (!is_step) {
         record_note(record, event);
-        event_log_add(&queue->marks, text, false);
+        history_add(&queue->marks, text, false);
         queue_touch(queue);
     }
     free(text);
@@ -63,10 +63,10 @@ static void keep_event(struct queue *queue, struct record *record, json_t *event
 static void keep_end(struct queue *queue, struct record *record, const char *status,
                      const char *error)
 {
-    json_t *event = json_pack("{s:s, s:I, s:s, s:I, s:I}", "event", "end", "run",
-                              (json_int_t)record->number, "status", status, "epochs",
-                              (json_int_t)record->epochs_done, "steps",
-                              (json_int_t)(record->has_progress ? record->progress.step : 0));
+    json_t *event =
+        json_pack("{s:s, s:I, s:s, s:I, s:I}", "event", "end", "run", (json_int_t)record->number,
+                  "status", status, "epochs", (json_int_t)record->epochs_done, "steps",
+                  (json_int_t)(record->has_progress ? record->progress.step : 0));
     if (event && error)
         json_object_set_new(event, "error", json_string(error));
     if (event)
@@ -97,11 +97,11 @@ static void trim_ended(struct queue *queue)
         if (!has_ended(record))
             continue;
         if (++ended > STEPS_OF_ENDED)
-            event_log_drop_steps(&record->log);
-        bytes += record->log.bytes;
+            history_drop_steps(&record->history);
+        bytes += record->history.bytes;
         if (ended > 1 && bytes > BYTES_OF_ENDED) {
-            event_log_drop_steps(&record->log);
-            event_log_drop_marks(&record->log);
+            history_drop_steps(&record->history);
+            history_drop_marks(&record->history);
         }
         if (ended > ENDED_LIMIT)
             forget(queue, i - 1);
@@ -195,7 +195,7 @@ bool queue_start(struct queue *queue, void (*changed)(void *context), void *cont
                  struct error *err)
 {
     *queue = (struct queue){.changed = changed, .context = context};
-    event_log_init(&queue->marks, 1, MARKS_FOR_ALL);
+    history_init(&queue->marks, 1, MARKS_FOR_ALL);
     atomic_init(&queue->followers, 0);
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->wake, NULL);
@@ -232,7 +232,7 @@ void queue_free(struct queue *queue)
     for (size_t i = 0; i < queue->count; i++)
         record_free(queue->records[i]);
     free(queue->records);
-    event_log_free(&queue->marks);
+    history_free(&queue->marks);
     pthread_cond_destroy(&queue->wake);
     pthread_mutex_destroy(&queue->lock);
 }

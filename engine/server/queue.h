@@ -20,14 +20,14 @@ struct queue {
     size_t count, capacity;
     long last_number;
     struct record *current; /* the one that trains */
-    struct event_log marks; /* "run", "epoch" and "end" events of all runs, for those who watch */
+    struct history marks;   /* "run", "epoch" and "end" events of all runs, for those who watch */
     uint64_t version;       /* grows with every change a state shows */
     uint64_t changes;       /* grows with those that are not mere progress */
     bool leaving, idle;     /* idle: the runner has left */
     /* Not guarded: */
     pthread_cond_t wake;
     pthread_t runner;
-    atomic_int followers; /* readers of step events; with none a step wakes nobody */
+    atomic_int followers;           /* readers of step events; with none a step wakes nobody */
     void (*changed)(void *context); /* called on the runner's thread, without the lock */
     void *context;
 };

@@ -22,7 +22,7 @@ struct record *record_new(long number, struct spec *spec)
     atomic_init(&record->control.stop, RUN_GO_ON);
     atomic_init(&record->control.lr, 0.0);
     atomic_init(&record->control.paused, false);
-    event_log_init(&record->log, STEPS_KEPT, MARKS_KEPT);
+    history_init(&record->history, STEPS_KEPT, MARKS_KEPT);
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
     return record;
@@ -32,7 +32,7 @@ void record_free(struct record *record)
 {
     if (!record)
         return;
-    event_log_free(&record->log);
+    history_free(&record->history);
     spec_free(&record->spec);
     free(record->model);
     free(record->data);
@@ -171,10 +171,10 @@ json_t *record_json(const struct record *record)
 static json_t *epoch_events(const struct record *record, long *left_out)
 {
     json_t *newest_first = json_array(), *list = json_array();
-    bool brief = record->log.bytes > EPOCHS_BYTES;
-    size_t used = 0, marks = record->log.marks.count;
+    bool brief = record->history.bytes > EPOCHS_BYTES;
+    size_t used = 0, marks = record->history.marks.count;
     while (marks && used < EPOCHS_BYTES) {
-        const struct kept_event *mark = event_log_mark(&record->log, --marks);
+        const struct kept_event *mark = history_mark(&record->history, --marks);
         json_t *event = json_loadb(mark->text, mark->length, 0, NULL);
         const char *name = json_string_value(json_object_get(event, "event"));
         if (!name || strcmp(name, "epoch") != 0) {
@@ -231,6 +231,6 @@ json_t *record_json_state(const struct record *record)
         (json_int_t)(p ? p->steps_per_epoch : 0), "lr", json_finite(p ? p->lr : record->spec.lr),
         "train_loss", json_finite(p ? p->train_loss : NAN), "train_acc",
         json_finite(p ? p->train_acc : NAN), "samples_per_s",
-        json_finite(p ? p->samples_per_s : NAN), "elapsed_s",
-        json_finite(p ? p->elapsed_s : NAN), "eta_s", json_finite(p ? p->eta_s : NAN));
+        json_finite(p ? p->samples_per_s : NAN), "elapsed_s", json_finite(p ? p->elapsed_s : NAN),
+        "eta_s", json_finite(p ? p->eta_s : NAN));
 }

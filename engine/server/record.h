@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "engine/server/event_log.h"
+#include "engine/server/history.h"
 #include "engine/spec.h"
 #include "engine/train/run.h"
 
@@ -21,7 +21,7 @@ struct record {
     enum record_status status;
     struct spec spec; /* resolved */
     struct run_control control;
-    struct event_log log;
+    struct history history;
     bool ended; /* its "end" event is in the log */
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */

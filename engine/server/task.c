@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -64,10 +65,10 @@ bool task_take_progress(struct task *task, json_t **params)
     bool has = task->has_progress;
     const struct fetch_progress *p = &task->progress;
     if (has)
-        *params = json_pack("{s:s, s:i, s:i, s:I, s:I, s:o, s:s}", "file", task->file, "index",
-                            p->index, "count", p->count, "done", (json_int_t)p->done, "total",
-                            (json_int_t)p->total, "bytes_per_s", json_finite(p->bytes_per_s),
-                            "phase", p->phase);
+        *params =
+            json_pack("{s:s, s:i, s:i, s:I, s:I, s:o, s:s}", "file", task->file, "index", p->index,
+                      "count", p->count, "done", (json_int_t)p->done, "total", (json_int_t)p->total,
+                      "bytes_per_s", json_finite(p->bytes_per_s), "phase", p->phase);
     task->has_progress = false;
     pthread_mutex_unlock(&task->lock);
     return has;

@@ -21,8 +21,7 @@ struct queue;
 struct task;
 
 /* Result (a new reference) or an error; called on the task's thread. */
-typedef bool task_work(struct task *task, const json_t *params, json_t **result,
-                       struct error *err);
+typedef bool task_work(struct task *task, const json_t *params, json_t **result, struct error *err);
 
 struct task {
     struct task *next;

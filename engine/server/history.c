@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/event_log.h"
+#include "engine/server/history.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,64 +61,64 @@ static const struct kept_event *ring_find(const struct event_ring *ring, uint64_
     return low < ring->count ? ring_at(ring, low) : NULL;
 }
 
-void event_log_init(struct event_log *log, size_t step_limit, size_t mark_limit)
+void history_init(struct history *history, size_t step_limit, size_t mark_limit)
 {
-    *log = (struct event_log){.steps.limit = step_limit, .marks.limit = mark_limit};
+    *history = (struct history){.steps.limit = step_limit, .marks.limit = mark_limit};
 }
 
-void event_log_free(struct event_log *log)
+void history_free(struct history *history)
 {
-    event_log_drop_steps(log);
-    while (log->marks.count)
-        ring_drop_oldest(&log->marks, &log->bytes);
-    free(log->marks.slots);
-    free(log->first.text);
-    *log = (struct event_log){.next = 0};
+    history_drop_steps(history);
+    while (history->marks.count)
+        ring_drop_oldest(&history->marks, &history->bytes);
+    free(history->marks.slots);
+    free(history->first.text);
+    *history = (struct history){.next = 0};
 }
 
-bool event_log_add(struct event_log *log, const char *text, bool is_step)
+bool history_add(struct history *history, const char *text, bool is_step)
 {
-    struct kept_event event = {strdup(text), strlen(text), log->next++};
+    struct kept_event event = {strdup(text), strlen(text), history->next++};
     if (!event.text)
         return false;
     if (event.number == 0) {
-        log->first = event;
-        log->bytes += event.length;
+        history->first = event;
+        history->bytes += event.length;
         return true;
     }
-    if (!ring_add(is_step ? &log->steps : &log->marks, event, &log->bytes)) {
+    if (!ring_add(is_step ? &history->steps : &history->marks, event, &history->bytes)) {
         free(event.text);
         return false;
     }
     return true;
 }
 
-const struct kept_event *event_log_find(const struct event_log *log, uint64_t from)
+const struct kept_event *history_find(const struct history *history, uint64_t from)
 {
-    if (from == 0 && log->first.text)
-        return &log->first;
-    const struct kept_event *step = ring_find(&log->steps, from);
-    const struct kept_event *mark = ring_find(&log->marks, from);
+    if (from == 0 && history->first.text)
+        return &history->first;
+    const struct kept_event *step = ring_find(&history->steps, from);
+    const struct kept_event *mark = ring_find(&history->marks, from);
     if (!step || !mark)
         return step ? step : mark;
     return step->number < mark->number ? step : mark;
 }
 
-void event_log_drop_steps(struct event_log *log)
+void history_drop_steps(struct history *history)
 {
-    while (log->steps.count)
-        ring_drop_oldest(&log->steps, &log->bytes);
-    free(log->steps.slots);
-    log->steps = (struct event_ring){.limit = log->steps.limit};
+    while (history->steps.count)
+        ring_drop_oldest(&history->steps, &history->bytes);
+    free(history->steps.slots);
+    history->steps = (struct event_ring){.limit = history->steps.limit};
 }
 
-void event_log_drop_marks(struct event_log *log)
+void history_drop_marks(struct history *history)
 {
-    while (log->marks.count > 1)
-        ring_drop_oldest(&log->marks, &log->bytes);
+    while (history->marks.count > 1)
+        ring_drop_oldest(&history->marks, &history->bytes);
 }
 
-const struct kept_event *event_log_mark(const struct event_log *log, size_t index)
+const struct kept_event *history_mark(const struct history *history, size_t index)
 {
-    return index < log->marks.count ? ring_at(&log->marks, index) : NULL;
+    return index < history->marks.count ? ring_at(&history->marks, index) : NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_EVENT_LOG_H
-#define DPARTUI_ENGINE_SERVER_EVENT_LOG_H
+#ifndef DPARTUI_ENGINE_SERVER_HISTORY_H
+#define DPARTUI_ENGINE_SERVER_HISTORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,28 +23,28 @@ struct event_ring {
     size_t allocated, limit, head, count;
 };
 
-struct event_log {
+struct history {
     struct kept_event first;
     struct event_ring steps, marks;
     uint64_t next; /* number of the next event */
     size_t bytes;  /* of all kept texts */
 };
 
-void event_log_init(struct event_log *log, size_t step_limit, size_t mark_limit);
-void event_log_free(struct event_log *log);
+void history_init(struct history *history, size_t step_limit, size_t mark_limit);
+void history_free(struct history *history);
 
 /* Keep a copy of `text`. False: memory ran out; the event counts as dropped. */
-bool event_log_add(struct event_log *log, const char *text, bool is_step);
+bool history_add(struct history *history, const char *text, bool is_step);
 
 /* The first kept event whose number is at least `from`; NULL when there is none yet. Valid until
- * the log changes. */
-const struct kept_event *event_log_find(const struct event_log *log, uint64_t from);
+ * the history changes. */
+const struct kept_event *history_find(const struct history *history, uint64_t from);
 
 /* Let go of all kept steps, or of everything but event 0 and the newest mark. */
-void event_log_drop_steps(struct event_log *log);
-void event_log_drop_marks(struct event_log *log);
+void history_drop_steps(struct history *history);
+void history_drop_marks(struct history *history);
 
 /* Mark number `index` of the kept ones, oldest first; NULL past the newest. */
-const struct kept_event *event_log_mark(const struct event_log *log, size_t index);
+const struct kept_event *history_mark(const struct history *history, size_t index);
 
 #endif
