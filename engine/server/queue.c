@@ -2,6 +2,7 @@
 #include "engine/server/queue.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,7 +154,7 @@ static void execute(struct queue *queue, struct record *record)
     pthread_mutex_lock(&queue->lock);
     record->status = ok ? RUN_DONE : stopped ? RUN_STOPPED : RUN_FAILED;
     if (record->status == RUN_FAILED && !record->error[0])
-        strncpy(record->error, err.text, sizeof record->error - 1);
+        snprintf(record->error, sizeof record->error, "%s", err.text);
     if (!record->ended)
         keep_end(queue, record, record_status_name(record),
                  record->status == RUN_FAILED ? err.text : NULL);

@@ -2,6 +2,7 @@
 #include "engine/server/record.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static void note_end(struct record *record, const json_t *event)
     note_number(&record->test_acc, event, "test_acc");
     note_number(&record->s_per_epoch, event, "s_per_epoch");
     note_number(&record->samples_per_s, event, "samples_per_s");
-    strncpy(record->error, error ? error : "", sizeof record->error - 1);
+    snprintf(record->error, sizeof record->error, "%s", error ? error : "");
     record->ended = true;
 }
 

@@ -128,6 +128,7 @@ static void serve_connection(struct server *server, struct connection *connectio
     server_handle_lines(server, connection);
     if (due || revents || connection->more_events)
         server_add_events(server, connection);
+    connection_flush(connection);
     server_add_state(server, connection, now);
     connection_flush(connection);
 }
