@@ -4,17 +4,20 @@
 
 #include <stddef.h>
 
-/* Helpers of tests; what fails here fails the running test. */
+/* What several test programs need. All of it fails the running check when it cannot be done. */
 
-/* A new empty directory below $TMPDIR or /tmp. Give it to support_remove. */
-char *support_directory(void);
-/* Remove the directory with everything in it, and free its name. */
-void support_remove(char *directory);
+/* A new empty folder below $TMPDIR; release with remove_tree. */
+char *temporary_folder(void);
+/* Remove a folder with all that is in it, and free its name. NULL is fine. */
+void remove_tree(char *folder);
 
-/* Path of a model description in the source tree; free it. */
-char *support_model(const char *name);
+/* printf into a string that the caller frees. */
+char *format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 
-/* Make or replace a file. */
-void support_write(const char *path, const void *data, size_t length);
+/* Path of a model description in the source tree, for the caller to free. */
+char *shipped_model(const char *name);
+
+/* Write DIR/NAME; NULL data: zeros. Folders in between are made. */
+void put_file(const char *dir, const char *name, const void *data, size_t length);
 
 #endif

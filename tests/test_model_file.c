@@ -17,7 +17,7 @@ static void setup(void)
 {
     err = (struct error)ERROR_INIT;
     net = NULL;
-    directory = support_directory();
+    directory = temporary_folder();
     path = path_join(directory, "model.conf");
 }
 
@@ -25,16 +25,16 @@ static void teardown(void)
 {
     net_free(net);
     free(path);
-    support_remove(directory);
+    remove_tree(directory);
 }
 
 /* Parse a model of these layers for 2x6x6 and 3 classes. */
 static bool load_layers(const char *layers)
 {
-    char *text = text_format("default_input = [2, 6, 6]; default_classes = 3;\n"
-                             "layers = (\n%s);\n",
-                             layers);
-    support_write(path, text, strlen(text));
+    char *text = format("default_input = [2, 6, 6]; default_classes = 3;\n"
+                        "layers = (\n%s);\n",
+                        layers);
+    put_file(directory, "model.conf", text, strlen(text));
     free(text);
     return net_load_default(path, &net, &err);
 }
@@ -183,7 +183,7 @@ static const struct {
 
 START_TEST(bad_layers_are_refused)
 {
-    char *where = text_format("%s:%d: ", path, bad_layers[_i].line);
+    char *where = format("%s:%d: ", path, bad_layers[_i].line);
     ck_assert_msg(!load_layers(bad_layers[_i].layers), "accepted: %s", bad_layers[_i].layers);
     ck_assert_int_eq(err.kind, ERROR_USAGE);
     ck_assert_msg(strncmp(err.text, where, strlen(where)) == 0, "not at %s: %s", where, err.text);
@@ -226,21 +226,20 @@ static const struct {
     {SHAPE "\nlayers = ( {\n", 4, "syntax error"},
     {SHAPE "@include \"/etc/passwd\"\n" LINEAR, 2, "@include is not allowed"},
     {SHAPE "  @include \"x\"\n" LINEAR, 2, "@include is not allowed"},
-    {SHAPE "name = \"open\n" LINEAR, 0, "syntax error"},
+    {SHAPE "name = \"open\n;\n", 2, "this string has no end"},
     {"((((((((((((((((((((((((((((((((\n(((((((((((((((((((((((((((((((((", 2,
      "brackets nested deeper than 64"},
 };
 
 START_TEST(files_are_checked)
 {
-    support_write(path, files[_i].text, strlen(files[_i].text));
+    put_file(directory, "model.conf", files[_i].text, strlen(files[_i].text));
     bool ok = net_load_default(path, &net, &err);
     if (!files[_i].message) {
         ck_assert_msg(ok, "%s", err.text);
         return;
     }
-    char *where =
-        files[_i].line ? text_format("%s:%d: ", path, files[_i].line) : text_format("%s:", path);
+    char *where = files[_i].line ? format("%s:%d: ", path, files[_i].line) : format("%s:", path);
     ck_assert_msg(!ok, "accepted: %s", files[_i].text);
     ck_assert_int_eq(err.kind, ERROR_USAGE);
     ck_assert_msg(strncmp(err.text, where, strlen(where)) == 0, "not at %s: %s", where, err.text);
@@ -252,7 +251,7 @@ END_TEST
 START_TEST(fixed_input_and_classes_hold)
 {
     static const char text[] = "input = [1,2,2];\nclasses = 2;\n" LINEAR;
-    support_write(path, text, strlen(text));
+    put_file(directory, "model.conf", text, strlen(text));
     ck_assert(!net_load(path, (struct net_shape){1, 2, 3}, 2, &net, &err));
     ck_assert_ptr_nonnull(
         strstr(err.text, ":1: this model is for inputs of 1x2x2, the data are 1x2x3"));
@@ -269,18 +268,18 @@ START_TEST(files_that_are_no_text)
     size_t length = (1 << 20) + 1;
     char *bytes = malloc(length);
     memset(bytes, ' ', length);
-    support_write(path, bytes, length);
+    put_file(directory, "model.conf", bytes, length);
     ck_assert(!net_load_default(path, &net, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "1048577 bytes, more than the 1048576"));
     ck_assert_int_eq(err.kind, ERROR_USAGE);
     memset(bytes, '\n', length);
-    support_write(path, bytes, length - 1);
+    put_file(directory, "model.conf", bytes, length - 1);
     ck_assert(!net_load_default(path, &net, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "more than 65535 lines"));
-    support_write(path, "a = 1;\0", 7);
+    put_file(directory, "model.conf", "a = 1;\0", 7);
     ck_assert(!net_load_default(path, &net, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "zero byte"));
-    support_write(path, "", 0);
+    put_file(directory, "model.conf", "", 0);
     ck_assert(!net_load_default(path, &net, &err));
     ck_assert(!net_load_default(directory, &net, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "not a regular file"));
@@ -315,11 +314,11 @@ END_TEST
 /* Cut a good file short anywhere: an error or a network, never a crash. */
 START_TEST(truncated_files_do_no_harm)
 {
-    char *file = support_model("resnet18"), *text;
+    char *file = shipped_model("resnet18"), *text;
     size_t length;
     ck_assert(file_read(file, 1 << 20, &text, &length, &err));
     for (size_t cut = 0; cut < length; cut += 13) {
-        support_write(path, text, cut);
+        put_file(directory, "model.conf", text, cut);
         bool ok = net_load_default(path, &net, &err);
         ck_assert_int_eq(ok, net != NULL);
         net_free(net);

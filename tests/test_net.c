@@ -25,7 +25,7 @@ static void teardown(void)
 
 static void load_shipped(const char *name, struct net_shape input, int classes)
 {
-    char *file = support_model(name);
+    char *file = shipped_model(name);
     bool ok =
         input.c ? net_load(file, input, classes, &net, &err) : net_load_default(file, &net, &err);
     ck_assert_msg(ok, "%s", err.text);
@@ -211,7 +211,7 @@ END_TEST
 
 START_TEST(data_that_do_not_fit_are_refused)
 {
-    char *file = support_model("lenet");
+    char *file = shipped_model("lenet");
     ck_assert(!net_load(file, (struct net_shape){1, 8, 8}, 10, &net, &err));
     ck_assert_int_eq(err.kind, ERROR_USAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "lenet.conf:12: conv: the 5x5 window does not fit into "
