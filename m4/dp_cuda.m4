@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: MIT
 
 # DP_FIND_BELOW(VARIABLE, HEADER, DIRS)
-# VARIABLE becomes the first of DIRS that holds include/HEADER, else nothing.
+# VARIABLE becomes the first of DIRS that holds include/HEADER (or Debian's include/TRIPLET/HEADER),
+# else nothing.
 AC_DEFUN([DP_FIND_BELOW],
   [$1=
   for dp_dir in $3; do
-    AS_IF([test -f "$dp_dir/include/$2"], [$1=$dp_dir; break])
+    AS_IF([test -f "$dp_dir/include/$2" || test -f "$dp_dir/include/$host_cpu-linux-gnu/$2"],
+      [$1=$dp_dir; break])
   done])
+
+# DP_CUDA_FLAGS(ROOT, LIBRARY-DIR)
+# Add a root to CUDA_CPPFLAGS and CUDA_LDFLAGS, once; the compiler looks into /usr by itself.
+AC_DEFUN([DP_CUDA_FLAGS],
+  [AS_CASE([" $CUDA_CPPFLAGS "], [*" $1/include "*], [],
+    [AS_IF([test "x$1" != x/usr],
+      [AS_VAR_APPEND([CUDA_CPPFLAGS], ["-isystem $1/include "])
+       AS_VAR_APPEND([CUDA_LDFLAGS], ["-L$2 "])])])])
 
 # DP_LIBRARY_DIR(VARIABLE, ROOT, NAME)
 # VARIABLE becomes the folder below ROOT that holds libNAME.so (or only libNAME.so.N, as Python's
@@ -130,11 +140,10 @@ m4_define([_DP_CUDNN],
       [dp_cuda_note="$dp_cudnn_root has cudnn.h, but no libcudnn.so"],
     [_DP_VERSION([dp_version], [$dp_number], [1000000], [1000])
      AS_VAR_APPEND([dp_cuda_text], [", cuDNN $dp_version"])
-     CUDA_CPPFLAGS="-isystem $dp_cuda_root/include"
-     CUDA_LDFLAGS="-L$dp_cuda_lib"
-     AS_IF([test "x$dp_cudnn_root" != "x$dp_cuda_root"],
-       [AS_VAR_APPEND([CUDA_CPPFLAGS], [" -isystem $dp_cudnn_root/include"])
-        AS_VAR_APPEND([CUDA_LDFLAGS], [" -L$dp_cudnn_lib"])])
+     CUDA_CPPFLAGS=
+     CUDA_LDFLAGS=
+     DP_CUDA_FLAGS([$dp_cuda_root], [$dp_cuda_lib])
+     DP_CUDA_FLAGS([$dp_cudnn_root], [$dp_cudnn_lib])
      dp_cuda=yes
      _DP_NCCL])
   CPPFLAGS=$dp_save_cpp])
@@ -152,9 +161,7 @@ m4_define([_DP_NCCL],
   AS_IF([test "x$dp_number" != x],
     [_DP_VERSION([dp_version], [$dp_number], [1000000], [1000])
      AS_VAR_APPEND([dp_cuda_text], [", NCCL $dp_version"])
-     AS_IF([test "x$dp_nccl_root" != "x$dp_cuda_root"],
-       [AS_VAR_APPEND([CUDA_CPPFLAGS], [" -isystem $dp_nccl_root/include"])
-        AS_VAR_APPEND([CUDA_LDFLAGS], [" -L$dp_nccl_lib"])])
+     DP_CUDA_FLAGS([$dp_nccl_root], [$dp_nccl_lib])
      dp_nccl=yes],
     [AS_VAR_APPEND([dp_cuda_text], [", no NCCL"])
      AS_CASE([$with_nccl], [check|no], [],

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/conf_text.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -166,29 +167,6 @@ static bool take_group(struct settings *settings, const char *path, const config
     return true;
 }
 
-/*
- * libconfig would read any file that an @include names, and stop at a NUL byte as if the text ended
- * there. libconfig's own hook against includes is younger than the versions in use, so the
- * directive is found as its scanner finds it: first on a line, behind blanks.
- */
-static bool refuse_traps(const char *path, const char *data, size_t length, struct error *err)
-{
-    unsigned line = 1;
-    for (const char *at = data; at; line++) {
-        const char *start = at + strspn(at, " \t");
-        if (strncmp(start, "@include", strlen("@include")) == 0)
-            return error_set(err, ERROR_USAGE,
-                             "%s:%u: @include is not supported: put the settings into this file",
-                             path, line);
-        at = strchr(start, '\n');
-        if (at)
-            at++;
-    }
-    if (strlen(data) != length)
-        return error_set(err, ERROR_USAGE, "%s: holds a NUL byte: it is not a text file", path);
-    return true;
-}
-
 static bool take_text(struct settings *settings, const char *path, const char *data,
                       struct error *err)
 {
@@ -214,7 +192,7 @@ bool settings_read_file(struct settings *settings, const char *path, struct erro
     size_t length;
     if (!file_read(path, FILE_LIMIT, &data, &length, err))
         return false;
-    bool ok = refuse_traps(path, data, length, err) && take_text(settings, path, data, err);
+    bool ok = conf_text_check(path, data, length, err) && take_text(settings, path, data, err);
     free(data);
     return ok;
 }

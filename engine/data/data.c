@@ -20,6 +20,8 @@ static const char *const cifar_classes[] = {"airplane", "automobile", "bird",  "
                                             "dog",      "frog",       "horse", "ship", "truck"};
 static const char *const digit_classes[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
+static const char *const glyph_classes[] = {"A", "E", "F", "H", "K", "N", "T", "X", "Y", "Z"};
+
 /* The sets that have a name and lie in files: where below a data directory, in this order. */
 static const struct known_set {
     const char *name;
@@ -163,7 +165,11 @@ static bool find_made(const char *name, enum source_kind kind, struct found *fou
 {
     found->kind = kind;
     found->name = strdup(name);
-    return found->name ? true : error_memory(err, name);
+    if (!found->name)
+        return error_memory(err, name);
+    if (kind == SOURCE_GLYPHS)
+        found->classes = classes_copy(glyph_classes, 10, err);
+    return kind != SOURCE_GLYPHS || found->classes;
 }
 
 /* A folder of the user's own. */

@@ -16,7 +16,7 @@ bool dataset_allocate(struct dataset *set, bool numbers, const char *what, struc
     size_t rows = (size_t)set->rows;
     size_t row = (size_t)set->channels * (size_t)set->height * (size_t)set->width;
     if (row > (size_t)DATA_MAX_VALUES / rows)
-        return error_set(err, ERROR_FAILED, "%s: %zu rows of %zu values are more than %ld values",
+        return error_set(err, ERROR_FAILED, "%s: %zu rows of %zu values are more than %lld values",
                          what, rows, row, DATA_MAX_VALUES);
     set->labels = malloc(rows);
     if (numbers)

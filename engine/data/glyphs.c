@@ -18,8 +18,8 @@
 
 #define SIDE       28
 #define CLASSES    10
-#define TRAIN_ROWS 12000
-#define TEST_ROWS  2000
+#define TRAIN_ROWS 15000
+#define TEST_ROWS  2500
 #define UNIT       256 /* of a pixel */
 #define ONE        4096
 #define HALF_SIDE  (SIDE * UNIT / 2)
@@ -217,12 +217,12 @@ static void draw_glyph(struct draws *d, int label, uint8_t *pixels)
 {
     uint8_t ink[SIDE * SIDE] = {0};
     int ground = draw_range(d, 0, 60);
-    int strength = draw_range(d, 100, 195);
-    int noise = draw_range(d, 10, 50);
+    int strength = draw_range(d, 110, 195);
+    int noise = draw_range(d, 8, 44);
     ink_letter(d, ink, label, strength);
     /* Another letter shines through from the back of the page. */
     int behind = draw_range(d, 0, CLASSES - 1);
-    int share = draw_range(d, 0, PERCENT(40));
+    int share = draw_range(d, 0, PERCENT(35));
     ink_letter(d, ink, behind, strength * share / ONE);
     ink_clutter(d, ink, strength);
     for (int i = 0; i < SIDE * SIDE; i += 2) {

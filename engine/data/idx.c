@@ -39,10 +39,10 @@ static void idx_close(struct idx_file *file)
     *file = (struct idx_file){0};
 }
 
-/* The file as it is, or packed; *path is NULL when neither is there. */
+/* The file, packed (as fetched and checked) or plain; *path is NULL when neither is there. */
 static bool idx_find(const char *dir, const char *name, char **path, struct error *err)
 {
-    static const char *const endings[] = {"", ".gz"};
+    static const char *const endings[] = {".gz", ""};
     struct stat info;
     *path = NULL;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
@@ -111,8 +111,8 @@ static bool idx_header(struct idx_file *file, int dimensions, struct error *err)
                              file->path, file->dims[i], names[i], most);
         values *= file->dims[i]; /* at most 10^7 * 4096 * 4096 */
     }
-    if (values > DATA_MAX_VALUES)
-        return error_set(err, ERROR_FAILED, "%s: the header promises %llu bytes, more than %ld",
+    if (values > (uint64_t)DATA_MAX_VALUES)
+        return error_set(err, ERROR_FAILED, "%s: the header promises %llu bytes, more than %lld",
                          file->path, (unsigned long long)values, DATA_MAX_VALUES);
     if (values + length > bytes_bound(file->bytes))
         return error_set(err, ERROR_FAILED,

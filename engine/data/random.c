@@ -11,7 +11,8 @@
 /*
  * "random:ROWSxCOLUMNS": vectors of N(0,1) numbers. A hidden unit vector w, the same for both
  * parts, gives the label: 1 where w.x plus some noise is positive. So a linear model can learn it,
- * up to about one row in ten.
+ * up to about one row in ten. (The numbers pass through the C library's logarithm and cosine, whose
+ * last bits are not the same in every library.)
  */
 
 #define RANDOM_MOST_COLUMNS 1000000

@@ -11,9 +11,9 @@
  * and test parts, which dataset_free releases, also after a failure.
  */
 
-#define DATA_MAX_ROWS    10000000   /* per part */
-#define DATA_MAX_VALUES  (1L << 32) /* per part: pixels, or numbers */
-#define DATA_MAX_CLASSES 256        /* labels are bytes */
+#define DATA_MAX_ROWS    10000000    /* per part */
+#define DATA_MAX_VALUES  (1LL << 32) /* per part: pixels, or numbers */
+#define DATA_MAX_CLASSES 256         /* labels are bytes */
 
 void dataset_free(struct dataset *set);
 

@@ -78,12 +78,14 @@ void figures_step(struct figures *figures, const struct step_part *parts, int de
     rate_add(&figures->rate, (double)rows, seconds, now);
 }
 
-bool figures_end_epoch(struct figures *figures, double seconds, bool whole, struct error *err)
+void figures_end_epoch(struct figures *figures, double seconds)
 {
     figures->epoch.seconds = seconds;
     figures->train_s += seconds;
-    if (!whole)
-        return true;
+}
+
+bool figures_count_epoch(struct figures *figures, struct error *err)
+{
     if (figures->count == figures->capacity) {
         int capacity = figures->capacity ? 2 * figures->capacity : 16;
         double *grown = realloc(figures->seconds, (size_t)capacity * sizeof *grown);
@@ -92,7 +94,7 @@ bool figures_end_epoch(struct figures *figures, double seconds, bool whole, stru
         figures->seconds = grown;
         figures->capacity = capacity;
     }
-    figures->seconds[figures->count++] = seconds;
+    figures->seconds[figures->count++] = figures->epoch.seconds;
     return true;
 }
 

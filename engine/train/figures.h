@@ -14,10 +14,10 @@
 
 /* Where one device's time went in one step. */
 struct step_times {
-    double compute_s; /* forward, backward, update */
-    double reduce_s;  /* keeping the replicas equal, waiting for those who reduce included */
+    double compute_s;  /* forward, backward, update */
+    double reduce_s;   /* keeping the replicas equal, waiting for those who reduce included */
     double exchange_s; /* sums inside the passes (synchronised BatchNorm), likewise */
-    double wait_s; /* waiting for devices that are still computing */
+    double wait_s;     /* waiting for devices that are still computing */
 };
 
 /* Rows per second over the last second or so. */
@@ -47,7 +47,7 @@ struct epoch_figures {
 struct figures {
     double begin; /* of the run, on clock_seconds */
     long steps, rows;
-    double train_s, eval_s; /* of all epochs so far, the running one left out of train_s */
+    double train_s, eval_s; /* of all epochs before the running one, of all evaluations */
     long evaluations;
     double test_loss, test_acc; /* newest; NAN before the first */
     struct rate rate;
@@ -69,8 +69,9 @@ struct step_part {
 void figures_step(struct figures *figures, const struct step_part *parts, int devices,
                   double seconds);
 
-/* The epoch took `seconds` to train; `whole`: it counts for the time per epoch. */
-bool figures_end_epoch(struct figures *figures, double seconds, bool whole, struct error *err);
+void figures_end_epoch(struct figures *figures, double seconds);
+/* The epoch now ended was a whole one: it counts for the time per epoch. */
+bool figures_count_epoch(struct figures *figures, struct error *err);
 void figures_evaluated(struct figures *figures, double loss, double accuracy, double seconds);
 
 /* NAN where there is nothing to divide by. */

@@ -33,6 +33,12 @@ static bool conclude(struct member *member, bool ok, struct error *err)
     return ok;
 }
 
+/* A device without rows in this step is idle, although it takes part in the reduction. */
+static enum activity busy_state(const struct member *member)
+{
+    return member->train[member->run->step.size].rows > 0 ? ACTIVITY_TRAIN : ACTIVITY_IDLE;
+}
+
 /* struct device_exchange: BatchNorm sums over all devices, in the middle of a pass. */
 static bool exchange_sum(void *context, double *values, size_t count, struct error *err)
 {
@@ -40,7 +46,7 @@ static bool exchange_sum(void *context, double *values, size_t count, struct err
     double begin = clock_seconds(), waited = 0;
     show(member, ACTIVITY_WAIT);
     bool ok = rendezvous_sum(member->run->meeting, member->index, values, count, &waited, err);
-    show(member, ACTIVITY_TRAIN);
+    show(member, busy_state(member));
     member->times.wait_s += waited;
     member->times.exchange_s += clock_seconds() - begin - waited;
     return ok;
@@ -127,10 +133,9 @@ static bool compute(struct member *member, struct error *err)
     };
     for (int i = 0; i < member->index; i++)
         batch.index += run->members[i].train[step->size].rows;
-    show(member, pass->rows > 0 ? ACTIVITY_TRAIN : ACTIVITY_IDLE);
+    show(member, busy_state(member));
     double begin = clock_seconds();
-    bool ok =
-        member->backend->plan_run(member->device, pass->plan, &batch, &member->result, err);
+    bool ok = member->backend->plan_run(member->device, pass->plan, &batch, &member->result, err);
     times->compute_s += clock_seconds() - begin - times->exchange_s - times->wait_s;
     give_sign(member);
     return ok;
@@ -156,8 +161,7 @@ static bool step(struct member *member, struct error *err)
     struct sync_times times = {0, 0};
     member->result = (struct batch_result){0, 0};
     member->times = (struct step_times){0, 0, 0, 0};
-    if (!alone && algorithm->before &&
-        !algorithm->before(&run->group, member->index, &times, err))
+    if (!alone && algorithm->before && !algorithm->before(&run->group, member->index, &times, err))
         return false;
     if (!compute(member, err))
         return false;
@@ -166,16 +170,17 @@ static bool step(struct member *member, struct error *err)
         return false;
     member->times.reduce_s += times.moving_s;
     member->times.wait_s += times.wait_s;
-    if (!update(member, err))
-        return false;
-    show(member, ACTIVITY_WAIT);
-    return true;
+    return update(member, err);
 }
 
 bool member_step(void *context, int index, struct error *err)
 {
     struct member *member = &((struct run *)context)->members[index];
-    return conclude(member, step(member, err), err);
+    bool ok = step(member, err);
+    /* The next step follows at once: what a viewer sees in between is a device that trains. */
+    if (ok)
+        show(member, busy_state(member));
+    return conclude(member, ok, err);
 }
 
 static bool evaluate_rows(struct member *member, const struct pass *pass, long begin,
@@ -237,10 +242,10 @@ bool member_export(void *context, int index, struct error *err)
     if (index != 0)
         return true;
     sync_fetch_statistics(&run->group, index, run->statistics_from);
-    return conclude(member,
-                    member->backend->replica_export(member->device, run->replicas[index],
-                                                    &run->weights, err),
-                    err);
+    return conclude(
+        member,
+        member->backend->replica_export(member->device, run->replicas[index], &run->weights, err),
+        err);
 }
 
 void member_close(void *context, int index)

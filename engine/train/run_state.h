@@ -104,12 +104,14 @@ struct run {
     struct rendezvous *meeting;
     struct workers *workers;
     struct step step;
-    atomic_uint signs;   /* of progress, counted by the workers */
-    atomic_bool cut;     /* leave the evaluation at the next chance */
+    atomic_uint signs; /* of progress, counted by the workers */
+    atomic_bool cut;   /* leave the evaluation at the next chance */
 
     enum run_phase phase;
+    bool prepared, paused, stopped;
     double lr;
-    bool stopped;
+    double epoch_spent_s; /* of the running epoch, without pauses; 0 between epochs */
+    double last_progress;
     struct figures figures;
     struct run_device shown[SPEC_MAX_DEVICES];
 };
