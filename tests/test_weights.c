@@ -28,10 +28,10 @@ static struct error err;
 static void setup(void)
 {
     err = (struct error)ERROR_INIT;
-    directory = support_directory();
+    directory = temporary_folder();
     char *model = path_join(directory, "small.conf");
     path = path_join(directory, "w.safetensors");
-    support_write(model, model_text, strlen(model_text));
+    put_file(directory, "small.conf", model_text, strlen(model_text));
     ck_assert_msg(net_load_default(model, &net, &err), "%s", err.text);
     ck_assert(weights_create(net, &weights, &err));
     free(model);
@@ -42,7 +42,7 @@ static void teardown(void)
     weights_free(&weights);
     net_free(net);
     free(path);
-    support_remove(directory);
+    remove_tree(directory);
 }
 
 static const struct net_param *param_named(const char *name)
@@ -178,7 +178,7 @@ static void write_file(const char *text, size_t data)
     for (size_t i = 0; i < data; i++)
         text_append(&file, "", 1);
     ck_assert(!file.failed);
-    support_write(path, file.data, file.length);
+    put_file(directory, "w.safetensors", file.data, file.length);
     text_free(&file);
 }
 
@@ -288,7 +288,7 @@ static void write_length(uint64_t length)
     char bytes[16] = {0};
     memcpy(bytes, &length, sizeof length);
     bytes[8] = '{';
-    support_write(path, bytes, sizeof bytes);
+    put_file(directory, "w.safetensors", bytes, sizeof bytes);
 }
 
 START_TEST(lengths_are_checked)
@@ -302,7 +302,7 @@ START_TEST(lengths_are_checked)
     write_length(UINT64_MAX);
     ck_assert(!weights_read(net, path, &weights, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "more than the 100000000 allowed"));
-    support_write(path, "1234567", 7);
+    put_file(directory, "w.safetensors", "1234567", 7);
     ck_assert(!weights_read(net, path, &weights, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "only 7 bytes"));
     ck_assert(!weights_read(net, directory, &weights, &err));
@@ -321,7 +321,7 @@ START_TEST(truncated_files_are_refused)
     ck_assert(weights_write(net, path, &weights, &err));
     ck_assert(file_read(path, 1 << 20, &bytes, &length, &err));
     for (size_t cut = 0; cut < length; cut += 7) {
-        support_write(path, bytes, cut);
+        put_file(directory, "w.safetensors", bytes, cut);
         ck_assert_msg(!weights_read(net, path, &weights, &err), "accepted at %zu", cut);
     }
     free(bytes);

@@ -328,11 +328,10 @@ static bool read_residual(struct place *place, const struct entry *entry, const 
     return ok;
 }
 
-bool model_read_layers(struct net_builder *builder, const config_setting_t *group, int *output,
+bool model_read_layers(struct net_builder *builder, const config_setting_t *root, int *output,
                        struct error *err)
 {
-    const struct entry whole = {
-        .setting = group, .line = (int)config_setting_source_line(group), .type = "sequence"};
+    const struct entry whole = {.setting = root, .line = 1, .type = "sequence"};
     struct place place = {builder, "", 0};
     *output = 0;
     return read_sequence(&place, &whole, "", output, err);
