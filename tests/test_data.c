@@ -109,7 +109,7 @@ static void open_or_fail(const char *name, const char *data_dir)
     ck_assert_msg(data_open(name, data_dir, 1, &data, &err), "%s", err.text);
 }
 
-/* data_open and data_describe both refuse, in one line that holds `words`. */
+/* Refused in one line that holds `words`, and nothing is left to be released. */
 static void check_refused(const char *name, const char *data_dir, const char *words)
 {
     ck_assert_msg(!data_open(name, data_dir, 1, &data, &err), "%s was opened", name);
@@ -252,11 +252,11 @@ END_TEST
 
 /* What is done to one file of a good folder, and what the refusal must say. */
 enum edit {
-    CUT,    /* to `at` bytes */
-    NUMBER, /* big-endian `value` at `at` */
-    BYTE,   /* `value` at `at` */
-    APPEND, /* `value` bytes */
-    PACKED_CUT /* as the ones above, after packing */,
+    CUT,        /* to `at` bytes */
+    NUMBER,     /* big-endian `value` at `at` */
+    BYTE,       /* `value` at `at` */
+    APPEND,     /* `value` bytes */
+    PACKED_CUT, /* as the ones above, after packing */
     PACKED_BYTE,
     PACKED_APPEND,
     REMOVE,
@@ -362,6 +362,15 @@ START_TEST(bad_idx_files_are_refused)
     put_bad(bad, path);
     for (int i = 0; i < 2; i++)
         check_refused(folder, NULL, bad->words[i]);
+    /* What the header or the lack of the file tells is noticed without reading the rows. */
+    bool header = bad->edit == NUMBER || bad->edit == REMOVE || bad->edit >= FOLDER;
+    bool body = bad->words[1] && strstr(bad->words[1], "trailing");
+    struct dataset shape;
+    char *resolved = NULL;
+    if (header && !body) {
+        ck_assert(!data_describe(folder, NULL, &shape, &resolved, &err));
+        ck_assert_ptr_nonnull(strstr(err.text, bad->words[0]));
+    }
     free(path);
 }
 END_TEST
