@@ -62,8 +62,8 @@ static bool make_forward(struct builder *b, const struct node *node, struct acti
     desc_t data = value_desc(&b->graph->values[node->input], b->rows, false);
     if (!data)
         return error_memory(err, "layout of an activation");
-    bool ok = dnnl_check(compat_eltwise(&desc, b->device->engine, algorithm(node->kind), data,
-                                        NULL, b->device->attr),
+    bool ok = dnnl_check(compat_eltwise(&desc, b->device->engine, algorithm(node->kind), data, NULL,
+                                        b->device->attr),
                          "activation", err);
     if (ok) {
         ok = primitive_make(b, &a->forward, desc, err) &&
