@@ -4,9 +4,9 @@
 # The manual and the programs agree: every command and option of --help is in the manual, and the
 # manual has no other. Where mandoc is installed, the pages are also correct mdoc.
 set -eu
-dpartui=$top_builddir/dpartui
+dpartui=${top_builddir:?}/dpartui
 engine=$top_builddir/dpartui-engine
-man=$top_srcdir/man
+man=${top_srcdir:?}/man
 failed=0
 
 complain() {
@@ -35,10 +35,10 @@ compare() {
     test -s "$2" || complain "no $1 found in the output of --help"
 }
 
-test -x "$dpartui" && test -x "$engine" || {
+if ! test -x "$dpartui" || ! test -x "$engine"; then
     echo "manual: the programs are not built"
     exit 77
-}
+fi
 cd "$TMPDIR"
 
 "$dpartui" --help >help
