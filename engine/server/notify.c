@@ -31,10 +31,11 @@ static bool add_followed(struct server *server, struct connection *connection,
     if (!record)
         return false;
     while (has_room(connection)) {
-        const struct kept_event *event = history_find(&record->history, follow->next);
+        const struct kept_event *event =
+            history_find(&record->history, follow->next, follow->steps);
         if (!event)
             return !record->ended;
-        if (event->number > follow->next)
+        if (follow->steps && event->number > follow->next)
             put_gap(connection, follow->run, event->number - follow->next);
         connection_put_event(connection, event->text, event->length);
         follow->next = event->number + 1;
@@ -58,7 +59,8 @@ static bool follows(const struct connection *connection, const char *params)
 static void add_marks(struct server *server, struct connection *connection)
 {
     while (has_room(connection)) {
-        const struct kept_event *event = history_find(&server->queue.marks, connection->next_mark);
+        const struct kept_event *event =
+            history_find(&server->queue.marks, connection->next_mark, true);
         if (!event)
             return;
         if (event->number > connection->next_mark)
@@ -73,7 +75,8 @@ void server_count_followers(struct server *server)
 {
     int followers = 0;
     for (int i = 0; i < server->connection_count; i++)
-        followers += server->connections[i]->follow_count;
+        for (int j = 0; j < server->connections[i]->follow_count; j++)
+            followers += server->connections[i]->follow[j].steps;
     atomic_store(&server->queue.followers, followers);
 }
 

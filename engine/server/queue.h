@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "engine/server/log.h"
 #include "engine/server/record.h"
 
 /*
@@ -27,13 +28,14 @@ struct queue {
     /* Not guarded: */
     pthread_cond_t wake;
     pthread_t runner;
+    const struct engine_log *log;
     atomic_int followers;           /* readers of step events; with none a step wakes nobody */
     void (*changed)(void *context); /* called on the runner's thread, without the lock */
     void *context;
 };
 
-bool queue_start(struct queue *queue, void (*changed)(void *context), void *context,
-                 struct error *err);
+bool queue_start(struct queue *queue, const struct engine_log *log, void (*changed)(void *context),
+                 void *context, struct error *err);
 /*
  * Take waiting runs out, tell the running one to stop, and let the runner leave when it has. May be
  * called again to be more urgent.

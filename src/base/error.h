@@ -18,6 +18,7 @@ enum error_kind {
     ERROR_FAILED,    /* the operation failed: exit status 1 */
     ERROR_USAGE,     /* the request itself is wrong (option, spec, configuration): exit status 2 */
     ERROR_CANCELLED, /* stopped because somebody asked for it */
+    ERROR_ABSENT,    /* what was asked for is not there, and that need not be an error */
 };
 
 struct error {
