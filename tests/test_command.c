@@ -163,7 +163,7 @@ START_TEST(a_bar_fits_any_width)
     bar_compose(&bar, 60, line, sizeof line);
     ck_assert_str_eq(line, "epoch 3/10  [#####-------------]  4511 samples/s  4m12s left");
     bar_compose(&bar, 38, line, sizeof line);
-    ck_assert_str_eq(line, "epoch 3/10  [##--------]  4m12s left");
+    ck_assert_str_eq(line, "epoch 3/10  [###---------]  4m12s left");
     bar_compose(&bar, 30, line, sizeof line);
     ck_assert_str_eq(line, "epoch 3/10  4m12s left");
     bar_compose(&bar, 12, line, sizeof line);
