@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -12,147 +10,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "engine/data/fetch_set.h"
-#include "tests/http_server.h"
+#include "tests/fetch_fixture.h"
 #include "tests/support.h"
-
-/* A set of two files, made by each check, behind a mirror folder and a server that misbehaves. */
-enum { LONG = 300000, SHORT = 1000 };
-
-static char *root, *mirror, *home, *address; /* home: the data directory; address: the server's */
-static char *content[2], sums[2][65];
-static struct fetch_set set;
-static struct http_server server;
-static struct fetch_patience patience;
-static struct error err;
-
-/* What the reports said. */
-static struct {
-    int count, cancel_at; /* cancel at that report; 0: never */
-    char phases[256];     /* each once in a row, by initials: "dvdv" */
-    int64_t done;
-} seen;
-
-static void sha256(const char *data, size_t length, char *hex)
-{
-    unsigned char sum[EVP_MAX_MD_SIZE];
-    unsigned size;
-    ck_assert_int_eq(EVP_Digest(data, length, sum, &size, EVP_sha256(), NULL), 1);
-    for (unsigned i = 0; i < size; i++)
-        snprintf(hex + 2 * (size_t)i, 3, "%02x", sum[i]);
-}
-
-static bool report(void *context, const struct fetch_progress *p)
-{
-    size_t length = strlen(seen.phases);
-    ck_assert_ptr_eq(context, &seen);
-    ck_assert_int_ge(p->index, 0);
-    ck_assert_int_lt(p->index, p->count);
-    ck_assert_str_eq(p->file, set.files[p->index].name);
-    ck_assert_int_ge(p->done, 0);
-    ck_assert_int_le(p->done, p->total);
-    ck_assert_double_ge(p->bytes_per_s, 0);
-    if ((!length || seen.phases[length - 1] != p->phase[0]) && length + 1 < sizeof seen.phases)
-        seen.phases[length] = p->phase[0];
-    seen.done = p->done;
-    return ++seen.count != seen.cancel_at;
-}
-
-static void setup(void)
-{
-    static const char *const names[] = {"long.gz", "short.gz"};
-    static const size_t sizes[] = {LONG, SHORT};
-    /* The server is here: no proxy of the user's may come in between. */
-    setenv("no_proxy", "127.0.0.1", 1);
-    root = temporary_folder();
-    mirror = format("%s/mirror", root);
-    home = format("%s/home", root);
-    err = (struct error)ERROR_INIT;
-    memset(&seen, 0, sizeof seen);
-    set = (struct fetch_set){.name = "things", .base = "http://127.0.0.1:9/", .file_count = 2};
-    for (int i = 0; i < 2; i++) {
-        content[i] = malloc(sizes[i]);
-        ck_assert_ptr_nonnull(content[i]);
-        for (size_t b = 0; b < sizes[i]; b++)
-            content[i][b] = (char)((b * 2654435761u) >> (11 + i));
-        sha256(content[i], sizes[i], sums[i]);
-        set.files[i] = (struct fetch_file){names[i], (int64_t)sizes[i], sums[i]};
-        put_file(mirror, names[i], content[i], sizes[i]);
-    }
-    memset(&server, 0, sizeof server);
-    server.folder = mirror;
-    patience =
-        (struct fetch_patience){.attempts = 3, .pause_s = 0.02, .connect_s = 5, .stall_s = 10};
-}
-
-/* Rules are set between setup and this. */
-static void start(void)
-{
-    http_server_start(&server);
-    address = format("http://127.0.0.1:%d/", server.port);
-}
-
-static void teardown(void)
-{
-    if (address)
-        http_server_stop(&server);
-    for (int i = 0; i < 2; i++)
-        free(content[i]);
-    free(mirror);
-    free(home);
-    free(address);
-    address = NULL;
-    remove_tree(root);
-}
-
-static bool fetch(const char *from)
-{
-    return fetch_set(&set, home, from, &patience, report, &seen, &err);
-}
-
-static void check_fetched(const char *from)
-{
-    bool ok = fetch(from);
-    ck_assert_msg(ok, "%s", err.text);
-}
-
-static void check_refused(const char *from, const char *words)
-{
-    ck_assert_msg(!fetch(from), "fetched");
-    ck_assert_msg(strstr(err.text, words) != NULL, "'%s' lacks '%s'", err.text, words);
-    ck_assert_ptr_null(strchr(err.text, '\n'));
-}
-
-/* Size of HOME/things/NAME, -1: not there. */
-static long size_of(const char *name)
-{
-    struct stat info;
-    char *path = format("%s/things/%s", home, name);
-    long size = lstat(path, &info) == 0 ? (long)info.st_size : -1;
-    free(path);
-    return size;
-}
-
-static void check_installed(void)
-{
-    for (int i = 0; i < 2; i++) {
-        char *path = format("%s/things/%s", home, set.files[i].name), *data = NULL;
-        char *part = format("%s.part", set.files[i].name);
-        size_t length = 0;
-        ck_assert_msg(file_read(path, LONG, &data, &length, &err), "%s", err.text);
-        ck_assert_uint_eq(length, (size_t)set.files[i].size);
-        ck_assert_mem_eq(data, content[i], length);
-        ck_assert_int_eq(size_of(part), -1);
-        free(data);
-        free(path);
-        free(part);
-    }
-}
-
-static void put_part(const char *data, size_t length)
-{
-    put_file(home, "things/long.gz.part", data, length);
-}
 
 START_TEST(from_a_folder)
 {
@@ -336,10 +195,10 @@ START_TEST(a_stalled_transfer_ends)
     server.breaks = 1;
     server.break_after = 1000;
     server.stall = true;
-    patience.stall_s = 1;
+    patience.stall_s = 0.2;
     patience.attempts = 1;
     start();
-    check_refused(address, "gave up after 1 attempts");
+    check_refused(address, "gave up after 1 attempts (nothing arrived for 0.2 s)");
     ck_assert_int_eq(size_of("long.gz.part"), 1000);
 }
 END_TEST
@@ -474,7 +333,7 @@ int main(void)
 {
     Suite *suite = suite_create("fetch");
     TCase *tcase = tcase_create("transfer");
-    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_checked_fixture(tcase, fetch_setup, fetch_teardown);
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, from_a_folder, 0, 2);
     tcase_add_loop_test(tcase, from_a_server, 0, 2);
