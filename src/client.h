@@ -57,7 +57,10 @@ bool client_next(struct client *client, json_t **message, struct error *err);
 bool client_call(struct client *client, const char *method, json_t *params, double seconds,
                  json_t **result, struct error *err);
 
-/* The error of a response message, as in client_call; true when it has a "result". */
+/*
+ * The error of a response message, as in client_call; true when it has a "result", which *result
+ * (may be NULL) borrows from the message.
+ */
 bool client_response(const json_t *message, json_t **result, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@ struct dataset {
 struct data {
     char *name;                     /* "fashion-mnist", "glyphs", "random:100x5", or the folder */
     char *source;                   /* where it was read from, for the record; "made from seed N" */
-    const char *const *class_names; /* `classes` of them, or NULL */
+    const char *const *class_names; /* train.classes of them, or NULL */
     struct dataset train, test;
 };
 
@@ -27,13 +27,22 @@ struct data {
  *  fashion-mnist, mnist, cifar10   below data_dir, then the data home
  *  glyphs                          made from `seed` (see glyphs.c)
  *  random:ROWSxCOLUMNS             N(0,1) vectors, labels in {0,1}; the test part has as many rows
- *  DIR                             the four IDX files (gz or plain) or the CIFAR-10 binary files
+ *  DIR                             the four IDX files (gz or plain) or the CIFAR-10 binary files;
+ *                                  beside IDX files, classes.txt may name the classes, one a line,
+ *                                  and so says how many there are; without it there are ten
  *  NULL                            fashion-mnist if present, else glyphs
  * Every file is checked whole: magic, counts, sizes, label range. *out is released by data_close.
  */
 bool data_open(const char *name, const char *data_dir, uint64_t seed, struct data *out,
                struct error *err);
 void data_close(struct data *data);
+
+/*
+ * Where named data lie: data_dir, else $DPARTUI_DATA_DIR, else paths_data_home()/data. A new string
+ * that the caller frees; NULL with *err filled when there is no home or no memory. `fetch` installs
+ * there.
+ */
+char *data_directory(const char *data_dir, struct error *err);
 
 /* Shape and classes without reading the rows (for `dpartui model` and form validation). */
 bool data_describe(const char *name, const char *data_dir, struct dataset *shape, char **resolved,

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "engine/data/sets.h"
+
+void dataset_free(struct dataset *set)
+{
+    free(set->pixels);
+    free(set->numbers);
+    free(set->labels);
+    *set = (struct dataset){0};
+}
+
+bool dataset_allocate(struct dataset *set, bool numbers, const char *what, struct error *err)
+{
+    size_t rows = (size_t)set->rows;
+    size_t row = (size_t)set->channels * (size_t)set->height * (size_t)set->width;
+    if (row > (size_t)DATA_MAX_VALUES / rows)
+        return error_set(err, ERROR_FAILED, "%s: %zu rows of %zu values are more than %lld values",
+                         what, rows, row, DATA_MAX_VALUES);
+    set->labels = malloc(rows);
+    if (numbers)
+        set->numbers = malloc(rows * row * sizeof *set->numbers);
+    else
+        set->pixels = malloc(rows * row);
+    if (!set->labels || (numbers ? !set->numbers : !set->pixels))
+        return error_set(err, ERROR_FAILED, "%s: out of memory for %zu rows of %zu values", what,
+                         rows, row);
+    return true;
+}
+
+bool dataset_check_labels(const struct dataset *set, const char *path, struct error *err)
+{
+    for (int i = 0; i < set->rows; i++)
+        if (set->labels[i] >= set->classes)
+            return error_set(err, ERROR_FAILED, "%s: label %d in row %d, but labels are 0 to %d",
+                             path, set->labels[i], i, set->classes - 1);
+    return true;
+}

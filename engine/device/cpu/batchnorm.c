@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/batchnorm.h"
+
+/* From this size on a tensor is written past the caches: nothing of it would be left there when it
+ * is read next. */
+#define STREAM_BYTES ((size_t)4 << 20)
+
+static int greatest_common_divisor(int a, int b)
+{
+    while (b != 0) {
+        int rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Cut rows only as far as all threads need for an equal share of the channel blocks. */
+static int choose_chunks(int blocks, int threads, int rows)
+{
+    if (blocks % threads == 0 || blocks >= 8 * threads)
+        return 1;
+    int chunks = threads / greatest_common_divisor(blocks, threads);
+    return chunks < rows ? chunks : rows > 0 ? rows : 1;
+}
+
+static void bind_parameters(struct batchnorm *n, const struct builder *b, const struct node *node)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    n->eps = op->eps;
+    n->momentum = op->momentum;
+    n->gamma = param_values(b, op->weight);
+    n->beta = param_values(b, op->bias);
+    n->running_mean = param_values(b, op->running_mean);
+    n->running_var = param_values(b, op->running_var);
+    n->input_bias = param_values(b, node->input_bias);
+    n->residual_bias = param_values(b, node->residual_bias);
+    n->dgamma = param_grads(b, op->weight);
+    n->dbeta = param_grads(b, op->bias);
+    n->dinput_bias = param_grads(b, node->input_bias);
+    n->dresidual_bias = param_grads(b, node->residual_bias);
+}
+
+static bool make_buffers(struct batchnorm *n, struct builder *b, const struct node *node,
+                         struct error *err)
+{
+    size_t sums = ((size_t)n->blocks * n->chunks * n->block + (size_t)n->channels) * 2;
+    size_t stats = (size_t)STAT_ARRAYS * (size_t)n->channels;
+    n->stats = build_buffer(b, stats * sizeof(float), err);
+    n->sums = n->stats ? build_buffer(b, sums * sizeof(double), err) : NULL;
+    if (!n->sums)
+        return false;
+    build_use(b, n->stats);
+    build_use(b, n->sums);
+    if (b->rows == 0)
+        return true;
+    n->x = build_value(b, node->input, err);
+    n->y = n->x ? build_value(b, node->output, err) : NULL;
+    if (!n->y)
+        return false;
+    if (!n->residual)
+        return true;
+    n->other = build_value(b, node->residual, err);
+    if (!n->other || !b->training || !node->backward)
+        return n->other != NULL;
+    size_t words = (size_t)n->rows * n->blocks * n->pixels;
+    n->mask = build_buffer(b, words * sizeof(uint16_t), err);
+    if (n->mask)
+        build_use(b, n->mask);
+    return n->mask != NULL;
+}
+
+static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+{
+    const struct value *x = &b->graph->values[node->input];
+    struct batchnorm *n = *layer = build_object(b, sizeof *n, NULL, err);
+    if (!n)
+        return false;
+    n->kernels = kernels_find(x->block);
+    n->rows = b->rows;
+    n->channels = value_channels(x);
+    n->block = x->block;
+    n->blocks = n->channels / n->block;
+    n->pixels = (size_t)value_pixels(x);
+    n->chunks = choose_chunks(n->blocks, b->device->threads, b->rows);
+    n->relu = node->relu;
+    n->residual = node->residual != NET_NONE;
+    n->sync = b->plan->request.sync_bn;
+    n->wants_dx = x->wants_grad;
+    n->stream = (size_t)n->rows * value_row(x) * sizeof(float) >= STREAM_BYTES;
+    bind_parameters(n, b, node);
+    return make_buffers(n, b, node, err) &&
+           build_step(b, node, b->training ? batchnorm_run_forward : batchnorm_run_evaluation, n,
+                      err);
+}
+
+static bool take_gradients(struct batchnorm *n, struct builder *b, const struct node *node,
+                           struct error *err)
+{
+    struct buffer *dy[2];
+    if (!gradient_take(b, node, node->output, 2, dy, err))
+        return false;
+    n->dy = dy[0];
+    n->dy2 = dy[1];
+    build_use(b, n->x);
+    if (n->residual) {
+        build_use(b, n->mask);
+        n->g = gradient_is_mine(n->dy) ? n->dy : gradient_new(b, node->output, err);
+        if (!n->g)
+            return false;
+    }
+    if (n->wants_dx)
+        n->dx = gradient_new(b, node->input, err);
+    return n->dx || !n->wants_dx;
+}
+
+static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    struct batchnorm *n = layer;
+    if (b->rows > 0 && !take_gradients(n, b, node, err))
+        return false;
+    build_use(b, n->stats);
+    build_use(b, n->sums);
+    if (!build_step(b, node, batchnorm_run_backward, n, err))
+        return false;
+    if (b->rows == 0)
+        return true;
+    if (n->residual && !gradient_give(b, node, node->residual, n->g, err))
+        return false;
+    if (n->wants_dx && !gradient_give(b, node, node->input, n->dx, err))
+        return false;
+    gradient_drop(n->dy);
+    if (n->dy2)
+        gradient_drop(n->dy2);
+    return true;
+}
+
+const struct layer_kind layer_batchnorm = {forward, backward};

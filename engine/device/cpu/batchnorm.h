@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_BATCHNORM_H
+#define DPARTUI_ENGINE_DEVICE_CPU_BATCHNORM_H
+
+#include "engine/device/cpu/plan.h"
+
+/*
+ * BatchNorm, with the addition and ReLU behind it where the fuse pass joined them. Channels are
+ * independent, so a channel block is the unit of parallel work; where the team is larger than the
+ * blocks divide, rows are cut into chunks as well, whose sums are added in a fixed order.
+ */
+struct batchnorm {
+    const struct kernels *kernels;
+    int rows, channels, blocks, block, chunks;
+    size_t pixels;
+    bool relu, residual, sync, stream, wants_dx;
+    double eps, momentum;
+    /* parameters and their gradients; residual_bias and its gradient: NULL when absent */
+    const float *gamma, *beta, *input_bias, *residual_bias;
+    float *running_mean, *running_var;
+    float *dgamma, *dbeta, *dinput_bias, *dresidual_bias;
+    /* values; in a plan of 0 rows NULL */
+    struct buffer *x, *other, *y, *mask;
+    struct buffer *dy, *dy2, *g, *dx;
+    struct buffer *stats; /* struct channel_stats, from forward to backward */
+    struct buffer *sums;  /* doubles: [blocks][chunks][2][block] */
+};
+
+/* Arrays over the channels, one behind the other. */
+enum { STAT_MEAN, STAT_ISTD, STAT_SCALE, STAT_SHIFT, STAT_A, STAT_B, STAT_C, STAT_ARRAYS };
+
+static inline float *stat(const struct batchnorm *n, int array)
+{
+    return (float *)n->stats->data + (size_t)array * (size_t)n->channels;
+}
+
+/* batchnorm_math.c: the arithmetic per channel, of `count` channels from `first` on. */
+
+/* sums: of (x - origin) and its squares over `elements` numbers, channel by channel. Fills the
+ * statistics and updates the running ones. */
+void batchnorm_statistics(struct batchnorm *n, int first, int count, const double *sums,
+                          const double *squares, const float *origin, double elements);
+/* Scale and shift from the running statistics. */
+void batchnorm_evaluation(struct batchnorm *n);
+/* Parameter gradients, from this device's sums of g and g*(x - mean). */
+void batchnorm_gradients(struct batchnorm *n, int first, int count, const double *sums,
+                         const double *products);
+/* Coefficients of dx, from sums over all rows that share the statistics. */
+void batchnorm_coefficients(struct batchnorm *n, int first, int count, const double *sums,
+                            const double *products, double elements);
+
+/* batchnorm_run.c: the passes over memory */
+bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err);
+bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err);
+bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/batchnorm.h"
+
+#include <string.h>
+
+/* One piece of parallel work: a channel block of some rows. */
+struct piece {
+    struct slab slab;
+    size_t start; /* floats to the slab's first number */
+    int channel;
+    double *sums; /* 2 x block */
+};
+
+static struct piece piece_of(const struct batchnorm *n, int item)
+{
+    int block = item / n->chunks, chunk = item % n->chunks;
+    int from = (int)((long)n->rows * chunk / n->chunks);
+    int to = (int)((long)n->rows * (chunk + 1) / n->chunks);
+    size_t stride = (size_t)n->channels * n->pixels;
+    return (struct piece){
+        .slab = {.rows = (size_t)(to - from), .pixels = n->pixels, .stride = stride},
+        .start = (size_t)from * stride + (size_t)block * n->pixels * (size_t)n->block,
+        .channel = block * n->block,
+        .sums = (double *)n->sums->data + (size_t)item * 2 * (size_t)n->block};
+}
+
+/* The first number of each channel: near enough to the mean to keep the squares small. */
+static void take_origin(const struct batchnorm *n, int block, float *origin)
+{
+    const float *x = (const float *)n->x->data + (size_t)block * n->pixels * (size_t)n->block;
+    memcpy(origin, x, (size_t)n->block * sizeof *origin);
+}
+
+static void sum_piece(const struct batchnorm *n, const struct piece *p, const float *origin)
+{
+    n->kernels->norm_sums(&p->slab, (const float *)n->x->data + p->start, origin, p->sums);
+}
+
+static void forward_piece(const struct batchnorm *n, const struct piece *p)
+{
+    const struct norm_forward args = {
+        .slab = p->slab,
+        .x = (const float *)n->x->data + p->start,
+        .residual = n->residual ? (const float *)n->other->data + p->start : NULL,
+        .y = (float *)n->y->data + p->start,
+        .mask = n->mask ? (uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
+        .scale = stat(n, STAT_SCALE) + p->channel,
+        .shift = stat(n, STAT_SHIFT) + p->channel,
+        .relu = n->relu,
+        .stream = n->stream};
+    n->kernels->norm_forward(&args);
+}
+
+static struct norm_backward backward_args(const struct batchnorm *n, const struct piece *p)
+{
+    return (struct norm_backward){
+        .slab = p->slab,
+        .dy = (const float *)n->dy->data + p->start,
+        .dy2 = n->dy2 ? (const float *)n->dy2->data + p->start : NULL,
+        .x = (const float *)n->x->data + p->start,
+        .mask = n->mask ? (const uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
+        .g = n->g ? (float *)n->g->data + p->start : NULL,
+        .dx = n->dx ? (float *)n->dx->data + p->start : NULL,
+        .scale = stat(n, STAT_SCALE) + p->channel,
+        .shift = stat(n, STAT_SHIFT) + p->channel,
+        .mean = stat(n, STAT_MEAN) + p->channel,
+        .a = stat(n, STAT_A) + p->channel,
+        .b = stat(n, STAT_B) + p->channel,
+        .c = stat(n, STAT_C) + p->channel,
+        .relu = n->relu,
+        .stream = n->stream};
+}
+
+/* Add up the chunks of a channel block into the sums of its first. */
+static double *join_chunks(const struct batchnorm *n, int block)
+{
+    size_t width = 2 * (size_t)n->block;
+    double *first = (double *)n->sums->data + (size_t)(block * n->chunks) * width;
+    for (int chunk = 1; chunk < n->chunks; chunk++)
+        for (size_t k = 0; k < width; k++)
+            first[k] += first[(size_t)chunk * width + k];
+    return first;
+}
+
+/* Channel blocks go to threads whole: statistics and use of them in one visit. */
+static void forward_whole(struct batchnorm *n)
+{
+    const double elements = (double)n->rows * (double)n->pixels;
+#pragma omp parallel for schedule(static)
+    for (int block = 0; block < n->blocks; block++) {
+        float origin[KERNELS_MAX_BLOCK];
+        struct piece p = piece_of(n, block);
+        take_origin(n, block, origin);
+        sum_piece(n, &p, origin);
+        batchnorm_statistics(n, p.channel, n->block, p.sums, p.sums + n->block, origin, elements);
+        forward_piece(n, &p);
+    }
+}
+
+static void sum_pieces(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int item = 0; item < n->blocks * n->chunks; item++) {
+        float origin[KERNELS_MAX_BLOCK];
+        struct piece p = piece_of(n, item);
+        take_origin(n, item / n->chunks, origin);
+        sum_piece(n, &p, origin);
+    }
+}
+
+static void forward_pieces(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int item = 0; item < n->blocks * n->chunks; item++) {
+        struct piece p = piece_of(n, item);
+        forward_piece(n, &p);
+    }
+}
+
+static void statistics_of_chunks(struct batchnorm *n)
+{
+    const double elements = (double)n->rows * (double)n->pixels;
+    for (int block = 0; block < n->blocks; block++) {
+        float origin[KERNELS_MAX_BLOCK];
+        const double *sums = join_chunks(n, block);
+        take_origin(n, block, origin);
+        batchnorm_statistics(n, block * n->block, n->block, sums, sums + n->block, origin,
+                             elements);
+    }
+}
+
+static bool exchange(struct plan *plan, double *values, size_t count, struct error *err)
+{
+    const struct device_exchange *with = &plan->request.exchange;
+    return with->sum(with->context, values, count, err);
+}
+
+/* Turn sums about an origin into sums about zero, in double precision, and add those of all
+ * devices. The exchanged array lies behind the sums. */
+static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct error *err)
+{
+    static const float zero[KERNELS_MAX_BLOCK];
+    const double local = (double)n->rows * (double)n->pixels;
+    double *all = (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
+    double *squares = all + n->channels;
+    for (int block = 0; block < n->blocks; block++) {
+        float origin[KERNELS_MAX_BLOCK] = {0};
+        const double *sums = join_chunks(n, block);
+        if (n->rows > 0)
+            take_origin(n, block, origin);
+        for (int k = 0; k < n->block; k++) {
+            double o = (double)origin[k], sum = n->rows > 0 ? sums[k] : 0;
+            double square = n->rows > 0 ? sums[n->block + k] : 0;
+            all[block * n->block + k] = sum + local * o;
+            squares[block * n->block + k] = square + 2 * o * sum + local * o * o;
+        }
+    }
+    if (!exchange(plan, all, 2 * (size_t)n->channels, err))
+        return false;
+    const double elements = (double)plan->batch->global_rows * (double)n->pixels;
+    for (int c = 0; c < n->channels; c += n->block)
+        batchnorm_statistics(n, c, n->block, all + c, squares + c, zero, elements);
+    return true;
+}
+
+bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
+{
+    struct batchnorm *n = layer;
+    if (!n->sync && n->chunks == 1) {
+        forward_whole(n);
+        return true;
+    }
+    if (n->rows > 0)
+        sum_pieces(n);
+    if (n->sync) {
+        if (!statistics_of_devices(plan, n, err))
+            return false;
+    } else {
+        statistics_of_chunks(n);
+    }
+    if (n->rows > 0)
+        forward_pieces(n);
+    return true;
+}
+
+bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err)
+{
+    struct batchnorm *n = layer;
+    (void)plan;
+    (void)err;
+    batchnorm_evaluation(n);
+    forward_pieces(n);
+    return true;
+}
+
+static void backward_whole(struct batchnorm *n)
+{
+    const double elements = (double)n->rows * (double)n->pixels;
+#pragma omp parallel for schedule(static)
+    for (int block = 0; block < n->blocks; block++) {
+        struct piece p = piece_of(n, block);
+        const struct norm_backward args = backward_args(n, &p);
+        const double *products = p.sums + n->block;
+        n->kernels->norm_backward_sums(&args, p.sums);
+        batchnorm_gradients(n, p.channel, n->block, p.sums, products);
+        batchnorm_coefficients(n, p.channel, n->block, p.sums, products, elements);
+        if (n->wants_dx)
+            n->kernels->norm_backward_data(&args);
+    }
+}
+
+static void backward_sum_pieces(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int item = 0; item < n->blocks * n->chunks; item++) {
+        struct piece p = piece_of(n, item);
+        const struct norm_backward args = backward_args(n, &p);
+        n->kernels->norm_backward_sums(&args, p.sums);
+    }
+}
+
+static void backward_data_pieces(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int item = 0; item < n->blocks * n->chunks; item++) {
+        struct piece p = piece_of(n, item);
+        const struct norm_backward args = backward_args(n, &p);
+        n->kernels->norm_backward_data(&args);
+    }
+}
+
+/* Gradients of this device's parameters from its own sums, coefficients from everybody's. */
+static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *err)
+{
+    double *all = (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
+    double *products = all + n->channels;
+    memset(all, 0, 2 * (size_t)n->channels * sizeof *all);
+    for (int block = 0; n->rows > 0 && block < n->blocks; block++) {
+        const double *sums = join_chunks(n, block);
+        memcpy(all + block * n->block, sums, (size_t)n->block * sizeof *all);
+        memcpy(products + block * n->block, sums + n->block, (size_t)n->block * sizeof *all);
+    }
+    batchnorm_gradients(n, 0, n->channels, all, products);
+    if (!n->wants_dx)
+        return true;
+    if (n->sync && !exchange(plan, all, 2 * (size_t)n->channels, err))
+        return false;
+    double rows = n->sync ? (double)plan->batch->global_rows : (double)n->rows;
+    batchnorm_coefficients(n, 0, n->channels, all, products, rows * (double)n->pixels);
+    return true;
+}
+
+bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err)
+{
+    struct batchnorm *n = layer;
+    if (!n->sync && n->chunks == 1) {
+        backward_whole(n);
+        return true;
+    }
+    if (n->rows > 0)
+        backward_sum_pieces(n);
+    if (!join_backward(plan, n, err))
+        return false;
+    if (n->wants_dx && n->rows > 0)
+        backward_data_pieces(n);
+    return true;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_H
+#define DPARTUI_ENGINE_DEVICE_CPU_CONV_H
+
+#include "engine/device/cpu/cpu.h"
+
+/*
+ * A convolution as the library sees it: channels filled up to whole blocks, the surplus being zero
+ * in values, weights and gradients alike, so that its kernels need no special case for them.
+ */
+struct conv_shape {
+    int rows;
+    int in, in_h, in_w, in_block;
+    int out, out_h, out_w, out_block;
+    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+    bool bias, relu;
+};
+
+/* Zeroed before it is filled, so that shapes can be compared as bytes. */
+void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const struct node *node,
+                   int rows);
+
+enum conv_algorithm { CONV_DIRECT, CONV_WINOGRAD };
+
+/*
+ * The primitive descriptor of one direction. Weights are in the library's favourite format; source
+ * and destination as stored, or with `free_layout` in its favourite too. `dnnl_unimplemented` where
+ * the library lacks the algorithm for this shape.
+ */
+dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shape,
+                            enum conv_direction direction, enum conv_algorithm algorithm,
+                            bool free_layout, dnnl_primitive_desc_t *out);
+
+/* tune.c: the faster algorithm for this shape on this device; see there. */
+bool conv_choose(struct device *device, const struct conv_shape *shape,
+                 enum conv_direction direction, enum conv_algorithm *out, struct error *err);
+
+/*
+ * The best description there is: the chosen algorithm, else direct, else direct in the library's
+ * own layouts when it has no more than its plain reference code for the stored ones.
+ */
+bool conv_describe_best(struct device *device, const struct conv_shape *shape,
+                        enum conv_direction direction, dnnl_primitive_desc_t *out,
+                        struct error *err);
+
+/* The queries for source, weights and destination in each direction. */
+struct conv_queries {
+    dnnl_query_t src, weights, dst;
+};
+struct conv_queries conv_queries(enum conv_direction direction);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/cpu.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "engine/device/cpu/backend.h"
+
+const char *dnnl_status_text(dnnl_status_t status)
+{
+    switch ((int)status) {
+    case dnnl_success:
+        return "success";
+    case dnnl_out_of_memory:
+        return "out of memory";
+    case dnnl_invalid_arguments:
+        return "invalid arguments";
+    case dnnl_unimplemented:
+        return "not implemented for this shape";
+    case dnnl_runtime_error:
+        return "runtime error";
+    default:
+        return "unknown error";
+    }
+}
+
+bool dnnl_check(dnnl_status_t status, const char *what, struct error *err)
+{
+    return status == dnnl_success ||
+           error_set(err, ERROR_FAILED, "oneDNN: %s: %s", what, dnnl_status_text(status));
+}
+
+/* The widest layout that both the library's convolutions and our kernels have here. */
+static int choose_block(void)
+{
+#if defined(__x86_64__)
+    unsigned isa = (unsigned)dnnl_get_effective_cpu_isa();
+    if ((isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core && kernels_find(16))
+        return 16;
+    if ((isa & dnnl_cpu_isa_avx2) == dnnl_cpu_isa_avx2 && kernels_find(8))
+        return 8;
+#endif
+    return 1;
+}
+
+/* Bind the whole team to the device's cores: threads of the pool inherit the mask they were born
+ * under, which OMP_PROC_BIND in the environment would have overridden. */
+static bool pin_team(const struct device_options *options, struct error *err)
+{
+    cpu_set_t set;
+    int failed = 0;
+    if (options->cpu_count == 0)
+        return true;
+    CPU_ZERO(&set);
+    for (int i = 0; i < options->cpu_count; i++)
+        CPU_SET(options->cpus[i], &set);
+#pragma omp parallel reduction(+ : failed)
+    failed += pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0;
+    return failed == 0 || error_set(err, ERROR_FAILED,
+                                    "cannot run on the %d cores asked for; are they in the "
+                                    "process's affinity mask?",
+                                    options->cpu_count);
+}
+
+static bool start_library(struct device *device, struct error *err)
+{
+    return dnnl_check(dnnl_engine_create(&device->engine, dnnl_cpu, 0), "engine", err) &&
+           dnnl_check(dnnl_stream_create(&device->stream, device->engine, dnnl_stream_in_order),
+                      "stream", err) &&
+           dnnl_check(dnnl_primitive_attr_create(&device->attr), "attributes", err) &&
+           dnnl_check(dnnl_primitive_attr_set_scratchpad_mode(device->attr,
+                                                              dnnl_scratchpad_mode_user),
+                      "attributes", err);
+}
+
+static void cpu_close(struct device *device)
+{
+    if (!device)
+        return;
+    dnnl_primitive_attr_destroy(device->attr);
+    dnnl_stream_destroy(device->stream);
+    dnnl_engine_destroy(device->engine);
+    mapping_free(&device->workspace);
+    free(device);
+}
+
+static bool cpu_open(const struct device_options *options, struct device **out, struct error *err)
+{
+    struct device *device = calloc(1, sizeof *device);
+    if (!device)
+        return error_memory(err, "a device");
+    snprintf(device->name, sizeof device->name, "cpu:%d", options->id.index);
+    device->threads = options->threads > 0 ? options->threads : 1;
+    device->block = choose_block();
+    omp_set_dynamic(0);
+    omp_set_num_threads(device->threads);
+    if (!pin_team(options, err) || !start_library(device, err)) {
+        error_prefix(err, "%s", device->name);
+        cpu_close(device);
+        return false;
+    }
+    *out = device;
+    return true;
+}
+
+const struct backend cpu_backend = {
+    .kind = DEVICE_CPU,
+    .enumerate = cpu_enumerate,
+    .open = cpu_open,
+    .close = cpu_close,
+    .replica_create = cpu_replica_create,
+    .replica_destroy = cpu_replica_destroy,
+    .replica_import = cpu_replica_import,
+    .replica_export = cpu_replica_export,
+    .gradients_export = cpu_gradients_export,
+    .plan_create = cpu_plan_create,
+    .plan_destroy = cpu_plan_destroy,
+    .plan_memory = cpu_plan_memory,
+    .plan_run = cpu_plan_run,
+    .plan_logits = cpu_plan_logits,
+    .sgd = cpu_sgd,
+};

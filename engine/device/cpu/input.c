@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/plan.h"
+
+#include <string.h>
+
+/* The rows of a shard, gathered from the data set, scaled and laid out for the first operation. */
+struct input {
+    struct buffer *x;
+    struct value value;
+    int rows;
+    float *scale, *shift; /* per channel: x = pixel * scale + shift, or number / std - mean / std */
+    float numbers_scale;  /* what turns `scale` from pixels to numbers: 255 */
+};
+
+static void release(void *layer)
+{
+    struct input *in = layer;
+    free(in->scale);
+    free(in->shift);
+}
+
+static inline size_t place_of(const struct value *v, int channel)
+{
+    return (size_t)(channel / v->block) * value_pixels(v) * v->block + channel % v->block;
+}
+
+static void gather_pixels(const struct input *in, const uint8_t *from, float *to)
+{
+    const int pixels = value_pixels(&in->value), block = in->value.block;
+    for (int c = 0; c < in->value.shape.c; c++) {
+        const float scale = in->scale[c], shift = in->shift[c];
+        const uint8_t *p = from + (size_t)c * pixels;
+        float *x = to + place_of(&in->value, c);
+        for (int i = 0; i < pixels; i++)
+            x[(size_t)i * block] = (float)p[i] * scale + shift;
+    }
+}
+
+static void gather_numbers(const struct input *in, const float *from, float *to)
+{
+    const int pixels = value_pixels(&in->value), block = in->value.block;
+    for (int c = 0; c < in->value.shape.c; c++) {
+        const float scale = in->scale[c] * in->numbers_scale, shift = in->shift[c];
+        const float *p = from + (size_t)c * pixels;
+        float *x = to + place_of(&in->value, c);
+        for (int i = 0; i < pixels; i++)
+            x[(size_t)i * block] = p[i] * scale + shift;
+    }
+}
+
+static bool run_input(struct plan *plan, void *layer, struct error *err)
+{
+    const struct input *in = layer;
+    const struct dataset *data = plan->batch->data;
+    const uint32_t *index = plan->batch->index;
+    const size_t row = value_row(&in->value), numbers = net_shape_size(in->value.shape);
+    const size_t given = (size_t)data->channels * (size_t)data->height * (size_t)data->width;
+    if (given != numbers)
+        return error_set(err, ERROR_FAILED, "the data have %zu numbers a row, the network reads %zu",
+                         given, numbers);
+    for (int n = 0; n < in->rows; n++)
+        if (index[n] >= (uint32_t)data->rows)
+            return error_set(err, ERROR_FAILED, "row %u asked for of %d", index[n], data->rows);
+#pragma omp parallel for schedule(static)
+    for (int n = 0; n < in->rows; n++) {
+        float *to = (float *)in->x->data + (size_t)n * row;
+        if (row != numbers)
+            memset(to, 0, row * sizeof *to); /* the channels that fill the last block */
+        if (data->pixels)
+            gather_pixels(in, data->pixels + (size_t)index[n] * numbers, to);
+        else
+            gather_numbers(in, data->numbers + (size_t)index[n] * numbers, to);
+    }
+    return true;
+}
+
+static float setting(const float *list, int count, int channel, float none)
+{
+    return count == 0 ? none : list[count == 1 ? 0 : channel];
+}
+
+bool build_input(struct builder *b, struct error *err)
+{
+    const struct net *net = b->graph->net;
+    struct input *in = build_object(b, sizeof *in, release, err);
+    if (!in)
+        return false;
+    in->value = b->graph->values[0];
+    in->rows = b->rows;
+    in->numbers_scale = 255;
+    in->scale = malloc((size_t)net->input.c * sizeof *in->scale);
+    in->shift = malloc((size_t)net->input.c * sizeof *in->shift);
+    if (!in->scale || !in->shift)
+        return error_memory(err, "input scaling");
+    for (int c = 0; c < net->input.c; c++) {
+        double mean = (double)setting(net->mean, net->mean_count, c, 0);
+        double std = (double)setting(net->std, net->std_count, c, 1);
+        in->scale[c] = (float)(1 / (255 * std));
+        in->shift[c] = (float)(-mean / std);
+    }
+    size_t bytes = (size_t)b->rows * value_row(&in->value) * sizeof(float);
+    in->x = pool_add(&b->plan->pool, BUFFER_INPUT, bytes);
+    if (!in->x)
+        return error_memory(err, "a plan's buffers");
+    b->plan->input_bytes = in->x->size;
+    b->values[0] = in->x;
+    return build_step(b, NULL, run_input, in, err);
+}

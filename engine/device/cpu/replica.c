@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/cpu.h"
+
+#include <string.h>
+
+#include "engine/device/cpu/conv.h"
+#include "engine/device/cpu/replica_layout.h"
+
+bool cpu_replica_create(struct device *device, const struct net *net, struct replica **out,
+                        struct error *err)
+{
+    struct cpu_replica *r = calloc(1, sizeof *r);
+    struct replica_sizes sizes;
+    if (!r)
+        return error_memory(err, "a replica");
+    r->base.net = net;
+    r->base.host_accessible = true;
+    if (!graph_build(net, device->block, &r->graph, err) ||
+        !replica_lay_out(device, r, &sizes, err) ||
+        !mapping_create(&r->memory, (3 * sizes.trained + sizes.state) * sizeof(float),
+                        "parameters, gradients and momentum", err)) {
+        cpu_replica_destroy(device, &r->base);
+        return error_prefix(err, "%s", device->name);
+    }
+    r->base.count = sizes.trained;
+    r->base.state_count = sizes.state;
+    r->base.params = r->memory.data;
+    r->base.grads = r->base.params + sizes.trained;
+    r->base.momentum = r->base.grads + sizes.trained;
+    r->base.state = r->base.momentum + sizes.trained;
+    *out = &r->base;
+    return true;
+}
+
+void cpu_replica_destroy(struct device *device, struct replica *replica)
+{
+    struct cpu_replica *r = (struct cpu_replica *)replica;
+    (void)device;
+    if (!r)
+        return;
+    for (int i = 0; r->places && i < r->base.net->param_count; i++)
+        compat_desc_free(r->places[i].desc);
+    free(r->places);
+    graph_free(&r->graph);
+    mapping_free(&r->memory);
+    free(r);
+}
+
+/* Convolution weights: by the library between its format and plain OIHW, whose channels are filled
+ * up with zeros in `padded`. */
+static bool reorder_conv(struct device *device, const struct net_param *param,
+                         const struct place *place, float *padded, float *arena, bool import,
+                         struct error *err)
+{
+    const dnnl_dims_t dims = {place->out, place->in, param->dims[2], param->dims[3]};
+    dnnl_memory_t plain = NULL, stored = NULL;
+    dnnl_primitive_desc_t desc = NULL;
+    dnnl_primitive_t reorder = NULL;
+    dnnl_engine_t engine = device->engine;
+    desc_t plain_desc = compat_desc_make(4, dims, dnnl_f32, dnnl_oihw);
+    bool ok =
+        (plain_desc || error_memory(err, "layout of weights")) &&
+        dnnl_check(dnnl_memory_create(&plain, plain_desc, engine, padded), "memory object", err) &&
+        dnnl_check(dnnl_memory_create(&stored, place->desc, engine, arena), "memory object", err) &&
+        dnnl_check(dnnl_reorder_primitive_desc_create(&desc, import ? plain_desc : place->desc,
+                                                      engine, import ? place->desc : plain_desc,
+                                                      engine, NULL),
+                   "reorder", err) &&
+        dnnl_check(dnnl_primitive_create(&reorder, desc), "reorder", err);
+    if (ok) {
+        const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, import ? plain : stored},
+                                        {DNNL_ARG_TO, import ? stored : plain}};
+        ok = dnnl_check(dnnl_primitive_execute(reorder, device->stream, 2, args), "reorder", err) &&
+             dnnl_check(dnnl_stream_wait(device->stream), "stream", err);
+    }
+    dnnl_primitive_destroy(reorder);
+    dnnl_primitive_desc_destroy(desc);
+    dnnl_memory_destroy(plain);
+    dnnl_memory_destroy(stored);
+    compat_desc_free(plain_desc);
+    return ok;
+}
+
+static bool move_conv(struct device *device, const struct net_param *param,
+                      const struct place *place, float *arena, float *canonical, bool import,
+                      struct error *err)
+{
+    const size_t kernel = (size_t)param->dims[2] * param->dims[3];
+    const size_t row = (size_t)param->dims[1] * kernel, padded_row = (size_t)place->in * kernel;
+    float *padded = calloc((size_t)place->out * padded_row, sizeof *padded);
+    if (!padded)
+        return error_memory(err, "weights in plain order");
+    for (int o = 0; import && o < param->dims[0]; o++)
+        memcpy(padded + (size_t)o * padded_row, canonical + (size_t)o * row, row * sizeof(float));
+    bool ok = reorder_conv(device, param, place, padded, arena, import, err);
+    for (int o = 0; ok && !import && o < param->dims[0]; o++)
+        memcpy(canonical + (size_t)o * row, padded + (size_t)o * padded_row, row * sizeof(float));
+    free(padded);
+    return ok;
+}
+
+/* Linear weights: columns go from c,h,w order to that of the input's layout. */
+static void move_matrix(const struct cpu_replica *r, const struct net_param *param, float *arena,
+                        float *canonical, bool import)
+{
+    const struct value *x = replica_linear_input(r, param->op);
+    const int pixels = value_pixels(x), block = x->block;
+    const size_t row = value_row(x), columns = (size_t)param->dims[1];
+    for (int o = 0; o < param->dims[0]; o++) {
+        for (size_t k = 0; k < columns; k++) {
+            size_t c = k / pixels, i = k % pixels;
+            float *a = &arena[(size_t)o * row + (c / block * pixels + i) * block + c % block];
+            float *v = &canonical[(size_t)o * columns + k];
+            if (import)
+                *a = *v;
+            else
+                *v = *a;
+        }
+    }
+}
+
+/* One parameter between the arena and canonical order. `arena` is what its offset counts from. */
+static bool move_param(struct device *device, const struct cpu_replica *r, int index, float *arena,
+                       float *canonical, bool import, struct error *err)
+{
+    const struct net_param *param = &r->base.net->params[index];
+    const struct place *place = &r->places[index];
+    float *stored = arena + place->offset;
+    switch (place->kind) {
+    case PLACE_CONV:
+        return move_conv(device, param, place, stored, canonical, import, err) ||
+               error_prefix(err, "%s: %s", device->name, param->name);
+    case PLACE_MATRIX:
+        move_matrix(r, param, stored, canonical, import);
+        return true;
+    default:
+        if (import)
+            memcpy(stored, canonical, param->count * sizeof(float));
+        else
+            memcpy(canonical, stored, param->count * sizeof(float));
+        return true;
+    }
+}
+
+bool cpu_replica_import(struct device *device, struct replica *replica,
+                        const struct weights *weights, struct error *err)
+{
+    struct cpu_replica *r = (struct cpu_replica *)replica;
+    for (int i = 0; i < replica->net->param_count; i++) {
+        float *arena = r->places[i].kind == PLACE_STATE ? replica->state : replica->params;
+        if (!move_param(device, r, i, arena, weights->values + replica->net->params[i].offset, true,
+                        err))
+            return false;
+    }
+    return true;
+}
+
+bool cpu_replica_export(struct device *device, const struct replica *replica,
+                        struct weights *weights, struct error *err)
+{
+    const struct cpu_replica *r = (const struct cpu_replica *)replica;
+    for (int i = 0; i < replica->net->param_count; i++) {
+        float *arena = r->places[i].kind == PLACE_STATE ? replica->state : replica->params;
+        if (!move_param(device, r, i, arena, weights->values + replica->net->params[i].offset,
+                        false, err))
+            return false;
+    }
+    return true;
+}
+
+bool cpu_gradients_export(struct device *device, const struct replica *replica, float *values,
+                          struct error *err)
+{
+    const struct cpu_replica *r = (const struct cpu_replica *)replica;
+    for (int i = 0; i < replica->net->param_count; i++)
+        if (r->places[i].kind != PLACE_STATE &&
+            !move_param(device, r, i, replica->grads, values + replica->net->params[i].offset,
+                        false, err))
+            return false;
+    return true;
+}

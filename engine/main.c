@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "config.h"
+#include "engine/server/server.h"
+
+enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
+
+static const char help[] =
+    "Usage: dpartui-engine [--foreground | --private FD] [--log FILE]\n"
+    "\n"
+    "Trains for dpartui. It is started when needed; run it by hand only to look at it.\n"
+    "\n"
+    "      --foreground   belong to this terminal: its end, as Ctrl-C does, ends the engine\n"
+    "      --private FD   serve the one connection on descriptor FD and end with it\n"
+    "      --log FILE     append messages to FILE instead of standard error\n"
+    "      --help         show this help\n"
+    "      --version      show the version\n"
+    "\n"
+    "A first SIGTERM or SIGINT lets the running training step end and its weights be saved, a\n"
+    "second one ends the run at once. See dpartui-engine(8).\n";
+
+struct arguments {
+    bool foreground;
+    int private_fd;
+    const char *log;
+};
+
+static int complain(const char *text)
+{
+    fprintf(stderr, "dpartui-engine: %s\n", text);
+    return STATUS_USAGE;
+}
+
+/* -1: go on; else the exit status. */
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+    static const struct option options[] = {
+        {"foreground", no_argument, NULL, 'f'}, {"private", required_argument, NULL, 'p'},
+        {"log", required_argument, NULL, 'l'},  {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},    {NULL, 0, NULL, 0},
+    };
+    *arguments = (struct arguments){.private_fd = -1};
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        long number;
+        switch (option) {
+        case 'f':
+            arguments->foreground = true;
+            break;
+        case 'p':
+            if (!parse_long(optarg, 0, 1 << 20, &number) || fcntl((int)number, F_GETFD) < 0)
+                return complain("--private needs the number of an open descriptor");
+            arguments->private_fd = (int)number;
+            break;
+        case 'l':
+            arguments->log = optarg;
+            break;
+        case 'h':
+            return fputs(help, stdout) < 0 || fflush(stdout) ? STATUS_FAILED : STATUS_DONE;
+        case 'V':
+            return puts("dpartui-engine " PACKAGE_VERSION) < 0 || fflush(stdout) ? STATUS_FAILED
+                                                                                 : STATUS_DONE;
+        default:
+            return STATUS_USAGE;
+        }
+    }
+    if (optind < argc)
+        return complain("there are no arguments but options (see --help)");
+    if (arguments->foreground && arguments->private_fd >= 0)
+        return complain("--foreground and --private exclude each other");
+    return -1;
+}
+
+/*
+ * libgomp reads its environment once, before main(). Variables that pin threads override the CPUs
+ * that each device chooses for itself, so the program starts once more without them.
+ */
+static void leave_openmp_settings(char **argv)
+{
+    static const char *const names[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY",
+                                        "OMP_NUM_THREADS"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        found |= getenv(names[i]) != NULL;
+        unsetenv(names[i]);
+    }
+    if (found) {
+        execv("/proc/self/exe", argv);
+        fprintf(stderr, "dpartui-engine: cannot restart without OpenMP's variables: %s\n",
+                strerror(errno));
+    }
+}
+
+/* Descriptors 0 to 2 are open, so that nothing else ever gets their numbers. */
+static bool keep_standard_descriptors(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= 2 && fcntl(fd, F_SETFD, 0) == 0);
+    if (fd < 0)
+        return false;
+    close(fd);
+    return true;
+}
+
+static bool redirect_log(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && dup2(fd, STDERR_FILENO) >= 0;
+    if (!ok)
+        fprintf(stderr, "dpartui-engine: %s: %s\n", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Blocked in every thread and read from a descriptor by the server. */
+static int open_signals(bool foreground)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    signal(SIGPIPE, SIG_IGN);
+    if (foreground)
+        sigaddset(&set, SIGHUP);
+    else
+        signal(SIGHUP, SIG_IGN);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+        return -1;
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments;
+    int status = parse_arguments(argc, argv, &arguments);
+    if (status >= 0)
+        return status;
+    leave_openmp_settings(argv);
+    if (!keep_standard_descriptors() || (arguments.log && !redirect_log(arguments.log)))
+        return STATUS_FAILED;
+    /* Out of the starting terminal's session; fails harmlessly in one that leads its group. */
+    if (!arguments.foreground)
+        setsid();
+    struct server_options options = {
+        .version = PACKAGE_VERSION,
+        .private_fd = arguments.private_fd,
+        .signal_fd = open_signals(arguments.foreground),
+    };
+    if (options.private_fd >= 0)
+        fcntl(options.private_fd, F_SETFD, FD_CLOEXEC);
+    /* Once, before there are threads. */
+    json_object_seed(0);
+    enum server_end end;
+    struct error err = ERROR_INIT;
+    bool ok = server_run(&options, &end, &err);
+    if (!ok) {
+        fprintf(stderr, "dpartui-engine: %s\n", err.text);
+        status = err.kind == ERROR_USAGE ? STATUS_USAGE : STATUS_FAILED;
+    } else {
+        status = STATUS_DONE;
+    }
+    /* Threads that hang in a device must not keep the process: no destructors. */
+    if (end == SERVER_ABANDONED)
+        _exit(STATUS_FAILED);
+    close(options.signal_fd);
+    return status;
+}

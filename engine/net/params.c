@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/net/params.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "engine/net/model_text.h"
+
+#define PARAMS_PER_OP 4 /* BatchNorm has most */
+
+bool net_product(const int *factors, int count, size_t *out)
+{
+    size_t product = 1;
+    for (int i = 0; i < count; i++)
+        if (__builtin_mul_overflow(product, (size_t)factors[i], &product) ||
+            product > NET_MAX_VALUES)
+            return false;
+    *out = product;
+    return true;
+}
+
+/* Append one param of the operation and set *index to its place. */
+static bool add_param(struct net *net, const char *file, struct net_param param, const char *suffix,
+                      int *index, struct error *err)
+{
+    const struct net_op *op = &net->ops[param.op];
+    if (!net_product(param.dims, param.ndim, &param.count) ||
+        param.count > NET_MAX_VALUES - net->value_count)
+        return model_error(file, op->line, err,
+                           "too large: the network's parameters pass 2^31 numbers here");
+    param.name = text_format("%s.%s", op->name, suffix);
+    if (!param.name)
+        return error_memory(err, "network");
+    param.offset = net->value_count;
+    net->value_count += param.count;
+    *index = net->param_count;
+    net->params[net->param_count++] = param;
+    if (net_is_trained(&param))
+        net->trainable_count += param.count;
+    return true;
+}
+
+static bool add_weight_and_bias(struct net *net, const char *file, int index, struct error *err)
+{
+    struct net_op *op = &net->ops[index];
+    struct net_shape in = net->tensors[op->inputs[0]].shape;
+    int outputs = net->tensors[op->output].shape.c;
+    struct net_param weight = {.role = NET_WEIGHT, .op = index};
+    size_t fan_in;
+    if (op->kind == NET_CONV) {
+        weight.ndim = 4;
+        memcpy(weight.dims, (const int[]){outputs, in.c, op->kernel_h, op->kernel_w},
+               sizeof weight.dims);
+        if (!net_product(weight.dims + 1, 3, &fan_in))
+            return model_error(file, op->line, err,
+                               "too large: one filter of this layer passes 2^31 numbers");
+    } else {
+        fan_in = net_shape_size(in);
+        weight.ndim = 2;
+        weight.dims[0] = outputs;
+        weight.dims[1] = (int)fan_in;
+    }
+    weight.fan_in = (int)fan_in;
+    struct net_param bias = {
+        .role = NET_BIAS, .op = index, .ndim = 1, .dims = {outputs}, .fan_in = (int)fan_in};
+    return add_param(net, file, weight, "weight", &op->weight, err) &&
+           (op->bias == NET_NONE || add_param(net, file, bias, "bias", &op->bias, err));
+}
+
+static bool add_batchnorm(struct net *net, const char *file, int index, struct error *err)
+{
+    struct net_op *op = &net->ops[index];
+    struct {
+        enum net_role role;
+        const char *suffix;
+        int *index;
+    } parts[PARAMS_PER_OP] = {
+        {NET_BN_WEIGHT, "weight", &op->weight},
+        {NET_BN_BIAS, "bias", &op->bias},
+        {NET_RUNNING_MEAN, "running_mean", &op->running_mean},
+        {NET_RUNNING_VAR, "running_var", &op->running_var},
+    };
+    for (int i = 0; i < PARAMS_PER_OP; i++) {
+        struct net_param param = {.role = parts[i].role, .op = index, .ndim = 1};
+        param.dims[0] = net->tensors[op->output].shape.c;
+        if (!add_param(net, file, param, parts[i].suffix, parts[i].index, err))
+            return false;
+    }
+    return true;
+}
+
+bool net_make_params(struct net *net, const char *file, const int *modules, int module_count,
+                     struct error *err)
+{
+    net->params = calloc((size_t)module_count * PARAMS_PER_OP + 1, sizeof *net->params);
+    if (!net->params)
+        return error_memory(err, "network");
+    for (int i = 0; i < module_count; i++) {
+        bool is_batchnorm = net->ops[modules[i]].kind == NET_BATCHNORM;
+        if (!(is_batchnorm ? add_batchnorm : add_weight_and_bias)(net, file, modules[i], err))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_NET_PARAMS_H
+#define DPARTUI_ENGINE_NET_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "engine/net/net.h"
+
+#define NET_MAX_OPS    4096
+#define NET_MAX_VALUES ((size_t)INT32_MAX) /* params in all; tensors of one row in all */
+
+/* Product of positive numbers; false when it passes NET_MAX_VALUES. */
+bool net_product(const int *factors, int count, size_t *out);
+
+/*
+ * Give the operations `modules` their params, in this order, and the params their places in the
+ * canonical arena. On entry an operation's `bias` says by anything but NET_NONE that it has one.
+ * `file` names the model in messages.
+ */
+bool net_make_params(struct net *net, const char *file, const int *modules, int module_count,
+                     struct error *err);
+
+#endif

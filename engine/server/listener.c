@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/server/listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/local_socket.h"
+#include "base/paths.h"
+#include "engine/server/log.h"
+
+static bool answers(const struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    /* EAGAIN: its queue of connections is full, so it does live. */
+    bool yes = fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ||
+                           errno == EAGAIN);
+    if (fd >= 0)
+        close(fd);
+    return yes;
+}
+
+static bool take_lock(struct listener *listener, double seconds, struct error *err)
+{
+    char *directory = paths_runtime_dir(err);
+    if (!directory)
+        return false;
+    char *path = path_join(directory, "engine.lock");
+    free(directory);
+    if (!path)
+        return error_memory(err, "lock file");
+    listener->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool ok = listener->lock_fd >= 0;
+    if (!ok)
+        error_errno(err, "%s: cannot open the engine's lock", path);
+    double deadline = clock_seconds() + seconds;
+    while (ok && flock(listener->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            ok = error_errno(err, "%s: cannot lock", path);
+        else if (answers(&listener->address))
+            ok = error_set(err, ERROR_USAGE, "another engine of yours is running already");
+        else if (clock_seconds() > deadline)
+            ok = error_set(err, ERROR_FAILED,
+                           "%s: held by an engine that does not answer; end that process", path);
+        else
+            nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+    }
+    free(path);
+    return ok;
+}
+
+bool listener_open(struct listener *listener, double seconds, struct error *err)
+{
+    *listener = (struct listener)LISTENER_INIT;
+    if (!local_socket_address(&listener->address, err) || !take_lock(listener, seconds, err)) {
+        listener_release(listener);
+        return false;
+    }
+    const char *path = listener->address.sun_path;
+    listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    /* We hold the lock: a socket that lies there is a dead engine's. */
+    if (unlink(path) != 0 && errno != ENOENT)
+        error_errno(err, "%s: cannot remove what a dead engine left", path);
+    else if (listener->fd < 0)
+        error_errno(err, "cannot make a socket");
+    /* The directory is private already (paths_runtime_dir); the mode is a second door. */
+    else if (bind(listener->fd, (struct sockaddr *)&listener->address, sizeof listener->address))
+        error_errno(err, "%s: cannot bind the engine's socket", path);
+    else if (chmod(path, 0600) != 0 || listen(listener->fd, 64) != 0)
+        error_errno(err, "%s: cannot listen", path);
+    else
+        return true;
+    listener_close(listener);
+    listener_release(listener);
+    return false;
+}
+
+int listener_accept(struct listener *listener)
+{
+    struct error err = ERROR_INIT;
+    int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 || local_socket_check_peer(fd, &err))
+        return fd;
+    engine_log("a connection was refused: %s", err.text);
+    close(fd);
+    errno = ECONNABORTED;
+    return -1;
+}
+
+void listener_close(struct listener *listener)
+{
+    if (listener->fd < 0)
+        return;
+    close(listener->fd);
+    listener->fd = -1;
+    unlink(listener->address.sun_path);
+}
+
+void listener_release(struct listener *listener)
+{
+    if (listener->lock_fd >= 0)
+        close(listener->lock_fd);
+    listener->lock_fd = -1;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_QUEUE_H
+#define DPARTUI_ENGINE_SERVER_QUEUE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "engine/server/record.h"
+
+/*
+ * The runs of this engine: those that wait, the one that trains (on the queue's own thread), and
+ * those that have ended, kept in memory while the engine lives. The training side only takes the
+ * lock for as long as it takes to copy an event; it never waits for a viewer.
+ */
+struct queue {
+    pthread_mutex_t lock;
+    /* All below is guarded by `lock`. */
+    struct record **records; /* ascending numbers */
+    size_t count, capacity;
+    long last_number;
+    struct record *current; /* the one that trains */
+    struct history marks;   /* "run", "epoch" and "end" events of all runs, for those who watch */
+    uint64_t version;       /* grows with every change a state shows */
+    uint64_t changes;       /* grows with those that are not mere progress */
+    bool leaving, idle;     /* idle: the runner has left */
+    /* Not guarded: */
+    pthread_cond_t wake;
+    pthread_t runner;
+    atomic_int followers;           /* readers of step events; with none a step wakes nobody */
+    void (*changed)(void *context); /* called on the runner's thread, without the lock */
+    void *context;
+};
+
+bool queue_start(struct queue *queue, void (*changed)(void *context), void *context,
+                 struct error *err);
+/*
+ * Take waiting runs out, tell the running one to stop, and let the runner leave when it has. May be
+ * called again to be more urgent.
+ */
+void queue_leave(struct queue *queue, enum run_stop how);
+bool queue_has_left(struct queue *queue);
+/* Release everything; only after queue_has_left. */
+void queue_free(struct queue *queue);
+
+/* Append a resolved spec (taken over); its number in *number. */
+bool queue_add(struct queue *queue, struct spec *spec, long *number, struct error *err);
+
+/* Is a run training or waiting? */
+bool queue_is_busy(struct queue *queue);
+
+/* With the lock held: the record with this number, or NULL. */
+struct record *queue_find(const struct queue *queue, long number);
+
+/* With the lock held: stop a waiting or running run; no effect on one that has ended. */
+void queue_stop(struct queue *queue, struct record *record, enum run_stop how);
+
+/* With the lock held: something about a run changed from outside (paused, learning rate). */
+void queue_touch(struct queue *queue);
+
+#endif

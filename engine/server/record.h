@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_RECORD_H
+#define DPARTUI_ENGINE_SERVER_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "engine/server/history.h"
+#include "engine/spec.h"
+#include "engine/train/run.h"
+
+/*
+ * One submitted run: what was asked, how it stands, its kept events and the figures taken from
+ * them. Guarded by the queue's lock, except `control`, which is atomic.
+ */
+
+enum record_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_STOPPED, RUN_FAILED };
+
+struct record {
+    long number;
+    enum record_status status;
+    struct spec spec; /* resolved */
+    struct run_control control;
+    struct history history;
+    bool ended; /* its "end" event is in the log */
+    /* From the events; NAN or 0 while unknown. */
+    char *model, *data; /* as the "run" event calls them; NULL before it */
+    long params, epochs_done;
+    double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;
+    char error[512];
+    /* The newest progress, while it runs. `devices` points into `device`. */
+    bool has_progress;
+    struct run_progress progress;
+    struct run_device device[SPEC_MAX_DEVICES];
+};
+
+/* Takes over what `spec` owns (and leaves it empty). NULL: memory ran out. */
+struct record *record_new(long number, struct spec *spec);
+void record_free(struct record *record);
+
+/* "queued", "running", "paused", "done", "stopped" or "failed". */
+const char *record_status_name(const struct record *record);
+
+/* Take the figures of an event object ("run", "epoch", "end"). */
+void record_note(struct record *record, const json_t *event);
+void record_set_progress(struct record *record, const struct run_progress *progress);
+
+/* The run object of docs/protocol.md; NULL: memory ran out. */
+json_t *record_json(const struct record *record);
+/* The same with "spec", "epochs" and the devices' figures. */
+json_t *record_json_full(const struct record *record);
+/* The "run" member of a state. */
+json_t *record_json_state(const struct record *record);
+
+#endif

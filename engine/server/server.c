@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/server/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/server/log.h"
+#include "engine/server/server_state.h"
+#include "engine/train/affinity.h"
+
+/* Events are handed out this often, in seconds, however fast they come. */
+#define EVENT_INTERVAL 0.02
+/* How long answers may wait for their viewers once the engine has nothing else to do. */
+#define FLUSH_SECONDS 1.0
+/* How long to wait at the start for an engine that is about to end. */
+#define LOCK_SECONDS 30.0
+
+void server_wake(void *context)
+{
+    struct server *server = context;
+    uint64_t one = 1;
+    if (!atomic_exchange(&server->wake_set, true) && write(server->wake_fd, &one, sizeof one) < 0 &&
+        errno != EAGAIN)
+        engine_log("cannot wake the server's thread: %s", strerror(errno));
+}
+
+void server_leave(struct server *server, enum run_stop how)
+{
+    if (!server->leaving)
+        engine_log("the engine is about to end");
+    server->leaving = true;
+    listener_close(&server->listener);
+    queue_leave(&server->queue, how);
+    for (struct task *task = server->tasks; task; task = task->next)
+        atomic_store(&task->cancelled, true);
+}
+
+/* Three places before the connections'. */
+enum { POLL_WAKE, POLL_SIGNAL, POLL_LISTEN, POLL_CONNECTIONS };
+
+struct poll_set {
+    struct pollfd fds[POLL_CONNECTIONS + CONNECTION_LIMIT];
+    int count;
+    double until; /* when to look again whatever happens */
+};
+
+static void look_again(struct poll_set *set, double when)
+{
+    if (when < set->until)
+        set->until = when;
+}
+
+static void prepare_poll(struct server *server, struct poll_set *set, double now)
+{
+    bool listening = server->listener.fd >= 0 && now >= server->accept_again;
+    set->until = now + 3600;
+    set->fds[POLL_WAKE] = (struct pollfd){.fd = server->wake_fd, .events = POLLIN};
+    set->fds[POLL_SIGNAL] = (struct pollfd){.fd = server->options->signal_fd, .events = POLLIN};
+    set->fds[POLL_LISTEN] =
+        (struct pollfd){.fd = listening ? server->listener.fd : -1, .events = POLLIN};
+    if (server->listener.fd >= 0 && !listening)
+        look_again(set, server->accept_again);
+    if (atomic_load(&server->wake_set))
+        look_again(set, server->serve_events);
+    if (server->leave_by > 0)
+        look_again(set, server->leave_by);
+    for (int i = 0; i < server->connection_count; i++) {
+        struct connection *connection = server->connections[i];
+        bool lines = server_has_lines(connection);
+        bool reads = !connection->input_ended && !lines && connection_accepts(connection);
+        set->fds[POLL_CONNECTIONS + i] = (struct pollfd){
+            .fd = connection->fd,
+            .events = (short)((reads ? POLLIN : 0) | (connection->out.length ? POLLOUT : 0))};
+        if (lines || (connection->more_events && !connection->out.length))
+            look_again(set, now);
+        if (connection->watching && !connection->out.length)
+            look_again(set, connection->next_state);
+    }
+    set->count = POLL_CONNECTIONS + server->connection_count;
+}
+
+static bool wait_for_something(struct poll_set *set, double now, struct error *err)
+{
+    double wait = set->until - now;
+    int milliseconds = wait <= 0 ? 0 : (int)(wait * 1000) + 1;
+    if (poll(set->fds, (nfds_t)set->count, milliseconds) >= 0)
+        return true;
+    for (int i = 0; i < set->count; i++)
+        set->fds[i].revents = 0;
+    return errno == EINTR || error_errno(err, "cannot poll");
+}
+
+static void take_signals(struct server *server)
+{
+    struct signalfd_siginfo info;
+    while (read(server->options->signal_fd, &info, sizeof info) == sizeof info) {
+        server->end_signals++;
+        server_leave(server, server->end_signals > 1 ? RUN_STOP_NOW : RUN_STOP_STEP);
+        if (server->end_signals > 2)
+            server->leave_by = clock_seconds();
+    }
+}
+
+/* Are there events that other threads left, and is it time to hand them out? */
+static bool events_are_due(struct server *server, double now)
+{
+    if (!atomic_load(&server->wake_set) || now < server->serve_events)
+        return false;
+    /* Before looking: what comes from here on wakes the loop again. */
+    atomic_store(&server->wake_set, false);
+    server->serve_events = now + EVENT_INTERVAL;
+    return true;
+}
+
+static void serve_connection(struct server *server, struct connection *connection, short revents,
+                             bool due, double now)
+{
+    if (revents & POLLIN)
+        connection_read(connection);
+    else if (revents & (POLLHUP | POLLERR | POLLNVAL))
+        connection->lost = true;
+    server_handle_lines(server, connection);
+    if (due || revents || connection->more_events)
+        server_add_events(server, connection);
+    connection_flush(connection);
+    server_add_state(server, connection, now);
+    connection_flush(connection);
+}
+
+static void serve(struct server *server, const struct poll_set *set)
+{
+    double now = clock_seconds();
+    uint64_t ignored;
+    int polled = set->count - POLL_CONNECTIONS;
+    if ((set->fds[POLL_WAKE].revents & POLLIN) &&
+        read(server->wake_fd, &ignored, sizeof ignored) < 0 && errno != EAGAIN)
+        engine_log("cannot read the wake-up count: %s", strerror(errno));
+    if (set->fds[POLL_SIGNAL].revents & POLLIN)
+        take_signals(server);
+    bool due = events_are_due(server, now);
+    if (due)
+        server_serve_tasks(server);
+    for (int i = 0; i < polled; i++)
+        serve_connection(server, server->connections[i], set->fds[POLL_CONNECTIONS + i].revents,
+                         due, now);
+    for (int i = server->connection_count - 1; i >= 0; i--)
+        if (connection_is_over(server->connections[i]))
+            server_drop_connection(server, i);
+    if (set->fds[POLL_LISTEN].revents & POLLIN && server->listener.fd >= 0)
+        server_accept_connections(server, now);
+}
+
+static bool output_waits(const struct server *server)
+{
+    for (int i = 0; i < server->connection_count; i++)
+        if (server->connections[i]->out.length)
+            return true;
+    return false;
+}
+
+/* The loop's condition: false when the engine may end. */
+static bool must_go_on(struct server *server)
+{
+    if (!server->leaving)
+        return true;
+    if (server->leave_by > 0 && clock_seconds() >= server->leave_by)
+        return false;
+    if (server->tasks || !queue_has_left(&server->queue) || atomic_load(&server->wake_set))
+        return true;
+    if (!output_waits(server))
+        return false;
+    if (server->leave_by <= 0)
+        server->leave_by = clock_seconds() + FLUSH_SECONDS;
+    return true;
+}
+
+static bool loop(struct server *server, struct error *err)
+{
+    struct poll_set set;
+    while (must_go_on(server)) {
+        double now = clock_seconds();
+        prepare_poll(server, &set, now);
+        if (!wait_for_something(&set, now, err))
+            return false;
+        serve(server, &set);
+    }
+    return true;
+}
+
+static bool set_up(struct server *server, struct error *err)
+{
+    const struct server_options *options = server->options;
+    server->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (server->wake_fd < 0)
+        return error_errno(err, "cannot make an event descriptor");
+    if (options->private_fd >= 0 ? !server_add_connection(server, options->private_fd, err)
+                                 : !listener_open(&server->listener, LOCK_SECONDS, err))
+        return false;
+    return affinity_cpus(&server->cpus, &server->cpu_count, err) &&
+           device_table_fill(&server->devices, err) && telemetry_start(&server->telemetry, err) &&
+           queue_start(&server->queue, server_wake, server, err);
+}
+
+static void tear_down(struct server *server)
+{
+    while (server->connection_count > 0)
+        connection_free(server->connections[--server->connection_count]);
+    telemetry_stop(server->telemetry);
+    listener_close(&server->listener);
+    listener_release(&server->listener);
+    if (server->wake_fd >= 0)
+        close(server->wake_fd);
+    free(server->cpus);
+    free(server);
+}
+
+bool server_run(const struct server_options *options, enum server_end *end, struct error *err)
+{
+    struct server *server = calloc(1, sizeof *server);
+    if (!server)
+        return error_memory(err, "server");
+    server->options = options;
+    server->listener = (struct listener)LISTENER_INIT;
+    server->wake_fd = -1;
+    *end = SERVER_ENDED;
+    if (!set_up(server, err)) {
+        tear_down(server);
+        return false;
+    }
+    engine_log("engine %s, process %d, is ready", options->version, (int)getpid());
+    bool ok = loop(server, err);
+    if (!ok || server->tasks || !queue_has_left(&server->queue)) {
+        listener_close(&server->listener);
+        *end = SERVER_ABANDONED;
+        return ok;
+    }
+    queue_free(&server->queue);
+    engine_log("the engine ends");
+    tear_down(server);
+    return true;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_SERVER_H
+#define DPARTUI_ENGINE_SERVER_SERVER_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * The engine's protocol side: one thread that polls every viewer's socket and never waits for any
+ * of them, the queue's thread that trains, and short-lived threads for requests that take long.
+ */
+
+enum server_end {
+    SERVER_ENDED,     /* everything has been released */
+    SERVER_ABANDONED, /* a thread hangs in a device: leave the process by _exit */
+};
+
+struct server_options {
+    const char *version;
+    int private_fd; /* serve this one connection and end with it; -1: listen for this user */
+    int signal_fd;  /* a signalfd: each signal read asks to end, more urgently each time; or -1 */
+};
+
+/*
+ * Serve until the engine is told to end. False when it cannot begin: another engine runs
+ * (ERROR_USAGE), no socket can be made, ...
+ */
+bool server_run(const struct server_options *options, enum server_end *end, struct error *err);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "engine/server/server_state.h"
+
+/* What a state needs, copied out of the locks so that JSON is made without them. */
+struct snapshot {
+    struct telemetry_sample sample;
+    int device_count, cpu_threads; /* of the running run */
+    struct run_device device[SPEC_MAX_DEVICES];
+    bool shown[SPEC_MAX_DEVICES];
+};
+
+static json_t *known_bytes(uint64_t bytes)
+{
+    return bytes ? json_integer((json_int_t)bytes) : json_null();
+}
+
+static void add_run_figures(json_t *object, const struct run_device *device)
+{
+    json_object_set_new(object, "rows", device ? json_integer(device->rows) : json_null());
+    json_object_set_new(object, "samples_per_s", json_finite(device ? device->samples_per_s : NAN));
+    json_object_set_new(object, "state", json_string(device ? device->state : "idle"));
+    json_object_set_new(object, "compute_s", json_finite(device ? device->compute_s : NAN));
+    json_object_set_new(object, "sync_s", json_finite(device ? device->sync_s : NAN));
+    json_object_set_new(object, "wait_s", json_finite(device ? device->wait_s : NAN));
+}
+
+/*
+ * Load of a CPU device: of its own cores while it trains, of all that we may use otherwise. A run's
+ * CPU devices take their threads' cores one after the other, unless there are too few for all.
+ */
+static double cpu_load(const struct server *server, const struct snapshot *snapshot,
+                       const struct run_device *device)
+{
+    int position = 0, devices = 0, threads = snapshot->cpu_threads;
+    for (int i = 0; i < snapshot->device_count; i++) {
+        position +=
+            device && &snapshot->device[i] < device && snapshot->device[i].id.kind == DEVICE_CPU;
+        devices += snapshot->device[i].id.kind == DEVICE_CPU;
+    }
+    bool pinned = device && threads > 0 && devices * threads <= server->cpu_count;
+    return telemetry_load(&snapshot->sample, server->cpus + (pinned ? position * threads : 0),
+                          pinned ? threads : server->cpu_count);
+}
+
+static json_t *device_json(const struct server *server, const struct snapshot *snapshot,
+                           const struct device_info *info, const struct run_device *device)
+{
+    json_t *object = device_info_json(info);
+    double load = NAN;
+    uint64_t used = 0, total = info->memory_bytes;
+    if (info->id.kind == DEVICE_CPU) {
+        load = cpu_load(server, snapshot, device);
+        used = snapshot->sample.memory_used;
+        total = snapshot->sample.memory_total;
+    }
+    json_object_set_new(object, "load", json_finite(load));
+    json_object_set_new(object, "memory_used", known_bytes(used));
+    json_object_set_new(object, "memory_total", known_bytes(total));
+    add_run_figures(object, device);
+    return object;
+}
+
+/* The figures of a device of the machine in the running run, once. */
+static const struct run_device *take_figures(struct snapshot *snapshot, struct device_id id)
+{
+    for (int i = 0; i < snapshot->device_count; i++) {
+        const struct run_device *device = &snapshot->device[i];
+        if (snapshot->shown[i] || device->id.kind != id.kind || device->id.index != id.index)
+            continue;
+        snapshot->shown[i] = true;
+        return device;
+    }
+    return NULL;
+}
+
+/* What the machine has and, behind those, devices that only the run knows: shares of its CPUs. */
+static json_t *devices_json(const struct server *server, struct snapshot *snapshot)
+{
+    json_t *list = json_array();
+    const struct device_info *some_cpu = NULL;
+    for (int i = 0; i < server->devices.count; i++) {
+        const struct device_info *info = &server->devices.info[i];
+        if (info->id.kind == DEVICE_CPU && !some_cpu)
+            some_cpu = info;
+        json_array_append_new(
+            list, device_json(server, snapshot, info, take_figures(snapshot, info->id)));
+    }
+    for (int i = 0; i < snapshot->device_count; i++) {
+        if (snapshot->shown[i])
+            continue;
+        struct device_info info = {.available = true};
+        if (snapshot->device[i].id.kind == DEVICE_CPU && some_cpu)
+            info = *some_cpu;
+        info.id = snapshot->device[i].id;
+        json_array_append_new(list, device_json(server, snapshot, &info, &snapshot->device[i]));
+    }
+    return list;
+}
+
+static json_t *queue_json(const struct queue *queue)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < queue->count; i++)
+        if (queue->records[i]->status == RUN_QUEUED)
+            json_array_append_new(list, json_integer(queue->records[i]->number));
+    return list;
+}
+
+json_t *server_state_json(struct server *server)
+{
+    char host[256] = "";
+    struct snapshot snapshot = {.device_count = 0};
+    gethostname(host, sizeof host - 1);
+    telemetry_read(server->telemetry, &snapshot.sample);
+    pthread_mutex_lock(&server->queue.lock);
+    const struct record *current = server->queue.current;
+    if (current && current->has_progress) {
+        snapshot.device_count = current->progress.device_count;
+        snapshot.cpu_threads = current->spec.cpu_threads;
+        memcpy(snapshot.device, current->device, sizeof snapshot.device);
+    }
+    json_t *queue = queue_json(&server->queue);
+    json_t *run = current ? record_json_state(current) : json_null();
+    pthread_mutex_unlock(&server->queue.lock);
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o}", "pid", (int)getpid(), "version",
+                     server->options->version, "host", host, "memory_engine",
+                     known_bytes(snapshot.sample.memory_engine), "queue", queue, "run", run,
+                     "devices", devices_json(server, &snapshot));
+}

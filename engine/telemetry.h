@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TELEMETRY_H
+#define DPARTUI_ENGINE_TELEMETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * What the machine is doing, sampled once a second on a thread of its own from /proc. Readers take
+ * the newest sample and never wait for the system.
+ */
+
+#define TELEMETRY_MAX_CPUS 1024
+
+struct telemetry_sample {
+    uint64_t version;                /* grows whenever a figure changed visibly */
+    double load[TELEMETRY_MAX_CPUS]; /* of each logical CPU over the last second, 0 to 1; NAN:
+                                        not known */
+    uint64_t memory_total;           /* bytes of the machine; 0: not known */
+    uint64_t memory_used;            /* bytes that are not available to programs */
+    uint64_t memory_engine;          /* bytes of this process that are resident */
+};
+
+struct telemetry;
+
+bool telemetry_start(struct telemetry **out, struct error *err);
+void telemetry_stop(struct telemetry *telemetry);
+
+/* Copy the newest sample (8 KiB); before the first every figure is unknown. */
+void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
+uint64_t telemetry_version(struct telemetry *telemetry);
+
+/* Mean load of `count` logical CPUs; NAN when none of them is known. */
+double telemetry_load(const struct telemetry_sample *sample, const int *cpus, int count);
+
+/*
+ * The parts that read /proc, on their own for tests: ticks of each logical CPU, busy and in all,
+ * from the text of /proc/stat (CPUs that are not in it keep 0), and one "Name: N kB" line of
+ * /proc/meminfo in bytes (0: not there).
+ */
+struct cpu_ticks {
+    uint64_t busy, total;
+};
+void telemetry_parse_stat(const char *text, struct cpu_ticks *ticks, int capacity);
+uint64_t telemetry_parse_memory(const char *text, const char *name);
+
+#endif

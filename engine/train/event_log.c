@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/event_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool event_log_open(struct event_log *log, const char *path, struct error *err)
+{
+    *log = (struct event_log)EVENT_LOG_INIT;
+    log->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return log->fd >= 0 || error_errno(err, "%s: cannot open the log", path);
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+static void give_up(struct event_log *log)
+{
+    int reason = errno;
+    /* Half a line is worse than none. */
+    bool whole = ftruncate(log->fd, log->length) == 0;
+    errno = reason;
+    error_errno(&log->failure, whole ? "the log ends early" : "the log ends early, within a line");
+    event_log_close(log);
+}
+
+void event_log_put(struct event_log *log, const json_t *event)
+{
+    if (log->fd < 0)
+        return;
+    char *line = json_dumps(event, JSON_COMPACT);
+    if (!line) {
+        errno = ENOMEM;
+        give_up(log);
+        return;
+    }
+    size_t length = strlen(line);
+    line[length] = '\n'; /* in place of the NUL, so that a line is one write */
+    if (write_all(log->fd, line, length + 1))
+        log->length += (off_t)length + 1;
+    else
+        give_up(log);
+    free(line);
+}
+
+void event_log_close(struct event_log *log)
+{
+    if (log->fd >= 0 && close(log->fd) != 0 && log->failure.kind == ERROR_NONE)
+        error_errno(&log->failure, "the log may be incomplete");
+    log->fd = -1;
+}

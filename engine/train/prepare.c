@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/paths.h"
+#include "engine/train/affinity.h"
+#include "engine/train/order.h"
+#include "engine/train/split.h"
+
+/* Evaluation keeps no activations for a backward pass, so it can afford batches of some size even
+ * where the shards of training are tiny. */
+enum { EVAL_ROWS = 128 };
+
+static bool take_rows(const char *option, long asked, const struct data *data,
+                      const struct dataset *set, long *rows, struct error *err)
+{
+    if (set->rows < 1)
+        return error_set(err, ERROR_USAGE, "%s: no rows to %s on", data->name, option);
+    if (asked > set->rows)
+        return error_set(err, ERROR_USAGE, "%s-rows %ld: %s has %d", option, asked, data->name,
+                         set->rows);
+    *rows = asked ? asked : set->rows;
+    return true;
+}
+
+static bool open_data(struct run *run, struct error *err)
+{
+    const struct spec *spec = &run->spec;
+    if (!data_open(spec->data, spec->data_dir, spec->seed, &run->data, err) ||
+        !take_rows("train", spec->train_rows, &run->data, &run->data.train, &run->train_rows,
+                   err) ||
+        !take_rows("test", spec->test_rows, &run->data, &run->data.test, &run->test_rows, err))
+        return false;
+    run->order = malloc((size_t)run->train_rows * sizeof *run->order);
+    run->test_order = malloc((size_t)run->test_rows * sizeof *run->test_order);
+    if (!run->order || !run->test_order)
+        return error_memory(err, "order of the rows");
+    struct order order = order_make(ORDER_SEQUENTIAL, 0, 1, (uint32_t)run->test_rows);
+    order_fill(&order, run->test_order);
+    run->steps_per_epoch = (run->train_rows + spec->batch - 1) / spec->batch;
+    run->total_steps = spec->epochs * run->steps_per_epoch;
+    if (spec->max_steps > 0 && spec->max_steps < run->total_steps)
+        run->total_steps = spec->max_steps;
+    return true;
+}
+
+static bool load_net(struct run *run, struct error *err)
+{
+    const struct dataset *train = &run->data.train;
+    struct net_shape input = {train->channels, train->height, train->width};
+    char *path = paths_find_model(run->spec.model, err);
+    bool ok = path && net_load(path, input, train->classes, &run->net, err);
+    free(path);
+    return ok;
+}
+
+static bool make_weights(struct run *run, struct error *err)
+{
+    const struct spec *spec = &run->spec;
+    if (!weights_create(run->net, &run->weights, err))
+        return false;
+    if (spec->init == INIT_FILE)
+        return weights_read(run->net, spec->init_file, &run->weights, err);
+    weights_init(run->net, &run->weights, spec->init, spec->init_std, spec->seed);
+    return true;
+}
+
+/* Whose rows are whose, in training and in evaluation. */
+static bool share_rows(struct run *run, struct error *err)
+{
+    const struct spec *spec = &run->spec;
+    long full[SPEC_MAX_DEVICES], rest[SPEC_MAX_DEVICES], tests[SPEC_MAX_DEVICES];
+    long batch = spec->batch < run->train_rows ? spec->batch : run->train_rows;
+    long short_rows = run->train_rows % batch, chunk = EVAL_ROWS, begin = 0;
+    bool short_occurs = short_rows > 0 && run->total_steps >= run->steps_per_epoch;
+    enum split_rule test_rule = spec->split == SPLIT_WEIGHTED ? SPLIT_WEIGHTED : SPLIT_BALANCED;
+    int count = run->member_count;
+    if (!split_rows(spec->split, spec->weights, batch, count, full, err) ||
+        (short_occurs && !split_rows(spec->split, spec->weights, short_rows, count, rest, err)) ||
+        !split_rows(test_rule, spec->weights, run->test_rows, count, tests, err))
+        return false;
+    for (int i = 0; i < count; i++)
+        chunk = full[i] > chunk ? full[i] : chunk;
+    run->statistics_from = 0;
+    while (full[run->statistics_from] == 0)
+        run->statistics_from++;
+    for (int i = 0; i < count; i++) {
+        struct member *member = &run->members[i];
+        member->train[PASS_FULL].rows = (int)full[i];
+        member->trains_short = short_occurs;
+        if (short_occurs)
+            member->train[PASS_SHORT].rows = (int)rest[i];
+        member->eval_begin = begin;
+        member->eval_rows = tests[i];
+        member->eval[PASS_FULL].rows = (int)(tests[i] < chunk ? tests[i] : chunk);
+        if (tests[i] > chunk)
+            member->eval[PASS_SHORT].rows = (int)(tests[i] % chunk);
+        begin += tests[i];
+    }
+    return true;
+}
+
+/* Consecutive CPUs for each CPU device where there are enough; otherwise the system schedules. */
+static bool share_cpus(struct run *run, bool *crowded, struct error *err)
+{
+    int count, threads = run->spec.cpu_threads, wanted = 0, next = 0;
+    if (!affinity_cpus(&run->cpus, &count, err))
+        return false;
+    for (int i = 0; i < run->member_count; i++)
+        wanted += run->members[i].options.id.kind == DEVICE_CPU ? threads : 1;
+    *crowded = wanted > count;
+    for (int i = 0; i < run->member_count; i++) {
+        struct device_options *options = &run->members[i].options;
+        if (options->id.kind != DEVICE_CPU)
+            continue;
+        options->threads = threads;
+        if (!*crowded) {
+            options->cpus = run->cpus + next;
+            options->cpu_count = threads;
+            next += threads;
+        }
+    }
+    return true;
+}
+
+static bool make_members(struct run *run, struct error *err)
+{
+    const struct device_list *devices = &run->spec.devices;
+    run->member_count = devices->count;
+    for (int i = 0; i < devices->count; i++) {
+        struct member *member = &run->members[i];
+        const char *why = "no backend";
+        member->run = run;
+        member->index = i;
+        member->options.id = devices->id[i];
+        run->names[i] = device_id_text(devices->id[i], member->name);
+        atomic_init(&member->activity, ACTIVITY_PREPARE);
+        member->backend = backend_find(devices->id[i].kind, &why);
+        if (!member->backend)
+            return error_set(err, ERROR_USAGE, "%s: %s", member->name, why);
+    }
+    run->algorithm = sync_algorithm_find(run->spec.sync);
+    return share_rows(run, err);
+}
+
+static void release_abandoned(void *context)
+{
+    run_release(context);
+}
+
+static bool start_workers(struct run *run, struct error *err)
+{
+    bool crowded = false;
+    struct worker_tasks tasks = {run, member_close, release_abandoned};
+    /* The calling thread watches for hanging devices and says so better; this is the second net. */
+    double limit_s =
+        4 * run->limits.stall_s + net_training_flops(run->net) * (double)run->spec.batch / 1e8;
+    if (!share_cpus(run, &crowded, err) ||
+        !rendezvous_create(run->member_count, run->names, limit_s, !crowded, &run->meeting, err))
+        return false;
+    run->group = (struct sync_group){
+        .size = run->member_count, .replicas = run->replicas, .meeting = run->meeting};
+    return workers_start(run->member_count, run->names, &tasks, &run->workers, err);
+}
+
+bool run_prepare(struct run *run, struct error *err)
+{
+    return open_data(run, err) && load_net(run, err) && make_members(run, err) &&
+           make_weights(run, err) && start_workers(run, err) &&
+           run_command(run, member_prepare, 0, err) && sync_check(&run->group, run->names, err);
+}
+
+void run_release(struct run *run)
+{
+    rendezvous_destroy(run->meeting);
+    weights_free(&run->weights);
+    net_free(run->net);
+    data_close(&run->data);
+    figures_free(&run->figures);
+    free(run->test_order);
+    free(run->order);
+    free(run->cpus);
+    spec_free(&run->spec);
+    free(run);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run_state.h"
+
+#include <math.h>
+
+#include "base/json.h"
+
+/*
+ * The events. json_pack gives NULL when memory runs out (or a piece is NULL), which is looked at
+ * once per event.
+ */
+
+static bool emit(struct run *run, json_t *event, struct error *err)
+{
+    if (!event)
+        return error_memory(err, "event");
+    event_log_put(&run->log, event);
+    if (run->sink->event)
+        run->sink->event(run->sink->context, event);
+    json_decref(event);
+    return true;
+}
+
+static json_t *device_names(const struct run *run)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < run->member_count; i++)
+        if (json_array_append_new(list, json_string(run->names[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+/* What the devices are, in words; null where the backend cannot say. */
+static json_t *hardware(const struct run *run)
+{
+    struct device_info infos[SPEC_MAX_DEVICES];
+    struct error ignored = ERROR_INIT;
+    char why[160];
+    int count = 0;
+    /* All devices of a run are of one kind. */
+    if (!run->members[0].backend->enumerate(infos, SPEC_MAX_DEVICES, &count, why, sizeof why,
+                                            &ignored))
+        count = 0;
+    json_t *list = json_array();
+    for (int i = 0; list && i < run->member_count; i++) {
+        struct device_id id = run->members[i].options.id;
+        int j = 0;
+        /* Every CPU device is a part of the same machine, whatever its index. */
+        while (j < count && id.kind != DEVICE_CPU && infos[j].id.index != id.index)
+            j++;
+        json_t *name = j < count ? json_string(infos[j].name) : json_null();
+        if (json_array_append_new(list, name) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+/* Without the devices at the end that have no rows: 10 rows over 8 devices are 2,2,2,2,2. */
+static json_t *shards(const struct run *run)
+{
+    json_t *list = json_array();
+    int count = run->member_count;
+    while (count > 1 && run->members[count - 1].train[run->step.size].rows == 0)
+        count--;
+    for (int i = 0; list && i < count; i++)
+        if (json_array_append_new(list, json_integer(run->members[i].train[run->step.size].rows)) !=
+            0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *memory(const struct run *run)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < run->member_count; i++)
+        if (json_array_append_new(list, json_integer((json_int_t)run->members[i].memory_bytes)) !=
+            0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+bool report_run(struct run *run, struct error *err)
+{
+    const struct dataset *train = &run->data.train;
+    const char *how = run->member_count > 1 ? run->algorithm->description : "one device: none";
+    json_t *event = json_pack(
+        "{s:s, s:I, s:s, s:s, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:s, s:f, s:o, s:s}",
+        "event", "run", "run", (json_int_t)run->number, "model", run->spec.model, "data",
+        run->data.name, "devices", device_names(run), "hardware", hardware(run), "params",
+        (json_int_t)run->net->trainable_count, "input", train->channels, train->height,
+        train->width, "classes", train->classes, "steps_per_epoch",
+        (json_int_t)run->steps_per_epoch, "total_steps", (json_int_t)run->total_steps, "train_rows",
+        (json_int_t)run->train_rows, "test_rows", (json_int_t)run->test_rows, "data_source",
+        run->data.source, "sync_bytes_per_step", sync_step_bytes(&run->group), "memory",
+        memory(run), "sync_algorithm", how);
+    /* The settings besides, where they say nothing else than the above. */
+    json_t *settings = event ? spec_to_json(&run->spec) : NULL;
+    bool ok = settings && json_object_update_missing(event, settings) == 0;
+    json_decref(settings);
+    if (!ok) {
+        json_decref(event);
+        event = NULL;
+    }
+    return emit(run, event, err);
+}
+
+bool report_step(struct run *run, double loss, double seconds, struct error *err)
+{
+    const struct figures *figures = &run->figures;
+    long correct = 0;
+    for (int i = 0; i < run->member_count; i++)
+        correct += run->members[i].result.correct;
+    return emit(run,
+                json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step", "epoch",
+                          (json_int_t)figures->epoch.epoch, "step", (json_int_t)figures->steps,
+                          "rows", (json_int_t)run->step.rows, "shards", shards(run), "loss",
+                          json_finite(loss), "correct", (json_int_t)correct, "lr", run->lr,
+                          "seconds", seconds),
+                err);
+}
+
+/* The three times add up to the epoch's seconds on every device. */
+static json_t *device_figures(const struct run *run)
+{
+    const struct epoch_figures *epoch = &run->figures.epoch;
+    json_t *list = json_array();
+    for (int i = 0; list && i < run->member_count; i++) {
+        const struct device_figures *device = &epoch->devices[i];
+        json_t *entry =
+            json_pack("{s:s, s:I, s:o, s:f, s:f, s:f}", "device", run->names[i], "rows",
+                      (json_int_t)device->rows, "samples_per_s",
+                      json_finite(figures_ratio((double)device->rows, device->compute_s)),
+                      "compute_s", device->compute_s, "sync_s", device->sync_s, "wait_s",
+                      fmax(0, epoch->seconds - device->compute_s - device->sync_s));
+        if (json_array_append_new(list, entry) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+bool report_epoch(struct run *run, struct error *err)
+{
+    const struct epoch_figures *epoch = &run->figures.epoch;
+    double rows = (double)epoch->rows;
+    double bytes = (double)epoch->steps * sync_step_bytes(&run->group);
+    return emit(
+        run,
+        json_pack(
+            "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
+            "s:f, s:o, s:o, s:o}",
+            "event", "epoch", "epoch", (json_int_t)epoch->epoch, "step",
+            (json_int_t)run->figures.steps, "steps", (json_int_t)epoch->steps, "partial",
+            epoch->steps < run->steps_per_epoch, "rows", (json_int_t)epoch->rows, "lr", run->lr,
+            "train_loss", json_finite(figures_ratio(epoch->loss_sum, rows)), "train_acc",
+            json_finite(figures_ratio((double)epoch->correct, rows)), "test_loss",
+            json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
+            epoch->seconds, "samples_per_s", json_finite(figures_ratio(rows, epoch->seconds)),
+            "wait_s", fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s",
+            epoch->compute_s, "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes,
+            "sync_bandwidth", json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)),
+            "sync_bus_bandwidth",
+            json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->member_count)), "devices",
+            device_figures(run)),
+        err);
+}
+
+void report_end(struct run *run, const struct error *err)
+{
+    const struct figures *figures = &run->figures;
+    struct error ignored = ERROR_INIT;
+    const char *status = !err ? "done" : err->kind == ERROR_CANCELLED ? "stopped" : "failed";
+    bool failed = err && err->kind != ERROR_CANCELLED;
+    json_t *event = json_pack(
+        "{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "event", "end", "status", status,
+        "epochs", (json_int_t)figures->count, "steps", (json_int_t)figures->steps, "test_loss",
+        json_finite(figures->test_loss), "test_acc", json_finite(figures->test_acc), "s_per_epoch",
+        json_finite(figures_mean_seconds(figures)), "s_per_epoch_median",
+        json_finite(figures_median_seconds(figures)), "samples_per_s",
+        json_finite(figures_ratio((double)figures->rows, figures->train_s)), "train_s",
+        figures->train_s);
+    if (event && failed)
+        json_object_set_new(event, "error", json_string(err->text));
+    if (event && run->log.failure.kind != ERROR_NONE)
+        json_object_set_new(event, "log_error", json_string(run->log.failure.text));
+    emit(run, event, &ignored);
+}

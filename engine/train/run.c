@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run.h"
+
+#include <stdlib.h>
+
+#include "engine/train/run_state.h"
+
+/* After the epoch's steps; *done: everything that was to be trained has been. */
+static bool finish_epoch(struct run *run, bool *done, struct error *err)
+{
+    bool evaluated;
+    if (!run_evaluate(run, &evaluated, err))
+        return false;
+    run->stopped = !evaluated;
+    if (!evaluated)
+        return true;
+    bool whole = run->figures.epoch.steps == run->steps_per_epoch;
+    *done = run->figures.steps == run->total_steps;
+    return (!whole || figures_count_epoch(&run->figures, err)) && report_epoch(run, err);
+}
+
+static bool train(struct run *run, struct error *err)
+{
+    bool done = run->total_steps == 0, evaluated;
+    if (done) {
+        /* Nothing to train: the figures of the initial weights. */
+        if (!run_evaluate(run, &evaluated, err))
+            return false;
+        run->stopped = !evaluated;
+    }
+    for (long epoch = 1; !done && !run->stopped; epoch++)
+        if (!run_epoch(run, epoch, err) || (!run->stopped && !finish_epoch(run, &done, err)))
+            return false;
+    return true;
+}
+
+static bool save(struct run *run, struct error *err)
+{
+    if (!run->spec.save)
+        return true;
+    if (run_stop_asked(run) == RUN_STOP_NOW)
+        return error_set(err, ERROR_CANCELLED, "stopped before the weights were saved");
+    int64_t before = run->weights.batches_tracked;
+    progress_phase(run, PHASE_SAVE);
+    if (!run_command(run, member_export, 0, err))
+        return false;
+    run->weights.batches_tracked = before + run->figures.steps;
+    return weights_write(run->net, run->spec.save, &run->weights, err);
+}
+
+static bool conduct(struct run *run, struct error *err)
+{
+    progress_phase(run, PHASE_PREPARE);
+    if (run->spec.log && !event_log_open(&run->log, run->spec.log, err))
+        return false;
+    run->prepared = run_prepare(run, err);
+    if (!run->prepared || !report_run(run, err) || !train(run, err) || !save(run, err))
+        return false;
+    return !run->stopped || error_set(err, ERROR_CANCELLED, "stopped after step %ld of %ld",
+                                      run->figures.steps, run->total_steps);
+}
+
+/* A run of which not even the outset could be laid down still ends with an event. */
+static bool end_unbegun(const struct run_sink *sink, const struct error *err)
+{
+    json_t *event =
+        json_pack("{s:s, s:s, s:i, s:i, s:n, s:n, s:n, s:n, s:s}", "event", "end", "status",
+                  "failed", "epochs", 0, "steps", 0, "test_acc", "s_per_epoch",
+                  "s_per_epoch_median", "samples_per_s", "error", err->text);
+    if (event && sink->event)
+        sink->event(sink->context, event);
+    json_decref(event);
+    return false;
+}
+
+bool run_train_within(const struct run_limits *limits, const struct spec *spec, long run_number,
+                      struct run_control *control, const struct run_sink *sink, struct error *err)
+{
+    struct run *run = calloc(1, sizeof *run);
+    if (!run) {
+        error_memory(err, "run");
+        return end_unbegun(sink, err);
+    }
+    if (!spec_copy(&run->spec, spec, err)) {
+        free(run);
+        return end_unbegun(sink, err);
+    }
+    run->number = run_number;
+    run->limits = *limits;
+    run->control = control;
+    run->sink = sink;
+    run->log = (struct event_log)EVENT_LOG_INIT;
+    run->lr = spec->lr;
+    figures_begin(&run->figures);
+    bool ok = run_resolve(&run->spec, err) && conduct(run, err);
+    progress_phase(run, PHASE_ENDED);
+    report_end(run, ok ? NULL : err);
+    event_log_close(&run->log);
+    if (!run->workers || workers_dismiss(run->workers))
+        run_release(run);
+    return ok;
+}
+
+bool run_train(const struct spec *spec, long run_number, struct run_control *control,
+               const struct run_sink *sink, struct error *err)
+{
+    const struct run_limits limits = RUN_LIMITS_DEFAULT;
+    return run_train_within(&limits, spec, run_number, control, sink, err);
+}

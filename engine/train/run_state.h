@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_RUN_STATE_H
+#define DPARTUI_ENGINE_TRAIN_RUN_STATE_H
+
+#include <stdatomic.h>
+
+#include "engine/train/event_log.h"
+#include "engine/train/figures.h"
+#include "engine/train/rendezvous.h"
+#include "engine/train/run.h"
+#include "engine/train/sync.h"
+#include "engine/train/worker.h"
+
+/*
+ * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, member.c (what a
+ * device's thread does), command.c (having it done), epoch.c, evaluate.c, report.c, progress.c and
+ * run.c.
+ *
+ * The calling thread prepares and directs; the workers compute. They take turns: between
+ * workers_post and the end of the task the calling thread leaves alone everything here except
+ * atomics, the rendezvous and its own figures. A run is on the heap of its own because threads that
+ * hang outlive the call (see workers_dismiss); so workers never touch `control` and `sink`.
+ */
+
+/* How long things may take. */
+struct run_limits {
+    double stall_s; /* a device that shows no sign of progress for so long hangs; time for the
+                       work itself is added */
+    double grace_s; /* for the devices to answer once the run is being ended */
+};
+
+#define RUN_LIMITS_DEFAULT                                                                         \
+    {                                                                                              \
+        .stall_s = 600, .grace_s = 30                                                              \
+    }
+
+enum activity {
+    ACTIVITY_PREPARE,
+    ACTIVITY_TRAIN,
+    ACTIVITY_EVAL,
+    ACTIVITY_WAIT,
+    ACTIVITY_IDLE,
+    ACTIVITY_FAILED,
+};
+
+/* A plan and its number of rows. */
+struct pass {
+    struct plan *plan;
+    int rows;
+};
+
+/* Most batches of an epoch are full; the last may be shorter. The same goes for evaluation. */
+enum pass_size { PASS_FULL, PASS_SHORT, PASS_SIZES };
+
+/* One device of a run. */
+struct member {
+    struct run *run;
+    int index;
+    char name[16];
+    const struct backend *backend;
+    struct device_options options;
+    struct device *device;
+    struct pass train[PASS_SIZES], eval[PASS_SIZES];
+    bool trains_short; /* short batches occur */
+    long eval_begin, eval_rows;
+    uint64_t memory_bytes;
+    /* Of the task just done. */
+    struct batch_result result;
+    struct step_times times;
+    atomic_int activity; /* enum activity */
+};
+
+/* What the workers are to do in the step now posted. */
+struct step {
+    enum pass_size size;
+    long begin, rows; /* of the epoch's order */
+    uint32_t epoch;
+    struct sgd_step sgd;
+};
+
+struct run {
+    struct spec spec;
+    long number;
+    struct run_limits limits;
+    struct run_control *control;
+    const struct run_sink *sink;
+    struct event_log log;
+
+    struct data data;
+    struct net *net;
+    struct weights weights;
+    int *cpus;
+    long train_rows, test_rows, steps_per_epoch, total_steps;
+    uint32_t *order;      /* of the running epoch: train_rows row numbers */
+    uint32_t *test_order; /* 0..test_rows-1 */
+
+    int member_count;
+    struct member members[SPEC_MAX_DEVICES];
+    const char *names[SPEC_MAX_DEVICES];
+    struct replica *replicas[SPEC_MAX_DEVICES];
+    int statistics_from; /* the member whose running statistics count: the first that has rows */
+    struct sync_group group;
+    const struct sync_algorithm *algorithm;
+    struct rendezvous *meeting;
+    struct workers *workers;
+    struct step step;
+    atomic_uint signs; /* of progress, counted by the workers */
+    atomic_bool cut;   /* leave the evaluation at the next chance */
+
+    enum run_phase phase;
+    bool prepared, paused, stopped;
+    double lr;
+    double epoch_spent_s; /* of the running epoch, without pauses; 0 between epochs */
+    double last_progress;
+    struct figures figures;
+    struct run_device shown[SPEC_MAX_DEVICES];
+};
+
+/* run_train with other limits, for tests of what happens when they are met. */
+bool run_train_within(const struct run_limits *limits, const struct spec *spec, long run_number,
+                      struct run_control *control, const struct run_sink *sink, struct error *err);
+
+/* prepare.c: all that must be there before the first step; called once. */
+bool run_prepare(struct run *run, struct error *err);
+/* Release what run_prepare got on the calling thread's side. */
+void run_release(struct run *run);
+
+/* member.c: tasks for the workers; `context` is the run. */
+bool member_prepare(void *context, int index, struct error *err);
+bool member_step(void *context, int index, struct error *err);
+bool member_evaluate(void *context, int index, struct error *err);
+bool member_export(void *context, int index, struct error *err); /* member 0 into run->weights */
+void member_close(void *context, int index);
+
+/*
+ * command.c: have every worker run a task and wait for it, showing progress, heeding stop requests
+ * and giving up on devices that hang. `work_flops` is the work of the busiest device. After a
+ * failure no further task can be run.
+ */
+bool run_command(struct run *run, worker_task task, double work_flops, struct error *err);
+/* Has anybody asked for the run's end? */
+enum run_stop run_stop_asked(const struct run *run);
+/* Return once the run is not paused (any more). Adds the seconds to *paused_s. */
+void run_wait_while_paused(struct run *run, double *paused_s);
+
+/*
+ * epoch.c: train epoch `epoch`, from 1. Ends early, and still returns true, when max_steps is
+ * reached or a stop is asked for (run->stopped).
+ */
+bool run_epoch(struct run *run, long epoch, struct error *err);
+
+/* evaluate.c: figures.test_loss and test_acc; *done is false when a stop cut it short. */
+bool run_evaluate(struct run *run, bool *done, struct error *err);
+
+/* report.c: the events of the command line's contract, to the sink and the log. */
+bool report_run(struct run *run, struct error *err);
+bool report_step(struct run *run, double loss, double seconds, struct error *err);
+bool report_epoch(struct run *run, struct error *err);
+/* The last event; err is NULL for a run that is done. */
+void report_end(struct run *run, const struct error *err);
+
+/* progress.c: snapshots for the sink, now, or when one is due. */
+void progress_phase(struct run *run, enum run_phase phase);
+void progress_tick(struct run *run);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/sync.h"
+
+#include "base/clock.h"
+
+/*
+ * The parameters live on device 0, as in PyTorch's DataParallel: sent out before every step,
+ * gradients gathered after it, and device 0 alone updates.
+ */
+
+/* Device 0 changes its parameters only after it has met everybody in this step's `after`. */
+static bool before(const struct sync_group *group, int member, struct sync_times *times,
+                   struct error *err)
+{
+    double begin = clock_seconds();
+    (void)err;
+    sync_fetch_params(group, member, 0);
+    times->moving_s += clock_seconds() - begin;
+    return true;
+}
+
+static bool after(const struct sync_group *group, int member, struct sync_times *times,
+                  struct error *err)
+{
+    if (!rendezvous_wait(group->meeting, member, &times->wait_s, err))
+        return false;
+    double begin = clock_seconds();
+    if (member == 0)
+        sync_sum_gradients(group, 0, 0, group->replicas[0]->count);
+    times->moving_s += clock_seconds() - begin;
+    return true;
+}
+
+const struct sync_algorithm sync_central = {
+    .description = "shared memory: parameters sent out from device 0, gradients summed there",
+    .before = before,
+    .after = after,
+    .one_updates = true,
+};

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stands in for engine/train and the backends when the server is tested: a scripted run that emits
+ * what a real one does, quickly. The run's settings steer it:
+ *   model "slow"   every step takes 5 ms      model "fail"   the third step fails
+ *   model "wrong"  run_resolve refuses it     model "mute"   no "end" event at the end
+ *   train-rows     with batch: steps per epoch; 0: 10 steps per epoch
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "engine/device/device.h"
+#include "engine/train/run.h"
+
+static bool fake_enumerate(struct device_info *list, int capacity, int *count, char *why,
+                           size_t why_size, struct error *err)
+{
+    (void)why;
+    (void)why_size;
+    if (capacity < 1)
+        return error_set(err, ERROR_FAILED, "no room for a device");
+    list[0] = (struct device_info){.id = {DEVICE_CPU, 0},
+                                   .name = "made up",
+                                   .cores = 2,
+                                   .memory_bytes = 1 << 30,
+                                   .available = true};
+    *count = 1;
+    return true;
+}
+
+static bool fake_open(const struct device_options *options, struct device **out, struct error *err)
+{
+    (void)options;
+    (void)out;
+    return error_set(err, ERROR_FAILED, "cpu:0: a made-up device cannot be opened");
+}
+
+const struct backend *backend_find(enum device_kind kind, const char **why)
+{
+    static const struct backend cpu = {
+        .kind = DEVICE_CPU, .enumerate = fake_enumerate, .open = fake_open};
+    *why = "not in this test";
+    return kind == DEVICE_CPU ? &cpu : NULL;
+}
+
+bool devices_resolve(const struct device_list *choice, struct device_id *ids, int *count,
+                     struct error *err)
+{
+    if (choice->choice != DEVICES_LISTED) {
+        ids[0] = (struct device_id){DEVICE_CPU, 0};
+        *count = 1;
+        return true;
+    }
+    for (int i = 0; i < choice->count; i++) {
+        if (choice->id[i].kind != DEVICE_CPU)
+            return error_set(err, ERROR_USAGE, "there are no GPUs in this test");
+        ids[i] = choice->id[i];
+    }
+    *count = choice->count;
+    return true;
+}
+
+bool run_resolve(struct spec *spec, struct error *err)
+{
+    struct device_id ids[SPEC_MAX_DEVICES];
+    int count;
+    if (!devices_resolve(&spec->devices, ids, &count, err))
+        return false;
+    spec->devices = (struct device_list){.choice = DEVICES_LISTED, .count = count};
+    memcpy(spec->devices.id, ids, (size_t)count * sizeof *ids);
+    if (spec->model && strcmp(spec->model, "wrong") == 0)
+        return error_set(err, ERROR_USAGE, "model 'wrong' is impossible");
+    if (!spec->model && !(spec->model = strdup("linear")))
+        return error_memory(err, "model");
+    if (!spec->data && !(spec->data = strdup("glyphs")))
+        return error_memory(err, "data");
+    return true;
+}
+
+struct script {
+    const struct spec *spec;
+    struct run_control *control;
+    const struct run_sink *sink;
+    struct run_device devices[SPEC_MAX_DEVICES];
+    struct run_progress progress;
+    double reported;
+    int slow_ms;
+};
+
+static void emit(const struct script *script, json_t *event)
+{
+    script->sink->event(script->sink->context, event);
+    json_decref(event);
+}
+
+static void report(struct script *script, enum run_phase phase)
+{
+    double now = clock_seconds();
+    if (phase == script->progress.phase && now - script->reported < 0.05)
+        return;
+    script->reported = now;
+    script->progress.phase = phase;
+    script->sink->progress(script->sink->context, &script->progress);
+}
+
+static void nap(int milliseconds)
+{
+    struct timespec time = {.tv_nsec = milliseconds * 1000000L};
+    nanosleep(&time, NULL);
+}
+
+static void begin(struct script *script, long number)
+{
+    const struct spec *spec = script->spec;
+    long rows = spec->train_rows ? spec->train_rows : 10 * spec->batch;
+    struct run_progress *p = &script->progress;
+    *p = (struct run_progress){.phase = PHASE_ENDED,
+                               .epochs = spec->epochs,
+                               .steps_per_epoch = (rows + spec->batch - 1) / spec->batch,
+                               .lr = spec->lr,
+                               .eta_s = NAN,
+                               .device_count = spec->devices.count,
+                               .devices = script->devices};
+    p->total_steps = p->steps_per_epoch * spec->epochs;
+    for (int i = 0; i < spec->devices.count; i++)
+        script->devices[i] =
+            (struct run_device){.id = spec->devices.id[i], .state = "prepare", .rows = spec->batch};
+    report(script, PHASE_PREPARE);
+    emit(script,
+         json_pack("{s:s, s:I, s:s, s:s, s:[s], s:I, s:I, s:f}", "event", "run", "run",
+                   (json_int_t)number, "model", spec->model, "data", spec->data, "devices", "cpu:0",
+                   "params", (json_int_t)7850, "batch", (json_int_t)spec->batch, "lr", spec->lr));
+}
+
+/* False: stopped or failed. */
+static bool step(struct script *script, struct error *err)
+{
+    struct run_progress *p = &script->progress;
+    while (atomic_load(&script->control->paused) && !atomic_load(&script->control->stop))
+        nap(1);
+    double lr = atomic_exchange(&script->control->lr, 0.0);
+    if (lr > 0)
+        p->lr = lr;
+    if (script->slow_ms)
+        nap(script->slow_ms);
+    if (atomic_load(&script->control->stop))
+        return error_set(err, ERROR_CANCELLED, "stopped");
+    p->step++;
+    p->epoch_step++;
+    p->samples_per_s = 1000;
+    if (strcmp(script->spec->model, "fail") == 0 && p->step == 3)
+        return error_set(err, ERROR_FAILED, "cpu:0: step 3 fails, as it should");
+    report(script, PHASE_TRAIN);
+    emit(script, json_pack("{s:s, s:I, s:I, s:I, s:[I], s:f, s:I, s:f, s:f}", "event", "step",
+                           "epoch", (json_int_t)p->epoch, "step", (json_int_t)p->step, "rows",
+                           (json_int_t)script->spec->batch, "shards",
+                           (json_int_t)script->spec->batch, "loss", 2.0 / (double)p->step,
+                           "correct", (json_int_t)1, "lr", p->lr, "seconds", 0.001));
+    return true;
+}
+
+static bool train_epochs(struct script *script, struct error *err)
+{
+    struct run_progress *p = &script->progress;
+    for (p->epoch = 1; p->epoch <= p->epochs; p->epoch++) {
+        for (p->epoch_step = 0; p->epoch_step < p->steps_per_epoch;)
+            if (!step(script, err))
+                return false;
+        report(script, PHASE_EVAL);
+        emit(script,
+             json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:[{s:s, s:I}]}", "event",
+                       "epoch", "epoch", (json_int_t)p->epoch, "step", (json_int_t)p->step,
+                       "train_loss", 1.0, "train_acc", 0.5, "test_loss", 1.0, "test_acc",
+                       1 - 0.5 / (double)p->epoch, "seconds", 0.5, "samples_per_s", 1000.0,
+                       "devices", "device", "cpu:0", "rows", (json_int_t)10));
+    }
+    p->epoch = p->epochs;
+    return true;
+}
+
+bool run_train(const struct spec *spec, long run_number, struct run_control *control,
+               const struct run_sink *sink, struct error *err)
+{
+    struct script script = {.spec = spec, .control = control, .sink = sink};
+    script.slow_ms = strcmp(spec->model, "slow") == 0 ? 5 : 0;
+    begin(&script, run_number);
+    bool ok = train_epochs(&script, err);
+    const char *status = ok ? "done" : err->kind == ERROR_CANCELLED ? "stopped" : "failed";
+    json_t *end =
+        json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f}", "event", "end", "status", status, "epochs",
+                  (json_int_t)(script.progress.epoch), "steps", (json_int_t)script.progress.step,
+                  "test_acc", 0.9, "s_per_epoch", 0.5, "samples_per_s", 1000.0);
+    if (!ok && err->kind != ERROR_CANCELLED)
+        json_object_set_new(end, "error", json_string(err->text));
+    if (strcmp(spec->model, "mute") == 0)
+        json_decref(end);
+    else
+        emit(&script, end);
+    return ok;
+}

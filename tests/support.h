@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_SUPPORT_H
+#define DPARTUI_TESTS_SUPPORT_H
+
+#include <stddef.h>
+
+/* What several test programs need. All of it fails the running check when it cannot be done. */
+
+/* A new empty folder below $TMPDIR; release with remove_tree. */
+char *temporary_folder(void);
+/* Remove a folder with all that is in it, and free its name. NULL is fine. */
+void remove_tree(char *folder);
+
+/* printf into a string that the caller frees. */
+char *format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+
+/* Write DIR/NAME; NULL data: zeros. Folders in between are made. */
+void put_file(const char *dir, const char *name, const void *data, size_t length);
+
+#endif

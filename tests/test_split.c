@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/train/split.h"
+
+static const double no_weights[SPEC_MAX_DEVICES];
+
+struct row {
+    enum split_rule rule;
+    double weights[8];
+    long rows;
+    int devices;
+    long sizes[8]; /* the first -1: refused */
+};
+
+static const struct row table[] = {
+    {SPLIT_CHUNK, {0}, 30, 8, {4, 4, 4, 4, 4, 4, 4, 2}},
+    {SPLIT_CHUNK, {0}, 10, 8, {2, 2, 2, 2, 2, 0, 0, 0}},
+    {SPLIT_CHUNK, {0}, 5, 8, {1, 1, 1, 1, 1, 0, 0, 0}},
+    {SPLIT_CHUNK, {0}, 7, 3, {3, 3, 1}},
+    {SPLIT_CHUNK, {0}, 256, 1, {256}},
+    {SPLIT_CHUNK, {0}, 0, 3, {0, 0, 0}},
+    {SPLIT_CHUNK, {0}, 1, 2, {1, 0}},
+    {SPLIT_EVEN, {0}, 30, 8, {-1}},
+    {SPLIT_EVEN, {0}, 10, 8, {-1}},
+    {SPLIT_EVEN, {0}, 5, 8, {-1}},
+    {SPLIT_EVEN, {0}, 32, 8, {4, 4, 4, 4, 4, 4, 4, 4}},
+    {SPLIT_EVEN, {0}, 0, 2, {0, 0}},
+    {SPLIT_BALANCED, {0}, 30, 8, {4, 4, 4, 4, 4, 4, 3, 3}},
+    {SPLIT_BALANCED, {0}, 10, 8, {2, 2, 1, 1, 1, 1, 1, 1}},
+    {SPLIT_BALANCED, {0}, 5, 8, {1, 1, 1, 1, 1, 0, 0, 0}},
+    {SPLIT_WEIGHTED, {1, 1, 1}, 10, 3, {4, 3, 3}},
+    {SPLIT_WEIGHTED, {3, 1}, 100, 2, {75, 25}},
+    {SPLIT_WEIGHTED, {0, 1}, 7, 2, {0, 7}},
+    {SPLIT_WEIGHTED, {2, 1, 1}, 30, 3, {15, 8, 7}},
+    {SPLIT_WEIGHTED, {1, 2, 4, 0}, 10, 4, {1, 3, 6, 0}},
+    {SPLIT_WEIGHTED, {1e308, 1e308, 1e308}, 9, 3, {3, 3, 3}},
+    {SPLIT_WEIGHTED, {1e-300, 1e300}, 9, 2, {0, 9}},
+    {SPLIT_WEIGHTED, {1, 1}, 0, 2, {0, 0}},
+    {SPLIT_WEIGHTED, {0, 0}, 10, 2, {-1}},
+    {SPLIT_WEIGHTED, {1, -1}, 10, 2, {-1}},
+    {SPLIT_WEIGHTED, {1, NAN}, 10, 2, {-1}},
+    {SPLIT_WEIGHTED, {INFINITY, 1}, 10, 2, {-1}},
+    {SPLIT_AUTO, {0}, 10, 2, {-1}},
+    {SPLIT_CHUNK, {0}, -1, 2, {-1}},
+    {SPLIT_CHUNK, {0}, 10, 0, {-1}},
+    {SPLIT_CHUNK, {0}, 10, SPEC_MAX_DEVICES + 1, {-1}},
+};
+
+START_TEST(rule_table)
+{
+    const struct row *row = &table[_i];
+    long sizes[SPEC_MAX_DEVICES];
+    struct error err = ERROR_INIT;
+    bool ok = split_rows(row->rule, row->weights, row->rows, row->devices, sizes, &err);
+    ck_assert_int_eq(ok, row->sizes[0] >= 0);
+    if (!ok) {
+        ck_assert_int_eq(err.kind, ERROR_USAGE);
+        ck_assert_str_ne(err.text, "");
+        return;
+    }
+    for (int i = 0; i < row->devices; i++)
+        ck_assert_int_eq(sizes[i], row->sizes[i]);
+}
+END_TEST
+
+START_TEST(even_names_both_numbers)
+{
+    long sizes[8];
+    struct error err = ERROR_INIT;
+    ck_assert(!split_rows(SPLIT_EVEN, no_weights, 30, 8, sizes, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "30 rows"));
+    ck_assert_ptr_nonnull(strstr(err.text, "8 devices"));
+    ck_assert_ptr_nonnull(strstr(err.text, "multiple of 8"));
+}
+END_TEST
+
+static long total(const long *sizes, int devices)
+{
+    long sum = 0;
+    for (int i = 0; i < devices; i++) {
+        ck_assert_int_ge(sizes[i], 0);
+        sum += sizes[i];
+    }
+    return sum;
+}
+
+START_TEST(chunk_properties)
+{
+    struct error err = ERROR_INIT;
+    for (int devices = 1; devices <= 17; devices++)
+        for (long rows = 0; rows < 200; rows++) {
+            long sizes[17];
+            ck_assert(split_rows(SPLIT_CHUNK, no_weights, rows, devices, sizes, &err));
+            ck_assert_int_eq(total(sizes, devices), rows);
+            long chunk = (rows + devices - 1) / devices;
+            ck_assert_int_eq(sizes[0], chunk);
+            for (int i = 1; i < devices; i++) {
+                ck_assert_int_le(sizes[i], sizes[i - 1]);
+                /* Only the last device that has rows may have fewer. */
+                if (sizes[i] > 0)
+                    ck_assert_int_eq(sizes[i - 1], chunk);
+            }
+        }
+}
+END_TEST
+
+START_TEST(balanced_properties)
+{
+    struct error err = ERROR_INIT;
+    for (int devices = 1; devices <= 17; devices++)
+        for (long rows = 0; rows < 200; rows++) {
+            long sizes[17];
+            ck_assert(split_rows(SPLIT_BALANCED, no_weights, rows, devices, sizes, &err));
+            ck_assert_int_eq(total(sizes, devices), rows);
+            ck_assert_int_le(sizes[0] - sizes[devices - 1], 1);
+            for (int i = 1; i < devices; i++)
+                ck_assert_int_le(sizes[i], sizes[i - 1]);
+        }
+}
+END_TEST
+
+START_TEST(weighted_properties)
+{
+    struct error err = ERROR_INIT;
+    unsigned short state[3] = {1, 2, 3};
+    for (int trial = 0; trial < 20000; trial++) {
+        int devices = 1 + (int)(nrand48(state) % SPEC_MAX_DEVICES);
+        long rows = nrand48(state) % (trial % 2 ? 100 : 10000000);
+        double weights[SPEC_MAX_DEVICES], sum = 0;
+        long sizes[SPEC_MAX_DEVICES];
+        for (int i = 0; i < devices; i++) {
+            weights[i] = nrand48(state) % 4 ? erand48(state) * pow(10, trial % 7 - 3) : 0;
+            sum += weights[i];
+        }
+        bool ok = split_rows(SPLIT_WEIGHTED, weights, rows, devices, sizes, &err);
+        ck_assert_int_eq(ok, sum > 0);
+        if (!ok)
+            continue;
+        ck_assert_int_eq(total(sizes, devices), rows);
+        for (int i = 0; i < devices; i++) {
+            double quota = (double)rows * weights[i] / sum;
+            ck_assert(fabs((double)sizes[i] - quota) < 1 + 1e-6 * (double)rows);
+            if (weights[i] == 0)
+                ck_assert_int_eq(sizes[i], 0);
+        }
+    }
+}
+END_TEST
+
+START_TEST(equal_weights_are_balanced)
+{
+    struct error err = ERROR_INIT;
+    double weights[13];
+    for (int i = 0; i < 13; i++)
+        weights[i] = 0.1;
+    for (long rows = 0; rows < 300; rows++) {
+        long weighted[13], balanced[13];
+        ck_assert(split_rows(SPLIT_WEIGHTED, weights, rows, 13, weighted, &err));
+        ck_assert(split_rows(SPLIT_BALANCED, no_weights, rows, 13, balanced, &err));
+        ck_assert_mem_eq(weighted, balanced, sizeof weighted);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("split");
+    TCase *tcase = tcase_create("split");
+    tcase_add_loop_test(tcase, rule_table, 0, sizeof table / sizeof table[0]);
+    tcase_add_test(tcase, even_names_both_numbers);
+    tcase_add_test(tcase, chunk_properties);
+    tcase_add_test(tcase, balanced_properties);
+    tcase_add_test(tcase, weighted_properties);
+    tcase_add_test(tcase, equal_weights_are_balanced);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
