@@ -115,6 +115,6 @@ const char *format_devices(char *buffer, size_t size, const json_t *list)
 
 void print_json(const json_t *value)
 {
-    json_dumpf(value, stdout, JSON_INDENT(1) | JSON_ENCODE_ANY);
+    json_dumpf(value, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     putchar('\n');
 }

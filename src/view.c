@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "format.h"
 
 enum view_kind view_choose(bool json)
@@ -68,8 +69,14 @@ static void print_epoch(const struct view *view, const json_t *event)
 static void print_end(const struct view *view, const json_t *event)
 {
     char accuracy[FORMAT_SIZE], time[FORMAT_SIZE], rate[FORMAT_SIZE], devices[400];
+    bool done = strcmp(member_text(event, "status"), "done") == 0;
     if (!view->begin)
         return; /* it never began: there are no figures */
+    if (!done)
+        printf("%s after step %.0f of %.0f\n", member_text(event, "status"),
+               member_number(event, "steps"), member_number(view->begin, "total_steps"));
+    if (!done && isnan(member_number(event, "test_acc")))
+        return;
     printf("test acc %s, %s s/epoch, %s samples/s on %s\n",
            format_fixed(accuracy, member_number(event, "test_acc"), 3),
            format_fixed(time, member_number(event, "s_per_epoch"), 1),
@@ -98,7 +105,7 @@ void view_event(struct view *view, json_t *event)
     if (view->lost || !name)
         return;
     if (view->kind == VIEW_JSON) {
-        json_dumpf(event, stdout, JSON_COMPACT);
+        json_dumpf(event, stdout, JSON_LINE);
         putchar('\n');
     } else {
         print_text(view, event, name);
@@ -140,9 +147,9 @@ static void describe_run(const struct view *view, struct bar *bar, const json_t 
         bar_add(bar, 1, "evaluating");
     else if (strcmp(phase, "save") == 0)
         bar_add(bar, 1, "saving");
-    else
+    else if (member_number(run, "samples_per_s") > 0)
         bar_add(bar, 2, "%s samples/s", format_rate(text, member_number(run, "samples_per_s")));
-    if (!view->stopping)
+    if (!view->stopping && isfinite(member_number(run, "eta_s")))
         bar_add(bar, 0, "%s left", format_time(text, member_number(run, "eta_s")));
 }
 

@@ -69,7 +69,7 @@ static int do_status(struct server *server, struct connection *connection, const
     (void)params;
     (void)err;
     pthread_mutex_lock(&server->queue.lock);
-    const struct record *current = server->queue.current;
+    const struct record *current = queue_running(&server->queue);
     *result = json_pack("{s:b, s:i, s:s, s:o}", "running", 1, "pid", (int)getpid(), "version",
                         server->options->version, "run",
                         current ? json_integer(current->number) : json_null());

@@ -103,7 +103,7 @@ void server_add_state(struct server *server, struct connection *connection, doub
         return;
     pthread_mutex_lock(&server->queue.lock);
     uint64_t version = server->queue.version, changes = server->queue.changes;
-    bool running = server->queue.current;
+    bool running = queue_running(&server->queue);
     pthread_mutex_unlock(&server->queue.lock);
     version += telemetry_version(server->telemetry);
     connection->next_state = now + connection->interval;

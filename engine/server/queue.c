@@ -70,9 +70,13 @@ static void keep_end(struct queue *queue, struct record *record, const char *sta
                   (json_int_t)(record->has_progress ? record->progress.step : 0));
     if (event && error)
         json_object_set_new(event, "error", json_string(error));
+    /* Memory may have run out for the event; the run has ended all the same. */
     if (event)
         keep_event(queue, record, event);
-    record->ended = true;
+    if (!record->ended) {
+        record->ended = true;
+        record->status = RUN_FAILED;
+    }
     json_decref(event);
 }
 
@@ -155,12 +159,12 @@ static void execute(struct queue *queue, struct record *record)
                : stopped ? "stopped"
                          : err.text);
     pthread_mutex_lock(&queue->lock);
-    record->status = ok ? RUN_DONE : stopped ? RUN_STOPPED : RUN_FAILED;
-    if (record->status == RUN_FAILED && !record->error[0])
-        snprintf(record->error, sizeof record->error, "%s", err.text);
     if (!record->ended)
-        keep_end(queue, record, record_status_name(record),
-                 record->status == RUN_FAILED ? err.text : NULL);
+        keep_end(queue, record,
+                 ok        ? "done"
+                 : stopped ? "stopped"
+                           : "failed",
+                 ok || stopped ? NULL : err.text);
     queue->current = NULL;
     queue_touch(queue);
     trim_ended(queue);
@@ -279,10 +283,15 @@ bool queue_add(struct queue *queue, struct spec *spec, long *number, struct erro
     return ok;
 }
 
+struct record *queue_running(const struct queue *queue)
+{
+    return queue->current && queue->current->status == RUN_RUNNING ? queue->current : NULL;
+}
+
 bool queue_is_busy(struct queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
-    bool busy = queue->current || first_waiting(queue);
+    bool busy = queue_running(queue) || first_waiting(queue);
     pthread_mutex_unlock(&queue->lock);
     return busy;
 }
@@ -290,7 +299,6 @@ bool queue_is_busy(struct queue *queue)
 void queue_stop(struct queue *queue, struct record *record, enum run_stop how)
 {
     if (record->status == RUN_QUEUED) {
-        record->status = RUN_STOPPED;
         keep_end(queue, record, "stopped", NULL);
     } else if (record->status == RUN_RUNNING && atomic_load(&record->control.stop) < (int)how) {
         atomic_store(&record->control.stop, how);

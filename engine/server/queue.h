@@ -20,7 +20,7 @@ struct queue {
     struct record **records; /* ascending numbers */
     size_t count, capacity;
     long last_number;
-    struct record *current; /* the one that trains */
+    struct record *current; /* the one that trains or is being cleared away */
     struct history marks;   /* "run", "epoch" and "end" events of all runs, for those who watch */
     uint64_t version;       /* grows with every change a state shows */
     uint64_t changes;       /* grows with those that are not mere progress */
@@ -50,6 +50,9 @@ bool queue_add(struct queue *queue, struct spec *spec, long *number, struct erro
 
 /* Is a run training or waiting? */
 bool queue_is_busy(struct queue *queue);
+
+/* With the lock held: the run that trains, until its "end" event, or NULL. */
+struct record *queue_running(const struct queue *queue);
 
 /* With the lock held: the record with this number, or NULL. */
 struct record *queue_find(const struct queue *queue, long number);
