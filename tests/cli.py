@@ -80,6 +80,10 @@ class Case(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, what)
             time.sleep(0.02)
 
+    def wait_gone(self, pid):
+        # A process that nobody has reaped yet has no program any more.
+        self.wait_for("its end", lambda: not os.path.exists(f"/proc/{pid}/exe"))
+
     def status_of(self, run):
         return self.good_json("show", str(run))["status"]
 
@@ -311,7 +315,7 @@ class Signals(Case):
         self.assertEqual(len(engines), 1)
         child.kill()
         child.wait()
-        self.wait_for("the engine's end", lambda: not os.path.exists(f"/proc/{engines[0]}/exe"))
+        self.wait_gone(engines[0])
 
     def test_a_reader_that_leaves_is_no_error(self):
         child = self.start("train", *ENDLESS, "--json")
@@ -350,7 +354,7 @@ class Signals(Case):
         state = {"sent": False}
 
         def talk(fd, output):
-            if not state["sent"] and "step" in output:
+            if not state["sent"] and "\repoch" in output:
                 os.write(fd, b"\x03")
                 state["sent"] = True
             return True
@@ -366,7 +370,7 @@ class Signals(Case):
         self.assertTrue(any("[" in bar and len(bar) < 70 for bar in bars), bars)
 
     def test_the_run_survives_its_terminal(self):
-        _, status = self.on_terminal(80, ["train", *ENDLESS], lambda fd, out: "step" not in out)
+        _, status = self.on_terminal(80, ["train", *ENDLESS], lambda fd, out: "epoch" not in out)
         self.assertEqual(status, 1)
         self.assertEqual(self.status_of(1), "running")
 
@@ -400,7 +404,8 @@ class Engine(Case):
         self.good("engine", "start")
         old = self.pid()
         os.kill(old, signal.SIGKILL)
-        self.wait_for("its end", lambda: not self.good_json("engine", "status")["running"])
+        self.wait_gone(old)
+        self.assertFalse(self.good_json("engine", "status")["running"])
         self.assertTrue(os.path.exists(self.path("dpartui/engine.sock")))
         self.good("train", *SHORT)
         self.assertNotEqual(self.pid(), old)
@@ -416,9 +421,10 @@ class Engine(Case):
         weights = self.path("w.safetensors")
         child = self.start("train", *ENDLESS, "--save", weights)
         child.stdout.readline()
-        os.kill(self.pid(), signal.SIGTERM)
+        engine = self.pid()
+        os.kill(engine, signal.SIGTERM)
         self.finish(child, 1)
-        self.wait_for("its end", lambda: not self.good_json("engine", "status")["running"])
+        self.wait_gone(engine)
         self.assertTrue(os.path.exists(weights))
 
     def test_openmp_variables_do_not_reach_it(self):
