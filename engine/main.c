@@ -23,7 +23,8 @@ static const char help[] =
     "\n"
     "      --foreground   belong to this terminal: its end, as Ctrl-C does, ends the engine\n"
     "      --private FD   serve the one connection on descriptor FD and end with it\n"
-    "      --log FILE     append messages to FILE instead of standard error\n"
+    "      --log FILE     append messages to FILE instead of standard error; a private engine is\n"
+    "                     silent without it\n"
     "      --help         show this help\n"
     "      --version      show the version\n"
     "\n"
@@ -155,6 +156,7 @@ int main(int argc, char **argv)
     if (!arguments.foreground)
         setsid();
     struct server_options options = {
+        .log.fd = arguments.private_fd < 0 || arguments.log ? STDERR_FILENO : -1,
         .version = PACKAGE_VERSION,
         .private_fd = arguments.private_fd,
         .signal_fd = open_signals(arguments.foreground),

@@ -62,7 +62,7 @@ static bool connect_to(const struct sockaddr_un *address, struct client **out, s
         return error_errno(err, "cannot make a socket");
     bool ok = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
     if (!ok && (errno == ENOENT || errno == ECONNREFUSED))
-        error_set(err, ERROR_FAILED, "no engine is running: 'dpartui engine start' starts one");
+        error_set(err, ERROR_ABSENT, "no engine is running: 'dpartui engine start' starts one");
     else if (!ok)
         error_errno(err, "%s: cannot connect to the engine", address->sun_path);
     else if ((ok = local_socket_check_peer(fd, err)) && !(*out = client_new(fd, 0)))

@@ -13,7 +13,10 @@
  */
 struct client;
 
-/* Connect to this user's background engine; false at once (no waiting) when none answers. */
+/*
+ * Connect to this user's background engine; false at once (no waiting) when none answers, with
+ * ERROR_ABSENT when that is because none runs.
+ */
 bool client_connect(struct client **out, struct error *err);
 
 /*

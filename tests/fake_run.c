@@ -129,10 +129,12 @@ static void begin(struct script *script, long number)
         script->devices[i] =
             (struct run_device){.id = spec->devices.id[i], .state = "prepare", .rows = spec->batch};
     report(script, PHASE_PREPARE);
-    emit(script,
-         json_pack("{s:s, s:I, s:s, s:s, s:[s], s:I, s:I, s:f}", "event", "run", "run",
-                   (json_int_t)number, "model", spec->model, "data", spec->data, "devices", "cpu:0",
-                   "params", (json_int_t)7850, "batch", (json_int_t)spec->batch, "lr", spec->lr));
+    json_t *event = json_pack("{s:s, s:I, s:[s], s:I}", "event", "run", "run", (json_int_t)number,
+                              "devices", "cpu:0", "params", (json_int_t)7850);
+    json_t *settings = spec_to_json(spec);
+    json_object_update_missing(event, settings);
+    json_decref(settings);
+    emit(script, event);
 }
 
 /* False: stopped or failed. */

@@ -22,6 +22,12 @@ char *format(const char *pattern, ...)
     return string;
 }
 
+char *shipped_model(const char *name)
+{
+    const char *top = getenv("top_srcdir");
+    return format("%s/etc/models/%s.conf", top ? top : "..", name);
+}
+
 char *temporary_folder(void)
 {
     const char *base = getenv("TMPDIR");

@@ -14,6 +14,9 @@ void remove_tree(char *folder);
 /* printf into a string that the caller frees. */
 char *format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 
+/* Path of a model description in the source tree, for the caller to free. */
+char *shipped_model(const char *name);
+
 /* Write DIR/NAME; NULL data: zeros. Folders in between are made. */
 void put_file(const char *dir, const char *name, const void *data, size_t length);
 

@@ -3,8 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "engine/data/data.h"
+#include "engine/data/fetch.h"
+#include "tests/support.h"
 
 /* The official Fashion-MNIST files, where DPARTUI_DATA_DIR says that they lie. */
 
@@ -36,6 +39,29 @@ START_TEST(the_official_files_are_read)
 }
 END_TEST
 
+/* The sizes and digests that fetching expects are those of the official files. */
+START_TEST(the_official_files_are_fetched)
+{
+    struct error err = ERROR_INIT;
+    struct data data;
+    ck_assert_msg(data_open("fashion-mnist", NULL, 1, &data, &err), "%s", err.text);
+    char *packed = format("%s/train-images-idx3-ubyte.gz", data.source);
+    char *home = temporary_folder(), *from = format("file://%s", data.source);
+    if (access(packed, R_OK) == 0) {
+        ck_assert_msg(fetch_dataset("fashion-mnist", home, from, NULL, NULL, &err), "%s", err.text);
+        data_close(&data);
+        ck_assert_msg(data_open("fashion-mnist", home, 1, &data, &err), "%s", err.text);
+        ck_assert_int_eq(data.train.rows, 60000);
+    } else {
+        printf("not fetched from %s: the files there are unpacked ones\n", data.source);
+    }
+    data_close(&data);
+    free(packed);
+    free(from);
+    remove_tree(home);
+}
+END_TEST
+
 int main(void)
 {
     struct error err = ERROR_INIT;
@@ -55,6 +81,7 @@ int main(void)
     TCase *tcase = tcase_create("files");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, the_official_files_are_read);
+    tcase_add_test(tcase, the_official_files_are_fetched);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

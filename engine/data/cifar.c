@@ -117,7 +117,7 @@ static bool cifar_file(const char *path, struct dataset *set, int first, int rec
             ok = error_set(err, ERROR_FAILED, "%s: label %d in record %d, but labels are 0 to %d",
                            path, record[0], i, set->classes - 1);
         if (ok) {
-            size_t row = (size_t)(first + i);
+            size_t row = (size_t)first + (size_t)i;
             set->labels[row] = record[0];
             memcpy(set->pixels + row * CIFAR_PIXELS, record + 1, CIFAR_PIXELS);
         }

@@ -172,6 +172,17 @@ static bool find_made(const char *name, enum source_kind kind, struct found *fou
     return kind != SOURCE_GLYPHS || found->classes;
 }
 
+/* A new string: the folder itself, or the one that CIFAR-10's archive made in it. NULL: no memory.
+ */
+static char *inner_folder(const char *name)
+{
+    char *inner = path_join(name, "cifar-10-batches-bin");
+    if (!inner || (!idx_any(name) && !cifar_any(name) && cifar_any(inner)))
+        return inner;
+    free(inner);
+    return strdup(name);
+}
+
 /* A folder of the user's own. */
 static bool find_folder(const char *name, struct found *found, struct error *err)
 {
@@ -186,13 +197,8 @@ static bool find_folder(const char *name, struct found *found, struct error *err
     if (!S_ISDIR(info.st_mode))
         return error_set(err, ERROR_USAGE,
                          "%s: not a folder: --data takes the folder that holds the files", name);
-    char *inner = path_join(name, "cifar-10-batches-bin");
-    if (!inner)
-        return error_memory(err, name);
-    bool nested = !idx_any(name) && !cifar_any(name) && cifar_any(inner);
-    found->dir = strdup(nested ? inner : name);
+    found->dir = inner_folder(name);
     found->name = strdup(name);
-    free(inner);
     if (!found->dir || !found->name)
         return error_memory(err, name);
     found->class_count = 10;

@@ -250,8 +250,10 @@ static bool fetch_archive(const struct fetch_set *set, const char *dir, const ch
     const char *missing;
     char *folder = path_join(dir, set->folder), *url = NULL;
     char *part = text_format("%s/%s.part", dir, file->name);
-    bool ok = folder && part ? true : error_memory(err, set->name);
-    if (ok && !folder_complete(set, folder, &missing)) {
+    bool ok = true;
+    if (!folder || !part) {
+        ok = error_memory(err, set->name);
+    } else if (!folder_complete(set, folder, &missing)) {
         ok = (url = address_of(base, file->name, err)) &&
              download(url, part, file, patience, reporter, err) &&
              unpack(set, part, dir, folder, reporter, err);

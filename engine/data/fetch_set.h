@@ -34,7 +34,7 @@ struct fetch_patience {
     int attempts;         /* of a transfer that breaks off */
     double pause_s;       /* before the second attempt, doubled for each one after it */
     long connect_s;       /* to connect */
-    long stall_s;         /* without a byte */
+    double stall_s;       /* without a byte */
     double report_each_s; /* at least this long between two reports */
 };
 

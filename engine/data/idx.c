@@ -189,25 +189,37 @@ static bool part_load(const char *dir, const struct idx_part *part, int classes,
     return ok;
 }
 
-bool idx_describe(const char *dir, int classes, struct dataset *shape, struct error *err)
+static bool same_pictures(const char *dir, const struct dataset *train, const struct dataset *test,
+                          struct error *err)
+{
+    if (train->height == test->height && train->width == test->width)
+        return true;
+    return error_set(err, ERROR_FAILED, "%s: %s has pictures of %dx%d, %s of %dx%d", dir,
+                     train_part.images, train->height, train->width, test_part.images, test->height,
+                     test->width);
+}
+
+static bool part_describe(const char *dir, const struct idx_part *part, struct dataset *set,
+                          struct error *err)
 {
     struct idx_file images = {0}, labels = {0};
-    *shape = (struct dataset){.classes = classes};
-    bool ok = part_open(dir, &train_part, &images, &labels, shape, err);
+    bool ok = part_open(dir, part, &images, &labels, set, err);
     idx_close(&images);
     idx_close(&labels);
     return ok;
 }
 
+bool idx_describe(const char *dir, int classes, struct dataset *shape, struct error *err)
+{
+    struct dataset test = {0};
+    *shape = (struct dataset){.classes = classes};
+    return part_describe(dir, &train_part, shape, err) &&
+           part_describe(dir, &test_part, &test, err) && same_pictures(dir, shape, &test, err);
+}
+
 bool idx_load(const char *dir, int classes, struct dataset *train, struct dataset *test,
               struct error *err)
 {
-    if (!part_load(dir, &train_part, classes, train, err) ||
-        !part_load(dir, &test_part, classes, test, err))
-        return false;
-    if (train->height != test->height || train->width != test->width)
-        return error_set(err, ERROR_FAILED, "%s: %s has pictures of %dx%d, %s of %dx%d", dir,
-                         train_part.images, train->height, train->width, test_part.images,
-                         test->height, test->width);
-    return true;
+    return part_load(dir, &train_part, classes, train, err) &&
+           part_load(dir, &test_part, classes, test, err) && same_pictures(dir, train, test, err);
 }

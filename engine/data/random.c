@@ -84,7 +84,7 @@ bool random_make(const char *name, uint64_t seed, struct dataset *train, struct 
         squares += rule[i] * rule[i];
     }
     for (int i = 0; i < train->channels; i++)
-        rule[i] /= sqrt(squares);
+        rule[i] /= squares > 0 ? sqrt(squares) : 1;
     fill_rows(seed, PART_TRAIN, rule, train);
     fill_rows(seed, PART_TEST, rule, test);
     free(rule);

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "config.h"
 #include "engine/data/fetch_set.h"
 
@@ -15,9 +17,11 @@
 struct transfer {
     const char *url, *path;
     int fd;
-    int64_t size;  /* expected */
-    int64_t start; /* where this attempt began */
-    int64_t have;  /* bytes in the file */
+    int64_t size;              /* expected */
+    int64_t start;             /* where this attempt began */
+    int64_t have;              /* bytes in the file */
+    double stall_s, last_byte; /* when something arrived last */
+    bool stalled;
     struct fetch_reporter *reporter;
     struct error *err; /* filled by a callback that gave up; kind ERROR_NONE otherwise */
     CURL *curl;
@@ -52,6 +56,7 @@ static size_t take_bytes(char *data, size_t one, size_t length, void *context)
 {
     struct transfer *t = context;
     (void)one; /* always 1 */
+    t->last_byte = clock_seconds();
     curl_off_t offered = -1;
     if (t->have == t->start &&
         curl_easy_getinfo(t->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &offered) == CURLE_OK &&
@@ -79,6 +84,9 @@ static int tell_progress(void *context, curl_off_t total, curl_off_t now, curl_o
 {
     struct transfer *t = context;
     (void)total, (void)now, (void)up_total, (void)up_now;
+    t->stalled = clock_seconds() - t->last_byte > t->stall_s;
+    if (t->stalled)
+        return 1;
     return reporter_update(t->reporter, t->have, t->err) ? 0 : 1;
 }
 
@@ -103,8 +111,6 @@ static bool set_options(struct transfer *t, const struct fetch_patience *patienc
     ok &= curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
     ok &= curl_easy_setopt(c, CURLOPT_USERAGENT, PACKAGE_NAME "/" PACKAGE_VERSION) == CURLE_OK;
     ok &= curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, patience->connect_s) == CURLE_OK;
-    ok &= curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L) == CURLE_OK;
-    ok &= curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, patience->stall_s) == CURLE_OK;
     ok &= curl_easy_setopt(c, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)t->start) == CURLE_OK;
     ok &= curl_easy_setopt(c, CURLOPT_ERRORBUFFER, t->reason) == CURLE_OK;
     ok &= curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK;
@@ -134,6 +140,10 @@ static enum outcome judge_status(struct transfer *t, struct error *err)
 
 static enum outcome judge(struct transfer *t, CURLcode code, struct error *err)
 {
+    if (t->stalled) {
+        snprintf(t->reason, sizeof t->reason, "nothing arrived for %g s", t->stall_s);
+        return OUTCOME_BROKEN;
+    }
     switch (code) {
     case CURLE_OK:
         if (t->have == t->size)
@@ -175,6 +185,9 @@ static enum outcome attempt(struct transfer *t, const struct fetch_patience *pat
 {
     t->start = t->have;
     t->reason[0] = '\0';
+    t->stalled = false;
+    t->stall_s = patience->stall_s;
+    t->last_byte = clock_seconds();
     t->err = err;
     err->kind = ERROR_NONE; /* the callbacks' sign that they gave up */
     t->curl = curl_easy_init();
@@ -197,9 +210,8 @@ static enum outcome attempt(struct transfer *t, const struct fetch_patience *pat
 /* Wait before the next attempt, still listening for a cancel. */
 static bool pause_for(struct transfer *t, double seconds, struct error *err)
 {
-    for (; seconds > 0; seconds -= 0.1) {
-        const struct timespec slice = {.tv_nsec =
-                                           seconds < 0.1 ? (long)(seconds * 1e9) : 100000000};
+    const struct timespec slice = {.tv_nsec = 20000000};
+    for (double end = clock_seconds() + seconds; clock_seconds() < end;) {
         nanosleep(&slice, NULL);
         if (!reporter_update(t->reporter, t->have, err))
             return false;

@@ -57,9 +57,9 @@ static bool take_listed(const struct device_list *choice, int gpus, const char *
         struct device_id id = choice->id[i];
         if (id.kind == DEVICE_CUDA && (id.index < 0 || id.index >= gpus))
             return error_set(err, ERROR_USAGE, "no device %s: %s", device_id_text(id, name),
-                             *why          ? why
-                             : gpus == 0   ? "no GPU found"
-                                           : "this machine has fewer GPUs");
+                             *why        ? why
+                             : gpus == 0 ? "no GPU found"
+                                         : "this machine has fewer GPUs");
         if (id.kind == DEVICE_CPU && (id.index < 0 || id.index >= SPEC_MAX_DEVICES))
             return error_set(err, ERROR_USAGE, "no device %s: cpu:0 to cpu:%d can be named",
                              device_id_text(id, name), SPEC_MAX_DEVICES - 1);

@@ -219,49 +219,52 @@ static bool append(struct place *place, const struct entry *entry, const char *n
     return ok;
 }
 
-/* The name of one copy of an entry: given or its index, with the copy's number where repeated. */
-static void local_name(char name[128], const struct entry *entry, const char *role, int index,
-                       int copy)
+/*
+ * Append an entry as often as it repeats. *index is its place in its list, and its name where it
+ * has no other, behind `role`; then that of the next entry. Layers without params go unnamed inside
+ * a residual unit, where several lists count from 0.
+ */
+static bool read_copies(struct place *place, const struct entry *entry, const char *role,
+                        bool in_unit, int *index, int *tensor, struct error *err)
 {
-    if (!entry->name)
-        snprintf(name, 128, "%s%d", role, index);
-    else if (entry->repeat)
-        snprintf(name, 128, "%s.%d", entry->name, copy);
-    else
-        snprintf(name, 128, "%s", entry->name);
+    bool named = !in_unit || entry->name || find_kind(entry->type)->has_params;
+    int copies = entry->repeat ? entry->repeat : 1;
+    for (int copy = 0; copy < copies; copy++) {
+        char name[128];
+        if (!entry->name)
+            snprintf(name, sizeof name, "%s%d", role, *index + copy);
+        else if (entry->repeat)
+            snprintf(name, sizeof name, "%s.%d", entry->name, copy);
+        else
+            snprintf(name, sizeof name, "%s", entry->name);
+        if (!append(place, entry, name, named, tensor, err))
+            return false;
+    }
+    *index += entry->name ? 1 : copies;
+    return true;
 }
 
-/*
- * Append a list of layers. `role` stands before names that are but an index. Layers without params
- * go unnamed inside a residual unit, where several lists count from 0.
- */
 static bool read_list(struct place *place, const config_setting_t *list, const char *role,
                       bool in_unit, struct model_order *order, int *tensor, struct error *err)
 {
     struct net_builder *builder = place->builder;
-    int line = (int)config_setting_source_line(list);
+    int line = (int)config_setting_source_line(list), index = 0;
     if (!config_setting_is_list(list) || config_setting_length(list) == 0)
         return model_error(builder->file, line, err,
                            "'%s' must be a list of layers: ( ..., ... ), not empty",
                            config_setting_name(list));
-    int index = 0;
     for (int i = 0; i < config_setting_length(list); i++) {
         struct entry entry;
-        char name[128];
+        char key[128]; /* what `order` calls it: its name, or the place of its first copy */
         if (!read_entry(place, config_setting_get_elem(list, (unsigned)i), &entry, err))
             return false;
-        bool named = !in_unit || entry.name || find_kind(entry.type)->has_params;
+        if (entry.name)
+            snprintf(key, sizeof key, "%s", entry.name);
+        else
+            snprintf(key, sizeof key, "%s%d", role, index);
         int begin = builder->module_count;
-        char first[128];
-        local_name(first, &(struct entry){.name = entry.name}, role, index, 0);
-        for (int copy = 0; copy < (entry.repeat ? entry.repeat : 1); copy++) {
-            index += copy && !entry.name; /* copies without a name have places of their own */
-            local_name(name, &entry, role, index, copy);
-            if (!append(place, &entry, name, named, tensor, err))
-                return false;
-        }
-        index++;
-        if (!model_order_add(order, first, begin, builder->module_count, err))
+        if (!read_copies(place, &entry, role, in_unit, &index, tensor, err) ||
+            !model_order_add(order, key, begin, builder->module_count, err))
             return false;
     }
     return true;
@@ -325,11 +328,10 @@ static bool read_residual(struct place *place, const struct entry *entry, const 
     return ok;
 }
 
-bool model_read_layers(struct net_builder *builder, const config_setting_t *group, int *output,
+bool model_read_layers(struct net_builder *builder, const config_setting_t *root, int *output,
                        struct error *err)
 {
-    const struct entry whole = {
-        .setting = group, .line = (int)config_setting_source_line(group), .type = "sequence"};
+    const struct entry whole = {.setting = root, .line = 1, .type = "sequence"};
     struct place place = {builder, "", 0};
     *output = 0;
     return read_sequence(&place, &whole, "", output, err);

@@ -9,10 +9,10 @@
 #include "engine/net/builder.h"
 
 /*
- * Read the member `layers` of `group` (the whole file's or any other), with `order` beside it, and
- * append its operations to the network; *output is the last one's tensor.
+ * Read `layers` and `order` of the whole file, its root group, and append the operations to the
+ * network; *output is the last one's tensor.
  */
-bool model_read_layers(struct net_builder *builder, const config_setting_t *group, int *output,
+bool model_read_layers(struct net_builder *builder, const config_setting_t *root, int *output,
                        struct error *err);
 
 #endif

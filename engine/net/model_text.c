@@ -2,14 +2,11 @@
 #include "engine/net/model_text.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 64    /* of brackets; libconfig's destructor recurses */
-#define MAX_LINES 65535 /* libconfig counts them in 16 bits */
+#include "base/conf_text.h"
 
 bool model_error(const char *file, int line, struct error *err, const char *format, ...)
 {
@@ -21,85 +18,11 @@ bool model_error(const char *file, int line, struct error *err, const char *form
     return error_set(err, ERROR_USAGE, "%s:%d: %s", file, line, text);
 }
 
-/* The end of the comment or string that starts at `at`, or `at` itself when none does. */
-static const char *skip_quoted(const char *at, const char *end)
-{
-    const char *stop = NULL;
-    if (*at == '#' || (*at == '/' && at[1] == '/')) {
-        stop = memchr(at, '\n', (size_t)(end - at));
-    } else if (*at == '/' && at[1] == '*') {
-        stop = memmem(at + 2, (size_t)(end - at - 2), "*/", 2);
-        stop = stop ? stop + 2 : NULL;
-    } else if (*at == '"') {
-        for (stop = at + 1; stop < end && *stop != '"'; stop++)
-            stop += *stop == '\\' && stop + 1 < end;
-        stop = stop < end ? stop + 1 : NULL;
-    } else {
-        return at;
-    }
-    return stop ? stop : end;
-}
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '*' || c == '.';
-}
-
-/* A token that is nothing but a whole number too large for 32 bits? */
-static bool is_huge_number(const char *token, size_t length)
-{
-    char copy[32];
-    if (!isdigit((unsigned char)token[0]))
-        return false;
-    bool hex = length > 1 && tolower((unsigned char)token[1]) == 'x';
-    size_t digits = hex ? 2 : 0;
-    while (digits < length &&
-           (hex ? isxdigit((unsigned char)token[digits]) : isdigit((unsigned char)token[digits])))
-        digits++;
-    if (digits < length && token[digits] != 'L')
-        return false; /* a fraction, an exponent, or a syntax error: libconfig's to judge */
-    if (digits >= sizeof copy)
-        return true;
-    memcpy(copy, token, digits);
-    copy[digits] = '\0';
-    return strtoull(copy, NULL, hex ? 16 : 10) > INT_MAX;
-}
-
-bool model_text_check(const char *file, const char *text, size_t length, struct error *err)
-{
-    const char *end = text + length;
-    int line = 1, depth = 0;
-    if (memchr(text, '\0', length))
-        return model_error(file, 1, err, "holds a zero byte: not a model file");
-    for (const char *at = text; at < end;) {
-        const char *next = skip_quoted(at, end);
-        if (next == at) {
-            while (next < end && is_word(*next))
-                next++;
-            if (next > at && is_huge_number(at, (size_t)(next - at)))
-                return model_error(file, line, err, "number too large: %.*s",
-                                   next - at < 40 ? (int)(next - at) : 40, at);
-            next += next == at;
-            if (*at == '@')
-                return model_error(file, line, err, "@include is not allowed: a model is one file");
-            depth += (*at == '(' || *at == '{' || *at == '[');
-            depth -= (*at == ')' || *at == '}' || *at == ']');
-            if (depth > MAX_DEPTH)
-                return model_error(file, line, err, "brackets nested deeper than %d", MAX_DEPTH);
-        }
-        for (; at < next; at++)
-            line += *at == '\n';
-        if (line > MAX_LINES)
-            return model_error(file, line, err, "more than %d lines", MAX_LINES);
-    }
-    return true;
-}
-
 bool model_text_parse(const char *file, const char *text, size_t length, config_t *config,
                       struct error *err)
 {
     config_init(config);
-    if (!model_text_check(file, text, length, err))
+    if (!conf_text_check(file, text, length, err))
         return false;
     if (!config_read_string(config, text))
         return model_error(file, config_error_line(config), err, "%s",

@@ -9,8 +9,8 @@
 #include "base/error.h"
 
 /*
- * The text level of model files: libconfig with what it lets pass refused, and typed access to
- * settings. Every error is ERROR_USAGE and begins with "FILE:LINE: ". `file` is the name to show.
+ * The text level of model files: libconfig with typed access to settings. Every error is
+ * ERROR_USAGE and begins with "FILE:LINE: ". `file` is the name to show.
  */
 
 #define MODEL_FILE_LIMIT (1 << 20) /* bytes */
@@ -19,13 +19,8 @@
 bool model_error(const char *file, int line, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/*
- * What libconfig would not report before it parses: bytes that are no text, @include, whole numbers
- * beyond 32 bits (libconfig 1.5 wraps them round), brackets nested too deep.
- */
-bool model_text_check(const char *file, const char *text, size_t length, struct error *err);
-
-/* Parse the whole text; *config is to be destroyed by the caller whatever the result. */
+/* Check (conf_text_check) and parse the whole text; *config is to be destroyed by the caller
+ * whatever the result. */
 bool model_text_parse(const char *file, const char *text, size_t length, config_t *config,
                       struct error *err);
 

@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/local_socket.h"
-#include "engine/server/log.h"
 
 #define READ_SIZE ((size_t)16 << 10)
 
@@ -107,11 +107,10 @@ static void put_end(struct connection *connection)
 
 void connection_put(struct connection *connection, json_t *message)
 {
-    char *line = message ? json_dumps(message, JSON_COMPACT) : NULL;
+    char *line = message ? json_dumps(message, JSON_LINE) : NULL;
     json_decref(message);
     if (!line) {
-        engine_log("out of memory: a viewer is dropped");
-        connection->lost = true;
+        connection->lost = true; /* out of memory: its own end, nobody else's */
         return;
     }
     put_text(connection, line, strlen(line));

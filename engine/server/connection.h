@@ -33,6 +33,7 @@ enum rpc_code {
 struct follow {
     long run;
     uint64_t next; /* number of the next event to send */
+    bool steps;    /* wants the steps too */
 };
 
 struct connection {

@@ -93,11 +93,11 @@ bool history_add(struct history *history, const char *text, bool is_step)
     return true;
 }
 
-const struct kept_event *history_find(const struct history *history, uint64_t from)
+const struct kept_event *history_find(const struct history *history, uint64_t from, bool steps)
 {
     if (from == 0 && history->first.text)
         return &history->first;
-    const struct kept_event *step = ring_find(&history->steps, from);
+    const struct kept_event *step = steps ? ring_find(&history->steps, from) : NULL;
     const struct kept_event *mark = ring_find(&history->marks, from);
     if (!step || !mark)
         return step ? step : mark;

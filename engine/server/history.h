@@ -36,9 +36,11 @@ void history_free(struct history *history);
 /* Keep a copy of `text`. False: memory ran out; the event counts as dropped. */
 bool history_add(struct history *history, const char *text, bool is_step);
 
-/* The first kept event whose number is at least `from`; NULL when there is none yet. Valid until
- * the history changes. */
-const struct kept_event *history_find(const struct history *history, uint64_t from);
+/*
+ * The first kept event whose number is at least `from`, steps included or not; NULL when there is
+ * none yet. Valid until the history changes.
+ */
+const struct kept_event *history_find(const struct history *history, uint64_t from, bool steps);
 
 /* Let go of all kept steps, or of everything but event 0 and the newest mark. */
 void history_drop_steps(struct history *history);

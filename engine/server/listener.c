@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/local_socket.h"
 #include "base/paths.h"
-#include "engine/server/log.h"
 
 static bool answers(const struct sockaddr_un *address)
 {
@@ -57,9 +56,11 @@ static bool take_lock(struct listener *listener, double seconds, struct error *e
     return ok;
 }
 
-bool listener_open(struct listener *listener, double seconds, struct error *err)
+bool listener_open(struct listener *listener, const struct engine_log *log, double seconds,
+                   struct error *err)
 {
     *listener = (struct listener)LISTENER_INIT;
+    listener->log = log;
     if (!local_socket_address(&listener->address, err) || !take_lock(listener, seconds, err)) {
         listener_release(listener);
         return false;
@@ -89,7 +90,7 @@ int listener_accept(struct listener *listener)
     int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 || local_socket_check_peer(fd, &err))
         return fd;
-    engine_log("a connection was refused: %s", err.text);
+    engine_log(listener->log, "a connection was refused: %s", err.text);
     close(fd);
     errno = ECONNABORTED;
     return -1;

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include "base/error.h"
+#include "engine/server/log.h"
 
 /*
  * The socket other processes of this user find the engine by. A lock file beside it, held for the
@@ -14,6 +15,7 @@
  */
 struct listener {
     int fd, lock_fd; /* -1: none */
+    const struct engine_log *log;
     struct sockaddr_un address;
 };
 
@@ -26,7 +28,8 @@ struct listener {
  * ERROR_USAGE when another engine answers already. One that holds the lock but answers no more is
  * about to end and is waited for, up to `seconds`.
  */
-bool listener_open(struct listener *listener, double seconds, struct error *err);
+bool listener_open(struct listener *listener, const struct engine_log *log, double seconds,
+                   struct error *err);
 
 /* The next connection of this user, non-blocking and close-on-exec; -1 with errno: none now. */
 int listener_accept(struct listener *listener);

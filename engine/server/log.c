@@ -3,11 +3,17 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-void engine_log(const char *format, ...)
+#define LOG_LIMIT ((off_t)1 << 20)
+
+void engine_log(const struct engine_log *log, const char *format, ...)
 {
+    struct stat info;
+    if (log->fd < 0)
+        return;
     char line[1400];
     struct tm now;
     time_t seconds = time(NULL);
@@ -23,6 +29,9 @@ void engine_log(const char *format, ...)
     length += (size_t)more < sizeof line - length - 1 ? (size_t)more : sizeof line - length - 2;
     line[length++] = '\n';
     /* One write: lines of several threads do not mix. */
-    if (write(STDERR_FILENO, line, length) < 0)
+    if (fstat(log->fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > LOG_LIMIT &&
+        ftruncate(log->fd, 0) != 0)
+        return;
+    if (write(log->fd, line, length) < 0)
         return;
 }

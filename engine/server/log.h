@@ -3,9 +3,15 @@
 #define DPARTUI_ENGINE_SERVER_LOG_H
 
 /*
- * One dated line on standard error, which main() has pointed at the log. Any thread; a log that
- * cannot be written is no reason to fail.
+ * The engine's own messages. A regular file starts anew when it has grown long; a log that cannot
+ * be written is no reason to fail.
  */
-void engine_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct engine_log {
+    int fd; /* opened for appending; -1: silent */
+};
+
+/* One dated line. Any thread. */
+void engine_log(const struct engine_log *log, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -69,7 +69,7 @@ static int do_status(struct server *server, struct connection *connection, const
     (void)params;
     (void)err;
     pthread_mutex_lock(&server->queue.lock);
-    const struct record *current = server->queue.current;
+    const struct record *current = queue_running(&server->queue);
     *result = json_pack("{s:b, s:i, s:s, s:o}", "running", 1, "pid", (int)getpid(), "version",
                         server->options->version, "run",
                         current ? json_integer(current->number) : json_null());
@@ -188,7 +188,9 @@ static int do_follow(struct server *server, struct connection *connection, const
 {
     struct record *record;
     long from = 0;
-    if (!json_get_long(params, "from", 0, LONG_MAX, &from, err))
+    bool steps = true;
+    if (!json_get_long(params, "from", 0, LONG_MAX, &from, err) ||
+        !json_get_bool(params, "steps", &steps, err))
         return RPC_PARAMS;
     int code = lock_run(server, params, &record, err);
     if (code != RPC_OK)
@@ -202,7 +204,7 @@ static int do_follow(struct server *server, struct connection *connection, const
         return fail(err, RPC_FAILED, "this connection follows as many runs as it may");
     if (at == connection->follow_count)
         connection->follow_count++;
-    connection->follow[at] = (struct follow){number, (uint64_t)from};
+    connection->follow[at] = (struct follow){number, (uint64_t)from, steps};
     server_count_followers(server);
     *result = json_object();
     return RPC_OK;

@@ -31,10 +31,11 @@ static bool add_followed(struct server *server, struct connection *connection,
     if (!record)
         return false;
     while (has_room(connection)) {
-        const struct kept_event *event = history_find(&record->history, follow->next);
+        const struct kept_event *event =
+            history_find(&record->history, follow->next, follow->steps);
         if (!event)
             return !record->ended;
-        if (event->number > follow->next)
+        if (follow->steps && event->number > follow->next)
             put_gap(connection, follow->run, event->number - follow->next);
         connection_put_event(connection, event->text, event->length);
         follow->next = event->number + 1;
@@ -58,7 +59,8 @@ static bool follows(const struct connection *connection, const char *params)
 static void add_marks(struct server *server, struct connection *connection)
 {
     while (has_room(connection)) {
-        const struct kept_event *event = history_find(&server->queue.marks, connection->next_mark);
+        const struct kept_event *event =
+            history_find(&server->queue.marks, connection->next_mark, true);
         if (!event)
             return;
         if (event->number > connection->next_mark)
@@ -73,7 +75,8 @@ void server_count_followers(struct server *server)
 {
     int followers = 0;
     for (int i = 0; i < server->connection_count; i++)
-        followers += server->connections[i]->follow_count;
+        for (int j = 0; j < server->connections[i]->follow_count; j++)
+            followers += server->connections[i]->follow[j].steps;
     atomic_store(&server->queue.followers, followers);
 }
 
@@ -100,7 +103,7 @@ void server_add_state(struct server *server, struct connection *connection, doub
         return;
     pthread_mutex_lock(&server->queue.lock);
     uint64_t version = server->queue.version, changes = server->queue.changes;
-    bool running = server->queue.current;
+    bool running = queue_running(&server->queue);
     pthread_mutex_unlock(&server->queue.lock);
     version += telemetry_version(server->telemetry);
     connection->next_state = now + connection->interval;

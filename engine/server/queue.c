@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/server/log.h"
+#include "base/json.h"
 
 #define WAITING_LIMIT  1000
 #define ENDED_LIMIT    1000
@@ -40,11 +40,11 @@ static void keep_event(struct queue *queue, struct record *record, json_t *event
     bool is_step = name && strcmp(name, "step") == 0;
     char *text = NULL;
     if (json_object_get(event, "run")) {
-        text = json_dumps(event, JSON_COMPACT);
+        text = json_dumps(event, JSON_LINE);
     } else {
         json_t *numbered = json_pack("{s:I}", "run", (json_int_t)record->number);
         if (numbered && json_object_update(numbered, event) == 0)
-            text = json_dumps(numbered, JSON_COMPACT);
+            text = json_dumps(numbered, JSON_LINE);
         json_decref(numbered);
     }
     if (!text) {
@@ -70,9 +70,13 @@ static void keep_end(struct queue *queue, struct record *record, const char *sta
                   (json_int_t)(record->has_progress ? record->progress.step : 0));
     if (event && error)
         json_object_set_new(event, "error", json_string(error));
+    /* Memory may have run out for the event; the run has ended all the same. */
     if (event)
         keep_event(queue, record, event);
-    record->ended = true;
+    if (!record->ended) {
+        record->ended = true;
+        record->status = RUN_FAILED;
+    }
     json_decref(event);
 }
 
@@ -146,18 +150,21 @@ static void execute(struct queue *queue, struct record *record)
     queue->current = record;
     queue_touch(queue);
     pthread_mutex_unlock(&queue->lock);
-    engine_log("run %ld begins", record->number);
+    engine_log(queue->log, "run %ld begins", record->number);
     queue->changed(queue->context);
     bool ok = run_train(&record->spec, record->number, &record->control, &sink, &err);
     bool stopped = !ok && err.kind == ERROR_CANCELLED;
-    engine_log("run %ld ends: %s", record->number, ok ? "done" : stopped ? "stopped" : err.text);
+    engine_log(queue->log, "run %ld ends: %s", record->number,
+               ok        ? "done"
+               : stopped ? "stopped"
+                         : err.text);
     pthread_mutex_lock(&queue->lock);
-    record->status = ok ? RUN_DONE : stopped ? RUN_STOPPED : RUN_FAILED;
-    if (record->status == RUN_FAILED && !record->error[0])
-        snprintf(record->error, sizeof record->error, "%s", err.text);
     if (!record->ended)
-        keep_end(queue, record, record_status_name(record),
-                 record->status == RUN_FAILED ? err.text : NULL);
+        keep_end(queue, record,
+                 ok        ? "done"
+                 : stopped ? "stopped"
+                           : "failed",
+                 ok || stopped ? NULL : err.text);
     queue->current = NULL;
     queue_touch(queue);
     trim_ended(queue);
@@ -192,10 +199,10 @@ static void *run_forever(void *context)
     return NULL;
 }
 
-bool queue_start(struct queue *queue, void (*changed)(void *context), void *context,
-                 struct error *err)
+bool queue_start(struct queue *queue, const struct engine_log *log, void (*changed)(void *context),
+                 void *context, struct error *err)
 {
-    *queue = (struct queue){.changed = changed, .context = context};
+    *queue = (struct queue){.log = log, .changed = changed, .context = context};
     history_init(&queue->marks, 1, MARKS_FOR_ALL);
     atomic_init(&queue->followers, 0);
     pthread_mutex_init(&queue->lock, NULL);
@@ -273,15 +280,18 @@ bool queue_add(struct queue *queue, struct spec *spec, long *number, struct erro
         record_free(record);
     }
     pthread_mutex_unlock(&queue->lock);
-    if (ok)
-        engine_log("run %ld is queued", *number);
     return ok;
+}
+
+struct record *queue_running(const struct queue *queue)
+{
+    return queue->current && queue->current->status == RUN_RUNNING ? queue->current : NULL;
 }
 
 bool queue_is_busy(struct queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
-    bool busy = queue->current || first_waiting(queue);
+    bool busy = queue_running(queue) || first_waiting(queue);
     pthread_mutex_unlock(&queue->lock);
     return busy;
 }
@@ -289,7 +299,6 @@ bool queue_is_busy(struct queue *queue)
 void queue_stop(struct queue *queue, struct record *record, enum run_stop how)
 {
     if (record->status == RUN_QUEUED) {
-        record->status = RUN_STOPPED;
         keep_end(queue, record, "stopped", NULL);
     } else if (record->status == RUN_RUNNING && atomic_load(&record->control.stop) < (int)how) {
         atomic_store(&record->control.stop, how);

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "engine/server/log.h"
 #include "engine/server/record.h"
 
 /*
@@ -19,7 +20,7 @@ struct queue {
     struct record **records; /* ascending numbers */
     size_t count, capacity;
     long last_number;
-    struct record *current; /* the one that trains */
+    struct record *current; /* the one that trains or is being cleared away */
     struct history marks;   /* "run", "epoch" and "end" events of all runs, for those who watch */
     uint64_t version;       /* grows with every change a state shows */
     uint64_t changes;       /* grows with those that are not mere progress */
@@ -27,13 +28,14 @@ struct queue {
     /* Not guarded: */
     pthread_cond_t wake;
     pthread_t runner;
+    const struct engine_log *log;
     atomic_int followers;           /* readers of step events; with none a step wakes nobody */
     void (*changed)(void *context); /* called on the runner's thread, without the lock */
     void *context;
 };
 
-bool queue_start(struct queue *queue, void (*changed)(void *context), void *context,
-                 struct error *err);
+bool queue_start(struct queue *queue, const struct engine_log *log, void (*changed)(void *context),
+                 void *context, struct error *err);
 /*
  * Take waiting runs out, tell the running one to stop, and let the runner leave when it has. May be
  * called again to be more urgent.
@@ -48,6 +50,9 @@ bool queue_add(struct queue *queue, struct spec *spec, long *number, struct erro
 
 /* Is a run training or waiting? */
 bool queue_is_busy(struct queue *queue);
+
+/* With the lock held: the run that trains, until its "end" event, or NULL. */
+struct record *queue_running(const struct queue *queue);
 
 /* With the lock held: the record with this number, or NULL. */
 struct record *queue_find(const struct queue *queue, long number);

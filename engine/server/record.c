@@ -11,6 +11,8 @@
 #define STEPS_KEPT 20000
 #define MARKS_KEPT 10000
 
+static const char *const status_names[] = {"queued", "running", "done", "stopped", "failed"};
+
 struct record *record_new(long number, struct spec *spec)
 {
     struct record *record = calloc(1, sizeof *record);
@@ -42,10 +44,9 @@ void record_free(struct record *record)
 
 const char *record_status_name(const struct record *record)
 {
-    static const char *const names[] = {"queued", "running", "done", "stopped", "failed"};
     if (record->status == RUN_RUNNING && atomic_load(&record->control.paused))
         return "paused";
-    return names[record->status];
+    return status_names[record->status];
 }
 
 static void note_string(char **field, const json_t *event, const char *key)
@@ -84,10 +85,15 @@ static void note_epoch(struct record *record, const json_t *event)
 static void note_end(struct record *record, const json_t *event)
 {
     const char *error = json_string_value(json_object_get(event, "error"));
+    const char *status = json_string_value(json_object_get(event, "status"));
     note_number(&record->test_acc, event, "test_acc");
     note_number(&record->s_per_epoch, event, "s_per_epoch");
     note_number(&record->samples_per_s, event, "samples_per_s");
     snprintf(record->error, sizeof record->error, "%s", error ? error : "");
+    if (status)
+        for (int i = RUN_DONE; i <= RUN_FAILED; i++)
+            if (strcmp(status, status_names[i]) == 0)
+                record->status = (enum record_status)i;
     record->ended = true;
 }
 

@@ -41,7 +41,7 @@ void record_free(struct record *record);
 /* "queued", "running", "paused", "done", "stopped" or "failed". */
 const char *record_status_name(const struct record *record);
 
-/* Take the figures of an event object ("run", "epoch", "end"). */
+/* Take the figures of an event object ("run", "epoch", "end"); "end" ends the record, too. */
 void record_note(struct record *record, const json_t *event);
 void record_set_progress(struct record *record, const struct run_progress *progress);
 

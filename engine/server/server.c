@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/server/log.h"
 #include "engine/server/server_state.h"
 #include "engine/train/affinity.h"
 
@@ -27,13 +26,13 @@ void server_wake(void *context)
     uint64_t one = 1;
     if (!atomic_exchange(&server->wake_set, true) && write(server->wake_fd, &one, sizeof one) < 0 &&
         errno != EAGAIN)
-        engine_log("cannot wake the server's thread: %s", strerror(errno));
+        engine_log(&server->options->log, "cannot wake the server's thread: %s", strerror(errno));
 }
 
 void server_leave(struct server *server, enum run_stop how)
 {
     if (!server->leaving)
-        engine_log("the engine is about to end");
+        engine_log(&server->options->log, "the engine is about to end");
     server->leaving = true;
     listener_close(&server->listener);
     queue_leave(&server->queue, how);
@@ -140,7 +139,7 @@ static void serve(struct server *server, const struct poll_set *set)
     int polled = set->count - POLL_CONNECTIONS;
     if ((set->fds[POLL_WAKE].revents & POLLIN) &&
         read(server->wake_fd, &ignored, sizeof ignored) < 0 && errno != EAGAIN)
-        engine_log("cannot read the wake-up count: %s", strerror(errno));
+        engine_log(&server->options->log, "cannot read the wake-up count: %s", strerror(errno));
     if (set->fds[POLL_SIGNAL].revents & POLLIN)
         take_signals(server);
     bool due = events_are_due(server, now);
@@ -199,12 +198,13 @@ static bool set_up(struct server *server, struct error *err)
     server->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (server->wake_fd < 0)
         return error_errno(err, "cannot make an event descriptor");
-    if (options->private_fd >= 0 ? !server_add_connection(server, options->private_fd, err)
-                                 : !listener_open(&server->listener, LOCK_SECONDS, err))
+    if (options->private_fd >= 0
+            ? !server_add_connection(server, options->private_fd, err)
+            : !listener_open(&server->listener, &options->log, LOCK_SECONDS, err))
         return false;
     return affinity_cpus(&server->cpus, &server->cpu_count, err) &&
            device_table_fill(&server->devices, err) && telemetry_start(&server->telemetry, err) &&
-           queue_start(&server->queue, server_wake, server, err);
+           queue_start(&server->queue, &options->log, server_wake, server, err);
 }
 
 static void tear_down(struct server *server)
@@ -233,7 +233,7 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
         tear_down(server);
         return false;
     }
-    engine_log("engine %s, process %d, is ready", options->version, (int)getpid());
+    engine_log(&options->log, "engine %s, process %d, is ready", options->version, (int)getpid());
     bool ok = loop(server, err);
     if (!ok || server->tasks || !queue_has_left(&server->queue)) {
         listener_close(&server->listener);
@@ -241,7 +241,7 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
         return ok;
     }
     queue_free(&server->queue);
-    engine_log("the engine ends");
+    engine_log(&server->options->log, "the engine ends");
     tear_down(server);
     return true;
 }

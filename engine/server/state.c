@@ -118,7 +118,7 @@ json_t *server_state_json(struct server *server)
     gethostname(host, sizeof host - 1);
     telemetry_read(server->telemetry, &snapshot.sample);
     pthread_mutex_lock(&server->queue.lock);
-    const struct record *current = server->queue.current;
+    const struct record *current = queue_running(&server->queue);
     if (current && current->has_progress) {
         snapshot.device_count = current->progress.device_count;
         snapshot.cpu_threads = current->spec.cpu_threads;

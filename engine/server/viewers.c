@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/server/log.h"
 #include "engine/server/server_state.h"
 
 /* Requests of one viewer that are handled before it is the others' turn. */
@@ -35,7 +34,7 @@ void server_accept_connections(struct server *server, double now)
         }
         if (server->connection_count < CONNECTION_LIMIT) {
             if (!server_add_connection(server, fd, &err))
-                engine_log("%s", err.text);
+                engine_log(&server->options->log, "%s", err.text);
             continue;
         }
         struct connection *refused = connection_new(fd, 0);

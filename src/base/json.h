@@ -20,6 +20,12 @@ bool json_get_double(const json_t *object, const char *key, double low, double h
 /* *out is borrowed from the object. */
 bool json_get_string(const json_t *object, const char *key, const char **out, struct error *err);
 
+/*
+ * How figures are written: one line, and as many digits as a double is sure to hold, so that 0.1
+ * does not become 0.10000000000000001.
+ */
+#define JSON_LINE (JSON_COMPACT | JSON_REAL_PRECISION(15))
+
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);
 

@@ -4,13 +4,17 @@
 
 /*
  * ReLU, sigmoid and tanh where no fused operation took them. All keep their result, from which the
- * backward pass computes the derivative. Sigmoid and tanh are the library's: it has vector
- * exponentials, and clears the channels that fill the last block.
+ * backward pass computes the derivative. Sigmoid and tanh are the library's, which has vector
+ * exponentials; it works on whole blocks, because with the true number of channels it falls back to
+ * its slow reference code. sigmoid(0) is not 0, so the channels that fill the last block are
+ * cleared behind it.
  */
 struct activation {
     struct primitive forward, backward;
     const struct buffer *x, *y, *dy;
     struct buffer *dx;
+    struct value value;
+    int rows;
     size_t count;
 };
 
@@ -39,9 +43,30 @@ static bool run_relu_backward(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
+/* Zero the surplus channels of the last block. */
+static void clear_surplus(const struct activation *a)
+{
+    const int block = a->value.block, used = a->value.shape.c % block;
+    const size_t row = value_row(&a->value), pixels = (size_t)value_pixels(&a->value);
+    if (used == 0)
+        return;
+#pragma omp parallel for schedule(static)
+    for (int n = 0; n < a->rows; n++) {
+        float *last = (float *)a->y->data + (size_t)(n + 1) * row - pixels * (size_t)block;
+        for (size_t i = 0; i < pixels; i++)
+            for (int c = used; c < block; c++)
+                last[i * (size_t)block + (size_t)c] = 0;
+    }
+}
+
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
-    return primitive_run(plan->device, &((struct activation *)layer)->forward, err);
+    struct activation *a = layer;
+    if (!primitive_run(plan->device, &a->forward, err))
+        return false;
+    if (a->value.block > 1)
+        clear_surplus(a);
+    return true;
 }
 
 static bool run_backward(struct plan *plan, void *layer, struct error *err)
@@ -59,11 +84,11 @@ static bool make_forward(struct builder *b, const struct node *node, struct acti
                          struct buffer *x, struct buffer *y, struct error *err)
 {
     dnnl_primitive_desc_t desc;
-    desc_t data = value_desc(&b->graph->values[node->input], b->rows, false);
+    desc_t data = value_desc(&b->graph->values[node->input], b->rows, true);
     if (!data)
         return error_memory(err, "layout of an activation");
-    bool ok = dnnl_check(compat_eltwise(&desc, b->device->engine, algorithm(node->kind), data,
-                                        NULL, b->device->attr),
+    bool ok = dnnl_check(compat_eltwise(&desc, b->device->engine, algorithm(node->kind), data, NULL,
+                                        b->device->attr),
                          "activation", err);
     if (ok) {
         ok = primitive_make(b, &a->forward, desc, err) &&
@@ -80,7 +105,7 @@ static bool make_backward(struct builder *b, const struct node *node, struct act
 {
     dnnl_primitive_desc_t hint = NULL, desc = NULL;
     dnnl_alg_kind_t kind = algorithm(node->kind);
-    desc_t data = value_desc(&b->graph->values[node->input], b->rows, false);
+    desc_t data = value_desc(&b->graph->values[node->input], b->rows, true);
     if (!data)
         return error_memory(err, "layout of an activation");
     bool ok =
@@ -107,7 +132,9 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
         return false;
     a->x = x;
     a->y = y;
-    a->count = (size_t)b->rows * value_row(&b->graph->values[node->input]);
+    a->value = b->graph->values[node->input];
+    a->rows = b->rows;
+    a->count = (size_t)b->rows * value_row(&a->value);
     if (node->kind == NET_RELU)
         return build_step(b, node, run_relu, a, err);
     return make_forward(b, node, a, x, y, err) && build_step(b, node, run_forward, a, err);

@@ -53,11 +53,11 @@ static bool make_descs(const struct conv_shape *s, bool free_layout, struct desc
     const dnnl_dims_t weights = {s->out, s->in, s->kernel_h, s->kernel_w};
     const dnnl_dims_t dst = {s->rows, s->out, s->out_h, s->out_w};
     const dnnl_dims_t bias = {s->out};
-    *d = (struct descs){
-        .src = compat_desc_make(4, src, dnnl_f32, tag_of(s->in_block, free_layout)),
-        .weights = compat_desc_make(4, weights, dnnl_f32, dnnl_format_tag_any),
-        .bias = s->bias ? compat_desc_make(1, bias, dnnl_f32, dnnl_a) : NULL,
-        .dst = compat_desc_make(4, dst, dnnl_f32, tag_of(s->out_block, free_layout))};
+    *d = (struct descs){.src = compat_desc_make(4, src, dnnl_f32, tag_of(s->in_block, free_layout)),
+                        .weights = compat_desc_make(4, weights, dnnl_f32, dnnl_format_tag_any),
+                        .bias = s->bias ? compat_desc_make(1, bias, dnnl_f32, dnnl_a) : NULL,
+                        .dst =
+                            compat_desc_make(4, dst, dnnl_f32, tag_of(s->out_block, free_layout))};
     return d->src && d->weights && d->dst && (d->bias || !s->bias);
 }
 
@@ -108,8 +108,8 @@ dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shap
     dnnl_primitive_desc_t forward = NULL;
     dnnl_status_t status = dnnl_out_of_memory;
     if (make_descs(shape, free_layout, &d))
-        status = describe_forward(device, shape, kind, &d,
-                                  shape->relu && direction == CONV_FORWARD, &forward);
+        status = describe_forward(device, shape, kind, &d, shape->relu && direction == CONV_FORWARD,
+                                  &forward);
     if (!status && direction == CONV_FORWARD) {
         *out = forward;
     } else if (!status) {
@@ -164,7 +164,7 @@ struct conv_queries conv_queries(enum conv_direction direction)
 {
     return (struct conv_queries){
         .src = direction == CONV_BACKWARD_DATA ? dnnl_query_diff_src_md : dnnl_query_src_md,
-        .weights = direction == CONV_BACKWARD_WEIGHTS ? dnnl_query_diff_weights_md
-                                                      : dnnl_query_weights_md,
+        .weights =
+            direction == CONV_BACKWARD_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
         .dst = direction == CONV_FORWARD ? dnnl_query_dst_md : dnnl_query_diff_dst_md};
 }

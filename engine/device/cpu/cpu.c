@@ -70,9 +70,9 @@ static bool start_library(struct device *device, struct error *err)
            dnnl_check(dnnl_stream_create(&device->stream, device->engine, dnnl_stream_in_order),
                       "stream", err) &&
            dnnl_check(dnnl_primitive_attr_create(&device->attr), "attributes", err) &&
-           dnnl_check(dnnl_primitive_attr_set_scratchpad_mode(device->attr,
-                                                              dnnl_scratchpad_mode_user),
-                      "attributes", err);
+           dnnl_check(
+               dnnl_primitive_attr_set_scratchpad_mode(device->attr, dnnl_scratchpad_mode_user),
+               "attributes", err);
 }
 
 static void cpu_close(struct device *device)

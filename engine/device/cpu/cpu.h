@@ -21,9 +21,9 @@ struct device {
     int block; /* channels per block of this processor's layout: 16, 8 or 1 */
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    dnnl_primitive_attr_t attr;  /* scratchpads are ours */
-    struct mapping workspace;    /* of the one plan that is running */
-    unsigned workspace_moves;    /* how often it was replaced: plans bound before must rebind */
+    dnnl_primitive_attr_t attr; /* scratchpads are ours */
+    struct mapping workspace;   /* of the one plan that is running */
+    unsigned workspace_moves;   /* how often it was replaced: plans bound before must rebind */
 };
 
 /* Where a parameter lies in the arenas, and in which order of numbers. */

@@ -61,9 +61,9 @@ static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_
     const dnnl_dims_t dense = {0};
     switch (direction) {
     case CONV_BACKWARD_DATA:
-        return dnnl_convolution_backward_data_primitive_desc_create(
-            out, engine, algorithm, src, weights, dst, at->stride, dense, at->pad, at->pad, hint,
-            attr);
+        return dnnl_convolution_backward_data_primitive_desc_create(out, engine, algorithm, src,
+                                                                    weights, dst, at->stride, dense,
+                                                                    at->pad, at->pad, hint, attr);
     case CONV_BACKWARD_WEIGHTS:
         return dnnl_convolution_backward_weights_primitive_desc_create(
             out, engine, algorithm, src, weights, bias, dst, at->stride, dense, at->pad, at->pad,
@@ -81,10 +81,10 @@ static inline dnnl_status_t compat_eltwise(dnnl_primitive_desc_t *out, dnnl_engi
                                            const_dnnl_primitive_attr_t attr)
 {
     if (hint)
-        return dnnl_eltwise_backward_primitive_desc_create(out, engine, algorithm, data, data,
-                                                           data, 0, 0, hint, attr);
-    return dnnl_eltwise_forward_primitive_desc_create(out, engine, dnnl_forward_training,
-                                                      algorithm, data, data, 0, 0, attr);
+        return dnnl_eltwise_backward_primitive_desc_create(out, engine, algorithm, data, data, data,
+                                                           0, 0, hint, attr);
+    return dnnl_eltwise_forward_primitive_desc_create(out, engine, dnnl_forward_training, algorithm,
+                                                      data, data, 0, 0, attr);
 }
 
 static inline dnnl_status_t compat_pool(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
@@ -96,8 +96,8 @@ static inline dnnl_status_t compat_pool(dnnl_primitive_desc_t *out, dnnl_engine_
 {
     const dnnl_dims_t dense = {0};
     if (hint)
-        return dnnl_pooling_backward_primitive_desc_create(
-            out, engine, algorithm, src, dst, stride, kernel, dense, pad, pad, hint, attr);
+        return dnnl_pooling_backward_primitive_desc_create(out, engine, algorithm, src, dst, stride,
+                                                           kernel, dense, pad, pad, hint, attr);
     return dnnl_pooling_forward_primitive_desc_create(out, engine, kind, algorithm, src, dst,
                                                       stride, kernel, dense, pad, pad, attr);
 }
@@ -144,15 +144,15 @@ static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_
     dnnl_convolution_desc_t desc;
     dnnl_status_t status;
     if (direction == CONV_FORWARD)
-        status = dnnl_convolution_forward_desc_init(&desc, dnnl_forward_training, algorithm, src,
-                                                    weights, bias, dst, at->stride, at->pad,
-                                                    at->pad);
+        status =
+            dnnl_convolution_forward_desc_init(&desc, dnnl_forward_training, algorithm, src,
+                                               weights, bias, dst, at->stride, at->pad, at->pad);
     else if (direction == CONV_BACKWARD_DATA)
         status = dnnl_convolution_backward_data_desc_init(&desc, algorithm, src, weights, dst,
                                                           at->stride, at->pad, at->pad);
     else
-        status = dnnl_convolution_backward_weights_desc_init(
-            &desc, algorithm, src, weights, bias, dst, at->stride, at->pad, at->pad);
+        status = dnnl_convolution_backward_weights_desc_init(&desc, algorithm, src, weights, bias,
+                                                             dst, at->stride, at->pad, at->pad);
     return status ? status : dnnl_primitive_desc_create(out, &desc, attr, engine, hint);
 }
 
@@ -178,8 +178,8 @@ static inline dnnl_status_t compat_pool(dnnl_primitive_desc_t *out, dnnl_engine_
     dnnl_pooling_desc_t desc;
     dnnl_status_t status =
         hint ? dnnl_pooling_backward_desc_init(&desc, algorithm, src, dst, stride, kernel, pad, pad)
-             : dnnl_pooling_forward_desc_init(&desc, kind, algorithm, src, dst, stride, kernel,
-                                              pad, pad);
+             : dnnl_pooling_forward_desc_init(&desc, kind, algorithm, src, dst, stride, kernel, pad,
+                                              pad);
     return status ? status : dnnl_primitive_desc_create(out, &desc, attr, engine, hint);
 }
 

@@ -100,8 +100,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
         return false;
     d->dy = dy[0];
     d->dx = dx;
-    if (!build_step(b, node, run_backward, d, err) ||
-        !gradient_give(b, node, node->input, dx, err))
+    if (!build_step(b, node, run_backward, d, err) || !gradient_give(b, node, node->input, dx, err))
         return false;
     gradient_drop(dy[0]);
     return true;

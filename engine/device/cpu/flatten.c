@@ -42,10 +42,9 @@ static bool make(struct builder *b, struct primitive *p, const struct value *fro
     desc_t source = value_desc(from, b->rows, false);
     desc_t destination = value_desc(&target, b->rows, false);
     bool ok = (source && destination) || error_memory(err, "layouts of a conversion");
-    if (ok &&
-        (ok = dnnl_check(dnnl_reorder_primitive_desc_create(&desc, source, engine, destination,
-                                                            engine, b->device->attr),
-                         "reorder", err))) {
+    if (ok && (ok = dnnl_check(dnnl_reorder_primitive_desc_create(
+                                   &desc, source, engine, destination, engine, b->device->attr),
+                               "reorder", err))) {
         ok = primitive_make(b, p, desc, err) &&
              primitive_bind(b, p, DNNL_ARG_FROM, source, from_buffer, err) &&
              primitive_bind(b, p, DNNL_ARG_TO, destination, to_buffer, err);
@@ -68,8 +67,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     }
     struct conversion *c = *layer = build_object(b, sizeof *c, release, err);
     struct buffer *y = c ? build_value(b, node->output, err) : NULL;
-    return y &&
-           make(b, &c->forward, &values[node->input], x, &values[node->output], y, err) &&
+    return y && make(b, &c->forward, &values[node->input], x, &values[node->output], y, err) &&
            build_step(b, node, run_forward, c, err);
 }
 

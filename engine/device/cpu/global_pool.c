@@ -41,8 +41,7 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
         for (int c = 0; c < g->filled; c++) {
             float *p = dx + (size_t)n * g->filled * g->pixels +
                        (size_t)(c / g->block) * g->pixels * g->block + c % g->block;
-            float share =
-                c < g->channels ? dy[(size_t)n * g->channels + c] / (float)g->pixels : 0;
+            float share = c < g->channels ? dy[(size_t)n * g->channels + c] / (float)g->pixels : 0;
             for (size_t i = 0; i < g->pixels; i++)
                 p[i * g->block] = share;
         }
@@ -77,8 +76,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
         return false;
     g->dy = dy[0];
     g->dx = dx;
-    if (!build_step(b, node, run_backward, g, err) ||
-        !gradient_give(b, node, node->input, dx, err))
+    if (!build_step(b, node, run_backward, g, err) || !gradient_give(b, node, node->input, dx, err))
         return false;
     gradient_drop(dy[0]);
     return true;

@@ -56,8 +56,8 @@ static bool run_input(struct plan *plan, void *layer, struct error *err)
     const size_t row = value_row(&in->value), numbers = net_shape_size(in->value.shape);
     const size_t given = (size_t)data->channels * (size_t)data->height * (size_t)data->width;
     if (given != numbers)
-        return error_set(err, ERROR_FAILED, "the data have %zu numbers a row, the network reads %zu",
-                         given, numbers);
+        return error_set(err, ERROR_FAILED,
+                         "the data have %zu numbers a row, the network reads %zu", given, numbers);
     for (int n = 0; n < in->rows; n++)
         if (index[n] >= (uint32_t)data->rows)
             return error_set(err, ERROR_FAILED, "row %u asked for of %d", index[n], data->rows);

@@ -44,7 +44,8 @@ static inline TARGET void running_add(struct running *r, size_t u, vector value,
     r->product[u] = v_fma(value, factor, r->product[u]);
 }
 
-static TARGET void norm_sums(const struct slab *slab, const float *x, const float *origin, double *sums)
+static TARGET void norm_sums(const struct slab *slab, const float *x, const float *origin,
+                             double *sums)
 {
     const vector o = v_load(origin);
     for (int k = 0; k < 2 * LANES; k++)
@@ -77,7 +78,8 @@ static inline TARGET void put(float *p, vector v, bool stream)
 }
 
 /* Last row first: what the sums read last is still in the cache. */
-static inline TARGET void forward_rows(const struct norm_forward *t, bool relu, bool residual, bool stream)
+static inline TARGET void forward_rows(const struct norm_forward *t, bool relu, bool residual,
+                                       bool stream)
 {
     const vector scale = v_load(t->scale), shift = v_load(t->shift), zero = v_zero();
     for (size_t n = t->slab.rows; n-- > 0;) {
@@ -115,7 +117,8 @@ static TARGET void norm_forward(const struct norm_forward *t)
 
 /* The gradient behind the ReLU at vector `i` of a row. */
 static inline TARGET vector masked_gradient(const float *dy, const float *dy2, const uint16_t *mask,
-                                     size_t i, vector x, vector scale, vector shift, bool relu)
+                                            size_t i, vector x, vector scale, vector shift,
+                                            bool relu)
 {
     vector g = v_load(dy + i * LANES);
     if (dy2)
@@ -126,7 +129,7 @@ static inline TARGET vector masked_gradient(const float *dy, const float *dy2, c
 }
 
 static inline TARGET void backward_sums_rows(const struct norm_backward *t, double *sums, bool relu,
-                                      bool residual, bool two)
+                                             bool residual, bool two)
 {
     const vector scale = v_load(t->scale), shift = v_load(t->shift), mean = v_load(t->mean);
     for (size_t n = 0; n < t->slab.rows; n++) {
@@ -173,8 +176,8 @@ static TARGET void norm_backward_sums(const struct norm_backward *t, double *sum
         backward_sums_rows(t, sums, false, false, t->dy2 != NULL);
 }
 
-static inline TARGET void backward_data_rows(const struct norm_backward *t, bool relu, bool residual,
-                                      bool two)
+static inline TARGET void backward_data_rows(const struct norm_backward *t, bool relu,
+                                             bool residual, bool two)
 {
     const vector scale = v_load(t->scale), shift = v_load(t->shift);
     const vector a = v_load(t->a), b = v_load(t->b), c = v_load(t->c);

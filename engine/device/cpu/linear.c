@@ -60,8 +60,8 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
             l->dbias[o] = (float)sum;
         }
     }
-    return dnnl_check(dnnl_sgemm('T', 'N', l->out, l->in, l->rows, 1, dy, l->out, l->x->data,
-                                 l->in, 0, l->dweights, l->in),
+    return dnnl_check(dnnl_sgemm('T', 'N', l->out, l->in, l->rows, 1, dy, l->out, l->x->data, l->in,
+                                 0, l->dweights, l->in),
                       "matrix multiplication", err);
 }
 
@@ -112,8 +112,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
 {
     struct linear *l = layer;
     struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err) ||
-        !build_mask(b, node, l, dy[0], err))
+    if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, l, dy[0], err))
         return false;
     build_use(b, l->masked);
     build_use(b, b->values[node->input]);

@@ -6,7 +6,7 @@
 /* Softmax and cross-entropy over the logits, and their gradient. */
 struct loss {
     const struct buffer *logits, *gradient, *losses; /* losses: a double per row */
-    int rows, classes, row; /* row: floats from row to row */
+    int rows, classes, row;                          /* row: floats from row to row */
 };
 
 /* The row's loss: log(sum(exp(x - max))) - (x[label] - max), in double precision. The gradient

@@ -16,8 +16,8 @@ bool mapping_create(struct mapping *mapping, size_t bytes, const char *what, str
     size_t size = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     if (size < bytes || size + HUGE_PAGE < size)
         return error_memory(err, what);
-    char *start = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
+    char *start =
+        mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
         return error_errno(err, "cannot get %zu MiB of memory (%s); use a smaller batch",
                            size >> 20, what);

@@ -33,8 +33,7 @@ static const struct layer_kind *layer_of(enum net_kind kind)
  */
 static bool takes_part(const struct builder *b, const struct node *node)
 {
-    return b->rows > 0 ||
-           (node->kind == NET_BATCHNORM && b->training && b->plan->request.sync_bn);
+    return b->rows > 0 || (node->kind == NET_BATCHNORM && b->training && b->plan->request.sync_bn);
 }
 
 static bool name_node(const struct builder *b, const struct node *node, struct error *err)
@@ -49,8 +48,7 @@ static bool build_forward(struct builder *b, struct error *err)
         return false;
     for (int i = 0; i < b->graph->node_count; i++) {
         const struct node *node = &b->graph->nodes[i];
-        if (takes_part(b, node) &&
-            !layer_of(node->kind)->forward(b, node, &b->layers[i], err))
+        if (takes_part(b, node) && !layer_of(node->kind)->forward(b, node, &b->layers[i], err))
             return name_node(b, node, err);
     }
     return b->rows == 0 || build_loss(b, err);
@@ -99,8 +97,8 @@ bool plan_build(struct plan *plan, struct error *err)
         .gradients = calloc((size_t)graph->value_count, sizeof *b.gradients),
         .layers = calloc((size_t)graph->node_count + 1, sizeof *b.layers),
     };
-    bool ok = b.values && b.gradients && b.layers ? build(&b, err)
-                                                  : error_memory(err, "building a plan");
+    bool ok =
+        b.values && b.gradients && b.layers ? build(&b, err) : error_memory(err, "building a plan");
     free(b.values);
     free(b.gradients);
     free(b.layers);

@@ -51,8 +51,7 @@ static bool attach_forward(struct builder *b, const struct node *node, struct po
     if (!places || dnnl_memory_desc_get_size(places) == 0)
         return true;
     p->places = build_buffer(b, dnnl_memory_desc_get_size(places), err);
-    return p->places &&
-           primitive_bind(b, &p->forward, DNNL_ARG_WORKSPACE, places, p->places, err);
+    return p->places && primitive_bind(b, &p->forward, DNNL_ARG_WORKSPACE, places, p->places, err);
 }
 
 static bool attach_backward(struct builder *b, struct pool_layer *p, dnnl_primitive_desc_t desc,

@@ -3,8 +3,8 @@
 
 desc_t value_desc(const struct value *value, int rows, bool filled)
 {
-    const dnnl_dims_t dims = {rows, filled ? value_channels(value) : value->shape.c,
-                              value->shape.h, value->shape.w};
+    const dnnl_dims_t dims = {rows, filled ? value_channels(value) : value->shape.c, value->shape.h,
+                              value->shape.w};
     dnnl_format_tag_t tag = value->block == 16  ? dnnl_nChw16c
                             : value->block == 8 ? dnnl_nChw8c
                                                 : dnnl_nchw;

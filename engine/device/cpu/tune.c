@@ -132,9 +132,9 @@ static bool measure(struct device *device, const struct conv_shape *shape,
     bool ok = trial_make(device, shape, direction, desc, &trial, err);
     for (int i = 0; ok && i <= TIMED_RUNS; i++) {
         double start = clock_seconds();
-        ok = dnnl_check(dnnl_primitive_execute(trial.primitive, device->stream, trial.count,
-                                               trial.args),
-                        "execution", err);
+        ok = dnnl_check(
+            dnnl_primitive_execute(trial.primitive, device->stream, trial.count, trial.args),
+            "execution", err);
         double taken = clock_seconds() - start;
         if (i > 0 && (*seconds < 0 || taken < *seconds))
             *seconds = taken;
@@ -194,7 +194,8 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
         key.shape.rows = rows;
     if (!may_use_winograd(shape) || flops(&key.shape) < SMALL_FLOPS * device->threads)
         return true;
-    /* Held while measuring: devices of one run ask the same questions, and one answer serves all. */
+    /* Held while measuring: devices of one run ask the same questions, and one answer serves all.
+     */
     pthread_mutex_lock(&table.lock);
     const struct decision *known = find(&key);
     bool ok = true;

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "command.h"
+#include "format.h"
+#include "session.h"
+
+/* Ending a run at once takes as long as its devices take to answer. */
+#define STOP_SECONDS 60.0
+
+static void print_status(const json_t *status)
+{
+    if (!json_is_true(json_object_get(status, "running"))) {
+        puts("no engine is running");
+        return;
+    }
+    printf("engine %s runs as process %.0f, ", member_text(status, "version"),
+           member_number(status, "pid"));
+    if (json_is_integer(json_object_get(status, "run")))
+        printf("training run %.0f\n", member_number(status, "run"));
+    else
+        puts("idle");
+}
+
+static bool ask_status(struct client *client, json_t **status, struct error *err)
+{
+    if (client)
+        return client_call(client, "status", NULL, SESSION_SECONDS, status, err);
+    *status = json_pack("{s:b, s:n, s:n, s:n}", "running", 0, "pid", "version", "run");
+    return *status || error_memory(err, "status");
+}
+
+static bool show_status(struct client *client, bool json, struct error *err)
+{
+    json_t *status = NULL;
+    if (!ask_status(client, &status, err))
+        return false;
+    if (json)
+        print_json(status);
+    else
+        print_status(status);
+    json_decref(status);
+    return true;
+}
+
+static bool engine_status(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    if (!session_open_running(&client, err))
+        return false;
+    bool ok = show_status(client, invocation_has(invocation, "json"), err);
+    client_close(client);
+    return ok;
+}
+
+static bool engine_start(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    if (!session_open(&client, err))
+        return false;
+    bool ok = show_status(client, invocation_has(invocation, "json"), err);
+    client_close(client);
+    return ok;
+}
+
+/* The engine closes the connection when it leaves: then it answers nobody any more. */
+static bool wait_for_end(struct client *client, struct error *err)
+{
+    double deadline = clock_seconds() + STOP_SECONDS;
+    struct error lost = ERROR_INIT;
+    for (json_t *message; client_next(client, &message, &lost); json_decref(message)) {
+        if (clock_seconds() > deadline)
+            return error_set(err, ERROR_FAILED, "the engine has not ended in %g s", STOP_SECONDS);
+        if (!message)
+            nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
+    }
+    return true;
+}
+
+static bool engine_stop(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    json_t *params = json_pack("{s:b}", "now", invocation_has(invocation, "now"));
+    /* Without the greeting: an engine of another version must be stoppable, too. */
+    bool ok = client_connect(&client, err);
+    if (!ok && err->kind == ERROR_ABSENT) {
+        json_decref(params);
+        *err = (struct error)ERROR_INIT;
+        return show_status(NULL, invocation_has(invocation, "json"), err);
+    }
+    if (!ok) {
+        json_decref(params);
+        return false;
+    }
+    ok = client_call(client, "shutdown", params, SESSION_SECONDS, NULL, err) &&
+         wait_for_end(client, err) && show_status(NULL, invocation_has(invocation, "json"), err);
+    client_close(client);
+    return ok;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    static const struct {
+        const char *name;
+        bool (*run)(struct invocation *invocation, struct error *err);
+    } actions[] = {{"start", engine_start}, {"stop", engine_stop}, {"status", engine_status}};
+    const char *names[3], *asked = invocation->arguments[0];
+    for (size_t i = 0; i < 3; i++) {
+        names[i] = actions[i].name;
+        if (strcmp(asked, actions[i].name) == 0)
+            return actions[i].run(invocation, err) ? STATUS_DONE : STATUS_FAILED;
+    }
+    const char *near = nearest_name(asked, names, 3);
+    error_set(err, ERROR_USAGE, "engine '%.60s': %s%s%s", asked, near ? "did you mean " : "",
+              near ? near : "it is start, stop or status", near ? "?" : "");
+    return STATUS_USAGE;
+}
+
+static const struct option options[] = {
+    {"now", OPTION_FLAG, NULL, "stop: end a run that goes on, and lose it"},
+    OPTION_JSON,
+    OPTIONS_END,
+};
+
+const struct command command_engine = {
+    .name = "engine",
+    .arguments = "start|stop|status",
+    .argument_min = 1,
+    .argument_max = 1,
+    .summary = "Start, stop or look at the background engine",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_FOLLOW_H
+#define DPARTUI_FOLLOW_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "client.h"
+#include "view.h"
+
+/*
+ * Show a run until it ends. Ctrl-C asks the run to stop after its step, a second one at once; a
+ * hang-up or a reader that is gone ends the following, not the run. With a private engine, which
+ * would end with us, the run is seen through instead.
+ */
+struct follow_result {
+    char status[16]; /* of the run: "done", "stopped" or "failed"; "" when it goes on without us */
+    char error[512]; /* why it failed */
+};
+
+bool follow_run(struct client *client, long run, bool private_engine, enum view_kind kind,
+                struct follow_result *result, struct error *err);
+
+#endif

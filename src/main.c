@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "config.h"
+
+static const struct command *const commands[] = {
+    &command_workbench, &command_train, &command_devices, &command_model,  &command_runs,
+    &command_show,      &command_stop,  &command_fetch,   &command_engine,
+};
+
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+static int complain(const struct error *err)
+{
+    fflush(stdout);
+    fprintf(stderr, "dpartui: %s\n", err->text);
+    return err->kind == ERROR_USAGE ? STATUS_USAGE : STATUS_FAILED;
+}
+
+/* Nothing that was printed may be lost in silence, unless nobody wants it any more. */
+static int finish_output(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || status != STATUS_DONE)
+        return status;
+    if (errno != EPIPE)
+        fprintf(stderr, "dpartui: cannot write the output: %s\n", strerror(errno));
+    return STATUS_FAILED;
+}
+
+static void print_help(void)
+{
+    printf("Usage: dpartui [option ...]\n"
+           "       dpartui COMMAND [option ...] [argument]\n\n"
+           "A workbench for data-parallel training. Without a command it opens on the terminal;\n"
+           "training itself goes on in a background engine.\n\nCommands:\n");
+    for (size_t i = 1; i < COMMAND_COUNT; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s%s%s", commands[i]->name, commands[i]->arguments ? " " : "",
+                 commands[i]->arguments ? commands[i]->arguments : "");
+        printf("  %-26s%s\n", name, commands[i]->summary);
+    }
+    printf("\n'dpartui COMMAND --help' lists a command's options. Those of the workbench, most of\n"
+           "which fill in its form:\n");
+    command_print_options(&command_workbench);
+    printf("\nManual: dpartui(1), dpartui.conf(5), dpartui-model(5), dpartui-engine(8)\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 1; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static bool unknown_command(const char *typed, struct error *err)
+{
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 1; i < COMMAND_COUNT; i++)
+        names[i - 1] = commands[i]->name;
+    const char *near = nearest_name(typed, names, COMMAND_COUNT - 1);
+    if (near)
+        return error_set(err, ERROR_USAGE, "there is no command '%.60s': did you mean '%s'?", typed,
+                         near);
+    return error_set(err, ERROR_USAGE, "there is no command '%.60s' (see dpartui --help)", typed);
+}
+
+/* --version anywhere before "--", as --help. */
+static bool wants_version(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--version") == 0)
+            return true;
+    return false;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    struct invocation invocation;
+    struct error err = ERROR_INIT;
+    bool help;
+    settings_init(&invocation.settings);
+    /* Help must work whatever the configuration holds. */
+    bool ok = command_parse(command, argc, argv, &invocation, &help, &err);
+    settings_free(&invocation.settings);
+    if (!ok)
+        return complain(&err);
+    if (help) {
+        if (command->name)
+            command_print_help(command);
+        else
+            print_help();
+        return finish_output(STATUS_DONE);
+    }
+    if (!settings_load(&invocation.settings, &err))
+        return complain(&err);
+    int status = STATUS_FAILED;
+    if (command_parse(command, argc, argv, &invocation, &help, &err))
+        status = command->run(&invocation, &err);
+    settings_free(&invocation.settings);
+    if (err.kind != ERROR_NONE)
+        status = complain(&err);
+    return finish_output(status);
+}
+
+int main(int argc, char **argv)
+{
+    struct error err = ERROR_INIT;
+    const struct command *command = &command_workbench;
+    setlocale(LC_ALL, "");
+    /* Numbers are read and printed the same everywhere. */
+    setlocale(LC_NUMERIC, "C");
+    signal(SIGPIPE, SIG_IGN);
+    if (wants_version(argc - 1, argv + 1)) {
+        puts("dpartui " PACKAGE_VERSION);
+        return finish_output(STATUS_DONE);
+    }
+    int skip = 1;
+    if (argc > 1 && argv[1][0] != '-') {
+        command = find_command(argv[1]);
+        if (!command) {
+            unknown_command(argv[1], &err);
+            return complain(&err);
+        }
+        skip = 2;
+    }
+    return run_command(command, argc - skip, argv + skip);
+}

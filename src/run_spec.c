@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_spec.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+char *absolute_path(const char *path, struct error *err)
+{
+    char directory[PATH_MAX];
+    char *absolute = NULL;
+    if (path[0] == '\0' || path[0] == '/') {
+        absolute = strdup(path);
+    } else if (!getcwd(directory, sizeof directory)) {
+        error_errno(err, "%s: cannot tell the working directory", path);
+        return NULL;
+    } else {
+        absolute = path_join(directory, path);
+    }
+    if (!absolute)
+        error_memory(err, path);
+    return absolute;
+}
+
+static bool make_absolute(char **path, struct error *err)
+{
+    if (!*path || (*path)[0] == '/')
+        return true;
+    char *absolute = absolute_path(*path, err);
+    if (!absolute)
+        return false;
+    free(*path);
+    *path = absolute;
+    return true;
+}
+
+/* As paths_find_model tells files from names. */
+static bool is_model_file(const char *name)
+{
+    size_t length = strlen(name);
+    return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0);
+}
+
+/* A folder rather than the name of a data set. */
+static bool is_data_folder(const char *name)
+{
+    static const char *const names[] = {"fashion-mnist", "mnist", "cifar10", "glyphs"};
+    struct stat info;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return false;
+    return strchr(name, '/') || (stat(name, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+bool run_spec_make_absolute(struct spec *spec, struct error *err)
+{
+    if (spec->model && is_model_file(spec->model) && !make_absolute(&spec->model, err))
+        return false;
+    if (spec->data && is_data_folder(spec->data) && !make_absolute(&spec->data, err))
+        return false;
+    return make_absolute(&spec->data_dir, err) && make_absolute(&spec->init_file, err) &&
+           make_absolute(&spec->save, err) && make_absolute(&spec->log, err);
+}
+
+bool run_spec_finish(struct invocation *invocation, struct error *err)
+{
+    struct spec *spec = &invocation->settings.spec;
+    const char *gpus = invocation_value(invocation, "gpus");
+    if (gpus) {
+        long count;
+        if (!parse_long(gpus, 1, SPEC_MAX_DEVICES, &count))
+            return error_set(err, ERROR_USAGE, "--gpus '%s' must be a whole number from 1 to %d",
+                             gpus, SPEC_MAX_DEVICES);
+        spec->devices = (struct device_list){.choice = DEVICES_FIRST_GPUS, .count = (int)count};
+    }
+    return run_spec_make_absolute(spec, err) && spec_validate(spec, err);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_RUN_SPEC_H
+#define DPARTUI_RUN_SPEC_H
+
+#include "command.h"
+
+/*
+ * Make the spec of a command line ready to be sent: --gpus, relative paths made absolute against
+ * the working directory (the engine has another one), and a check of it as a whole.
+ */
+bool run_spec_finish(struct invocation *invocation, struct error *err);
+
+/* The relative paths among model, data, data_dir, init, save and log. For the form, too. */
+bool run_spec_make_absolute(struct spec *spec, struct error *err);
+
+/* A path against the working directory, in a new string; "" and absolute ones are only copied. */
+char *absolute_path(const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_SESSION_H
+#define DPARTUI_SESSION_H
+
+#include "client.h"
+
+/* How the commands reach an engine. Each opens a connection and makes sure of the protocol. */
+
+#define SESSION_SECONDS 20.0 /* for the engine to start or to answer */
+
+/* The background engine, started if none runs. */
+bool session_open(struct client **out, struct error *err);
+/* A private one, for one command. */
+bool session_open_private(struct client **out, struct error *err);
+/* For a command that only asks: the background engine if one runs, else a private one. */
+bool session_open_to_ask(struct client **out, struct error *err);
+/* The background engine if one runs, else *out is NULL. */
+bool session_open_running(struct client **out, struct error *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_VIEW_H
+#define DPARTUI_VIEW_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "bar.h"
+
+/*
+ * What `dpartui train` shows of a run on standard output: events as JSON, a line per epoch, or
+ * that and a progress line on a terminal.
+ */
+enum view_kind { VIEW_JSON, VIEW_LINES, VIEW_TERMINAL };
+
+struct view {
+    enum view_kind kind;
+    long run;
+    bool lost; /* nobody reads the output any more: the terminal or the pipe is gone */
+    bool stopping;
+    json_t *begin; /* the "run" event, or NULL before it */
+    json_t *state; /* the newest state, for drawing again */
+    struct bar_line line;
+};
+
+/* VIEW_TERMINAL where standard output is a terminal that can rewrite a line. */
+enum view_kind view_choose(bool json);
+
+void view_begin(struct view *view, enum view_kind kind, long run);
+void view_end(struct view *view);
+
+void view_event(struct view *view, json_t *event);
+void view_state(struct view *view, json_t *state);
+void view_redraw(struct view *view);
+/* A remark on standard error. */
+void view_remark(struct view *view, const char *text);
+
+#endif

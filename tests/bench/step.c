@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "engine/device/device.h"
+#include "engine/rng.h"
+
+/*
+ * Speed of whole training steps (forward, loss, backward, update) on one CPU device:
+ *   step MODEL-FILE ROWS THREADS [STEPS [CHANNELS HEIGHT WIDTH]]
+ * prints the median over the steps behind the first two. Random pixels; data for 10 classes.
+ */
+
+struct bench {
+    long rows, threads, steps;
+    long shape[3];
+    struct net *net;
+    struct dataset data;
+    uint32_t *index;
+    double *seconds;
+};
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool make_data(struct bench *bench, struct error *err)
+{
+    struct net_shape in = bench->net->input;
+    size_t rows = (size_t)bench->rows, pixels = rows * net_shape_size(in);
+    struct rng_stream stream = rng_stream(1, RNG_RANDOM_DATA, 0, 0, 0);
+    bench->data = (struct dataset){.rows = (int)rows,
+                                   .channels = in.c,
+                                   .height = in.h,
+                                   .width = in.w,
+                                   .classes = bench->net->classes,
+                                   .pixels = malloc(pixels),
+                                   .labels = malloc(rows)};
+    bench->index = malloc(rows * sizeof *bench->index);
+    bench->seconds = calloc((size_t)bench->steps, sizeof *bench->seconds);
+    if (!bench->data.pixels || !bench->data.labels || !bench->index || !bench->seconds)
+        return error_memory(err, "data of the benchmark");
+    for (size_t i = 0; i < pixels; i++)
+        bench->data.pixels[i] = (uint8_t)rng_word(&stream, i);
+    for (size_t n = 0; n < rows; n++) {
+        bench->data.labels[n] = (uint8_t)(n % (size_t)bench->net->classes);
+        bench->index[n] = (uint32_t)(rows - 1 - n);
+    }
+    return true;
+}
+
+static bool run_steps(struct bench *bench, const struct backend *cpu, struct device *device,
+                      struct replica *replica, struct plan *plan, struct error *err)
+{
+    const struct sgd_step sgd = {.lr = 0.05F, .momentum = 0.9F};
+    struct batch batch = {.data = &bench->data,
+                          .index = bench->index,
+                          .rows = (int)bench->rows,
+                          .global_rows = bench->rows,
+                          .seed = 1};
+    struct batch_result result = {0};
+    for (long i = 0; i < bench->steps; i++) {
+        double start = clock_seconds();
+        if (!cpu->plan_run(device, plan, &batch, &result, err) ||
+            !cpu->sgd(device, replica, 0, replica->count, &sgd, err))
+            return false;
+        bench->seconds[i] = clock_seconds() - start;
+        if (i == 0)
+            printf("first loss %.5f, ", result.loss_sum / (double)bench->rows);
+    }
+    printf("last loss %.5f\n", result.loss_sum / (double)bench->rows);
+    return true;
+}
+
+static void report(struct bench *bench, const struct backend *cpu, const struct plan *plan,
+                   double made)
+{
+    struct plan_memory memory;
+    long skipped = bench->steps > 2 ? 2 : 0, count = bench->steps - skipped;
+    cpu->plan_memory(plan, &memory);
+    qsort(bench->seconds + skipped, (size_t)count, sizeof *bench->seconds, compare);
+    double median = bench->seconds[skipped + count / 2], best = bench->seconds[skipped];
+    printf("%s, %ld rows, %ld threads: %.1f samples/s (median %.2f ms, best %.2f ms); plan made in "
+           "%.2f s; MiB: activations %.1f, scratch %.1f, input %.1f\n",
+           bench->net->name, bench->rows, bench->threads, (double)bench->rows / median,
+           median * 1e3, best * 1e3, made, (double)memory.activations / 1048576,
+           (double)memory.scratch / 1048576, (double)memory.input / 1048576);
+}
+
+static bool measure(struct bench *bench, struct error *err)
+{
+    const char *why = "";
+    const struct backend *cpu = backend_find(DEVICE_CPU, &why);
+    const struct device_options options = {.id = {DEVICE_CPU, 0}, .threads = (int)bench->threads};
+    const struct plan_request request = {.mode = PLAN_TRAIN, .rows = (int)bench->rows};
+    struct device *device = NULL;
+    struct replica *replica = NULL;
+    struct plan *plan = NULL;
+    struct weights weights = {0};
+    bool ok = cpu->open(&options, &device, err) &&
+              cpu->replica_create(device, bench->net, &replica, err) &&
+              weights_create(bench->net, &weights, err);
+    if (ok) {
+        weights_init(bench->net, &weights, INIT_PYTORCH, 0, 1);
+        double start = clock_seconds();
+        ok = cpu->replica_import(device, replica, &weights, err) &&
+             cpu->plan_create(device, replica, &request, &plan, err);
+        double made = clock_seconds() - start;
+        ok = ok && run_steps(bench, cpu, device, replica, plan, err);
+        if (ok)
+            report(bench, cpu, plan, made);
+    }
+    weights_free(&weights);
+    cpu->plan_destroy(device, plan);
+    cpu->replica_destroy(device, replica);
+    cpu->close(device);
+    return ok;
+}
+
+static bool parse(struct bench *bench, int argc, char **argv)
+{
+    bench->steps = 12;
+    if (argc < 4 || argc > 8 || !parse_long(argv[2], 1, 100000, &bench->rows) ||
+        !parse_long(argv[3], 1, 1024, &bench->threads) ||
+        (argc > 4 && !parse_long(argv[4], 1, 100000, &bench->steps)))
+        return false;
+    for (int i = 5; i < argc; i++)
+        if (argc != 8 || !parse_long(argv[i], 1, 100000, &bench->shape[i - 5]))
+            return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench bench = {0};
+    struct error err = ERROR_INIT;
+    if (!parse(&bench, argc, argv)) {
+        fprintf(stderr, "usage: %s MODEL-FILE ROWS THREADS [STEPS [CHANNELS HEIGHT WIDTH]]\n",
+                argv[0]);
+        return 2;
+    }
+    const struct net_shape shape = {(int)bench.shape[0], (int)bench.shape[1], (int)bench.shape[2]};
+    bool ok = (shape.c > 0 ? net_load(argv[1], shape, 10, &bench.net, &err)
+                           : net_load_default(argv[1], &bench.net, &err)) &&
+              make_data(&bench, &err) && measure(&bench, &err);
+    if (!ok)
+        fprintf(stderr, "step: %s\n", err.text);
+    free(bench.data.pixels);
+    free(bench.data.labels);
+    free(bench.index);
+    free(bench.seconds);
+    net_free(bench.net);
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_ENGINE_THREAD_H
+#define DPARTUI_TESTS_ENGINE_THREAD_H
+
+#include <check.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "client.h"
+
+/*
+ * An engine in a thread of the test, in a runtime directory of its own, with the scripted runs of
+ * fake_run.c. What fails here fails the running test.
+ */
+void engine_begin(void); /* fixtures */
+void engine_end(void);
+
+struct client *viewer(void);
+/* The result of a request that must work; a new reference. Settings by json_pack's format. */
+json_t *ask(struct client *client, const char *method, json_t *params);
+/* A request whose result does not matter. */
+void tell(struct client *client, const char *method, json_t *params);
+/* A request that must fail. */
+void refuse(struct client *client, const char *method, json_t *params, enum error_kind kind);
+/* Submit a run by words "key=value ..."; its number. */
+long submit(struct client *client, const char *settings);
+/* The next notification within some seconds: its parameters, a new reference. */
+json_t *next_note(struct client *client, const char *method);
+/* The next event of this name of this run, skipping others. */
+json_t *next_event(struct client *client, long run, const char *name);
+/* Wait until the run has this status. */
+void wait_status(struct client *client, long run, const char *status);
+
+double number_of(const json_t *object, const char *key);
+const char *string_of(const json_t *object, const char *key);
+
+/* The engine's socket without the client's manners. */
+int raw_connect(void);
+void raw_send(int fd, const void *data, size_t length);
+/* The next line as JSON (a new reference); NULL when the engine closed the connection. */
+json_t *raw_line(int fd);
+
+Suite *hostile_suite(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_RECORDER_H
+#define DPARTUI_TESTS_RECORDER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "engine/train/run.h"
+#include "engine/train/run_state.h"
+
+/* Runs a spec and keeps all it says. Any failure of the recorder itself fails the test. */
+struct recorder {
+    struct spec spec;
+    struct run_limits limits;
+    struct run_control control;
+    struct error err;
+    json_t *events;
+    int snapshots, phases[PHASE_ENDED + 1];
+    struct run_progress last;
+    struct run_device last_devices[SPEC_MAX_DEVICES];
+    /* Called with each event and snapshot, on the run's thread; may be NULL. */
+    void (*on_event)(struct recorder *recorder, const char *kind, json_t *event);
+    void (*on_progress)(struct recorder *recorder, const struct run_progress *progress);
+};
+
+/* Settings as "key=value" words, blank-separated. */
+void recorder_init(struct recorder *recorder, const char *settings);
+/* May be called twice. */
+void recorder_free(struct recorder *recorder);
+/* May be called again with the same or changed spec: events and control start anew. */
+bool recorder_run(struct recorder *recorder);
+
+/* Events of a kind: how many, the i-th (-1: the last). */
+int recorder_count(const struct recorder *recorder, const char *kind);
+json_t *recorder_event(const struct recorder *recorder, const char *kind, int index);
+
+/* Members that must be there. */
+double recorder_number(const json_t *event, const char *key);
+const char *recorder_string(const json_t *event, const char *key);
+
+/* A path below $TMPDIR, in a static buffer for each of four names. */
+const char *temporary_path(const char *name);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Kept events, and what telemetry reads out of /proc. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/server/history.h"
+#include "engine/telemetry.h"
+
+static void add(struct history *history, int number, bool is_step)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%d", number);
+    ck_assert(history_add(history, text, is_step));
+}
+
+static int found(const struct history *history, uint64_t from, bool steps)
+{
+    const struct kept_event *event = history_find(history, from, steps);
+    if (!event)
+        return -1;
+    ck_assert_uint_eq(event->number, (uint64_t)atoi(event->text));
+    return (int)event->number;
+}
+
+START_TEST(events_come_in_order)
+{
+    struct history history;
+    history_init(&history, 1000, 1000);
+    for (int i = 0; i < 500; i++)
+        add(&history, i, i % 10 != 0);
+    for (int i = 0; i < 500; i++) {
+        ck_assert_int_eq(found(&history, (uint64_t)i, true), i);
+        ck_assert_int_eq(found(&history, (uint64_t)i, false), i > 490 ? -1 : (i + 9) / 10 * 10);
+    }
+    ck_assert_int_eq(found(&history, 500, true), -1);
+    history_free(&history);
+}
+END_TEST
+
+START_TEST(old_steps_go_and_marks_stay)
+{
+    struct history history;
+    history_init(&history, 100, 1000);
+    size_t bytes = 0;
+    for (int i = 0; i < 5000; i++) {
+        add(&history, i, i % 100 != 0);
+        bytes = history.bytes > bytes ? history.bytes : bytes;
+    }
+    ck_assert_uint_le(bytes, (100 + 50 + 1) * 4);
+    ck_assert_int_eq(found(&history, 0, true), 0);
+    ck_assert_int_eq(found(&history, 1, true), 100);
+    ck_assert_int_eq(found(&history, 4801, true), 4899);
+    ck_assert_uint_eq(history.marks.count, 49);
+    history_drop_steps(&history);
+    ck_assert_int_eq(found(&history, 4801, true), 4900);
+    add(&history, 5000, true);
+    ck_assert_int_eq(found(&history, 4901, true), 5000);
+    history_drop_marks(&history);
+    ck_assert_int_eq(found(&history, 0, true), 0);
+    ck_assert_int_eq(found(&history, 1, true), 4900);
+    history_free(&history);
+}
+END_TEST
+
+START_TEST(marks_are_bounded_too)
+{
+    struct history history;
+    history_init(&history, 1, 10);
+    for (int i = 0; i < 100; i++)
+        add(&history, i, false);
+    ck_assert_int_eq(found(&history, 0, true), 0);
+    ck_assert_int_eq(found(&history, 1, true), 90);
+    ck_assert_int_eq((int)history_mark(&history, 0)->number, 90);
+    ck_assert_ptr_null(history_mark(&history, 10));
+    history_free(&history);
+}
+END_TEST
+
+START_TEST(cpu_ticks_are_read)
+{
+    struct cpu_ticks ticks[4];
+    telemetry_parse_stat("cpu  9 9 9 9 9 9 9 9 0 0\n"
+                         "cpu0 100 1 20 300 40 5 6 7 0 0\n"
+                         "cpu2 1 1 1 1\n"
+                         "cpu9 1 1 1 1 1 1 1 1 0 0\n"
+                         "cpux\nintr 1 2 3\n",
+                         ticks, 4);
+    ck_assert_uint_eq(ticks[0].total, 479);
+    ck_assert_uint_eq(ticks[0].busy, 139);
+    ck_assert_uint_eq(ticks[1].total, 0);
+    ck_assert_uint_eq(ticks[2].total, 4);
+    ck_assert_uint_eq(ticks[3].total, 0);
+    telemetry_parse_stat("", ticks, 4);
+    ck_assert_uint_eq(ticks[0].total, 0);
+}
+END_TEST
+
+START_TEST(memory_lines_are_read)
+{
+    static const char text[] = "MemTotalX:   5 kB\nMemTotal:       24 kB\nMemAvailable:  x\n";
+    ck_assert_uint_eq(telemetry_parse_memory(text, "MemTotal"), 24 * 1024);
+    ck_assert_uint_eq(telemetry_parse_memory(text, "MemAvailable"), 0);
+    ck_assert_uint_eq(telemetry_parse_memory(text, "Mem"), 0);
+    ck_assert_uint_eq(telemetry_parse_memory("", "MemTotal"), 0);
+}
+END_TEST
+
+START_TEST(load_is_a_mean_over_known_cpus)
+{
+    static struct telemetry_sample sample;
+    static const int cpus[] = {0, 1, 2, -1, TELEMETRY_MAX_CPUS};
+    for (int i = 0; i < TELEMETRY_MAX_CPUS; i++)
+        sample.load[i] = NAN;
+    ck_assert(isnan(telemetry_load(&sample, cpus, 5)));
+    sample.load[0] = 1;
+    sample.load[2] = 0.5;
+    ck_assert_double_eq(telemetry_load(&sample, cpus, 5), 0.75);
+    ck_assert(isnan(telemetry_load(&sample, cpus, 0)));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("history and telemetry");
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, events_come_in_order);
+    tcase_add_test(tests, old_steps_go_and_marks_stay);
+    tcase_add_test(tests, marks_are_bounded_too);
+    tcase_add_test(tests, cpu_ticks_are_read);
+    tcase_add_test(tests, memory_lines_are_read);
+    tcase_add_test(tests, load_is_a_mean_over_known_cpus);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/control.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ui/format.h"
+
+enum context ui_context(const struct ui *ui)
+{
+    static const enum context of_panel[PANEL_COUNT] = {
+        [PANEL_DEVICES] = CONTEXT_DEVICES,
+        [PANEL_FORM] = CONTEXT_FORM,
+        [PANEL_RUNS] = CONTEXT_RUNS,
+    };
+
+    switch (ui->mode) {
+    case MODE_EDIT:
+    case MODE_RETUNE:
+        return CONTEXT_EDIT;
+    case MODE_CONFIRM_STOP:
+        return CONTEXT_CONFIRM;
+    case MODE_HELP:
+        return CONTEXT_HELP;
+    case MODE_PANELS:
+        break;
+    }
+    return of_panel[ui->focus];
+}
+
+bool ui_can(const struct ui *ui, enum action action)
+{
+    struct form_suggestion suggestion;
+
+    switch (action) {
+    case ACTION_START:
+        return ui->link == LINK_UP;
+    case ACTION_STOP:
+        return ui->link == LINK_UP && ui_run_to_stop(ui) != 0;
+    case ACTION_RETUNE:
+        return ui->link == LINK_UP && ui->state.live.run != 0;
+    case ACTION_SCALE:
+        return form_suggest(&ui->form, &ui->state, &suggestion);
+    case ACTION_ENGINE:
+        return ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
+    case ACTION_COPY:
+        return ui->link == LINK_UP && state_run(&ui->state, ui->selected_run) != NULL;
+    case ACTION_MORE:
+    case ACTION_LESS:
+        return form_steps(ui->form.field);
+    default:
+        return true;
+    }
+}
+
+static json_t *run_params(long run)
+{
+    return json_pack("{s:I}", "run", (json_int_t)run);
+}
+
+void control_start(struct ui *ui)
+{
+    struct error err = ERROR_INIT;
+
+    if (!spec_validate(&ui->form.spec, &err)) {
+        ui_say(ui, true, "%s", err.text);
+        return;
+    }
+    if (!ui_request(ui, REQUEST_SUBMIT, spec_to_json(&ui->form.spec)))
+        return;
+    /* These values now belong together; the next change of devices starts from them. */
+    ui->form.base_devices = 0;
+    ui_say(ui, false, "submitted");
+}
+
+static void begin_retune(struct ui *ui)
+{
+    struct figure lr;
+
+    ui->asked_run = ui->state.live.run;
+    ui->mode = MODE_RETUNE;
+    editor_begin(&ui->editor,
+                 isfinite(ui->state.live.lr) ? figure_short(&lr, ui->state.live.lr) : "");
+}
+
+static void begin_edit(struct ui *ui)
+{
+    char *text = form_text(&ui->form, ui->form.field);
+
+    ui->mode = MODE_EDIT;
+    editor_begin(&ui->editor, text != NULL ? text : "");
+    free(text);
+}
+
+static void accept_edit(struct ui *ui)
+{
+    struct error err = ERROR_INIT;
+
+    /* A refused value stays in the line to be mended. */
+    if (!form_set(&ui->form, ui->form.field, ui->editor.text, &err))
+        ui_say(ui, true, "%s", err.text);
+    else
+        ui->mode = MODE_PANELS;
+}
+
+static void accept_retune(struct ui *ui)
+{
+    double lr;
+
+    if (!parse_double(ui->editor.text, 0, 1e6, &lr)) {
+        ui_say(ui, true, "a learning rate is a number from 0 to 1e6, such as 0.05");
+        return;
+    }
+    ui->mode = MODE_PANELS;
+    ui_request(ui, REQUEST_SET_LR,
+               json_pack("{s:I, s:f}", "run", (json_int_t)ui->asked_run, "lr", lr));
+}
+
+static void scale(struct ui *ui)
+{
+    struct form_suggestion suggestion;
+    struct error err = ERROR_INIT;
+    char batch[32], lr[32];
+
+    if (!form_suggest(&ui->form, &ui->state, &suggestion))
+        return;
+    snprintf(batch, sizeof batch, "%ld", suggestion.batch);
+    snprintf(lr, sizeof lr, "%.6g", suggestion.lr);
+    if (!form_set(&ui->form, FORM_BATCH, batch, &err) || !form_set(&ui->form, FORM_LR, lr, &err))
+        ui_say(ui, true, "%s", err.text);
+    else
+        ui_say(ui, false, "batch %s and lr %s for %d devices", batch, lr, suggestion.devices);
+}
+
+/* Keep a line number inside a list. */
+static int moved(int line, int count, enum action action)
+{
+    switch (action) {
+    case ACTION_UP:
+        line--;
+        break;
+    case ACTION_DOWN:
+        line++;
+        break;
+    case ACTION_FIRST:
+        line = 0;
+        break;
+    default:
+        line = count - 1;
+        break;
+    }
+    line = line >= count ? count - 1 : line;
+    return line < 0 ? 0 : line;
+}
+
+/* Above the first run lies "none": only the run in front is on the chart then. */
+static void move_in_runs(struct ui *ui, enum action action)
+{
+    int line = -1;
+
+    for (int i = 0; ui->selected_run != 0 && i < ui->state.run_count; i++)
+        if (ui_run_line(ui, i)->run == ui->selected_run)
+            line = i;
+    if (line <= 0 && action == ACTION_UP) {
+        ui->selected_run = 0;
+        return;
+    }
+    const struct state_run *run = ui_run_line(ui, moved(line, ui->state.run_count, action));
+    ui->selected_run = run != NULL ? run->run : 0;
+}
+
+static void move(struct ui *ui, enum action action)
+{
+    struct form_device devices[FORM_MAX_DEVICES];
+    size_t actions;
+
+    if (ui->mode == MODE_HELP) {
+        actions_table(&actions);
+        ui->help_line = moved(ui->help_line, (int)actions, action);
+        return;
+    }
+    switch (ui->focus) {
+    case PANEL_DEVICES:
+        ui->device_line =
+            moved(ui->device_line, form_devices(&ui->form, &ui->state, devices), action);
+        break;
+    case PANEL_FORM:
+        ui->form.field = (enum form_field)moved((int)ui->form.field, FORM_FIELDS, action);
+        break;
+    default:
+        move_in_runs(ui, action);
+        break;
+    }
+}
+
+static void toggle(struct ui *ui)
+{
+    struct form_device devices[FORM_MAX_DEVICES];
+    struct error err = ERROR_INIT;
+
+    if (ui->device_line < form_devices(&ui->form, &ui->state, devices) &&
+        !form_toggle(&ui->form, &ui->state, devices[ui->device_line].id, &err))
+        ui_say(ui, true, "%s", err.text);
+}
+
+/* Add or take away a CPU device, and keep the cursor on the list's last line. */
+static void change_cpus(struct ui *ui, bool add)
+{
+    struct form_device devices[FORM_MAX_DEVICES];
+    struct error err = ERROR_INIT;
+
+    if (add ? form_add_cpu(&ui->form, &ui->state, &err)
+            : form_remove_cpu(&ui->form, &ui->state, &err)) {
+        int count = form_devices(&ui->form, &ui->state, devices);
+
+        if (add || ui->device_line >= count)
+            ui->device_line = count - 1;
+    } else {
+        ui_say(ui, true, "%s", err.text);
+    }
+}
+
+static void step(struct ui *ui, int direction)
+{
+    struct error err = ERROR_INIT;
+
+    if (!form_step(&ui->form, ui->form.field, direction, &err))
+        ui_say(ui, true, "%s", err.text);
+}
+
+static void leave(struct ui *ui)
+{
+    if (ui->mode == MODE_CONFIRM_STOP)
+        ui_say(ui, false, "run %ld goes on", ui->asked_run);
+    ui->mode = MODE_PANELS;
+}
+
+static void answer_yes(struct ui *ui)
+{
+    ui->mode = MODE_PANELS;
+    if (ui_request(ui, REQUEST_STOP, run_params(ui->asked_run)))
+        ui_say(ui, false, "run %ld stops after its step", ui->asked_run);
+}
+
+/* Actions that open, change or leave a dialog, or ask the engine. */
+static bool act_on_runs(struct ui *ui, enum action action)
+{
+    switch (action) {
+    case ACTION_START:
+        control_start(ui);
+        return true;
+    case ACTION_STOP:
+        ui->asked_run = ui_run_to_stop(ui);
+        ui->mode = MODE_CONFIRM_STOP;
+        return true;
+    case ACTION_RETUNE:
+        begin_retune(ui);
+        return true;
+    case ACTION_COPY:
+        ui_request(ui, REQUEST_COPY, run_params(ui->selected_run));
+        return true;
+    case ACTION_YES:
+        answer_yes(ui);
+        return true;
+    case ACTION_NO:
+        leave(ui);
+        return true;
+    case ACTION_ACCEPT:
+        if (ui->mode == MODE_RETUNE)
+            accept_retune(ui);
+        else
+            accept_edit(ui);
+        return true;
+    case ACTION_ENGINE:
+        ui->want_engine = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool act_on_form(struct ui *ui, enum action action)
+{
+    switch (action) {
+    case ACTION_SCALE:
+        scale(ui);
+        return true;
+    case ACTION_TOGGLE:
+        toggle(ui);
+        return true;
+    case ACTION_ADD:
+    case ACTION_REMOVE:
+        change_cpus(ui, action == ACTION_ADD);
+        return true;
+    case ACTION_EDIT:
+        begin_edit(ui);
+        return true;
+    case ACTION_MORE:
+    case ACTION_LESS:
+        step(ui, action == ACTION_MORE ? 1 : -1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void act_on_screen(struct ui *ui, enum action action)
+{
+    switch (action) {
+    case ACTION_UP:
+    case ACTION_DOWN:
+    case ACTION_FIRST:
+    case ACTION_LAST:
+        move(ui, action);
+        break;
+    case ACTION_NEXT_PANEL:
+        ui->focus = (enum panel)((ui->focus + 1) % PANEL_COUNT);
+        break;
+    case ACTION_PREVIOUS_PANEL:
+        ui->focus = (enum panel)((ui->focus + PANEL_COUNT - 1) % PANEL_COUNT);
+        break;
+    case ACTION_TEST_ACC:
+    case ACTION_TRAIN_ACC:
+    case ACTION_TRAIN_LOSS:
+    case ACTION_TEST_LOSS:
+        ui->metric = (enum metric)(METRIC_TEST_ACC + (action - ACTION_TEST_ACC));
+        break;
+    case ACTION_NEXT_METRIC:
+        ui->metric = (enum metric)((ui->metric + 1) % METRIC_COUNT);
+        break;
+    case ACTION_HELP:
+        ui->mode = MODE_HELP;
+        ui->help_line = 0;
+        break;
+    case ACTION_REDRAW:
+        ui->want_redraw = true;
+        break;
+    case ACTION_QUIT:
+        ui->quit = true;
+        break;
+    default:
+        break;
+    }
+}
+
+void ui_act(struct ui *ui, enum action action)
+{
+    if (!ui_can(ui, action)) {
+        if (action == ACTION_STOP || action == ACTION_RETUNE)
+            ui_say(ui, false, "no run is going on");
+        else if (action == ACTION_START)
+            ui_say(ui, true, "there is no engine to run on yet");
+        return;
+    }
+    if (!act_on_runs(ui, action) && !act_on_form(ui, action))
+        act_on_screen(ui, action);
+    ui_want_curves(ui);
+}
+
+void ui_key(struct ui *ui, int key)
+{
+    enum context context = ui_context(ui);
+    enum action action = action_for_key(context, key);
+
+    ui->message.text[0] = '\0';
+    if (action != ACTION_NONE)
+        ui_act(ui, action);
+    else if (context == CONTEXT_EDIT)
+        editor_key(&ui->editor, key);
+}
+
+void control_event(struct ui *ui, const char *method, const json_t *params)
+{
+    const char *event = json_string_value(json_object_get(params, "event"));
+    const char *status = json_string_value(json_object_get(params, "status"));
+    const char *why = json_string_value(json_object_get(params, "error"));
+    long run = (long)json_integer_value(json_object_get(params, "run"));
+
+    if (strcmp(method, "event") != 0 || event == NULL || status == NULL ||
+        strcmp(event, "end") != 0)
+        return;
+    if (ui->asked_run == run && (ui->mode == MODE_RETUNE || ui->mode == MODE_CONFIRM_STOP))
+        ui->mode = MODE_PANELS;
+    if (why != NULL)
+        ui_say(ui, true, "run %ld %s: %s", run, status, why);
+    else
+        ui_say(ui, false, "run %ld is %s", run, status);
+}
+
+static void copy_spec(struct ui *ui, const json_t *result)
+{
+    struct error err = ERROR_INIT;
+    struct spec spec;
+
+    spec_init(&spec);
+    /* The new run must not write over what the former one saved. */
+    if (spec_from_json(&spec, json_object_get(result, "spec"), &err) &&
+        spec_set(&spec, "save", "", &err) && spec_set(&spec, "log", "", &err) &&
+        form_take(&ui->form, &spec, &err))
+        ui_say(ui, false, "the form has the settings of run %ld", ui->selected_run);
+    else
+        ui_say(ui, true, "%s", err.text);
+    spec_free(&spec);
+}
+
+void control_answer(struct ui *ui, enum request request, const json_t *result)
+{
+    long run = (long)json_integer_value(json_object_get(result, "run"));
+
+    switch (request) {
+    case REQUEST_SUBMIT:
+        ui_say(ui, false, ui->state.live.run != 0 ? "run %ld waits for its turn" : "run %ld starts",
+               run);
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_STOP:
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_SET_LR:
+        ui_say(ui, false, "run %ld has the new learning rate from the next step on", ui->asked_run);
+        break;
+    case REQUEST_COPY:
+        copy_spec(ui, result);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/layout.h"
+
+enum {
+    LEAST_ROWS = 4,
+    LEAST_COLUMNS = 20,
+    FULL_ROWS = 16,
+    FULL_COLUMNS = 60,
+    SPACED_ROWS = 30, /* from here blank lines set the sections apart */
+    KEY_BAR_ROWS = 6,
+    CHART_ROWS = 5, /* fewer show no curve worth having */
+};
+
+static int clamp(int value, int low, int high)
+{
+    if (value > high)
+        value = high;
+    return value < low ? low : value;
+}
+
+/* The side of the form: wide enough for its values, never more than two fifths. */
+static int form_width(int columns)
+{
+    return clamp(columns * 3 / 10, 24, 40);
+}
+
+/* Everything at once. */
+static void lay_out_all(struct layout *l, const struct layout_request *r)
+{
+    int gap = r->rows >= SPACED_ROWS;
+    int top = l->header.h + gap, bottom = l->status.y - gap;
+    int devices = 1 + clamp(r->devices, 1, r->rows / 3);
+    int middle_least = r->rows >= 20 ? 9 : 6;
+    int rest = bottom - top - devices - 2 * gap;
+
+    if (rest - middle_least < 3) {
+        devices -= 3 - (rest - middle_least);
+        devices = clamp(devices, 2, devices);
+        rest = bottom - top - devices - 2 * gap;
+    }
+
+    int runs = 1 + clamp(r->runs, 2, clamp(rest / 3 - 1, 2, rest));
+    /* What the form does not need goes to a longer list of runs, as long as there is one. */
+    int spare = rest - runs - clamp(1 + r->fields, middle_least, rest);
+    if (spare > 0)
+        runs += clamp(1 + r->runs - runs, 0, spare / 3);
+    runs = clamp(runs, 2, rest - middle_least);
+
+    int middle = rest - runs;
+    int side = form_width(r->columns);
+    l->devices = (struct rect){top, 0, devices, r->columns};
+    top += devices + gap;
+    l->chart = (struct rect){top, 0, middle, r->columns - side - 3};
+    l->rule = (struct rect){top, r->columns - side - 2, middle, 1};
+    l->form = (struct rect){top, r->columns - side, middle, side};
+    top += middle + gap;
+    l->runs = (struct rect){top, 0, runs, r->columns};
+}
+
+/* The panel in focus and what fits of the chart. */
+static void lay_out_one(struct layout *l, const struct layout_request *r)
+{
+    struct rect area = {1, 0, l->status.y - 1, r->columns};
+    int lines = r->focus == PANEL_DEVICES ? r->devices
+                : r->focus == PANEL_FORM  ? r->fields
+                                          : r->runs;
+    int wanted = 1 + clamp(lines, 1, r->rows);
+    int most = area.h - CHART_ROWS >= 2 ? area.h - CHART_ROWS : area.h;
+    struct rect panel = area;
+
+    if (r->focus == PANEL_FORM && r->columns >= FULL_COLUMNS) {
+        int side = form_width(r->columns);
+
+        l->chart = (struct rect){area.y, 0, area.h, r->columns - side - 3};
+        l->rule = (struct rect){area.y, r->columns - side - 2, area.h, 1};
+        l->form = (struct rect){area.y, r->columns - side, area.h, side};
+        return;
+    }
+    /* The form is for typing: it keeps its lines, and the chart takes what is left. */
+    panel.h = clamp(wanted, 1, r->focus == PANEL_FORM ? area.h : most);
+    if (area.h - panel.h >= CHART_ROWS)
+        l->chart = (struct rect){area.y + panel.h, 0, area.h - panel.h, r->columns};
+    if (r->focus == PANEL_DEVICES)
+        l->devices = panel;
+    else if (r->focus == PANEL_FORM)
+        l->form = panel;
+    else
+        l->runs = panel;
+}
+
+struct layout layout_compute(const struct layout_request *request)
+{
+    struct layout l = {0};
+    int rows = request->rows, columns = request->columns;
+
+    if (rows < LEAST_ROWS || columns < LEAST_COLUMNS) {
+        l.too_small = true;
+        return l;
+    }
+    int keys = rows >= KEY_BAR_ROWS;
+    l.header = (struct rect){0, 0, 1, columns};
+    l.keys = (struct rect){rows - keys, 0, keys, columns};
+    l.status = (struct rect){rows - keys - 1, 0, 1, columns};
+    if (rows >= FULL_ROWS && columns >= FULL_COLUMNS)
+        lay_out_all(&l, request);
+    else
+        lay_out_one(&l, request);
+    return l;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/link.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "client.h"
+
+/* Trying to connect costs a failed system call: often while an engine starts, seldom after. */
+#define START_RETRY_S   0.02
+#define START_SECONDS   10.0
+#define LOST_RETRY_S    0.5
+#define LOST_RETRY_MOST 5.0
+
+enum { PENDING = 64, MESSAGES_A_STEP = 256 };
+
+struct link {
+    struct ui *ui;
+    struct client *client; /* NULL: not connected */
+    struct {
+        long id;
+        enum request request;
+    } pending[PENDING];
+    int pending_count;
+    bool had_engine;    /* one was connected before */
+    bool started;       /* an engine was started and has not answered yet */
+    double give_up;     /* when it should have */
+    double retry, wait; /* the next attempt to connect, and the pause before the one after */
+};
+
+/* A ring would do; so few are ever open that the oldest is simply forgotten. */
+static void remember(struct link *link, long id, enum request request)
+{
+    if (link->pending_count == PENDING) {
+        for (int i = 1; i < PENDING; i++)
+            link->pending[i - 1] = link->pending[i];
+        link->pending_count--;
+    }
+    link->pending[link->pending_count].id = id;
+    link->pending[link->pending_count++].request = request;
+}
+
+static bool recall(struct link *link, long id, enum request *request)
+{
+    for (int i = 0; i < link->pending_count; i++)
+        if (link->pending[i].id == id) {
+            *request = link->pending[i].request;
+            link->pending[i] = link->pending[--link->pending_count];
+            return true;
+        }
+    return false;
+}
+
+static bool send_request(void *context, enum request request, json_t *params, struct error *err)
+{
+    struct link *link = context;
+    long id;
+
+    if (link->client == NULL) {
+        json_decref(params);
+        return error_set(err, ERROR_FAILED, "there is no engine to ask");
+    }
+    if (!client_send(link->client, request_method(request), params, &id, err))
+        return false;
+    remember(link, id, request);
+    return true;
+}
+
+bool link_open(struct link **out, struct ui *ui, struct error *err)
+{
+    struct link *link = calloc(1, sizeof *link);
+
+    if (link == NULL)
+        return error_memory(err, "the line to the engine");
+    link->ui = ui;
+    link->wait = LOST_RETRY_S;
+    ui->requester = (struct requester){send_request, link};
+    *out = link;
+    return true;
+}
+
+void link_close(struct link *link)
+{
+    if (link == NULL)
+        return;
+    link->ui->requester = (struct requester){0};
+    client_close(link->client);
+    free(link);
+}
+
+int link_fd(const struct link *link)
+{
+    return link->client != NULL ? client_fd(link->client) : -1;
+}
+
+short link_events(const struct link *link)
+{
+    return (short)(POLLIN |
+                   (link->client != NULL && client_wants_write(link->client) ? POLLOUT : 0));
+}
+
+double link_deadline(const struct link *link)
+{
+    return link->client != NULL ? INFINITY : link->retry;
+}
+
+static void start_engine(struct link *link)
+{
+    struct error err = ERROR_INIT;
+    char advice[512];
+
+    link->ui->want_engine = false;
+    if (!client_start_engine(&err)) {
+        snprintf(advice, sizeof advice, "%.400s - press e to try again", err.text);
+        ui_disconnected(link->ui, LINK_NO_ENGINE, advice);
+        link->retry = clock_seconds() + LOST_RETRY_MOST;
+        return;
+    }
+    link->started = true;
+    link->give_up = clock_seconds() + START_SECONDS;
+    link->retry = clock_seconds() + START_RETRY_S;
+    link->ui->link = LINK_STARTING;
+}
+
+static void connected(struct link *link)
+{
+    link->had_engine = true;
+    link->started = false;
+    link->wait = LOST_RETRY_S;
+    link->pending_count = 0;
+    ui_connected(link->ui);
+}
+
+/* Nobody answers: the first time start an engine, then wait for it; one that was lost only comes
+ * back by itself or on the user's word, because it may have been stopped on purpose. */
+static bool try_connect(struct link *link)
+{
+    struct error err = ERROR_INIT;
+    double now = clock_seconds();
+
+    if (client_connect(&link->client, &err)) {
+        connected(link);
+        return true;
+    }
+    link->client = NULL;
+    if (link->ui->want_engine ||
+        (!link->had_engine && !link->started && link->ui->link == LINK_STARTING)) {
+        start_engine(link);
+        return true;
+    }
+    if (link->started && now < link->give_up) {
+        link->retry = now + START_RETRY_S;
+        return false;
+    }
+    if (link->started) {
+        link->started = false;
+        ui_disconnected(link->ui, LINK_NO_ENGINE,
+                        "the engine was started but does not answer: see `dpartui engine status`; "
+                        "press e to try again");
+        link->retry = now + LOST_RETRY_S;
+        return true;
+    }
+    link->retry = now + link->wait;
+    link->wait = fmin(2 * link->wait, LOST_RETRY_MOST);
+    return false;
+}
+
+static void lost(struct link *link)
+{
+    client_close(link->client);
+    link->client = NULL;
+    link->pending_count = 0;
+    link->retry = clock_seconds() + START_RETRY_S;
+    link->wait = LOST_RETRY_S;
+    ui_disconnected(link->ui, LINK_LOST,
+                    "the engine is gone; its runs are kept. Press e to start it again");
+}
+
+static void take_message(struct link *link, const json_t *message)
+{
+    const json_t *id = json_object_get(message, "id");
+    struct error failure = ERROR_INIT;
+    json_t *result = NULL;
+    enum request request;
+
+    if (!json_is_integer(id)) {
+        ui_notification(link->ui, message);
+        return;
+    }
+    if (!recall(link, (long)json_integer_value(id), &request))
+        return;
+    if (!client_response(message, &result, &failure))
+        result = NULL;
+    ui_answer(link->ui, request, result, &failure);
+}
+
+bool link_step(struct link *link)
+{
+    bool changed = false;
+
+    if (link->client == NULL)
+        return clock_seconds() >= link->retry || link->ui->want_engine ? try_connect(link) : false;
+    link->ui->want_engine = false;
+    for (int i = 0; i < MESSAGES_A_STEP; i++) {
+        struct error err = ERROR_INIT;
+        json_t *message = NULL;
+
+        if (!client_next(link->client, &message, &err)) {
+            lost(link);
+            return true;
+        }
+        if (message == NULL)
+            break;
+        take_message(link, message);
+        json_decref(message);
+        changed = true;
+    }
+    return changed;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_LINK_H
+#define DPARTUI_UI_LINK_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "ui/ui.h"
+
+/*
+ * The workbench's line to the engine: connects, starts an engine when there is none, connects again
+ * when it is lost, and matches answers to requests. Nothing here ever waits: link_step is called
+ * when poll() says so or the time it asked for has come.
+ */
+struct link;
+
+bool link_open(struct link **out, struct ui *ui, struct error *err);
+void link_close(struct link *link);
+/* For poll(): the socket (-1: none now) and its events. */
+int link_fd(const struct link *link);
+short link_events(const struct link *link);
+/* Do what can be done now and tell the ui. Returns whether anything changed. */
+bool link_step(struct link *link);
+/* When link_step wants to be called even if nothing arrives, on clock_seconds(); INFINITY: not. */
+double link_deadline(const struct link *link);
+
+#endif

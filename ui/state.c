@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/state_read.h"
+
+void state_init(struct state *state)
+{
+    *state = (struct state){0};
+}
+
+static void free_runs(struct state_run *runs, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(runs[i].points);
+    free(runs);
+}
+
+void state_free(struct state *state)
+{
+    free_runs(state->runs, state->run_count);
+    free(state->devices);
+    state_init(state);
+}
+
+void state_disconnected(struct state *state)
+{
+    state->known = false;
+    state->live = (struct state_live){0};
+    state->queued = 0;
+    for (int i = 0; i < state->device_count; i++) {
+        struct state_device *device = &state->devices[i];
+
+        device->load = device->memory_used = NAN;
+        device->rows = device->samples_per_s = NAN;
+        device->in_run = false;
+        device->state[0] = '\0';
+    }
+    /* Whatever happens meanwhile has to be asked for again. */
+    for (int i = 0; i < state->run_count; i++)
+        state->runs[i].curve_known = false;
+}
+
+const struct state_device *state_device(const struct state *state, struct device_id id)
+{
+    for (int i = 0; i < state->device_count; i++)
+        if (state->devices[i].id.kind == id.kind && state->devices[i].id.index == id.index)
+            return &state->devices[i];
+    return NULL;
+}
+
+struct state_run *state_run(const struct state *state, long run)
+{
+    for (int i = state->run_count - 1; i >= 0; i--)
+        if (state->runs[i].run == run)
+            return &state->runs[i];
+    return NULL;
+}
+
+const struct state_run *state_first_like(const struct state *state, const struct state_run *run)
+{
+    for (int i = 0; i < state->run_count; i++) {
+        const struct state_run *first = &state->runs[i];
+
+        if (isfinite(first->samples_per_s) && first->samples_per_s > 0 &&
+            strcmp(first->model, run->model) == 0 && strcmp(first->data, run->data) == 0)
+            return first;
+    }
+    return NULL;
+}
+
+/*
+ * Load and memory tremble by a per cent or two all the time. A figure on the screen moves when it
+ * changed by more than that, so that an idle screen sends nothing over a slow line.
+ */
+static double settled(double shown, double fresh, double step)
+{
+    return isfinite(shown) && isfinite(fresh) && fabs(fresh - shown) < step ? shown : fresh;
+}
+
+bool state_devices(struct state *state, const json_t *result, struct error *err)
+{
+    size_t size = json_array_size(result);
+    struct state_device *devices = NULL;
+    int count = 0;
+
+    if (size > STATE_MAX_DEVICES)
+        size = STATE_MAX_DEVICES;
+    if (size > 0 && (devices = calloc(size, sizeof *devices)) == NULL)
+        return error_memory(err, "the list of devices");
+    for (size_t i = 0; i < size; i++) {
+        struct state_device *device = &devices[count];
+        const struct state_device *before;
+
+        if (!read_device(json_array_get(result, i), device))
+            continue;
+        count++;
+        if ((before = state_device(state, device->id)) == NULL)
+            continue;
+        device->load = settled(before->load, device->load, device->in_run ? 0.02 : 0.08);
+        device->memory_used = settled(before->memory_used, device->memory_used,
+                                      device->memory_total * (device->in_run ? 0.005 : 0.02));
+    }
+    free(state->devices);
+    state->devices = devices;
+    state->device_count = count;
+    return true;
+}
+
+/* Put an epoch where it belongs in the curve; one that is there already is replaced. */
+static bool add_point(struct state_run *run, const struct epoch_point *point, struct error *err)
+{
+    int at = run->point_count;
+
+    while (at > 0 && run->points[at - 1].epoch >= point->epoch)
+        at--;
+    if (at < run->point_count && run->points[at].epoch == point->epoch) {
+        run->points[at] = *point;
+        return true;
+    }
+    if (run->point_count >= STATE_MAX_POINTS)
+        return true;
+    if (run->point_count == run->point_capacity) {
+        int capacity = run->point_capacity > 0 ? 2 * run->point_capacity : 16;
+        struct epoch_point *points = realloc(run->points, (size_t)capacity * sizeof *points);
+
+        if (points == NULL)
+            return error_memory(err, "a curve");
+        run->points = points;
+        run->point_capacity = capacity;
+    }
+    memmove(&run->points[at + 1], &run->points[at],
+            (size_t)(run->point_count - at) * sizeof *run->points);
+    run->points[at] = *point;
+    run->point_count++;
+    return true;
+}
+
+bool state_runs(struct state *state, const json_t *result, struct error *err)
+{
+    size_t size = json_array_size(result);
+    size_t first = size > STATE_MAX_RUNS ? size - STATE_MAX_RUNS : 0;
+    struct state_run *runs = NULL;
+    int count = 0;
+
+    if (!json_is_array(result))
+        return true;
+    state->runs_stale = false;
+    if (size > 0 && (runs = calloc(size - first, sizeof *runs)) == NULL)
+        return error_memory(err, "the list of runs");
+    for (size_t i = first; i < size; i++) {
+        struct state_run *before;
+
+        if (!read_run(json_array_get(result, i), &runs[count]))
+            continue;
+        if ((before = state_run(state, runs[count].run)) != NULL) {
+            runs[count].points = before->points;
+            runs[count].point_count = before->point_count;
+            runs[count].point_capacity = before->point_capacity;
+            runs[count].curve_known = before->curve_known;
+            before->points = NULL;
+            before->point_count = before->point_capacity = 0;
+        }
+        count++;
+    }
+    free_runs(state->runs, state->run_count);
+    state->runs = runs;
+    state->run_count = count;
+    return true;
+}
+
+bool state_show(struct state *state, const json_t *result, struct error *err)
+{
+    const json_t *epochs = json_object_get(result, "epochs");
+    struct state_run fresh;
+    struct state_run *run;
+
+    if (!read_run(result, &fresh) || (run = state_run(state, fresh.run)) == NULL)
+        return true;
+    run->curve_known = true;
+    for (size_t i = 0; i < json_array_size(epochs); i++) {
+        struct epoch_point point;
+
+        if (read_epoch(json_array_get(epochs, i), &point) && !add_point(run, &point, err))
+            return false;
+    }
+    return true;
+}
+
+/* An epoch of a run: its point, and its line in the list without asking again. */
+static bool take_epoch(struct state_run *run, const json_t *event, struct error *err)
+{
+    struct epoch_point point;
+
+    if (!read_epoch(event, &point))
+        return true;
+    double accuracy = point.value[METRIC_TEST_ACC];
+    run->epochs_done = fmax(isfinite(run->epochs_done) ? run->epochs_done : 0, point.epoch);
+    run->test_acc = accuracy;
+    run->train_acc = point.value[METRIC_TRAIN_ACC];
+    run->best_test_acc =
+        fmax(isfinite(run->best_test_acc) ? run->best_test_acc : accuracy, accuracy);
+    read_epoch_speed(event, run);
+    return add_point(run, &point, err);
+}
+
+static bool take_event(struct state *state, const json_t *params, struct error *err)
+{
+    const char *event = json_string_value(json_object_get(params, "event"));
+    struct state_run *run = state_run(state, read_run_number(params));
+
+    if (event == NULL)
+        return true;
+    if (run == NULL || strcmp(event, "run") == 0 || strcmp(event, "end") == 0)
+        state->runs_stale = true;
+    if (run != NULL && strcmp(event, "epoch") == 0)
+        return take_epoch(run, params, err);
+    return true;
+}
+
+static bool take_state(struct state *state, const json_t *params, struct error *err)
+{
+    struct state_live before = state->live;
+    int queued = state->queued;
+
+    if (!json_is_object(params))
+        return true;
+    state->known = true;
+    read_engine(params, state);
+    read_live(json_object_get(params, "run"), &state->live);
+    if (before.run != state->live.run || before.status != state->live.status ||
+        queued != state->queued)
+        state->runs_stale = true;
+    return state_devices(state, json_object_get(params, "devices"), err);
+}
+
+bool state_notification(struct state *state, const char *method, const json_t *params,
+                        struct error *err)
+{
+    if (strcmp(method, "state") == 0)
+        return take_state(state, params, err);
+    if (strcmp(method, "event") == 0)
+        return take_event(state, params, err);
+    return true;
+}

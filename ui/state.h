@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_STATE_H
+#define DPARTUI_UI_STATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "engine/spec.h"
+
+/*
+ * What the engine has said so far, as plain values for drawing (docs/protocol.md). Everything comes
+ * from outside: a missing member, a wrong type or a number out of bounds is "not known" (NAN, 0, an
+ * empty string), never a failure; text is kept as it came and made harmless when drawn.
+ */
+
+enum {
+    STATE_MAX_DEVICES = 256,
+    STATE_MAX_RUNS = 10000,    /* of the newest */
+    STATE_MAX_POINTS = 100000, /* epochs of one curve */
+};
+
+struct state_device {
+    struct device_id id;
+    char name[80], reason[160];
+    bool available;
+    int cores;
+    double load, memory_used, memory_total; /* 0..1; bytes */
+    bool in_run;
+    double rows, samples_per_s;
+    char state[16];
+};
+
+enum run_status {
+    RUN_UNKNOWN,
+    RUN_QUEUED,
+    RUN_RUNNING,
+    RUN_PAUSED,
+    RUN_DONE,
+    RUN_STOPPED,
+    RUN_FAILED,
+    RUN_INTERRUPTED
+};
+
+const char *run_status_name(enum run_status status);
+
+enum metric {
+    METRIC_TEST_ACC,
+    METRIC_TRAIN_ACC,
+    METRIC_TRAIN_LOSS,
+    METRIC_TEST_LOSS,
+    METRIC_COUNT
+};
+
+struct epoch_point {
+    double epoch, value[METRIC_COUNT];
+};
+
+struct state_run {
+    long run;
+    enum run_status status;
+    char model[48], data[48], devices[64], split[48], sync[24], error[200];
+    int device_count;
+    double batch, lr, epochs, epochs_done;
+    double test_acc, best_test_acc, train_acc, s_per_epoch, samples_per_s;
+    struct epoch_point *points; /* by rising epoch */
+    int point_count, point_capacity;
+    bool curve_known; /* what was before we watched has been asked for or is here */
+};
+
+/* The run that goes on. */
+struct state_live {
+    long run; /* 0: none */
+    enum run_status status;
+    char phase[16], model[48], data[48];
+    double epoch, epochs, step, total_steps, epoch_step, steps_per_epoch;
+    double lr, train_loss, train_acc, samples_per_s, elapsed_s, eta_s;
+};
+
+struct state {
+    bool known; /* a state has arrived on this connection */
+    long pid;
+    char host[64], version[32];
+    int queued;
+    struct state_live live;
+    struct state_device *devices;
+    int device_count;
+    struct state_run *runs; /* oldest first */
+    int run_count;
+    bool runs_stale; /* something happened that only a new `runs` tells */
+};
+
+void state_init(struct state *state);
+void state_free(struct state *state);
+/* The connection is gone: what was live is not known any more; runs and curves stay. */
+void state_disconnected(struct state *state);
+
+/* A notification's method and params. False only when memory ran out. */
+bool state_notification(struct state *state, const char *method, const json_t *params,
+                        struct error *err);
+/* Results of `runs`, `show` and `devices`. */
+bool state_runs(struct state *state, const json_t *result, struct error *err);
+bool state_show(struct state *state, const json_t *result, struct error *err);
+bool state_devices(struct state *state, const json_t *result, struct error *err);
+
+/* NULL: no such run or device is known. */
+struct state_run *state_run(const struct state *state, long run);
+const struct state_device *state_device(const struct state *state, struct device_id id);
+/* The first run of the same model and data that has a speed; what others are compared with. */
+const struct state_run *state_first_like(const struct state *state, const struct state_run *run);
+
+#endif

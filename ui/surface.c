@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/surface.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char32_t glyphs[GLYPH_COUNT][2] = {
+    /* ASCII, UTF-8 */
+    [GLYPH_ELLIPSIS] = {'~', U'…'},
+    [GLYPH_FILL] = {'#', U'━'},
+    [GLYPH_FILL_HALF] = {'#', U'╸'},
+    [GLYPH_TRACK] = {'.', U'─'},
+    [GLYPH_RULE] = {'|', U'│'},
+    [GLYPH_AXIS_TICK] = {'+', U'┤'},
+    [GLYPH_AXIS_SIDE] = {'|', U'│'},
+    [GLYPH_AXIS_FLOOR] = {'-', U'─'},
+    [GLYPH_AXIS_CORNER] = {'+', U'└'},
+    [GLYPH_AXIS_FLOOR_TICK] = {'+', U'┬'},
+    [GLYPH_BOX_TOP_LEFT] = {'+', U'┌'},
+    [GLYPH_BOX_TOP_RIGHT] = {'+', U'┐'},
+    [GLYPH_BOX_BOTTOM_LEFT] = {'+', U'└'},
+    [GLYPH_BOX_BOTTOM_RIGHT] = {'+', U'┘'},
+    [GLYPH_BOX_ROW] = {'-', U'─'},
+    [GLYPH_BOX_SIDE] = {'|', U'│'},
+};
+
+bool surface_resize(struct surface *surface, int rows, int columns, struct error *err)
+{
+    if (surface->cells == NULL || rows != surface->rows || columns != surface->columns) {
+        struct cell *cells = calloc((size_t)rows * (size_t)columns, sizeof *cells);
+
+        if (cells == NULL)
+            return error_memory(err, "the screen");
+        free(surface->cells);
+        surface->cells = cells;
+        surface->rows = rows;
+        surface->columns = columns;
+    }
+    surface_clear(surface);
+    return true;
+}
+
+void surface_free(struct surface *surface)
+{
+    free(surface->cells);
+    surface->cells = NULL;
+    surface->rows = surface->columns = 0;
+}
+
+void surface_clear(struct surface *surface)
+{
+    surface_fill(surface, (struct rect){0, 0, surface->rows, surface->columns}, STYLE_NORMAL);
+    surface->cursor_y = surface->cursor_x = -1;
+}
+
+struct cell *surface_at(const struct surface *surface, int y, int x)
+{
+    if (y < 0 || x < 0 || y >= surface->rows || x >= surface->columns)
+        return NULL;
+    return &surface->cells[(size_t)y * (size_t)surface->columns + (size_t)x];
+}
+
+/* Controls, and what would take no column, two columns, or change the direction of text. */
+static bool is_plain(char32_t c)
+{
+    static const struct {
+        char32_t first, last;
+    } refused[] = {
+        {0x0, 0x1f},      {0x7f, 0x9f},       {0xad, 0xad},     {0x300, 0x36f},   {0x483, 0x489},
+        {0x591, 0x8ff},   {0x1100, 0x11ff},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
+        {0x2028, 0x202e}, {0x2060, 0x206f},   {0x20d0, 0x20ff}, {0x231a, 0x231b}, {0x2e80, 0xa4cf},
+        {0xa960, 0xa97f}, {0xac00, 0xdfff},   {0xf900, 0xfaff}, {0xfb1d, 0xfdff}, {0xfe00, 0xfe6f},
+        {0xfe70, 0xff60}, {0xffe0, 0x10ffff},
+    };
+
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        if (c >= refused[i].first && c <= refused[i].last)
+            return false;
+    return c <= 0x10ffff;
+}
+
+void surface_put(struct surface *surface, int y, int x, char32_t character, enum style style)
+{
+    struct cell *cell = surface_at(surface, y, x);
+
+    if (cell == NULL)
+        return;
+    if (!is_plain(character) || (!surface->utf8 && character > 0x7e))
+        character = '?';
+    cell->character = character;
+    cell->style = (uint8_t)style;
+}
+
+void surface_glyph(struct surface *surface, int y, int x, enum glyph glyph, enum style style)
+{
+    surface_put(surface, y, x, glyphs[glyph][surface->utf8], style);
+}
+
+void surface_restyle(struct surface *surface, int y, int x, int w, enum style style)
+{
+    for (int i = 0; i < w; i++) {
+        struct cell *cell = surface_at(surface, y, x + i);
+
+        if (cell != NULL)
+            cell->style = (uint8_t)style;
+    }
+}
+
+void surface_fill(struct surface *surface, struct rect area, enum style style)
+{
+    for (int y = area.y; y < area.y + area.h; y++)
+        for (int x = area.x; x < area.x + area.w; x++)
+            surface_put(surface, y, x, ' ', style);
+}
+
+char32_t text_next(const char **text)
+{
+    static const char32_t least[] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char *p = (const unsigned char *)*text;
+    int more = p[0] < 0x80 ? 0 : p[0] >= 0xf0 ? 3 : p[0] >= 0xe0 ? 2 : p[0] >= 0xc0 ? 1 : -1;
+    char32_t c;
+
+    *text += 1;
+    if (more == 0)
+        return p[0];
+    if (more < 0 || p[0] > 0xf4)
+        return '?';
+    c = p[0] & (0x3f >> more);
+    for (int i = 1; i <= more; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return '?';
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    *text += more;
+    return c < least[more] ? U'?' : c;
+}
+
+int text_encode(char32_t character, char *buffer)
+{
+    int length = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+    for (int i = length - 1; i > 0; i--, character >>= 6)
+        buffer[i] = (char)(0x80 | (character & 0x3f));
+    buffer[0] = (char)(lead[length] | character);
+    buffer[length] = '\0';
+    return length;
+}
+
+int text_columns(const char *text)
+{
+    int columns = 0;
+
+    for (; *text != '\0' && columns < INT_MAX; columns++)
+        text_next(&text);
+    return columns;
+}
+
+int surface_text(struct surface *surface, int y, int x, int w, enum style style, const char *text)
+{
+    int used = 0;
+
+    if (w <= 0)
+        return 0;
+    while (*text != '\0' && used < w) {
+        char32_t c = text_next(&text);
+
+        if (used == w - 1 && *text != '\0')
+            surface_glyph(surface, y, x + used++, GLYPH_ELLIPSIS, style);
+        else
+            surface_put(surface, y, x + used++, c, style);
+    }
+    return used;
+}
+
+int surface_format(struct surface *surface, int y, int x, int w, enum style style,
+                   const char *format, ...)
+{
+    char buffer[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(buffer, sizeof buffer, format, arguments);
+    va_end(arguments);
+    return surface_text(surface, y, x, w, style, buffer);
+}
+
+void surface_right(struct surface *surface, int y, int x, int w, enum style style, const char *text)
+{
+    int columns = text_columns(text);
+    int blank = columns < w ? w - columns : 0;
+
+    surface_text(surface, y, x + blank, w - blank, style, text);
+}
+
+void surface_bar(struct surface *surface, int y, int x, int w, double fraction)
+{
+    long halves = isnan(fraction) ? 0 : lround(2 * w * fmin(fmax(fraction, 0), 1));
+
+    for (int i = 0; i < w; i++, halves -= 2) {
+        enum glyph glyph = halves >= 2 ? GLYPH_FILL : halves == 1 ? GLYPH_FILL_HALF : GLYPH_TRACK;
+
+        surface_glyph(surface, y, x + i, glyph, halves >= 1 ? STYLE_FILL : STYLE_TRACK);
+    }
+}
+
+void surface_box(struct surface *surface, struct rect area, const char *title)
+{
+    int bottom = area.y + area.h - 1, right = area.x + area.w - 1;
+
+    if (area.h < 2 || area.w < 2)
+        return;
+    surface_fill(surface, area, STYLE_NORMAL);
+    for (int x = area.x + 1; x < right; x++) {
+        surface_glyph(surface, area.y, x, GLYPH_BOX_ROW, STYLE_TRACK);
+        surface_glyph(surface, bottom, x, GLYPH_BOX_ROW, STYLE_TRACK);
+    }
+    for (int y = area.y + 1; y < bottom; y++) {
+        surface_glyph(surface, y, area.x, GLYPH_BOX_SIDE, STYLE_TRACK);
+        surface_glyph(surface, y, right, GLYPH_BOX_SIDE, STYLE_TRACK);
+    }
+    surface_glyph(surface, area.y, area.x, GLYPH_BOX_TOP_LEFT, STYLE_TRACK);
+    surface_glyph(surface, area.y, right, GLYPH_BOX_TOP_RIGHT, STYLE_TRACK);
+    surface_glyph(surface, bottom, area.x, GLYPH_BOX_BOTTOM_LEFT, STYLE_TRACK);
+    surface_glyph(surface, bottom, right, GLYPH_BOX_BOTTOM_RIGHT, STYLE_TRACK);
+    surface_format(surface, area.y, area.x + 2, area.w - 4, STYLE_STRONG, " %s ", title);
+}
+
+void surface_dump(const struct surface *surface, struct text *out)
+{
+    for (int y = 0; y < surface->rows; y++) {
+        int last = surface->columns;
+        char buffer[5];
+
+        while (last > 0 && surface_at(surface, y, last - 1)->character == ' ')
+            last--;
+        for (int x = 0; x < last; x++)
+            text_append(out, buffer,
+                        (size_t)text_encode(surface_at(surface, y, x)->character, buffer));
+        text_puts(out, "\n");
+    }
+}

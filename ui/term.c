@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/term.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <unistd.h>
+
+#include "ui/key.h"
+
+/* <term.h> has macros by these names. */
+#undef columns
+#undef lines
+
+enum { ESCAPE_DELAY_MS = 25, LEAVE_WAIT_MS = 200 };
+
+struct terminal {
+    SCREEN *screen;
+    bool utf8;
+    attr_t attributes[STYLE_COUNT];
+    short pairs[STYLE_COUNT];
+    struct surface shown; /* what curses has been given */
+    bool everything;      /* the next frame owes nothing to `shown` */
+};
+
+/*
+ * How meanings look. Colours keep their contrast on light and dark backgrounds and are never the
+ * only sign; blue and orange for the curves stay apart for colour-blind eyes. -1: the terminal's
+ * own colour.
+ */
+static const struct {
+    short many, few; /* of 256; of 8 or 16 */
+    attr_t extra, mono;
+} looks[STYLE_COUNT] = {
+    [STYLE_NORMAL] = {-1, -1, 0, 0},
+    [STYLE_STRONG] = {-1, -1, A_BOLD, A_BOLD},
+    [STYLE_LABEL] = {245, -1, 0, 0},
+    [STYLE_FOCUS] = {-1, -1, A_BOLD | A_UNDERLINE, A_BOLD | A_UNDERLINE},
+    [STYLE_CURSOR] = {-1, -1, A_REVERSE, A_REVERSE},
+    [STYLE_EDIT] = {-1, -1, A_UNDERLINE | A_BOLD, A_UNDERLINE | A_BOLD},
+    [STYLE_GOOD] = {71, COLOR_GREEN, 0, 0},
+    [STYLE_WARNING] = {172, COLOR_YELLOW, 0, A_BOLD},
+    [STYLE_BAD] = {167, COLOR_RED, A_BOLD, A_BOLD},
+    [STYLE_KEY] = {-1, -1, A_BOLD, A_BOLD},
+    [STYLE_FILL] = {71, COLOR_GREEN, 0, A_BOLD},
+    [STYLE_TRACK] = {240, -1, 0, A_DIM},
+    [STYLE_SERIES] = {39, COLOR_CYAN, A_BOLD, A_BOLD},
+    [STYLE_SERIES_MARKED] = {208, COLOR_YELLOW, 0, 0},
+    [STYLE_SERIES_PAST] = {245, -1, A_DIM, A_DIM},
+};
+
+static void choose_colours(struct terminal *term, bool colour)
+{
+    bool coloured = colour && has_colors() && start_color() == OK && use_default_colors() == OK;
+
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        short foreground = COLORS >= 256 ? looks[i].many : looks[i].few;
+
+        term->attributes[i] = coloured ? looks[i].extra : looks[i].mono;
+        term->pairs[i] = 0;
+        if (!coloured || foreground < 0)
+            continue;
+        if (init_pair((short)(i + 1), foreground, -1) == OK)
+            term->pairs[i] = (short)(i + 1);
+        else
+            term->attributes[i] = looks[i].mono;
+    }
+}
+
+/* The console of Linux knows UTF-8 but has no braille in its font. */
+static bool choose_utf8(enum charset charset, const char *type)
+{
+    bool locale = setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+
+    if (charset == CHARSET_ASCII)
+        return false;
+    if (charset == CHARSET_AUTO)
+        return locale && strcmp(type, "linux") != 0;
+    return locale || setlocale(LC_CTYPE, "C.UTF-8") != NULL;
+}
+
+static bool check_terminal(const char *type, struct error *err)
+{
+    int status;
+
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return error_set(err, ERROR_USAGE,
+                         "the workbench needs a terminal and standard %s is none: use `dpartui "
+                         "train`, which also writes to files and pipes",
+                         isatty(STDIN_FILENO) ? "output" : "input");
+    if (type == NULL || type[0] == '\0')
+        return error_set(err, ERROR_USAGE,
+                         "TERM is not set, so the workbench cannot tell what the terminal does: "
+                         "set it or use `dpartui train`");
+    if (setupterm(type, STDOUT_FILENO, &status) != OK)
+        return error_set(err, ERROR_USAGE,
+                         "the terminal type TERM=%.64s is not known on this machine: set TERM to "
+                         "one that is (vt100, xterm) or use `dpartui train`",
+                         type);
+    bool usable = cursor_address != NULL && clear_screen != NULL && !generic_type && !hard_copy;
+    del_curterm(cur_term);
+    if (!usable)
+        return error_set(err, ERROR_USAGE,
+                         "a terminal of type TERM=%.64s cannot place its cursor, which the "
+                         "workbench needs: use `dpartui train`",
+                         type);
+    return true;
+}
+
+/* curses installs handlers of its own for these when they have none. */
+static SCREEN *make_screen(const char *type)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+    struct sigaction before[sizeof signals / sizeof signals[0]];
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], NULL, &before[i]);
+    SCREEN *screen = newterm(type, stdout, stdin);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], &before[i], NULL);
+    return screen;
+}
+
+bool term_open(struct terminal **out, enum charset charset, bool colour, struct error *err)
+{
+    const char *type = getenv("TERM");
+
+    if (!check_terminal(type, err))
+        return false;
+    struct terminal *term = calloc(1, sizeof *term);
+    if (term == NULL)
+        return error_memory(err, "the terminal");
+    term->utf8 = choose_utf8(charset, type);
+    set_escdelay(ESCAPE_DELAY_MS);
+    term->screen = make_screen(type);
+    if (term->screen == NULL) {
+        free(term);
+        return error_set(err, ERROR_FAILED,
+                         "the terminal could not be set up (TERM=%.64s): use `dpartui train`",
+                         type);
+    }
+    cbreak();
+    noecho();
+    nonl();
+    intrflush(stdscr, FALSE);
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    typeahead(-1);
+    curs_set(0);
+    choose_colours(term, colour);
+    term->everything = true;
+    *out = term;
+    return true;
+}
+
+void term_close(struct terminal *term)
+{
+    if (term == NULL)
+        return;
+    /* Writing to a terminal that takes nothing would keep the process for ever. */
+    struct pollfd wait = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    if (poll(&wait, 1, LEAVE_WAIT_MS) == 1 && (wait.revents & POLLOUT)) {
+        curs_set(1);
+        endwin();
+    } else {
+        reset_shell_mode();
+    }
+    delscreen(term->screen);
+    surface_free(&term->shown);
+    free(term);
+}
+
+bool term_utf8(const struct terminal *term)
+{
+    return term->utf8;
+}
+
+int term_fd(const struct terminal *term)
+{
+    (void)term;
+    return STDIN_FILENO;
+}
+
+void term_size(struct terminal *term, int *rows, int *columns)
+{
+    struct winsize size;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0 &&
+        (size.ws_row != LINES || size.ws_col != COLS)) {
+        resizeterm(size.ws_row, size.ws_col);
+        term->everything = true;
+    }
+    *rows = LINES > 0 ? LINES : 1;
+    *columns = COLS > 0 ? COLS : 1;
+}
+
+bool term_writable(const struct terminal *term)
+{
+    struct pollfd now = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    (void)term;
+    return poll(&now, 1, 0) == 1 && (now.revents & POLLOUT);
+}
+
+bool term_gone(const struct terminal *term)
+{
+    int waiting = 0;
+
+    (void)term;
+    return ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0;
+}
+
+static void show_cell(const struct terminal *term, int y, int x, const struct cell *cell)
+{
+    attr_t attributes = term->attributes[cell->style];
+    short pair = term->pairs[cell->style];
+    wchar_t text[2] = {(wchar_t)cell->character, L'\0'};
+    cchar_t glyph;
+
+    if (!term->utf8) {
+        mvaddch(y, x, (chtype)cell->character | attributes | (chtype)COLOR_PAIR(pair));
+    } else if (setcchar(&glyph, text, attributes, pair, NULL) == OK) {
+        mvadd_wch(y, x, &glyph);
+    }
+}
+
+void term_show(struct terminal *term, const struct surface *surface)
+{
+    struct error ignored = ERROR_INIT;
+    bool everything = term->everything || term->shown.rows != surface->rows ||
+                      term->shown.columns != surface->columns;
+
+    if (everything) {
+        erase();
+        clearok(curscr, TRUE);
+        /* Without memory for the last frame each frame is given to curses whole. */
+        if (!surface_resize(&term->shown, surface->rows, surface->columns, &ignored))
+            surface_free(&term->shown);
+    }
+    for (int y = 0; y < surface->rows; y++)
+        for (int x = 0; x < surface->columns; x++) {
+            const struct cell *cell = surface_at(surface, y, x);
+            struct cell *last = surface_at(&term->shown, y, x);
+
+            if (!everything && last != NULL && last->character == cell->character &&
+                last->style == cell->style)
+                continue;
+            show_cell(term, y, x, cell);
+            if (last != NULL)
+                *last = *cell;
+        }
+    bool cursor = surface->cursor_y >= 0;
+    curs_set(cursor);
+    leaveok(stdscr, !cursor);
+    if (cursor)
+        move(surface->cursor_y, surface->cursor_x);
+    refresh();
+    term->everything = false;
+}
+
+int term_key(struct terminal *term)
+{
+    static const struct {
+        wint_t curses;
+        int key;
+    } names[] = {
+        {KEY_UP, KEYCODE_UP},        {KEY_DOWN, KEYCODE_DOWN},
+        {KEY_LEFT, KEYCODE_LEFT},    {KEY_RIGHT, KEYCODE_RIGHT},
+        {KEY_BTAB, KEYCODE_BACKTAB}, {KEY_BACKSPACE, KEYCODE_BACKSPACE},
+        {KEY_DC, KEYCODE_DELETE},    {KEY_HOME, KEYCODE_HOME},
+        {KEY_END, KEYCODE_END},      {KEY_PPAGE, KEYCODE_PAGE_UP},
+        {KEY_ENTER, KEYCODE_ENTER},  {KEY_NPAGE, KEYCODE_PAGE_DOWN},
+    };
+    wint_t key;
+
+    (void)term;
+    switch (get_wch(&key)) {
+    case OK:
+        return key == '\r'              ? KEYCODE_ENTER
+               : key == 127 || key == 8 ? KEYCODE_BACKSPACE
+               : key > 0x10ffff         ? KEYCODE_OTHER
+                                        : (int)key;
+    case KEY_CODE_YES:
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            if (names[i].curses == key)
+                return names[i].key;
+        if (key >= KEY_F(1) && key <= KEY_F(12))
+            return KEYCODE_F1 + (int)(key - KEY_F(1));
+        return KEYCODE_OTHER;
+    default:
+        return KEYCODE_NONE;
+    }
+}
+
+void term_suspend(struct terminal *term)
+{
+    (void)term;
+    curs_set(1);
+    endwin();
+}
+
+void term_resume(struct terminal *term)
+{
+    reset_prog_mode();
+    curs_set(0);
+    term->everything = true;
+}

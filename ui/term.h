@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_TERM_H
+#define DPARTUI_UI_TERM_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "ui/surface.h"
+#include "ui/workbench.h"
+
+/*
+ * The terminal: the only place that knows curses. It shows surfaces and reads keys; what a style
+ * looks like with 256, 16, 8 or no colours is decided here.
+ */
+struct terminal;
+
+/*
+ * Take over standard input and output. ERROR_USAGE with the command to use instead when they are
+ * no terminal, or one that cannot place its cursor. Sets the process's LC_CTYPE. Signals are the
+ * caller's business: block them first (ui/signals.h).
+ */
+bool term_open(struct terminal **out, enum charset charset, bool colour, struct error *err);
+/* Give the terminal back as it was. Writes nothing when the terminal takes nothing. */
+void term_close(struct terminal *term);
+
+bool term_utf8(const struct terminal *term);
+/* For poll(): where keys come from. */
+int term_fd(const struct terminal *term);
+/* The size now, at least 1 x 1, after a change has been taken over. */
+void term_size(struct terminal *term, int *rows, int *columns);
+/* Whether the terminal takes output now: a stopped one (Ctrl-S, a stalled line) does not. */
+bool term_writable(const struct terminal *term);
+/* The terminal is closed: reading it would return at once for ever. Asked when poll() reports
+ * input but there is no key. */
+bool term_gone(const struct terminal *term);
+
+/* Show a frame of the terminal's size; sends what changed since the last one. */
+void term_show(struct terminal *term, const struct surface *surface);
+/* The next key that was pressed, KEYCODE_NONE when there is none. */
+int term_key(struct terminal *term);
+
+/* Give the terminal back while the process is stopped, and take it over again; the next
+ * term_show draws everything. */
+void term_suspend(struct terminal *term);
+void term_resume(struct terminal *term);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/ui.h"
+
+#include "config.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/control.h"
+
+/* The engine sends a state at most this often; faster figures nobody can read. */
+#define WATCH_INTERVAL_S 1.0
+
+const char *request_method(enum request request)
+{
+    static const char *const methods[REQUEST_COUNT] = {
+        [REQUEST_HELLO] = "hello", [REQUEST_WATCH] = "watch",   [REQUEST_RUNS] = "runs",
+        [REQUEST_SHOW] = "show",   [REQUEST_COPY] = "show",     [REQUEST_SUBMIT] = "submit",
+        [REQUEST_STOP] = "stop",   [REQUEST_SET_LR] = "set_lr",
+    };
+
+    return methods[request];
+}
+
+bool ui_init(struct ui *ui, const struct spec *spec, struct error *err)
+{
+    *ui = (struct ui){.link = LINK_STARTING};
+    state_init(&ui->state);
+    return form_init(&ui->form, spec, err);
+}
+
+void ui_free(struct ui *ui)
+{
+    form_free(&ui->form);
+    state_free(&ui->state);
+}
+
+void ui_say(struct ui *ui, bool bad, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(ui->message.text, sizeof ui->message.text, format, arguments);
+    va_end(arguments);
+    ui->message.bad = bad;
+}
+
+bool ui_request(struct ui *ui, enum request request, json_t *params)
+{
+    struct error err = ERROR_INIT;
+
+    if (ui->link != LINK_UP || ui->requester.send == NULL) {
+        json_decref(params);
+        ui_say(ui, true, "no engine: %s",
+               ui->link == LINK_STARTING ? "it is being started" : "press e to start it");
+        return false;
+    }
+    if (ui->requester.send(ui->requester.context, request, params, &err))
+        return true;
+    ui_say(ui, true, "%s", err.text);
+    return false;
+}
+
+const struct state_run *ui_run_line(const struct ui *ui, int line)
+{
+    int at = ui->state.run_count - 1 - line;
+
+    return at >= 0 && line >= 0 ? &ui->state.runs[at] : NULL;
+}
+
+static bool has_ended(const struct state_run *run)
+{
+    return run->status != RUN_QUEUED && run->status != RUN_RUNNING && run->status != RUN_PAUSED;
+}
+
+long ui_run_to_stop(const struct ui *ui)
+{
+    const struct state_run *selected = state_run(&ui->state, ui->selected_run);
+
+    if (ui->focus == PANEL_RUNS && selected != NULL && !has_ended(selected))
+        return selected->run;
+    return ui->state.live.run;
+}
+
+/* What stands in front: the run that goes on, else the newest that has trained. */
+static const struct state_run *main_run(const struct ui *ui)
+{
+    const struct state_run *run = state_run(&ui->state, ui->state.live.run);
+
+    for (int i = 0; run == NULL && i < ui->state.run_count; i++) {
+        const struct state_run *newest = ui_run_line(ui, i);
+
+        if (newest->epochs_done > 0 || newest->point_count > 0)
+            run = newest;
+    }
+    return run;
+}
+
+int ui_chart_runs(const struct ui *ui, const struct state_run **runs)
+{
+    const struct state_run *front = main_run(ui);
+    const struct state_run *marked = state_run(&ui->state, ui->selected_run);
+    const struct state_run *picked[UI_CHART_RUNS];
+    int count = 0, shown = 0;
+
+    if (front != NULL)
+        picked[count++] = front;
+    if (marked != NULL && marked != front)
+        picked[count++] = marked;
+    for (int i = 0; front != NULL && i < ui->state.run_count && count < UI_CHART_RUNS; i++) {
+        const struct state_run *run = ui_run_line(ui, i);
+
+        if (run != front && run != marked && strcmp(run->data, front->data) == 0 &&
+            (run->epochs_done > 0 || run->point_count > 0))
+            picked[count++] = run;
+    }
+    while (count > 0)
+        runs[shown++] = picked[--count];
+    return shown;
+}
+
+/* Ask for the curves that the chart would show and that are not here. */
+void ui_want_curves(struct ui *ui)
+{
+    const struct state_run *runs[UI_CHART_RUNS];
+
+    if (ui->link != LINK_UP)
+        return;
+    for (int i = ui_chart_runs(ui, runs); i-- > 0;) {
+        struct state_run *run = state_run(&ui->state, runs[i]->run);
+
+        if (run->curve_known || run->status == RUN_QUEUED)
+            continue;
+        run->curve_known =
+            ui_request(ui, REQUEST_SHOW, json_pack("{s:I}", "run", (json_int_t)run->run));
+    }
+}
+
+/* After anything arrived: ask for what it made necessary. */
+static void follow_up(struct ui *ui)
+{
+    if (ui->link != LINK_UP)
+        return;
+    if (ui->state.runs_stale) {
+        ui->state.runs_stale = false;
+        ui_request(ui, REQUEST_RUNS, NULL);
+    }
+    if (ui->start_when_idle && ui->state.known) {
+        ui->start_when_idle = false;
+        if (ui->state.live.run == 0 && ui->state.queued == 0)
+            control_start(ui);
+        else
+            ui_say(ui, false, "run %ld goes on: press s to queue the next one", ui->state.live.run);
+    }
+    ui_want_curves(ui);
+}
+
+void ui_connected(struct ui *ui)
+{
+    ui->link = LINK_UP;
+    ui->link_advice[0] = '\0';
+    ui->state.runs_stale = false;
+    ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
+    ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
+    ui_request(ui, REQUEST_RUNS, NULL);
+}
+
+void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
+{
+    ui->link = link;
+    snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
+    state_disconnected(&ui->state);
+    /* Questions about a run that may be gone are moot. */
+    if (ui->mode == MODE_RETUNE || ui->mode == MODE_CONFIRM_STOP)
+        ui->mode = MODE_PANELS;
+}
+
+void ui_notification(struct ui *ui, const json_t *message)
+{
+    const char *method = json_string_value(json_object_get(message, "method"));
+    const json_t *params = json_object_get(message, "params");
+    struct error err = ERROR_INIT;
+
+    if (method == NULL)
+        return;
+    if (!state_notification(&ui->state, method, params, &err))
+        ui_say(ui, true, "%s", err.text);
+    control_event(ui, method, params);
+    follow_up(ui);
+}
+
+void ui_answer(struct ui *ui, enum request request, const json_t *result,
+               const struct error *failure)
+{
+    struct error err = ERROR_INIT;
+    bool ok = true;
+
+    if (result == NULL) {
+        /* A run that was deleted meanwhile has no curve; that is nobody's fault. */
+        if (request != REQUEST_SHOW)
+            ui_say(ui, true, "%s", failure->text);
+        return;
+    }
+    switch (request) {
+    case REQUEST_RUNS:
+        ok = state_runs(&ui->state, result, &err);
+        break;
+    case REQUEST_SHOW:
+        ok = state_show(&ui->state, result, &err);
+        break;
+    default:
+        control_answer(ui, request, result);
+        break;
+    }
+    if (!ok)
+        ui_say(ui, true, "%s", err.text);
+    follow_up(ui);
+}

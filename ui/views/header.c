@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/views/views.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/format.h"
+
+enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 8 };
+
+/* Pieces of the line; the ones with the highest `drop` go when the line is too short. */
+struct part {
+    char text[96];
+    enum style style;
+    int drop;
+    bool bar; /* the progress bar stands before the text */
+};
+
+struct line {
+    struct part parts[PARTS];
+    int count;
+};
+
+static struct part *add(struct line *line, enum style style, int drop)
+{
+    struct part *part = &line->parts[line->count++];
+
+    *part = (struct part){.style = style, .drop = drop};
+    return part;
+}
+
+static int part_width(const struct part *part)
+{
+    return text_columns(part->text) + (part->bar ? BAR_LEAST + 1 : 0);
+}
+
+static int line_width(const struct line *line)
+{
+    int width = -GAP;
+
+    for (int i = 0; i < line->count; i++)
+        width += part_width(&line->parts[i]) + GAP;
+    return width;
+}
+
+static void fit(struct line *line, int width)
+{
+    while (line->count > 1 && line_width(line) > width) {
+        int worst = 0;
+
+        for (int i = 1; i < line->count; i++)
+            if (line->parts[i].drop > line->parts[worst].drop)
+                worst = i;
+        for (int i = worst; i + 1 < line->count; i++)
+            line->parts[i] = line->parts[i + 1];
+        line->count--;
+    }
+}
+
+/* "3/10", or "3" when the whole is not known. */
+static void of(char *buffer, size_t size, const char *what, double part, double whole)
+{
+    struct figure a, b;
+
+    if (isfinite(whole))
+        snprintf(buffer, size, "%s %s/%s", what, figure_whole(&a, part), figure_whole(&b, whole));
+    else
+        snprintf(buffer, size, "%s %s", what, figure_whole(&a, part));
+}
+
+static double progress(const struct state_live *live)
+{
+    return live->total_steps > 0 ? live->step / live->total_steps : NAN;
+}
+
+static void add_run(const struct ui *ui, struct line *line)
+{
+    const struct state_live *live = &ui->state.live;
+    struct part *part = add(line, STYLE_STRONG, 0);
+    struct figure figure;
+
+    snprintf(part->text, sizeof part->text, "run %ld", live->run);
+    part = add(line, STYLE_NORMAL, 5);
+    snprintf(part->text, sizeof part->text, "%s", live->model);
+    part = add(line, STYLE_NORMAL, 3);
+    of(part->text, sizeof part->text, "epoch", live->epoch, live->epochs);
+    part = add(line, STYLE_NORMAL, 6);
+    if (live->phase[0] != '\0' && live->phase[0] != 't')
+        snprintf(part->text, sizeof part->text, "%s", live->phase);
+    else
+        of(part->text, sizeof part->text, "step", live->epoch_step, live->steps_per_epoch);
+    part = add(line, STYLE_NORMAL, 4);
+    part->bar = true;
+    snprintf(part->text, sizeof part->text, "%4s", figure_percent(&figure, progress(live)));
+    part = add(line, live->status == RUN_PAUSED ? STYLE_WARNING : STYLE_NORMAL, 2);
+    if (live->status == RUN_PAUSED)
+        snprintf(part->text, sizeof part->text, "paused");
+    else
+        snprintf(part->text, sizeof part->text, "%s left", figure_duration(&figure, live->eta_s));
+}
+
+static void add_link(const struct ui *ui, struct line *line)
+{
+    struct part *part = add(line, STYLE_NORMAL, 7);
+
+    switch (ui->link) {
+    case LINK_STARTING:
+        snprintf(part->text, sizeof part->text, "starting the engine");
+        break;
+    case LINK_LOST:
+        part->style = STYLE_BAD;
+        snprintf(part->text, sizeof part->text, "engine lost, trying to reach it");
+        break;
+    case LINK_NO_ENGINE:
+        part->style = STYLE_BAD;
+        snprintf(part->text, sizeof part->text, "no engine");
+        break;
+    case LINK_UP:
+        part->style = STYLE_LABEL;
+        if (!ui->state.known)
+            snprintf(part->text, sizeof part->text, "connected");
+        else if (ui->state.live.run != 0)
+            snprintf(part->text, sizeof part->text, "engine %ld", ui->state.pid);
+        else
+            snprintf(part->text, sizeof part->text, "engine %ld idle", ui->state.pid);
+        break;
+    }
+    if (ui->state.queued > 0) {
+        part = add(line, STYLE_LABEL, 8);
+        snprintf(part->text, sizeof part->text, "%d queued", ui->state.queued);
+    }
+}
+
+bool view_header(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+{
+    struct line line = {.count = 0};
+    struct part *name = add(&line, STYLE_STRONG, 1);
+    int x = area.x;
+
+    (void)err;
+    snprintf(name->text, sizeof name->text, "dpartui");
+    if (ui->link == LINK_UP && ui->state.live.run != 0)
+        add_run(ui, &line);
+    add_link(ui, &line);
+    fit(&line, area.w);
+    int spare = area.w - line_width(&line);
+    for (int i = 0; i < line.count; i++) {
+        const struct part *part = &line.parts[i];
+
+        if (part->bar) {
+            int width = BAR_LEAST + (spare > BAR_MOST - BAR_LEAST ? BAR_MOST - BAR_LEAST : spare);
+
+            surface_bar(surface, area.y, x, width, progress(&ui->state.live));
+            x += width + 1;
+        }
+        x += surface_text(surface, area.y, x, area.x + area.w - x, part->style, part->text) + GAP;
+    }
+    return true;
+}

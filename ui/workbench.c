@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/workbench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ui/key.h"
+#include "ui/link.h"
+#include "ui/screen.h"
+#include "ui/signals.h"
+#include "ui/term.h"
+#include "ui/ui.h"
+
+/* A running engine's first words are worth this wait: one full frame instead of two. */
+#define FIRST_FRAME_S 0.015
+
+struct workbench {
+    struct ui ui;
+    struct signals signals;
+    struct terminal *term;
+    struct link *link;
+    struct surface surface;
+    bool stale;        /* the screen shows less than the ui knows */
+    double not_before; /* of the first frame */
+    int ended_by;      /* a signal that says to leave, 0: none */
+    bool terminal_gone;
+};
+
+static void take_signals(struct workbench *w)
+{
+    for (int number; (number = signals_next(&w->signals)) != 0;) {
+        switch (number) {
+        case SIGWINCH:
+            break;
+        case SIGTSTP:
+            term_suspend(w->term);
+            signals_stop_here();
+            term_resume(w->term);
+            break;
+        case SIGCONT:
+            /* Somebody stopped us without asking: what the screen shows now is anybody's guess. */
+            term_suspend(w->term);
+            term_resume(w->term);
+            break;
+        default:
+            w->ended_by = number;
+            break;
+        }
+        w->stale = true;
+    }
+}
+
+static void take_keys(struct workbench *w)
+{
+    int key = term_key(w->term);
+
+    if (key == KEYCODE_NONE && term_gone(w->term))
+        w->terminal_gone = true;
+    for (; key != KEYCODE_NONE && !w->ui.quit; key = term_key(w->term)) {
+        ui_key(&w->ui, key);
+        w->stale = true;
+    }
+    if (w->ui.want_redraw) {
+        w->ui.want_redraw = false;
+        term_resume(w->term);
+    }
+}
+
+static bool draw(struct workbench *w, struct error *err)
+{
+    int rows, columns;
+
+    term_size(w->term, &rows, &columns);
+    if (!surface_resize(&w->surface, rows, columns, err) || !screen_draw(&w->ui, &w->surface, err))
+        return false;
+    term_show(w->term, &w->surface);
+    w->stale = false;
+    return true;
+}
+
+/* Milliseconds for poll() until `deadline`, -1: for ever. */
+static int wait_ms(double deadline)
+{
+    double left = deadline - clock_seconds();
+
+    if (isinf(deadline))
+        return -1;
+    return left <= 0 ? 0 : left > 3600 ? 3600000 : (int)ceil(left * 1000);
+}
+
+/* One turn: wait, take in what came, draw when something changed. */
+static bool turn(struct workbench *w, struct error *err)
+{
+    bool hold = w->stale && clock_seconds() < w->not_before;
+    /* A terminal that takes nothing gets no frame; the newest one is drawn when it does again. */
+    bool blocked = w->stale && !hold && !term_writable(w->term);
+
+    if (w->stale && !hold && !blocked && !draw(w, err))
+        return false;
+    struct pollfd fds[] = {
+        {.fd = term_fd(w->term), .events = POLLIN},
+        {.fd = w->signals.fd, .events = POLLIN},
+        {.fd = link_fd(w->link), .events = link_events(w->link)},
+        {.fd = blocked ? STDOUT_FILENO : -1, .events = POLLOUT},
+    };
+    double deadline = fmin(link_deadline(w->link), hold ? w->not_before : INFINITY);
+    int ready = poll(fds, sizeof fds / sizeof fds[0], wait_ms(deadline));
+
+    if (ready < 0 && errno != EINTR)
+        return error_errno(err, "the workbench cannot wait for keys");
+    if (ready < 0)
+        ready = 0;
+    if (ready > 0 && fds[1].revents)
+        take_signals(w);
+    if (ready > 0 && (fds[0].revents & (POLLERR | POLLHUP | POLLNVAL)))
+        w->terminal_gone = true;
+    else if (ready > 0 && (fds[0].revents & POLLIN))
+        take_keys(w);
+    if (link_step(w->link)) {
+        w->stale = true;
+        if (w->ui.state.known)
+            w->not_before = 0;
+    }
+    return true;
+}
+
+static bool loop(struct workbench *w, struct error *err)
+{
+    w->stale = true;
+    /* Only a running engine answers in time; without one the first frame comes at once. */
+    link_step(w->link);
+    w->not_before = w->ui.link == LINK_UP ? clock_seconds() + FIRST_FRAME_S : 0;
+    while (!w->ui.quit && w->ended_by == 0 && !w->terminal_gone)
+        if (!turn(w, err))
+            return false;
+    if (w->terminal_gone || w->ended_by == SIGHUP)
+        return error_set(err, ERROR_CANCELLED, "the terminal is gone; runs go on in the engine");
+    if (w->ended_by == SIGTERM)
+        return error_set(err, ERROR_CANCELLED, "the workbench was terminated; runs go on");
+    return true;
+}
+
+static bool open_all(struct workbench *w, const struct workbench_options *options,
+                     struct error *err)
+{
+    if (!term_open(&w->term, options->charset, options->colour, err))
+        return false;
+    w->surface.utf8 = term_utf8(w->term);
+    w->ui.start_when_idle = options->start_run;
+    return link_open(&w->link, &w->ui, err);
+}
+
+/* What goes on without the screen, for the one who just left it. */
+static void say_goodbye(const struct workbench *w)
+{
+    if (w->ui.link == LINK_UP && w->ui.state.live.run != 0)
+        printf("run %ld goes on in the engine (pid %ld): `dpartui` shows it again, `dpartui stop "
+               "%ld` ends it\n",
+               w->ui.state.live.run, w->ui.state.pid, w->ui.state.live.run);
+}
+
+bool workbench_run(const struct workbench_options *options, struct error *err)
+{
+    struct workbench w = {.term = NULL};
+
+    if (!ui_init(&w.ui, &options->spec, err))
+        return false;
+    if (!signals_open(&w.signals, err)) {
+        ui_free(&w.ui);
+        return false;
+    }
+    bool ok = open_all(&w, options, err) && loop(&w, err);
+    term_close(w.term);
+    if (ok)
+        say_goodbye(&w);
+    link_close(w.link);
+    surface_free(&w.surface);
+    signals_close(&w.signals);
+    ui_free(&w.ui);
+    return ok;
+}
