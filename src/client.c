@@ -88,14 +88,14 @@ bool client_open(struct client **out, double seconds, struct error *err)
     struct sockaddr_un address;
     if (!local_socket_address(&address, err))
         return false;
-    if (connect_to(&address, out, err))
+    struct error absent = ERROR_INIT, ignored = ERROR_INIT;
+    if (connect_to(&address, out, &absent))
         return true;
     if (!spawn_background_engine(err))
         return false;
     double deadline = clock_seconds() + seconds;
-    while (!connect_to(&address, out, err)) {
+    while (!connect_to(&address, out, &absent)) {
         if (clock_seconds() > deadline) {
-            struct error ignored = ERROR_INIT;
             char *log = spawn_log_path(&ignored);
             error_set(err, ERROR_FAILED,
                       "the engine was started but did not answer in %g s: see %s", seconds,

@@ -101,10 +101,11 @@ static bool take_messages(struct follower *follower, struct error *err)
         if (!client_next(follower->client, &message, err))
             return false;
         if (!message)
-            return true;
+            break;
         take_message(follower, message);
         json_decref(message);
     }
+    view_settle(&follower->view);
     return true;
 }
 
@@ -156,6 +157,7 @@ static bool follow(struct follower *follower, const sigset_t *while_waiting, str
         if (redraw) {
             redraw = 0;
             view_redraw(&follower->view);
+            view_settle(&follower->view);
         }
         struct pollfd wait = {
             .fd = client_fd(follower->client),

@@ -95,6 +95,7 @@ static void print_text(struct view *view, json_t *event, const char *name)
     } else if (strcmp(name, "epoch") == 0) {
         print_epoch(view, event);
     } else if (strcmp(name, "end") == 0) {
+        view->ended = true;
         print_end(view, event);
     }
 }
@@ -109,9 +110,16 @@ void view_event(struct view *view, json_t *event)
         putchar('\n');
     } else {
         print_text(view, event, name);
-        if (strcmp(name, "end") != 0)
-            view_redraw(view);
     }
+}
+
+void view_settle(struct view *view)
+{
+    if (view->lost)
+        return;
+    if (!view->line.shown || view->stale)
+        view_redraw(view);
+    view->stale = false;
     flush(view);
 }
 
@@ -159,21 +167,22 @@ void view_redraw(struct view *view)
     const json_t *run = json_object_get(view->state, "run");
     if (view->kind != VIEW_TERMINAL || view->lost || !view->state)
         return;
+    if (view->ended)
+        return;
     if (json_is_object(run) && member_number(run, "run") == (double)view->run)
         describe_run(view, &bar, run);
     else if (!view->begin)
         describe_wait(view, &bar, run);
     else
-        return; /* an old state, or the end is near */
+        return; /* an old state */
     bar_draw(&view->line, &bar);
-    flush(view);
 }
 
 void view_state(struct view *view, json_t *state)
 {
     json_decref(view->state);
     view->state = json_incref(state);
-    view_redraw(view);
+    view->stale = true;
 }
 
 void view_remark(struct view *view, const char *text)
@@ -183,5 +192,5 @@ void view_remark(struct view *view, const char *text)
         flush(view);
     }
     fprintf(stderr, "dpartui: %s\n", text);
-    view_redraw(view);
+    view_settle(view);
 }

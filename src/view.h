@@ -17,9 +17,10 @@ struct view {
     enum view_kind kind;
     long run;
     bool lost; /* nobody reads the output any more: the terminal or the pipe is gone */
-    bool stopping;
+    bool stopping, ended;
     json_t *begin; /* the "run" event, or NULL before it */
     json_t *state; /* the newest state, for drawing again */
+    bool stale;    /* it has not been drawn yet */
     struct bar_line line;
 };
 
@@ -29,8 +30,11 @@ enum view_kind view_choose(bool json);
 void view_begin(struct view *view, enum view_kind kind, long run);
 void view_end(struct view *view);
 
+/* Take what came, then view_settle once when nothing more is there for now. */
 void view_event(struct view *view, json_t *event);
 void view_state(struct view *view, json_t *state);
+void view_settle(struct view *view);
+/* Draw the progress line again: the terminal has changed. */
 void view_redraw(struct view *view);
 /* A remark on standard error. */
 void view_remark(struct view *view, const char *text);

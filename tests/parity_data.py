@@ -12,12 +12,15 @@ entry then is
     conv or linear weight   u * 2^floor(log2(sqrt(6 / fan_in)))
     conv or linear bias     u / 8
     BatchNorm weight        1 + u / 4
-    BatchNorm bias          u / 8
+    BatchNorm bias          1/2 + u / 4
     running mean            u / 8
     running variance        1 + u / 2
     batches tracked         7
 all exact in f32 as well (powers of two), and none of them a value a program might fill in by
-itself when it forgets to read one.
+itself when it forgets to read one. The positive BatchNorm biases keep most units away from the
+corner of their ReLU, and the weights of resnet18's last layer are an eighth of the rule's: so
+roundings grow slowly (PyTorch in f32 and in f64 agree to 1e-6 after 20 steps, where with biases
+around 0 it was 1e-1) and the test can be strict.
 
 Rows: each class has a coarse picture of 4x4 cells; a row is (3 * picture + noise) / 4 in integer
 division, noise and labels from SHAKE-128 too. A network learns it, but not at once.
@@ -89,25 +92,22 @@ def cifar_cnn_entries():
 
 
 MODELS = {
-    "resnet18": {"entries": resnet18_entries, "shape": (1, 28, 28)},
+    "resnet18": {"entries": resnet18_entries, "shape": (1, 28, 28), "head": 1 / 8},
     "cifar-cnn": {"entries": cifar_cnn_entries, "shape": (3, 32, 32)},
 }
 
 # --- what is run. The last batch of every epoch is short, and odd, so that two devices get unequal
-# shards. Twenty steps show that training is the same from step to step, short last batches and
-# momentum included. In a deep network of ReLUs, though, any rounding grows from step to step (some
-# of its millions of activations lie so close to zero that they change sides), so the weights of
-# resnet18 can be compared closely only after a few steps: that is what resnet18-start is for.
+# shards.
 
 CASES = {
     "resnet18": {"model": "resnet18", "train_rows": 149, "test_rows": 67, "batch": 32,
-                 "epochs": 4, "lr": 0.001, "momentum": 0.9, "weight_decay": 0.0},
-    "resnet18-start": {"model": "resnet18", "train_rows": 85, "test_rows": 67, "batch": 32,
+                 "epochs": 4, "lr": 0.002, "momentum": 0.9, "weight_decay": 0.0},
+    "resnet18-decay": {"model": "resnet18", "train_rows": 85, "test_rows": 67, "batch": 32,
                        "epochs": 1, "lr": 0.005, "momentum": 0.9, "weight_decay": 5e-4},
     "cifar-cnn": {"model": "cifar-cnn", "train_rows": 305, "test_rows": 131, "batch": 64,
                   "epochs": 4, "lr": 0.02, "momentum": 0.9, "weight_decay": 0.0},
     "cifar-cnn-decay": {"model": "cifar-cnn", "train_rows": 305, "test_rows": 131, "batch": 64,
-                        "epochs": 4, "lr": 0.02, "momentum": 0.9, "weight_decay": 5e-4},
+                        "epochs": 4, "lr": 0.015, "momentum": 0.9, "weight_decay": 5e-4},
 }
 
 
@@ -118,9 +118,12 @@ def initial_weights(model):
         key = f"{model} {name}"
         if kind == "weight":
             scale = 2.0 ** math.floor(math.log2(math.sqrt(6 / fan_in)))
+            scale *= MODELS[model]["head"] if name == "fc.1.weight" else 1
             yield name, shape, floats(key, count, scale)
         elif kind == "tracked":
             yield name, shape, array.array("q", [BATCHES_TRACKED])
+        elif kind == "bn_bias":
+            yield name, shape, floats(key, count, 1 / 4, 1 / 2)
         elif kind == "bn_weight":
             yield name, shape, floats(key, count, 1 / 4, 1.0)
         elif kind == "bn_running_var":

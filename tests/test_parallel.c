@@ -95,7 +95,15 @@ static void outcome_free(struct outcome *outcome)
     net_free(outcome->net);
 }
 
-static struct outcome train(const char *model, const char *settings)
+static void stop_after_first(struct recorder *rec, const char *kind, json_t *event)
+{
+    (void)event;
+    if (strcmp(kind, "step") == 0)
+        atomic_store(&rec->control.stop, RUN_STOP_STEP);
+}
+
+/* A run to its end, or stopped after its first step, when it has not evaluated anything yet. */
+static struct outcome train_until(const char *model, const char *settings, bool stop)
 {
     struct outcome outcome = {.net = NULL};
     struct recorder rec;
@@ -105,14 +113,17 @@ static struct outcome train(const char *model, const char *settings)
     char *all = format("model=%s data=%s/data save=%s lr=0.05 init=default cpu-threads=1 %s", path,
                        folder, file, settings);
     recorder_init(&rec, all);
-    ck_assert_msg(recorder_run(&rec), "%s: %s", all, rec.err.text);
+    rec.on_event = stop ? stop_after_first : NULL;
+    ck_assert_msg(recorder_run(&rec) != stop, "%s: %s", all, rec.err.text);
     struct net_shape shape = {1, SIDE, SIDE};
     ck_assert_msg(net_load(path, shape, CLASSES, &outcome.net, &err) &&
                       weights_create(outcome.net, &outcome.weights, &err) &&
                       weights_read(outcome.net, file, &outcome.weights, &err),
                   "%s", err.text);
-    outcome.test_loss = recorder_number(recorder_event(&rec, "end", 0), "test_loss");
-    outcome.test_acc = recorder_number(recorder_event(&rec, "end", 0), "test_acc");
+    if (!stop) {
+        outcome.test_loss = recorder_number(recorder_event(&rec, "end", 0), "test_loss");
+        outcome.test_acc = recorder_number(recorder_event(&rec, "end", 0), "test_acc");
+    }
     if (recorder_count(&rec, "epoch"))
         outcome.train_loss = recorder_number(recorder_event(&rec, "epoch", -1), "train_loss");
     recorder_free(&rec);
@@ -120,6 +131,11 @@ static struct outcome train(const char *model, const char *settings)
     free(file);
     free(path);
     return outcome;
+}
+
+static struct outcome train(const char *model, const char *settings)
+{
+    return train_until(model, settings, false);
 }
 
 /* Largest difference of one array's numbers, relative to the largest of them. */
@@ -256,6 +272,24 @@ START_TEST(running_statistics_of_the_first_device_with_rows)
 }
 END_TEST
 
+/* The same in a run that is stopped, where no evaluation has passed the statistics round. */
+START_TEST(stopped_run_saves_those_statistics)
+{
+    char *many = format("batch=24 order=sequential lr=0 devices=cpu:0-2 split=weighted:0,1,1 "
+                        "sync=%s",
+                        _i ? "central" : "allreduce");
+    struct outcome all = train_until("normalised", many, true);
+    struct outcome shard =
+        train("normalised", "batch=12 train-rows=12 order=sequential max-steps=1 lr=0");
+    for (int i = 0; i < all.net->param_count; i++)
+        ck_assert_double_le(
+            difference(&all.net->params[i], all.weights.values, shard.weights.values), 1e-6);
+    outcome_free(&all);
+    outcome_free(&shard);
+    free(many);
+}
+END_TEST
+
 /* Every device evaluates with what is saved: one device with those weights finds the same. */
 START_TEST(evaluation_agrees_with_saved_weights)
 {
@@ -324,6 +358,7 @@ int main(void)
     tcase_add_test(tcase, ten_steps_change_the_weights);
     tcase_add_test(tcase, same_seed_same_devices_same_bits);
     tcase_add_loop_test(tcase, running_statistics_of_the_first_device_with_rows, 0, 4);
+    tcase_add_loop_test(tcase, stopped_run_saves_those_statistics, 0, 2);
     tcase_add_loop_test(tcase, evaluation_agrees_with_saved_weights, 0, 3);
     tcase_add_test(tcase, shards_of_thirty_rows_on_eight_devices);
     tcase_add_test(tcase, diverging_run_says_so);

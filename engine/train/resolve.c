@@ -123,6 +123,8 @@ static bool check_init(const struct spec *spec, const struct net *net, struct er
     if (!weights_create(net, &weights, err))
         return false;
     bool ok = weights_read(net, spec->init_file, &weights, err);
+    if (!ok)
+        err->kind = ERROR_USAGE; /* whatever is wrong with it, another file is needed */
     weights_free(&weights);
     return ok;
 }
