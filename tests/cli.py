@@ -275,7 +275,7 @@ class Signals(Case):
 
     def test_interrupted_twice_it_ends_at_once(self):
         weights = self.path("twice.safetensors")
-        child = self.start("train", "--model", "smallnet", "--data", "glyphs", "--batch", "4000",
+        child = self.start("train", "--model", "smallnet", "--data", "glyphs", "--batch", "1500",
                            "--save", weights, "--epochs", "100")
         self.wait_for("the run", lambda: self.good_json("runs"))
         self.wait_status(1, "running")
@@ -303,7 +303,7 @@ class Signals(Case):
             self.wait_status(run, "stopped")
 
     def test_a_private_run_survives_a_hang_up(self):
-        child = self.follow(*ENDLESS, "--foreground", "--max-steps", "20000")
+        child = self.follow(*ENDLESS, "--foreground", "--max-steps", "3000")
         child.send_signal(signal.SIGHUP)
         out, _ = self.finish(child, 0)
         self.assertRegex(out.splitlines()[-1], "^test acc ")
