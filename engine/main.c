@@ -134,6 +134,7 @@ static int open_signals(bool foreground)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of write(), not the end */
     if (foreground)
         sigaddset(&set, SIGHUP);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fake_backend.h"
+#include "tests/fake_backend.h"
 
 #include <math.h>
 #include <pthread.h>

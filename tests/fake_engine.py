@@ -67,7 +67,6 @@ class FakeEngine:
         with self.lock:
             for client in self.clients:
                 client.shutdown(socket.SHUT_RDWR)
-            self.clients = []
 
     @staticmethod
     def _device(name):
@@ -108,6 +107,7 @@ class FakeEngine:
         with self.lock:
             if client in self.clients:
                 self.clients.remove(client)
+            client.close()
 
     def _answer(self, client, request):
         method, params = request['method'], request.get('params') or {}
@@ -218,8 +218,7 @@ class FakeEngine:
         with self.lock:
             live = self.live
             run = self.run(live['run'])
-            self.step(live['epoch'] * self.steps - live['step'] if live['epoch_step'] else self.steps,
-                      tell=False)
+            self.step(self.steps - live['step'] % self.steps, tell=False)
             number, epoch = run['run'], live['epoch']
             value = accuracy(number, epoch)
             seconds = self.steps * run['batch'] / self.speed(run)
@@ -294,7 +293,7 @@ def main():
         if engine.live is None and engine.queue:
             engine.begin()
         elif engine.live is not None:
-            if engine.live['epoch_step'] + options.steps >= engine.steps:
+            if engine.live['step'] % engine.steps + options.steps >= engine.steps:
                 engine.epoch()
                 if engine.live['epoch'] >= engine.live['epochs']:
                     engine.end()

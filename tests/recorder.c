@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "recorder.h"
+#include "tests/recorder.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -256,6 +256,7 @@ static const struct {
     {"{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"more\":1}}", 4,
      "an entry must have dtype"},
     {"{\"x\":{\"dtype\":1,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "an entry must have dtype"},
+    {"{\"x\\n\\u001b[2J\":7}", 0, "'x??[2J': an entry must have dtype"},
     {"{\"x\":7}", 0, "an entry must have dtype"},
     {"{\"__metadata__\":{\"a\":1}}", 0, "must map strings to strings"},
     {"{\"__metadata__\":[]}", 0, "must map strings to strings"},

@@ -8,7 +8,7 @@
 #include "ui/canvas.h"
 #include "ui/format.h"
 
-enum { END_LABEL = 4, ROWS_A_TICK = 3, COLUMNS_A_TICK = 9 };
+enum { END_LABEL = 4, ROWS_A_TICK = 3, COLUMNS_A_TICK = 6 };
 
 /* The smallest of 1, 2, 5 times a power of ten that is not below `step`. */
 static double nice_step(double step)
@@ -36,6 +36,8 @@ struct ticks ticks_around(double low, double high, int most)
         low = 0;
         high = 1;
     }
+    if (high < low)
+        high = low;
     /* Nearer than a double can step between them. */
     double least = fmax(fabs(low), fabs(high)) * 1e-9;
     if (high - low <= least) {
@@ -239,7 +241,7 @@ static bool place(struct plot *plot, const struct chart *chart, struct rect area
     plot->inside = (struct rect){area.y + 1, area.x + 8, area.h - 3, area.w - 8 - END_LABEL - 1};
     if (plot->inside.h < 2 || plot->inside.w < 8)
         return false;
-    plot->y = chart_y_ticks(chart, (plot->inside.h + ROWS_A_TICK - 1) / ROWS_A_TICK + 1);
+    plot->y = chart_y_ticks(chart, plot->inside.h / ROWS_A_TICK + 2);
     plot->y_low = plot->y.first;
     plot->y_high = plot->y.first + plot->y.step * (plot->y.count - 1);
     plot->x = ticks_inside(chart->x_low, chart->x_high, plot->inside.w / COLUMNS_A_TICK + 1);
@@ -261,8 +263,9 @@ bool chart_draw(const struct chart *chart, struct surface *surface, struct rect 
         return true;
     if (!any) {
         if (chart->advice != NULL)
-            surface_text(surface, area.y + area.h / 2, area.x + 2, area.w - 4, STYLE_LABEL,
-                         chart->advice);
+            surface_paragraph(surface,
+                              (struct rect){area.y + 2, area.x + 2, area.h - 2, area.w - 4},
+                              STYLE_NORMAL, chart->advice);
         return true;
     }
     if (!canvas_open(&plot.canvas, plot.inside.h, plot.inside.w, surface->utf8, err))

@@ -48,6 +48,8 @@ bool ui_can(const struct ui *ui, enum action action)
         return ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
     case ACTION_COPY:
         return ui->link == LINK_UP && state_run(&ui->state, ui->selected_run) != NULL;
+    case ACTION_TOGGLE:
+        return form_device_count(&ui->form, &ui->state) > 0;
     case ACTION_MORE:
     case ACTION_LESS:
         return form_steps(ui->form.field);

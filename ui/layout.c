@@ -6,7 +6,7 @@ enum {
     LEAST_COLUMNS = 20,
     FULL_ROWS = 16,
     FULL_COLUMNS = 60,
-    SPACED_ROWS = 30, /* from here blank lines set the sections apart */
+    SPACED_ROWS = 40, /* from here blank lines set the sections apart */
     KEY_BAR_ROWS = 6,
     CHART_ROWS = 5, /* fewer show no curve worth having */
 };
@@ -21,7 +21,7 @@ static int clamp(int value, int low, int high)
 /* The side of the form: wide enough for its values, never more than two fifths. */
 static int form_width(int columns)
 {
-    return clamp(columns * 3 / 10, 24, 40);
+    return clamp(columns * 3 / 10, 26, 40);
 }
 
 /* Everything at once. */
@@ -30,7 +30,7 @@ static void lay_out_all(struct layout *l, const struct layout_request *r)
     int gap = r->rows >= SPACED_ROWS;
     int top = l->header.h + gap, bottom = l->status.y - gap;
     int devices = 1 + clamp(r->devices, 1, r->rows / 3);
-    int middle_least = r->rows >= 20 ? 9 : 6;
+    int middle_least = clamp(r->rows * 3 / 8, 6, 9);
     int rest = bottom - top - devices - 2 * gap;
 
     if (rest - middle_least < 3) {

@@ -102,6 +102,11 @@ short link_events(const struct link *link)
                    (link->client != NULL && client_wants_write(link->client) ? POLLOUT : 0));
 }
 
+bool link_quiet(const struct link *link)
+{
+    return link->pending_count == 0;
+}
+
 double link_deadline(const struct link *link)
 {
     return link->client != NULL ? INFINITY : link->retry;

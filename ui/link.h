@@ -19,6 +19,8 @@ void link_close(struct link *link);
 /* For poll(): the socket (-1: none now) and its events. */
 int link_fd(const struct link *link);
 short link_events(const struct link *link);
+/* Whether every request has had its answer. */
+bool link_quiet(const struct link *link);
 /* Do what can be done now and tell the ui. Returns whether anything changed. */
 bool link_step(struct link *link);
 /* When link_step wants to be called even if nothing arrives, on clock_seconds(); INFINITY: not. */

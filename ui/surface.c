@@ -209,6 +209,36 @@ void surface_bar(struct surface *surface, int y, int x, int w, double fraction)
     }
 }
 
+/* Bytes of `text` that fit into `w` columns, broken at the last blank if there is one. */
+static size_t line_length(const char *text, int w)
+{
+    const char *p = text, *blank = NULL;
+
+    for (int used = 0; *p != '\0' && used < w; used++) {
+        if (*p == ' ')
+            blank = p;
+        text_next(&p);
+    }
+    if (*p == '\0' || *p == ' ' || blank == NULL)
+        return (size_t)(p - text);
+    return (size_t)(blank - text);
+}
+
+void surface_paragraph(struct surface *surface, struct rect area, enum style style,
+                       const char *text)
+{
+    char line[1024];
+
+    for (int y = area.y; y < area.y + area.h && area.w > 0 && *text != '\0'; y++) {
+        size_t length = line_length(text, area.w);
+
+        snprintf(line, sizeof line, "%.*s", (int)length, text);
+        surface_text(surface, y, area.x, area.w, style, line);
+        for (text += length; *text == ' '; text++)
+            ;
+    }
+}
+
 void surface_box(struct surface *surface, struct rect area, const char *title)
 {
     int bottom = area.y + area.h - 1, right = area.x + area.w - 1;

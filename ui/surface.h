@@ -98,6 +98,9 @@ void surface_right(struct surface *surface, int y, int x, int w, enum style styl
                    const char *text);
 /* A bar of `w` cells, `fraction` of it full (outside 0..1 is cut, NAN is empty). */
 void surface_bar(struct surface *surface, int y, int x, int w, double fraction);
+/* Text over as many rows of `area` as it needs, broken between words. */
+void surface_paragraph(struct surface *surface, struct rect area, enum style style,
+                       const char *text);
 /* A frame around the edge of `area`, its inside blank, `title` in the top edge. */
 void surface_box(struct surface *surface, struct rect area, const char *title);
 

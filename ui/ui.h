@@ -94,7 +94,7 @@ void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((for
  * The runs whose curves the chart shows, from the back to the front; returns how many. Earlier ones
  * of the same data, the selected one, and in front the one that goes on (or the newest).
  */
-enum { UI_CHART_RUNS = 8 };
+enum { UI_CHART_RUNS = 6 };
 int ui_chart_runs(const struct ui *ui, const struct state_run **runs);
 /* The run in line `line` of the list: newest first; NULL behind the end. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);

@@ -122,7 +122,7 @@ static bool turn(struct workbench *w, struct error *err)
         take_keys(w);
     if (link_step(w->link)) {
         w->stale = true;
-        if (w->ui.state.known)
+        if (w->ui.link != LINK_UP || (w->ui.state.known && link_quiet(w->link)))
             w->not_before = 0;
     }
     return true;

@@ -138,7 +138,8 @@ struct backend {
     /* Logits of the rows just run, rows x classes, row-major on the host. */
     bool (*plan_logits)(struct device *device, struct plan *plan, float *logits, struct error *err);
 
-    /* params[begin..end) by grads and momentum of the replica. */
+    /* params[begin..end) by grads and momentum of the replica. Leaves grads as they are: other
+     * devices may still be reading them. */
     bool (*sgd)(struct device *device, struct replica *replica, size_t begin, size_t end,
                 const struct sgd_step *step, struct error *err);
 };

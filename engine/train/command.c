@@ -94,7 +94,7 @@ bool run_command(struct run *run, worker_task task, double work_flops, struct er
 
 void run_wait_while_paused(struct run *run, double *paused_s)
 {
-    struct timespec nap = {.tv_nsec = 20 * 1000 * 1000};
+    struct timespec nap = {.tv_nsec = 20000000L};
     double begin = clock_seconds();
     if (!atomic_load(&run->control->paused))
         return;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/order.h"
 
+#include <stddef.h>
+
 #include "engine/rng.h"
 
 /*
@@ -15,8 +17,8 @@ struct order order_make(enum row_order kind, uint64_t seed, uint32_t epoch, uint
     struct rng_stream stream = rng_stream(seed, RNG_SHUFFLE, 0, epoch, 0);
     while (order.half_bits < 16 && (UINT64_C(1) << (2 * order.half_bits)) < rows)
         order.half_bits++;
-    for (uint32_t i = 0; i < ORDER_ROUNDS / 4; i++)
-        rng_block(&stream, i, order.keys + 4 * i);
+    for (size_t i = 0; i < ORDER_ROUNDS / 4; i++)
+        rng_block(&stream, (uint32_t)i, order.keys + 4 * i);
     return order;
 }
 

@@ -58,13 +58,14 @@ static bool split_weighted(const double *weights, long rows, int devices, long *
         double quota = (double)rows * (weights[i] / largest) / total;
         long whole = (long)floor(quota);
         sizes[i] = whole < left ? whole : left;
-        remainder[i] = quota - (double)sizes[i];
+        /* A device of weight 0 gets no rows, however the rest is rounded. */
+        remainder[i] = weights[i] > 0 ? quota - (double)sizes[i] : -INFINITY;
         left -= sizes[i];
     }
     while (left > 0) {
-        int best = -1;
-        for (int i = 0; i < devices; i++)
-            if (weights[i] > 0 && (best < 0 || remainder[i] > remainder[best]))
+        int best = 0;
+        for (int i = 1; i < devices; i++)
+            if (remainder[i] > remainder[best])
                 best = i;
         sizes[best]++;
         remainder[best] -= 1;

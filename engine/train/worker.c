@@ -128,7 +128,7 @@ no_lock:
 bool workers_start(int count, const char *const *names, const struct worker_tasks *tasks,
                    struct workers **out, struct error *err)
 {
-    struct workers *workers;
+    struct workers *workers = NULL;
     sigset_t blocked, before;
     int status = workers_allocate(count, tasks, &workers);
     if (status != 0) {

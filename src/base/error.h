@@ -9,8 +9,9 @@
  *
  * A function that can fail returns bool (true: done) and takes a `struct error *` as its last
  * parameter, which it fills before it returns false. The text is one line without a full stop or
- * newline that says what failed, where, and what to do about it. Nothing is allocated, so running
- * out of memory is reported like everything else. `err` is never NULL.
+ * newline that says what failed, where, and what to do about it; control characters in names from
+ * outside become '?'. Nothing is allocated, so running out of memory is reported like everything
+ * else. `err` is never NULL.
  */
 
 enum error_kind {

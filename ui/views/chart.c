@@ -52,7 +52,7 @@ static const char *advice(const struct ui *ui, const struct state_run *const *ru
                           char *buffer, size_t size)
 {
     if (ui->link != LINK_UP)
-        return ui->link == LINK_STARTING ? "starting the engine" : NULL;
+        return ui->link == LINK_STARTING ? "Starting the engine" : ui->link_advice;
     if (!ui->state.known)
         return NULL;
     if (count == 0 || runs[count - 1]->epochs_done > 0)

@@ -47,7 +47,7 @@ static void draw_device(struct surface *surface, struct rect area, int y,
                         const struct column_place *places, const struct form_device *device)
 {
     char text[40], name[16];
-    int beside = area.x + places[NAME].w + 2;
+    int beside = area.x + places[NAME].w + 1;
     const char *reason = NULL;
 
     snprintf(text, sizeof text, "[%c] %s", device->chosen ? 'x' : ' ',
@@ -66,6 +66,20 @@ static void draw_device(struct surface *surface, struct rect area, int y,
         reason = "not on this machine";
     surface_text(surface, y, beside, area.x + area.w - beside,
                  device->id.kind == DEVICE_CPU ? STYLE_LABEL : STYLE_WARNING, reason);
+}
+
+/* Which part of a list that is longer than its room is shown: where no column has its title. */
+static void draw_position(const struct ui *ui, struct surface *surface, struct rect area,
+                          const struct column_place *place, int first, int visible, int count)
+{
+    char text[48];
+
+    snprintf(text, sizeof text, "%d-%d of %d", first + 1, first + visible, count);
+    if (place->w > 0)
+        surface_text(surface, area.y, area.x + place->x, place->w, STYLE_LABEL, text);
+    else
+        surface_text(surface, area.y, area.x, 11,
+                     view_focused(ui, PANEL_DEVICES) ? STYLE_FOCUS : STYLE_STRONG, text);
 }
 
 bool view_devices(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
@@ -91,11 +105,7 @@ bool view_devices(const struct ui *ui, struct surface *surface, struct rect area
         if (i == line && view_focused(ui, PANEL_DEVICES))
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
-    if (count > visible) {
-        char more[32];
-
-        snprintf(more, sizeof more, "%d-%d of %d", first + 1, first + visible, count);
-        surface_right(surface, area.y, area.x + area.w - 14, 14, STYLE_LABEL, more);
-    }
+    if (count > visible)
+        draw_position(ui, surface, area, &places[MODEL], first, visible, count);
     return true;
 }

@@ -6,9 +6,10 @@
 
 #include "ui/format.h"
 
-enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 8 };
+enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 9 };
 
-/* Pieces of the line; the ones with the highest `drop` go when the line is too short. */
+/* Pieces of the line, never more than PARTS; the ones with the highest `drop` go when the line is
+ * too short. */
 struct part {
     char text[96];
     enum style style;

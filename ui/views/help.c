@@ -15,6 +15,7 @@ bool view_help(const struct ui *ui, struct surface *surface, struct rect area, s
                        width};
 
     (void)err;
+    surface_fill(surface, area, STYLE_NORMAL);
     surface_box(surface, box, visible < (int)count ? "Keys - Up and Down for more" : "Keys");
     for (int i = 0; i < visible && first + i < (int)count; i++) {
         const struct action_entry *entry = &table[first + i];

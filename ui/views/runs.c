@@ -27,7 +27,7 @@ enum {
 
 static const struct list_column columns[COLUMNS] = {
     [NUMBER] = {"Runs", 4, 5, true, 0},        [MODEL] = {"model", 9, 16, false, 8},
-    [DATA] = {"data", 13, 20, false, 9},       [DEVICES] = {"devices", 7, 16, false, 4},
+    [DATA] = {"data", 13, 20, false, 9},       [DEVICES] = {"devices", 9, 16, false, 4},
     [BATCH] = {"batch", 5, 7, true, 5},        [LR] = {"lr", 5, 7, true, 6},
     [EPOCHS] = {"epochs", 7, 9, true, 7},      [TEST_ACC] = {"test acc", 8, 0, true, 0},
     [BEST_ACC] = {"best acc", 8, 0, true, 10}, [S_PER_EPOCH] = {"s/epoch", 7, 8, true, 3},

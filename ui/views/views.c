@@ -20,12 +20,11 @@ void view_cell(struct surface *surface, struct rect area, int y, const struct li
 void view_heading(const struct ui *ui, struct surface *surface, struct rect area, enum panel panel,
                   const struct list_column *columns, const struct column_place *places, int count)
 {
-    for (int i = 0; i < count; i++)
-        view_cell(surface, area, area.y, &columns[i], &places[i],
-                  i > 0                     ? STYLE_LABEL
-                  : view_focused(ui, panel) ? STYLE_FOCUS
-                                            : STYLE_STRONG,
-                  columns[i].title);
+    /* The panel's name keeps to the left even above figures. */
+    surface_text(surface, area.y, area.x + places[0].x, places[0].w,
+                 view_focused(ui, panel) ? STYLE_FOCUS : STYLE_STRONG, columns[0].title);
+    for (int i = 1; i < count; i++)
+        view_cell(surface, area, area.y, &columns[i], &places[i], STYLE_LABEL, columns[i].title);
 }
 
 int view_scroll(int line, int count, int visible)

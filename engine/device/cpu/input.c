@@ -8,8 +8,7 @@ struct input {
     struct buffer *x;
     struct value value;
     int rows;
-    float *scale, *shift; /* per channel: x = pixel * scale + shift, or number / std - mean / std */
-    float numbers_scale;  /* what turns `scale` from pixels to numbers: 255 */
+    float *scale, *shift; /* per channel: x = pixel * scale + shift */
 };
 
 static void release(void *layer)
@@ -36,16 +35,13 @@ static void gather_pixels(const struct input *in, const uint8_t *from, float *to
     }
 }
 
+/* Numbers come as the network wants them. */
 static void gather_numbers(const struct input *in, const float *from, float *to)
 {
     const int pixels = value_pixels(&in->value), block = in->value.block;
-    for (int c = 0; c < in->value.shape.c; c++) {
-        const float scale = in->scale[c] * in->numbers_scale, shift = in->shift[c];
-        const float *p = from + (size_t)c * pixels;
-        float *x = to + place_of(&in->value, c);
+    for (int c = 0; c < in->value.shape.c; c++)
         for (int i = 0; i < pixels; i++)
-            x[(size_t)i * block] = p[i] * scale + shift;
-    }
+            to[place_of(&in->value, c) + (size_t)i * block] = from[(size_t)c * pixels + i];
 }
 
 static bool run_input(struct plan *plan, void *layer, struct error *err)
@@ -87,7 +83,6 @@ bool build_input(struct builder *b, struct error *err)
         return false;
     in->value = b->graph->values[0];
     in->rows = b->rows;
-    in->numbers_scale = 255;
     in->scale = malloc((size_t)net->input.c * sizeof *in->scale);
     in->shift = malloc((size_t)net->input.c * sizeof *in->shift);
     if (!in->scale || !in->shift)

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/replay.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support.h"
+#include "ui/key.h"
+#include "ui/screen.h"
+
+static bool keep_request(void *context, enum request request, json_t *params, struct error *err)
+{
+    struct replay *replay = context;
+    char *text = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+    int last = (int)(sizeof replay->asked / sizeof replay->asked[0]) - 1;
+
+    (void)err;
+    json_decref(params);
+    if (replay->asked_count > last) {
+        memmove(replay->asked[0], replay->asked[1], sizeof replay->asked[0] * (size_t)last);
+        replay->asked_count = last;
+    }
+    snprintf(replay->asked[replay->asked_count++], sizeof replay->asked[0], "%s %s",
+             request_method(request), text != NULL ? text : "");
+    free(text);
+    return true;
+}
+
+void replay_begin(struct replay *replay)
+{
+    struct error err = ERROR_INIT;
+    struct spec spec;
+
+    memset(replay, 0, sizeof *replay);
+    spec_init(&spec);
+    ck_assert(ui_init(&replay->ui, &spec, &err));
+    spec_free(&spec);
+    replay->ui.requester = (struct requester){keep_request, replay};
+}
+
+void replay_end(struct replay *replay)
+{
+    ui_free(&replay->ui);
+}
+
+static void take(struct replay *replay, const json_t *message)
+{
+    const json_t *id = json_object_get(message, "id");
+    const char *method = json_string_value(json_object_get(message, "method"));
+    const json_t *result = json_object_get(message, "result");
+    size_t at = (size_t)json_integer_value(id) % 256;
+    struct error failure = {ERROR_FAILED, "recorded failure"};
+
+    if (!json_is_integer(id)) {
+        ui_notification(&replay->ui, message);
+        return;
+    }
+    if (method == NULL) {
+        ui_answer(&replay->ui, replay->method_of[at], result, &failure);
+        return;
+    }
+    for (int i = 0; i < REQUEST_COUNT; i++)
+        if (strcmp(method, request_method((enum request)i)) == 0) {
+            replay->method_of[at] = (enum request)i;
+            break;
+        }
+}
+
+void replay_line(struct replay *replay, const char *line)
+{
+    json_error_t where;
+    json_t *message = json_loads(line, 0, &where);
+
+    ck_assert_msg(message != NULL, "%s: %s", where.text, line);
+    take(replay, message);
+    json_decref(message);
+}
+
+static unsigned next_random(unsigned *seed)
+{
+    *seed = *seed * 1103515245u + 12345u;
+    return *seed >> 16;
+}
+
+/* Something that a member should not be. */
+static json_t *nonsense(unsigned *seed)
+{
+    switch (next_random(seed) % 8) {
+    case 0:
+        return json_null();
+    case 1:
+        return json_integer(-1);
+    case 2:
+        return json_real(1e300);
+    case 3:
+        return json_string("\x1b[31m\xe6\xbc\xa2\xe5\xad\x97 and a text that is much too long for "
+                           "any column of any list on any screen, however wide it may be");
+    case 4:
+        return json_array();
+    case 5:
+        return json_object();
+    case 6:
+        return json_integer(9007199254740993);
+    default:
+        return json_true();
+    }
+}
+
+static void spoil(json_t *value, unsigned *seed)
+{
+    const char *key;
+    json_t *member;
+    void *next;
+    size_t i;
+
+    json_object_foreach_safe(value, next, key, member)
+    {
+        if (strcmp(key, "id") == 0 || strcmp(key, "method") == 0)
+            continue;
+        if (next_random(seed) % 12 == 0)
+            json_object_set_new(value, key, nonsense(seed));
+        else if (next_random(seed) % 12 == 0)
+            json_object_del(value, key);
+        else
+            spoil(member, seed);
+    }
+    json_array_foreach(value, i, member)
+    {
+        if (next_random(seed) % 12 == 0)
+            json_array_set_new(value, i, nonsense(seed));
+        else
+            spoil(member, seed);
+    }
+}
+
+void replay_recording(struct replay *replay, const char *name, unsigned damage)
+{
+    char *path = format("%s/tests/ui/%s.jsonl", getenv("top_srcdir"), name);
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t size = 0;
+
+    ck_assert_msg(file != NULL, "%s cannot be opened", path);
+    ui_connected(&replay->ui);
+    while (getline(&line, &size, file) > 0) {
+        json_t *message = json_loads(line, 0, NULL);
+
+        ck_assert_msg(message != NULL, "%s: not JSON: %s", path, line);
+        if (damage != 0)
+            spoil(message, &damage);
+        take(replay, message);
+        json_decref(message);
+    }
+    free(line);
+    fclose(file);
+    free(path);
+}
+
+void replay_keys(struct replay *replay, const char *keys)
+{
+    static const struct {
+        const char *name;
+        int key;
+    } names[] = {
+        {"<Tab>", KEYCODE_TAB},     {"<Enter>", KEYCODE_ENTER}, {"<Esc>", KEYCODE_ESCAPE},
+        {"<Up>", KEYCODE_UP},       {"<Down>", KEYCODE_DOWN},   {"<Left>", KEYCODE_LEFT},
+        {"<Right>", KEYCODE_RIGHT}, {"<Home>", KEYCODE_HOME},   {"<End>", KEYCODE_END},
+    };
+
+    while (*keys != '\0') {
+        int key = *keys;
+        size_t length = 1;
+
+        for (size_t i = 0; *keys == '<' && i < sizeof names / sizeof names[0]; i++)
+            if (strncmp(keys, names[i].name, strlen(names[i].name)) == 0) {
+                key = names[i].key;
+                length = strlen(names[i].name);
+            }
+        ui_key(&replay->ui, key);
+        keys += length;
+    }
+}
+
+const char *replay_last(const struct replay *replay)
+{
+    return replay->asked_count > 0 ? replay->asked[replay->asked_count - 1] : "";
+}
+
+char *replay_screen(const struct replay *replay, int rows, int columns, bool utf8)
+{
+    struct surface surface = {.utf8 = utf8};
+    struct text text = TEXT_INIT;
+    struct error err = ERROR_INIT;
+
+    ck_assert(surface_resize(&surface, rows, columns, &err));
+    ck_assert_msg(screen_draw(&replay->ui, &surface, &err), "%s", err.text);
+    surface_dump(&surface, &text);
+    ck_assert(text_cstr(&text) != NULL);
+    surface_free(&surface);
+    return text.data;
+}

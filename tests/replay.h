@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_REPLAY_H
+#define DPARTUI_TESTS_REPLAY_H
+
+#include <jansson.h>
+
+#include "ui/ui.h"
+
+/*
+ * A workbench without terminal and engine: recordings (tests/ui/record.py) play the engine, and
+ * what the ui asks of it is kept. All of it fails the running check when it cannot be done.
+ */
+struct replay {
+    struct ui ui;
+    char asked[64][48]; /* the newest requests, "stop {\"run\":3}" */
+    int asked_count;
+    enum request method_of[256]; /* by id of the recording's requests */
+};
+
+void replay_begin(struct replay *replay);
+void replay_end(struct replay *replay);
+/* tests/ui/NAME.jsonl. With `damage`, each message is first spoilt at random from that seed. */
+void replay_recording(struct replay *replay, const char *name, unsigned damage);
+/* One message as text. */
+void replay_line(struct replay *replay, const char *line);
+/* Keys as characters; <Tab>, <Enter>, <Esc>, <Up>, <Down>, <Left>, <Right>, <Home>, <End>. */
+void replay_keys(struct replay *replay, const char *keys);
+/* The newest request, "" when there was none. */
+const char *replay_last(const struct replay *replay);
+/* The screen as text; the caller frees it. */
+char *replay_screen(const struct replay *replay, int rows, int columns, bool utf8);
+
+#endif

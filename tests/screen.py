@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The workbench on a terminal, as a user sees it: scripted keys, screens compared with
+tests/ui/golden/screen.*.txt, signals, resizes. UPDATE_GOLDEN=1 writes those files anew."""
+import difflib
+import fcntl
+import os
+import pty
+import random
+import select
+import signal
+import struct
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from fake_engine import FakeEngine  # noqa: E402
+from vt import Screen  # noqa: E402
+
+WORKBENCH = os.path.join(os.environ.get('top_builddir', '.'), 'tests', 'workbench')
+GOLDEN = os.path.join(HERE, 'ui', 'golden')
+PATIENCE = float(os.environ.get('SCREEN_PATIENCE', '20'))  # seconds before a test gives up
+KEYS = {'Up': '\x1b[A', 'Down': '\x1b[B', 'Right': '\x1b[C', 'Left': '\x1b[D', 'Tab': '\t',
+        'Enter': '\r', 'Esc': '\x1b', 'Ctrl-C': '\x03', 'Ctrl-L': '\x0c', 'Ctrl-Z': '\x1a',
+        'Home': '\x1b[H', 'End': '\x1b[F', 'Backspace': '\x7f'}
+# In application mode, which curses switches on, arrows are sent like this.
+KEYS.update({name: '\x1bO' + KEYS[name][-1] for name in ('Up', 'Down', 'Right', 'Left', 'Home',
+                                                         'End')})
+
+
+class Terminal:
+    """A program on a pseudo terminal. With `job`, below a shell-like parent that can stop it."""
+
+    def __init__(self, folder, rows=24, columns=80, arguments=('utf8',), job=False, **environment):
+        self.screen = Screen(rows, columns)
+        env = dict(os.environ, XDG_RUNTIME_DIR=folder, TERM='xterm-256color', LC_ALL='C.UTF-8',
+                   PATH='/usr/bin:/bin')
+        env.update(environment)
+        command = [WORKBENCH, *arguments]
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            try:
+                # The size is there before the program looks.
+                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+                if job:
+                    run_as_job(command, env)
+                os.execve(command[0], command, env)
+            finally:
+                os._exit(127)
+        self.before = termios.tcgetattr(self.fd)
+        self.raw = b''
+
+    def resize(self, rows, columns):
+        self.screen.resize(rows, columns)
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+
+    def read(self, seconds):
+        """Take what comes within `seconds`; False when nothing did or the terminal is closed."""
+        ready, _, _ = select.select([self.fd], [], [], seconds)
+        if not ready:
+            return False
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        self.raw += data
+        self.screen.feed(data)
+        return bool(data)
+
+    def settle(self, quiet=0.15):
+        while self.read(quiet):
+            pass
+
+    def wait(self, predicate, what):
+        deadline = time.monotonic() + PATIENCE
+        while not predicate():
+            if time.monotonic() > deadline:
+                raise AssertionError('%s did not come:\n%s' % (what, self.screen.dump()))
+            self.read(0.05)
+
+    def expect(self, text):
+        self.wait(lambda: text in self.screen.dump(), repr(text))
+
+    def keys(self, *names):
+        for name in names:
+            os.write(self.fd, KEYS.get(name, name).encode())
+            if name == 'Esc':
+                time.sleep(0.06)  # so that it is not taken for the start of an arrow key
+
+    def exit_status(self):
+        """Of the program, once it is gone; what it wrote last is taken."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            self.read(0.02)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.settle(0.02)
+                self.pid = 0
+                return os.waitstatus_to_exitcode(status)
+        raise AssertionError('the program does not end:\n' + self.screen.dump())
+
+    def close(self):
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        if self.fd >= 0:
+            os.close(self.fd)
+
+
+def run_as_job(command, env):
+    """As a shell does: the program in a group of its own; when it stops, wait for a line, then let
+    it go on."""
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        os.execve(command[0], command, env)
+    while True:
+        _, status = os.waitpid(child, os.WUNTRACED)
+        os.tcsetpgrp(0, os.getpgrp())
+        if not os.WIFSTOPPED(status):
+            os._exit(os.waitstatus_to_exitcode(status))
+        os.write(1, b'[stopped]')
+        os.read(0, 100)
+        os.tcsetpgrp(0, child)
+        os.kill(child, signal.SIGCONT)
+
+
+class Workbench(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.terminals = []
+
+    def engine(self, **machine):
+        engine = FakeEngine(self.folder.name, **machine)
+        self.addCleanup(lambda: os.path.exists(engine.path) and engine.close())
+        return engine
+
+    def start(self, *arguments, **options):
+        if arguments:
+            options['arguments'] = arguments
+        terminal = Terminal(self.folder.name, **options)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def asked(self, engine, terminal, method, count=1):
+        terminal.wait(lambda: [m for m, _ in engine.requests].count(method) >= count,
+                      'the request ' + method)
+
+    def assert_restored(self, terminal):
+        self.assertEqual(termios.tcgetattr(terminal.fd)[:4], terminal.before[:4])
+        self.assertFalse(terminal.screen.alternate, 'the normal screen is not back')
+        self.assertTrue(terminal.screen.cursor_shown, 'the cursor is not back')
+
+    # --- the tour
+
+    def tour(self, rows, columns, charset):
+        """Everything a new user does; the screens on the way, by name."""
+        engine = self.engine(steps=100)
+        t = self.start(charset, rows=rows, columns=columns)
+        screens = []
+
+        def take(name):
+            t.settle()
+            self.assertEqual(t.screen.unknown, [])
+            screens.append('== %s\n%s' % (name, t.screen.dump()))
+
+        t.expect('engine 4242 idle')
+        t.expect('none yet')
+        take('start')
+        t.keys('Down', ' ')
+        t.expect('press g')
+        take('two devices ticked')
+        t.keys('g', 'Tab', 'Down', 'Down', 'Down', '+')
+        t.expect('1024')
+        t.keys('Down', 'Enter', '0', '.', '3', 'Enter')
+        t.expect('0.3')
+        take('form edited')
+        t.keys('s')
+        self.asked(engine, t, 'submit')
+        engine.begin()
+        engine.step(40)
+        t.expect('step 40/100')
+        take('training')
+        for _ in range(4):
+            engine.epoch()
+        t.expect('epoch 4/10')
+        t.expect('step 100/100')
+        take('four epochs')
+        t.keys('r', '0', '.', '0', '5')
+        t.expect('Learning rate of run 1')
+        t.keys('Enter')
+        self.asked(engine, t, 'set_lr')
+        self.assertEqual(engine.live['lr'], 0.05)
+        t.keys('3')
+        t.expect('Train loss')
+        take('train loss')
+        t.keys('1')
+        t.resize(15, 48)
+        t.settle()
+        t.expect('Next run')
+        take('48x15')
+        t.resize(rows, columns)
+        t.settle()
+        t.keys('?')
+        t.expect('Shift-Tab')
+        take('help')
+        t.keys('Esc', 'x')
+        t.expect('Stop run 1')
+        t.keys('n', 'q')
+        self.assertEqual(t.exit_status(), 0)
+        self.assert_restored(t)
+        self.assertIn('run 1 goes on', t.screen.dump())
+        self.assertEqual([m for m, _ in engine.requests].count('stop'), 0)
+        # And back: the run and its curve are there.
+        t = self.start(charset, rows=rows, columns=columns)
+        t.expect('epoch 4/10')
+        t.wait(lambda: [m for m, _ in engine.requests].count('show') >= 2, 'the curve')
+        take('come back')
+        engine.end()
+        t.expect('run 1 is done')
+        take('done')
+        t.keys('q')
+        self.assertEqual(t.exit_status(), 0)
+        return ''.join(screens)
+
+    def compare(self, name, actual):
+        path = os.path.join(GOLDEN, name + '.txt')
+        if os.environ.get('UPDATE_GOLDEN'):
+            with open(path, 'w') as out:
+                out.write(actual)
+            return
+        with open(path) as file:
+            expected = file.read()
+        if actual != expected:
+            self.fail('\n' + ''.join(difflib.unified_diff(
+                expected.splitlines(True), actual.splitlines(True), path, 'actual')))
+
+    def test_tour_80x24(self):
+        self.compare('screen.80x24.utf8', self.tour(24, 80, 'utf8'))
+
+    def test_tour_100x30(self):
+        self.compare('screen.100x30.utf8', self.tour(30, 100, 'utf8'))
+
+    def test_tour_200x50_ascii(self):
+        self.compare('screen.200x50.ascii', self.tour(50, 200, 'ascii'))
+
+    # --- the engine
+
+    def test_first_frame_is_small(self):
+        engine = self.engine()
+        engine.submit({'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10})
+        engine.begin()
+        for _ in range(5):
+            engine.epoch()
+        t = self.start()
+        t.expect('epoch 5/10')
+        t.settle()
+        print('first frames of a running run: %d bytes' % t.screen.bytes, file=sys.stderr)
+        # The frame, and the curve when it has been asked for.
+        self.assertLess(t.screen.bytes, 2 * 3500)
+
+    def test_training_writes_little(self):
+        engine = self.engine()
+        engine.submit({'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10})
+        engine.begin()
+        t = self.start()
+        t.expect('run 1')
+        t.settle()
+        states, before = 20, t.screen.bytes
+        for _ in range(states):
+            engine.step(3)
+            t.settle(0.05)
+        print('a state while training: %d bytes' % ((t.screen.bytes - before) // states),
+              file=sys.stderr)
+        self.assertLess(t.screen.bytes - before, 350 * states)
+        engine.end()
+        t.expect('run 1 is done')
+        t.settle()
+        before = t.screen.bytes
+        for _ in range(10):
+            engine.say_state()
+            t.settle(0.05)
+        self.assertEqual(t.screen.bytes, before, 'an idle screen writes')
+
+    def test_no_engine_is_a_state(self):
+        t = self.start()
+        t.expect('no engine')
+        t.expect('press e to')
+        t.keys('q')
+        self.assertEqual(t.exit_status(), 0)
+
+    def test_lost_engine_comes_back(self):
+        engine = self.engine()
+        t = self.start()
+        t.expect('engine 4242 idle')
+        engine.close()
+        t.expect('engine lost')
+        engine.listen()
+        t.expect('engine 4242 idle')
+        t.keys('q')
+        self.assertEqual(t.exit_status(), 0)
+
+    def test_keys_work_while_the_engine_is_stalled(self):
+        engine = self.engine()
+        t = self.start()
+        t.expect('engine 4242 idle')
+        engine.stalled.set()
+        self.addCleanup(engine.stalled.clear)
+        t.keys('s', 's', 's', 's')
+        t.expect('submitted')
+        t.keys('Tab')
+        t.expect('model: network')
+        t.keys('?')
+        t.expect('Shift-Tab')
+        t.keys('Esc', 'q')
+        self.assertEqual(t.exit_status(), 0)
+
+    def test_refused_request_is_explained(self):
+        self.engine()
+        t = self.start('utf8', 'batch=13')
+        t.expect('engine 4242 idle')
+        t.keys('s')
+        t.expect('batch 13 is unlucky')
+
+    def test_start_at_once(self):
+        engine = self.engine()
+        t = self.start('utf8', 'start', 'batch=77')
+        self.asked(engine, t, 'submit')
+        self.assertEqual(engine.runs[0]['batch'], 77)
+        t.expect('queued')
+
+    # --- the terminal
+
+    def ended_by(self, send, status):
+        self.engine()
+        t = self.start()
+        t.expect('engine 4242 idle')
+        self.assertTrue(t.screen.alternate)
+        send(t)
+        self.assertEqual(t.exit_status(), status)
+        self.assert_restored(t)
+
+    def test_ctrl_c_restores(self):
+        self.ended_by(lambda t: t.keys('Ctrl-C'), 0)
+
+    def test_sigterm_restores(self):
+        self.ended_by(lambda t: os.kill(t.pid, signal.SIGTERM), 1)
+
+    def test_sighup_restores(self):
+        self.ended_by(lambda t: os.kill(t.pid, signal.SIGHUP), 1)
+
+    def test_stop_and_go_on(self):
+        self.engine()
+        t = self.start('utf8', job=True)
+        t.expect('engine 4242 idle')
+        t.settle()
+        picture = t.screen.dump()
+        t.keys('Ctrl-Z')
+        t.expect('[stopped]')
+        self.assertFalse(t.screen.alternate)
+        self.assertTrue(t.screen.cursor_shown)
+        os.write(t.fd, b'fg\n')
+        t.wait(lambda: t.screen.alternate, 'the screen')
+        t.settle()
+        self.assertEqual(t.screen.dump(), picture)
+        t.keys('q')
+        self.assertEqual(t.exit_status(), 0)
+
+    def test_closed_terminal_ends_the_viewer(self):
+        self.engine()
+        t = self.start()
+        t.expect('engine 4242 idle')
+        os.close(t.fd)
+        t.fd = -1
+        started = time.monotonic()
+        pid, status, usage = 0, 0, None
+        while pid == 0 and time.monotonic() < started + PATIENCE:
+            pid, status, usage = os.wait4(t.pid, os.WNOHANG)
+            time.sleep(0.01)
+        self.assertEqual(pid, t.pid, 'the viewer outlives its terminal')
+        t.pid = 0
+        self.assertNotEqual(os.waitstatus_to_exitcode(status), 0)
+        self.assertLess(usage.ru_utime + usage.ru_stime, 1.0, 'it spins')
+
+    def test_unusable_terminals_are_refused(self):
+        for name in ('dumb', 'no-such-terminal', ''):
+            t = self.start(TERM=name)
+            self.assertEqual(t.exit_status(), 2)
+            self.assertIn('dpartui train', t.screen.dump().replace('\n', ''))
+            self.assertNotIn(b'\x1b', t.raw)
+
+    def test_blocked_terminal_gets_one_fresh_frame(self):
+        engine = self.engine()
+        engine.submit({'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10})
+        engine.begin()
+        t = self.start()
+        t.expect('run 1')
+        t.settle()
+        t.keys('\x13')  # Ctrl-S
+        time.sleep(0.1)
+        for _ in range(50):
+            engine.step(4)
+        time.sleep(0.3)
+        before = t.screen.bytes
+        t.keys('\x11')  # Ctrl-Q
+        t.expect('step 200/235')
+        t.settle()
+        self.assertLess(t.screen.bytes - before, 3500, 'a backlog came')
+
+    def storm(self, seed, resizes, keys, charset):
+        chance = random.Random(seed)
+        engine = self.engine(cpus=4)
+        engine.submit({'devices': 'cpu:0-3', 'batch': 512, 'lr': 0.2, 'epochs': 50})
+        engine.begin()
+        t = self.start(charset)
+        t.expect('run 1')
+        plain = 'sxrgeuyn +-1234c?hjk509.' + '\t\r\x7f'
+        while resizes or keys:
+            if chance.random() < resizes / (resizes + keys):
+                t.resize(chance.randint(1, 60), chance.randint(1, 200))
+                resizes -= 1
+            else:
+                t.keys(chance.choice(list(plain) + ['Up', 'Down', 'Left', 'Right', 'Home', 'End']))
+                keys -= 1
+            if chance.random() < 0.05:
+                engine.step(7)
+            if chance.random() < 0.01 and engine.live['epoch'] < 50:
+                engine.epoch()
+            t.read(0)
+        t.resize(24, 80)
+        t.settle()
+        t.keys('Esc', 'Esc')
+        t.settle()
+        self.assertEqual(os.waitpid(t.pid, os.WNOHANG)[0], 0, 'the workbench died')
+        # What many small changes have left is what one fresh picture shows.
+        picture = t.screen.dump()
+        t.keys('Ctrl-L')
+        t.settle()
+        self.assertEqual(t.screen.dump(), picture)
+        self.assertEqual(t.screen.unknown, [])
+        t.keys('q')
+        self.assertEqual(t.exit_status(), 0)
+
+    def test_random_keys_and_resizes(self):
+        self.storm(1, 300, 2000, 'utf8')
+
+
+if __name__ == '__main__':
+    unittest.main()
