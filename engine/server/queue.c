@@ -69,7 +69,7 @@ static void keep_end(struct queue *queue, struct record *record, const char *sta
                   "status", status, "epochs", (json_int_t)record->epochs_done, "steps",
                   (json_int_t)(record->has_progress ? record->progress.step : 0));
     if (event && error)
-        json_object_set_new(event, "error", json_string(error));
+        json_object_set_new(event, "error", json_any_text(error));
     /* Memory may have run out for the event; the run has ended all the same. */
     if (event)
         keep_event(queue, record, event);

@@ -26,6 +26,12 @@ bool json_get_string(const json_t *object, const char *key, const char **out, st
  */
 #define JSON_LINE (JSON_COMPACT | JSON_REAL_PRECISION(15))
 
+/*
+ * A string for text that may hold anything (paths, messages of the system): what is not UTF-8
+ * becomes '?'. NULL: memory ran out.
+ */
+json_t *json_any_text(const char *text);
+
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);
 
