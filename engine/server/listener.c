@@ -50,7 +50,7 @@ static bool take_lock(struct listener *listener, double seconds, struct error *e
             ok = error_set(err, ERROR_FAILED,
                            "%s: held by an engine that does not answer; end that process", path);
         else
-            nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = 20000000L}, NULL);
     }
     free(path);
     return ok;
