@@ -106,7 +106,7 @@ void view_event(struct view *view, json_t *event)
     if (view->lost || !name)
         return;
     if (view->kind == VIEW_JSON) {
-        json_dumpf(event, stdout, JSON_LINE);
+        json_dumpf(event, stdout, JSON_COMPACT);
         putchar('\n');
     } else {
         print_text(view, event, name);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
-
 bool event_log_open(struct event_log *log, const char *path, struct error *err)
 {
     *log = (struct event_log)EVENT_LOG_INIT;
@@ -44,7 +42,7 @@ void event_log_put(struct event_log *log, const json_t *event)
 {
     if (log->fd < 0)
         return;
-    char *line = json_dumps(event, JSON_LINE);
+    char *line = json_dumps(event, JSON_COMPACT);
     if (!line) {
         errno = ENOMEM;
         give_up(log);
