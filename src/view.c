@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "format.h"
 
 enum view_kind view_choose(bool json)
