@@ -467,6 +467,28 @@ class Engine(Case):
         self.good("train", *SHORT)
         self.assertNotEqual(self.pid(), old)
 
+    def test_it_is_found_again_when_its_socket_was_removed(self):
+        """As by a login manager at the end of the last session, while a run goes on."""
+        self.good("train", *ENDLESS, "--detach")
+        engine = self.pid()
+        for leave_folder in (True, False):
+            if leave_folder:
+                os.unlink(self.path("dpartui/engine.sock"))
+            else:
+                os.rename(self.path("dpartui"), self.path("former"))
+            self.wait_for("the engine", lambda: self.good_json("engine", "status")["running"])
+            self.assertEqual(self.pid(), engine)
+        self.assertEqual(self.status_of(1), "running")
+
+    def test_when_another_has_its_place_it_ends_idle(self):
+        self.good("engine", "start")
+        first = self.pid()
+        os.rename(self.path("dpartui"), self.path("former"))
+        self.good("engine", "start")
+        self.assertNotEqual(self.pid(), first)
+        self.wait_gone(first)
+        self.assertTrue(self.good_json("engine", "status")["running"])
+
     def test_a_lost_engine_is_an_error(self):
         child = self.start("train", *ENDLESS)
         child.stdout.readline()
