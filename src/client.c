@@ -36,7 +36,7 @@ struct client {
 
 static void pause_briefly(void)
 {
-    struct timespec time = {.tv_nsec = 20 * 1000 * 1000};
+    struct timespec time = {.tv_nsec = 20000000L};
     nanosleep(&time, NULL);
 }
 
@@ -195,7 +195,7 @@ static bool queue_request(struct client *client, const char *method, json_t *par
                           struct error *err)
 {
     json_t *request = json_pack("{s:s, s:I, s:s}", "jsonrpc", "2.0", "id",
-                                (json_int_t)(client->last_id + 1), "method", method);
+                                (json_int_t)client->last_id + 1, "method", method);
     bool ok = request && (!params || json_object_set(request, "params", params) == 0);
     char *line = ok ? json_dumps(request, JSON_COMPACT) : NULL;
     json_decref(request);
@@ -267,11 +267,9 @@ static bool next_from_wire(struct client *client, json_t **message, struct error
             text_append(&client->in, buffer, (size_t)got);
             if (client->in.failed)
                 return error_memory(err, "message from the engine");
-        } else if (got == 0) {
-            return connection_lost(err);
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             return true;
-        } else if (errno != EINTR) {
+        } else if (got == 0 || errno != EINTR) {
             return connection_lost(err);
         }
     }

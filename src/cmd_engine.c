@@ -75,7 +75,7 @@ static bool wait_for_end(struct client *client, struct error *err)
         if (clock_seconds() > deadline)
             return error_set(err, ERROR_FAILED, "the engine has not ended in %g s", STOP_SECONDS);
         if (!message)
-            nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = 10000000L}, NULL);
     }
     return true;
 }

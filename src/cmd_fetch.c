@@ -95,7 +95,7 @@ static json_t *request(struct invocation *invocation, struct error *err)
     json_t *params = json_pack("{s:s, s:s?, s:s?}", "dataset", invocation->arguments[0], "data_dir",
                                spec->data_dir, "from", invocation_value(invocation, "from"));
     if (!params)
-        error_memory(err, "fetch");
+        error_set(err, ERROR_USAGE, "a name or path among the arguments is not UTF-8");
     return params;
 }
 

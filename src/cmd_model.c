@@ -136,8 +136,9 @@ static int run(struct invocation *invocation, struct error *err)
         !run_spec_finish(invocation, err) || !session_open_to_ask(&client, err))
         return STATUS_FAILED;
     json_t *params = spec_to_json(spec);
-    bool ok = params ? client_call(client, "model", params, MODEL_SECONDS, &model, err)
-                     : error_memory(err, "model");
+    bool ok = params
+                  ? client_call(client, "model", params, MODEL_SECONDS, &model, err)
+                  : error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
     if (ok && invocation_has(invocation, "json"))
         print_json(model);
     else if (ok)

@@ -15,7 +15,7 @@ static bool submit(struct client *client, const struct spec *spec, long *run, st
     json_t *result = NULL;
     json_t *params = spec_to_json(spec);
     if (!params)
-        return error_memory(err, "run");
+        return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
     if (!client_call(client, "submit", params, SUBMIT_SECONDS, &result, err))
         return false;
     *run = (long)json_integer_value(json_object_get(result, "run"));

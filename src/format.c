@@ -115,6 +115,6 @@ const char *format_devices(char *buffer, size_t size, const json_t *list)
 
 void print_json(const json_t *value)
 {
-    json_dumpf(value, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    json_dumpf(value, stdout, JSON_INDENT(1));
     putchar('\n');
 }

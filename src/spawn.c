@@ -16,7 +16,7 @@
 #include "base/paths.h"
 
 /* engine.log is moved to engine.log.1 before a start that would find it longer than this. */
-#define LOG_LIMIT (256 * 1024)
+#define LOG_LIMIT 262144
 
 static const char engine_program[] = "dpartui-engine";
 

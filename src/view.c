@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "format.h"
 
 enum view_kind view_choose(bool json)
@@ -106,7 +105,7 @@ void view_event(struct view *view, json_t *event)
     if (view->lost || !name)
         return;
     if (view->kind == VIEW_JSON) {
-        json_dumpf(event, stdout, JSON_LINE);
+        json_dumpf(event, stdout, JSON_COMPACT);
         putchar('\n');
     } else {
         print_text(view, event, name);

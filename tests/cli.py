@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The two programs from the outside: usage, output, exit statuses, signals, the engine's life."""
 
+import http.server
 import json
 import os
 import pty
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -28,7 +30,8 @@ COMMANDS = ["train", "devices", "model", "runs", "show", "stop", "fetch", "engin
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
-        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, LC_ALL="C")
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, XDG_STATE_HOME=self.folder,
+                        LC_ALL="C")
         self.children = []
 
     def tearDown(self):
@@ -37,6 +40,10 @@ class Case(unittest.TestCase):
                 child.kill()
             child.communicate()
         self.run_program("engine", "stop", "--now")
+        log = self.path("dpartui/engine.log")
+        if os.path.exists(log):
+            with open(log, encoding="utf8") as file:
+                self.assertNotRegex(file.read(), "Sanitizer|runtime error")
         shutil.rmtree(self.folder)
 
     def path(self, name):
@@ -250,7 +257,57 @@ class Training(Case):
     def test_foreground_leaves_the_background_alone(self):
         self.good("train", *SHORT, "--foreground")
         self.assertFalse(self.good_json("engine", "status")["running"])
-        self.assertEqual(os.listdir(os.path.join(self.folder, "dpartui")), [])
+        self.assertFalse(os.path.exists(self.path("dpartui/engine.lock")))
+
+
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Sends a large file drop by drop, until nobody takes it any more."""
+
+    left = threading.Event()
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(10 ** 9))
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(b"x" * 1000)
+                time.sleep(0.01)
+        except OSError:
+            self.left.set()
+
+    def log_message(self, format, *args):
+        pass
+
+
+class Fetching(Case):
+    def setUp(self):
+        super().setUp()
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+        self.server.daemon_threads = True
+        Slow.left.clear()
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def tearDown(self):
+        self.server.shutdown()
+        self.server.server_close()
+        super().tearDown()
+
+    def test_it_ends_with_the_command(self):
+        for engine in (False, True):
+            if engine:
+                self.good("engine", "start")
+            child = self.start("fetch", "mnist", "--data-dir", self.path("data"), "--from",
+                               f"http://127.0.0.1:{self.server.server_port}/")
+            self.assertIn("images", child.stdout.readline())
+            child.send_signal(signal.SIGINT)
+            child.communicate(timeout=PATIENCE)
+            self.assertTrue(Slow.left.wait(PATIENCE), "the download goes on")
+            Slow.left.clear()
+
+    def test_failures(self):
+        place = ["--data-dir", self.path("data"), "--from", "file:///no/such/place"]
+        self.assertIn("/no/such/place", self.bad(1, "fetch", "mnist", *place))
 
 
 class Signals(Case):
@@ -275,7 +332,7 @@ class Signals(Case):
 
     def test_interrupted_twice_it_ends_at_once(self):
         weights = self.path("twice.safetensors")
-        child = self.start("train", "--model", "smallnet", "--data", "glyphs", "--batch", "4000",
+        child = self.start("train", "--model", "smallnet", "--data", "glyphs", "--batch", "1500",
                            "--save", weights, "--epochs", "100")
         self.wait_for("the run", lambda: self.good_json("runs"))
         self.wait_status(1, "running")
@@ -303,7 +360,7 @@ class Signals(Case):
             self.wait_status(run, "stopped")
 
     def test_a_private_run_survives_a_hang_up(self):
-        child = self.follow(*ENDLESS, "--foreground", "--max-steps", "20000")
+        child = self.follow(*ENDLESS, "--foreground", "--max-steps", "3000")
         child.send_signal(signal.SIGHUP)
         out, _ = self.finish(child, 0)
         self.assertRegex(out.splitlines()[-1], "^test acc ")
@@ -409,6 +466,28 @@ class Engine(Case):
         self.assertTrue(os.path.exists(self.path("dpartui/engine.sock")))
         self.good("train", *SHORT)
         self.assertNotEqual(self.pid(), old)
+
+    def test_it_is_found_again_when_its_socket_was_removed(self):
+        """As by a login manager at the end of the last session, while a run goes on."""
+        self.good("train", *ENDLESS, "--detach")
+        engine = self.pid()
+        for leave_folder in (True, False):
+            if leave_folder:
+                os.unlink(self.path("dpartui/engine.sock"))
+            else:
+                os.rename(self.path("dpartui"), self.path("former"))
+            self.wait_for("the engine", lambda: self.good_json("engine", "status")["running"])
+            self.assertEqual(self.pid(), engine)
+        self.assertEqual(self.status_of(1), "running")
+
+    def test_when_another_has_its_place_it_ends_idle(self):
+        self.good("engine", "start")
+        first = self.pid()
+        os.rename(self.path("dpartui"), self.path("former"))
+        self.good("engine", "start")
+        self.assertNotEqual(self.pid(), first)
+        self.wait_gone(first)
+        self.assertTrue(self.good_json("engine", "status")["running"])
 
     def test_a_lost_engine_is_an_error(self):
         child = self.start("train", *ENDLESS)

@@ -107,7 +107,7 @@ static void put_end(struct connection *connection)
 
 void connection_put(struct connection *connection, json_t *message)
 {
-    char *line = message ? json_dumps(message, JSON_LINE) : NULL;
+    char *line = message ? json_dumps(message, JSON_COMPACT) : NULL;
     json_decref(message);
     if (!line) {
         connection->lost = true; /* out of memory: its own end, nobody else's */
@@ -135,10 +135,7 @@ void connection_put_result(struct connection *connection, json_t *id, json_t *re
 
 void connection_put_error(struct connection *connection, json_t *id, int code, const char *text)
 {
-    json_t *message = json_string(text);
-    /* An error's text may quote what the viewer sent. */
-    if (!message)
-        message = json_string("the error's text is not UTF-8");
+    json_t *message = json_any_text(text); /* it may quote anything */
     json_t *safe_id = id ? json_incref(id) : json_null();
     connection_put(connection, json_pack("{s:s, s:o, s:{s:i, s:o}}", "jsonrpc", "2.0", "id",
                                          safe_id, "error", "code", code, "message", message));

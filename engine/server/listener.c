@@ -50,10 +50,38 @@ static bool take_lock(struct listener *listener, double seconds, struct error *e
             ok = error_set(err, ERROR_FAILED,
                            "%s: held by an engine that does not answer; end that process", path);
         else
-            nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = 20000000L}, NULL);
     }
     free(path);
     return ok;
+}
+
+/* Does the path lead to the socket we bound? */
+static bool is_ours(const struct listener *listener)
+{
+    struct stat info;
+    return stat(listener->address.sun_path, &info) == 0 && info.st_dev == listener->device &&
+           info.st_ino == listener->inode;
+}
+
+static bool remember(struct listener *listener)
+{
+    struct stat info;
+    if (stat(listener->address.sun_path, &info) != 0)
+        return false;
+    listener->device = info.st_dev;
+    listener->inode = info.st_ino;
+    return true;
+}
+
+bool listener_is_found(const struct listener *listener)
+{
+    struct error ignored = ERROR_INIT;
+    struct sockaddr_un address;
+    if (!local_socket_address(&address, &ignored))
+        return true; /* there is no better place */
+    return listener->fd >= 0 && strcmp(address.sun_path, listener->address.sun_path) == 0 &&
+           is_ours(listener);
 }
 
 bool listener_open(struct listener *listener, const struct engine_log *log, double seconds,
@@ -75,7 +103,7 @@ bool listener_open(struct listener *listener, const struct engine_log *log, doub
     /* The directory is private already (paths_runtime_dir); the mode is a second door. */
     else if (bind(listener->fd, (struct sockaddr *)&listener->address, sizeof listener->address))
         error_errno(err, "%s: cannot bind the engine's socket", path);
-    else if (chmod(path, 0600) != 0 || listen(listener->fd, 64) != 0)
+    else if (chmod(path, 0600) != 0 || !remember(listener) || listen(listener->fd, 64) != 0)
         error_errno(err, "%s: cannot listen", path);
     else
         return true;
@@ -102,7 +130,8 @@ void listener_close(struct listener *listener)
         return;
     close(listener->fd);
     listener->fd = -1;
-    unlink(listener->address.sun_path);
+    if (is_ours(listener))
+        unlink(listener->address.sun_path);
 }
 
 void listener_release(struct listener *listener)

@@ -3,6 +3,7 @@
 #define DPARTUI_ENGINE_SERVER_LISTENER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #include "base/error.h"
@@ -17,6 +18,8 @@ struct listener {
     int fd, lock_fd; /* -1: none */
     const struct engine_log *log;
     struct sockaddr_un address;
+    dev_t device; /* of the socket in the file system: is it still ours? */
+    ino_t inode;
 };
 
 #define LISTENER_INIT                                                                              \
@@ -33,6 +36,12 @@ bool listener_open(struct listener *listener, const struct engine_log *log, doub
 
 /* The next connection of this user, non-blocking and close-on-exec; -1 with errno: none now. */
 int listener_accept(struct listener *listener);
+
+/*
+ * Is the socket still where viewers look for it? Login managers remove the runtime directory when
+ * the user's last session ends, and make it anew with the next one, while a run goes on.
+ */
+bool listener_is_found(const struct listener *listener);
 
 /* Stop listening and take the socket away. The lock stays until listener_release. */
 void listener_close(struct listener *listener);

@@ -40,11 +40,11 @@ static void keep_event(struct queue *queue, struct record *record, json_t *event
     bool is_step = name && strcmp(name, "step") == 0;
     char *text = NULL;
     if (json_object_get(event, "run")) {
-        text = json_dumps(event, JSON_LINE);
+        text = json_dumps(event, JSON_COMPACT);
     } else {
         json_t *numbered = json_pack("{s:I}", "run", (json_int_t)record->number);
         if (numbered && json_object_update(numbered, event) == 0)
-            text = json_dumps(numbered, JSON_LINE);
+            text = json_dumps(numbered, JSON_COMPACT);
         json_decref(numbered);
     }
     if (!text) {
@@ -69,7 +69,7 @@ static void keep_end(struct queue *queue, struct record *record, const char *sta
                   "status", status, "epochs", (json_int_t)record->epochs_done, "steps",
                   (json_int_t)(record->has_progress ? record->progress.step : 0));
     if (event && error)
-        json_object_set_new(event, "error", json_string(error));
+        json_object_set_new(event, "error", json_any_text(error));
     /* Memory may have run out for the event; the run has ended all the same. */
     if (event)
         keep_event(queue, record, event);

@@ -136,7 +136,7 @@ static json_t *device_names(const struct spec *spec)
 
 static json_t *string_or_null(const char *text)
 {
-    return text && *text ? json_string(text) : json_null();
+    return text && *text ? json_any_text(text) : json_null();
 }
 
 static const char *model_name(const struct record *record)

@@ -69,6 +69,8 @@ static void prepare_poll(struct server *server, struct poll_set *set, double now
         look_again(set, server->serve_events);
     if (server->leave_by > 0)
         look_again(set, server->leave_by);
+    if (server->options->private_fd < 0 && !server->leaving)
+        look_again(set, server->check_socket);
     for (int i = 0; i < server->connection_count; i++) {
         struct connection *connection = server->connections[i];
         bool lines = server_has_lines(connection);
@@ -153,6 +155,7 @@ static void serve(struct server *server, const struct poll_set *set)
             server_drop_connection(server, i);
     if (set->fds[POLL_LISTEN].revents & POLLIN && server->listener.fd >= 0)
         server_accept_connections(server, now);
+    server_check_socket(server, now);
 }
 
 static bool output_waits(const struct server *server)

@@ -33,6 +33,8 @@ struct server {
     atomic_bool wake_set; /* ... unless they have since the loop last looked */
     double serve_events;  /* when events may be handed out again */
     double accept_again;  /* no descriptors left: when to try again */
+    double check_socket;  /* when to see whether viewers still find us */
+    bool unfound;         /* they do not: another engine has our place */
     int end_signals;
     bool leaving;
     double leave_by; /* when to give up on what still hangs; 0: wait for it */
@@ -50,6 +52,9 @@ void server_count_followers(struct server *server);
 
 /* state.c: the state notification's parameters. */
 json_t *server_state_json(struct server *server);
+
+/* listen.c: listen again where viewers look now; an idle engine that nobody can find ends. */
+void server_check_socket(struct server *server, double now);
 
 /* server.c: begin to end; have the loop look again soon (any thread; the context is the server). */
 void server_leave(struct server *server, enum run_stop how);

@@ -2,6 +2,8 @@
 #include "base/json.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const json_t *member(const json_t *object, const char *key)
 {
@@ -56,6 +58,20 @@ bool json_get_string(const json_t *object, const char *key, const char **out, st
         return error_set(err, ERROR_USAGE, "'%s' must be a string", key);
     *out = json_string_value(value);
     return true;
+}
+
+json_t *json_any_text(const char *text)
+{
+    json_t *string = json_string(text);
+    char *copy = string ? NULL : strdup(text);
+    if (!copy)
+        return string;
+    for (char *at = copy; *at; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    string = json_string(copy);
+    free(copy);
+    return string;
 }
 
 json_t *json_finite(double value)

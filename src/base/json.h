@@ -21,10 +21,10 @@ bool json_get_double(const json_t *object, const char *key, double low, double h
 bool json_get_string(const json_t *object, const char *key, const char **out, struct error *err);
 
 /*
- * How figures are written: one line, and as many digits as a double is sure to hold, so that 0.1
- * does not become 0.10000000000000001.
+ * A string for text that may hold anything (paths, messages of the system): what is not UTF-8
+ * becomes '?'. NULL: memory ran out.
  */
-#define JSON_LINE (JSON_COMPACT | JSON_REAL_PRECISION(15))
+json_t *json_any_text(const char *text);
 
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);
