@@ -303,6 +303,28 @@ class Workbench(unittest.TestCase):
         t.settle()
         self.assertLess(t.screen.bytes - before, 3500, 'a backlog came')
 
+    def test_stopped_terminal_can_be_left(self):
+        engine = self.engine()
+        t = self.start()
+        t.expect('engine 4242 idle')
+        t.settle()
+        t.keys('\x13')  # Ctrl-S
+        time.sleep(0.1)
+        engine.submit({'devices': 'cpu:0', 'batch': 256, 'lr': 0.1, 'epochs': 10})
+        engine.begin()
+        time.sleep(0.2)
+        os.kill(t.pid, signal.SIGTERM)
+        self.assertEqual(t.exit_status(), 1)
+        self.assert_restored(t)
+
+    def test_other_terminals(self):
+        self.engine()
+        for name in ('vt100', 'ansi', 'linux', 'screen', 'xterm'):
+            t = self.start('ascii', TERM=name)
+            t.expect('engine 4242 idle')
+            t.keys('q')
+            self.assertEqual(t.exit_status(), 0)
+
     def storm(self, seed, resizes, keys, charset):
         chance = random.Random(seed)
         engine = self.engine(cpus=4)
