@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <term.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "ui/key.h"
@@ -26,8 +27,9 @@ struct terminal {
     bool utf8;
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT];
-    struct surface shown; /* what curses has been given */
-    bool everything;      /* the next frame owes nothing to `shown` */
+    struct surface shown;  /* what curses has been given */
+    struct termios before; /* as the terminal was */
+    bool everything;       /* the next frame owes nothing to `shown` */
 };
 
 /*
@@ -137,6 +139,10 @@ bool term_open(struct terminal **out, enum charset charset, bool colour, struct 
     struct terminal *term = calloc(1, sizeof *term);
     if (term == NULL)
         return error_memory(err, "the terminal");
+    if (tcgetattr(STDOUT_FILENO, &term->before) != 0) {
+        free(term);
+        return error_errno(err, "the modes of the terminal cannot be read");
+    }
     term->utf8 = choose_utf8(charset, type);
     set_escdelay(ESCAPE_DELAY_MS);
     term->screen = make_screen(type);
@@ -160,21 +166,37 @@ bool term_open(struct terminal **out, enum charset charset, bool colour, struct 
     return true;
 }
 
-void term_close(struct terminal *term)
+/* Whether the terminal takes its last words. One that the user stopped with Ctrl-S starts again
+ * when the keys for that lose their meaning. */
+static bool takes_output(void)
 {
-    if (term == NULL)
-        return;
-    /* Writing to a terminal that takes nothing would keep the process for ever. */
+    struct termios modes;
     struct pollfd wait = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    if (poll(&wait, 1, LEAVE_WAIT_MS) == 1 && (wait.revents & POLLOUT)) {
+
+    if (tcgetattr(STDOUT_FILENO, &modes) == 0) {
+        modes.c_iflag &= ~(tcflag_t)IXON;
+        tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
+    }
+    return poll(&wait, 1, LEAVE_WAIT_MS) == 1 && (wait.revents & POLLOUT);
+}
+
+bool term_close(struct terminal *term)
+{
+    bool taken = term != NULL && takes_output();
+
+    if (term == NULL)
+        return false;
+    if (taken) {
         curs_set(1);
         endwin();
+        delscreen(term->screen);
     } else {
-        reset_shell_mode();
+        /* Whatever curses does now would write, and writing would keep the process for ever. */
+        tcsetattr(STDOUT_FILENO, TCSANOW, &term->before);
     }
-    delscreen(term->screen);
     surface_free(&term->shown);
     free(term);
+    return taken;
 }
 
 bool term_utf8(const struct terminal *term)
