@@ -88,32 +88,42 @@ static bool choose_utf8(enum charset charset, const char *type)
     return locale || setlocale(LC_CTYPE, "C.UTF-8") != NULL;
 }
 
-static bool check_terminal(const char *type, struct error *err)
+/* The terminal's type, NULL when the workbench cannot run on it. */
+static const char *usable_terminal(struct error *err)
 {
+    const char *type = getenv("TERM");
     int status;
 
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return error_set(err, ERROR_USAGE,
-                         "the workbench needs a terminal and standard %s is none: use `dpartui "
-                         "train`, which also writes to files and pipes",
-                         isatty(STDIN_FILENO) ? "output" : "input");
-    if (type == NULL || type[0] == '\0')
-        return error_set(err, ERROR_USAGE,
-                         "TERM is not set, so the workbench cannot tell what the terminal does: "
-                         "set it or use `dpartui train`");
-    if (setupterm(type, STDOUT_FILENO, &status) != OK)
-        return error_set(err, ERROR_USAGE,
-                         "the terminal type TERM=%.64s is not known on this machine: set TERM to "
-                         "one that is (vt100, xterm) or use `dpartui train`",
-                         type);
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        error_set(err, ERROR_USAGE,
+                  "the workbench needs a terminal and standard %s is none: use `dpartui "
+                  "train`, which also writes to files and pipes",
+                  isatty(STDIN_FILENO) ? "output" : "input");
+        return NULL;
+    }
+    if (type == NULL || type[0] == '\0') {
+        error_set(err, ERROR_USAGE,
+                  "TERM is not set, so the workbench cannot tell what the terminal does: "
+                  "set it or use `dpartui train`");
+        return NULL;
+    }
+    if (setupterm(type, STDOUT_FILENO, &status) != OK) {
+        error_set(err, ERROR_USAGE,
+                  "the terminal type TERM=%.64s is not known on this machine: set TERM to "
+                  "one that is (vt100, xterm) or use `dpartui train`",
+                  type);
+        return NULL;
+    }
     bool usable = cursor_address != NULL && clear_screen != NULL && !generic_type && !hard_copy;
     del_curterm(cur_term);
-    if (!usable)
-        return error_set(err, ERROR_USAGE,
-                         "a terminal of type TERM=%.64s cannot place its cursor, which the "
-                         "workbench needs: use `dpartui train`",
-                         type);
-    return true;
+    if (!usable) {
+        error_set(err, ERROR_USAGE,
+                  "a terminal of type TERM=%.64s cannot place its cursor, which the "
+                  "workbench needs: use `dpartui train`",
+                  type);
+        return NULL;
+    }
+    return type;
 }
 
 /* curses installs handlers of its own for these when they have none. */
@@ -132,9 +142,9 @@ static SCREEN *make_screen(const char *type)
 
 bool term_open(struct terminal **out, enum charset charset, bool colour, struct error *err)
 {
-    const char *type = getenv("TERM");
+    const char *type = usable_terminal(err);
 
-    if (!check_terminal(type, err))
+    if (type == NULL)
         return false;
     struct terminal *term = calloc(1, sizeof *term);
     if (term == NULL)
