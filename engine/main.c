@@ -84,7 +84,9 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 
 /*
  * libgomp reads its environment once, before main(). Variables that pin threads override the CPUs
- * that each device chooses for itself, so the program starts once more without them.
+ * that each device chooses for itself, so the program starts once more without them. And threads
+ * that wait must sleep: the default, to spin for a while, is hardly faster on an idle machine and
+ * several times slower on one that has other things to do.
  */
 static void leave_openmp_settings(char **argv)
 {
@@ -95,6 +97,8 @@ static void leave_openmp_settings(char **argv)
         found |= getenv(names[i]) != NULL;
         unsetenv(names[i]);
     }
+    if (!getenv("OMP_WAIT_POLICY"))
+        found |= setenv("OMP_WAIT_POLICY", "passive", 1) == 0;
     if (found) {
         execv("/proc/self/exe", argv);
         fprintf(stderr, "dpartui-engine: cannot restart without OpenMP's variables: %s\n",

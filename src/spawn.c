@@ -41,13 +41,15 @@ static bool is_openmp_variable(const char *entry)
     return false;
 }
 
-/* A copy of the pointers of `environ` (the strings are shared) without OpenMP's variables. */
+/* A copy of the pointers of `environ` (the strings are shared) as the engine wants OpenMP's
+ * variables (see leave_openmp_settings there). */
 static char **engine_environment(struct error *err)
 {
+    static char passive[] = "OMP_WAIT_POLICY=passive";
     size_t count = 0, kept = 0;
     while (environ && environ[count])
         count++;
-    char **copy = calloc(count + 1, sizeof *copy);
+    char **copy = calloc(count + 2, sizeof *copy);
     if (!copy) {
         error_memory(err, "environment");
         return NULL;
@@ -55,6 +57,8 @@ static char **engine_environment(struct error *err)
     for (size_t i = 0; i < count; i++)
         if (!is_openmp_variable(environ[i]))
             copy[kept++] = environ[i];
+    if (!getenv("OMP_WAIT_POLICY"))
+        copy[kept] = passive;
     return copy;
 }
 

@@ -211,23 +211,25 @@ def write_safetensors(path, entries):
 
 
 def read_safetensors(path):
-    """name -> (shape, array), in the file's order; ValueError on what the format forbids."""
+    """name -> (shape, array), in the header's order; ValueError on what the format forbids."""
     with open(path, "rb") as file:
         data = file.read()
     length = struct.unpack_from("<Q", data)[0]
     header = json.loads(data[8:8 + length])
     header.pop("__metadata__", None)
     body, expected, out = memoryview(data)[8 + length:], 0, {}
-    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+    for name, entry in header.items():
         begin, end = entry["data_offsets"]
         values = array.array({"F32": "f", "I64": "q"}[entry["dtype"]])
-        count = math.prod(entry["shape"])
-        if begin != expected or end - begin != count * values.itemsize or end > len(body):
+        if end - begin != math.prod(entry["shape"]) * values.itemsize or end > len(body):
             raise ValueError(f"{path}: {name}: bytes {begin} to {end} do not fit the entry")
         values.frombytes(body[begin:end])
         if sys.byteorder == "big":
             values.byteswap()
         out[name] = (tuple(entry["shape"]), values)
+    for begin, end in sorted(entry["data_offsets"] for entry in header.values()):
+        if begin != expected:
+            raise ValueError(f"{path}: a hole or an overlap at byte {begin}")
         expected = end
     if expected != len(body):
         raise ValueError(f"{path}: {len(body) - expected} bytes behind the last entry")

@@ -3,13 +3,9 @@
 """The workbench on a terminal, as a user sees it: scripted keys, screens compared with
 tests/ui/golden/screen.*.txt, signals, resizes. UPDATE_GOLDEN=1 writes those files anew."""
 import difflib
-import fcntl
 import os
-import pty
 import random
-import select
 import signal
-import struct
 import sys
 import tempfile
 import termios
@@ -19,117 +15,10 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from fake_engine import FakeEngine  # noqa: E402
-from vt import Screen  # noqa: E402
+from terminal import PATIENCE, Terminal  # noqa: E402
 
 WORKBENCH = os.path.join(os.environ.get('top_builddir', '.'), 'tests', 'workbench')
 GOLDEN = os.path.join(HERE, 'ui', 'golden')
-PATIENCE = float(os.environ.get('SCREEN_PATIENCE', '20'))  # seconds before a test gives up
-KEYS = {'Up': '\x1b[A', 'Down': '\x1b[B', 'Right': '\x1b[C', 'Left': '\x1b[D', 'Tab': '\t',
-        'Enter': '\r', 'Esc': '\x1b', 'Ctrl-C': '\x03', 'Ctrl-L': '\x0c', 'Ctrl-Z': '\x1a',
-        'Home': '\x1b[H', 'End': '\x1b[F', 'Backspace': '\x7f'}
-# In application mode, which curses switches on, arrows are sent like this.
-KEYS.update({name: '\x1bO' + KEYS[name][-1] for name in ('Up', 'Down', 'Right', 'Left', 'Home',
-                                                         'End')})
-
-
-class Terminal:
-    """A program on a pseudo terminal. With `job`, below a shell-like parent that can stop it."""
-
-    def __init__(self, folder, rows=24, columns=80, arguments=('utf8',), job=False, **environment):
-        self.screen = Screen(rows, columns)
-        env = dict(os.environ, XDG_RUNTIME_DIR=folder, TERM='xterm-256color', LC_ALL='C.UTF-8',
-                   PATH='/usr/bin:/bin')
-        env.update(environment)
-        command = [WORKBENCH, *arguments]
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            try:
-                # The size is there before the program looks.
-                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
-                if job:
-                    run_as_job(command, env)
-                os.execve(command[0], command, env)
-            finally:
-                os._exit(127)
-        self.before = termios.tcgetattr(self.fd)
-        self.raw = b''
-
-    def resize(self, rows, columns):
-        self.screen.resize(rows, columns)
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
-
-    def read(self, seconds):
-        """Take what comes within `seconds`; False when nothing did or the terminal is closed."""
-        ready, _, _ = select.select([self.fd], [], [], seconds)
-        if not ready:
-            return False
-        try:
-            data = os.read(self.fd, 65536)
-        except OSError:
-            return False
-        self.raw += data
-        self.screen.feed(data)
-        return bool(data)
-
-    def settle(self, quiet=0.15):
-        while self.read(quiet):
-            pass
-
-    def wait(self, predicate, what):
-        deadline = time.monotonic() + PATIENCE
-        while not predicate():
-            if time.monotonic() > deadline:
-                raise AssertionError('%s did not come:\n%s' % (what, self.screen.dump()))
-            self.read(0.05)
-
-    def expect(self, text):
-        self.wait(lambda: text in self.screen.dump(), repr(text))
-
-    def keys(self, *names):
-        for name in names:
-            os.write(self.fd, KEYS.get(name, name).encode())
-            if name == 'Esc':
-                time.sleep(0.06)  # so that it is not taken for the start of an arrow key
-
-    def exit_status(self):
-        """Of the program, once it is gone; what it wrote last is taken."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            self.read(0.02)
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.settle(0.02)
-                self.pid = 0
-                return os.waitstatus_to_exitcode(status)
-        raise AssertionError('the program does not end:\n' + self.screen.dump())
-
-    def close(self):
-        if self.pid:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        if self.fd >= 0:
-            os.close(self.fd)
-
-
-def run_as_job(command, env):
-    """As a shell does: the program in a group of its own; when it stops, wait for a line, then let
-    it go on."""
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-    child = os.fork()
-    if child == 0:
-        os.setpgid(0, 0)
-        os.tcsetpgrp(0, os.getpid())
-        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-        os.execve(command[0], command, env)
-    while True:
-        _, status = os.waitpid(child, os.WUNTRACED)
-        os.tcsetpgrp(0, os.getpgrp())
-        if not os.WIFSTOPPED(status):
-            os._exit(os.waitstatus_to_exitcode(status))
-        os.write(1, b'[stopped]')
-        os.read(0, 100)
-        os.tcsetpgrp(0, child)
-        os.kill(child, signal.SIGCONT)
 
 
 class Workbench(unittest.TestCase):
@@ -144,9 +33,8 @@ class Workbench(unittest.TestCase):
         return engine
 
     def start(self, *arguments, **options):
-        if arguments:
-            options['arguments'] = arguments
-        terminal = Terminal(self.folder.name, **options)
+        command = [WORKBENCH, *(arguments or ('utf8',))]
+        terminal = Terminal(command, self.folder.name, **options)
         self.addCleanup(terminal.close)
         return terminal
 
@@ -184,7 +72,7 @@ class Workbench(unittest.TestCase):
         t.expect('0.3')
         take('form edited')
         t.keys('s')
-        self.asked(engine, t, 'submit')
+        t.expect('run 1 starts')
         engine.begin()
         engine.step(40)
         t.expect('step 40/100')
@@ -197,7 +85,7 @@ class Workbench(unittest.TestCase):
         t.keys('r', '0', '.', '0', '5')
         t.expect('Learning rate of run 1')
         t.keys('Enter')
-        self.asked(engine, t, 'set_lr')
+        t.expect('run 1 has the new learning rate')
         self.assertEqual(engine.live['lr'], 0.05)
         t.keys('3')
         t.expect('Train loss')
@@ -414,6 +302,28 @@ class Workbench(unittest.TestCase):
         t.expect('step 200/235')
         t.settle()
         self.assertLess(t.screen.bytes - before, 3500, 'a backlog came')
+
+    def test_stopped_terminal_can_be_left(self):
+        engine = self.engine()
+        t = self.start()
+        t.expect('engine 4242 idle')
+        t.settle()
+        t.keys('\x13')  # Ctrl-S
+        time.sleep(0.1)
+        engine.submit({'devices': 'cpu:0', 'batch': 256, 'lr': 0.1, 'epochs': 10})
+        engine.begin()
+        time.sleep(0.2)
+        os.kill(t.pid, signal.SIGTERM)
+        self.assertEqual(t.exit_status(), 1)
+        self.assert_restored(t)
+
+    def test_other_terminals(self):
+        self.engine()
+        for name in ('vt100', 'ansi', 'linux', 'screen', 'xterm'):
+            t = self.start('ascii', TERM=name)
+            t.expect('engine 4242 idle')
+            t.keys('q')
+            self.assertEqual(t.exit_status(), 0)
 
     def storm(self, seed, resizes, keys, charset):
         chance = random.Random(seed)

@@ -188,6 +188,7 @@ START_TEST(figures)
     struct figure f;
 
     ck_assert_str_eq(figure_count(&f, NAN), "-");
+    ck_assert_str_eq(figure_count(&f, 0), "0");
     ck_assert_str_eq(figure_count(&f, 0.456), "0.46");
     ck_assert_str_eq(figure_count(&f, 9.996), "10.0");
     ck_assert_str_eq(figure_count(&f, 845.4), "845");

@@ -19,15 +19,6 @@ static void end(void)
     replay_end(&replay);
 }
 
-/* The form's value of a field is this. */
-static void check_field(enum form_field field, const char *expected)
-{
-    char *text = form_text(&replay.ui.form, field);
-
-    ck_assert_str_eq(text, expected);
-    free(text);
-}
-
 START_TEST(a_running_run_is_known)
 {
     replay_recording(&replay, "train-2", 0);
@@ -162,122 +153,6 @@ START_TEST(losing_the_engine_keeps_the_runs)
 }
 END_TEST
 
-START_TEST(the_form_steps)
-{
-    static const struct {
-        enum form_field field;
-        const char *from, *up, *down;
-    } cases[] = {
-        {FORM_BATCH, "256", "512", "128"},
-        {FORM_BATCH, "1", "2", "1"},
-        {FORM_LR, "0.1", "0.2", "0.05"},
-        {FORM_LR, "0.2", "0.5", "0.1"},
-        {FORM_LR, "0.03", "0.05", "0.02"},
-        {FORM_LR, "5", "10", "2"},
-        {FORM_LR, "0", "1e-05", "0"},
-        {FORM_EPOCHS, "10", "11", "9"},
-        {FORM_SPLIT, "chunk", "even", "balanced"},
-        {FORM_SYNC, "central", "allreduce", "reduce-broadcast"},
-        {FORM_SYNC_BN, "no", "yes", "yes"},
-        {FORM_MOMENTUM, "0.9", "0.95", "0.5"},
-        {FORM_MODEL, "resnet18", "smallnet", ""},
-        {FORM_MODEL, "mine.conf", "", "linear"},
-        {FORM_SEED, "1", "2", "0"},
-    };
-    struct error err = ERROR_INIT;
-    struct form *form = &replay.ui.form;
-
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ck_assert_msg(form_set(form, cases[i].field, cases[i].from, &err), "%s", err.text);
-        ck_assert(form_step(form, cases[i].field, 1, &err));
-        check_field(cases[i].field, cases[i].up);
-        ck_assert(form_set(form, cases[i].field, cases[i].from, &err));
-        ck_assert(form_step(form, cases[i].field, -1, &err));
-        check_field(cases[i].field, cases[i].down);
-    }
-    ck_assert(form_set(form, FORM_EPOCHS, "1000000", &err));
-    ck_assert(!form_step(form, FORM_EPOCHS, 1, &err));
-    check_field(FORM_EPOCHS, "1000000");
-}
-END_TEST
-
-START_TEST(typed_values_are_checked)
-{
-    replay_recording(&replay, "idle", 0);
-    /* Devices, form; three lines down is the batch. */
-    replay_keys(&replay, "<Tab><Down><Down><Down><Enter>384<Enter>");
-    check_field(FORM_BATCH, "384");
-    ck_assert_int_eq(replay.ui.mode, MODE_PANELS);
-    replay_keys(&replay, "<Enter>-5<Enter>");
-    ck_assert_int_eq(replay.ui.mode, MODE_EDIT);
-    ck_assert(replay.ui.message.bad);
-    check_field(FORM_BATCH, "384");
-    replay_keys(&replay, "<Esc>");
-    check_field(FORM_BATCH, "384");
-    /* Letters are text while typing, q included. */
-    replay_keys(&replay, "<Home><Enter>q.conf<Enter>");
-    check_field(FORM_MODEL, "q.conf");
-    ck_assert(!replay.ui.quit);
-    /* The cursor moves within the text. */
-    replay_keys(&replay, "<Enter><Home>my<Enter>");
-    check_field(FORM_MODEL, "myq.conf");
-}
-END_TEST
-
-START_TEST(devices_and_the_suggestion)
-{
-    struct form_suggestion s;
-    const struct form *form = &replay.ui.form;
-    const struct state *state = &replay.ui.state;
-
-    replay_recording(&replay, "idle", 0);
-    ck_assert_int_eq(form_device_count(form, state), 1);
-    replay_keys(&replay, "<Down> ");
-    check_field(FORM_DEVICES, "cpu:0-1");
-    ck_assert(form_suggest(form, state, &s));
-    ck_assert_int_eq(s.devices, 2);
-    ck_assert_int_eq(s.batch, 512);
-    ck_assert_double_eq_tol(s.lr, 0.2, 1e-12);
-    check_field(FORM_BATCH, "256"); /* nothing changes unasked */
-    /* CPU devices beyond the machine's cores; from one device to three, not two to three. */
-    replay_keys(&replay, "+");
-    check_field(FORM_DEVICES, "cpu:0-2");
-    ck_assert(form_suggest(form, state, &s));
-    ck_assert_int_eq(s.batch, 768);
-    replay_keys(&replay, "g");
-    check_field(FORM_BATCH, "768");
-    check_field(FORM_LR, "0.3");
-    ck_assert(!form_suggest(form, state, &s));
-    replay_keys(&replay, "-");
-    check_field(FORM_DEVICES, "cpu:0-1");
-    ck_assert(form_suggest(form, state, &s));
-    ck_assert_int_eq(s.batch, 512);
-    /* A batch of one's own is taken at its word. */
-    replay_keys(&replay, "<Tab><Down><Down><Down>+");
-    check_field(FORM_BATCH, "1536");
-    ck_assert(!form_suggest(form, state, &s));
-    /* The last device stays, and the engine's own are not taken away. */
-    replay_keys(&replay, "<Tab><Tab><Home> <Down> ");
-    check_field(FORM_DEVICES, "cpu:1");
-    ck_assert(replay.ui.message.bad);
-    replay_keys(&replay, "-");
-    ck_assert(replay.ui.message.bad);
-    check_field(FORM_DEVICES, "cpu:1");
-}
-END_TEST
-
-START_TEST(a_device_that_is_not_available)
-{
-    ui_connected(&replay.ui);
-    replay_line(&replay, "{\"method\":\"state\",\"params\":{\"devices\":[{\"device\":\"cuda:0\","
-                         "\"available\":false,\"reason\":\"no driver\"},{\"device\":\"cpu:0\"}]}}");
-    replay_keys(&replay, " ");
-    ck_assert_str_eq(replay.ui.message.text, "no driver");
-    check_field(FORM_DEVICES, "default");
-    ck_assert_int_eq(form_device_count(&replay.ui.form, &replay.ui.state), 1);
-}
-END_TEST
-
 START_TEST(start_stop_and_retune)
 {
     replay_recording(&replay, "train-2", 0);
@@ -311,27 +186,6 @@ START_TEST(a_queued_run_can_be_taken_out)
     ck_assert_str_eq(replay_last(&replay), "stop {\"run\":4}");
     replay_keys(&replay, "<Up>xy");
     ck_assert_str_eq(replay_last(&replay), "stop {\"run\":3}");
-}
-END_TEST
-
-START_TEST(settings_of_a_former_run)
-{
-    replay_recording(&replay, "finished", 0);
-    replay_keys(&replay, "<Tab><Tab><End>u");
-    ck_assert_str_eq(replay_last(&replay), "show {\"run\":1}");
-    struct error failure = ERROR_INIT;
-    json_t *result =
-        json_pack("{s:i, s:{s:s, s:i, s:f, s:s, s:s}}", "run", 1, "spec", "model", "linear",
-                  "batch", 64, "lr", 0.5, "devices", "cpu:0-3", "save", "/tmp/weights.safetensors");
-
-    ck_assert_ptr_nonnull(result);
-    ui_answer(&replay.ui, REQUEST_COPY, result, &failure);
-    json_decref(result);
-    check_field(FORM_MODEL, "linear");
-    check_field(FORM_BATCH, "64");
-    check_field(FORM_LR, "0.5");
-    check_field(FORM_DEVICES, "cpu:0-3");
-    ck_assert_ptr_null(replay.ui.form.spec.save);
 }
 END_TEST
 
@@ -385,13 +239,8 @@ int main(void)
     tcase_add_test(tests, wrong_members_are_unknown);
     tcase_add_test(tests, a_trembling_load_does_not_move);
     tcase_add_test(tests, losing_the_engine_keeps_the_runs);
-    tcase_add_test(tests, the_form_steps);
-    tcase_add_test(tests, typed_values_are_checked);
-    tcase_add_test(tests, devices_and_the_suggestion);
-    tcase_add_test(tests, a_device_that_is_not_available);
     tcase_add_test(tests, start_stop_and_retune);
     tcase_add_test(tests, a_queued_run_can_be_taken_out);
-    tcase_add_test(tests, settings_of_a_former_run);
     tcase_add_test(tests, start_at_once_when_idle);
     tcase_add_test(tests, not_while_another_run_goes_on);
     tcase_add_test(tests, every_action_has_a_key_of_its_own);

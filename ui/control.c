@@ -88,26 +88,6 @@ static void begin_retune(struct ui *ui)
                  isfinite(ui->state.live.lr) ? figure_short(&lr, ui->state.live.lr) : "");
 }
 
-static void begin_edit(struct ui *ui)
-{
-    char *text = form_text(&ui->form, ui->form.field);
-
-    ui->mode = MODE_EDIT;
-    editor_begin(&ui->editor, text != NULL ? text : "");
-    free(text);
-}
-
-static void accept_edit(struct ui *ui)
-{
-    struct error err = ERROR_INIT;
-
-    /* A refused value stays in the line to be mended. */
-    if (!form_set(&ui->form, ui->form.field, ui->editor.text, &err))
-        ui_say(ui, true, "%s", err.text);
-    else
-        ui->mode = MODE_PANELS;
-}
-
 static void accept_retune(struct ui *ui)
 {
     double lr;
@@ -119,118 +99,6 @@ static void accept_retune(struct ui *ui)
     ui->mode = MODE_PANELS;
     ui_request(ui, REQUEST_SET_LR,
                json_pack("{s:I, s:f}", "run", (json_int_t)ui->asked_run, "lr", lr));
-}
-
-static void scale(struct ui *ui)
-{
-    struct form_suggestion suggestion;
-    struct error err = ERROR_INIT;
-    char batch[32], lr[32];
-
-    if (!form_suggest(&ui->form, &ui->state, &suggestion))
-        return;
-    snprintf(batch, sizeof batch, "%ld", suggestion.batch);
-    snprintf(lr, sizeof lr, "%.6g", suggestion.lr);
-    if (!form_set(&ui->form, FORM_BATCH, batch, &err) || !form_set(&ui->form, FORM_LR, lr, &err))
-        ui_say(ui, true, "%s", err.text);
-    else
-        ui_say(ui, false, "batch %s and lr %s for %d devices", batch, lr, suggestion.devices);
-}
-
-/* Keep a line number inside a list. */
-static int moved(int line, int count, enum action action)
-{
-    switch (action) {
-    case ACTION_UP:
-        line--;
-        break;
-    case ACTION_DOWN:
-        line++;
-        break;
-    case ACTION_FIRST:
-        line = 0;
-        break;
-    default:
-        line = count - 1;
-        break;
-    }
-    line = line >= count ? count - 1 : line;
-    return line < 0 ? 0 : line;
-}
-
-/* Above the first run lies "none": only the run in front is on the chart then. */
-static void move_in_runs(struct ui *ui, enum action action)
-{
-    int line = -1;
-
-    for (int i = 0; ui->selected_run != 0 && i < ui->state.run_count; i++)
-        if (ui_run_line(ui, i)->run == ui->selected_run)
-            line = i;
-    if (line <= 0 && action == ACTION_UP) {
-        ui->selected_run = 0;
-        return;
-    }
-    const struct state_run *run = ui_run_line(ui, moved(line, ui->state.run_count, action));
-    ui->selected_run = run != NULL ? run->run : 0;
-}
-
-static void move(struct ui *ui, enum action action)
-{
-    struct form_device devices[FORM_MAX_DEVICES];
-    size_t actions;
-
-    if (ui->mode == MODE_HELP) {
-        actions_table(&actions);
-        ui->help_line = moved(ui->help_line, (int)actions, action);
-        return;
-    }
-    switch (ui->focus) {
-    case PANEL_DEVICES:
-        ui->device_line =
-            moved(ui->device_line, form_devices(&ui->form, &ui->state, devices), action);
-        break;
-    case PANEL_FORM:
-        ui->form.field = (enum form_field)moved((int)ui->form.field, FORM_FIELDS, action);
-        break;
-    default:
-        move_in_runs(ui, action);
-        break;
-    }
-}
-
-static void toggle(struct ui *ui)
-{
-    struct form_device devices[FORM_MAX_DEVICES];
-    struct error err = ERROR_INIT;
-
-    if (ui->device_line < form_devices(&ui->form, &ui->state, devices) &&
-        !form_toggle(&ui->form, &ui->state, devices[ui->device_line].id, &err))
-        ui_say(ui, true, "%s", err.text);
-}
-
-/* Add or take away a CPU device, and keep the cursor on the list's last line. */
-static void change_cpus(struct ui *ui, bool add)
-{
-    struct form_device devices[FORM_MAX_DEVICES];
-    struct error err = ERROR_INIT;
-
-    if (add ? form_add_cpu(&ui->form, &ui->state, &err)
-            : form_remove_cpu(&ui->form, &ui->state, &err)) {
-        int count = form_devices(&ui->form, &ui->state, devices);
-
-        if (add || ui->device_line >= count)
-            ui->device_line = count - 1;
-    } else {
-        ui_say(ui, true, "%s", err.text);
-    }
-}
-
-static void step(struct ui *ui, int direction)
-{
-    struct error err = ERROR_INIT;
-
-    if (!form_step(&ui->form, ui->form.field, direction, &err))
-        ui_say(ui, true, "%s", err.text);
 }
 
 static void leave(struct ui *ui)
@@ -274,35 +142,10 @@ static bool act_on_runs(struct ui *ui, enum action action)
         if (ui->mode == MODE_RETUNE)
             accept_retune(ui);
         else
-            accept_edit(ui);
+            control_accept_edit(ui);
         return true;
     case ACTION_ENGINE:
         ui->want_engine = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool act_on_form(struct ui *ui, enum action action)
-{
-    switch (action) {
-    case ACTION_SCALE:
-        scale(ui);
-        return true;
-    case ACTION_TOGGLE:
-        toggle(ui);
-        return true;
-    case ACTION_ADD:
-    case ACTION_REMOVE:
-        change_cpus(ui, action == ACTION_ADD);
-        return true;
-    case ACTION_EDIT:
-        begin_edit(ui);
-        return true;
-    case ACTION_MORE:
-    case ACTION_LESS:
-        step(ui, action == ACTION_MORE ? 1 : -1);
         return true;
     default:
         return false;
@@ -316,7 +159,7 @@ static void act_on_screen(struct ui *ui, enum action action)
     case ACTION_DOWN:
     case ACTION_FIRST:
     case ACTION_LAST:
-        move(ui, action);
+        control_move(ui, action);
         break;
     case ACTION_NEXT_PANEL:
         ui->focus = (enum panel)((ui->focus + 1) % PANEL_COUNT);
@@ -357,7 +200,7 @@ void ui_act(struct ui *ui, enum action action)
             ui_say(ui, true, "there is no engine to run on yet");
         return;
     }
-    if (!act_on_runs(ui, action) && !act_on_form(ui, action))
+    if (!act_on_runs(ui, action) && !control_form(ui, action))
         act_on_screen(ui, action);
     ui_want_curves(ui);
 }

@@ -29,7 +29,7 @@ static const struct {
     [FORM_DATA] = {"data", "a name, a folder or random:ROWSxCOLUMNS", STEP_WORDS, data_sets},
     [FORM_DEVICES] = {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them above", STEP_NOT, NULL},
     [FORM_BATCH] = {"batch", "rows of a mini-batch, over all devices", STEP_DOUBLE, NULL},
-    [FORM_LR] = {"lr", "learning rate; a running run's: r", STEP_125, NULL},
+    [FORM_LR] = {"lr", "learning rate; r changes that of the run that goes on", STEP_125, NULL},
     [FORM_EPOCHS] = {"epochs", "times over the whole training set", STEP_ONE, NULL},
     [FORM_SPLIT] = {"split", "how a mini-batch is divided; also weighted:W0,W1", STEP_WORDS,
                     splits},

@@ -27,7 +27,9 @@ const char *figure_count(struct figure *figure, double value)
         return unknown(figure);
     for (; fabs(value) >= 999.5 && i + 1 < sizeof suffix / sizeof suffix[0]; i++)
         value /= 1000;
-    if (fabs(value) >= 999.5)
+    if (value == 0)
+        snprintf(figure->text, sizeof figure->text, "0");
+    else if (fabs(value) >= 999.5)
         snprintf(figure->text, sizeof figure->text, "%.0e", value * 1e12);
     else
         snprintf(figure->text, sizeof figure->text, "%.*f%s", decimals_for(value), value,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <term.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "ui/key.h"
@@ -26,8 +27,9 @@ struct terminal {
     bool utf8;
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT];
-    struct surface shown; /* what curses has been given */
-    bool everything;      /* the next frame owes nothing to `shown` */
+    struct surface shown;  /* what curses has been given */
+    struct termios before; /* as the terminal was */
+    bool everything;       /* the next frame owes nothing to `shown` */
 };
 
 /*
@@ -86,32 +88,42 @@ static bool choose_utf8(enum charset charset, const char *type)
     return locale || setlocale(LC_CTYPE, "C.UTF-8") != NULL;
 }
 
-static bool check_terminal(const char *type, struct error *err)
+/* The terminal's type, NULL when the workbench cannot run on it. */
+static const char *usable_terminal(struct error *err)
 {
+    const char *type = getenv("TERM");
     int status;
 
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return error_set(err, ERROR_USAGE,
-                         "the workbench needs a terminal and standard %s is none: use `dpartui "
-                         "train`, which also writes to files and pipes",
-                         isatty(STDIN_FILENO) ? "output" : "input");
-    if (type == NULL || type[0] == '\0')
-        return error_set(err, ERROR_USAGE,
-                         "TERM is not set, so the workbench cannot tell what the terminal does: "
-                         "set it or use `dpartui train`");
-    if (setupterm(type, STDOUT_FILENO, &status) != OK)
-        return error_set(err, ERROR_USAGE,
-                         "the terminal type TERM=%.64s is not known on this machine: set TERM to "
-                         "one that is (vt100, xterm) or use `dpartui train`",
-                         type);
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        error_set(err, ERROR_USAGE,
+                  "the workbench needs a terminal and standard %s is none: use `dpartui "
+                  "train`, which also writes to files and pipes",
+                  isatty(STDIN_FILENO) ? "output" : "input");
+        return NULL;
+    }
+    if (type == NULL || type[0] == '\0') {
+        error_set(err, ERROR_USAGE,
+                  "TERM is not set, so the workbench cannot tell what the terminal does: "
+                  "set it or use `dpartui train`");
+        return NULL;
+    }
+    if (setupterm(type, STDOUT_FILENO, &status) != OK) {
+        error_set(err, ERROR_USAGE,
+                  "the terminal type TERM=%.64s is not known on this machine: set TERM to "
+                  "one that is (vt100, xterm) or use `dpartui train`",
+                  type);
+        return NULL;
+    }
     bool usable = cursor_address != NULL && clear_screen != NULL && !generic_type && !hard_copy;
     del_curterm(cur_term);
-    if (!usable)
-        return error_set(err, ERROR_USAGE,
-                         "a terminal of type TERM=%.64s cannot place its cursor, which the "
-                         "workbench needs: use `dpartui train`",
-                         type);
-    return true;
+    if (!usable) {
+        error_set(err, ERROR_USAGE,
+                  "a terminal of type TERM=%.64s cannot place its cursor, which the "
+                  "workbench needs: use `dpartui train`",
+                  type);
+        return NULL;
+    }
+    return type;
 }
 
 /* curses installs handlers of its own for these when they have none. */
@@ -130,13 +142,17 @@ static SCREEN *make_screen(const char *type)
 
 bool term_open(struct terminal **out, enum charset charset, bool colour, struct error *err)
 {
-    const char *type = getenv("TERM");
+    const char *type = usable_terminal(err);
 
-    if (!check_terminal(type, err))
+    if (type == NULL)
         return false;
     struct terminal *term = calloc(1, sizeof *term);
     if (term == NULL)
         return error_memory(err, "the terminal");
+    if (tcgetattr(STDOUT_FILENO, &term->before) != 0) {
+        free(term);
+        return error_errno(err, "the modes of the terminal cannot be read");
+    }
     term->utf8 = choose_utf8(charset, type);
     set_escdelay(ESCAPE_DELAY_MS);
     term->screen = make_screen(type);
@@ -160,21 +176,37 @@ bool term_open(struct terminal **out, enum charset charset, bool colour, struct 
     return true;
 }
 
-void term_close(struct terminal *term)
+/* Whether the terminal takes its last words. One that the user stopped with Ctrl-S starts again
+ * when the keys for that lose their meaning. */
+static bool takes_output(void)
 {
-    if (term == NULL)
-        return;
-    /* Writing to a terminal that takes nothing would keep the process for ever. */
+    struct termios modes;
     struct pollfd wait = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    if (poll(&wait, 1, LEAVE_WAIT_MS) == 1 && (wait.revents & POLLOUT)) {
+
+    if (tcgetattr(STDOUT_FILENO, &modes) == 0) {
+        modes.c_iflag &= ~(tcflag_t)IXON;
+        tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
+    }
+    return poll(&wait, 1, LEAVE_WAIT_MS) == 1 && (wait.revents & POLLOUT);
+}
+
+bool term_close(struct terminal *term)
+{
+    bool taken = term != NULL && takes_output();
+
+    if (term == NULL)
+        return false;
+    if (taken) {
         curs_set(1);
         endwin();
+        delscreen(term->screen);
     } else {
-        reset_shell_mode();
+        /* Whatever curses does now would write, and writing would keep the process for ever. */
+        tcsetattr(STDOUT_FILENO, TCSANOW, &term->before);
     }
-    delscreen(term->screen);
     surface_free(&term->shown);
     free(term);
+    return taken;
 }
 
 bool term_utf8(const struct terminal *term)

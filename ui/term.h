@@ -20,8 +20,9 @@ struct terminal;
  * caller's business: block them first (ui/signals.h).
  */
 bool term_open(struct terminal **out, enum charset charset, bool colour, struct error *err);
-/* Give the terminal back as it was. Writes nothing when the terminal takes nothing. */
-void term_close(struct terminal *term);
+/* Give the terminal back as it was. False when the terminal takes no output: then nothing is
+ * written and nothing should be. */
+bool term_close(struct terminal *term);
 
 bool term_utf8(const struct terminal *term);
 /* For poll(): where keys come from. */

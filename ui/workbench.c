@@ -174,8 +174,7 @@ bool workbench_run(const struct workbench_options *options, struct error *err)
         return false;
     }
     bool ok = open_all(&w, options, err) && loop(&w, err);
-    term_close(w.term);
-    if (ok)
+    if (term_close(w.term) && ok)
         say_goodbye(&w);
     link_close(w.link);
     surface_free(&w.surface);

@@ -93,11 +93,13 @@ static void add_run(const struct ui *ui, struct line *line)
     part = add(line, STYLE_NORMAL, 4);
     part->bar = true;
     snprintf(part->text, sizeof part->text, "%4s", figure_percent(&figure, progress(live)));
-    part = add(line, live->status == RUN_PAUSED ? STYLE_WARNING : STYLE_NORMAL, 2);
-    if (live->status == RUN_PAUSED)
+    if (live->status == RUN_PAUSED) {
+        part = add(line, STYLE_WARNING, 2);
         snprintf(part->text, sizeof part->text, "paused");
-    else
+    } else if (isfinite(live->eta_s)) {
+        part = add(line, STYLE_NORMAL, 2);
         snprintf(part->text, sizeof part->text, "%s left", figure_duration(&figure, live->eta_s));
+    }
 }
 
 static void add_link(const struct ui *ui, struct line *line)
