@@ -31,18 +31,22 @@ struct launch {
     int report[2];
 };
 
-static bool is_openmp_variable(const char *entry)
+/*
+ * OpenMP's variables would pin all devices to the same cores (see leave_openmp_settings there). The
+ * data folder goes with each request: an engine that outlives this terminal must not keep the one
+ * that happened to be set when it was started.
+ */
+static bool is_left_out(const char *entry)
 {
-    static const char *const names[] = {
-        "OMP_PROC_BIND=", "OMP_PLACES=", "GOMP_CPU_AFFINITY=", "OMP_NUM_THREADS="};
+    static const char *const names[] = {"OMP_PROC_BIND=", "OMP_PLACES=", "GOMP_CPU_AFFINITY=",
+                                        "OMP_NUM_THREADS=", "DPARTUI_DATA_DIR="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(entry, names[i], strlen(names[i])) == 0)
             return true;
     return false;
 }
 
-/* A copy of the pointers of `environ` (the strings are shared) as the engine wants OpenMP's
- * variables (see leave_openmp_settings there). */
+/* A copy of the pointers of `environ` (the strings are shared) as the engine wants it. */
 static char **engine_environment(struct error *err)
 {
     static char passive[] = "OMP_WAIT_POLICY=passive";
@@ -55,7 +59,7 @@ static char **engine_environment(struct error *err)
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        if (!is_openmp_variable(environ[i]))
+        if (!is_left_out(environ[i]))
             copy[kept++] = environ[i];
     if (!getenv("OMP_WAIT_POLICY"))
         copy[kept] = passive;

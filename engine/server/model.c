@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/paths.h"
 #include "engine/data/data.h"
-#include "engine/device/device.h"
 #include "engine/net/net.h"
 #include "engine/server/memory_plan.h"
 #include "engine/server/task.h"
-#include "engine/train/affinity.h"
+#include "engine/train/run.h"
 
 /* The `model` request: a network's layers and what a run of it would take. */
 
@@ -78,29 +76,12 @@ static bool load(struct spec *spec, struct net **net, long *rows, struct error *
     return ok;
 }
 
-static bool resolve_devices(struct spec *spec, struct error *err)
-{
-    struct device_id ids[SPEC_MAX_DEVICES];
-    int count, cpus = 0, cpu_count, *list;
-    if (!devices_resolve(&spec->devices, ids, &count, err) ||
-        !affinity_cpus(&list, &cpu_count, err))
-        return false;
-    free(list);
-    for (int i = 0; i < count; i++)
-        cpus += ids[i].kind == DEVICE_CPU;
-    spec->devices = (struct device_list){.choice = DEVICES_LISTED, .count = count};
-    memcpy(spec->devices.id, ids, (size_t)count * sizeof *ids);
-    if (spec->cpu_threads == 0 && cpus)
-        spec->cpu_threads = cpu_count / cpus > 1 ? cpu_count / cpus : 1;
-    return true;
-}
-
 static bool describe(struct spec *spec, json_t **result, struct error *err)
 {
     struct net *net = NULL;
     json_t *memory = NULL;
     long rows = 0;
-    bool ok = resolve_devices(spec, err) && load(spec, &net, &rows, err) &&
+    bool ok = run_resolve_devices(spec, err) && load(spec, &net, &rows, err) &&
               memory_plan(spec, net, rows, spec->test_rows, &memory, err);
     json_t *object = ok ? net_json(net) : NULL;
     if (object) {
