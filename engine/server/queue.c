@@ -90,7 +90,7 @@ static void forget(struct queue *queue, size_t index)
     record_free(queue->records[index]);
     queue->count--;
     memmove(&queue->records[index], &queue->records[index + 1],
-            (queue->count - index) * sizeof *queue->records);
+            (queue->count - index) * sizeof(struct record *));
 }
 
 /* With the lock held: bound what ended runs take, oldest first. */
