@@ -123,8 +123,8 @@ json_t *server_state_json(struct server *server)
     json_t *queue = queue_json(&server->queue);
     json_t *run = current ? record_json_state(current) : json_null();
     pthread_mutex_unlock(&server->queue.lock);
-    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o}", "pid", (int)getpid(), "version",
-                     server->options->version, "host", host, "memory_engine",
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "pid", (int)getpid(), "version",
+                     server->options->version, "host", json_any_text(host), "memory_engine",
                      known_bytes(snapshot.sample.memory_engine), "queue", queue, "run", run,
                      "devices", devices_json(server, &snapshot));
 }

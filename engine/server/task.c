@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/json.h"
-#include "base/paths.h"
+#include "engine/data/data.h"
 #include "engine/device/device.h"
 #include "engine/server/queue.h"
 
@@ -99,18 +98,6 @@ static bool report_fetch(void *context, const struct fetch_progress *progress)
     return !atomic_load(&task->cancelled);
 }
 
-/* Where named data lie when nobody says otherwise (dpartui.1, --data-dir). */
-static char *default_data_directory(struct error *err)
-{
-    const char *variable = getenv("DPARTUI_DATA_DIR");
-    char *home = variable && *variable ? NULL : paths_data_home(err);
-    char *path = home ? path_join(home, "data") : variable && *variable ? strdup(variable) : NULL;
-    if (!path && !err->text[0])
-        error_memory(err, "data directory");
-    free(home);
-    return path;
-}
-
 bool task_fetch(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
     const char *dataset = NULL, *directory = NULL, *from = NULL;
@@ -122,11 +109,9 @@ bool task_fetch(struct task *task, const json_t *params, json_t **result, struct
         return error_set(err, ERROR_USAGE, "'dataset' is missing");
     if (directory && directory[0] != '/')
         return error_set(err, ERROR_USAGE, "'data_dir' must be an absolute path");
-    char *usual = directory ? NULL : default_data_directory(err);
-    if (!directory && !usual)
-        return false;
-    bool ok = fetch_dataset(dataset, directory ? directory : usual, from, report_fetch, task, err);
-    free(usual);
+    char *folder = data_directory(directory, err);
+    bool ok = folder && fetch_dataset(dataset, folder, from, report_fetch, task, err);
+    free(folder);
     if (ok)
         *result = json_object();
     return ok;
