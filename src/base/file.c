@@ -59,7 +59,11 @@ bool file_read(const char *path, size_t limit, char **data, size_t *length, stru
 
 bool file_writer_open(struct file_writer *writer, const char *path, struct error *err)
 {
+    struct stat info;
     *writer = (struct file_writer)FILE_WRITER_INIT;
+    /* To root a rename over /dev/null is as good as any. */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return error_set(err, ERROR_FAILED, "%s: not a regular file: name another", path);
     writer->path = strdup(path);
     writer->temporary = text_format("%s.XXXXXX", path);
     if (!writer->path || !writer->temporary) {
