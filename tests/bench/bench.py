@@ -173,7 +173,7 @@ def circumstances(args, runners, data_name, load):
         f"- {datetime.date.today().isoformat()}, {processor()}, {CORES} cores for this process, "
         f"{system()}, Linux {platform.release()}",
         f"- {version('dpartui')} and {version('dpartui-engine')}; {beside}",
-        f"- rows of {data_name}; {args.rounds} rounds, median (least-most); load before the "
+        f"- rows of {data_name}; rounds: {args.rounds}, median (least-most); load before the "
         f"measurements {load:.2f}" + (", so something else was running" if load > 0.5 else ""),
     ))
 
