@@ -98,7 +98,11 @@ static bool engine_stop(struct invocation *invocation, struct error *err)
         return false;
     }
     ok = client_call(client, "shutdown", params, SESSION_SECONDS, NULL, err) &&
-         wait_for_end(client, err) && show_status(NULL, invocation_has(invocation, "json"), err);
+         wait_for_end(client, err);
+    if (ok && invocation_has(invocation, "json"))
+        ok = show_status(NULL, true, err);
+    else if (ok)
+        puts("the engine has ended");
     client_close(client);
     return ok;
 }

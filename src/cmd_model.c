@@ -116,10 +116,10 @@ static bool print_model(const json_t *model, struct error *err)
            json_is_string(json_object_get(model, "data")) ? member_text(model, "data") : "");
     if (!print_layers(json_object_get(model, "layers"), err))
         return false;
-    printf("\n%s parameters (%.0f); %sFLOP forward, %sFLOP to train, per row\n",
+    printf("\n%s parameters (%.0f); %s forward, %s to train, per row\n",
            format_count(params, member_number(model, "params")), member_number(model, "params"),
-           format_count(forward, member_number(model, "forward_flops")),
-           format_count(training, member_number(model, "training_flops")));
+           format_flop(forward, member_number(model, "forward_flops")),
+           format_flop(training, member_number(model, "training_flops")));
     printf("\nmemory for batch %.0f\n", member_number(model, "batch"));
     return print_memory(json_object_get(model, "memory"), err);
 }

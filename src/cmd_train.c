@@ -36,6 +36,8 @@ static int follow(struct invocation *invocation, struct client *client, long run
     bool private_engine = invocation_has(invocation, "foreground");
     if (!follow_run(client, run, private_engine, kind, &result, err))
         return STATUS_FAILED;
+    if (result.log_error[0])
+        fprintf(stderr, "dpartui: %s: %s\n", invocation->settings.spec.log, result.log_error);
     if (strcmp(result.status, "done") == 0)
         return STATUS_DONE;
     if (strcmp(result.status, "failed") == 0)

@@ -73,8 +73,10 @@ static void take_end(struct follower *follower, const json_t *event)
 {
     struct follow_result *result = follower->result;
     const char *error = json_string_value(json_object_get(event, "error"));
+    const char *log_error = json_string_value(json_object_get(event, "log_error"));
     snprintf(result->status, sizeof result->status, "%s", member_text(event, "status"));
     snprintf(result->error, sizeof result->error, "%s", error ? error : "");
+    snprintf(result->log_error, sizeof result->log_error, "%s", log_error ? log_error : "");
 }
 
 /* A notification of the engine; responses to what we sent meanwhile need no look. */

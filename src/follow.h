@@ -16,6 +16,7 @@
 struct follow_result {
     char status[16]; /* of the run: "done", "stopped" or "failed"; "" when it goes on without us */
     char error[512]; /* why it failed */
+    char log_error[256]; /* why its log is not whole */
 };
 
 bool follow_run(struct client *client, long run, bool private_engine, enum view_kind kind,

@@ -38,6 +38,12 @@ const char *format_count(char *buffer, double count)
     return scaled(buffer, count, 1000, units, sizeof units / sizeof *units);
 }
 
+const char *format_flop(char *buffer, double operations)
+{
+    static const char *const units[] = {" FLOP", " kFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP"};
+    return scaled(buffer, operations, 1000, units, sizeof units / sizeof *units);
+}
+
 const char *format_rate(char *buffer, double per_second)
 {
     if (!isfinite(per_second))

@@ -220,6 +220,11 @@ class Training(Case):
         self.assertRegex(lines[3], r"^test acc \d\.\d{3}, \d+\.\d s/epoch, \d+ samples/s on "
                                    r"\[cpu:0, cpu:1\]$")
 
+    def test_a_log_that_cannot_be_written_is_told(self):
+        done = self.run_program("train", *SHORT, "--log", "/dev/full")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("/dev/full: the log ends early", done.stderr)
+
     def test_relative_paths_are_the_commands_own(self):
         self.good("train", *SHORT, "--save", "w.safetensors", "--log", "l", cwd=self.folder)
         self.good("train", *SHORT, "--init", "w.safetensors", cwd=self.folder)
@@ -250,6 +255,7 @@ class Training(Case):
         self.wait_status(3, "running")
         self.assertEqual([self.status_of(1), self.status_of(2)], ["stopped", "stopped"])
         self.assertIn("no run 9", self.bad(1, "stop", "9"))
+        self.assertIn("run 1 has ended", self.bad(1, "stop", "1"))
         self.assertIn("--now", self.bad(1, "engine", "stop"))
         self.assertEqual(self.good_json("engine", "status")["run"], 3)
         self.good("engine", "stop", "--now")

@@ -205,7 +205,7 @@ class Workbench(unittest.TestCase):
         t.keys('s', 's', 's', 's')
         t.expect('submitted')
         t.keys('Tab')
-        t.expect('model: network')
+        t.expect('model: a name')
         t.keys('?')
         t.expect('Shift-Tab')
         t.keys('Esc', 'q')

@@ -117,6 +117,21 @@ START_TEST(written_whole_or_not_at_all)
 }
 END_TEST
 
+START_TEST(written_over_regular_files_only)
+{
+    struct file_writer writer;
+    struct stat info;
+    char *path = path_join(directory, "pipe");
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert(!file_writer_open(&writer, path, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "not a regular file"));
+    file_writer_abort(&writer);
+    ck_assert_int_eq(stat(path, &info), 0);
+    ck_assert(S_ISFIFO(info.st_mode));
+    free(path);
+}
+END_TEST
+
 START_TEST(reading_refuses)
 {
     char *data;
@@ -223,6 +238,7 @@ int main(void)
     tcase_add_test(tcase, text_grows);
     tcase_add_test(tcase, numbers_are_whole_words);
     tcase_add_test(tcase, written_whole_or_not_at_all);
+    tcase_add_test(tcase, written_over_regular_files_only);
     tcase_add_test(tcase, reading_refuses);
     tcase_add_test(tcase, pipes_are_not_waited_for);
     tcase_add_test(tcase, files_have_the_mode_of_the_umask);

@@ -183,6 +183,8 @@ START_TEST(figures_are_short)
     ck_assert_str_eq(format_bytes(text, 1048575), "1.0 MiB");
     ck_assert_str_eq(format_bytes(text, NAN), "-");
     ck_assert_str_eq(format_count(text, 11175818), "11.2 M");
+    ck_assert_str_eq(format_flop(text, 2.7e9), "2.7 GFLOP");
+    ck_assert_str_eq(format_flop(text, 20), "20 FLOP");
     ck_assert_str_eq(format_rate(text, 4511.4), "4511");
     ck_assert_str_eq(format_rate(text, 31200), "31.2 k");
     ck_assert_str_eq(format_rate(text, 0.5), "0.50");

@@ -130,6 +130,7 @@ START_TEST(a_run_can_be_paused_and_retuned)
     json_t *end = next_event(client, run, "end");
     ck_assert_str_eq(string_of(end, "status"), "stopped");
     json_decref(end);
+    refuse(client, "stop", of_run(run), ERROR_FAILED);
     refuse(client, "pause", of_run(run), ERROR_FAILED);
     refuse(client, "set_lr", json_pack("{s:I, s:f}", "run", (json_int_t)run, "lr", 0.25),
            ERROR_FAILED);

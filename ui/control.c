@@ -97,8 +97,8 @@ static void accept_retune(struct ui *ui)
 {
     double lr;
 
-    if (!parse_double(ui->editor.text, 0, 1e6, &lr)) {
-        ui_say(ui, true, "a learning rate is a number from 0 to 1e6, such as 0.05");
+    if (!parse_double(ui->editor.text, 0, 1e6, &lr) || lr <= 0) {
+        ui_say(ui, true, "wants a number above 0, such as 0.05");
         return;
     }
     ui->mode = MODE_PANELS;
@@ -109,7 +109,8 @@ static void accept_retune(struct ui *ui)
 static void leave(struct ui *ui)
 {
     if (ui->mode == MODE_CONFIRM_STOP)
-        ui_say(ui, false, "run %ld goes on", ui->asked_run);
+        ui_say(ui, false, ui->asked_run == ui->state.live.run ? "run %ld goes on" : "run %ld waits",
+               ui->asked_run);
     ui->mode = MODE_PANELS;
 }
 
@@ -117,7 +118,10 @@ static void answer_yes(struct ui *ui)
 {
     ui->mode = MODE_PANELS;
     if (ui_request(ui, REQUEST_STOP, run_params(ui->asked_run)))
-        ui_say(ui, false, "run %ld stops after its step", ui->asked_run);
+        ui_say(ui, false,
+               ui->asked_run == ui->state.live.run ? "run %ld stops after its step"
+                                                   : "run %ld leaves the queue",
+               ui->asked_run);
 }
 
 /* Actions that open, change or leave a dialog, or ask the engine. */
@@ -222,6 +226,17 @@ void ui_key(struct ui *ui, int key)
         editor_key(&ui->editor, key);
 }
 
+/* What it trains on in words, because the form may have left that open. */
+static void say_begin(struct ui *ui, long run, const json_t *params)
+{
+    const char *model = json_string_value(json_object_get(params, "model"));
+    const char *data = json_string_value(json_object_get(params, "data"));
+
+    /* The failure of the run before it is more important. */
+    if (model != NULL && data != NULL && !(ui->message.bad && ui->message.text[0] != '\0'))
+        ui_say(ui, false, "run %ld trains %s on %s", run, model, data);
+}
+
 void control_event(struct ui *ui, const char *method, const json_t *params)
 {
     const char *event = json_string_value(json_object_get(params, "event"));
@@ -229,8 +244,11 @@ void control_event(struct ui *ui, const char *method, const json_t *params)
     const char *why = json_string_value(json_object_get(params, "error"));
     long run = (long)json_integer_value(json_object_get(params, "run"));
 
-    if (strcmp(method, "event") != 0 || event == NULL || status == NULL ||
-        strcmp(event, "end") != 0)
+    if (strcmp(method, "event") != 0 || event == NULL)
+        return;
+    if (strcmp(event, "run") == 0)
+        say_begin(ui, run, params);
+    if (status == NULL || strcmp(event, "end") != 0)
         return;
     if (ui->asked_run == run && (ui->mode == MODE_RETUNE || ui->mode == MODE_CONFIRM_STOP))
         ui->mode = MODE_PANELS;

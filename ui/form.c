@@ -25,8 +25,10 @@ static const struct {
     enum step_kind step;
     const char *const *words;
 } fields[FORM_FIELDS] = {
-    [FORM_MODEL] = {"model", "network: a name or a description file", STEP_WORDS, models},
-    [FORM_DATA] = {"data", "a name, a folder or random:ROWSxCOLUMNS", STEP_WORDS, data_sets},
+    [FORM_MODEL] = {"model", "a name or a description file; default: smallnet, on GPUs resnet18",
+                    STEP_WORDS, models},
+    [FORM_DATA] = {"data", "name, folder or random:ROWSxCOLUMNS; default: fashion-mnist, or glyphs",
+                   STEP_WORDS, data_sets},
     [FORM_DEVICES] = {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them above", STEP_NOT, NULL},
     [FORM_BATCH] = {"batch", "rows of a mini-batch, over all devices", STEP_DOUBLE, NULL},
     [FORM_LR] = {"lr", "learning rate; r changes that of the run that goes on", STEP_125, NULL},

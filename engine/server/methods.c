@@ -88,10 +88,15 @@ static int do_stop(struct server *server, struct connection *connection, const j
     int code = lock_run(server, params, &record, err);
     if (code != RPC_OK)
         return code;
-    queue_stop(&server->queue, record, now ? RUN_STOP_NOW : RUN_STOP_STEP);
+    if (record->status == RUN_QUEUED || record->status == RUN_RUNNING) {
+        queue_stop(&server->queue, record, now ? RUN_STOP_NOW : RUN_STOP_STEP);
+    } else {
+        error_set(err, ERROR_FAILED, "run %ld has ended already", record->number);
+        code = RPC_FAILED;
+    }
     unlock(server);
-    *result = json_object();
-    return RPC_OK;
+    *result = code == RPC_OK ? json_object() : NULL;
+    return code;
 }
 
 static int do_set_lr(struct server *server, struct connection *connection, const json_t *params,

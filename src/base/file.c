@@ -86,7 +86,11 @@ static bool create_temporary(struct file_writer *writer, struct error *err)
 
 bool file_writer_open(struct file_writer *writer, const char *path, struct error *err)
 {
+    struct stat info;
     *writer = (struct file_writer)FILE_WRITER_INIT;
+    /* To root a rename over /dev/null is as good as any. */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return error_set(err, ERROR_FAILED, "%s: not a regular file: name another", path);
     writer->path = strdup(path);
     if (!writer->path)
         return error_memory(err, path);

@@ -6,7 +6,7 @@
 
 #include "ui/format.h"
 
-enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 9 };
+enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 10 };
 
 /* Pieces of the line, never more than PARTS; the ones with the highest `drop` go when the line is
  * too short. */
@@ -83,6 +83,10 @@ static void add_run(const struct ui *ui, struct line *line)
     snprintf(part->text, sizeof part->text, "run %ld", live->run);
     part = add(line, STYLE_NORMAL, 5);
     snprintf(part->text, sizeof part->text, "%s", live->model);
+    if (live->data[0] != '\0') {
+        part = add(line, STYLE_NORMAL, 9);
+        snprintf(part->text, sizeof part->text, "%s", live->data);
+    }
     part = add(line, STYLE_NORMAL, 3);
     of(part->text, sizeof part->text, "epoch", live->epoch, live->epochs);
     part = add(line, STYLE_NORMAL, 6);

@@ -83,7 +83,9 @@ bool view_status(const struct ui *ui, struct surface *surface, struct rect area,
         draw_retune(ui, surface, area);
     } else if (ui->mode == MODE_CONFIRM_STOP) {
         surface_format(surface, area.y, area.x, area.w, STYLE_WARNING,
-                       "Stop run %ld after this step?", ui->asked_run);
+                       ui->asked_run == ui->state.live.run ? "Stop run %ld after this step?"
+                                                           : "Take run %ld out of the queue?",
+                       ui->asked_run);
     } else if (ui->message.text[0] != '\0') {
         surface_text(surface, area.y, area.x, area.w, ui->message.bad ? STYLE_BAD : STYLE_NORMAL,
                      ui->message.text);
