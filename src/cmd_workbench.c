@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "command.h"
 #include "run_spec.h"
 #include "ui/workbench.h"
 
-static bool choose_charset(const char *name, enum charset *charset, struct error *err)
-{
-    if (!name)
-        return true;
-    if (strcmp(name, "utf8") == 0)
-        *charset = CHARSET_UTF8;
-    else if (strcmp(name, "ascii") == 0)
-        *charset = CHARSET_ASCII;
-    else if (strcmp(name, "auto") == 0)
-        *charset = CHARSET_AUTO;
-    else
-        return error_set(err, ERROR_USAGE, "--charset '%.60s' is none of auto, utf8, ascii", name);
-    return true;
-}
-
 static int run(struct invocation *invocation, struct error *err)
 {
     struct settings *settings = &invocation->settings;
+    const char *charset = invocation_value(invocation, "charset");
     if (!run_spec_finish(invocation, err) ||
-        !choose_charset(invocation_value(invocation, "charset"), &settings->charset, err))
+        (charset && !settings_set_charset(settings, charset, err)))
         return STATUS_FAILED;
     struct workbench_options options = {
         .spec = settings->spec,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 char *absolute_path(const char *path, struct error *err)
@@ -39,13 +40,6 @@ static bool make_absolute(char **path, struct error *err)
     return true;
 }
 
-/* As paths_find_model tells files from names. */
-static bool is_model_file(const char *name)
-{
-    size_t length = strlen(name);
-    return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0);
-}
-
 /* A folder rather than the name of a data set. */
 static bool is_data_folder(const char *name)
 {
@@ -59,7 +53,7 @@ static bool is_data_folder(const char *name)
 
 bool run_spec_make_absolute(struct spec *spec, struct error *err)
 {
-    if (spec->model && is_model_file(spec->model) && !make_absolute(&spec->model, err))
+    if (spec->model && paths_is_model_file(spec->model) && !make_absolute(&spec->model, err))
         return false;
     if (spec->data && is_data_folder(spec->data) && !make_absolute(&spec->data, err))
         return false;

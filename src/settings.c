@@ -70,7 +70,7 @@ void settings_free(struct settings *settings)
     spec_free(&settings->spec);
 }
 
-static bool set_charset(struct settings *settings, const char *value, struct error *err)
+bool settings_set_charset(struct settings *settings, const char *value, struct error *err)
 {
     static const char *const names[] = {
         [CHARSET_AUTO] = "auto", [CHARSET_UTF8] = "utf8", [CHARSET_ASCII] = "ascii"};
@@ -80,7 +80,7 @@ static bool set_charset(struct settings *settings, const char *value, struct err
             return true;
         }
     }
-    return error_set(err, ERROR_USAGE, "charset '%s' is none of auto, utf8, ascii", value);
+    return error_set(err, ERROR_USAGE, "charset '%.60s' is none of auto, utf8, ascii", value);
 }
 
 /* Set the key from its text form. */
@@ -91,7 +91,7 @@ static bool set_key(struct settings *settings, const struct key *key, const char
     if (strncmp(key->name, "train.", strlen("train.")) == 0)
         return spec_set(&settings->spec, name, value, err);
     if (strcmp(name, "charset") == 0)
-        return set_charset(settings, value, err);
+        return settings_set_charset(settings, value, err);
     settings->colour = strcmp(value, "yes") == 0;
     return true;
 }

@@ -36,6 +36,9 @@ bool settings_load(struct settings *settings, struct error *err);
 bool settings_read_file(struct settings *settings, const char *path, struct error *err);
 bool settings_read_environment(struct settings *settings, struct error *err);
 
+/* "auto", "utf8" or "ascii". */
+bool settings_set_charset(struct settings *settings, const char *value, struct error *err);
+
 /* Every key as "group.name" for index 0, 1, ...; NULL behind the last. */
 const char *settings_key(size_t index);
 

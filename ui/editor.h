@@ -6,7 +6,7 @@
 
 /* One line of text being typed, UTF-8. */
 struct editor {
-    char text[512];
+    char text[4096];
     int length, cursor; /* in bytes, always between characters */
     bool fresh;         /* nothing typed yet: the first character replaces the text */
 };

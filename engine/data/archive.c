@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "engine/data/bytes.h"
 #include "engine/data/fetch_set.h"
 
@@ -84,21 +85,6 @@ static const char *name_in_folder(const char *name, const char *folder)
     return name;
 }
 
-static bool write_fully(struct archive *archive, int fd, const char *name, const char *data,
-                        size_t length, struct error *err)
-{
-    while (length) {
-        ssize_t put = write(fd, data, length);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return error_errno(err, "%s/%s: cannot write", archive->target, name);
-        data += put;
-        length -= (size_t)put;
-    }
-    return true;
-}
-
 static bool copy_member(struct archive *archive, int fd, const char *name, int64_t size,
                         struct error *err)
 {
@@ -106,9 +92,10 @@ static bool copy_member(struct archive *archive, int fd, const char *name, int64
     while (size > 0) {
         size_t length = size < (int64_t)sizeof buffer ? (size_t)size : sizeof buffer;
         size_t padded = (length + BLOCK - 1) / BLOCK * BLOCK;
-        if (!read_blocks(archive, buffer, padded, err) ||
-            !write_fully(archive, fd, name, buffer, length, err))
+        if (!read_blocks(archive, buffer, padded, err))
             return false;
+        if (!write_fully(fd, buffer, length))
+            return error_errno(err, "%s/%s: cannot write", archive->target, name);
         size -= (int64_t)length;
         archive->done += (int64_t)length;
         if (!reporter_update(archive->reporter, archive->done, err))

@@ -64,18 +64,6 @@ static bool has_size(const char *path, int64_t size)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == size;
 }
 
-static bool sync_directory(const char *path, struct error *err)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* Some file systems cannot sync a directory (EINVAL). */
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-    if (!ok)
-        error_errno(err, "%s: cannot sync", path);
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
-
 /* "BASE/NAME" with exactly one slash between; only addresses that transfers are allowed to use. */
 static char *address_of(const char *base, const char *name, struct error *err)
 {

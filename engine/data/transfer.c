@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "config.h"
 #include "engine/data/fetch_set.h"
 
@@ -36,21 +37,6 @@ enum outcome {
     OUTCOME_FAILED,     /* *err is filled */
 };
 
-static bool write_fully(struct transfer *t, const char *data, size_t length)
-{
-    while (length) {
-        ssize_t put = write(t->fd, data, length);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return error_errno(t->err, "%s: cannot write", t->path);
-        data += put;
-        length -= (size_t)put;
-        t->have += put;
-    }
-    return true;
-}
-
 /* libcurl's write callback: anything but `length` ends the transfer. */
 static size_t take_bytes(char *data, size_t one, size_t length, void *context)
 {
@@ -75,7 +61,12 @@ static size_t take_bytes(char *data, size_t one, size_t length, void *context)
                   t->url, (long long)t->size);
         return 0;
     }
-    return write_fully(t, data, length) ? length : 0;
+    if (!write_fully(t->fd, data, length)) {
+        error_errno(t->err, "%s: cannot write", t->path);
+        return 0;
+    }
+    t->have += (int64_t)length;
+    return length;
 }
 
 /* libcurl's progress callback, called about once a second even when nothing arrives. */

@@ -162,12 +162,15 @@ static const config_setting_t *value_at(const config_setting_t *member, int inde
                                             : config_setting_get_elem(member, (unsigned)index);
 }
 
-static bool count_values(const char *file, const config_setting_t *member, const char *key,
-                         int capacity, int *count, struct error *err)
+/* The values behind a key, none when it is missing: *count of them in *member. */
+static bool find_values(const char *file, const config_setting_t *group, const char *key,
+                        int capacity, const config_setting_t **member, int *count,
+                        struct error *err)
 {
-    *count = value_count(member);
-    if (*count < 1 || *count > capacity)
-        return model_error(file, line_of(member), err,
+    *member = config_setting_get_member(group, key);
+    *count = *member ? value_count(*member) : 0;
+    if (*member && (*count < 1 || *count > capacity))
+        return model_error(file, line_of(*member), err,
                            "'%s' must be a number or an array of up to %d", key, capacity);
     return true;
 }
@@ -175,29 +178,19 @@ static bool count_values(const char *file, const config_setting_t *member, const
 bool model_get_ints(const char *file, const config_setting_t *group, const char *key, int low,
                     int high, int capacity, int *values, int *count, struct error *err)
 {
-    const config_setting_t *member = config_setting_get_member(group, key);
-    *count = 0;
-    if (!member)
-        return true;
-    if (!count_values(file, member, key, capacity, count, err))
-        return false;
-    for (int i = 0; i < *count; i++)
-        if (!take_int(file, value_at(member, i), key, low, high, &values[i], err))
-            return false;
-    return true;
+    const config_setting_t *member;
+    bool ok = find_values(file, group, key, capacity, &member, count, err);
+    for (int i = 0; ok && i < *count; i++)
+        ok = take_int(file, value_at(member, i), key, low, high, &values[i], err);
+    return ok;
 }
 
 bool model_get_doubles(const char *file, const config_setting_t *group, const char *key, double low,
                        double high, int capacity, double *values, int *count, struct error *err)
 {
-    const config_setting_t *member = config_setting_get_member(group, key);
-    *count = 0;
-    if (!member)
-        return true;
-    if (!count_values(file, member, key, capacity, count, err))
-        return false;
-    for (int i = 0; i < *count; i++)
-        if (!take_double(file, value_at(member, i), key, low, high, &values[i], err))
-            return false;
-    return true;
+    const config_setting_t *member;
+    bool ok = find_values(file, group, key, capacity, &member, count, err);
+    for (int i = 0; ok && i < *count; i++)
+        ok = take_double(file, value_at(member, i), key, low, high, &values[i], err);
+    return ok;
 }

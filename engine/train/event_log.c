@@ -7,26 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 bool event_log_open(struct event_log *log, const char *path, struct error *err)
 {
     *log = (struct event_log)EVENT_LOG_INIT;
     /* O_NONBLOCK: no training waits for the reader of a named pipe. */
     log->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     return log->fd >= 0 || error_errno(err, "%s: cannot open the log", path);
-}
-
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(fd, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return true;
 }
 
 static void give_up(struct event_log *log)
@@ -51,7 +39,7 @@ void event_log_put(struct event_log *log, const json_t *event)
     }
     size_t length = strlen(line);
     line[length] = '\n'; /* in place of the NUL, so that a line is one write */
-    if (write_all(log->fd, line, length + 1))
+    if (write_fully(log->fd, line, length + 1))
         log->length += (off_t)length + 1;
     else
         give_up(log);

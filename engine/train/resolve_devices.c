@@ -32,6 +32,27 @@ static bool resolve_list(struct spec *spec, struct error *err)
     return true;
 }
 
+/*
+ * The CPUs of our affinity mask, or fewer where the backend knows better: a container may have a
+ * quota of time instead of a mask, and threads beyond it would only be throttled.
+ */
+static bool usable_cores(int *cores, struct error *err)
+{
+    struct device_info infos[SPEC_MAX_DEVICES];
+    const char *why = "";
+    char reason[160];
+    int *cpus, found = 0;
+    const struct backend *backend = backend_find(DEVICE_CPU, &why);
+    if (!affinity_cpus(&cpus, cores, err))
+        return false;
+    free(cpus);
+    if (backend && !backend->enumerate(infos, SPEC_MAX_DEVICES, &found, reason, sizeof reason, err))
+        return false;
+    if (found > 0 && infos[0].cores > 0 && infos[0].cores < *cores)
+        *cores = infos[0].cores;
+    return true;
+}
+
 /* CPU devices share the cores that this process may use. */
 static bool resolve_cpus(struct spec *spec, struct error *err)
 {
@@ -44,13 +65,12 @@ static bool resolve_cpus(struct spec *spec, struct error *err)
         return error_set(err, ERROR_USAGE, "dtype %s: CPU devices compute in f32 only",
                          number_type_name(spec->dtype));
     spec->dtype = TYPE_F32;
-    if (spec->cpu_threads == 0) {
-        int *cpus, count;
-        if (!affinity_cpus(&cpus, &count, err))
-            return false;
-        free(cpus);
-        spec->cpu_threads = count / cpu_devices > 1 ? count / cpu_devices : 1;
-    }
+    int cores;
+    if (spec->cpu_threads > 0)
+        return true;
+    if (!usable_cores(&cores, err))
+        return false;
+    spec->cpu_threads = cores / cpu_devices > 1 ? cores / cpu_devices : 1;
     return true;
 }
 

@@ -101,19 +101,37 @@ bool file_writer_open(struct file_writer *writer, const char *path, struct error
     return true;
 }
 
-bool file_writer_put(struct file_writer *writer, const void *data, size_t length, struct error *err)
+bool write_fully(int fd, const void *data, size_t length)
 {
     const char *next = data;
     while (length) {
-        ssize_t put = write(writer->fd, next, length);
+        ssize_t put = write(fd, next, length);
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return error_errno(err, "%s: cannot write", writer->path);
+            return false;
         next += put;
         length -= (size_t)put;
     }
     return true;
+}
+
+bool file_writer_put(struct file_writer *writer, const void *data, size_t length, struct error *err)
+{
+    return write_fully(writer->fd, data, length) ||
+           error_errno(err, "%s: cannot write", writer->path);
+}
+
+bool sync_directory(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* Some file systems cannot sync a directory (EINVAL); the rename is all they offer. */
+    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    if (!ok)
+        error_errno(err, "%s: cannot sync this directory", path);
+    if (fd >= 0)
+        close(fd);
+    return ok;
 }
 
 static bool sync_directory_of(const char *path, struct error *err)
@@ -124,13 +142,7 @@ static bool sync_directory_of(const char *path, struct error *err)
     char *slash = strrchr(copy, '/');
     if (slash)
         slash[slash == copy ? 1 : 0] = '\0';
-    int fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* Some file systems cannot sync a directory (EINVAL); the rename is all they offer. */
-    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-    if (!ok)
-        error_errno(err, "%s: cannot sync its directory", path);
-    if (fd >= 0)
-        close(fd);
+    bool ok = sync_directory(slash ? copy : ".", err);
     free(copy);
     return ok;
 }

@@ -13,6 +13,12 @@
  */
 bool file_read(const char *path, size_t limit, char **data, size_t *length, struct error *err);
 
+/* All of it, in as many writes as it takes; false with errno. */
+bool write_fully(int fd, const void *data, size_t length);
+
+/* So that a file renamed into this directory is there after a crash. */
+bool sync_directory(const char *path, struct error *err);
+
 /*
  * A file that appears whole or not at all: it is written under a temporary name beside `path`,
  * synced, renamed over `path`, and the directory is synced. Usage:

@@ -95,10 +95,15 @@ static char *model_in(const char *directory, size_t length, const char *name, st
     return NULL;
 }
 
-char *paths_find_model(const char *name, struct error *err)
+bool paths_is_model_file(const char *name)
 {
     size_t length = strlen(name);
-    if (strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0)) {
+    return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0);
+}
+
+char *paths_find_model(const char *name, struct error *err)
+{
+    if (paths_is_model_file(name)) {
         char *copy = strdup(name);
         if (!copy)
             error_memory(err, name);

@@ -21,11 +21,13 @@ char *paths_state_home(struct error *err);  /* $XDG_STATE_HOME/dpartui, ~/.local
  */
 char *paths_runtime_dir(struct error *err);
 
+/* Is this a model description's path rather than a model's name: holds '/' or ends in ".conf"? */
+bool paths_is_model_file(const char *name_or_file);
+
 /*
- * Find a model description: a name holding '/' or ending in ".conf" is a path; otherwise NAME.conf
+ * Find a model description: a path is taken as it is (paths_is_model_file); otherwise NAME.conf
  * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, and the
- * installed
- * $(pkgdatadir)/models. The error lists the directories searched.
+ * installed $(pkgdatadir)/models. The error lists the directories searched.
  */
 char *paths_find_model(const char *name_or_file, struct error *err);
 
