@@ -23,9 +23,9 @@ char *paths_runtime_dir(struct error *err);
 
 /*
  * Find a model description: a name holding '/' or ending in ".conf" is a path; otherwise NAME.conf
- * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, and the
- * installed
- * $(pkgdatadir)/models. The error lists the directories searched.
+ * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, the installed
+ * $(pkgdatadir)/models, and etc/models beside the running program. The error lists the directories
+ * searched.
  */
 char *paths_find_model(const char *name_or_file, struct error *err);
 
