@@ -330,6 +330,7 @@ class Fetching(Case):
     def test_failures(self):
         place = ["--data-dir", self.path("data"), "--from", "file:///no/such/place"]
         self.assertIn("/no/such/place", self.bad(1, "fetch", "mnist", *place))
+        self.bad(1, "fetch", "mnist", "--data-dir", "/dev/null/data")
 
 
 class Signals(Case):

@@ -125,9 +125,14 @@ bool task_fetch(struct task *task, const json_t *params, json_t **result, struct
     char *usual = directory ? NULL : default_data_directory(err);
     if (!directory && !usual)
         return false;
-    bool ok = fetch_dataset(dataset, directory ? directory : usual, from, report_fetch, task, err);
+    directory = directory ? directory : usual;
+    bool ok = fetch_dataset(dataset, directory, from, report_fetch, task, err);
+    char *folder = ok ? path_join(directory, dataset) : NULL;
+    if (folder)
+        *result = json_pack("{s:o}", "folder", json_any_text(folder));
+    else if (ok)
+        ok = error_memory(err, "data directory");
+    free(folder);
     free(usual);
-    if (ok)
-        *result = json_object();
     return ok;
 }
