@@ -160,11 +160,16 @@ int main(int argc, char **argv)
     /* Out of the starting terminal's session; fails harmlessly in one that leads its group. */
     if (!arguments.foreground)
         setsid();
+    int signal_fd = open_signals(arguments.foreground);
+    if (signal_fd < 0) {
+        fprintf(stderr, "dpartui-engine: cannot watch signals: %s\n", strerror(errno));
+        return STATUS_FAILED;
+    }
     struct server_options options = {
         .log.fd = arguments.private_fd < 0 || arguments.log ? STDERR_FILENO : -1,
         .version = PACKAGE_VERSION,
         .private_fd = arguments.private_fd,
-        .signal_fd = open_signals(arguments.foreground),
+        .signal_fd = signal_fd,
     };
     if (options.private_fd >= 0)
         fcntl(options.private_fd, F_SETFD, FD_CLOEXEC);
@@ -182,6 +187,6 @@ int main(int argc, char **argv)
     /* Threads that hang in a device must not keep the process: no destructors. */
     if (end == SERVER_ABANDONED)
         _exit(STATUS_FAILED);
-    close(options.signal_fd);
+    close(signal_fd);
     return status;
 }

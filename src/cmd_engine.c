@@ -72,8 +72,10 @@ static bool wait_for_end(struct client *client, struct error *err)
     double deadline = clock_seconds() + STOP_SECONDS;
     struct error lost = ERROR_INIT;
     for (json_t *message; client_next(client, &message, &lost); json_decref(message)) {
-        if (clock_seconds() > deadline)
+        if (clock_seconds() > deadline) {
+            json_decref(message);
             return error_set(err, ERROR_FAILED, "the engine has not ended in %g s", STOP_SECONDS);
+        }
         if (!message)
             nanosleep(&(struct timespec){.tv_nsec = 10000000L}, NULL);
     }

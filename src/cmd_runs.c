@@ -39,7 +39,10 @@ static bool print_runs(const json_t *list, struct error *err)
     size_t index;
     json_t *run;
     table_begin(&table, columns, sizeof columns / sizeof *columns);
-    json_array_foreach(list, index, run) add_run(&table, run);
+    json_array_foreach(list, index, run)
+    {
+        add_run(&table, run);
+    }
     return table_end(&table, err);
 }
 

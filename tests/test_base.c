@@ -183,6 +183,31 @@ START_TEST(models_are_found)
 }
 END_TEST
 
+START_TEST(pipes_are_not_waited_for)
+{
+    char *path = path_join(directory, "pipe"), *data;
+    size_t length;
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert(!file_read(path, 100, &data, &length, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "not a regular file"));
+    free(path);
+}
+END_TEST
+
+START_TEST(files_have_the_mode_of_the_umask)
+{
+    char *path = path_join(directory, "file");
+    struct file_writer writer;
+    struct stat info;
+    umask(027);
+    ck_assert(file_writer_open(&writer, path, &err));
+    ck_assert(file_writer_commit(&writer, &err));
+    ck_assert_int_eq(stat(path, &info), 0);
+    ck_assert_uint_eq(info.st_mode & 0777, 0640);
+    free(path);
+}
+END_TEST
+
 START_TEST(json_members)
 {
     json_t *object = json_loads("{\"n\":5,\"x\":0.5,\"s\":\"t\",\"b\":true,\"z\":null}", 0, NULL);
@@ -215,6 +240,8 @@ int main(void)
     tcase_add_test(tcase, written_whole_or_not_at_all);
     tcase_add_test(tcase, written_over_regular_files_only);
     tcase_add_test(tcase, reading_refuses);
+    tcase_add_test(tcase, pipes_are_not_waited_for);
+    tcase_add_test(tcase, files_have_the_mode_of_the_umask);
     tcase_add_test(tcase, runtime_directory_is_private);
     tcase_add_test(tcase, models_are_found);
     tcase_add_test(tcase, json_members);

@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/fake_backend.h"
-#include "tests/recorder.h"
+#include "tests/run_fixture.h"
 
 /* Runs that are stopped, paused, retuned, or fail. The devices are those of fake_backend.c. */
-
-#define LINEAR "model=linear data=random:100x5 batch=30 epochs=2 seed=3 "
-
-static struct recorder rec;
-
-static void setup(void)
-{
-    fake_reset();
-}
-
-static void teardown(void)
-{
-    recorder_free(&rec);
-    ck_assert_int_eq(atomic_load(&fake.misuse), 0);
-    ck_assert_int_eq(atomic_load(&fake.opened), atomic_load(&fake.closed));
-}
-
-static void run_ok(const char *settings)
-{
-    recorder_init(&rec, settings);
-    ck_assert_msg(recorder_run(&rec), "%s", rec.err.text);
-}
 
 static void stop_at_three(struct recorder *recorder, const char *kind, json_t *event)
 {
@@ -346,15 +322,6 @@ START_TEST(exchange_sums_over_all_devices)
     run_ok(LINEAR "devices=cpu:0-7 sync-bn=yes");
 }
 END_TEST
-
-static TCase *add_case(Suite *suite, const char *name)
-{
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
 
 static Suite *control_suite(void)
 {

@@ -286,6 +286,60 @@ START_TEST(who_asks_without_reading_is_not_read_from)
 }
 END_TEST
 
+static json_t *run_with_data(const char *data)
+{
+    return json_pack("{s:s, s:s}", "model", "slow", "data", data);
+}
+
+static long number_and_free(json_t *result)
+{
+    long run = (long)number_of(result, "run");
+    json_decref(result);
+    return run;
+}
+
+/* "runs" is one line, whatever it would hold; the newest runs are in it. */
+START_TEST(more_runs_than_a_line_can_hold_are_cut)
+{
+    enum { RUNS = 300 };
+    struct client *client = viewer();
+    char data[4096];
+    long last = 0;
+    memset(data, 'x', sizeof data - 1);
+    data[sizeof data - 1] = '\0';
+    for (int i = 0; i < RUNS; i++)
+        last = number_and_free(ask(client, "submit", run_with_data(data)));
+    json_t *runs = ask(client, "runs", NULL);
+    size_t count = json_array_size(runs);
+    ck_assert_uint_ge(count, 200);
+    ck_assert_uint_lt(count, RUNS);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_int_eq((long)number_of(json_array_get(runs, i), "run"),
+                         last - (long)(count - 1 - i));
+    json_decref(runs);
+    client_close(client);
+}
+END_TEST
+
+/* Runs that are taken out while one goes on are forgotten like others that ended. */
+START_TEST(runs_taken_out_cost_bounded_memory)
+{
+    enum { KEPT = 1000, RUNS = KEPT + 100 };
+    struct client *client = viewer();
+    long first = submit(client, "model=slow epochs=1000000");
+    wait_status(client, first, "running");
+    for (int i = 0; i < RUNS; i++) {
+        long run = number_and_free(ask(client, "submit", run_with_data("glyphs")));
+        tell(client, "stop", json_pack("{s:I}", "run", (json_int_t)run));
+    }
+    json_t *runs = ask(client, "runs", NULL);
+    ck_assert_uint_le(json_array_size(runs), KEPT + 2);
+    ck_assert_int_eq((long)number_of(json_array_get(runs, 0), "run"), first);
+    json_decref(runs);
+    client_close(client);
+}
+END_TEST
+
 Suite *hostile_suite(void)
 {
     Suite *suite = suite_create("hostile viewers");
@@ -301,6 +355,8 @@ Suite *hostile_suite(void)
     tcase_add_test(tests, a_hundred_viewers_are_too_many);
     tcase_add_test(tests, a_sleeping_follower_costs_bounded_memory);
     tcase_add_test(tests, who_asks_without_reading_is_not_read_from);
+    tcase_add_test(tests, more_runs_than_a_line_can_hold_are_cut);
+    tcase_add_test(tests, runs_taken_out_cost_bounded_memory);
     suite_add_tcase(suite, tests);
     return suite;
 }

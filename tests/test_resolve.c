@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/fake_backend.h"
-#include "tests/recorder.h"
+#include "tests/run_fixture.h"
 
 /* What is refused before anything is opened, and what is filled in. */
-
-#define LINEAR "model=linear data=random:100x5 batch=30 epochs=2 seed=3 "
-
-static struct recorder rec;
-
-static void setup(void)
-{
-    fake_reset();
-}
-
-static void teardown(void)
-{
-    recorder_free(&rec);
-    ck_assert_int_eq(atomic_load(&fake.misuse), 0);
-    ck_assert_int_eq(atomic_load(&fake.opened), atomic_load(&fake.closed));
-}
-
-static void run_ok(const char *settings)
-{
-    recorder_init(&rec, settings);
-    ck_assert_msg(recorder_run(&rec), "%s", rec.err.text);
-}
 
 /* Specs that cannot be run: refused before anything is opened. */
 static const struct {
@@ -98,13 +74,11 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("resolve");
-    TCase *tcase = tcase_create("resolve");
-    tcase_add_checked_fixture(tcase, setup, teardown);
+    TCase *tcase = add_case(suite, "resolve");
     tcase_add_loop_test(tcase, impossible_specs, 0, sizeof impossible / sizeof impossible[0]);
     tcase_add_test(tcase, short_batch_that_never_comes_may_be_odd);
     tcase_add_test(tcase, resolving_fills_in_and_repeats);
     tcase_add_test(tcase, defaults_resolve);
-    suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,32 +7,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "tests/fake_backend.h"
-#include "tests/recorder.h"
+#include "tests/run_fixture.h"
 
 /* Runs as such: rows, events, results. The devices are those of fake_backend.c. */
-
-#define LINEAR "model=linear data=random:100x5 batch=30 epochs=2 seed=3 "
-
-static struct recorder rec;
-
-static void setup(void)
-{
-    fake_reset();
-}
-
-static void teardown(void)
-{
-    recorder_free(&rec);
-    ck_assert_int_eq(atomic_load(&fake.misuse), 0);
-    ck_assert_int_eq(atomic_load(&fake.opened), atomic_load(&fake.closed));
-}
-
-static void run_ok(const char *settings)
-{
-    recorder_init(&rec, settings);
-    ck_assert_msg(recorder_run(&rec), "%s", rec.err.text);
-}
 
 /* "[4,4,2]" */
 static void check_list(const json_t *event, const char *key, const char *expected)
@@ -371,15 +347,6 @@ START_TEST(full_disk_ends_the_log_not_the_run)
         strstr(recorder_string(recorder_event(&rec, "end", 0), "log_error"), "No space"));
 }
 END_TEST
-
-static TCase *add_case(Suite *suite, const char *name)
-{
-    TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 60);
-    tcase_add_checked_fixture(tcase, setup, teardown);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
 
 #define COUNT(table) (sizeof table / sizeof table[0])
 

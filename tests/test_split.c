@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/train/shares.h"
 #include "engine/train/split.h"
 
 static const double no_weights[SPEC_MAX_DEVICES];
@@ -164,6 +165,79 @@ START_TEST(equal_weights_are_balanced)
 }
 END_TEST
 
+/* A spec for `devices` CPU devices: 1000 rows, or 10 test rows, in batches of 300. */
+static struct spec spec_for(int devices)
+{
+    struct spec spec = {.batch = 300, .epochs = 2};
+    spec.devices = (struct device_list){.choice = DEVICES_LISTED, .count = devices};
+    for (int i = 0; i < devices; i++)
+        spec.devices.id[i] = (struct device_id){DEVICE_CPU, i};
+    return spec;
+}
+
+START_TEST(shares_of_a_run)
+{
+    struct error err = ERROR_INIT;
+    struct spec spec = spec_for(2);
+    struct row_shares shares;
+    ck_assert(share_rows(&spec, 1000, 1001, &shares, &err));
+    const struct row_share *first = &shares.device[0], *second = &shares.device[1];
+    ck_assert(shares.rest_occurs);
+    ck_assert(first->full == 150 && first->rest == 50);
+    ck_assert(first->eval_begin == 0 && first->eval_rows == 501);
+    ck_assert(first->eval_full == 150 && first->eval_rest == 51);
+    ck_assert(second->eval_begin == 501 && second->eval_rows == 500 && second->eval_rest == 50);
+
+    /* What is not known: no short batch, and evaluation in the largest batches there may be. */
+    ck_assert(share_rows(&spec, 0, 0, &shares, &err));
+    ck_assert(!shares.rest_occurs && first->rest == 0 && first->eval_full == 150);
+    ck_assert(share_rows(&spec, 100, 10, &shares, &err));
+    ck_assert(!shares.rest_occurs && first->full == 50 && first->eval_full == 5);
+}
+END_TEST
+
+START_TEST(short_batches_that_never_come)
+{
+    struct error err = ERROR_INIT;
+    struct spec spec = spec_for(3);
+    struct row_shares shares;
+    spec.split = SPLIT_EVEN;
+    ck_assert(!share_rows(&spec, 1000, 10, &shares, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "the last batch"));
+    spec.max_steps = 3;
+    ck_assert(share_rows(&spec, 1000, 10, &shares, &err) && !shares.rest_occurs);
+    spec.max_steps = 4;
+    ck_assert(!share_rows(&spec, 1000, 10, &shares, &err));
+    spec.epochs = 0;
+    ck_assert(share_rows(&spec, 1000, 10, &shares, &err) && !shares.rest_occurs);
+}
+END_TEST
+
+START_TEST(weights_count_in_evaluation_too)
+{
+    struct error err = ERROR_INIT;
+    struct spec spec = spec_for(2);
+    struct row_shares shares;
+    spec.split = SPLIT_WEIGHTED;
+    spec.weight_count = 2;
+    spec.weights[0] = 1;
+    ck_assert(share_rows(&spec, 900, 10, &shares, &err));
+    ck_assert(shares.device[0].full == 300 && shares.device[0].eval_rows == 10);
+    ck_assert(shares.device[1].full == 0 && shares.device[1].eval_full == 0);
+}
+END_TEST
+
+START_TEST(cpus_of_devices)
+{
+    struct spec spec = spec_for(3);
+    ck_assert(cpus_suffice(&spec.devices, 4, 12) && !cpus_suffice(&spec.devices, 4, 11));
+    ck_assert_int_eq(first_cpu(&spec.devices, 4, 2), 8);
+    spec.devices.id[1].kind = DEVICE_CUDA;
+    ck_assert(cpus_suffice(&spec.devices, 4, 9) && !cpus_suffice(&spec.devices, 4, 8));
+    ck_assert_int_eq(first_cpu(&spec.devices, 4, 2), 4);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("split");
@@ -174,6 +248,10 @@ int main(void)
     tcase_add_test(tcase, balanced_properties);
     tcase_add_test(tcase, weighted_properties);
     tcase_add_test(tcase, equal_weights_are_balanced);
+    tcase_add_test(tcase, shares_of_a_run);
+    tcase_add_test(tcase, short_batches_that_never_come);
+    tcase_add_test(tcase, weights_count_in_evaluation_too);
+    tcase_add_test(tcase, cpus_of_devices);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -71,7 +71,12 @@ void control_start(struct ui *ui)
         ui_say(ui, true, "%s", err.text);
         return;
     }
-    if (!ui_request(ui, REQUEST_SUBMIT, spec_to_json(&ui->form.spec)))
+    json_t *params = spec_to_json(&ui->form.spec);
+    if (params == NULL) {
+        ui_say(ui, true, "a name or path among the settings is not UTF-8");
+        return;
+    }
+    if (!ui_request(ui, REQUEST_SUBMIT, params))
         return;
     /* These values now belong together; the next change of devices starts from them. */
     ui->form.base_devices = 0;

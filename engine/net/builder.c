@@ -193,10 +193,11 @@ bool net_builder_name(struct net_builder *builder, const char *name, int line, s
     if (!make_room((void **)&builder->names, builder->name_count, &builder->name_capacity,
                    sizeof *builder->names, err))
         return false;
-    char *copy = strdup(name);
-    if (!copy)
+    struct net_used_name *used = &builder->names[builder->name_count];
+    *used = (struct net_used_name){strdup(name), line};
+    if (!used->name)
         return error_memory(err, "network");
-    builder->names[builder->name_count++] = (struct net_used_name){copy, line};
+    builder->name_count++;
     return true;
 }
 

@@ -305,7 +305,7 @@ static bool read_unit(struct place *inner, const struct entry *entry, const char
     const config_setting_t *list;
     const config_setting_t *shortcut = config_setting_get_member(entry->setting, "shortcut");
     const config_setting_t *after = config_setting_get_member(entry->setting, "after");
-    int left = *tensor, right = *tensor;
+    int left = *tensor, right = left;
     return required_list(inner, entry->setting, entry->line, &list, err) &&
            read_list(inner, list, "", true, order, &left, err) &&
            (!shortcut || read_list(inner, shortcut, "shortcut.", true, order, &right, err)) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/devices.h"
 
+#include "base/json.h"
 #include "engine/server/task.h"
 
 bool device_table_fill(struct device_table *table, struct error *err)
@@ -32,12 +33,12 @@ const struct device_info *device_table_find(const struct device_table *table, st
 json_t *device_info_json(const struct device_info *info)
 {
     char id[16];
-    json_t *reason = info->available ? json_null() : json_string(info->reason);
+    json_t *reason = info->available ? json_null() : json_any_text(info->reason);
     json_t *memory =
         info->memory_bytes ? json_integer((json_int_t)info->memory_bytes) : json_null();
-    return json_pack("{s:s, s:s, s:i, s:o, s:b, s:o}", "device", device_id_text(info->id, id),
-                     "name", info->name, "cores", info->cores, "memory_total", memory, "available",
-                     info->available, "reason", reason);
+    return json_pack("{s:s, s:o, s:i, s:o, s:b, s:o}", "device", device_id_text(info->id, id),
+                     "name", json_any_text(info->name), "cores", info->cores, "memory_total",
+                     memory, "available", info->available, "reason", reason);
 }
 
 bool task_devices(struct task *task, const json_t *params, json_t **result, struct error *err)

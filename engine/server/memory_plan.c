@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "engine/device/device.h"
-#include "engine/train/split.h"
-
-/* Evaluation runs in batches of at least this many rows, as in a run. */
-#define EVAL_ROWS 128
+#include "engine/train/shares.h"
 
 /* The passes of a run on one device. */
 enum pass { PASS_FULL, PASS_LAST, PASS_EVAL, PASS_COUNT };
@@ -19,23 +16,17 @@ struct share {
     size_t params, total; /* bytes: parameters, gradients, momentum, statistics; all in all */
 };
 
-static bool share_rows(const struct spec *spec, long rows, long test_rows, struct share *shares,
-                       struct error *err)
+static bool take_rows(const struct spec *spec, long rows, long test_rows, struct share *shares,
+                      struct error *err)
 {
-    long full[SPEC_MAX_DEVICES], last[SPEC_MAX_DEVICES], chunk = EVAL_ROWS;
-    int count = spec->devices.count;
-    long batch = rows > 0 && rows < spec->batch ? rows : spec->batch;
-    long rest = rows > 0 ? rows % batch : 0;
-    if (!split_rows(spec->split, spec->weights, batch, count, full, err) ||
-        (rest && !split_rows(spec->split, spec->weights, rest, count, last, err)))
+    struct row_shares split;
+    if (!share_rows(spec, rows, test_rows, &split, err))
         return false;
-    for (int i = 0; i < count; i++)
-        chunk = full[i] > chunk ? full[i] : chunk;
-    if (test_rows > 0 && (test_rows + count - 1) / count < chunk)
-        chunk = (test_rows + count - 1) / count;
-    for (int i = 0; i < count; i++)
-        shares[i] = (struct share){.rows = {full[i], rest ? last[i] : 0, chunk},
-                                   .has = {true, rest > 0, true}};
+    for (int i = 0; i < spec->devices.count; i++) {
+        const struct row_share *device = &split.device[i];
+        shares[i] = (struct share){.rows = {device->full, device->rest, device->eval_full},
+                                   .has = {true, split.rest_occurs, device->eval_full > 0}};
+    }
     return true;
 }
 
@@ -118,7 +109,7 @@ bool memory_plan(const struct spec *spec, const struct net *net, long rows, long
 {
     struct share shares[SPEC_MAX_DEVICES];
     const struct device_id *ids = spec->devices.id;
-    if (!share_rows(spec, rows, test_rows, shares, err))
+    if (!take_rows(spec, rows, test_rows, shares, err))
         return false;
     json_t *list = json_array();
     for (int i = 0; i < spec->devices.count; i++) {

@@ -160,6 +160,9 @@ static int do_resume(struct server *server, struct connection *connection, const
     return set_paused(server, params, false, result, err);
 }
 
+/* A response is one line: the oldest runs are left out where there are too many for it. */
+#define RUNS_BYTES ((size_t)PROTOCOL_LINE_LIMIT - 4096)
+
 static int do_runs(struct server *server, struct connection *connection, const json_t *params,
                    json_t **result, struct error *err)
 {
@@ -167,9 +170,17 @@ static int do_runs(struct server *server, struct connection *connection, const j
     (void)params;
     (void)err;
     json_t *list = json_array();
+    size_t used = 0;
     pthread_mutex_lock(&server->queue.lock);
-    for (size_t i = 0; i < server->queue.count; i++)
-        json_array_append_new(list, record_json(server->queue.records[i]));
+    for (size_t i = server->queue.count; i > 0; i--) {
+        json_t *run = record_json(server->queue.records[i - 1]);
+        used += json_dumpb(run, NULL, 0, JSON_COMPACT) + 1;
+        if (used > RUNS_BYTES) {
+            json_decref(run);
+            break;
+        }
+        json_array_insert_new(list, 0, run);
+    }
     unlock(server);
     *result = list;
     return RPC_OK;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/json.h"
 #include "base/paths.h"
 #include "engine/data/data.h"
-#include "engine/device/device.h"
 #include "engine/net/net.h"
 #include "engine/server/memory_plan.h"
 #include "engine/server/task.h"
-#include "engine/train/affinity.h"
+#include "engine/train/run.h"
 
 /* The `model` request: a network's layers and what a run of it would take. */
 
@@ -31,9 +30,9 @@ static json_t *layer_json(const struct net *net, int index)
     const struct net_op *op = &net->ops[index];
     bool has_window = op->kind == NET_CONV || op->kind == NET_MAXPOOL || op->kind == NET_AVGPOOL;
     json_t *layer =
-        json_pack("{s:s, s:s, s:o, s:I, s:f}", "name", op->name, "kind", net_kind_name(op->kind),
-                  "output", shape_json(net->tensors[op->output].shape), "params",
-                  (json_int_t)op_params(net, index), "flops", net_op_flops(net, index));
+        json_pack("{s:o, s:s, s:o, s:I, s:f}", "name", json_any_text(op->name), "kind",
+                  net_kind_name(op->kind), "output", shape_json(net->tensors[op->output].shape),
+                  "params", (json_int_t)op_params(net, index), "flops", net_op_flops(net, index));
     if (layer && has_window) {
         json_object_set_new(layer, "kernel", json_pack("[i, i]", op->kernel_h, op->kernel_w));
         json_object_set_new(layer, "stride", json_pack("[i, i]", op->stride_h, op->stride_w));
@@ -47,10 +46,11 @@ static json_t *net_json(const struct net *net)
     json_t *layers = json_array();
     for (int i = 0; i < net->op_count; i++)
         json_array_append_new(layers, layer_json(net, i));
-    return json_pack("{s:s, s:s, s:o, s:i, s:o, s:I, s:f, s:f}", "model", net->name, "source",
-                     net->source, "input", shape_json(net->input), "classes", net->classes,
-                     "layers", layers, "params", (json_int_t)net->trainable_count, "forward_flops",
-                     net_forward_flops(net), "training_flops", net_training_flops(net));
+    return json_pack("{s:o, s:o, s:o, s:i, s:o, s:I, s:f, s:f}", "model", json_any_text(net->name),
+                     "source", json_any_text(net->source), "input", shape_json(net->input),
+                     "classes", net->classes, "layers", layers, "params",
+                     (json_int_t)net->trainable_count, "forward_flops", net_forward_flops(net),
+                     "training_flops", net_training_flops(net));
 }
 
 /* With data the network is laid out for it, else for what its own file says. */
@@ -78,33 +78,16 @@ static bool load(struct spec *spec, struct net **net, long *rows, struct error *
     return ok;
 }
 
-static bool resolve_devices(struct spec *spec, struct error *err)
-{
-    struct device_id ids[SPEC_MAX_DEVICES];
-    int count, cpus = 0, cpu_count, *list;
-    if (!devices_resolve(&spec->devices, ids, &count, err) ||
-        !affinity_cpus(&list, &cpu_count, err))
-        return false;
-    free(list);
-    for (int i = 0; i < count; i++)
-        cpus += ids[i].kind == DEVICE_CPU;
-    spec->devices = (struct device_list){.choice = DEVICES_LISTED, .count = count};
-    memcpy(spec->devices.id, ids, (size_t)count * sizeof *ids);
-    if (spec->cpu_threads == 0 && cpus)
-        spec->cpu_threads = cpu_count / cpus > 1 ? cpu_count / cpus : 1;
-    return true;
-}
-
 static bool describe(struct spec *spec, json_t **result, struct error *err)
 {
     struct net *net = NULL;
     json_t *memory = NULL;
     long rows = 0;
-    bool ok = resolve_devices(spec, err) && load(spec, &net, &rows, err) &&
+    bool ok = run_resolve_devices(spec, err) && load(spec, &net, &rows, err) &&
               memory_plan(spec, net, rows, spec->test_rows, &memory, err);
     json_t *object = ok ? net_json(net) : NULL;
     if (object) {
-        json_object_set_new(object, "data", spec->data ? json_string(spec->data) : json_null());
+        json_object_set_new(object, "data", spec->data ? json_any_text(spec->data) : json_null());
         json_object_set_new(object, "batch", json_integer(spec->batch));
         json_object_set_new(object, "memory", memory);
     } else {

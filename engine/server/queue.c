@@ -90,7 +90,7 @@ static void forget(struct queue *queue, size_t index)
     record_free(queue->records[index]);
     queue->count--;
     memmove(&queue->records[index], &queue->records[index + 1],
-            (queue->count - index) * sizeof *queue->records);
+            (queue->count - index) * sizeof(struct record *));
 }
 
 /* With the lock held: bound what ended runs take, oldest first. */
@@ -99,7 +99,8 @@ static void trim_ended(struct queue *queue)
     size_t ended = 0, bytes = 0;
     for (size_t i = queue->count; i > 0; i--) {
         struct record *record = queue->records[i - 1];
-        if (!has_ended(record))
+        /* The training side may still be at work on the current one. */
+        if (!has_ended(record) || record == queue->current)
             continue;
         if (++ended > STEPS_OF_ENDED)
             history_drop_steps(&record->history);
@@ -273,6 +274,8 @@ bool queue_add(struct queue *queue, struct spec *spec, long *number, struct erro
     struct record *record = record_new(queue->last_number + 1, spec);
     bool ok = record ? append(queue, record, err) : error_memory(err, "run");
     if (ok) {
+        /* Also here: runs that are taken out while another trains end without the runner. */
+        trim_ended(queue);
         *number = ++queue->last_number;
         queue_touch(queue);
         pthread_cond_signal(&queue->wake);

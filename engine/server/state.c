@@ -5,11 +5,13 @@
 
 #include "base/json.h"
 #include "engine/server/server_state.h"
+#include "engine/train/shares.h"
 
 /* What a state needs, copied out of the locks so that JSON is made without them. */
 struct snapshot {
     struct telemetry_sample sample;
-    int device_count, cpu_threads; /* of the running run */
+    struct device_list list; /* of the running run */
+    int device_count, cpu_threads;
     struct run_device device[SPEC_MAX_DEVICES];
     bool shown[SPEC_MAX_DEVICES];
 };
@@ -29,22 +31,15 @@ static void add_run_figures(json_t *object, const struct run_device *device)
     json_object_set_new(object, "wait_s", json_finite(device ? device->wait_s : NAN));
 }
 
-/*
- * Load of a CPU device: of its own cores while it trains, of all that we may use otherwise. A run's
- * CPU devices take their threads' cores one after the other, unless there are too few for all.
- */
+/* Load of a CPU device: of its own cores while it trains, of all that we may use otherwise. */
 static double cpu_load(const struct server *server, const struct snapshot *snapshot,
                        const struct run_device *device)
 {
-    int position = 0, devices = 0, threads = snapshot->cpu_threads;
-    for (int i = 0; i < snapshot->device_count; i++) {
-        position +=
-            device && &snapshot->device[i] < device && snapshot->device[i].id.kind == DEVICE_CPU;
-        devices += snapshot->device[i].id.kind == DEVICE_CPU;
-    }
-    bool pinned = device && threads > 0 && devices * threads <= server->cpu_count;
-    return telemetry_load(&snapshot->sample, server->cpus + (pinned ? position * threads : 0),
-                          pinned ? threads : server->cpu_count);
+    int threads = snapshot->cpu_threads;
+    if (!device || !cpus_suffice(&snapshot->list, threads, server->cpu_count))
+        return telemetry_load(&snapshot->sample, server->cpus, server->cpu_count);
+    int first = first_cpu(&snapshot->list, threads, (int)(device - snapshot->device));
+    return telemetry_load(&snapshot->sample, server->cpus + first, threads);
 }
 
 static json_t *device_json(const struct server *server, const struct snapshot *snapshot,
@@ -122,13 +117,14 @@ json_t *server_state_json(struct server *server)
     if (current && current->has_progress) {
         snapshot.device_count = current->progress.device_count;
         snapshot.cpu_threads = current->spec.cpu_threads;
+        snapshot.list = current->spec.devices;
         memcpy(snapshot.device, current->device, sizeof snapshot.device);
     }
     json_t *queue = queue_json(&server->queue);
     json_t *run = current ? record_json_state(current) : json_null();
     pthread_mutex_unlock(&server->queue.lock);
-    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o}", "pid", (int)getpid(), "version",
-                     server->options->version, "host", host, "memory_engine",
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "pid", (int)getpid(), "version",
+                     server->options->version, "host", json_any_text(host), "memory_engine",
                      known_bytes(snapshot.sample.memory_engine), "queue", queue, "run", run,
                      "devices", devices_json(server, &snapshot));
 }

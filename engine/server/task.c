@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/paths.h"
+#include "engine/data/data.h"
 #include "engine/device/device.h"
 #include "engine/server/queue.h"
 
@@ -99,18 +99,6 @@ static bool report_fetch(void *context, const struct fetch_progress *progress)
     return !atomic_load(&task->cancelled);
 }
 
-/* Where named data lie when nobody says otherwise (dpartui.1, --data-dir). */
-static char *default_data_directory(struct error *err)
-{
-    const char *variable = getenv("DPARTUI_DATA_DIR");
-    char *home = variable && *variable ? NULL : paths_data_home(err);
-    char *path = home ? path_join(home, "data") : variable && *variable ? strdup(variable) : NULL;
-    if (!path && !err->text[0])
-        error_memory(err, "data directory");
-    free(home);
-    return path;
-}
-
 bool task_fetch(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
     const char *dataset = NULL, *directory = NULL, *from = NULL;
@@ -122,17 +110,14 @@ bool task_fetch(struct task *task, const json_t *params, json_t **result, struct
         return error_set(err, ERROR_USAGE, "'dataset' is missing");
     if (directory && directory[0] != '/')
         return error_set(err, ERROR_USAGE, "'data_dir' must be an absolute path");
-    char *usual = directory ? NULL : default_data_directory(err);
-    if (!directory && !usual)
-        return false;
-    directory = directory ? directory : usual;
-    bool ok = fetch_dataset(dataset, directory, from, report_fetch, task, err);
-    char *folder = ok ? path_join(directory, dataset) : NULL;
+    char *parent = data_directory(directory, err);
+    bool ok = parent && fetch_dataset(dataset, parent, from, report_fetch, task, err);
+    char *folder = ok ? path_join(parent, dataset) : NULL;
     if (folder)
         *result = json_pack("{s:o}", "folder", json_any_text(folder));
     else if (ok)
         ok = error_memory(err, "data directory");
     free(folder);
-    free(usual);
+    free(parent);
     return ok;
 }

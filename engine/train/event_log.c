@@ -10,7 +10,8 @@
 bool event_log_open(struct event_log *log, const char *path, struct error *err)
 {
     *log = (struct event_log)EVENT_LOG_INIT;
-    log->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    /* O_NONBLOCK: no training waits for the reader of a named pipe. */
+    log->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     return log->fd >= 0 || error_errno(err, "%s: cannot open the log", path);
 }
 

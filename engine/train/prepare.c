@@ -8,11 +8,7 @@
 #include "base/paths.h"
 #include "engine/train/affinity.h"
 #include "engine/train/order.h"
-#include "engine/train/split.h"
-
-/* Evaluation keeps no activations for a backward pass, so it can afford batches of some size even
- * where the shards of training are tiny. */
-enum { EVAL_ROWS = 128 };
+#include "engine/train/shares.h"
 
 static bool take_rows(const char *option, long asked, const struct data *data,
                       const struct dataset *set, long *rows, struct error *err)
@@ -69,58 +65,44 @@ static bool make_weights(struct run *run, struct error *err)
 }
 
 /* Whose rows are whose, in training and in evaluation. */
-static bool share_rows(struct run *run, struct error *err)
+static bool take_shares(struct run *run, struct error *err)
 {
-    const struct spec *spec = &run->spec;
-    long full[SPEC_MAX_DEVICES], rest[SPEC_MAX_DEVICES], tests[SPEC_MAX_DEVICES];
-    long batch = spec->batch < run->train_rows ? spec->batch : run->train_rows;
-    long short_rows = run->train_rows % batch, chunk = EVAL_ROWS, begin = 0;
-    bool short_occurs = short_rows > 0 && run->total_steps >= run->steps_per_epoch;
-    enum split_rule test_rule = spec->split == SPLIT_WEIGHTED ? SPLIT_WEIGHTED : SPLIT_BALANCED;
-    int count = run->member_count;
-    if (!split_rows(spec->split, spec->weights, batch, count, full, err) ||
-        (short_occurs && !split_rows(spec->split, spec->weights, short_rows, count, rest, err)) ||
-        !split_rows(test_rule, spec->weights, run->test_rows, count, tests, err))
+    struct row_shares shares;
+    if (!share_rows(&run->spec, run->train_rows, run->test_rows, &shares, err))
         return false;
-    for (int i = 0; i < count; i++)
-        chunk = full[i] > chunk ? full[i] : chunk;
     run->statistics_from = 0;
-    while (full[run->statistics_from] == 0)
+    while (shares.device[run->statistics_from].full == 0)
         run->statistics_from++;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < run->member_count; i++) {
+        const struct row_share *share = &shares.device[i];
         struct member *member = &run->members[i];
-        member->train[PASS_FULL].rows = (int)full[i];
-        member->trains_short = short_occurs;
-        if (short_occurs)
-            member->train[PASS_SHORT].rows = (int)rest[i];
-        member->eval_begin = begin;
-        member->eval_rows = tests[i];
-        member->eval[PASS_FULL].rows = (int)(tests[i] < chunk ? tests[i] : chunk);
-        if (tests[i] > chunk)
-            member->eval[PASS_SHORT].rows = (int)(tests[i] % chunk);
-        begin += tests[i];
+        member->train[PASS_FULL].rows = (int)share->full;
+        member->train[PASS_SHORT].rows = (int)share->rest;
+        member->trains_short = shares.rest_occurs;
+        member->eval_begin = share->eval_begin;
+        member->eval_rows = share->eval_rows;
+        member->eval[PASS_FULL].rows = (int)share->eval_full;
+        member->eval[PASS_SHORT].rows = (int)share->eval_rest;
     }
     return true;
 }
 
 /* Consecutive CPUs for each CPU device where there are enough; otherwise the system schedules. */
-static bool share_cpus(struct run *run, bool *crowded, struct error *err)
+static bool take_cpus(struct run *run, bool *crowded, struct error *err)
 {
-    int count, threads = run->spec.cpu_threads, wanted = 0, next = 0;
+    const struct device_list *devices = &run->spec.devices;
+    int count, threads = run->spec.cpu_threads;
     if (!affinity_cpus(&run->cpus, &count, err))
         return false;
-    for (int i = 0; i < run->member_count; i++)
-        wanted += run->members[i].options.id.kind == DEVICE_CPU ? threads : 1;
-    *crowded = wanted > count;
+    *crowded = !cpus_suffice(devices, threads, count);
     for (int i = 0; i < run->member_count; i++) {
         struct device_options *options = &run->members[i].options;
         if (options->id.kind != DEVICE_CPU)
             continue;
         options->threads = threads;
         if (!*crowded) {
-            options->cpus = run->cpus + next;
+            options->cpus = run->cpus + first_cpu(devices, threads, i);
             options->cpu_count = threads;
-            next += threads;
         }
     }
     return true;
@@ -143,7 +125,7 @@ static bool make_members(struct run *run, struct error *err)
             return error_set(err, ERROR_USAGE, "%s: %s", member->name, why);
     }
     run->algorithm = sync_algorithm_find(run->spec.sync);
-    return share_rows(run, err);
+    return take_shares(run, err);
 }
 
 static void release_abandoned(void *context)
@@ -158,7 +140,7 @@ static bool start_workers(struct run *run, struct error *err)
     /* The calling thread watches for hanging devices and says so better; this is the second net. */
     double limit_s =
         4 * run->limits.stall_s + net_training_flops(run->net) * (double)run->spec.batch / 1e8;
-    if (!share_cpus(run, &crowded, err) ||
+    if (!take_cpus(run, &crowded, err) ||
         !rendezvous_create(run->member_count, run->names, limit_s, !crowded, &run->meeting, err))
         return false;
     run->group = (struct sync_group){

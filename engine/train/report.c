@@ -50,7 +50,7 @@ static json_t *hardware(const struct run *run)
         /* Every CPU device is a part of the same machine, whatever its index. */
         while (j < count && id.kind != DEVICE_CPU && infos[j].id.index != id.index)
             j++;
-        json_t *name = j < count ? json_string(infos[j].name) : json_null();
+        json_t *name = j < count ? json_any_text(infos[j].name) : json_null();
         if (json_array_append_new(list, name) != 0) {
             json_decref(list);
             return NULL;
@@ -92,15 +92,15 @@ bool report_run(struct run *run, struct error *err)
     const struct dataset *train = &run->data.train;
     const char *how = run->member_count > 1 ? run->algorithm->description : "one device: none";
     json_t *event = json_pack(
-        "{s:s, s:I, s:s, s:s, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:s, s:f, s:o, s:s}",
-        "event", "run", "run", (json_int_t)run->number, "model", run->spec.model, "data",
-        run->data.name, "devices", device_names(run), "hardware", hardware(run), "params",
-        (json_int_t)run->net->trainable_count, "input", train->channels, train->height,
-        train->width, "classes", train->classes, "steps_per_epoch",
+        "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:s}",
+        "event", "run", "run", (json_int_t)run->number, "model", json_any_text(run->spec.model),
+        "data", json_any_text(run->data.name), "devices", device_names(run), "hardware",
+        hardware(run), "params", (json_int_t)run->net->trainable_count, "input", train->channels,
+        train->height, train->width, "classes", train->classes, "steps_per_epoch",
         (json_int_t)run->steps_per_epoch, "total_steps", (json_int_t)run->total_steps, "train_rows",
         (json_int_t)run->train_rows, "test_rows", (json_int_t)run->test_rows, "data_source",
-        run->data.source, "sync_bytes_per_step", sync_step_bytes(&run->group), "memory",
-        memory(run), "sync_algorithm", how);
+        json_any_text(run->data.source), "sync_bytes_per_step", sync_step_bytes(&run->group),
+        "memory", memory(run), "sync_algorithm", how);
     /* The settings besides, where they say nothing else than the above. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
     bool ok = settings && json_object_update_missing(event, settings) == 0;
@@ -189,8 +189,8 @@ void report_end(struct run *run, const struct error *err)
         json_finite(figures_ratio((double)figures->rows, figures->train_s)), "train_s",
         figures->train_s);
     if (event && failed)
-        json_object_set_new(event, "error", json_string(err->text));
+        json_object_set_new(event, "error", json_any_text(err->text));
     if (event && run->log.failure.kind != ERROR_NONE)
-        json_object_set_new(event, "log_error", json_string(run->log.failure.text));
+        json_object_set_new(event, "log_error", json_any_text(run->log.failure.text));
     emit(run, event, &ignored);
 }

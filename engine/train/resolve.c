@@ -9,56 +9,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
-#include "engine/train/affinity.h"
-#include "engine/train/split.h"
-
-static bool resolve_devices(struct spec *spec, struct error *err)
-{
-    struct device_id ids[SPEC_MAX_DEVICES];
-    int count = 0;
-    if (!devices_resolve(&spec->devices, ids, &count, err))
-        return false;
-    for (int i = 0; i < count; i++) {
-        const char *why = "";
-        char name[16];
-        if (!backend_find(ids[i].kind, &why))
-            return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(ids[i], name), why);
-        if (ids[i].kind != ids[0].kind)
-            return error_set(err, ERROR_USAGE,
-                             "devices of different kinds cannot train one run together yet: choose "
-                             "CPU devices or GPUs");
-    }
-    spec->devices.choice = DEVICES_LISTED;
-    spec->devices.count = count;
-    memcpy(spec->devices.id, ids, (size_t)count * sizeof ids[0]);
-    if (spec->split == SPLIT_WEIGHTED && spec->weight_count != count)
-        return error_set(err, ERROR_USAGE,
-                         "split has %d weights for %d devices: give one weight for each device",
-                         spec->weight_count, count);
-    return true;
-}
-
-/* CPU devices share the cores that this process may use. */
-static bool resolve_cpus(struct spec *spec, struct error *err)
-{
-    int cpu_devices = 0;
-    for (int i = 0; i < spec->devices.count; i++)
-        cpu_devices += spec->devices.id[i].kind == DEVICE_CPU;
-    if (cpu_devices == 0)
-        return true;
-    if (spec->dtype != TYPE_DEFAULT && spec->dtype != TYPE_F32)
-        return error_set(err, ERROR_USAGE, "dtype %s: CPU devices compute in f32 only",
-                         number_type_name(spec->dtype));
-    spec->dtype = TYPE_F32;
-    if (spec->cpu_threads == 0) {
-        int *cpus, count;
-        if (!affinity_cpus(&cpus, &count, err))
-            return false;
-        free(cpus);
-        spec->cpu_threads = count / cpu_devices > 1 ? count / cpu_devices : 1;
-    }
-    return true;
-}
+#include "engine/train/shares.h"
 
 static bool resolve_data(struct spec *spec, struct dataset *shape, struct error *err)
 {
@@ -104,15 +55,8 @@ static bool check_numbers(const struct spec *spec, struct error *err)
 /* Every batch that occurs must be divisible as asked. */
 static bool check_split(const struct spec *spec, long rows, struct error *err)
 {
-    long sizes[SPEC_MAX_DEVICES];
-    int devices = spec->devices.count;
-    long full = spec->batch < rows ? spec->batch : rows, steps = (rows + full - 1) / full;
-    bool short_occurs = spec->max_steps == 0 || spec->max_steps >= steps;
-    if (!split_rows(spec->split, spec->weights, full, devices, sizes, err))
-        return false;
-    if (short_occurs && !split_rows(spec->split, spec->weights, rows % full, devices, sizes, err))
-        return error_prefix(err, "the last batch of %ld rows in batches of %ld", rows, full);
-    return true;
+    struct row_shares shares;
+    return share_rows(spec, rows, spec->test_rows, &shares, err);
 }
 
 static bool check_init(const struct spec *spec, const struct net *net, struct error *err)
@@ -142,9 +86,7 @@ static bool check_place(const char *option, const char *path, struct error *err)
         return error_memory(err, path);
     const char *directory = dirname(copy);
     int reason = 0;
-    if (stat(directory, &info) != 0)
-        reason = errno;
-    else if (!S_ISDIR(info.st_mode))
+    if (stat(directory, &info) == 0 && !S_ISDIR(info.st_mode))
         reason = ENOTDIR;
     else if (access(directory, W_OK | X_OK) != 0 && access(path, W_OK) != 0)
         reason = errno;
@@ -161,8 +103,8 @@ bool run_resolve(struct spec *spec, struct error *err)
 {
     struct dataset shape = {0};
     struct net *net = NULL;
-    bool ok = spec_validate(spec, err) && check_numbers(spec, err) && resolve_devices(spec, err) &&
-              resolve_cpus(spec, err) && resolve_data(spec, &shape, err) &&
+    bool ok = spec_validate(spec, err) && check_numbers(spec, err) &&
+              run_resolve_devices(spec, err) && resolve_data(spec, &shape, err) &&
               check_split(spec, spec->train_rows ? spec->train_rows : shape.rows, err) &&
               resolve_model(spec, &shape, &net, err) && check_init(spec, net, err) &&
               check_place("save", spec->save, err) && check_place("log", spec->log, err);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "engine/train/run_state.h"
 
 /* After the epoch's steps; *done: everything that was to be trained has been. */
@@ -64,9 +65,9 @@ static bool conduct(struct run *run, struct error *err)
 static bool end_unbegun(const struct run_sink *sink, const struct error *err)
 {
     json_t *event =
-        json_pack("{s:s, s:s, s:i, s:i, s:n, s:n, s:n, s:n, s:s}", "event", "end", "status",
+        json_pack("{s:s, s:s, s:i, s:i, s:n, s:n, s:n, s:n, s:o}", "event", "end", "status",
                   "failed", "epochs", 0, "steps", 0, "test_acc", "s_per_epoch",
-                  "s_per_epoch_median", "samples_per_s", "error", err->text);
+                  "s_per_epoch_median", "samples_per_s", "error", json_any_text(err->text));
     if (event && sink->event)
         sink->event(sink->context, event);
     json_decref(event);

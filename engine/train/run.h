@@ -69,6 +69,9 @@ struct run_sink {
  */
 bool run_resolve(struct spec *spec, struct error *err);
 
+/* The part of it that concerns the devices: their list, their threads, the number type. */
+bool run_resolve_devices(struct spec *spec, struct error *err);
+
 /*
  * Train. `run_number` goes into the events. Always ends with an "end" event: status "done",
  * "stopped" or "failed". Returns false with *err for "failed" (ERROR_CANCELLED for "stopped").

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -30,7 +31,8 @@ static bool read_fully(int fd, const char *path, char *data, size_t size, struct
 bool file_read(const char *path, size_t limit, char **data, size_t *length, struct error *err)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* O_NONBLOCK: a named pipe must be refused, not waited for. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return error_errno(err, "%s: cannot open", path);
     bool ok = false;
@@ -57,6 +59,31 @@ bool file_read(const char *path, size_t limit, char **data, size_t *length, stru
     return true;
 }
 
+/*
+ * A new file beside writer->path. Not by mkostemp: its files are 0600 whatever the umask says, and
+ * the umask can only be read by setting it, which other threads would notice.
+ */
+static bool create_temporary(struct file_writer *writer, struct error *err)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        char *name = text_format("%s.%lx-%lx", writer->path, (unsigned long)getpid(),
+                                 (unsigned long)now.tv_nsec);
+        if (!name)
+            return error_memory(err, writer->path);
+        writer->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (writer->fd >= 0) {
+            writer->temporary = name;
+            return true;
+        }
+        free(name);
+        if (errno != EEXIST)
+            break;
+    }
+    return error_errno(err, "%s: cannot create a temporary file beside it", writer->path);
+}
+
 bool file_writer_open(struct file_writer *writer, const char *path, struct error *err)
 {
     struct stat info;
@@ -65,24 +92,9 @@ bool file_writer_open(struct file_writer *writer, const char *path, struct error
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
         return error_set(err, ERROR_FAILED, "%s: not a regular file: name another", path);
     writer->path = strdup(path);
-    writer->temporary = text_format("%s.XXXXXX", path);
-    if (!writer->path || !writer->temporary) {
-        file_writer_abort(writer);
+    if (!writer->path)
         return error_memory(err, path);
-    }
-    writer->fd = mkostemp(writer->temporary, O_CLOEXEC);
-    if (writer->fd < 0) {
-        error_errno(err, "%s: cannot create a temporary file beside it", path);
-        free(writer->temporary);
-        writer->temporary = NULL;
-        file_writer_abort(writer);
-        return false;
-    }
-    /* mkostemp makes files 0600; give what open() would have given. */
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(writer->fd, 0666 & ~mask) != 0) {
-        error_errno(err, "%s: cannot set the file's mode", path);
+    if (!create_temporary(writer, err)) {
         file_writer_abort(writer);
         return false;
     }

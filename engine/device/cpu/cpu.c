@@ -45,6 +45,20 @@ static int choose_block(void)
     return 1;
 }
 
+/* A primitive made for more threads than it is run by waits for them for ever: better to refuse. */
+static bool check_team(const struct device *device, struct error *err)
+{
+    int team = 0;
+#pragma omp parallel
+#pragma omp master
+    team = omp_get_num_threads();
+    return team == device->threads ||
+           error_set(err, ERROR_FAILED,
+                     "OpenMP gives %d threads instead of %d; unset OMP_THREAD_LIMIT and "
+                     "OMP_MAX_ACTIVE_LEVELS",
+                     team, device->threads);
+}
+
 /* Bind the whole team to the device's cores: threads of the pool inherit the mask they were born
  * under, which OMP_PROC_BIND in the environment would have overridden. */
 static bool pin_team(const struct device_options *options, struct error *err)
@@ -96,7 +110,7 @@ static bool cpu_open(const struct device_options *options, struct device **out, 
     device->block = choose_block();
     omp_set_dynamic(0);
     omp_set_num_threads(device->threads);
-    if (!pin_team(options, err) || !start_library(device, err)) {
+    if (!check_team(device, err) || !pin_team(options, err) || !start_library(device, err)) {
         error_prefix(err, "%s", device->name);
         cpu_close(device);
         return false;

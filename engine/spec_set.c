@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "engine/spec_fields.h"
+
+static bool set_string(char **where, const char *value, struct error *err)
+{
+    char *copy = NULL;
+    if (value[0] && !(copy = strdup(value)))
+        return error_memory(err, "run specification");
+    free(*where);
+    *where = copy;
+    return true;
+}
+
+static bool set_choice(const struct field *field, int *where, const char *value, struct error *err)
+{
+    struct text list = TEXT_INIT;
+    for (int i = 0; field->names[i]; i++) {
+        if (strcmp(field->names[i], value) == 0) {
+            *where = i;
+            text_free(&list);
+            return true;
+        }
+        text_printf(&list, "%s%s", i ? ", " : "", field->names[i]);
+    }
+    const char *accepted = text_cstr(&list);
+    error_set(err, ERROR_USAGE, "%s '%s' is none of %s", field->key, value,
+              accepted ? accepted : "the accepted words");
+    text_free(&list);
+    return false;
+}
+
+/* "weighted:W0,W1,..." or a rule's name. */
+static bool set_split(const struct field *field, struct spec *spec, const char *value,
+                      struct error *err)
+{
+    const char *prefix = "weighted:";
+    if (strncmp(value, prefix, strlen(prefix)) != 0) {
+        if (strcmp(value, "weighted") == 0)
+            return error_set(err, ERROR_USAGE,
+                             "split 'weighted' needs a weight for each device: weighted:W0,W1,...");
+        int rule;
+        if (!set_choice(field, &rule, value, err))
+            return false;
+        spec->split = (enum split_rule)rule;
+        spec->weight_count = 0;
+        return true;
+    }
+    double weights[SPEC_MAX_DEVICES];
+    int count = 0;
+    double sum = 0;
+    for (const char *at = value + strlen(prefix);; at++) {
+        char number[32];
+        size_t length = strcspn(at, ",");
+        if (count == SPEC_MAX_DEVICES)
+            return error_set(err, ERROR_USAGE, "split has more than %d weights", SPEC_MAX_DEVICES);
+        if (length >= sizeof number)
+            return error_set(err, ERROR_USAGE, "split '%s': weights must be numbers from 0 to 1e9",
+                             value);
+        memcpy(number, at, length);
+        number[length] = '\0';
+        if (!parse_double(number, 0, 1e9, &weights[count]))
+            return error_set(err, ERROR_USAGE, "split '%s': weights must be numbers from 0 to 1e9",
+                             value);
+        sum += weights[count++];
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    if (sum <= 0)
+        return error_set(err, ERROR_USAGE, "split '%s': the weights are all zero", value);
+    spec->split = SPLIT_WEIGHTED;
+    spec->weight_count = count;
+    memcpy(spec->weights, weights, (size_t)count * sizeof weights[0]);
+    return true;
+}
+
+/* "normal:STD", "normal", "default", or a .safetensors file. */
+static bool set_init(struct spec *spec, const char *value, struct error *err)
+{
+    size_t length = strlen(value);
+    const char *extension = ".safetensors";
+    size_t tail = strlen(extension);
+    if (strcmp(value, "default") == 0) {
+        spec->init = INIT_PYTORCH;
+    } else if (strcmp(value, "normal") == 0) {
+        spec->init = INIT_NORMAL;
+        spec->init_std = 0.01;
+    } else if (strncmp(value, "normal:", 7) == 0) {
+        double std;
+        if (!parse_double(value + 7, 0, 1e3, &std))
+            return error_set(err, ERROR_USAGE,
+                             "init '%s': the standard deviation must be a number from 0 to 1000",
+                             value);
+        spec->init = INIT_NORMAL;
+        spec->init_std = std;
+    } else if (length > tail && strcmp(value + length - tail, extension) == 0) {
+        if (!set_string(&spec->init_file, value, err))
+            return false;
+        spec->init = INIT_FILE;
+        return true;
+    } else {
+        return error_set(err, ERROR_USAGE,
+                         "init '%s' is neither normal:STD, default nor a .safetensors file", value);
+    }
+    free(spec->init_file);
+    spec->init_file = NULL;
+    return true;
+}
+
+static bool set_bool(const struct field *field, bool *where, const char *value, struct error *err)
+{
+    static const char *const words[2][4] = {{"no", "false", "off", "0"},
+                                            {"yes", "true", "on", "1"}};
+    for (int truth = 0; truth < 2; truth++)
+        for (int i = 0; i < 4; i++)
+            if (strcmp(words[truth][i], value) == 0) {
+                *where = truth;
+                return true;
+            }
+    return error_set(err, ERROR_USAGE, "%s '%s' is neither yes nor no", field->key, value);
+}
+
+static bool set_number(const struct field *field, void *where, const char *value, struct error *err)
+{
+    if (field->kind == FIELD_DOUBLE) {
+        if (!parse_double(value, field->low, field->high, where))
+            return error_set(err, ERROR_USAGE, "%s '%s' must be a number from %g to %g", field->key,
+                             value, field->low, field->high);
+        return true;
+    }
+    long low = (long)field->low, number;
+    long high = field->kind == FIELD_SEED ? INT64_MAX : (long)field->high;
+    if (!parse_long(value, low, high, &number))
+        return error_set(err, ERROR_USAGE, "%s '%s' must be a whole number from %ld to %ld",
+                         field->key, value, low, high);
+    if (field->kind == FIELD_LONG)
+        *(long *)where = number;
+    else if (field->kind == FIELD_INT)
+        *(int *)where = (int)number;
+    else
+        *(uint64_t *)where = (uint64_t)number;
+    return true;
+}
+
+bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err)
+{
+    const struct field *field = spec_find_field(key);
+    if (!field)
+        return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
+    void *where = (char *)spec + field->offset;
+    switch (field->kind) {
+    case FIELD_LONG:
+    case FIELD_INT:
+    case FIELD_SEED:
+    case FIELD_DOUBLE:
+        return set_number(field, where, value, err);
+    case FIELD_BOOL:
+        return set_bool(field, where, value, err);
+    case FIELD_STRING:
+    case FIELD_PATH:
+        return set_string(where, value, err);
+    case FIELD_CHOICE: {
+        int choice;
+        if (!set_choice(field, &choice, value, err))
+            return false;
+        /* Every enumeration of struct spec is an unsigned int to GCC and Clang. */
+        *(unsigned *)where = (unsigned)choice;
+        return true;
+    }
+    case FIELD_DEVICES:
+        return device_list_parse(value, where, err) || error_prefix(err, "devices");
+    case FIELD_SPLIT:
+        return set_split(field, spec, value, err);
+    case FIELD_INIT:
+        return set_init(spec, value, err);
+    }
+    return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/train/affinity.h"
+
+static bool resolve_list(struct spec *spec, struct error *err)
+{
+    struct device_id ids[SPEC_MAX_DEVICES];
+    int count = 0;
+    if (!devices_resolve(&spec->devices, ids, &count, err))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const char *why = "";
+        char name[16];
+        if (!backend_find(ids[i].kind, &why))
+            return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(ids[i], name), why);
+        if (ids[i].kind != ids[0].kind)
+            return error_set(err, ERROR_USAGE,
+                             "devices of different kinds cannot train one run together yet: choose "
+                             "CPU devices or GPUs");
+    }
+    spec->devices.choice = DEVICES_LISTED;
+    spec->devices.count = count;
+    memcpy(spec->devices.id, ids, (size_t)count * sizeof ids[0]);
+    if (spec->split == SPLIT_WEIGHTED && spec->weight_count != count)
+        return error_set(err, ERROR_USAGE,
+                         "split has %d weights for %d devices: give one weight for each device",
+                         spec->weight_count, count);
+    return true;
+}
+
+/* CPU devices share the cores that this process may use. */
+static bool resolve_cpus(struct spec *spec, struct error *err)
+{
+    int cpu_devices = 0;
+    for (int i = 0; i < spec->devices.count; i++)
+        cpu_devices += spec->devices.id[i].kind == DEVICE_CPU;
+    if (cpu_devices == 0)
+        return true;
+    if (spec->dtype != TYPE_DEFAULT && spec->dtype != TYPE_F32)
+        return error_set(err, ERROR_USAGE, "dtype %s: CPU devices compute in f32 only",
+                         number_type_name(spec->dtype));
+    spec->dtype = TYPE_F32;
+    if (spec->cpu_threads == 0) {
+        int *cpus, count;
+        if (!affinity_cpus(&cpus, &count, err))
+            return false;
+        free(cpus);
+        spec->cpu_threads = count / cpu_devices > 1 ? count / cpu_devices : 1;
+    }
+    return true;
+}
+
+bool run_resolve_devices(struct spec *spec, struct error *err)
+{
+    return resolve_list(spec, err) && resolve_cpus(spec, err);
+}

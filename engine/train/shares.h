@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_SHARES_H
+#define DPARTUI_ENGINE_TRAIN_SHARES_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "engine/spec.h"
+
+/*
+ * What of a run each of its devices gets. Training goes by these, and so do the checks of a spec,
+ * the memory planned for it, and the load shown for a device. The spec's devices and threads are
+ * resolved. Pure.
+ */
+
+/* Rows of the passes of one device; 0: it has none to run. */
+struct row_share {
+    long full, rest;            /* of a full mini-batch and of the short one that ends an epoch */
+    long eval_begin, eval_rows; /* its part of the test rows ... */
+    long eval_full, eval_rest;  /* ... goes through in batches of this size, the last one of that */
+};
+
+struct row_shares {
+    bool rest_occurs; /* there are short mini-batches */
+    struct row_share device[SPEC_MAX_DEVICES];
+};
+
+/*
+ * `train_rows` 0: not known, then no mini-batch is short; `test_rows` 0: not known, then eval_full
+ * is the most that it can be. ERROR_USAGE: the rows cannot be split as asked.
+ */
+bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct row_shares *shares,
+                struct error *err);
+
+/* Are `cpu_count` CPUs enough for each thread of a run's devices to have one to itself? */
+bool cpus_suffice(const struct device_list *devices, int threads, int cpu_count);
+
+/* Then CPU device `index` of the list has `threads` CPUs from this one on. */
+int first_cpu(const struct device_list *devices, int threads, int index);
+
+#endif
