@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct fetching {
     enum view_kind kind;
     struct bar_line line;
     char file[256]; /* the last one told of in a pipe */
+    char folder[PATH_MAX];
 };
 
 static void show_bar(struct fetching *fetching, const json_t *progress)
@@ -42,14 +44,16 @@ static void show_bar(struct fetching *fetching, const json_t *progress)
     bar_draw(&fetching->line, &bar);
 }
 
-/* In a pipe: each file once. */
+/* In a pipe: each file that is downloaded, once. */
 static void show_line(struct fetching *fetching, const json_t *progress)
 {
     const char *file = member_text(progress, "file");
-    if (strcmp(file, fetching->file) == 0)
+    if (strcmp(file, fetching->file) == 0 ||
+        strcmp(member_text(progress, "phase"), "download") != 0)
         return;
     snprintf(fetching->file, sizeof fetching->file, "%s", file);
-    printf("%s\n", file);
+    printf("%.0f/%.0f %s\n", member_number(progress, "index") + 1, member_number(progress, "count"),
+           file);
 }
 
 static void show_progress(struct fetching *fetching, const json_t *progress)
@@ -59,6 +63,15 @@ static void show_progress(struct fetching *fetching, const json_t *progress)
     else
         show_line(fetching, progress);
     fflush(stdout);
+}
+
+static bool take_answer(struct fetching *fetching, const json_t *message, struct error *err)
+{
+    json_t *result = NULL;
+    if (!client_response(message, &result, err))
+        return false;
+    snprintf(fetching->folder, sizeof fetching->folder, "%s", member_text(result, "folder"));
+    return true;
 }
 
 /* Until the response to the request. Ctrl-C ends us, and with the connection the fetching. */
@@ -71,7 +84,7 @@ static bool wait_for_end(struct fetching *fetching, struct error *err)
         if (message) {
             const char *method = json_string_value(json_object_get(message, "method"));
             bool answer = json_integer_value(json_object_get(message, "id")) == fetching->id;
-            bool ok = !answer || client_response(message, NULL, err);
+            bool ok = !answer || take_answer(fetching, message, err);
             if (method && strcmp(method, "fetch") == 0)
                 show_progress(fetching, json_object_get(message, "params"));
             json_decref(message);
@@ -113,7 +126,7 @@ static int run(struct invocation *invocation, struct error *err)
               wait_for_end(&fetching, err);
     bar_clear(&fetching.line);
     if (ok)
-        printf("%s is there\n", invocation->arguments[0]);
+        printf("%s is in %s\n", invocation->arguments[0], fetching.folder);
     client_close(fetching.client);
     return ok ? STATUS_DONE : STATUS_FAILED;
 }

@@ -225,6 +225,21 @@ class Training(Case):
         self.assertEqual(done.returncode, 0)
         self.assertIn("/dev/full: the log ends early", done.stderr)
 
+    def test_models_beside_programs_that_are_not_installed(self):
+        model = self.path("source/etc/models/beside.conf")
+        os.makedirs(os.path.dirname(model))
+        for program in (PROGRAM, ENGINE):
+            shutil.copy(program, self.path("source"))
+        with open(model, "w", encoding="ascii") as file:
+            file.write('default_input = [ 5, 1, 1 ]; default_classes = 2;\n'
+                       'layers = ( { type = "linear"; outputs = "classes"; } );\n')
+        done = subprocess.run([self.path("source/dpartui"), "model", "beside"], env=self.env,
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"beside from {model}", done.stdout)
+        self.assertIn("20 FLOP forward", done.stdout)
+        self.assertIn("no model 'beside'", self.bad(2, "model", "beside"))
+
     def test_relative_paths_are_the_commands_own(self):
         self.good("train", *SHORT, "--save", "w.safetensors", "--log", "l", cwd=self.folder)
         self.good("train", *SHORT, "--init", "w.safetensors", cwd=self.folder)
@@ -315,6 +330,7 @@ class Fetching(Case):
     def test_failures(self):
         place = ["--data-dir", self.path("data"), "--from", "file:///no/such/place"]
         self.assertIn("/no/such/place", self.bad(1, "fetch", "mnist", *place))
+        self.bad(1, "fetch", "mnist", "--data-dir", "/dev/null/data")
 
 
 class Signals(Case):

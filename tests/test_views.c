@@ -44,8 +44,9 @@ static void play(struct replay *replay, int scene)
         replay_recording(replay, scenes[scene].recording, 0);
     replay_keys(replay, scenes[scene].keys);
     if (scenes[scene].link == LINK_LOST)
-        ui_disconnected(&replay->ui, LINK_LOST,
-                        "the engine is gone; its runs are kept. Press e to start it again");
+        ui_disconnected(
+            &replay->ui, LINK_LOST,
+            "the engine is gone. If it ended, so did its runs. Press e to start another");
     else if (scenes[scene].link == LINK_NO_ENGINE)
         ui_disconnected(&replay->ui, LINK_NO_ENGINE,
                         "cannot start dpartui-engine (install it beside dpartui or in PATH): No "

@@ -33,7 +33,7 @@ static const struct action_entry table[] = {
      "g",
      "scale",
      "scale batch and lr with the devices, as suggested"},
-    {ACTION_ENGINE, CONTEXT_PANELS, {'e'}, "e", "e", "engine", "start the engine again"},
+    {ACTION_ENGINE, CONTEXT_PANELS, {'e'}, "e", "e", "engine", "start an engine again"},
 
     {ACTION_TOGGLE,
      CONTEXT_DEVICES,
@@ -48,7 +48,7 @@ static const struct action_entry table[] = {
      "+",
      "+",
      "add cpu",
-     "devices: offer one more CPU device"},
+     "devices: use one more CPU device"},
     {ACTION_REMOVE,
      CONTEXT_DEVICES,
      {'-'},

@@ -181,7 +181,7 @@ static void lost(struct link *link)
     link->retry = clock_seconds() + START_RETRY_S;
     link->wait = LOST_RETRY_S;
     ui_disconnected(link->ui, LINK_LOST,
-                    "the engine is gone; its runs are kept. Press e to start it again");
+                    "the engine is gone. If it ended, so did its runs. Press e to start another");
 }
 
 static void take_message(struct link *link, const json_t *message)

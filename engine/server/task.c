@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "engine/data/data.h"
 #include "engine/device/device.h"
@@ -109,10 +110,14 @@ bool task_fetch(struct task *task, const json_t *params, json_t **result, struct
         return error_set(err, ERROR_USAGE, "'dataset' is missing");
     if (directory && directory[0] != '/')
         return error_set(err, ERROR_USAGE, "'data_dir' must be an absolute path");
-    char *folder = data_directory(directory, err);
-    bool ok = folder && fetch_dataset(dataset, folder, from, report_fetch, task, err);
+    char *parent = data_directory(directory, err);
+    bool ok = parent && fetch_dataset(dataset, parent, from, report_fetch, task, err);
+    char *folder = ok ? path_join(parent, dataset) : NULL;
+    if (folder)
+        *result = json_pack("{s:o}", "folder", json_any_text(folder));
+    else if (ok)
+        ok = error_memory(err, "data directory");
     free(folder);
-    if (ok)
-        *result = json_object();
+    free(parent);
     return ok;
 }

@@ -95,6 +95,32 @@ static char *model_in(const char *directory, size_t length, const char *name, st
     return NULL;
 }
 
+/* "DIR/NAME" for the directory of the running program; NULL when that is not known. */
+static char *beside_program(const char *name)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return NULL;
+    self[length] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    return path_join(self, name);
+}
+
+/* A program run from the folder of its source, not installed, has its models there. */
+static char *model_in_source(const char *name, struct text *searched)
+{
+    char *directory = beside_program("etc/models");
+    char *found = directory && access(directory, X_OK) == 0
+                      ? model_in(directory, strlen(directory), name, searched)
+                      : NULL;
+    free(directory);
+    return found;
+}
+
 bool paths_is_model_file(const char *name)
 {
     size_t length = strlen(name);
@@ -126,6 +152,8 @@ char *paths_find_model(const char *name, struct error *err)
     if (!found)
         found = model_in(DPARTUI_PKGDATADIR "/models", strlen(DPARTUI_PKGDATADIR "/models"), name,
                          &searched);
+    if (!found)
+        found = model_in_source(name, &searched);
     if (!found) {
         const char *places = text_cstr(&searched);
         error_set(err, ERROR_USAGE, "no model '%s': %s.conf is in none of %s", name, name,
@@ -139,20 +167,10 @@ char *paths_find_model(const char *name, struct error *err)
 
 char *paths_sibling_program(const char *name, struct error *err)
 {
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *path = NULL;
-    if (length > 0) {
-        self[length] = '\0';
-        char *slash = strrchr(self, '/');
-        if (slash) {
-            *slash = '\0';
-            path = path_join(self, name);
-            if (path && access(path, X_OK) == 0)
-                return path;
-            free(path);
-        }
-    }
+    char *path = beside_program(name);
+    if (path && access(path, X_OK) == 0)
+        return path;
+    free(path);
     path = strdup(name);
     if (!path)
         error_memory(err, name);

@@ -26,8 +26,9 @@ bool paths_is_model_file(const char *name_or_file);
 
 /*
  * Find a model description: a path is taken as it is (paths_is_model_file); otherwise NAME.conf
- * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, and the
- * installed $(pkgdatadir)/models. The error lists the directories searched.
+ * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, the
+ * installed $(pkgdatadir)/models, and etc/models beside the running program. The error lists the
+ * directories searched.
  */
 char *paths_find_model(const char *name_or_file, struct error *err);
 

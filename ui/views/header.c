@@ -84,7 +84,7 @@ static void add_run(const struct ui *ui, struct line *line)
     part = add(line, STYLE_NORMAL, 5);
     snprintf(part->text, sizeof part->text, "%s", live->model);
     if (live->data[0] != '\0') {
-        part = add(line, STYLE_NORMAL, 9);
+        part = add(line, STYLE_NORMAL, 7);
         snprintf(part->text, sizeof part->text, "%s", live->data);
     }
     part = add(line, STYLE_NORMAL, 3);
@@ -108,7 +108,7 @@ static void add_run(const struct ui *ui, struct line *line)
 
 static void add_link(const struct ui *ui, struct line *line)
 {
-    struct part *part = add(line, STYLE_NORMAL, 7);
+    struct part *part = add(line, STYLE_NORMAL, 8);
 
     switch (ui->link) {
     case LINK_STARTING:
@@ -133,7 +133,7 @@ static void add_link(const struct ui *ui, struct line *line)
         break;
     }
     if (ui->state.queued > 0) {
-        part = add(line, STYLE_LABEL, 8);
+        part = add(line, STYLE_LABEL, 9);
         snprintf(part->text, sizeof part->text, "%d queued", ui->state.queued);
     }
 }
