@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
+
 static const char *unknown(char *buffer)
 {
     return strcpy(buffer, "-");
@@ -121,6 +123,6 @@ const char *format_devices(char *buffer, size_t size, const json_t *list)
 
 void print_json(const json_t *value)
 {
-    json_dumpf(value, stdout, JSON_INDENT(1));
+    json_dumpf(value, stdout, JSON_INDENT(1) | JSON_DIGITS);
     putchar('\n');
 }

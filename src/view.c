@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "view.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "format.h"
 
 enum view_kind view_choose(bool json)
@@ -23,13 +25,18 @@ void view_begin(struct view *view, enum view_kind kind, long run)
     *view = (struct view){.kind = kind, .run = run};
 }
 
-/* Write through; a reader that is gone is remembered and no error of the run's. */
+/* Write through. Output that cannot be written, to a reader that is gone or a full disk, is no error
+ * of the run's: it goes on, and its end still makes the exit status. */
 static void flush(struct view *view)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        view->lost = true;
-        clearerr(stdout);
-    }
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    if (errno != EPIPE && errno != EIO) /* EIO: the terminal has gone */
+        fprintf(stderr, "dpartui: cannot write the output: %s; the run goes on without\n",
+                strerror(errno));
+    view->lost = true;
+    clearerr(stdout);
 }
 
 void view_end(struct view *view)
@@ -105,7 +112,7 @@ void view_event(struct view *view, json_t *event)
     if (view->lost || !name)
         return;
     if (view->kind == VIEW_JSON) {
-        json_dumpf(event, stdout, JSON_COMPACT);
+        json_dumpf(event, stdout, JSON_LINE);
         putchar('\n');
     } else {
         print_text(view, event, name);

@@ -17,6 +17,9 @@ import threading
 import time
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import plain_signals  # noqa: E402,F401
+
 BUILD = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(BUILD, "dpartui")
 ENGINE = os.path.join(BUILD, "dpartui-engine")

@@ -14,6 +14,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import plain_signals  # noqa: E402,F401
 from fake_engine import FakeEngine  # noqa: E402
 from terminal import PATIENCE, Terminal  # noqa: E402
 

@@ -26,6 +26,7 @@ static const struct {
     {"init=/nosuch.safetensors", "/nosuch.safetensors"},
     {"save=/nosuch/weights", "/nosuch/weights"},
     {"save=/", "is a directory"},
+    {"save=/dev/null", "not a regular file"},
     {"log=/nosuch/log", "/nosuch/log"},
 };
 

@@ -107,7 +107,7 @@ static void put_end(struct connection *connection)
 
 void connection_put(struct connection *connection, json_t *message)
 {
-    char *line = message ? json_dumps(message, JSON_COMPACT) : NULL;
+    char *line = message ? json_dumps(message, JSON_LINE) : NULL;
     json_decref(message);
     if (!line) {
         connection->lost = true; /* out of memory: its own end, nobody else's */

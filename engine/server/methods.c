@@ -174,7 +174,7 @@ static int do_runs(struct server *server, struct connection *connection, const j
     pthread_mutex_lock(&server->queue.lock);
     for (size_t i = server->queue.count; i > 0; i--) {
         json_t *run = record_json(server->queue.records[i - 1]);
-        used += json_dumpb(run, NULL, 0, JSON_COMPACT) + 1;
+        used += json_dumpb(run, NULL, 0, JSON_LINE) + 1;
         if (used > RUNS_BYTES) {
             json_decref(run);
             break;

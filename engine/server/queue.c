@@ -40,11 +40,11 @@ static void keep_event(struct queue *queue, struct record *record, json_t *event
     bool is_step = name && strcmp(name, "step") == 0;
     char *text = NULL;
     if (json_object_get(event, "run")) {
-        text = json_dumps(event, JSON_COMPACT);
+        text = json_dumps(event, JSON_LINE);
     } else {
         json_t *numbered = json_pack("{s:I}", "run", (json_int_t)record->number);
         if (numbered && json_object_update(numbered, event) == 0)
-            text = json_dumps(numbered, JSON_COMPACT);
+            text = json_dumps(numbered, JSON_LINE);
         json_decref(numbered);
     }
     if (!text) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/json.h"
 
 bool event_log_open(struct event_log *log, const char *path, struct error *err)
 {
@@ -31,7 +32,7 @@ void event_log_put(struct event_log *log, const json_t *event)
 {
     if (log->fd < 0)
         return;
-    char *line = json_dumps(event, JSON_COMPACT);
+    char *line = json_dumps(event, JSON_LINE);
     if (!line) {
         errno = ENOMEM;
         give_up(log);

@@ -186,8 +186,8 @@ void report_end(struct run *run, const struct error *err)
         json_finite(figures->test_loss), "test_acc", json_finite(figures->test_acc), "s_per_epoch",
         json_finite(figures_mean_seconds(figures)), "s_per_epoch_median",
         json_finite(figures_median_seconds(figures)), "samples_per_s",
-        json_finite(figures_ratio((double)figures->rows, figures->train_s)), "train_s",
-        figures->train_s);
+        json_finite(figures->rows ? figures_ratio((double)figures->rows, figures->train_s) : NAN),
+        "train_s", figures->train_s);
     if (event && failed)
         json_object_set_new(event, "error", json_any_text(err->text));
     if (event && run->log.failure.kind != ERROR_NONE)

@@ -73,14 +73,21 @@ static bool check_init(const struct spec *spec, const struct net *net, struct er
     return ok;
 }
 
-/* Better now than after the last epoch: will there be a place for this file? */
-static bool check_place(const char *option, const char *path, struct error *err)
+/* Better now than after the last epoch: will there be a place for this file? `whole`: it is to
+ * appear at once. */
+static bool check_place(const char *option, const char *path, bool whole, struct error *err)
 {
     struct stat info;
     if (!path)
         return true;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
         return error_set(err, ERROR_USAGE, "%s %s: is a directory: name a file", option, path);
+    /* Weights replace the file by a rename, which a device or pipe would not survive; a log is
+     * written as it grows, to whatever it is. */
+    if (exists && whole && !S_ISREG(info.st_mode))
+        return error_set(err, ERROR_USAGE, "%s %s: is not a regular file: name another", option,
+                         path);
     char *copy = strdup(path);
     if (!copy)
         return error_memory(err, path);
@@ -107,7 +114,8 @@ bool run_resolve(struct spec *spec, struct error *err)
               run_resolve_devices(spec, err) && resolve_data(spec, &shape, err) &&
               check_split(spec, spec->train_rows ? spec->train_rows : shape.rows, err) &&
               resolve_model(spec, &shape, &net, err) && check_init(spec, net, err) &&
-              check_place("save", spec->save, err) && check_place("log", spec->log, err);
+              check_place("save", spec->save, true, err) &&
+              check_place("log", spec->log, false, err);
     net_free(net);
     return ok;
 }

@@ -26,6 +26,13 @@ bool json_get_string(const json_t *object, const char *key, const char **out, st
  */
 json_t *json_any_text(const char *text);
 
+/*
+ * How the protocol, the log and --json write: on one line, 15 digits, which is as many as any
+ * decimal fraction survives, so that 0.1 is 0.1.
+ */
+#define JSON_DIGITS JSON_REAL_PRECISION(15)
+#define JSON_LINE   (JSON_COMPACT | JSON_DIGITS)
+
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);
 
