@@ -18,7 +18,7 @@ const char *dnnl_status_text(dnnl_status_t status)
     case dnnl_invalid_arguments:
         return "invalid arguments";
     case dnnl_unimplemented:
-        return "not implemented for this shape";
+        return "no implementation for this shape";
     case dnnl_runtime_error:
         return "runtime error";
     default:
