@@ -25,8 +25,8 @@ void view_begin(struct view *view, enum view_kind kind, long run)
     *view = (struct view){.kind = kind, .run = run};
 }
 
-/* Write through. Output that cannot be written, to a reader that is gone or a full disk, is no error
- * of the run's: it goes on, and its end still makes the exit status. */
+/* Write through. Output that cannot be written, to a reader that is gone or a full disk, is no
+ * error of the run's: it goes on, and its end still makes the exit status. */
 static void flush(struct view *view)
 {
     errno = 0;
