@@ -146,7 +146,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     struct buffer *dy[2];
     if (!gradient_take(b, node, node->output, 1, dy, err))
         return false;
-    struct buffer *dx = gradient_is_mine(dy[0]) ? dy[0] : gradient_new(b, node->input, err);
+    struct buffer *dx = gradient_result(b, dy[0], node->input, err);
     if (!dx)
         return false;
     a->dy = dy[0];

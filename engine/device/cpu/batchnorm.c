@@ -105,7 +105,7 @@ static bool take_gradients(struct batchnorm *n, struct builder *b, const struct 
     build_use(b, n->x);
     if (n->residual) {
         build_use(b, n->mask);
-        n->g = gradient_is_mine(n->dy) ? n->dy : gradient_new(b, node->output, err);
+        n->g = gradient_result(b, n->dy, node->output, err);
         if (!n->g)
             return false;
     }

@@ -108,6 +108,11 @@ bool gradient_is_mine(const struct buffer *part)
     return part->holders == 1;
 }
 
+struct buffer *gradient_result(struct builder *b, struct buffer *part, int value, struct error *err)
+{
+    return gradient_is_mine(part) ? part : gradient_new(b, value, err);
+}
+
 void gradient_drop(struct buffer *part)
 {
     part->holders--;

@@ -146,7 +146,7 @@ static bool build_mask(struct builder *b, const struct node *node, struct conv *
                        struct buffer **dy, struct error *err)
 {
     conv->dy = *dy;
-    conv->masked = gradient_is_mine(*dy) ? *dy : gradient_new(b, node->output, err);
+    conv->masked = gradient_result(b, *dy, node->output, err);
     if (!conv->masked)
         return false;
     build_use(b, b->values[node->output]);

@@ -101,7 +101,7 @@ static bool build_mask(struct builder *b, const struct node *node, struct linear
         return true;
     }
     l->dy = dy;
-    l->masked = gradient_is_mine(dy) ? dy : gradient_new(b, node->output, err);
+    l->masked = gradient_result(b, dy, node->output, err);
     if (!l->masked)
         return false;
     build_use(b, b->values[node->output]);

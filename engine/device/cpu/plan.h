@@ -117,6 +117,10 @@ bool gradient_is_mine(const struct buffer *part);
 void gradient_drop(struct buffer *part);
 /* A new buffer for a gradient of `value`. */
 struct buffer *gradient_new(struct builder *b, int value, struct error *err);
+/* Where a gradient of `value` computed from `part` goes: over the part where that may be
+ * overwritten, else into a new buffer. */
+struct buffer *gradient_result(struct builder *b, struct buffer *part, int value,
+                               struct error *err);
 
 /* Addresses of a parameter's numbers in the arenas; NULL for NET_NONE. */
 float *param_values(const struct builder *b, int param);
