@@ -6,16 +6,21 @@
 
 /* What keys and answers do (part of ui/ui.h). */
 
-/* Send a request; a failure becomes the message. */
-bool ui_request(struct ui *ui, enum request request, json_t *params);
 /* Ask for the curves that the chart would show and that are not here. */
 void ui_want_curves(struct ui *ui);
-/* Do an action of the lists or the form; false when it is none of those. */
-bool control_form(struct ui *ui, enum action action);
-/* Move the cursor of what is in focus: up, down, to the first or the last line. */
-void control_move(struct ui *ui, enum action action);
-/* Take over the value typed in the form, or say what is wrong with it. */
-void control_accept_edit(struct ui *ui);
+
+/* control_dashboard.c: what the keys do in the dashboard's lists and form. */
+bool dashboard_can(const struct ui *ui, enum action action);
+bool dashboard_act(struct ui *ui, enum action action);
+/* The form's value being typed; the form draws it. */
+extern const struct prompt form_prompt;
+
+/*
+ * control_runs.c: start, stop, retune and the queue, from every view that shows runs.
+ */
+bool runs_can(const struct ui *ui, enum action action);
+/* False when the action is none of these. */
+bool runs_act(struct ui *ui, enum action action);
 /* Submit the form. */
 void control_start(struct ui *ui);
 /* Say what an event means to the user, when it does. */

@@ -16,14 +16,22 @@ void state_init(struct state *state)
 static void free_runs(struct state_run *runs, int count)
 {
     for (int i = 0; i < count; i++)
-        free(runs[i].points);
+        curve_free(&runs[i]);
     free(runs);
+}
+
+static void free_devices(struct state_device *devices, int count)
+{
+    for (int i = 0; i < count; i++)
+        json_decref(devices[i].missing);
+    free(devices);
 }
 
 void state_free(struct state *state)
 {
     free_runs(state->runs, state->run_count);
-    free(state->devices);
+    free_devices(state->devices, state->device_count);
+    log_free(state);
     state_init(state);
 }
 
@@ -35,10 +43,7 @@ void state_disconnected(struct state *state)
     for (int i = 0; i < state->device_count; i++) {
         struct state_device *device = &state->devices[i];
 
-        device->load = device->memory_used = NAN;
-        device->rows = device->samples_per_s = NAN;
-        device->in_run = false;
-        device->state[0] = '\0';
+        device_forget(device);
     }
     /* Whatever happens meanwhile has to be asked for again. */
     for (int i = 0; i < state->run_count; i++)
@@ -104,39 +109,14 @@ bool state_devices(struct state *state, const json_t *result, struct error *err)
         device->load = settled(before->load, device->load, device->in_run ? 0.02 : 0.08);
         device->memory_used = settled(before->memory_used, device->memory_used,
                                       device->memory_total * (device->in_run ? 0.005 : 0.02));
+        memcpy(device->history, before->history, sizeof device->history);
+        device->history_count = before->history_count;
     }
-    free(state->devices);
+    for (int i = 0; i < count; i++)
+        devices[i].history[devices[i].history_count++ % STATE_HISTORY] = (float)devices[i].load;
+    free_devices(state->devices, state->device_count);
     state->devices = devices;
     state->device_count = count;
-    return true;
-}
-
-/* Put an epoch where it belongs in the curve; one that is there already is replaced. */
-static bool add_point(struct state_run *run, const struct epoch_point *point, struct error *err)
-{
-    int at = run->point_count;
-
-    while (at > 0 && run->points[at - 1].epoch >= point->epoch)
-        at--;
-    if (at < run->point_count && run->points[at].epoch == point->epoch) {
-        run->points[at] = *point;
-        return true;
-    }
-    if (run->point_count >= STATE_MAX_POINTS)
-        return true;
-    if (run->point_count == run->point_capacity) {
-        int capacity = run->point_capacity > 0 ? 2 * run->point_capacity : 16;
-        struct epoch_point *points = realloc(run->points, (size_t)capacity * sizeof *points);
-
-        if (points == NULL)
-            return error_memory(err, "a curve");
-        run->points = points;
-        run->point_capacity = capacity;
-    }
-    memmove(&run->points[at + 1], &run->points[at],
-            (size_t)(run->point_count - at) * sizeof *run->points);
-    run->points[at] = *point;
-    run->point_count++;
     return true;
 }
 
@@ -158,12 +138,7 @@ bool state_runs(struct state *state, const json_t *result, struct error *err)
         if (!read_run(json_array_get(result, i), &runs[count]))
             continue;
         if ((before = state_run(state, runs[count].run)) != NULL) {
-            runs[count].points = before->points;
-            runs[count].point_count = before->point_count;
-            runs[count].point_capacity = before->point_capacity;
-            runs[count].curve_known = before->curve_known;
-            before->points = NULL;
-            before->point_count = before->point_capacity = 0;
+            curve_move(&runs[count], before);
         }
         count++;
     }
@@ -175,20 +150,13 @@ bool state_runs(struct state *state, const json_t *result, struct error *err)
 
 bool state_show(struct state *state, const json_t *result, struct error *err)
 {
-    const json_t *epochs = json_object_get(result, "epochs");
     struct state_run fresh;
     struct state_run *run;
 
     if (!read_run(result, &fresh) || (run = state_run(state, fresh.run)) == NULL)
         return true;
     run->curve_known = true;
-    for (size_t i = 0; i < json_array_size(epochs); i++) {
-        struct epoch_point point;
-
-        if (read_epoch(json_array_get(epochs, i), &point) && !add_point(run, &point, err))
-            return false;
-    }
-    return true;
+    return curve_read(run, result, err);
 }
 
 /* An epoch of a run: its point, and its line in the list without asking again. */
@@ -205,7 +173,7 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
     run->best_test_acc =
         fmax(isfinite(run->best_test_acc) ? run->best_test_acc : accuracy, accuracy);
     read_epoch_speed(event, run);
-    return add_point(run, &point, err);
+    return curve_add_epoch(run, &point, err);
 }
 
 static bool take_event(struct state *state, const json_t *params, struct error *err)
@@ -215,10 +183,19 @@ static bool take_event(struct state *state, const json_t *params, struct error *
 
     if (event == NULL)
         return true;
-    if (run == NULL || strcmp(event, "run") == 0 || strcmp(event, "end") == 0)
+    bool fine = strcmp(event, "point") == 0;
+    if ((run == NULL && !fine) || strcmp(event, "run") == 0 || strcmp(event, "end") == 0)
         state->runs_stale = true;
-    if (run != NULL && strcmp(event, "epoch") == 0)
+    if (run == NULL)
+        return true;
+    if (strcmp(event, "epoch") == 0)
         return take_epoch(run, params, err);
+    if (strcmp(event, "point") == 0)
+        return curve_add_fine(run, params, err);
+    if (strcmp(event, "retune") == 0) {
+        state->runs_stale = true;
+        return curve_add_retune(run, params, err);
+    }
     return true;
 }
 
@@ -232,8 +209,8 @@ static bool take_state(struct state *state, const json_t *params, struct error *
     state->known = true;
     read_engine(params, state);
     read_live(json_object_get(params, "run"), &state->live);
-    if (before.run != state->live.run || before.status != state->live.status ||
-        queued != state->queued)
+    if (before.run != state->live.run || before.stop_after_epoch != state->live.stop_after_epoch ||
+        before.status != state->live.status || queued != state->queued)
         state->runs_stale = true;
     return state_devices(state, json_object_get(params, "devices"), err);
 }
@@ -245,5 +222,7 @@ bool state_notification(struct state *state, const char *method, const json_t *p
         return take_state(state, params, err);
     if (strcmp(method, "event") == 0)
         return take_event(state, params, err);
+    if (strcmp(method, "log") == 0)
+        return log_add(state, params, err);
     return true;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ui/control.h"
+#include "ui/overlay.h"
 
 /* The engine sends a state at most this often; faster figures nobody can read. */
 #define WATCH_INTERVAL_S 1.0
@@ -16,9 +17,21 @@
 const char *request_method(enum request request)
 {
     static const char *const methods[REQUEST_COUNT] = {
-        [REQUEST_HELLO] = "hello", [REQUEST_WATCH] = "watch",   [REQUEST_RUNS] = "runs",
-        [REQUEST_SHOW] = "show",   [REQUEST_COPY] = "show",     [REQUEST_SUBMIT] = "submit",
-        [REQUEST_STOP] = "stop",   [REQUEST_SET_LR] = "set_lr",
+        [REQUEST_HELLO] = "hello",
+        [REQUEST_WATCH] = "watch",
+        [REQUEST_RUNS] = "runs",
+        [REQUEST_SHOW] = "show",
+        [REQUEST_COPY] = "show",
+        [REQUEST_SUBMIT] = "submit",
+        [REQUEST_STOP] = "stop",
+        [REQUEST_SET_LR] = "set_lr",
+        [REQUEST_SET_EPOCHS] = "set_epochs",
+        [REQUEST_PAUSE] = "pause",
+        [REQUEST_RESUME] = "resume",
+        [REQUEST_MOVE] = "move",
+        [REQUEST_DELETE] = "delete",
+        [REQUEST_NOTE] = "note",
+        [REQUEST_LOG] = "log",
     };
 
     return methods[request];
@@ -63,6 +76,11 @@ bool ui_request(struct ui *ui, enum request request, json_t *params)
     return false;
 }
 
+bool ui_request_run(struct ui *ui, enum request request, long run)
+{
+    return ui_request(ui, request, json_pack("{s:I}", "run", (json_int_t)run));
+}
+
 const struct state_run *ui_run_line(const struct ui *ui, int line)
 {
     int at = ui->state.run_count - 1 - line;
@@ -70,18 +88,41 @@ const struct state_run *ui_run_line(const struct ui *ui, int line)
     return at >= 0 && line >= 0 ? &ui->state.runs[at] : NULL;
 }
 
-static bool has_ended(const struct state_run *run)
+bool run_has_ended(const struct state_run *run)
 {
     return run->status != RUN_QUEUED && run->status != RUN_RUNNING && run->status != RUN_PAUSED;
 }
 
-long ui_run_to_stop(const struct ui *ui)
+long ui_run_in_question(const struct ui *ui)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
+    bool in_focus = ui->view == VIEW_RUNS || ui->view == VIEW_RUN ||
+                    (ui->view == VIEW_DASHBOARD && ui->focus == PANEL_RUNS);
 
-    if (ui->focus == PANEL_RUNS && selected != NULL && !has_ended(selected))
+    if (in_focus && selected != NULL && !run_has_ended(selected))
         return selected->run;
     return ui->state.live.run;
+}
+
+bool ui_is_marked(const struct ui *ui, long run)
+{
+    for (int i = 0; i < ui->mark_count; i++)
+        if (ui->marked[i] == run)
+            return true;
+    return false;
+}
+
+void ui_toggle_mark(struct ui *ui, long run)
+{
+    bool was = ui_is_marked(ui, run);
+    int kept = 0;
+
+    for (int i = 0; i < ui->mark_count; i++)
+        if (ui->marked[i] != run && !(i == 0 && !was && ui->mark_count == UI_MARKS))
+            ui->marked[kept++] = ui->marked[i];
+    if (!was)
+        ui->marked[kept++] = run;
+    ui->mark_count = kept;
 }
 
 /* What stands in front: the run that goes on, else the newest that has trained. */
@@ -98,23 +139,40 @@ static const struct state_run *main_run(const struct ui *ui)
     return run;
 }
 
+static bool has_curve(const struct state_run *run)
+{
+    return run->epochs_done > 0 || run->point_count > 0;
+}
+
+static int pick(const struct state_run **picked, int count, const struct state_run *run)
+{
+    if (run == NULL || count == UI_CHART_RUNS)
+        return count;
+    for (int i = 0; i < count; i++)
+        if (picked[i] == run)
+            return count;
+    picked[count] = run;
+    return count + 1;
+}
+
 int ui_chart_runs(const struct ui *ui, const struct state_run **runs)
 {
+    enum { EARLIER_RUNS = 6 };
     const struct state_run *front = main_run(ui);
-    const struct state_run *marked = state_run(&ui->state, ui->selected_run);
     const struct state_run *picked[UI_CHART_RUNS];
-    int count = 0, shown = 0;
+    int count = pick(picked, 0, front), shown = 0;
 
-    if (front != NULL)
-        picked[count++] = front;
-    if (marked != NULL && marked != front)
-        picked[count++] = marked;
-    for (int i = 0; front != NULL && i < ui->state.run_count && count < UI_CHART_RUNS; i++) {
+    count = pick(picked, count, state_run(&ui->state, ui->selected_run));
+    for (int i = ui->mark_count; i-- > 0;)
+        count = pick(picked, count, state_run(&ui->state, ui->marked[i]));
+    /* With runs marked, what to compare with has been chosen. */
+    for (int i = 0;
+         ui->mark_count == 0 && front != NULL && i < ui->state.run_count && count < EARLIER_RUNS;
+         i++) {
         const struct state_run *run = ui_run_line(ui, i);
 
-        if (run != front && run != marked && strcmp(run->data, front->data) == 0 &&
-            (run->epochs_done > 0 || run->point_count > 0))
-            picked[count++] = run;
+        if (strcmp(run->data, front->data) == 0 && has_curve(run))
+            count = pick(picked, count, run);
     }
     while (count > 0)
         runs[shown++] = picked[--count];
@@ -133,8 +191,7 @@ void ui_want_curves(struct ui *ui)
 
         if (run->curve_known || run->status == RUN_QUEUED)
             continue;
-        run->curve_known =
-            ui_request(ui, REQUEST_SHOW, json_pack("{s:I}", "run", (json_int_t)run->run));
+        run->curve_known = ui_request_run(ui, REQUEST_SHOW, run->run);
     }
 }
 
@@ -173,8 +230,8 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
     state_disconnected(&ui->state);
     /* Questions about a run that may be gone are moot. */
-    if (ui->mode == MODE_RETUNE || ui->mode == MODE_CONFIRM_STOP)
-        ui->mode = MODE_PANELS;
+    if (ui->question != NULL && ui->question->moot)
+        overlay_close(ui);
 }
 
 void ui_notification(struct ui *ui, const json_t *message)
@@ -209,6 +266,9 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         break;
     case REQUEST_SHOW:
         ok = state_show(&ui->state, result, &err);
+        break;
+    case REQUEST_LOG:
+        ok = state_log(&ui->state, result, &err);
         break;
     default:
         control_answer(ui, request, result);

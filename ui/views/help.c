@@ -3,14 +3,14 @@
 
 enum { KEY_WIDTH = 14, MOST_WIDTH = 74 };
 
-bool view_help(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
     int width = area.w < MOST_WIDTH ? area.w : MOST_WIDTH;
     int height = area.h < (int)count + 2 ? area.h : (int)count + 2;
     int visible = height - 2;
-    int first = view_scroll(ui->help_line, (int)count, visible);
+    int first = list_scroll(ui->line, (int)count, visible);
     struct rect box = {area.y + (area.h - height) / 2, area.x + (area.w - width) / 2, height,
                        width};
 
@@ -25,8 +25,35 @@ bool view_help(const struct ui *ui, struct surface *surface, struct rect area, s
                      entry->keys);
         surface_text(surface, y, x + KEY_WIDTH + 1, end - x - KEY_WIDTH - 1, STYLE_NORMAL,
                      entry->description);
-        if (first + i == ui->help_line)
+        if (first + i == ui->line)
             surface_restyle(surface, y, x, end - x, STYLE_CURSOR);
     }
     return true;
 }
+
+static bool act(struct ui *ui, enum action action)
+{
+    size_t count;
+
+    switch (action) {
+    case ACTION_UP:
+    case ACTION_DOWN:
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+    case ACTION_FIRST:
+    case ACTION_LAST:
+        actions_table(&count);
+        ui->line = list_move(ui->line, (int)count, 10, action);
+        return true;
+    default:
+        return false;
+    }
+}
+
+const struct view view_help = {
+    .name = "help",
+    .title = "Help",
+    .contexts = CONTEXT_HELP,
+    .draw = draw,
+    .act = act,
+};

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/views.h"
+#include "ui/panels/panels.h"
 
 /* The key bar: what the keys do now, as far as there is room; how to leave and help always. */
 
 static int entry_width(const struct action_entry *entry)
 {
-    return text_columns(entry->bar) + 1 + text_columns(entry->name) + 2;
+    return text_columns(entry->bar) + 1 + text_columns(entry->label) + 2;
 }
 
 static bool shown(const struct ui *ui, const struct action_entry *entry)
 {
-    return entry->bar != NULL && (entry->contexts & ui_context(ui)) && ui_can(ui, entry->action);
+    return entry->bar != NULL && (entry->contexts & ui_contexts(ui)) && ui_can(ui, entry->action);
 }
 
 static bool always(const struct action_entry *entry)
 {
-    return entry->action == ACTION_QUIT || entry->action == ACTION_HELP;
+    return entry->action == ACTION_QUIT || entry->action == ACTION_BACK ||
+           entry->action == ACTION_HELP || entry->action == ACTION_NO;
 }
 
-bool view_keys(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+bool panel_keys(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
@@ -39,7 +40,7 @@ bool view_keys(const struct ui *ui, struct surface *surface, struct rect area, s
             room -= entry_width(entry);
         }
         x += surface_text(surface, area.y, x, area.x + area.w - x, STYLE_KEY, entry->bar) + 1;
-        x += surface_text(surface, area.y, x, area.x + area.w - x, STYLE_LABEL, entry->name) + 2;
+        x += surface_text(surface, area.y, x, area.x + area.w - x, STYLE_LABEL, entry->label) + 2;
     }
     return true;
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_PANELS_PANELS_H
+#define DPARTUI_UI_PANELS_PANELS_H
+
+#include "ui/columns.h"
+#include "ui/surface.h"
+#include "ui/ui.h"
+
+/*
+ * The parts of the screen, one file each. A part draws into its rectangle, whatever its size, and
+ * reads everything from `ui`; false only when memory ran out.
+ */
+typedef bool draw_part(const struct ui *ui, struct surface *surface, struct rect area,
+                       struct error *err);
+
+/* Above and below every view. */
+draw_part panel_header, panel_status, panel_keys;
+/* Of the dashboard. */
+draw_part panel_devices, panel_chart, panel_form, panel_runs;
+
+/* Whether `panel` has the keys, for its heading and its cursor. */
+bool panel_focused(const struct ui *ui, enum panel panel);
+/* A list's heading: its name in the first column, the columns' titles behind it. */
+void panel_heading(const struct ui *ui, struct surface *surface, struct rect area, enum panel panel,
+                   const struct list_column *columns, const struct column_place *places, int count);
+/* One cell of a list. */
+void list_cell(struct surface *surface, struct rect area, int y, const struct list_column *column,
+               const struct column_place *place, enum style style, const char *text);
+/* The first line to show so that `line` of `count` is among the `visible` ones. */
+int list_scroll(int line, int count, int visible);
+/* `line` of `count` after an action that walks through lines, `page` at a time for pages. */
+int list_move(int line, int count, int page, enum action action);
+/* The text being typed, with its cursor always in sight. */
+void draw_editor(const struct editor *editor, struct surface *surface, int y, int x, int w);
+
+#endif
