@@ -14,6 +14,7 @@ static int run(struct invocation *invocation, struct error *err)
         .spec = settings->spec,
         .charset = settings->charset,
         .colour = settings->colour && !invocation_has(invocation, "mono"),
+        .keys = &settings->keys,
         .start_run = invocation_has(invocation, "start"),
     };
     return workbench_run(&options, err) ? STATUS_DONE : STATUS_FAILED;

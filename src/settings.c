@@ -61,6 +61,7 @@ const char *settings_key(size_t index)
 void settings_init(struct settings *settings)
 {
     spec_init(&settings->spec);
+    keymap_init(&settings->keys);
     settings->charset = CHARSET_AUTO;
     settings->colour = true;
 }
@@ -148,16 +149,38 @@ static bool take_member(struct settings *settings, const char *group,
                      name);
 }
 
+/* keys = { start = "s F5"; ... }; whether they agree is looked at when the whole group is read. */
+static bool take_keys(struct settings *settings, const char *path, const config_setting_t *group,
+                      struct error *err)
+{
+    int count = config_setting_length(group);
+    for (int i = 0; i < count; i++) {
+        const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
+        const char *name = config_setting_name(member), *value = config_setting_get_string(member);
+        bool ok = value ? keymap_bind(&settings->keys, name, value, err)
+                        : error_set(err, ERROR_USAGE, "wants text in quotes, such as \"s F5\"");
+        if (!ok)
+            return error_prefix(err, "%s:%u: keys.%s", path, config_setting_source_line(member),
+                                name);
+    }
+    return keymap_check(&settings->keys, err) ||
+           error_prefix(err, "%s:%u: keys", path, config_setting_source_line(group));
+}
+
 static bool take_group(struct settings *settings, const char *path, const config_setting_t *group,
                        struct error *err)
 {
     const char *name = config_setting_name(group);
-    if (strcmp(name, "train") != 0 && strcmp(name, "screen") != 0)
-        return error_set(err, ERROR_USAGE, "%s:%u: %s: unknown group: there are train and screen",
-                         path, config_setting_source_line(group), name);
+    bool is_keys = strcmp(name, "keys") == 0;
+    if (!is_keys && strcmp(name, "train") != 0 && strcmp(name, "screen") != 0)
+        return error_set(err, ERROR_USAGE,
+                         "%s:%u: %s: unknown group: there are train, screen and keys", path,
+                         config_setting_source_line(group), name);
     if (!config_setting_is_group(group))
         return error_set(err, ERROR_USAGE, "%s:%u: %s: wants a group: %s = { ... };", path,
                          config_setting_source_line(group), name, name);
+    if (is_keys)
+        return take_keys(settings, path, group, err);
     int count = config_setting_length(group);
     for (int i = 0; i < count; i++) {
         const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "engine/spec.h"
+#include "ui/keymap.h"
 #include "ui/workbench.h"
 
 /*
@@ -17,6 +18,7 @@ struct settings {
     struct spec spec; /* what a run starts from; not yet validated as a whole */
     enum charset charset;
     bool colour;
+    struct keymap keys; /* what the workbench's keys do */
 };
 
 /* The built-in values. Release with settings_free. */

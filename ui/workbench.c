@@ -75,6 +75,8 @@ static bool draw(struct workbench *w, struct error *err)
     int rows, columns;
 
     term_size(w->term, &rows, &columns);
+    w->ui.rows = rows;
+    w->ui.columns = columns;
     if (!surface_resize(&w->surface, rows, columns, err) || !screen_draw(&w->ui, &w->surface, err))
         return false;
     term_show(w->term, &w->surface);
@@ -169,6 +171,8 @@ bool workbench_run(const struct workbench_options *options, struct error *err)
 
     if (!ui_init(&w.ui, &options->spec, err))
         return false;
+    if (options->keys != NULL)
+        w.ui.keymap = *options->keys;
     if (!signals_open(&w.signals, err)) {
         ui_free(&w.ui);
         return false;
