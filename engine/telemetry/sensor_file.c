@@ -159,7 +159,7 @@ void sensor_say_error(struct sensor_reason *reason, const char *path, int error)
         break;
     case ENOENT:
     case ENODEV:
-        why = "no longer there";
+        why = "no such file";
         break;
     case EINVAL:
         why = "does not hold a number";
