@@ -16,6 +16,8 @@
 
 /* /proc/stat holds one long line of interrupt counts; the lines of the CPUs come before it. */
 #define PROC_LIMIT ((size_t)256 << 10)
+/* Seconds after which a sample says nothing about the present. */
+#define STALE_AFTER 5
 /* Seconds that the end of the engine waits for a system that does not answer. */
 #define STOP_PATIENCE 1
 /* What a viewer can see: a hundredth of load, a MiB of memory. */
@@ -29,6 +31,8 @@ struct telemetry {
     bool leaving, ended;
     bool abandoned; /* nobody waits for the thread: it releases all this */
     struct telemetry_sample sample;
+    double sampled_at; /* when the system last answered */
+    bool stale;        /* the sample was too old and has been forgotten */
     /* of the sampling thread alone: */
     int root;
     char *buffer;
@@ -135,6 +139,25 @@ static bool visibly_differs(const struct telemetry_sample *a, const struct telem
     return false;
 }
 
+/* All but the version. */
+static void forget(struct telemetry_sample *sample, const char *reason)
+{
+    *sample = (struct telemetry_sample){.version = sample->version};
+    for (int i = 0; i < TELEMETRY_MAX_CPUS; i++)
+        sample->load[i] = NAN;
+    cpu_figures_init(&sample->sensors, reason);
+}
+
+/* With the lock held: what is shown shall not be taken for the present while the thread hangs. */
+static void expire(struct telemetry *telemetry)
+{
+    if (telemetry->stale || clock_seconds() - telemetry->sampled_at < STALE_AFTER)
+        return;
+    forget(&telemetry->sample, "the sensors of the system do not answer");
+    telemetry->sample.version++;
+    telemetry->stale = true;
+}
+
 static void release(struct telemetry *telemetry)
 {
     cpu_sensors_close(telemetry->sensors);
@@ -161,9 +184,11 @@ static void *sample_forever(void *context)
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += 1;
         pthread_mutex_lock(&telemetry->lock);
-        if (sensed || visibly_differs(&telemetry->sample, &next)) {
+        telemetry->sampled_at = clock_seconds();
+        if (sensed || telemetry->stale || visibly_differs(&telemetry->sample, &next)) {
             next.version = telemetry->sample.version + 1;
             telemetry->sample = next;
+            telemetry->stale = false;
         }
         while (!telemetry->leaving &&
                pthread_cond_timedwait(&telemetry->wake, &telemetry->lock, &until) == 0)
@@ -195,10 +220,9 @@ bool telemetry_start(struct telemetry **out, const char *root, const int *cpus, 
     struct telemetry *telemetry = calloc(1, sizeof *telemetry);
     if (!telemetry)
         return error_memory(err, "telemetry");
-    for (int i = 0; i < TELEMETRY_MAX_CPUS; i++)
-        telemetry->sample.load[i] = NAN;
-    cpu_figures_init(&telemetry->figures);
-    telemetry->sample.sensors = telemetry->figures;
+    cpu_figures_init(&telemetry->figures, "not read yet");
+    forget(&telemetry->sample, "not read yet");
+    telemetry->sampled_at = clock_seconds();
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -246,6 +270,7 @@ void telemetry_stop(struct telemetry *telemetry)
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample)
 {
     pthread_mutex_lock(&telemetry->lock);
+    expire(telemetry);
     *sample = telemetry->sample;
     pthread_mutex_unlock(&telemetry->lock);
 }
@@ -253,6 +278,7 @@ void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample
 uint64_t telemetry_version(struct telemetry *telemetry)
 {
     pthread_mutex_lock(&telemetry->lock);
+    expire(telemetry);
     uint64_t version = telemetry->sample.version;
     pthread_mutex_unlock(&telemetry->lock);
     return version;

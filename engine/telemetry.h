@@ -34,7 +34,10 @@ bool telemetry_start(struct telemetry **out, const char *root, const int *cpus, 
 /* Does not wait long for a thread that hangs in the system: it then ends on its own. */
 void telemetry_stop(struct telemetry *telemetry);
 
-/* Copy the newest sample (20 KiB); before the first every figure is unknown. */
+/*
+ * Copy the newest sample (20 KiB). Before the first, and when the system has not answered for
+ * seconds, every figure is unknown.
+ */
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
 uint64_t telemetry_version(struct telemetry *telemetry);
 

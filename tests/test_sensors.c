@@ -38,7 +38,7 @@ static void begin(void)
     machine.root = open(machine.folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_ge(machine.root, 0);
     machine.now = 1000;
-    cpu_figures_init(&machine.figures);
+    cpu_figures_init(&machine.figures, "");
 }
 
 static void end(void)
@@ -530,10 +530,10 @@ START_TEST(many_packages_and_probes_are_no_overflow)
 }
 END_TEST
 
-static void wait_for_version(struct telemetry *telemetry)
+static void wait_for_version(struct telemetry *telemetry, uint64_t version)
 {
     double begin_at = clock_seconds();
-    while (telemetry_version(telemetry) == 0) {
+    while (telemetry_version(telemetry) < version) {
         ck_assert_double_lt(clock_seconds() - begin_at, 20);
         usleep(2000);
     }
@@ -548,7 +548,7 @@ START_TEST(the_thread_samples_a_given_system)
     set("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
     ck_assert_msg(telemetry_start(&telemetry, machine.folder, machine.cpus, 4, &err), "%s",
                   err.text);
-    wait_for_version(telemetry);
+    wait_for_version(telemetry, 1);
     telemetry_read(telemetry, &sample);
     machine.figures = sample.sensors;
     ck_assert_double_eq(figure(SENSOR_TEMPERATURE), 71);
@@ -571,30 +571,65 @@ static int count_threads(void)
     return count;
 }
 
-/* A pipe that nobody writes to stands for a device that does not answer. */
-START_TEST(a_sensor_that_hangs_holds_up_nobody)
+/* A pipe that nobody writes to stands for a device that does not answer ... */
+static void hang(const char *path)
+{
+    ck_assert_int_eq(unlinkat(machine.root, path, 0), 0);
+    ck_assert_int_eq(mkfifoat(machine.root, path, 0600), 0);
+}
+
+/* ... until now. */
+static void unhang(const char *path)
+{
+    int fd = openat(machine.root, path, O_WRONLY | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+START_TEST(a_sensor_that_hangs_does_not_hold_up_the_end)
 {
     static struct telemetry_sample sample;
     struct telemetry *telemetry;
     struct error err = ERROR_INIT;
     add_intel();
-    ck_assert_int_eq(unlinkat(machine.root, HWMON "1/temp1_input", 0), 0);
-    ck_assert_int_eq(mkfifoat(machine.root, HWMON "1/temp1_input", 0600), 0);
-    int threads = count_threads();
+    hang(HWMON "1/temp1_input");
     ck_assert(telemetry_start(&telemetry, machine.folder, machine.cpus, 4, &err));
+    int threads = count_threads();
     usleep(20000);
     telemetry_read(telemetry, &sample);
     ck_assert_uint_eq(sample.version, 0);
     machine.figures = sample.sensors;
     assert_missing(SENSOR_TEMPERATURE, "not read yet");
     telemetry_stop(telemetry);
-    ck_assert_int_eq(count_threads(), threads + 1);
-    /* When the device answers after all, the thread ends and releases what it has. */
-    int fd = openat(machine.root, HWMON "1/temp1_input", O_WRONLY | O_CLOEXEC);
-    ck_assert_int_ge(fd, 0);
-    for (double begin_at = clock_seconds(); count_threads() > threads; usleep(2000))
+    ck_assert_int_eq(count_threads(), threads);
+    unhang(HWMON "1/temp1_input");
+    /* The thread ends and releases what it has. */
+    for (double begin_at = clock_seconds(); count_threads() == threads; usleep(2000))
         ck_assert_double_lt(clock_seconds() - begin_at, 20);
-    close(fd);
+}
+END_TEST
+
+START_TEST(old_samples_are_forgotten_until_the_system_answers)
+{
+    static struct telemetry_sample sample;
+    struct telemetry *telemetry;
+    struct error err = ERROR_INIT;
+    add_intel();
+    hang(HWMON "1/temp1_input");
+    ck_assert(telemetry_start(&telemetry, machine.folder, machine.cpus, 4, &err));
+    wait_for_version(telemetry, 1);
+    telemetry_read(telemetry, &sample);
+    machine.figures = sample.sensors;
+    assert_missing(SENSOR_TEMPERATURE, "do not answer");
+    assert_missing(SENSOR_CLOCK, "do not answer");
+    assert_missing(SENSOR_PCIE_RX, "no PCIe link");
+    unhang(HWMON "1/temp1_input");
+    wait_for_version(telemetry, 2);
+    telemetry_read(telemetry, &sample);
+    machine.figures = sample.sensors;
+    ck_assert_double_eq(figure(SENSOR_TEMPERATURE), 56);
+    ck_assert_double_eq(figure(SENSOR_CLOCK), 2150);
+    telemetry_stop(telemetry);
 }
 END_TEST
 
@@ -622,7 +657,8 @@ int main(void)
     tcase_add_test(tests, cpus_beyond_the_last_are_ignored);
     tcase_add_test(tests, many_packages_and_probes_are_no_overflow);
     tcase_add_test(tests, the_thread_samples_a_given_system);
-    tcase_add_test(tests, a_sensor_that_hangs_holds_up_nobody);
+    tcase_add_test(tests, a_sensor_that_hangs_does_not_hold_up_the_end);
+    tcase_add_test(tests, old_samples_are_forgotten_until_the_system_answers);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

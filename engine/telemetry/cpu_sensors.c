@@ -38,7 +38,7 @@ bool show_figure(double *shown, double value, double step)
     return true;
 }
 
-void cpu_figures_init(struct cpu_figures *figures)
+void cpu_figures_init(struct cpu_figures *figures, const char *reason)
 {
     static const struct package_sensors unknown = {NAN, NAN, NAN};
     memset(figures, 0, sizeof *figures);
@@ -47,7 +47,7 @@ void cpu_figures_init(struct cpu_figures *figures)
     for (int i = 0; i < TELEMETRY_MAX_CPUS; i++)
         figures->clock_mhz[i] = figures->clock_max_mhz[i] = NAN;
     for (int i = 0; i < SENSOR_COUNT; i++)
-        sensor_say(&figures->missing[i], "not read yet");
+        sensor_say(&figures->missing[i], "%s", reason);
     sensor_say(&figures->missing[SENSOR_PCIE_RX], "a CPU device has no PCIe link");
     figures->missing[SENSOR_PCIE_TX] = figures->missing[SENSOR_PCIE_RX];
 }

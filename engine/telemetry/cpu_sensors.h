@@ -32,8 +32,8 @@ struct cpu_figures {
     struct sensor_reason missing[SENSOR_COUNT];
 };
 
-/* Nothing is known. */
-void cpu_figures_init(struct cpu_figures *figures);
+/* Nothing is known, for this reason. */
+void cpu_figures_init(struct cpu_figures *figures, const char *reason);
 
 /*
  * What a device that owns `count` CPUs has: the hottest of its packages, power of all of them (they
