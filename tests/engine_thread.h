@@ -15,6 +15,8 @@
  */
 void engine_begin(void); /* fixtures */
 void engine_end(void);
+/* As engine_begin, on a made-up system: the folder that holds its /proc and /sys. */
+void engine_begin_on(const char *system_root);
 
 struct client *viewer(void);
 /* The result of a request that must work; a new reference. Settings by json_pack's format. */

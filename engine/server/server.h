@@ -21,7 +21,8 @@ struct server_options {
     struct engine_log log;
     const char *version;
     int private_fd; /* serve this one connection and end with it; -1: listen for this user */
-    int signal_fd;  /* a signalfd: each signal read asks to end, more urgently each time; or -1 */
+    const char *system_root; /* the folder that holds /proc and /sys; NULL: "/" */
+    int signal_fd; /* a signalfd: each signal read asks to end, more urgently each time; or -1 */
 };
 
 /*
