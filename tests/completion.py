@@ -3,14 +3,17 @@
 """Completion in shells: the scripts are those that the program prints, and interactive shells on a
 terminal complete with them what one would type. zsh and fish where they are installed."""
 
+import fcntl
 import os
 import pty
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -21,18 +24,19 @@ import fake_engine  # noqa: E402
 import plain_signals  # noqa: E402,F401
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
-SCRIPTS = os.path.join(os.environ.get("top_srcdir", os.path.dirname(HERE)), "etc", "completions")
+SOURCE = os.path.abspath(os.environ.get("top_srcdir", os.path.dirname(HERE)))
+SCRIPTS = os.path.join(SOURCE, "etc", "completions")
 PROGRAM = os.path.join(BUILD, "dpartui")
 SCRIPT = {"bash": os.path.join(SCRIPTS, "bash", "dpartui"),
           "zsh": os.path.join(SCRIPTS, "zsh", "_dpartui"),
           "fish": os.path.join(SCRIPTS, "fish", "dpartui.fish")}
-PATIENCE = 60.0
+PATIENCE = float(os.environ.get("PATIENCE", "60"))
 MODELS = ["cifar-cnn", "lenet", "linear", "resnet18", "smallnet"]
 RUNS = {"1": "linear on cpu:0, batch 64, done", "2": "lenet on cpu:0-1, batch 64, running",
         "3": "a:model on cpu:0-1, batch 64, queued"}
 
-# Each completion writes what it offers, and "." behind it, to $OUT; a line that is run writes its
-# arguments there.
+# Each completion writes what it offers, and a line of "." behind it, to $OUT; a command that is run
+# writes its arguments there.
 BASH_SETUP = r"""
 unset HISTFILE
 bind 'set enable-bracketed-paste off' 'set bell-style none' 2>/dev/null
@@ -55,25 +59,19 @@ autoload -Uz compinit
 compinit -u -D
 unsetopt beep list_beep
 LISTMAX=1000
-# As compadd, which says what it would add. Behind a bar what is shown for it.
+# As compadd, which says what it adds, and behind a bar what it shows.
 compadd() {
     if (( ${argv[(I)-[OAD]]} )); then
         builtin compadd "$@"
         return
     fi
-    local -a hits shown
-    local i
-    if (( ${argv[(I)-d]} )); then
-        shown=(${(P)argv[${argv[(i)-d]}+1]})
-    fi
-    builtin compadd -A hits -D shown "$@"
-    for (( i = 1; i <= $#hits; i++ )); do
-        print -r -- "${IPREFIX}${hits[i]}${shown[i]:+|$shown[i]}" >>"$OUT"
-    done
+    local -a hits
+    (( ! ${argv[(I)-d]} )) || print -rl -- "|"${(P)^argv[${argv[(i)-d]}+1]} >>"$OUT"
+    builtin compadd -A hits "$@"
+    (( ! $#hits )) || print -rl -- "$IPREFIX"$^hits >>"$OUT"
     builtin compadd "$@"
 }
-ended() { print . >>"$OUT" }
-tell() { comppostfuncs=(ended); zle complete-word }
+tell() { zle complete-word; print . >>"$OUT" }
 zle -N tell
 bindkey '^I' tell
 bindkey '^U' kill-whole-line
@@ -95,9 +93,10 @@ class Shell:
         with open(os.path.join(folder, "setup"), "w", encoding="utf8") as file:
             file.write(setup)
         env = dict(env, OUT=self.out, SCRIPT=script, FOLDER=os.path.join(folder, "files"),
-                   SETUP=file.name, TERM="vt100", INPUTRC="/dev/null", ZDOTDIR=folder,
-                   COLUMNS="200", LINES="50")
+                   SETUP=file.name, TERM="xterm", INPUTRC="/dev/null", ZDOTDIR=folder)
         self.master, slave = pty.openpty()
+        # High enough that no list asks whether one wants to see it.
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 100, 200, 0, 0))
         self.child = subprocess.Popen(command, env=env, stdin=slave, stdout=slave, stderr=slave,
                                       cwd=folder, start_new_session=True)
         os.close(slave)
@@ -120,19 +119,19 @@ class Shell:
     def type(self, keys):
         os.write(self.master, keys.encode())
 
-    def taken(self, ends=1):
-        """What was written to $OUT up to the `ends`th "."; the lines before the last."""
+    def taken(self):
+        """The lines that were written to $OUT, once the one that ends them is there."""
         deadline = time.monotonic() + PATIENCE
         while True:
             with open(self.out, encoding="utf8") as file:
-                parts = file.read().split(".\n")
-            if len(parts) > ends:
+                lines, end, _ = ("\n" + file.read()).partition("\n.\n")
+            if end:
                 break
             if time.monotonic() > deadline:
                 raise AssertionError(f"the shell does not answer: {self.shown[-1000:]!r}")
             time.sleep(0.002)
         os.truncate(self.out, 0)
-        return parts[ends - 1].splitlines()
+        return lines.splitlines()[1:]
 
     def offers(self, line, tabs=1):
         self.type("\x15" + line + "\t")
@@ -145,13 +144,10 @@ class Shell:
 
     def arguments(self, line):
         """Those of the command after a Tab behind `line` and Enter."""
-        self.offers_and_stay(line)
-        self.type("\r")
-        return self.taken()
-
-    def offers_and_stay(self, line):
         self.type("\x15" + line + "\t")
         self.taken()
+        self.type("\r")
+        return self.taken()
 
     def close(self):
         os.killpg(self.child.pid, signal.SIGKILL)
@@ -172,7 +168,8 @@ class Case(unittest.TestCase):
                      "models/deep.txt", "10:30.txt"):
             open(os.path.join(self.files, name), "w", encoding="utf8").close()
         self.env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, XDG_STATE_HOME=self.folder,
-                        HOME=self.folder, LC_ALL="C.UTF-8",
+                        HOME=self.folder, DPARTUI_MODEL_PATH=os.path.join(SOURCE, "etc", "models"),
+                        LC_ALL="C.UTF-8",
                         PATH=BUILD + os.pathsep + os.environ["PATH"])
         self.engine = None
 
@@ -390,7 +387,7 @@ class Zsh(Case):
         self.shell = self.open_shell("zsh", "-f", "-i", setup=ZSH_SETUP)
 
     def offers(self, line):
-        return sorted({word.split("|")[0] for word in self.shell.offers(line)})
+        return sorted({word for word in self.shell.offers(line) if word[0] != "|"})
 
     def check(self, line, *expected):
         with self.subTest(line=line):
@@ -417,7 +414,7 @@ class Zsh(Case):
         self.check("dpartui show ", "3", "2", "1")
         self.check("dpartui stop --now ", "3", "2")
         self.check("dpartui stop -- ", "3", "2")
-        self.check("dpartui show 1 ")
+        self.check("dpartui show 1 ", "--help", "--json", "--version", "-h")
         told = self.shell.offers("dpartui show ")
         for run in RUNS.values():
             self.assertTrue(any(run in line for line in told), told)
@@ -435,7 +432,7 @@ class Zsh(Case):
         self.check_run("dpartui model my\\ n", "model", "my net.conf")
         self.check_run("dpartui train --save=\"my n", "train", "--save=my net.conf")
         self.check_run("dpartui train --log it\\'", "train", "--log", "it's.log")
-        self.check_run("dpartui train --data-dir my", "train", "--data-dir", "my folder/")
+        self.check_run("dpartui train --data-dir my", "train", "--data-dir", "my folder")
         self.check_run("dpartui train --init st", "train", "--init", "start.safetensors")
 
 
@@ -451,17 +448,20 @@ class Fish(Case):
         text = f"source {shlex.quote(SCRIPT['fish'])}\n"
         for line in lines:
             quoted = line.replace("\\", "\\\\").replace("'", "\\'")
-            text += f"complete -C '{quoted}'; echo .\n"
+            text += f"complete -C '{quoted}'; echo @\n"
         done = subprocess.run(["fish", "--no-config"], input=text, env=self.env, cwd=self.files,
                               check=False, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.stderr, "")
-        parts = done.stdout.split(".\n")
+        parts = done.stdout.split("@\n")
         self.assertEqual(len(parts), len(lines) + 1, done.stdout)
-        return [dict(line.partition("\t")[::2] for line in part.splitlines()) for part in parts[:-1]]
+        return [dict(line.partition("\t")[::2] for line in part.splitlines())
+                for part in parts[:-1]]
 
     def check(self, cases):
         for (line, expected), offered in zip(cases.items(), self.offers(*cases)):
             with self.subTest(line=line):
+                # A switch is offered with and without its "=".
+                offered = {word.removesuffix("=") for word in offered}
                 self.assertEqual(sorted(offered), sorted(expected))
 
     def test_commands_and_their_options(self):
@@ -483,7 +483,7 @@ class Fish(Case):
             "dpartui train --devices cuda": ["cuda:0"],
             "dpartui train --devices a": ["all"],
             "dpartui train --devices=cpu:0,cuda:": ["--devices=cpu:0,cuda:0"],
-            "dpartui train --devices cpu:0,a": [],
+            "dpartui train --devices cpu:0,al": [],
             "dpartui stop --now ": ["2", "3"],
             "dpartui stop -- ": ["2", "3"],
             "dpartui show 1 ": [],

@@ -52,14 +52,13 @@ function __dpartui_offer --argument-names source files list
             printf '%s\n' "$before$word"
         end
     end
-    switch "$files"
-        case ''
-        case '\*'
-            __fish_complete_path "$token"
-        case /
-            __fish_complete_directories "$token" ''
-        case '*'
-            __fish_complete_path "$token" | string match -r '.*/(?:\t.*)?$|.*'(string escape --style=regex -- $files)'(?:\t.*)?$'
+    if test -n "$files"
+        set -l ending (string replace -r '^[*/]$' '' -- $files | string escape --style=regex)
+        if test $files = /
+            set ending /
+        end
+        # A command that has no completions of its own is offered all files.
+        complete -C "__dpartui_nothing $token" | string match -r '.*(?:/|'$ending')$'
     end
 end
 
