@@ -23,7 +23,7 @@ static int run(struct invocation *invocation, struct error *err)
 static const struct option options[] = {
     OPTIONS_SPEC,
     {"start", OPTION_FLAG, NULL, "submit that run at once, unless one goes on"},
-    {"charset", OPTION_VALUE, "NAME", "auto (by the locale), utf8 or ascii"},
+    {"charset", OPTION_VALUE, "CHARSET", "auto (by the locale), utf8 or ascii"},
     {"mono", OPTION_FLAG, NULL, "no colours"},
     OPTIONS_END,
 };

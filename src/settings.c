@@ -71,12 +71,13 @@ void settings_free(struct settings *settings)
     spec_free(&settings->spec);
 }
 
+const char *const charset_names[] = {
+    [CHARSET_AUTO] = "auto", [CHARSET_UTF8] = "utf8", [CHARSET_ASCII] = "ascii", NULL};
+
 bool settings_set_charset(struct settings *settings, const char *value, struct error *err)
 {
-    static const char *const names[] = {
-        [CHARSET_AUTO] = "auto", [CHARSET_UTF8] = "utf8", [CHARSET_ASCII] = "ascii"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], value) == 0) {
+    for (size_t i = 0; charset_names[i]; i++) {
+        if (strcmp(charset_names[i], value) == 0) {
             settings->charset = (enum charset)i;
             return true;
         }

@@ -38,7 +38,9 @@ bool settings_load(struct settings *settings, struct error *err);
 bool settings_read_file(struct settings *settings, const char *path, struct error *err);
 bool settings_read_environment(struct settings *settings, struct error *err);
 
-/* "auto", "utf8" or "ascii". */
+extern const char *const charset_names[]; /* by enum charset, ends with NULL */
+
+/* One of charset_names. */
 bool settings_set_charset(struct settings *settings, const char *value, struct error *err);
 
 /* Every key as "group.name" for index 0, 1, ...; NULL behind the last. */

@@ -157,6 +157,9 @@ class FakeEngine:
     def do_watch(self, params):
         return {}
 
+    def do_devices(self, params):
+        return self.machine
+
     def do_runs(self, params):
         return [{k: v for k, v in run.items() if k not in ('points', 'spec')} for run in self.runs]
 
