@@ -28,7 +28,7 @@ static struct {
 static void *serve(void *context)
 {
     struct server_options options = {
-        .log.fd = -1, .version = "test", .private_fd = -1, .signal_fd = -1};
+        .log_fd = -1, .version = "test", .private_fd = -1, .signal_fd = -1};
     enum server_end end;
     (void)context;
     engine.ok = server_run(&options, &end, &engine.err) && end == SERVER_ENDED;
