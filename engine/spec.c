@@ -29,7 +29,7 @@ const struct field spec_fields[] = {
     {"lr", FIELD_DOUBLE, AT(lr), 0, 1e6, NULL},
     {"momentum", FIELD_DOUBLE, AT(momentum), 0, 1, NULL},
     {"weight-decay", FIELD_DOUBLE, AT(weight_decay), 0, 1e3, NULL},
-    {"epochs", FIELD_LONG, AT(epochs), 0, 1000000, NULL},
+    {"epochs", FIELD_LONG, AT(epochs), 0, SPEC_MAX_EPOCHS, NULL},
     {"seed", FIELD_SEED, AT(seed), 0, 0, NULL},
     {"split", FIELD_SPLIT, AT(split), 0, 0, split_names},
     {"sync", FIELD_CHOICE, AT(sync), 0, 0, sync_names},

@@ -15,6 +15,7 @@
  */
 
 #define SPEC_MAX_DEVICES 64
+#define SPEC_MAX_EPOCHS  1000000
 
 enum device_kind { DEVICE_CPU, DEVICE_CUDA };
 

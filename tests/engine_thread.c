@@ -28,7 +28,7 @@ static struct {
 
 static void *serve(void *context)
 {
-    struct server_options options = {.log.fd = -1,
+    struct server_options options = {.log_fd = -1,
                                      .version = "test",
                                      .private_fd = -1,
                                      .system_root = engine.system_root,

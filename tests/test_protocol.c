@@ -358,7 +358,7 @@ END_TEST
 START_TEST(a_second_engine_leaves)
 {
     struct server_options options = {
-        .log.fd = -1, .version = "second", .private_fd = -1, .signal_fd = -1};
+        .log_fd = -1, .version = "second", .private_fd = -1, .signal_fd = -1};
     struct error err = ERROR_INIT;
     enum server_end end;
     ck_assert(!server_run(&options, &end, &err));

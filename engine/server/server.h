@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "engine/server/log.h"
 
 /*
  * The engine's protocol side: one thread that polls every viewer's socket and never waits for any
@@ -18,7 +17,7 @@ enum server_end {
 };
 
 struct server_options {
-    struct engine_log log;
+    int log_fd; /* for messages, opened for appending; -1: none */
     const char *version;
     int private_fd; /* serve this one connection and end with it; -1: listen for this user */
     const char *system_root; /* the folder that holds /proc and /sys; NULL: "/" */

@@ -136,9 +136,8 @@ static json_t *devices_json(const struct server *server, struct snapshot *snapsh
 static json_t *queue_json(const struct queue *queue)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < queue->count; i++)
-        if (queue->records[i]->status == RUN_QUEUED)
-            json_array_append_new(list, json_integer(queue->records[i]->number));
+    for (size_t i = 0; i < queue->waiting_count; i++)
+        json_array_append_new(list, json_integer(queue->waiting[i]->number));
     return list;
 }
 
