@@ -40,6 +40,7 @@ const char *request_method(enum request request)
 bool ui_init(struct ui *ui, const struct spec *spec, struct error *err)
 {
     *ui = (struct ui){.link = LINK_STARTING};
+    preferences_init(&ui->preferences);
     state_init(&ui->state);
     return form_init(&ui->form, spec, err);
 }

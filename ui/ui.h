@@ -10,6 +10,7 @@
 #include "ui/editor.h"
 #include "ui/form.h"
 #include "ui/layout.h"
+#include "ui/preferences.h"
 #include "ui/state.h"
 #include "ui/surface.h"
 
@@ -116,7 +117,8 @@ struct ui {
     struct form form;
     enum link_state link;
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
-    enum view_id view;     /* on the screen */
+    struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
+    enum view_id view;               /* on the screen */
     enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
     enum panel focus;                /* of the dashboard */
     const struct prompt *prompt;     /* open now; NULL: none */
