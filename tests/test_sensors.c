@@ -86,6 +86,14 @@ START_TEST(a_quota_is_told_without_heat_counters)
     ck_assert(look_again());
     ck_assert(device(0, 2).throttle_known);
     ck_assert_str_eq(device(0, 2).throttle, "cgroup quota");
+    /* Told without a gap, although quotas are looked for again every minute. */
+    for (int i = 0; i < 32; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "nr_throttled %d\n", 3 + i);
+        set(CGROUP "/cpu.stat", text);
+        ck_assert(!look_again());
+        ck_assert_str_eq(device(0, 2).throttle, "cgroup quota");
+    }
     ck_assert(look_again());
     assert_missing(SENSOR_THROTTLE, "thermal_throttle");
 }

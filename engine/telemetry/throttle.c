@@ -66,10 +66,9 @@ static void close_quotas(struct throttles *throttles)
 }
 
 /* Any of the groups around this process may hold it back, not only its own. */
-void throttles_find_quotas(struct throttles *throttles, int root)
+static void add_quotas(struct throttles *throttles, int root)
 {
     char text[PATH_MAX];
-    close_quotas(throttles);
     sensor_read_text(root, "/proc/self/cgroup", text, sizeof text);
     char *group = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
     if (!group)
@@ -83,6 +82,18 @@ void throttles_find_quotas(struct throttles *throttles, int root)
         *slash = '\0';
         add_quota(throttles, root, group);
     }
+}
+
+void throttles_find_quotas(struct throttles *throttles, int root)
+{
+    int64_t before[MAX_QUOTAS];
+    int quotas = throttles->quotas;
+    memcpy(before, throttles->quota_before, sizeof before);
+    close_quotas(throttles);
+    add_quotas(throttles, root);
+    /* Most likely the same groups as ever: what happened since the last reading still counts. */
+    if (throttles->quotas == quotas)
+        memcpy(throttles->quota_before, before, sizeof before);
 }
 
 void throttles_close(struct throttles *throttles)
