@@ -115,7 +115,7 @@ START_TEST(an_amd_cpu_tells_its_die)
     ck_assert_double_eq(figure(SENSOR_TEMPERATURE), 49);
     assert_missing(SENSOR_POWER, "/sys/class/powercap");
     assert_missing(SENSOR_POWER_LIMIT, "/sys/class/powercap");
-    assert_missing(SENSOR_THROTTLE, "only Intel");
+    assert_missing(SENSOR_THROTTLE, "only on Intel");
 }
 END_TEST
 

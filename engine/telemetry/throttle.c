@@ -126,7 +126,8 @@ bool throttles_read(struct throttles *throttles, int root, const int *cpus, int 
         over_quota |= grown(&throttles->quota_before[i], count_over_quota(throttles->quota_fd[i]));
     if (!heat_known)
         sensor_say(&figures->missing[SENSOR_THROTTLE],
-                   "no " CPU_FOLDER "/cpu*/thermal_throttle, which only Intel CPUs have");
+                   "no " CPU_FOLDER
+                   "/cpu*/thermal_throttle (only on Intel, not in virtual machines)");
     changed |= heat_known != figures->heat_known || over_quota != figures->over_quota;
     figures->heat_known = heat_known;
     figures->over_quota = over_quota;
