@@ -43,7 +43,9 @@ class Case(unittest.TestCase):
                      "models/deep.txt", "10:30.txt"):
             open(os.path.join(self.files, name), "w", encoding="utf8").close()
         self.env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, XDG_STATE_HOME=self.folder,
-                        HOME=self.folder, DPARTUI_MODEL_PATH=os.path.join(SOURCE, "etc", "models"),
+                        HOME=self.folder, XDG_CONFIG_HOME=self.folder,
+                        XDG_DATA_HOME=self.folder,
+                        DPARTUI_MODEL_PATH=os.path.join(SOURCE, "etc", "models"),
                         LC_ALL="C.UTF-8",
                         PATH=BUILD + os.pathsep + os.environ["PATH"])
         self.engine = None
@@ -320,11 +322,13 @@ class Fish(Case):
 
     def offers(self, *lines):
         """For each line what is offered, as {word: description}."""
-        text = f"source {shlex.quote(SCRIPT['fish'])}\n"
+        # Not the script that may be installed.
+        text = "set -g fish_complete_path\n"
+        text += f"source {shlex.quote(SCRIPT['fish'])}\n"
         for line in lines:
             quoted = line.replace("\\", "\\\\").replace("'", "\\'")
             text += f"complete -C '{quoted}'; echo @\n"
-        done = subprocess.run(["fish", "--no-config"], input=text, env=self.env, cwd=self.files,
+        done = subprocess.run(["fish"], input=text, env=self.env, cwd=self.files,
                               check=False, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.stderr, "")
         parts = done.stdout.split("@\n")
@@ -374,4 +378,4 @@ class Fish(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
