@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+#
 # fish completion for dpartui.
 # Made by 'dpartui completion fish' from the program's own tables: change those.
 
