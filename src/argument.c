@@ -56,9 +56,6 @@ static void find(struct argument *argument, bool live_run)
         argument->source = live_run ? WORDS_LIVE_RUNS : WORDS_RUNS;
     } else if (strcmp(name, "DATASET") == 0) {
         add_data_names(argument, true);
-    } else if (strcmp(name, "CHARSET") == 0) {
-        for (size_t i = 0; charset_names[i]; i++)
-            add_word(argument, charset_names[i]);
     }
 }
 
@@ -68,9 +65,11 @@ bool argument_of_option(const struct option *option, struct argument *out)
     if (option->kind == OPTION_FLAG)
         return false;
     snprintf(out->name, sizeof out->name, "%s", option->argument ? option->argument : "yes|no");
-    if (option->kind != OPTION_VALUE)
-        for (size_t i = 0; spec_word(option->name, i); i++)
-            add_word(out, spec_word(option->name, i));
+    const char *const *words = preferences_words(option->name);
+    for (size_t i = 0; option->kind == OPTION_VALUE && words && words[i]; i++)
+        add_word(out, words[i]);
+    for (size_t i = 0; option->kind != OPTION_VALUE && spec_word(option->name, i); i++)
+        add_word(out, spec_word(option->name, i));
     if (option->kind != OPTION_SWITCH)
         find(out, false);
     return true;

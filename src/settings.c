@@ -48,7 +48,12 @@ static const struct key keys[] = {
     {"train.init", VALUE_FILE, "DPARTUI_INIT"},
     {"train.order", VALUE_TEXT, "DPARTUI_ORDER"},
     {"screen.charset", VALUE_TEXT, "DPARTUI_CHARSET"},
-    {"screen.colour", VALUE_BOOL, NULL},
+    {"screen.colour", VALUE_BOOL, NULL}, /* NO_COLOR is everybody's */
+    {"screen.palette", VALUE_TEXT, "DPARTUI_PALETTE"},
+    {"screen.background", VALUE_TEXT, "DPARTUI_BACKGROUND"},
+    {"screen.canvas", VALUE_TEXT, "DPARTUI_CANVAS"},
+    {"screen.load", VALUE_TEXT, "DPARTUI_LOAD"},
+    {"screen.mouse", VALUE_BOOL, "DPARTUI_MOUSE"},
 };
 
 #define KEY_COUNT (sizeof keys / sizeof keys[0])
@@ -62,27 +67,12 @@ void settings_init(struct settings *settings)
 {
     spec_init(&settings->spec);
     keymap_init(&settings->keys);
-    settings->charset = CHARSET_AUTO;
-    settings->colour = true;
+    preferences_init(&settings->preferences);
 }
 
 void settings_free(struct settings *settings)
 {
     spec_free(&settings->spec);
-}
-
-const char *const charset_names[] = {
-    [CHARSET_AUTO] = "auto", [CHARSET_UTF8] = "utf8", [CHARSET_ASCII] = "ascii", NULL};
-
-bool settings_set_charset(struct settings *settings, const char *value, struct error *err)
-{
-    for (size_t i = 0; charset_names[i]; i++) {
-        if (strcmp(charset_names[i], value) == 0) {
-            settings->charset = (enum charset)i;
-            return true;
-        }
-    }
-    return error_set(err, ERROR_USAGE, "charset '%.60s' is none of auto, utf8, ascii", value);
 }
 
 /* Set the key from its text form. */
@@ -92,10 +82,7 @@ static bool set_key(struct settings *settings, const struct key *key, const char
     const char *name = strchr(key->name, '.') + 1;
     if (strncmp(key->name, "train.", strlen("train.")) == 0)
         return spec_set(&settings->spec, name, value, err);
-    if (strcmp(name, "charset") == 0)
-        return settings_set_charset(settings, value, err);
-    settings->colour = strcmp(value, "yes") == 0;
-    return true;
+    return preferences_set(&settings->preferences, name, value, err);
 }
 
 /* The value in the text form of spec_set; NULL with *err when it has the wrong type. */
@@ -231,7 +218,7 @@ bool settings_read_environment(struct settings *settings, struct error *err)
     /* no-color.org: set to anything but nothing. */
     const char *no_colour = getenv("NO_COLOR");
     if (no_colour && *no_colour)
-        settings->colour = false;
+        settings->preferences.colour = false;
     return true;
 }
 

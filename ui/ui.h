@@ -11,6 +11,7 @@
 #include "ui/form.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
+#include "ui/preferences.h"
 #include "ui/state.h"
 #include "ui/surface.h"
 
@@ -117,8 +118,9 @@ struct ui {
     struct form form;
     enum link_state link;
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
-    int rows, columns;     /* of the screen as last drawn: how far a page goes */
-    enum view_id view;     /* on the screen */
+    struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
+    int rows, columns;               /* of the screen as last drawn: how far a page goes */
+    enum view_id view;               /* on the screen */
     enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
     enum panel focus;                /* of the dashboard */
     const struct prompt *prompt;     /* open now; NULL: none */

@@ -74,6 +74,8 @@ static bool draw(struct workbench *w, struct error *err)
 {
     int rows, columns;
 
+    term_prefer(w->term, &w->ui.preferences);
+    w->surface.utf8 = term_utf8(w->term);
     term_size(w->term, &rows, &columns);
     w->ui.rows = rows;
     w->ui.columns = columns;
@@ -149,9 +151,9 @@ static bool loop(struct workbench *w, struct error *err)
 static bool open_all(struct workbench *w, const struct workbench_options *options,
                      struct error *err)
 {
-    if (!term_open(&w->term, options->charset, options->colour, err))
+    if (!term_open(&w->term, &options->preferences, err))
         return false;
-    w->surface.utf8 = term_utf8(w->term);
+    w->ui.preferences = options->preferences;
     w->ui.start_when_idle = options->start_run;
     return link_open(&w->link, &w->ui, err);
 }
