@@ -46,8 +46,8 @@ void playback_message(struct playback *playback, const json_t *message)
     const json_t *id = json_object_get(message, "id");
     const char *method = json_string_value(json_object_get(message, "method"));
     const char *connection = json_string_value(json_object_get(message, "connection"));
-    const char *why = json_string_value(
-        json_object_get(json_object_get(message, "error"), "message"));
+    const char *why =
+        json_string_value(json_object_get(json_object_get(message, "error"), "message"));
     struct error failure = ERROR_INIT;
 
     if (connection != NULL) {
@@ -99,7 +99,8 @@ bool playback_file(struct ui *ui, const char *path, double until, struct error *
         return error_errno(err, "%s: the session cannot be read", path);
     playback_begin(&playback, ui);
     for (long number = 1; ok && !past && getline(&line, &size, file) > 0; number++)
-        ok = play_line(&playback, line, until, &past, err) || error_prefix(err, "%s:%ld", path, number);
+        ok = play_line(&playback, line, until, &past, err) ||
+             error_prefix(err, "%s:%ld", path, number);
     if (ok && ferror(file))
         ok = error_errno(err, "%s: the session cannot be read", path);
     free(line);

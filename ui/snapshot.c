@@ -116,18 +116,30 @@ static bool gather(struct ui *ui, const struct snapshot_options *options, struct
     return snapshot_keys(ui, options->keys, err);
 }
 
+static void dump_ansi(const struct ui *ui, const struct snapshot_options *options,
+                      const struct surface *surface, struct text *out)
+{
+    struct theme theme = theme_make(&ui->preferences, options->colours);
+
+    surface_dump_ansi(surface, &theme, out);
+}
+
 bool snapshot_draw(struct ui *ui, const struct snapshot_options *options, struct text *out,
                    struct error *err)
 {
     struct surface surface = {.utf8 = options->utf8};
 
+    if (options->rows < 1 || options->rows > SNAPSHOT_MOST_ROWS || options->columns < 1 ||
+        options->columns > SNAPSHOT_MOST_COLUMNS)
+        return error_set(err, ERROR_USAGE, "a screen has 1 to %d columns and 1 to %d rows",
+                         SNAPSHOT_MOST_COLUMNS, SNAPSHOT_MOST_ROWS);
     ui->rows = options->rows;
     ui->columns = options->columns;
     bool ok = gather(ui, options, err) &&
               surface_resize(&surface, options->rows, options->columns, err) &&
               screen_draw(ui, &surface, err);
     if (ok && options->ansi)
-        surface_dump_ansi(&surface, out);
+        dump_ansi(ui, options, &surface, out);
     else if (ok)
         surface_dump(&surface, out);
     surface_free(&surface);

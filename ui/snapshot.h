@@ -14,7 +14,8 @@ struct snapshot_options {
     const char *replay; /* a recorded session; NULL: the engine that runs now */
     double until;       /* second of that session; INFINITY: its end */
     bool utf8;
-    bool ansi; /* with the terminal's codes for colours */
+    bool ansi;   /* with the terminal's codes for the looks of text ... */
+    int colours; /* ... in so many colours: 256, 16, 8, or 0 for mono */
 };
 
 enum { SNAPSHOT_MOST_ROWS = 500, SNAPSHOT_MOST_COLUMNS = 1000 };
