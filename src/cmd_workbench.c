@@ -28,6 +28,7 @@ static int run(struct invocation *invocation, struct error *err)
         .spec = settings->spec,
         .preferences = settings->preferences,
         .keys = &settings->keys,
+        .record = invocation_value(invocation, "record"),
         .start_run = invocation_has(invocation, "start"),
     };
     return workbench_run(&options, err) ? STATUS_DONE : STATUS_FAILED;
@@ -41,6 +42,7 @@ static const struct option options[] = {
     {"background", OPTION_VALUE, "SHADE", "of the terminal: auto, dark or light"},
     {"canvas", OPTION_VALUE, "KIND", "of curves: auto, braille, quadrant or ascii"},
     {"mono", OPTION_FLAG, NULL, "no colours"},
+    {"record", OPTION_VALUE, "FILE", "write down the session for `dpartui screen --replay`"},
     OPTIONS_END,
 };
 

@@ -3,6 +3,7 @@
 
 #include "ui/overlay.h"
 #include "ui/palette.h"
+#include "ui/picture.h"
 #include "ui/views/views.h"
 
 /* What works in every view, and where everything else goes. */
@@ -93,6 +94,9 @@ static void act_everywhere(struct ui *ui, enum action action)
         break;
     case ACTION_HELP:
         ui_show_view(ui, VIEW_HELP);
+        break;
+    case ACTION_SCREENSHOT:
+        picture_ask(ui);
         break;
     case ACTION_PALETTE:
         palette_open(ui);

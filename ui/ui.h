@@ -143,9 +143,10 @@ struct ui {
         bool bad;
     } message; /* stays until the next key */
     struct requester requester;
-    bool start_when_idle; /* submit the form once, as soon as the engine says it is idle */
-    bool want_engine;     /* the user asked for the engine to be started */
-    bool want_redraw;     /* the user asked for a fresh screen */
+    bool start_when_idle;    /* submit the form once, as soon as the engine says it is idle */
+    bool want_engine;        /* the user asked for the engine to be started */
+    bool want_redraw;        /* the user asked for a fresh screen */
+    char want_picture[1024]; /* and for this screen in a file of that name; "": not */
     bool quit;
 };
 

@@ -13,6 +13,7 @@ struct workbench_options {
     struct spec spec; /* what the form starts with; borrowed */
     struct preferences preferences;
     const struct keymap *keys; /* borrowed; NULL: those of the table of actions */
+    const char *record;        /* write the session to this file; NULL: not */
     bool start_run;            /* submit `spec` at once when the engine is idle (`make run`) */
 };
 
