@@ -41,6 +41,6 @@ void raw_send(int fd, const void *data, size_t length);
 /* The next line as JSON (a new reference); NULL when the engine closed the connection. */
 json_t *raw_line(int fd);
 
-Suite *hostile_suite(void);
+Suite *hostile_suite(void), *changes_suite(void);
 
 #endif
