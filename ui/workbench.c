@@ -75,6 +75,8 @@ static bool draw(struct workbench *w, struct error *err)
     int rows, columns;
 
     term_size(w->term, &rows, &columns);
+    w->ui.rows = rows;
+    w->ui.columns = columns;
     if (!surface_resize(&w->surface, rows, columns, err) || !screen_draw(&w->ui, &w->surface, err))
         return false;
     term_show(w->term, &w->surface);
