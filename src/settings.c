@@ -48,7 +48,12 @@ static const struct key keys[] = {
     {"train.init", VALUE_FILE, "DPARTUI_INIT"},
     {"train.order", VALUE_TEXT, "DPARTUI_ORDER"},
     {"screen.charset", VALUE_TEXT, "DPARTUI_CHARSET"},
-    {"screen.colour", VALUE_BOOL, NULL},
+    {"screen.colour", VALUE_BOOL, NULL}, /* NO_COLOR is everybody's */
+    {"screen.palette", VALUE_TEXT, "DPARTUI_PALETTE"},
+    {"screen.background", VALUE_TEXT, "DPARTUI_BACKGROUND"},
+    {"screen.canvas", VALUE_TEXT, "DPARTUI_CANVAS"},
+    {"screen.load", VALUE_TEXT, "DPARTUI_LOAD"},
+    {"screen.mouse", VALUE_BOOL, "DPARTUI_MOUSE"},
 };
 
 #define KEY_COUNT (sizeof keys / sizeof keys[0])
@@ -61,26 +66,13 @@ const char *settings_key(size_t index)
 void settings_init(struct settings *settings)
 {
     spec_init(&settings->spec);
-    settings->charset = CHARSET_AUTO;
-    settings->colour = true;
+    keymap_init(&settings->keys);
+    preferences_init(&settings->preferences);
 }
 
 void settings_free(struct settings *settings)
 {
     spec_free(&settings->spec);
-}
-
-bool settings_set_charset(struct settings *settings, const char *value, struct error *err)
-{
-    static const char *const names[] = {
-        [CHARSET_AUTO] = "auto", [CHARSET_UTF8] = "utf8", [CHARSET_ASCII] = "ascii"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], value) == 0) {
-            settings->charset = (enum charset)i;
-            return true;
-        }
-    }
-    return error_set(err, ERROR_USAGE, "charset '%.60s' is none of auto, utf8, ascii", value);
 }
 
 /* Set the key from its text form. */
@@ -90,10 +82,7 @@ static bool set_key(struct settings *settings, const struct key *key, const char
     const char *name = strchr(key->name, '.') + 1;
     if (strncmp(key->name, "train.", strlen("train.")) == 0)
         return spec_set(&settings->spec, name, value, err);
-    if (strcmp(name, "charset") == 0)
-        return settings_set_charset(settings, value, err);
-    settings->colour = strcmp(value, "yes") == 0;
-    return true;
+    return preferences_set(&settings->preferences, name, value, err);
 }
 
 /* The value in the text form of spec_set; NULL with *err when it has the wrong type. */
@@ -148,16 +137,38 @@ static bool take_member(struct settings *settings, const char *group,
                      name);
 }
 
+/* keys = { start = "s F5"; ... }; whether they agree is looked at when the whole group is read. */
+static bool take_keys(struct settings *settings, const char *path, const config_setting_t *group,
+                      struct error *err)
+{
+    int count = config_setting_length(group);
+    for (int i = 0; i < count; i++) {
+        const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
+        const char *name = config_setting_name(member), *value = config_setting_get_string(member);
+        bool ok = value ? keymap_bind(&settings->keys, name, value, err)
+                        : error_set(err, ERROR_USAGE, "wants text in quotes, such as \"s F5\"");
+        if (!ok)
+            return error_prefix(err, "%s:%u: keys.%s", path, config_setting_source_line(member),
+                                name);
+    }
+    return keymap_check(&settings->keys, err) ||
+           error_prefix(err, "%s:%u: keys", path, config_setting_source_line(group));
+}
+
 static bool take_group(struct settings *settings, const char *path, const config_setting_t *group,
                        struct error *err)
 {
     const char *name = config_setting_name(group);
-    if (strcmp(name, "train") != 0 && strcmp(name, "screen") != 0)
-        return error_set(err, ERROR_USAGE, "%s:%u: %s: unknown group: there are train and screen",
-                         path, config_setting_source_line(group), name);
+    bool is_keys = strcmp(name, "keys") == 0;
+    if (!is_keys && strcmp(name, "train") != 0 && strcmp(name, "screen") != 0)
+        return error_set(err, ERROR_USAGE,
+                         "%s:%u: %s: unknown group: there are train, screen and keys", path,
+                         config_setting_source_line(group), name);
     if (!config_setting_is_group(group))
         return error_set(err, ERROR_USAGE, "%s:%u: %s: wants a group: %s = { ... };", path,
                          config_setting_source_line(group), name, name);
+    if (is_keys)
+        return take_keys(settings, path, group, err);
     int count = config_setting_length(group);
     for (int i = 0; i < count; i++) {
         const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
@@ -207,7 +218,7 @@ bool settings_read_environment(struct settings *settings, struct error *err)
     /* no-color.org: set to anything but nothing. */
     const char *no_colour = getenv("NO_COLOR");
     if (no_colour && *no_colour)
-        settings->colour = false;
+        settings->preferences.colour = false;
     return true;
 }
 

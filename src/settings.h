@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "engine/spec.h"
-#include "ui/workbench.h"
+#include "ui/keymap.h"
+#include "ui/preferences.h"
 
 /*
  * What the user wants before the command line has its say: dpartui.conf(5). Later sources win:
@@ -15,8 +16,8 @@
  */
 struct settings {
     struct spec spec; /* what a run starts from; not yet validated as a whole */
-    enum charset charset;
-    bool colour;
+    struct preferences preferences;
+    struct keymap keys; /* what the workbench's keys do */
 };
 
 /* The built-in values. Release with settings_free. */
@@ -35,9 +36,6 @@ bool settings_load(struct settings *settings, struct error *err);
  */
 bool settings_read_file(struct settings *settings, const char *path, struct error *err);
 bool settings_read_environment(struct settings *settings, struct error *err);
-
-/* "auto", "utf8" or "ascii". */
-bool settings_set_charset(struct settings *settings, const char *value, struct error *err);
 
 /* Every key as "group.name" for index 0, 1, ...; NULL behind the last. */
 const char *settings_key(size_t index);

@@ -287,7 +287,7 @@ END_TEST
 START_TEST(a_second_engine_leaves)
 {
     struct server_options options = {
-        .log.fd = -1, .version = "second", .private_fd = -1, .signal_fd = -1};
+        .log_fd = -1, .version = "second", .private_fd = -1, .signal_fd = -1};
     struct error err = ERROR_INIT;
     enum server_end end;
     ck_assert(!server_run(&options, &end, &err));
@@ -349,6 +349,7 @@ int main(void)
 {
     SRunner *runner = srunner_create(protocol_suite());
     srunner_add_suite(runner, hostile_suite());
+    srunner_add_suite(runner, sensor_states_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -31,6 +31,7 @@ static const struct {
     {"retune", "train-2", "r0.05", LINK_UP},
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},
+    {"palette", "train-2", ":ru<Down>", LINK_UP},
 };
 
 static const struct {

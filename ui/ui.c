@@ -33,7 +33,9 @@ const char *request_method(enum request request)
 
 bool ui_init(struct ui *ui, const struct spec *spec, struct error *err)
 {
-    *ui = (struct ui){.link = LINK_STARTING};
+    *ui = (struct ui){.link = LINK_STARTING, .rows = 24, .columns = 80};
+    keymap_init(&ui->keymap);
+    preferences_init(&ui->preferences);
     state_init(&ui->state);
     return form_init(&ui->form, spec, err);
 }

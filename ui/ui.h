@@ -10,7 +10,9 @@
 #include "ui/actions.h"
 #include "ui/editor.h"
 #include "ui/form.h"
+#include "ui/keymap.h"
 #include "ui/layout.h"
+#include "ui/preferences.h"
 #include "ui/state.h"
 #include "ui/surface.h"
 
@@ -140,7 +142,9 @@ struct ui {
     struct form form;
     enum link_state link;
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
-    enum view_id view;     /* on the screen */
+    struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
+    int rows, columns;               /* of the screen as last drawn: how far a page goes */
+    enum view_id view;               /* on the screen */
     enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
     enum panel focus;                /* of the dashboard */
     const struct prompt *prompt;     /* open now; NULL: none */
@@ -148,6 +152,8 @@ struct ui {
     char question_text[200];
     long asked_run; /* which run a prompt or a question is about */
     struct editor editor;
+    struct keymap keymap;
+    int choice;            /* in focus among what the command palette finds */
     long selected_run;     /* in focus in the lists of runs and marked in the chart; 0: none */
     long marked[UI_MARKS]; /* laid over the chart, in the order of marking */
     int mark_count;
@@ -162,9 +168,10 @@ struct ui {
         bool bad;
     } message; /* stays until the next key */
     struct requester requester;
-    bool start_when_idle; /* submit the form once, as soon as the engine says it is idle */
-    bool want_engine;     /* the user asked for the engine to be started */
-    bool want_redraw;     /* the user asked for a fresh screen */
+    bool start_when_idle;    /* submit the form once, as soon as the engine says it is idle */
+    bool want_engine;        /* the user asked for the engine to be started */
+    bool want_redraw;        /* the user asked for a fresh screen */
+    char want_picture[1024]; /* and for this screen in a file of that name; "": not */
     bool quit;
 };
 
@@ -185,8 +192,12 @@ void ui_key(struct ui *ui, int key);
 
 /* Where keys go now: bits of enum context. */
 unsigned ui_contexts(const struct ui *ui);
+/* And where they would go in another view, or without prompt and question. */
+unsigned ui_view_contexts(const struct ui *ui, enum view_id view);
 /* Whether an action makes sense now; the key bar shows only those. */
 bool ui_can(const struct ui *ui, enum action action);
+/* The same of the view below a prompt or question. */
+bool ui_can_below(const struct ui *ui, enum action action);
 void ui_act(struct ui *ui, enum action action);
 
 void ui_show_view(struct ui *ui, enum view_id view);

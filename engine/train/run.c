@@ -16,18 +16,20 @@ static bool finish_epoch(struct run *run, bool *done, struct error *err)
     if (!evaluated)
         return true;
     bool whole = run->figures.epoch.steps == run->steps_per_epoch;
-    *done = run->figures.steps == run->total_steps;
-    return (!whole || figures_count_epoch(&run->figures, err)) && report_epoch(run, err);
+    return (!whole || figures_count_epoch(&run->figures, err)) && report_epoch(run, err) &&
+           run_settle(run, done, err);
 }
 
 static bool train(struct run *run, struct error *err)
 {
-    bool done = run->total_steps == 0, evaluated;
-    if (done) {
+    bool done = false, evaluated;
+    if (run->total_steps == 0) {
         /* Nothing to train: the figures of the initial weights. */
         if (!run_evaluate(run, &evaluated, err))
             return false;
         run->stopped = !evaluated;
+        if (evaluated && !run_settle(run, &done, err))
+            return false;
     }
     for (long epoch = 1; !done && !run->stopped; epoch++)
         if (!run_epoch(run, epoch, err) || (!run->stopped && !finish_epoch(run, &done, err)))

@@ -18,6 +18,15 @@ draw_part panel_header, panel_status, panel_keys;
 /* Of the dashboard. */
 draw_part panel_devices, panel_chart, panel_form, panel_runs;
 
+/* What the key bar shows on a screen of so many columns, from the left; returns how many items, at
+ * most ACTION_ENTRIES. */
+struct key_bar_item {
+    size_t entry; /* of the table of actions */
+    int x, w;
+};
+enum { KEY_BAR_RANKS = 4 };
+int key_bar_fill(const struct ui *ui, int columns, struct key_bar_item *items);
+
 /* Whether `panel` has the keys, for its heading and its cursor. */
 bool panel_focused(const struct ui *ui, enum panel panel);
 /* A list's heading: its name in the first column, the columns' titles behind it. */

@@ -62,7 +62,7 @@ static void limit(const struct ui *ui, const struct compare_row *row, char *buff
         !isfinite(run->setting.wait_share))
         return;
     snprintf(buffer, size,
-             "Of its time the first device spends %s exchanging gradients and %s waiting",
+             "Of its time %s goes into exchanging gradients, %s into waiting for data",
              figure_percent(&sync, run->setting.sync_share),
              figure_percent(&wait, run->setting.wait_share));
 }
