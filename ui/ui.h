@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "sweep.h"
 #include "ui/actions.h"
 #include "ui/editor.h"
 #include "ui/form.h"
@@ -71,6 +72,7 @@ enum request {
     REQUEST_SHOW,
     REQUEST_COPY, /* `show`, for its spec */
     REQUEST_SUBMIT,
+    REQUEST_SWEEP, /* `submit`, of a sweep's runs one after the other */
     REQUEST_STOP,
     REQUEST_SET_LR,
     REQUEST_SET_EPOCHS,
@@ -107,6 +109,28 @@ struct log_choice {
     int back; /* lines scrolled up from the newest */
 };
 
+/* Over the number of devices. */
+enum compare_figure {
+    COMPARE_SPEED_UP,
+    COMPARE_SAMPLES,
+    COMPARE_SECONDS, /* an epoch */
+    COMPARE_EFFICIENCY,
+    COMPARE_ACCURACY,
+    COMPARE_FIGURES
+};
+
+struct compare_choice {
+    long anchor;                /* the run whose like are compared; 0: the newest that ended */
+    enum compare_figure figure; /* of the chart */
+    /*
+     * While a question is open what it is about, then what is being submitted: the next run when
+     * the engine has taken the one before, so that they stand in the queue in order.
+     */
+    struct sweep sweep;
+    bool submitting;
+    int taken; /* how many runs the engine has taken */
+};
+
 enum { UI_MARKS = 8 };
 
 struct ui {
@@ -135,6 +159,7 @@ struct ui {
     struct run_list list;
     struct run_details details; /* of the run whose details were opened last */
     struct log_choice log;
+    struct compare_choice compare;
     struct {
         char text[512];
         bool bad;
