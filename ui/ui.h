@@ -10,6 +10,7 @@
 #include "ui/actions.h"
 #include "ui/editor.h"
 #include "ui/form.h"
+#include "ui/keeper.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
 #include "ui/preferences.h"
@@ -139,6 +140,7 @@ struct ui {
     enum link_state link;
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
     struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
+    const struct keeper *keeper;     /* of the settings, borrowed; NULL: none */
     int rows, columns;               /* of the screen as last drawn: how far a page goes */
     enum view_id view;               /* on the screen */
     enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
