@@ -225,6 +225,8 @@ int main(void)
     tcase_add_test(showing, a_bar_fits_any_width);
     tcase_add_test(showing, figures_are_short);
     tcase_add_test(showing, device_lists_are_shortened);
+    tcase_add_test(tests, text_moves_no_cursor);
+    tcase_add_test(tests, changes_are_told_in_a_line);
     suite_add_tcase(suite, parsing);
     suite_add_tcase(suite, showing);
     SRunner *runner = srunner_create(suite);
