@@ -12,6 +12,10 @@ static const char *const sync_names[] = {"allreduce", "reduce-broadcast", "centr
 static const char *const type_names[] = {"default", "f32", "tf32", "bf16", NULL};
 static const char *const order_names[] = {"shuffle", "sequential", NULL};
 
+const struct data_name data_names[] = {
+    {"fashion-mnist", true}, {"mnist", true}, {"cifar10", true}, {"glyphs", false}, {NULL, false},
+};
+
 #define AT(member) offsetof(struct spec, member)
 #define MANY       1e15
 

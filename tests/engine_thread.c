@@ -21,14 +21,18 @@
 static struct {
     pthread_t thread;
     char *folder;
+    const char *system_root;
     bool ok;
     struct error err;
 } engine;
 
 static void *serve(void *context)
 {
-    struct server_options options = {
-        .log_fd = -1, .version = "test", .private_fd = -1, .signal_fd = -1};
+    struct server_options options = {.log_fd = -1,
+                                     .version = "test",
+                                     .private_fd = -1,
+                                     .system_root = engine.system_root,
+                                     .signal_fd = -1};
     enum server_end end;
     (void)context;
     engine.ok = server_run(&options, &end, &engine.err) && end == SERVER_ENDED;
@@ -45,6 +49,12 @@ void engine_begin(void)
     for (double begin = clock_seconds(); !client_connect(&client, &err); usleep(2000))
         ck_assert_msg(clock_seconds() - begin < PATIENCE, "%s", err.text);
     client_close(client);
+}
+
+void engine_begin_on(const char *system_root)
+{
+    engine.system_root = system_root;
+    engine_begin();
 }
 
 void engine_end(void)

@@ -99,7 +99,7 @@ class Workbench(unittest.TestCase):
         t.resize(rows, columns)
         t.settle()
         t.keys('?')
-        t.expect('Shift-Tab')
+        t.expect('scale batch and lr')
         take('help')
         t.keys('Esc', 'x')
         t.expect('Stop run 1')
@@ -208,7 +208,7 @@ class Workbench(unittest.TestCase):
         t.keys('Tab')
         t.expect('model: a name')
         t.keys('?')
-        t.expect('Shift-Tab')
+        t.expect('scale batch and lr')
         t.keys('Esc', 'q')
         self.assertEqual(t.exit_status(), 0)
 

@@ -35,6 +35,7 @@ static void check_rectangles(const struct layout_request *request)
         return;
     const struct rect *focused = request->focus == PANEL_DEVICES ? &l.devices
                                  : request->focus == PANEL_FORM  ? &l.form
+                                 : request->focus == PANEL_CHART ? &l.chart
                                                                  : &l.runs;
     ck_assert_msg(focused->h >= 1 && focused->w >= 20, "%dx%d: the panel in focus is not shown",
                   request->columns, request->rows);

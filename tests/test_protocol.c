@@ -355,6 +355,7 @@ int main(void)
 {
     SRunner *runner = srunner_create(protocol_suite());
     srunner_add_suite(runner, hostile_suite());
+    srunner_add_suite(runner, sensor_states_suite());
     srunner_add_suite(runner, changes_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -138,9 +138,9 @@ START_TEST(losing_the_engine_keeps_the_runs)
 {
     replay_recording(&replay, "train-2", 0);
     replay_keys(&replay, "x");
-    ck_assert_int_eq(replay.ui.mode, MODE_CONFIRM_STOP);
+    ck_assert_ptr_nonnull(replay.ui.question);
     ui_disconnected(&replay.ui, LINK_LOST, "gone");
-    ck_assert_int_eq(replay.ui.mode, MODE_PANELS);
+    ck_assert(replay.ui.prompt == NULL && replay.ui.question == NULL);
     ck_assert_int_eq(replay.ui.state.run_count, 2);
     ck_assert_int_eq(replay.ui.state.runs[1].point_count, 4);
     ck_assert_int_eq(replay.ui.state.live.run, 0);
@@ -161,21 +161,21 @@ START_TEST(start_stop_and_retune)
     replay_keys(&replay, "xn");
     ck_assert_ptr_nonnull(strstr(replay_last(&replay), "submit {"));
     replay_keys(&replay, "xy");
-    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":2}");
+    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":2,\"when\":\"step\"}");
     replay_keys(&replay, "r0.05<Enter>");
     ck_assert_str_eq(replay_last(&replay), "set_lr {\"run\":2,\"lr\":0.05}");
     int asked = replay.asked_count;
     replay_keys(&replay, "rfast<Enter>");
-    ck_assert_int_eq(replay.ui.mode, MODE_RETUNE);
+    ck_assert_ptr_nonnull(replay.ui.prompt);
     ck_assert(replay.ui.message.bad);
     replay_keys(&replay, "<Esc>");
     ck_assert_int_eq(replay.asked_count, asked);
-    ck_assert_int_eq(replay.ui.mode, MODE_PANELS);
+    ck_assert(replay.ui.prompt == NULL && replay.ui.question == NULL);
     /* A run that ended takes its question along. */
     replay_keys(&replay, "x");
     replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"end\",\"run\":2,"
                          "\"status\":\"done\"}}");
-    ck_assert_int_eq(replay.ui.mode, MODE_PANELS);
+    ck_assert(replay.ui.prompt == NULL && replay.ui.question == NULL);
 }
 END_TEST
 
@@ -183,9 +183,9 @@ START_TEST(a_queued_run_can_be_taken_out)
 {
     replay_recording(&replay, "train-8", 0);
     replay_keys(&replay, "<Tab><Tab><Down>xy");
-    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":4}");
+    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":4,\"when\":\"step\"}");
     replay_keys(&replay, "<Up>xy");
-    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":3}");
+    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":3,\"when\":\"step\"}");
 }
 END_TEST
 
@@ -217,12 +217,13 @@ START_TEST(every_action_has_a_key_of_its_own)
 
     for (size_t i = 0; i < count; i++) {
         ck_assert_int_ne(table[i].key[0], 0);
-        for (unsigned context = 1; context <= CONTEXT_CONFIRM; context *= 2)
+        for (unsigned context = 1; context <= CONTEXT_QUESTION; context *= 2)
             for (int k = 0; k < ACTION_KEYS && table[i].key[k] != 0; k++)
                 if (table[i].contexts & context)
-                    ck_assert_msg(
-                        action_for_key((enum context)context, table[i].key[k]) == table[i].action,
-                        "%s: key %d means something else, too", table[i].name, table[i].key[k]);
+                    ck_assert_msg(keymap_action(&replay.ui.keymap, context, table[i].key[k]) ==
+                                      table[i].action,
+                                  "%s: key %d means something else, too", table[i].name,
+                                  table[i].key[k]);
     }
 }
 END_TEST

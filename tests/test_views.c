@@ -31,6 +31,7 @@ static const struct {
     {"retune", "train-2", "r0.05", LINK_UP},
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},
+    {"palette", "train-2", ":ru<Down>", LINK_UP},
 };
 
 static const struct {
@@ -53,7 +54,7 @@ static void play(struct replay *replay, int scene)
                         "such file or directory - press e to try again");
 }
 
-static void draw_all(const struct replay *replay, bool utf8, struct text *out)
+static void draw_all(struct replay *replay, bool utf8, struct text *out)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *screen = replay_screen(replay, sizes[i].rows, sizes[i].columns, utf8);

@@ -64,6 +64,11 @@ static void lay_out_one(struct layout *l, const struct layout_request *r)
     int lines = r->focus == PANEL_DEVICES ? r->devices
                 : r->focus == PANEL_FORM  ? r->fields
                                           : r->runs;
+
+    if (r->focus == PANEL_CHART) {
+        l->chart = area;
+        return;
+    }
     int wanted = 1 + clamp(lines, 1, r->rows);
     int most = area.h - CHART_ROWS >= 2 ? area.h - CHART_ROWS : area.h;
     struct rect panel = area;

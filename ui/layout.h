@@ -7,7 +7,7 @@
 #include "ui/surface.h"
 
 /* The panels that can have the keys. */
-enum panel { PANEL_DEVICES, PANEL_FORM, PANEL_RUNS, PANEL_COUNT };
+enum panel { PANEL_DEVICES, PANEL_FORM, PANEL_RUNS, PANEL_CHART, PANEL_COUNT };
 
 struct layout_request {
     int rows, columns;

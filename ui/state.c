@@ -16,14 +16,22 @@ void state_init(struct state *state)
 static void free_runs(struct state_run *runs, int count)
 {
     for (int i = 0; i < count; i++)
-        free(runs[i].points);
+        curve_free(&runs[i]);
     free(runs);
+}
+
+static void free_devices(struct state_device *devices, int count)
+{
+    for (int i = 0; i < count; i++)
+        json_decref(devices[i].missing);
+    free(devices);
 }
 
 void state_free(struct state *state)
 {
     free_runs(state->runs, state->run_count);
-    free(state->devices);
+    free_devices(state->devices, state->device_count);
+    log_free(state);
     state_init(state);
 }
 
@@ -35,14 +43,17 @@ void state_disconnected(struct state *state)
     for (int i = 0; i < state->device_count; i++) {
         struct state_device *device = &state->devices[i];
 
-        device->load = device->memory_used = NAN;
-        device->rows = device->samples_per_s = NAN;
-        device->in_run = false;
-        device->state[0] = '\0';
+        device_forget(device);
     }
     /* Whatever happens meanwhile has to be asked for again. */
-    for (int i = 0; i < state->run_count; i++)
-        state->runs[i].curve_known = false;
+    for (int i = 0; i < state->run_count; i++) {
+        struct state_run *run = &state->runs[i];
+
+        run->curve_known = false;
+        if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || run->status == RUN_PAUSED)
+            run->status = RUN_LOST;
+    }
+    state->runs_version++;
 }
 
 const struct state_device *state_device(const struct state *state, struct device_id id)
@@ -55,10 +66,25 @@ const struct state_device *state_device(const struct state *state, struct device
 
 struct state_run *state_run(const struct state *state, long run)
 {
-    for (int i = state->run_count - 1; i >= 0; i--)
-        if (state->runs[i].run == run)
-            return &state->runs[i];
-    return NULL;
+    int low = 0, high = state->run_count;
+
+    while (low < high) {
+        int middle = (low + high) / 2;
+
+        if (state->runs[middle].run < run)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < state->run_count && state->runs[low].run == run ? &state->runs[low] : NULL;
+}
+
+int state_queue_place(const struct state *state, long run)
+{
+    for (int i = 0; i < state->queued; i++)
+        if (state->queue[i] == run)
+            return i;
+    return -1;
 }
 
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run)
@@ -104,40 +130,45 @@ bool state_devices(struct state *state, const json_t *result, struct error *err)
         device->load = settled(before->load, device->load, device->in_run ? 0.02 : 0.08);
         device->memory_used = settled(before->memory_used, device->memory_used,
                                       device->memory_total * (device->in_run ? 0.005 : 0.02));
+        memcpy(device->history, before->history, sizeof device->history);
+        device->history_count = before->history_count;
     }
-    free(state->devices);
+    for (int i = 0; i < count; i++)
+        devices[i].history[devices[i].history_count++ % STATE_HISTORY] = (float)devices[i].load;
+    free_devices(state->devices, state->device_count);
     state->devices = devices;
     state->device_count = count;
     return true;
 }
 
-/* Put an epoch where it belongs in the curve; one that is there already is replaced. */
-static bool add_point(struct state_run *run, const struct epoch_point *point, struct error *err)
+static int compare_numbers(const void *a, const void *b)
 {
-    int at = run->point_count;
+    const struct state_run *first = a, *second = b;
 
-    while (at > 0 && run->points[at - 1].epoch >= point->epoch)
-        at--;
-    if (at < run->point_count && run->points[at].epoch == point->epoch) {
-        run->points[at] = *point;
-        return true;
-    }
-    if (run->point_count >= STATE_MAX_POINTS)
-        return true;
-    if (run->point_count == run->point_capacity) {
-        int capacity = run->point_capacity > 0 ? 2 * run->point_capacity : 16;
-        struct epoch_point *points = realloc(run->points, (size_t)capacity * sizeof *points);
+    return (first->run > second->run) - (first->run < second->run);
+}
 
-        if (points == NULL)
-            return error_memory(err, "a curve");
-        run->points = points;
-        run->point_capacity = capacity;
-    }
-    memmove(&run->points[at + 1], &run->points[at],
-            (size_t)(run->point_count - at) * sizeof *run->points);
-    run->points[at] = *point;
-    run->point_count++;
-    return true;
+/* By rising number, each once; the engine sends them so. Returns how many are left. */
+static int put_in_order(struct state_run *runs, int count)
+{
+    int kept = 0;
+
+    for (int i = 1; i < count; i++)
+        if (runs[i].run <= runs[i - 1].run) {
+            qsort(runs, (size_t)count, sizeof *runs, compare_numbers);
+            break;
+        }
+    for (int i = 0; i < count; i++)
+        if (kept == 0 || runs[kept - 1].run != runs[i].run)
+            runs[kept++] = runs[i];
+    return kept;
+}
+
+/* Numbers begin anew with another engine: then a run was submitted at another time. */
+static bool is_same_run(const struct state_run *a, const struct state_run *b)
+{
+    return !(isfinite(a->submitted_at) && isfinite(b->submitted_at) &&
+             a->submitted_at != b->submitted_at);
 }
 
 bool state_runs(struct state *state, const json_t *result, struct error *err)
@@ -152,43 +183,33 @@ bool state_runs(struct state *state, const json_t *result, struct error *err)
     state->runs_stale = false;
     if (size > 0 && (runs = calloc(size - first, sizeof *runs)) == NULL)
         return error_memory(err, "the list of runs");
-    for (size_t i = first; i < size; i++) {
-        struct state_run *before;
+    for (size_t i = first; i < size; i++)
+        if (read_run(json_array_get(result, i), &runs[count]))
+            count++;
+    count = put_in_order(runs, count);
+    for (int i = 0; i < count; i++) {
+        struct state_run *before = state_run(state, runs[i].run);
 
-        if (!read_run(json_array_get(result, i), &runs[count]))
-            continue;
-        if ((before = state_run(state, runs[count].run)) != NULL) {
-            runs[count].points = before->points;
-            runs[count].point_count = before->point_count;
-            runs[count].point_capacity = before->point_capacity;
-            runs[count].curve_known = before->curve_known;
-            before->points = NULL;
-            before->point_count = before->point_capacity = 0;
-        }
-        count++;
+        if (before != NULL && is_same_run(before, &runs[i]))
+            curve_move(&runs[i], before);
     }
     free_runs(state->runs, state->run_count);
     state->runs = runs;
     state->run_count = count;
+    state->runs_version++;
     return true;
 }
 
 bool state_show(struct state *state, const json_t *result, struct error *err)
 {
-    const json_t *epochs = json_object_get(result, "epochs");
     struct state_run fresh;
     struct state_run *run;
 
     if (!read_run(result, &fresh) || (run = state_run(state, fresh.run)) == NULL)
         return true;
     run->curve_known = true;
-    for (size_t i = 0; i < json_array_size(epochs); i++) {
-        struct epoch_point point;
-
-        if (read_epoch(json_array_get(epochs, i), &point) && !add_point(run, &point, err))
-            return false;
-    }
-    return true;
+    read_setting(result, &run->setting);
+    return curve_read(run, result, err);
 }
 
 /* An epoch of a run: its point, and its line in the list without asking again. */
@@ -205,7 +226,8 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
     run->best_test_acc =
         fmax(isfinite(run->best_test_acc) ? run->best_test_acc : accuracy, accuracy);
     read_epoch_speed(event, run);
-    return add_point(run, &point, err);
+    read_shares(event, &run->setting);
+    return curve_add_epoch(run, &point, err);
 }
 
 static bool take_event(struct state *state, const json_t *params, struct error *err)
@@ -215,10 +237,21 @@ static bool take_event(struct state *state, const json_t *params, struct error *
 
     if (event == NULL)
         return true;
-    if (run == NULL || strcmp(event, "run") == 0 || strcmp(event, "end") == 0)
+    bool fine = strcmp(event, "point") == 0;
+    if ((run == NULL && !fine) || strcmp(event, "run") == 0 || strcmp(event, "end") == 0)
         state->runs_stale = true;
-    if (run != NULL && strcmp(event, "epoch") == 0)
+    if (run == NULL)
+        return true;
+    if (strcmp(event, "epoch") == 0) {
+        state->runs_version++;
         return take_epoch(run, params, err);
+    }
+    if (strcmp(event, "point") == 0)
+        return curve_add_fine(run, params, err);
+    if (strcmp(event, "retune") == 0) {
+        state->runs_stale = true;
+        return curve_add_retune(run, params, err);
+    }
     return true;
 }
 
@@ -232,8 +265,8 @@ static bool take_state(struct state *state, const json_t *params, struct error *
     state->known = true;
     read_engine(params, state);
     read_live(json_object_get(params, "run"), &state->live);
-    if (before.run != state->live.run || before.status != state->live.status ||
-        queued != state->queued)
+    if (before.run != state->live.run || before.stop_after_epoch != state->live.stop_after_epoch ||
+        before.status != state->live.status || queued != state->queued)
         state->runs_stale = true;
     return state_devices(state, json_object_get(params, "devices"), err);
 }
@@ -245,5 +278,7 @@ bool state_notification(struct state *state, const char *method, const json_t *p
         return take_state(state, params, err);
     if (strcmp(method, "event") == 0)
         return take_event(state, params, err);
+    if (strcmp(method, "log") == 0)
+        return log_add(state, params, err);
     return true;
 }

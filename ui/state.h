@@ -18,6 +18,11 @@ enum {
     STATE_MAX_DEVICES = 256,
     STATE_MAX_RUNS = 10000,    /* of the newest */
     STATE_MAX_POINTS = 100000, /* epochs of one curve */
+    STATE_MAX_FINE = 1024,     /* points between epochs; the engine sends no more */
+    STATE_MAX_RETUNES = 1000,  /* of one run */
+    STATE_MAX_QUEUE = 1000,
+    STATE_MAX_LOG = 500, /* messages, the newest */
+    STATE_HISTORY = 64,  /* samples of a device's load */
 };
 
 struct state_device {
@@ -28,7 +33,16 @@ struct state_device {
     double load, memory_used, memory_total; /* 0..1; bytes */
     bool in_run;
     double rows, samples_per_s;
+    double compute_s, sync_s, wait_s; /* of the running epoch */
+    double temperature_c, power_w, power_limit_w, clock_mhz, clock_max_mhz;
+    double pcie_rx, pcie_tx; /* bytes a second */
+    char throttle[48];       /* what holds the clock back; empty: nothing, or not known */
+    bool throttle_known;
     char state[16];
+    json_t *missing; /* object: the reason for each figure that is not known; NULL: none given */
+    /* Load, a sample a state: a ring whose next place is history_count % STATE_HISTORY. */
+    float history[STATE_HISTORY];
+    long history_count;
 };
 
 enum run_status {
@@ -39,7 +53,8 @@ enum run_status {
     RUN_DONE,
     RUN_STOPPED,
     RUN_FAILED,
-    RUN_INTERRUPTED
+    RUN_INTERRUPTED,
+    RUN_LOST /* waited or trained when the connection was lost; the engine never says this */
 };
 
 const char *run_status_name(enum run_status status);
@@ -49,22 +64,46 @@ enum metric {
     METRIC_TRAIN_ACC,
     METRIC_TRAIN_LOSS,
     METRIC_TEST_LOSS,
+    METRIC_SPEED, /* samples a second */
+    METRIC_LR,
     METRIC_COUNT
 };
 
+/* An epoch's figures, or those at a point between epochs (no test then): NAN is not known. */
 struct epoch_point {
     double epoch, value[METRIC_COUNT];
+};
+
+/* A change from outside to a run that went on. */
+struct retune {
+    double epoch, step, from, to; /* NAN where they mean nothing */
+    char what[20];                /* "lr", "epochs", "pause", ... of docs/protocol.md */
+};
+
+/* What only `show` tells of a run; all 0 or NAN until then. */
+struct run_setting {
+    unsigned long digest;          /* of the settings that comparisons hold equal; 0: not known */
+    int threads;                   /* of each CPU device; 0: not known, or there are none */
+    double sync_share, wait_share; /* of the newest epoch's time */
 };
 
 struct state_run {
     long run;
     enum run_status status;
     char model[48], data[48], devices[64], split[48], sync[24], error[200];
+    char note[401];
+    double submitted_at, started_at, ended_at; /* seconds since 1970 */
+    bool stop_after_epoch;
     int device_count;
     double batch, lr, epochs, epochs_done;
     double test_acc, best_test_acc, train_acc, s_per_epoch, samples_per_s;
     struct epoch_point *points; /* by rising epoch */
     int point_count, point_capacity;
+    struct epoch_point *fine; /* between epochs, by rising epoch */
+    int fine_count, fine_capacity;
+    struct retune *retunes; /* by rising step */
+    int retune_count, retune_capacity;
+    struct run_setting setting;
     bool curve_known; /* what was before we watched has been asked for or is here */
 };
 
@@ -75,6 +114,17 @@ struct state_live {
     char phase[16], model[48], data[48];
     double epoch, epochs, step, total_steps, epoch_step, steps_per_epoch;
     double lr, train_loss, train_acc, samples_per_s, elapsed_s, eta_s;
+    bool stop_after_epoch;
+};
+
+enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR };
+
+/* A message of the engine. */
+struct log_line {
+    double time; /* seconds since 1970 */
+    enum log_level level;
+    long run; /* 0: about none */
+    char *text;
 };
 
 struct state {
@@ -82,29 +132,37 @@ struct state {
     long pid;
     char host[64], version[32];
     int queued;
+    long queue[STATE_MAX_QUEUE]; /* the `queued` waiting runs, the next one first */
     struct state_live live;
     struct state_device *devices;
     int device_count;
-    struct state_run *runs; /* oldest first */
+    struct state_run *runs; /* oldest first: by rising number */
     int run_count;
-    bool runs_stale; /* something happened that only a new `runs` tells */
+    unsigned long runs_version; /* rises with every change to the runs */
+    bool runs_stale;            /* something happened that only a new `runs` tells */
+    struct log_line *log;       /* oldest first */
+    int log_count;
 };
 
 void state_init(struct state *state);
 void state_free(struct state *state);
-/* The connection is gone: what was live is not known any more; runs and curves stay. */
+/* The connection is gone: what was live is not known any more; runs and curves stay, those that had
+ * not ended as RUN_LOST. */
 void state_disconnected(struct state *state);
 
 /* A notification's method and params. False only when memory ran out. */
 bool state_notification(struct state *state, const char *method, const json_t *params,
                         struct error *err);
-/* Results of `runs`, `show` and `devices`. */
+/* Results of `runs`, `show`, `devices` and `log`. */
 bool state_runs(struct state *state, const json_t *result, struct error *err);
 bool state_show(struct state *state, const json_t *result, struct error *err);
 bool state_devices(struct state *state, const json_t *result, struct error *err);
+bool state_log(struct state *state, const json_t *result, struct error *err);
 
 /* NULL: no such run or device is known. */
 struct state_run *state_run(const struct state *state, long run);
+/* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */
+int state_queue_place(const struct state *state, long run);
 const struct state_device *state_device(const struct state *state, struct device_id id);
 /* The first run of the same model and data that has a speed; what others are compared with. */
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run);

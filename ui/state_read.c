@@ -11,6 +11,7 @@ static const char *const status_names[] = {
     [RUN_RUNNING] = "running", [RUN_PAUSED] = "paused",
     [RUN_DONE] = "done",       [RUN_STOPPED] = "stopped",
     [RUN_FAILED] = "failed",   [RUN_INTERRUPTED] = "interrupted",
+    [RUN_LOST] = "lost?",
 };
 
 const char *run_status_name(enum run_status status)
@@ -18,7 +19,7 @@ const char *run_status_name(enum run_status status)
     return status_names[status];
 }
 
-static double read_number(const json_t *object, const char *key)
+double read_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
 
@@ -34,7 +35,7 @@ static double read_amount(const json_t *object, const char *key)
     return value >= 0 ? value : NAN;
 }
 
-static void read_text(const json_t *object, const char *key, char *buffer, size_t size)
+void read_text(const json_t *object, const char *key, char *buffer, size_t size)
 {
     const char *value = json_string_value(json_object_get(object, key));
 
@@ -80,7 +81,33 @@ bool read_device(const json_t *object, struct state_device *device)
     device->rows = read_amount(object, "rows");
     device->samples_per_s = read_amount(object, "samples_per_s");
     device->in_run = isfinite(device->rows);
+    device->compute_s = read_amount(object, "compute_s");
+    device->sync_s = read_amount(object, "sync_s");
+    device->wait_s = read_amount(object, "wait_s");
+    device->temperature_c = read_number(object, "temperature_c");
+    device->power_w = read_amount(object, "power_w");
+    device->power_limit_w = read_amount(object, "power_limit_w");
+    device->clock_mhz = read_amount(object, "clock_mhz");
+    device->clock_max_mhz = read_amount(object, "clock_max_mhz");
+    device->pcie_rx = read_amount(object, "pcie_rx");
+    device->pcie_tx = read_amount(object, "pcie_tx");
+    device->throttle_known = json_is_string(json_object_get(object, "throttle"));
+    read_text(object, "throttle", device->throttle, sizeof device->throttle);
+    device->missing = json_is_object(json_object_get(object, "missing"))
+                          ? json_incref(json_object_get(object, "missing"))
+                          : NULL;
     return true;
+}
+
+void device_forget(struct state_device *device)
+{
+    device->load = device->memory_used = NAN;
+    device->rows = device->samples_per_s = NAN;
+    device->compute_s = device->sync_s = device->wait_s = NAN;
+    device->temperature_c = device->power_w = device->clock_mhz = NAN;
+    device->pcie_rx = device->pcie_tx = NAN;
+    device->throttle_known = device->in_run = false;
+    device->throttle[0] = device->state[0] = '\0';
 }
 
 /* ["cpu:0","cpu:1"] as "cpu:0-1". */
@@ -114,7 +141,13 @@ bool read_run(const json_t *object, struct state_run *run)
     read_text(object, "split", run->split, sizeof run->split);
     read_text(object, "sync", run->sync, sizeof run->sync);
     read_text(object, "error", run->error, sizeof run->error);
+    read_text(object, "note", run->note, sizeof run->note);
+    run->submitted_at = read_amount(object, "submitted_at");
+    run->started_at = read_amount(object, "started_at");
+    run->ended_at = read_amount(object, "ended_at");
+    run->stop_after_epoch = json_is_true(json_object_get(object, "stop_after_epoch"));
     read_devices(json_object_get(object, "devices"), run);
+    run->setting.sync_share = run->setting.wait_share = NAN;
     run->batch = read_amount(object, "batch");
     run->lr = read_amount(object, "lr");
     run->epochs = read_amount(object, "epochs");
@@ -130,16 +163,25 @@ bool read_run(const json_t *object, struct state_run *run)
 bool read_epoch(const json_t *object, struct epoch_point *point)
 {
     static const char *const keys[METRIC_COUNT] = {
-        [METRIC_TEST_ACC] = "test_acc",
-        [METRIC_TRAIN_ACC] = "train_acc",
-        [METRIC_TRAIN_LOSS] = "train_loss",
-        [METRIC_TEST_LOSS] = "test_loss",
+        [METRIC_TEST_ACC] = "test_acc",     [METRIC_TRAIN_ACC] = "train_acc",
+        [METRIC_TRAIN_LOSS] = "train_loss", [METRIC_TEST_LOSS] = "test_loss",
+        [METRIC_SPEED] = "samples_per_s",   [METRIC_LR] = "lr",
     };
 
     point->epoch = read_amount(object, "epoch");
     for (int i = 0; i < METRIC_COUNT; i++)
         point->value[i] = read_number(object, keys[i]);
-    return point->epoch >= 1 && point->epoch <= 1e9;
+    return point->epoch > 0 && point->epoch <= 1e9;
+}
+
+bool read_retune(const json_t *object, struct retune *retune)
+{
+    retune->epoch = read_amount(object, "epoch");
+    retune->step = read_amount(object, "step");
+    retune->from = read_amount(object, "from");
+    retune->to = read_amount(object, "to");
+    read_text(object, "what", retune->what, sizeof retune->what);
+    return isfinite(retune->step) && retune->what[0] != '\0';
 }
 
 void read_epoch_speed(const json_t *object, struct state_run *run)
@@ -159,7 +201,14 @@ void read_engine(const json_t *object, struct state *state)
     state->pid = pid < 1e9 ? (long)pid : 0;
     read_text(object, "host", state->host, sizeof state->host);
     read_text(object, "version", state->version, sizeof state->version);
-    state->queued = (int)json_array_size(json_object_get(object, "queue"));
+    state->queued = 0;
+    const json_t *queue = json_object_get(object, "queue");
+    for (size_t i = 0; i < json_array_size(queue) && state->queued < STATE_MAX_QUEUE; i++) {
+        json_int_t run = json_integer_value(json_array_get(queue, i));
+
+        if (run > 0 && run <= 1000000000)
+            state->queue[state->queued++] = (long)run;
+    }
 }
 
 void read_live(const json_t *object, struct state_live *live)
@@ -183,4 +232,5 @@ void read_live(const json_t *object, struct state_live *live)
     live->samples_per_s = read_amount(object, "samples_per_s");
     live->elapsed_s = read_amount(object, "elapsed_s");
     live->eta_s = read_amount(object, "eta_s");
+    live->stop_after_epoch = json_is_true(json_object_get(object, "stop_after_epoch"));
 }

@@ -6,11 +6,17 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "sweep.h"
 #include "ui/actions.h"
 #include "ui/editor.h"
 #include "ui/form.h"
+#include "ui/keeper.h"
+#include "ui/keymap.h"
 #include "ui/layout.h"
+#include "ui/preferences.h"
+#include "ui/run_list.h"
 #include "ui/state.h"
+#include "ui/state_details.h"
 #include "ui/surface.h"
 
 /*
@@ -21,7 +27,44 @@
 
 enum link_state { LINK_STARTING, LINK_UP, LINK_LOST, LINK_NO_ENGINE };
 
-enum mode { MODE_PANELS, MODE_EDIT, MODE_RETUNE, MODE_CONFIRM_STOP, MODE_HELP };
+/* What fills the screen between its first line and its last two; ui/views/views.h has their table.
+ */
+enum view_id {
+    VIEW_DASHBOARD,
+    VIEW_RUNS,
+    VIEW_RUN, /* the details of the selected run */
+    VIEW_COMPARE,
+    VIEW_LOG,
+    VIEW_SETTINGS,
+    VIEW_DEVICE, /* the figures of the device in focus */
+    VIEW_HELP,
+    VIEW_COUNT
+};
+
+struct ui;
+
+/*
+ * A value that the user types, on the status line or where a view draws it. Each kind is a constant
+ * beside its functions; what it is about is in ui->asked_run or in the owner's part of the ui.
+ */
+struct prompt {
+    const char *label; /* before the text, with a %ld for the run; NULL: the view draws the text */
+    const char *hint;  /* behind it; may be NULL */
+    /* Take the text over. False keeps the prompt open; ui_say tells what is wrong. */
+    bool (*accept)(struct ui *ui, const char *text);
+    void (*changed)(struct ui *ui, const char *text); /* after each key; may be NULL */
+    void (*left)(struct ui *ui);                      /* without a value; may be NULL */
+    bool palette;                                     /* the keys of CONTEXT_PALETTE work, too */
+    bool moot;                                        /* when the run it is about ends */
+};
+
+/* A question with the answers that make sense; ACTION_NO always does and changes nothing. */
+struct question {
+    enum action answers[4];
+    void (*answer)(struct ui *ui, enum action answer); /* never ACTION_NO */
+    void (*declined)(struct ui *ui);                   /* may be NULL */
+    bool moot; /* when the run it is about ends or the engine is lost */
+};
 
 enum request {
     REQUEST_HELLO,
@@ -30,8 +73,16 @@ enum request {
     REQUEST_SHOW,
     REQUEST_COPY, /* `show`, for its spec */
     REQUEST_SUBMIT,
+    REQUEST_SWEEP, /* `submit`, of a sweep's runs one after the other */
     REQUEST_STOP,
     REQUEST_SET_LR,
+    REQUEST_SET_EPOCHS,
+    REQUEST_PAUSE,
+    REQUEST_RESUME,
+    REQUEST_MOVE,
+    REQUEST_DELETE,
+    REQUEST_NOTE,
+    REQUEST_LOG,
     REQUEST_COUNT
 };
 
@@ -43,27 +94,83 @@ struct requester {
     void *context;
 };
 
+/* What the chart shows of the curves. */
+struct chart_choice {
+    enum metric metric;
+    bool companion;  /* the training curve beside that of the test, and the other way round */
+    bool reading;    /* the cursor is shown ... */
+    double cursor;   /* ... at this epoch */
+    double from, to; /* epochs in sight; both 0: all */
+    bool fixed;      /* the y axis stays at low..high */
+    double low, high;
+};
+
+struct log_choice {
+    char filter[64];
+    int back; /* lines scrolled up from the newest */
+};
+
+/* Over the number of devices. */
+enum compare_figure {
+    COMPARE_SPEED_UP,
+    COMPARE_SAMPLES,
+    COMPARE_SECONDS, /* an epoch */
+    COMPARE_EFFICIENCY,
+    COMPARE_ACCURACY,
+    COMPARE_FIGURES
+};
+
+struct compare_choice {
+    long anchor;                /* the run whose like are compared; 0: the newest that ended */
+    enum compare_figure figure; /* of the chart */
+    /*
+     * While a question is open what it is about, then what is being submitted: the next run when
+     * the engine has taken the one before, so that they stand in the queue in order.
+     */
+    struct sweep sweep;
+    bool submitting;
+    int taken; /* how many runs the engine has taken */
+};
+
+enum { UI_MARKS = 8 };
+
 struct ui {
     struct state state;
     struct form form;
     enum link_state link;
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
-    enum panel focus;
-    enum mode mode;
-    int help_line;      /* the first one shown */
-    int device_line;    /* in focus in the list of devices */
-    long selected_run;  /* in focus in the list of runs and marked in the chart; 0: none */
-    enum metric metric; /* what the chart shows */
+    struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
+    const struct keeper *keeper;     /* of the settings, borrowed; NULL: none */
+    int rows, columns;               /* of the screen as last drawn: how far a page goes */
+    enum view_id view;               /* on the screen */
+    enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
+    enum panel focus;                /* of the dashboard */
+    const struct prompt *prompt;     /* open now; NULL: none */
+    const struct question *question; /* open now; NULL: none */
+    char question_text[200];
+    long asked_run; /* which run a prompt or a question is about */
     struct editor editor;
-    long asked_run; /* which run a question is about */
+    struct keymap keymap;
+    int choice;            /* in focus among what the command palette finds */
+    long selected_run;     /* in focus in the lists of runs and marked in the chart; 0: none */
+    long marked[UI_MARKS]; /* laid over the chart, in the order of marking */
+    int mark_count;
+    int device_line; /* in focus in the list of devices */
+    int line;        /* in focus in the other views' lists; 0 when one is opened */
+    struct chart_choice chart;
+    struct run_list list;
+    struct run_details details; /* of the run whose details were opened last */
+    struct log_choice log;
+    struct compare_choice compare;
     struct {
         char text[512];
         bool bad;
     } message; /* stays until the next key */
     struct requester requester;
-    bool start_when_idle; /* submit the form once, as soon as the engine says it is idle */
-    bool want_engine;     /* the user asked for the engine to be started */
-    bool want_redraw;     /* the user asked for a fresh screen */
+    bool start_when_idle;    /* submit the form once, as soon as the engine says it is idle */
+    bool want_engine;        /* the user asked for the engine to be started */
+    bool want_redraw;        /* the user asked for a fresh screen */
+    char want_picture[1024]; /* and for this screen in a file of that name; "": not */
     bool quit;
 };
 
@@ -82,23 +189,47 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
 /* A key of ui/key.h. */
 void ui_key(struct ui *ui, int key);
 
-/* Where keys go now. */
-enum context ui_context(const struct ui *ui);
+/* Where keys go now: bits of enum context. */
+unsigned ui_contexts(const struct ui *ui);
+/* And where they would go in another view, or without prompt and question. */
+unsigned ui_view_contexts(const struct ui *ui, enum view_id view);
 /* Whether an action makes sense now; the key bar shows only those. */
 bool ui_can(const struct ui *ui, enum action action);
+/* The same of the view below a prompt or question. */
+bool ui_can_below(const struct ui *ui, enum action action);
 void ui_act(struct ui *ui, enum action action);
+
+void ui_show_view(struct ui *ui, enum view_id view);
+/* Have a value typed; `text` to begin with. */
+void ui_prompt(struct ui *ui, const struct prompt *prompt, long run, const char *text);
+/* Ask; the text comes from `format`. */
+void ui_ask(struct ui *ui, const struct question *question, long run, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Send a request; a failure becomes the message. `params` is stolen. */
+bool ui_request(struct ui *ui, enum request request, json_t *params);
+/* The same for one that only names a run. */
+bool ui_request_run(struct ui *ui, enum request request, long run);
 
 void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Is it known neither to wait nor to train any more? */
+bool run_has_ended(const struct state_run *run);
+/* Marks of runs that are laid over the chart; the oldest gives way when there are UI_MARKS. */
+bool ui_is_marked(const struct ui *ui, long run);
+void ui_toggle_mark(struct ui *ui, long run);
+
 /*
  * The runs whose curves the chart shows, from the back to the front; returns how many. Earlier ones
- * of the same data, the selected one, and in front the one that goes on (or the newest).
+ * of the same data, the marked and the selected ones, and in front the one that goes on (or the
+ * newest).
  */
-enum { UI_CHART_RUNS = 6 };
+enum { UI_CHART_RUNS = 12 };
 int ui_chart_runs(const struct ui *ui, const struct state_run **runs);
 /* The run in line `line` of the list: newest first; NULL behind the end. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
-/* The run in question for `stop`: the selected one if it has not ended, else the one going on. */
-long ui_run_to_stop(const struct ui *ui);
+/* The run that is to be stopped, paused or retuned: where runs are in focus the selected one unless
+ * it has ended, else the one going on; 0: none. In the views of runs it is never another than the
+ * selected one. */
+long ui_run_in_question(const struct ui *ui);
 
 #endif

@@ -210,7 +210,9 @@ static bool set_up(struct server *server, struct error *err)
             : !listener_open(&server->listener, &server->log, LOCK_SECONDS, err))
         return false;
     return affinity_cpus(&server->cpus, &server->cpu_count, err) &&
-           device_table_fill(&server->devices, err) && telemetry_start(&server->telemetry, err) &&
+           device_table_fill(&server->devices, err) &&
+           telemetry_start(&server->telemetry, options->system_root ? options->system_root : "/",
+                           server->cpus, server->cpu_count, err) &&
            queue_start(&server->queue, &server->log, server_wake, server, err);
 }
 

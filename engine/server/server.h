@@ -20,7 +20,8 @@ struct server_options {
     int log_fd; /* for messages, opened for appending; -1: none */
     const char *version;
     int private_fd; /* serve this one connection and end with it; -1: listen for this user */
-    int signal_fd;  /* a signalfd: each signal read asks to end, more urgently each time; or -1 */
+    const char *system_root; /* the folder that holds /proc and /sys; NULL: "/" */
+    int signal_fd; /* a signalfd: each signal read asks to end, more urgently each time; or -1 */
 };
 
 /*

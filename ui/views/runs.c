@@ -1,135 +1,173 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/control.h"
 #include "ui/views/views.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include "ui/format.h"
+/* All runs: sorted, filtered, and the marked ones as curves below. */
 
 enum {
-    NUMBER,
-    MODEL,
-    DATA,
-    DEVICES,
-    BATCH,
-    LR,
-    EPOCHS,
-    TEST_ACC,
-    BEST_ACC,
-    S_PER_EPOCH,
-    SPEED,
-    SPEED_UP,
-    STATUS,
-    SPLIT,
-    SYNC,
-    COLUMNS
+    HEADINGS = 2,     /* the words about the list, the columns' titles */
+    CHART_LEAST = 8,  /* rows worth having */
+    SPLIT_ROWS = 25,  /* from here the chart has a part of its own; below only what is left over */
+    SPACED_ROWS = 36, /* from here a blank line lies between */
 };
 
-static const struct list_column columns[COLUMNS] = {
-    [NUMBER] = {"Runs", 4, 5, true, 0},        [MODEL] = {"model", 9, 16, false, 8},
-    [DATA] = {"data", 13, 20, false, 9},       [DEVICES] = {"devices", 9, 16, false, 4},
-    [BATCH] = {"batch", 5, 7, true, 5},        [LR] = {"lr", 5, 7, true, 6},
-    [EPOCHS] = {"epochs", 7, 9, true, 7},      [TEST_ACC] = {"test acc", 8, 0, true, 0},
-    [BEST_ACC] = {"best acc", 8, 0, true, 10}, [S_PER_EPOCH] = {"s/epoch", 7, 8, true, 3},
-    [SPEED] = {"samples/s", 9, 0, true, 2},    [SPEED_UP] = {"speed-up", 8, 0, true, 2},
-    [STATUS] = {"status", 11, 0, false, 1},    [SPLIT] = {"split", 8, 12, false, 11},
-    [SYNC] = {"sync", 9, 16, false, 12},
+static const struct list_column columns[RUN_COLUMNS] = {
+    [RUN_COLUMN_NUMBER] = {"run", 5, 7, true, 0},
+    [RUN_COLUMN_MODEL] = {"model", 8, 16, false, 6},
+    [RUN_COLUMN_DATA] = {"data", 8, 16, false, 9},
+    [RUN_COLUMN_DEVICES] = {"devices", 7, 16, false, 2},
+    [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 3},
+    [RUN_COLUMN_LR] = {"lr", 5, 7, true, 4},
+    [RUN_COLUMN_EPOCHS] = {"epochs", 6, 9, true, 5},
+    [RUN_COLUMN_TEST_ACC] = {"test acc", 8, 0, true, 0},
+    [RUN_COLUMN_BEST_ACC] = {"best", 5, 8, true, 8},
+    [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 2},
+    [RUN_COLUMN_SPEED] = {"samples/s", 9, 0, true, 7},
+    [RUN_COLUMN_SPEED_UP] = {"speed-up", 8, 0, true, 3},
+    [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
+    [RUN_COLUMN_STARTED] = {"started", 11, 0, false, 10},
+    [RUN_COLUMN_SPLIT] = {"split", 8, 12, false, 13},
+    [RUN_COLUMN_SYNC] = {"sync", 9, 16, false, 12},
+    [RUN_COLUMN_NOTE] = {"note", 12, 60, false, 11},
 };
 
-static enum style status_style(enum run_status status)
+struct parts {
+    struct rect list, chart; /* the list with its headings */
+};
+
+static int at_most(int value, int most)
 {
-    switch (status) {
-    case RUN_RUNNING:
-        return STYLE_GOOD;
-    case RUN_PAUSED:
-    case RUN_STOPPED:
-    case RUN_INTERRUPTED:
-        return STYLE_WARNING;
-    case RUN_FAILED:
-        return STYLE_BAD;
-    default:
-        return STYLE_LABEL;
+    return value < most ? value : most;
+}
+
+/* By the number of all runs, so that nothing jumps while a filter is typed. */
+static struct parts parts_of(const struct ui *ui, struct rect area)
+{
+    struct parts parts = {.list = area};
+    int wanted = HEADINGS + (ui->state.run_count > 0 ? ui->state.run_count : 1);
+    int gap = area.h >= SPACED_ROWS;
+    int most = area.h >= SPLIT_ROWS ? area.h / 2 : area.h - CHART_LEAST;
+
+    if (ui->state.run_count == 0 || area.h - gap - CHART_LEAST < HEADINGS + 1 ||
+        (wanted > most && area.h < SPLIT_ROWS))
+        return parts;
+    parts.list.h = at_most(wanted, most);
+    parts.chart =
+        (struct rect){area.y + parts.list.h + gap, area.x, area.h - parts.list.h - gap, area.w};
+    return parts;
+}
+
+int runs_view_lines(const struct ui *ui)
+{
+    struct layout layout = dashboard_layout(ui, ui->rows, ui->columns);
+    struct rect area = {1, 0, layout.status.y - 1, ui->columns};
+
+    return parts_of(ui, area).list.h - HEADINGS;
+}
+
+/* "7 of 20 runs match lr<=0.1, 2 marked; sorted by test acc, highest first" */
+static void draw_summary(const struct ui *ui, struct surface *surface, struct rect area)
+{
+    const struct run_list *list = &ui->list;
+    int x = area.x, end = area.x + area.w, count = ui->state.run_count;
+
+    if (list->filter[0] != '\0') {
+        x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d of %d run%s match%s ",
+                            list->count, count, count == 1 ? "" : "s", count == 1 ? "es" : "");
+        x += surface_text(surface, area.y, x, end - x, STYLE_WARNING, list->filter);
+    } else {
+        x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d run%s", count,
+                            count == 1 ? "" : "s");
     }
+    if (ui->mark_count > 0)
+        x += surface_format(surface, area.y, x, end - x, STYLE_NORMAL, ", %d marked *",
+                            ui->mark_count);
+    surface_format(surface, area.y, x, end - x, STYLE_LABEL, ", by %s, %s",
+                   list->column == RUN_COLUMN_NUMBER ? "number" : columns[list->column].title,
+                   run_list_direction(list));
 }
 
-static double speed_up(const struct state *state, const struct state_run *run)
+/* The sorted column is never left out, and its title has a sign of the direction. */
+static void choose_columns(const struct run_list *list, struct list_column *chosen, char *title,
+                           size_t size)
 {
-    const struct state_run *first = state_first_like(state, run);
+    struct list_column *sorted = &chosen[list->column];
 
-    return first != NULL ? run->samples_per_s / first->samples_per_s : NAN;
+    memcpy(chosen, columns, sizeof columns);
+    snprintf(title, size, "%s %c", sorted->title, list->ascending ? '^' : 'v');
+    sorted->title = title;
+    sorted->drop = 0;
+    if (sorted->width < (int)strlen(title))
+        sorted->width = (int)strlen(title);
 }
 
-static void epochs_text(const struct state_run *run, char *buffer, size_t size)
+static void draw_list(const struct ui *ui, struct surface *surface, struct rect area)
 {
-    struct figure done, all;
-    double so_far = isfinite(run->epochs_done) ? run->epochs_done : 0;
+    struct list_column chosen[RUN_COLUMNS];
+    struct column_place places[RUN_COLUMNS];
+    char title[24];
+    int line = run_list_find(&ui->list, &ui->state, ui->selected_run);
+    int visible = area.h - HEADINGS, first = list_scroll(line, ui->list.count, visible);
 
-    if (so_far == run->epochs)
-        snprintf(buffer, size, "%s", figure_whole(&all, run->epochs));
-    else
-        snprintf(buffer, size, "%s/%s", figure_whole(&done, so_far),
-                 figure_whole(&all, run->epochs));
-}
+    draw_summary(ui, surface, area);
+    choose_columns(&ui->list, chosen, title, sizeof title);
+    columns_place(chosen, RUN_COLUMNS, area.w, places);
+    for (int i = 0; i < RUN_COLUMNS && area.h > 1; i++)
+        list_cell(surface, area, area.y + 1, &chosen[i], &places[i],
+                  i == (int)ui->list.column ? STYLE_FOCUS : STYLE_LABEL, chosen[i].title);
+    for (int i = first; i < ui->list.count && i < first + visible; i++) {
+        const struct state_run *run = run_list_run(&ui->list, &ui->state, i);
+        int y = area.y + HEADINGS + i - first;
 
-static void draw_run(const struct ui *ui, struct surface *surface, struct rect area, int y,
-                     const struct column_place *places, const struct state_run *run)
-{
-    struct figure f[COLUMNS];
-    char number[24], epochs[80];
-    const char *text[COLUMNS] = {
-        [NUMBER] = number,
-        [MODEL] = run->model,
-        [DATA] = run->data,
-        [DEVICES] = run->devices,
-        [BATCH] = figure_whole(&f[BATCH], run->batch),
-        [LR] = figure_short(&f[LR], run->lr),
-        [EPOCHS] = epochs,
-        [TEST_ACC] = figure_fixed(&f[TEST_ACC], run->test_acc, 3),
-        [BEST_ACC] = figure_fixed(&f[BEST_ACC], run->best_test_acc, 3),
-        [S_PER_EPOCH] = figure_count(&f[S_PER_EPOCH], run->s_per_epoch),
-        [SPEED] = figure_count(&f[SPEED], run->samples_per_s),
-        [SPEED_UP] = figure_times(&f[SPEED_UP], speed_up(&ui->state, run)),
-        [STATUS] = run_status_name(run->status),
-        [SPLIT] = run->split,
-        [SYNC] = run->sync,
-    };
-
-    snprintf(number, sizeof number, "%ld", run->run);
-    epochs_text(run, epochs, sizeof epochs);
-    for (int i = 0; i < COLUMNS; i++) {
-        enum style style = STYLE_NORMAL;
-
-        if (i == STATUS)
-            style = status_style(run->status);
-        else if (i == NUMBER && run->run == ui->state.live.run)
-            style = STYLE_SERIES;
-        else if (i == NUMBER && run->run == ui->selected_run)
-            style = STYLE_SERIES_MARKED;
-        view_cell(surface, area, y, &columns[i], &places[i], style, text[i]);
-    }
-}
-
-bool view_runs(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
-{
-    struct column_place places[COLUMNS];
-    int count = ui->state.run_count, visible = area.h - 1, line = -1;
-
-    (void)err;
-    columns_place(columns, COLUMNS, area.w, places);
-    view_heading(ui, surface, area, PANEL_RUNS, columns, places, COLUMNS);
-    if (count == 0)
-        surface_text(surface, area.y + 1, area.x, area.w, STYLE_LABEL,
-                     ui->link == LINK_UP ? "none yet" : "");
-    for (int i = 0; ui->selected_run != 0 && i < count && line < 0; i++)
-        if (ui_run_line(ui, i)->run == ui->selected_run)
-            line = i;
-    int first = view_scroll(line, count, visible);
-    for (int i = first; i < count && i < first + visible; i++) {
-        int y = area.y + 1 + i - first;
-
-        draw_run(ui, surface, area, y, places, ui_run_line(ui, i));
-        if (i == line && view_focused(ui, PANEL_RUNS))
+        if (run == NULL)
+            continue;
+        run_row(ui, surface, area, y, chosen, places, run);
+        if (i == line)
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
-    return true;
+    if (ui->list.count == 0 && visible > 0)
+        surface_text(surface, area.y + HEADINGS, area.x, area.w, STYLE_LABEL,
+                     ui->state.run_count > 0 ? "no run matches the filter"
+                     : ui->link == LINK_UP   ? "none yet: the dashboard starts one"
+                                             : "none are known");
 }
+
+static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+{
+    struct parts parts = parts_of(ui, area);
+
+    draw_list(ui, surface, parts.list);
+    return parts.chart.h <= 0 || panel_chart(ui, surface, parts.chart, err);
+}
+
+static void hint(const struct ui *ui, char *buffer, size_t size)
+{
+    if (ui->selected_run != 0)
+        run_hint(ui, buffer, size);
+}
+
+static bool can(const struct ui *ui, enum action action)
+{
+    switch (action) {
+    case ACTION_FILTER:
+    case ACTION_SORT:
+    case ACTION_REVERSE:
+        return ui->state.run_count > 0;
+    default:
+        return true;
+    }
+}
+
+const struct view view_runs = {
+    .name = "runs",
+    .title = "Runs",
+    .contexts = CONTEXT_RUN_LIST,
+    .draw = draw,
+    .can = can,
+    .act = run_list_act,
+    .hint = hint,
+    .opened = run_list_refresh,
+};

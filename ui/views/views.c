@@ -1,37 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/views/views.h"
 
-bool view_focused(const struct ui *ui, enum panel panel)
+const struct view *view_of(enum view_id id)
 {
-    return ui->focus == panel && ui->mode != MODE_HELP;
-}
+    static const struct view *const views[VIEW_COUNT] = {
+        [VIEW_DASHBOARD] = &view_dashboard,
+        [VIEW_RUNS] = &view_runs,
+        [VIEW_RUN] = &view_run,
+        [VIEW_COMPARE] = &view_compare,
+        [VIEW_LOG] = &view_log,
+        [VIEW_SETTINGS] = &view_settings,
+        [VIEW_DEVICE] = &view_device,
+        [VIEW_HELP] = &view_help,
+    };
 
-void view_cell(struct surface *surface, struct rect area, int y, const struct list_column *column,
-               const struct column_place *place, enum style style, const char *text)
-{
-    if (place->w <= 0)
-        return;
-    if (column->right)
-        surface_right(surface, y, area.x + place->x, place->w, style, text);
-    else
-        surface_text(surface, y, area.x + place->x, place->w, style, text);
-}
-
-void view_heading(const struct ui *ui, struct surface *surface, struct rect area, enum panel panel,
-                  const struct list_column *columns, const struct column_place *places, int count)
-{
-    /* The panel's name keeps to the left even above figures. */
-    surface_text(surface, area.y, area.x + places[0].x, places[0].w,
-                 view_focused(ui, panel) ? STYLE_FOCUS : STYLE_STRONG, columns[0].title);
-    for (int i = 1; i < count; i++)
-        view_cell(surface, area, area.y, &columns[i], &places[i], STYLE_LABEL, columns[i].title);
-}
-
-int view_scroll(int line, int count, int visible)
-{
-    int first = line - visible / 2;
-
-    if (first > count - visible)
-        first = count - visible;
-    return first < 0 ? 0 : first;
+    return views[id];
 }

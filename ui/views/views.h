@@ -2,29 +2,40 @@
 #ifndef DPARTUI_UI_VIEWS_VIEWS_H
 #define DPARTUI_UI_VIEWS_VIEWS_H
 
-#include "ui/columns.h"
-#include "ui/surface.h"
-#include "ui/ui.h"
+#include "ui/layout.h"
+#include "ui/panels/panels.h"
 
 /*
- * The parts of the screen, one file each. A view draws into its rectangle, whatever its size, and
- * reads everything from `ui`; false only when memory ran out.
+ * What fills the screen between its first line and its last two: one file a view behind this table
+ * of functions. Each draws what `ui` holds and handles the actions that are its own; everything
+ * that works in all of them is ui/control.c's.
  */
-typedef bool view_draw(const struct ui *ui, struct surface *surface, struct rect area,
-                       struct error *err);
+struct view {
+    const char *name;  /* as `dpartui screen --view` and the command palette call it */
+    const char *title; /* in the screen's first line; NULL: none */
+    unsigned contexts; /* where keys go; 0: the dashboard's panel in focus tells */
+    draw_part *draw;
+    /* Does an action of this view make sense now? NULL: all that its contexts name do. */
+    bool (*can)(const struct ui *ui, enum action action);
+    /* Do it; false when it is none of this view's. */
+    bool (*act)(struct ui *ui, enum action action);
+    /* The line under the view while there is no message: about what is in focus. May be NULL. */
+    void (*hint)(const struct ui *ui, char *buffer, size_t size);
+    /* It comes to the screen: ask the engine for what it needs. May be NULL. */
+    void (*opened)(struct ui *ui);
+};
 
-view_draw view_header, view_devices, view_chart, view_form, view_runs, view_status, view_keys,
-    view_help;
+extern const struct view view_dashboard, view_runs, view_run, view_compare, view_log, view_settings,
+    view_device, view_help;
 
-/* Whether `panel` has the keys, for its heading and its cursor. */
-bool view_focused(const struct ui *ui, enum panel panel);
-/* A list's heading: the panel's name in the first column, the columns' titles behind it. */
-void view_heading(const struct ui *ui, struct surface *surface, struct rect area, enum panel panel,
-                  const struct list_column *columns, const struct column_place *places, int count);
-/* One cell of a list. */
-void view_cell(struct surface *surface, struct rect area, int y, const struct list_column *column,
-               const struct column_place *place, enum style style, const char *text);
-/* The first line to show so that `line` of `count` is among the `visible` ones. */
-int view_scroll(int line, int count, int visible);
+const struct view *view_of(enum view_id id);
+
+/* How many runs the list of all runs has lines for on the screen. */
+int runs_view_lines(const struct ui *ui);
+/* The first line of the details of a run when they are scrolled to their end. */
+int run_view_last_line(const struct ui *ui);
+
+/* How the dashboard's parts lie on a screen of this size now. */
+struct layout dashboard_layout(const struct ui *ui, int rows, int columns);
 
 #endif

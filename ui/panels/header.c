@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/views.h"
+#include "ui/panels/panels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ static void add_link(const struct ui *ui, struct line *line)
     }
 }
 
-bool view_header(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+bool panel_header(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct line line = {.count = 0};
     struct part *name = add(&line, STYLE_STRONG, 1);

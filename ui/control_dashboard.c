@@ -3,27 +3,31 @@
 #include <stdlib.h>
 
 #include "ui/control.h"
+#include "ui/panels/panels.h"
 
-/* What keys do in the lists and the form (part of ui/ui.h). */
+/* What keys do in the dashboard's lists and form. */
+
+enum { PAGE = 10 };
+
+static bool accept_field(struct ui *ui, const char *text)
+{
+    struct error err = ERROR_INIT;
+
+    if (!form_set(&ui->form, ui->form.field, text, &err)) {
+        ui_say(ui, true, "%s", err.text);
+        return false;
+    }
+    return true;
+}
+
+const struct prompt form_prompt = {.accept = accept_field};
 
 static void begin_edit(struct ui *ui)
 {
     char *text = form_text(&ui->form, ui->form.field);
 
-    ui->mode = MODE_EDIT;
-    editor_begin(&ui->editor, text != NULL ? text : "");
+    ui_prompt(ui, &form_prompt, 0, text != NULL ? text : "");
     free(text);
-}
-
-void control_accept_edit(struct ui *ui)
-{
-    struct error err = ERROR_INIT;
-
-    /* A refused value stays in the line to be mended. */
-    if (!form_set(&ui->form, ui->form.field, ui->editor.text, &err))
-        ui_say(ui, true, "%s", err.text);
-    else
-        ui->mode = MODE_PANELS;
 }
 
 static void scale(struct ui *ui)
@@ -42,27 +46,6 @@ static void scale(struct ui *ui)
         ui_say(ui, false, "batch %s and lr %s for %d devices", batch, lr, suggestion.devices);
 }
 
-/* Keep a line number inside a list. */
-static int moved(int line, int count, enum action action)
-{
-    switch (action) {
-    case ACTION_UP:
-        line--;
-        break;
-    case ACTION_DOWN:
-        line++;
-        break;
-    case ACTION_FIRST:
-        line = 0;
-        break;
-    default:
-        line = count - 1;
-        break;
-    }
-    line = line >= count ? count - 1 : line;
-    return line < 0 ? 0 : line;
-}
-
 /* Above the first run lies "none": only the run in front is on the chart then. */
 static void move_in_runs(struct ui *ui, enum action action)
 {
@@ -75,30 +58,27 @@ static void move_in_runs(struct ui *ui, enum action action)
         ui->selected_run = 0;
         return;
     }
-    const struct state_run *run = ui_run_line(ui, moved(line, ui->state.run_count, action));
+    const struct state_run *run =
+        ui_run_line(ui, list_move(line, ui->state.run_count, PAGE, action));
     ui->selected_run = run != NULL ? run->run : 0;
 }
 
-void control_move(struct ui *ui, enum action action)
+static void move(struct ui *ui, enum action action)
 {
     struct form_device devices[FORM_MAX_DEVICES];
-    size_t actions;
 
-    if (ui->mode == MODE_HELP) {
-        actions_table(&actions);
-        ui->help_line = moved(ui->help_line, (int)actions, action);
-        return;
-    }
     switch (ui->focus) {
     case PANEL_DEVICES:
         ui->device_line =
-            moved(ui->device_line, form_devices(&ui->form, &ui->state, devices), action);
+            list_move(ui->device_line, form_devices(&ui->form, &ui->state, devices), PAGE, action);
         break;
     case PANEL_FORM:
-        ui->form.field = (enum form_field)moved((int)ui->form.field, FORM_FIELDS, action);
+        ui->form.field = (enum form_field)list_move((int)ui->form.field, FORM_FIELDS, PAGE, action);
+        break;
+    case PANEL_RUNS:
+        move_in_runs(ui, action);
         break;
     default:
-        move_in_runs(ui, action);
         break;
     }
 }
@@ -138,7 +118,25 @@ static void step(struct ui *ui, int direction)
         ui_say(ui, true, "%s", err.text);
 }
 
-bool control_form(struct ui *ui, enum action action)
+bool dashboard_can(const struct ui *ui, enum action action)
+{
+    struct form_suggestion suggestion;
+
+    switch (action) {
+    case ACTION_SCALE:
+        return form_suggest(&ui->form, &ui->state, &suggestion);
+    case ACTION_TOGGLE:
+    case ACTION_DEVICE:
+        return form_device_count(&ui->form, &ui->state) > 0;
+    case ACTION_MORE:
+    case ACTION_LESS:
+        return form_steps(ui->form.field);
+    default:
+        return true;
+    }
+}
+
+bool dashboard_act(struct ui *ui, enum action action)
 {
     switch (action) {
     case ACTION_SCALE:
@@ -146,6 +144,9 @@ bool control_form(struct ui *ui, enum action action)
         return true;
     case ACTION_TOGGLE:
         toggle(ui);
+        return true;
+    case ACTION_DEVICE:
+        ui_show_view(ui, VIEW_DEVICE);
         return true;
     case ACTION_ADD:
     case ACTION_REMOVE:
@@ -157,6 +158,31 @@ bool control_form(struct ui *ui, enum action action)
     case ACTION_MORE:
     case ACTION_LESS:
         step(ui, action == ACTION_MORE ? 1 : -1);
+        return true;
+    case ACTION_UP:
+    case ACTION_DOWN:
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+    case ACTION_FIRST:
+    case ACTION_LAST:
+        move(ui, action);
+        return true;
+    case ACTION_NEXT_PANEL:
+        ui->focus = (enum panel)((ui->focus + 1) % PANEL_COUNT);
+        return true;
+    case ACTION_PREVIOUS_PANEL:
+        ui->focus = (enum panel)((ui->focus + PANEL_COUNT - 1) % PANEL_COUNT);
+        return true;
+    case ACTION_TEST_ACC:
+    case ACTION_TRAIN_ACC:
+    case ACTION_TRAIN_LOSS:
+    case ACTION_TEST_LOSS:
+    case ACTION_SPEED:
+    case ACTION_LR:
+        ui->chart.metric = (enum metric)(METRIC_TEST_ACC + (action - ACTION_TEST_ACC));
+        return true;
+    case ACTION_NEXT_METRIC:
+        ui->chart.metric = (enum metric)((ui->chart.metric + 1) % METRIC_COUNT);
         return true;
     default:
         return false;

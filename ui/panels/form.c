@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/views.h"
+#include "ui/panels/panels.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "ui/control.h"
 
 enum { LABEL_WIDTH = 10 };
 
@@ -39,28 +40,11 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
     free(text);
 }
 
-/* The text being typed, with its cursor always in sight. */
-static void draw_editor(const struct editor *editor, struct surface *surface, int y, int x, int w)
+bool panel_form(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
-    const char *text = editor->text;
-    char before[sizeof editor->text];
-
-    memcpy(before, editor->text, (size_t)editor->cursor);
-    before[editor->cursor] = '\0';
-    int cursor = text_columns(before);
-    for (; cursor >= w && *text != '\0'; cursor--)
-        text_next(&text);
-    surface_fill(surface, (struct rect){y, x, 1, w}, STYLE_EDIT);
-    surface_text(surface, y, x, w, STYLE_EDIT, text);
-    surface->cursor_y = y;
-    surface->cursor_x = x + cursor;
-}
-
-bool view_form(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
-{
-    bool focused = view_focused(ui, PANEL_FORM);
+    bool focused = panel_focused(ui, PANEL_FORM);
     int visible = area.h - 1;
-    int first = view_scroll((int)ui->form.field, FORM_FIELDS, visible);
+    int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible);
 
     (void)err;
     surface_text(surface, area.y, area.x, area.w, focused ? STYLE_FOCUS : STYLE_STRONG, "Next run");
@@ -70,7 +54,7 @@ bool view_form(const struct ui *ui, struct surface *surface, struct rect area, s
         bool here = focused && field == ui->form.field;
 
         surface_text(surface, y, area.x, LABEL_WIDTH - 1, STYLE_LABEL, form_label(field));
-        if (here && ui->mode == MODE_EDIT) {
+        if (here && ui->prompt == &form_prompt) {
             draw_editor(&ui->editor, surface, y, area.x + LABEL_WIDTH, area.w - LABEL_WIDTH);
             continue;
         }

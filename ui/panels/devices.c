@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/views.h"
+#include "ui/panels/panels.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,17 +29,17 @@ static void draw_figures(struct surface *surface, struct rect area, int y,
     struct figure figure;
     enum style style = device->in_run ? STYLE_NORMAL : STYLE_LABEL;
 
-    view_cell(surface, area, y, &columns[MODEL], &places[MODEL], STYLE_LABEL, device->name);
+    list_cell(surface, area, y, &columns[MODEL], &places[MODEL], STYLE_LABEL, device->name);
     surface_bar(surface, y, area.x + places[BAR].x, places[BAR].w, device->load);
-    view_cell(surface, area, y, &columns[LOAD], &places[LOAD], style,
+    list_cell(surface, area, y, &columns[LOAD], &places[LOAD], style,
               figure_percent(&figure, device->load));
-    view_cell(surface, area, y, &columns[MEMORY], &places[MEMORY], style,
+    list_cell(surface, area, y, &columns[MEMORY], &places[MEMORY], style,
               figure_memory(&figure, device->memory_used, device->memory_total));
-    view_cell(surface, area, y, &columns[ROWS], &places[ROWS], style,
+    list_cell(surface, area, y, &columns[ROWS], &places[ROWS], style,
               figure_whole(&figure, device->rows));
-    view_cell(surface, area, y, &columns[SPEED], &places[SPEED], style,
+    list_cell(surface, area, y, &columns[SPEED], &places[SPEED], style,
               figure_count(&figure, device->samples_per_s));
-    view_cell(surface, area, y, &columns[STATE], &places[STATE], state_style(device->state),
+    list_cell(surface, area, y, &columns[STATE], &places[STATE], state_style(device->state),
               device->state[0] != '\0' ? device->state : "-");
 }
 
@@ -52,7 +52,7 @@ static void draw_device(struct surface *surface, struct rect area, int y,
 
     snprintf(text, sizeof text, "[%c] %s", device->chosen ? 'x' : ' ',
              device_id_text(device->id, name));
-    view_cell(surface, area, y, &columns[NAME], &places[NAME],
+    list_cell(surface, area, y, &columns[NAME], &places[NAME],
               device->chosen ? STYLE_STRONG : STYLE_NORMAL, text);
     if (device->known != NULL && device->known->available) {
         draw_figures(surface, area, y, places, device->known);
@@ -79,10 +79,11 @@ static void draw_position(const struct ui *ui, struct surface *surface, struct r
         surface_text(surface, area.y, area.x + place->x, place->w, STYLE_LABEL, text);
     else
         surface_text(surface, area.y, area.x, 11,
-                     view_focused(ui, PANEL_DEVICES) ? STYLE_FOCUS : STYLE_STRONG, text);
+                     panel_focused(ui, PANEL_DEVICES) ? STYLE_FOCUS : STYLE_STRONG, text);
 }
 
-bool view_devices(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+bool panel_devices(const struct ui *ui, struct surface *surface, struct rect area,
+                   struct error *err)
 {
     struct form_device devices[FORM_MAX_DEVICES];
     struct column_place places[COLUMNS];
@@ -91,18 +92,18 @@ bool view_devices(const struct ui *ui, struct surface *surface, struct rect area
 
     (void)err;
     columns_place(columns, COLUMNS, area.w, places);
-    view_heading(ui, surface, area, PANEL_DEVICES, columns, places, COLUMNS);
+    panel_heading(ui, surface, area, PANEL_DEVICES, columns, places, COLUMNS);
     if (count == 0)
         surface_text(surface, area.y + 1, area.x, area.w, STYLE_LABEL,
                      ui->link == LINK_UP ? "waiting for the engine's list"
                                          : "the engine lists them when it is there");
     int line = ui->device_line < count ? ui->device_line : count - 1;
-    int first = view_scroll(line, count, visible);
+    int first = list_scroll(line, count, visible);
     for (int i = first; i < count && i < first + visible; i++) {
         int y = area.y + 1 + i - first;
 
         draw_device(surface, area, y, places, &devices[i]);
-        if (i == line && view_focused(ui, PANEL_DEVICES))
+        if (i == line && panel_focused(ui, PANEL_DEVICES))
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
     if (count > visible)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ui/views/views.h"
+#include "ui/panels/panels.h"
 
 static const struct {
     const char *title;
@@ -16,6 +16,8 @@ static const struct {
     [METRIC_TRAIN_ACC] = {"Train accuracy", 0, 1, false},
     [METRIC_TRAIN_LOSS] = {"Train loss", 0, INFINITY, true},
     [METRIC_TEST_LOSS] = {"Test loss", 0, INFINITY, true},
+    [METRIC_SPEED] = {"Samples/s", 0, INFINITY, false},
+    [METRIC_LR] = {"Learning rate", 0, INFINITY, true},
 };
 
 /* One run's curve; the points are freed by the caller. */
@@ -61,19 +63,19 @@ static const char *advice(const struct ui *ui, const struct state_run *const *ru
     return buffer;
 }
 
-bool view_chart(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+bool panel_chart(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     const struct state_run *runs[UI_CHART_RUNS];
     struct chart_series series[UI_CHART_RUNS] = {0};
     char buffer[96];
     int count = ui_chart_runs(ui, runs);
     struct chart chart = {
-        .title = metrics[ui->metric].title,
+        .title = metrics[ui->chart.metric].title,
         .advice = advice(ui, runs, count, buffer, sizeof buffer),
         .x_low = 1,
         .x_high = 2,
-        .y_floor = metrics[ui->metric].floor,
-        .y_top = metrics[ui->metric].top,
+        .y_floor = metrics[ui->chart.metric].floor,
+        .y_top = metrics[ui->chart.metric].top,
         .decimals = 3,
         .series = series,
         .count = count,
@@ -85,7 +87,7 @@ bool view_chart(const struct ui *ui, struct surface *surface, struct rect area, 
                                 : runs[i]->run == ui->selected_run ? SERIES_MARKED
                                                                    : SERIES_PAST;
 
-        ok = make_series(runs[i], ui->metric, rank, &series[i], err);
+        ok = make_series(runs[i], ui->chart.metric, rank, &series[i], err);
         if (runs[i]->point_count > 0)
             chart.x_high = fmax(chart.x_high, runs[i]->points[runs[i]->point_count - 1].epoch);
         /* The axis has room for the whole run from the start, so that its curve only grows. */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/panels/panels.h"
+
+#include <stdio.h>
+
+#include "ui/overlay.h"
+#include "ui/views/views.h"
+
+/* The line for a question, an answer, or a word about what is in focus; most pressing first. */
+
+/* The label, the text being typed and a hint or what is wrong. */
+static void draw_prompt(const struct ui *ui, struct surface *surface, struct rect area)
+{
+    int x = area.x, end = area.x + area.w;
+    int width = text_columns(ui->editor.text) < 12 ? 13 : text_columns(ui->editor.text) + 1;
+
+    char label[96];
+
+    prompt_label(ui, label, sizeof label);
+    x += surface_text(surface, area.y, x, end - x, STYLE_STRONG, label);
+    width = width > end - x ? end - x : width;
+    draw_editor(&ui->editor, surface, area.y, x, width);
+    x += width + 2;
+    if (ui->message.text[0] != '\0')
+        surface_text(surface, area.y, x, end - x, ui->message.bad ? STYLE_BAD : STYLE_LABEL,
+                     ui->message.text);
+    else if (ui->prompt->hint != NULL)
+        surface_text(surface, area.y, x, end - x, STYLE_LABEL, ui->prompt->hint);
+}
+
+static void hint(const struct ui *ui, char *buffer, size_t size)
+{
+    const struct view *view = view_of(ui->view);
+
+    buffer[0] = '\0';
+    if (ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE)
+        snprintf(buffer, size, "%s", ui->link_advice);
+    else if (view->hint != NULL)
+        view->hint(ui, buffer, size);
+}
+
+bool panel_status(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+{
+    char buffer[640];
+
+    (void)err;
+    if (ui->prompt != NULL && ui->prompt->label != NULL) {
+        draw_prompt(ui, surface, area);
+    } else if (ui->question != NULL) {
+        surface_text(surface, area.y, area.x, area.w, STYLE_WARNING, ui->question_text);
+    } else if (ui->message.text[0] != '\0') {
+        surface_text(surface, area.y, area.x, area.w, ui->message.bad ? STYLE_BAD : STYLE_NORMAL,
+                     ui->message.text);
+    } else {
+        bool lost = ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
+
+        hint(ui, buffer, sizeof buffer);
+        surface_text(surface, area.y, area.x, area.w, lost ? STYLE_WARNING : STYLE_LABEL, buffer);
+    }
+    return true;
+}

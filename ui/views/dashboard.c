@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ui/control.h"
+#include "ui/format.h"
+#include "ui/views/views.h"
+
+static const struct {
+    size_t rect; /* offset of its rectangle in struct layout */
+    draw_part *draw;
+} parts[] = {
+    {offsetof(struct layout, devices), panel_devices},
+    {offsetof(struct layout, chart), panel_chart},
+    {offsetof(struct layout, form), panel_form},
+    {offsetof(struct layout, runs), panel_runs},
+};
+
+struct layout dashboard_layout(const struct ui *ui, int rows, int columns)
+{
+    struct form_device devices[FORM_MAX_DEVICES];
+    struct layout_request request = {
+        .rows = rows,
+        .columns = columns,
+        .devices = form_devices(&ui->form, &ui->state, devices),
+        .runs = ui->state.run_count,
+        .fields = FORM_FIELDS,
+        .focus = ui->focus,
+    };
+
+    return layout_compute(&request);
+}
+
+static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+{
+    struct layout layout = dashboard_layout(ui, surface->rows, surface->columns);
+
+    (void)area;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const struct rect *rect = (const struct rect *)((const char *)&layout + parts[i].rect);
+
+        if (rect->h > 0 && rect->w > 0 && !parts[i].draw(ui, surface, *rect, err))
+            return false;
+    }
+    for (int y = layout.rule.y; y < layout.rule.y + layout.rule.h; y++)
+        surface_glyph(surface, y, layout.rule.x, GLYPH_RULE, STYLE_TRACK);
+    return true;
+}
+
+static void device_hint(const struct ui *ui, char *buffer, size_t size)
+{
+    struct form_device devices[FORM_MAX_DEVICES];
+    int count = form_devices(&ui->form, &ui->state, devices);
+    char name[16];
+
+    buffer[0] = '\0';
+    if (ui->device_line >= count)
+        return;
+    const struct form_device *device = &devices[ui->device_line];
+    device_id_text(device->id, name);
+    if (device->known != NULL && device->known->reason[0] != '\0')
+        snprintf(buffer, size, "%s: %s", name, device->known->reason);
+    else if (device->known != NULL)
+        snprintf(buffer, size, "%s: %s", name, device->known->name);
+}
+
+static void hint(const struct ui *ui, char *buffer, size_t size)
+{
+    struct form_suggestion suggestion;
+    struct figure lr;
+
+    if (form_suggest(&ui->form, &ui->state, &suggestion))
+        snprintf(buffer, size, "%d device%s: batch %ld, lr %s? press g", suggestion.devices,
+                 suggestion.devices == 1 ? "" : "s", suggestion.batch,
+                 figure_short(&lr, suggestion.lr));
+    else if (ui->focus == PANEL_FORM)
+        snprintf(buffer, size, "%s: %s", form_label(ui->form.field), form_hint(ui->form.field));
+    else if (ui->focus == PANEL_RUNS)
+        run_hint(ui, buffer, size);
+    else if (ui->focus == PANEL_DEVICES)
+        device_hint(ui, buffer, size);
+}
+
+const struct view view_dashboard = {
+    .name = "dashboard",
+    .draw = draw,
+    .can = dashboard_can,
+    .act = dashboard_act,
+    .hint = hint,
+};
