@@ -43,6 +43,7 @@ class FakeEngine:
         self.runs = []
         self.live = None
         self.queue = []
+        self.messages = []
         self.steps = steps
         self.machine = [self._device('cuda:%d' % i) for i in range(gpus)]
         self.machine += [self._device('cpu:%d' % i) for i in range(cpus)]
@@ -157,6 +158,9 @@ class FakeEngine:
     def do_stop(self, params):
         return {}
 
+    def do_log(self, params):
+        return self.messages[-params.get('limit', 500):]
+
     def do_set_lr(self, params):
         self.live['lr'] = params['lr']
         return {}
@@ -243,6 +247,20 @@ class FakeEngine:
             if error:
                 event['error'] = error
             self._event(event)
+            self.say_state()
+
+    def say(self, time, level, text, run=None):
+        with self.lock:
+            self.messages.append({'time': time, 'level': level, 'run': run, 'text': text})
+            self._send(self.clients, {'jsonrpc': '2.0', 'method': 'log',
+                                      'params': self.messages[-1]})
+
+    def lose(self, name, reason):
+        """A device is gone, and with it the run that uses it."""
+        with self.lock:
+            for device in self.machine:
+                if device['device'] == name:
+                    device.update(available=False, reason=reason, load=None, memory_used=None)
             self.say_state()
 
     def _event(self, params):

@@ -104,6 +104,9 @@ struct run_list {
     char filter[64];
 };
 
+/* How the load of a device is drawn. */
+enum load_style { LOAD_BAR, LOAD_SPARKLINE, LOAD_NUMBER, LOAD_STYLES };
+
 struct log_choice {
     char filter[64];
     int back; /* lines scrolled up from the newest */
@@ -128,7 +131,8 @@ struct ui {
     long marked[UI_MARKS]; /* laid over the chart, in the order of marking */
     int mark_count;
     int device_line; /* in focus in the list of devices */
-    int line;        /* in focus in the other views' lists; 0 when one is opened */
+    enum load_style load_style;
+    int line; /* in focus in the other views' lists; 0 when one is opened */
     struct chart_choice chart;
     struct run_list list;
     struct log_choice log;
@@ -176,6 +180,9 @@ bool ui_request(struct ui *ui, enum request request, json_t *params);
 bool ui_request_run(struct ui *ui, enum request request, long run);
 
 void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Put an event of the workbench itself among the engine's messages. */
+void ui_log_local(struct ui *ui, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Has it neither to wait nor to train any more? */
 bool run_has_ended(const struct state_run *run);
