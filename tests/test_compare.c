@@ -1,2 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-int main(void) { return 0; }
+int main(void)
+{
+    return 0;
+}

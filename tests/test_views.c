@@ -32,6 +32,24 @@ static const struct {
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
+    {"devices-0", "devices-0", "", LINK_UP},
+    {"devices-16", "train-16", "<End>", LINK_UP},
+    {"devices-16-curves", "train-16", "t", LINK_UP},
+    {"devices-64", "train-64", "<Down>", LINK_UP},
+    {"devices-64-last", "train-64", "t<End>", LINK_UP},
+    {"devices-sensors", "sensors", "t", LINK_UP},
+    {"devices-lost", "device-lost", "", LINK_UP},
+    {"device", "sensors", "<Enter>", LINK_UP},
+    {"device-cpu", "sensors", "i<End>", LINK_UP},
+    {"device-lost", "device-lost", "<Down><Down><Enter>", LINK_UP},
+    {"device-added", "idle", "++<Enter>", LINK_UP},
+    {"log", "log", "L", LINK_UP},
+    {"log-back", "log", "L<Up><Up>", LINK_UP},
+    {"log-filter", "log", "L/gpu BUS", LINK_UP},
+    {"log-filtered", "log", "L/run 1 slower<Enter>", LINK_UP},
+    {"log-nothing", "log", "L/no such words<Enter>", LINK_UP},
+    {"log-oldest", "log", "L<Home>", LINK_UP},
+    {"log-empty", "idle", "L", LINK_UP},
 };
 
 static const struct {
@@ -189,6 +207,7 @@ END_TEST
 
 int main(void)
 {
+    setenv("TZ", "UTC0", 1); /* the log has the time of day */
     Suite *suite = suite_create("views");
     TCase *tests = tcase_create("views");
     int count = (int)(sizeof scenes / sizeof scenes[0]);
