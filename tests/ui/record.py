@@ -13,7 +13,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from fake_engine import FakeEngine  # noqa: E402
+from fake_engine import FakeEngine, list_devices  # noqa: E402
 
 
 class Recorder:
@@ -79,6 +79,69 @@ TWO = {'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10}
 EIGHT = {'devices': 'cuda:0-7', 'batch': 2048, 'lr': 0.8, 'epochs': 20, 'model': 'resnet18'}
 
 
+def explain(engine, number, started, slower=1.0, note=None, retunes=()):
+    """What an engine knows of a run besides: when it was, and where its time went."""
+    run = engine.run(number)
+    devices = list_devices(run['spec']['devices'])
+    lasted = 0.0
+    for point in run['points']:
+        seconds = point['seconds']
+        figures = []
+        for i, name in enumerate(devices):
+            # The last device is the slowest: the others wait for it.
+            compute = seconds * (0.93 if i == len(devices) - 1 else 0.93 / slower)
+            reduce = seconds * (0.03 if len(devices) > 1 else 0)
+            figures.append({'device': name, 'rows': 60000 // len(devices),
+                            'samples_per_s': 60000 / len(devices) / compute,
+                            'compute_s': compute, 'sync_s': reduce,
+                            'wait_s': seconds - compute - reduce})
+        point.update(lr=run['lr'], eval_s=0.08 * seconds, devices=figures, rows=60000)
+        lasted += 1.08 * seconds
+    ended = None if run['status'] in ('queued', 'running') else started + lasted
+    run.update(note=note, submitted_at=started - 2.5, ended_at=ended,
+               started_at=None if run['status'] == 'queued' else started,
+               device_figures=run['points'][-1]['devices'] if run['points'] else [],
+               retunes=[dict(event='retune', **retune) for retune in retunes])
+
+
+SHORT = {'batch': 256, 'lr': 0.1, 'epochs': 4, 'momentum': 0.9, 'weight_decay': 5e-4, 'seed': 1,
+         'split': 'chunk', 'sync': 'allreduce', 'sync_bn': False, 'dtype': 'f32',
+         'init': 'normal:0.01', 'order': 'shuffle', 'cpu_threads': 1, 'data_dir': None,
+         'train_rows': 0, 'test_rows': 0, 'max_steps': 0, 'save': None, 'log': None}
+
+
+def many_runs(recorder):
+    """Twenty runs in every state, the newest ones waiting."""
+    engine = recorder.engine
+    for i in range(17):
+        spec = dict(SHORT, devices='cpu:0-%d' % (i % 4) if i % 4 else 'cpu:0',
+                    batch=256 << i % 4, lr=0.1 * 2 ** (i % 4), seed=i + 1,
+                    model='resnet18' if i % 3 == 1 else 'smallnet',
+                    sync='central' if i == 6 else 'allreduce')
+        if i == 9:
+            recorder.train(dict(spec, lr=50.0), 1)
+            engine.end('failed', 'the loss is not a number since step 471 of epoch 2 (it was 2.31 '
+                       'at step 1 and 8.1e+36 at step 470): start again with a lower learning rate,'
+                       ' such as 0.1, or with --init default, which suits networks without BatchNorm')
+        elif i == 12:
+            recorder.train(spec, 2)
+            engine.end('stopped')
+        else:
+            recorder.history(spec)
+        explain(engine, i + 1, 1763640000 + 400 * i, 1.12,
+                {3: 'baseline for the four devices', 6: 'is central slower?',
+                 9: 'far too high on purpose'}.get(i))
+    recorder.train(dict(SHORT, devices='cpu:0-1', batch=512, lr=0.2, epochs=12), 6)
+    explain(engine, 18, 1763649000, 1.12, 'lr lowered by hand', [
+        {'epoch': 3, 'step': 590, 'what': 'lr', 'from': 0.2, 'to': 0.05},
+        {'epoch': 4, 'step': 800, 'what': 'pause'}, {'epoch': 4, 'step': 800, 'what': 'resume'},
+        {'epoch': 5, 'step': 1000, 'what': 'epochs', 'from': 10, 'to': 12}])
+    engine.step(60)
+    for devices in ('cpu:0', 'cpu:0-3'):
+        number = engine.submit(dict(SHORT, devices=devices, model='resnet18', data='cifar10'))
+        explain(engine, number, 1763649000 + number)
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else HERE
 
@@ -125,6 +188,13 @@ def main():
     recorder.connect()
     recorder.show_all()
     recorder.save(folder, 'finished')
+
+    recorder = Recorder(cpus=4)
+    many_runs(recorder)
+    recorder.connect()
+    for number in (4, 7, 10, 13, 18, 20):
+        recorder.ask('show', run=number)
+    recorder.save(folder, 'runs')
 
 
 if __name__ == '__main__':
