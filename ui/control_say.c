@@ -100,6 +100,9 @@ void control_answer(struct ui *ui, enum request request, const json_t *result)
                run);
         ui->state.runs_stale = true;
         break;
+    case REQUEST_SWEEP:
+        sweep_taken(ui, run);
+        break;
     case REQUEST_STOP:
     case REQUEST_SET_EPOCHS:
     case REQUEST_MOVE:

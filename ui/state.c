@@ -208,6 +208,7 @@ bool state_show(struct state *state, const json_t *result, struct error *err)
     if (!read_run(result, &fresh) || (run = state_run(state, fresh.run)) == NULL)
         return true;
     run->curve_known = true;
+    read_setting(result, &run->setting);
     return curve_read(run, result, err);
 }
 
@@ -225,6 +226,7 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
     run->best_test_acc =
         fmax(isfinite(run->best_test_acc) ? run->best_test_acc : accuracy, accuracy);
     read_epoch_speed(event, run);
+    read_shares(event, &run->setting);
     return curve_add_epoch(run, &point, err);
 }
 

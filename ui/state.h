@@ -80,6 +80,13 @@ struct retune {
     char what[20];                /* "lr", "epochs", "pause", ... of docs/protocol.md */
 };
 
+/* What only `show` tells of a run; all 0 or NAN until then. */
+struct run_setting {
+    unsigned long digest;          /* of the settings that comparisons hold equal; 0: not known */
+    int threads;                   /* of each CPU device; 0: not known, or there are none */
+    double sync_share, wait_share; /* of the newest epoch's time */
+};
+
 struct state_run {
     long run;
     enum run_status status;
@@ -96,6 +103,7 @@ struct state_run {
     int fine_count, fine_capacity;
     struct retune *retunes; /* by rising step */
     int retune_count, retune_capacity;
+    struct run_setting setting;
     bool curve_known; /* what was before we watched has been asked for or is here */
 };
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/comparison.h"
 #include "ui/control.h"
 #include "ui/overlay.h"
 
@@ -17,21 +18,14 @@
 const char *request_method(enum request request)
 {
     static const char *const methods[REQUEST_COUNT] = {
-        [REQUEST_HELLO] = "hello",
-        [REQUEST_WATCH] = "watch",
-        [REQUEST_RUNS] = "runs",
-        [REQUEST_SHOW] = "show",
-        [REQUEST_COPY] = "show",
-        [REQUEST_SUBMIT] = "submit",
-        [REQUEST_STOP] = "stop",
-        [REQUEST_SET_LR] = "set_lr",
-        [REQUEST_SET_EPOCHS] = "set_epochs",
-        [REQUEST_PAUSE] = "pause",
-        [REQUEST_RESUME] = "resume",
-        [REQUEST_MOVE] = "move",
-        [REQUEST_DELETE] = "delete",
-        [REQUEST_NOTE] = "note",
-        [REQUEST_LOG] = "log",
+        [REQUEST_HELLO] = "hello",   [REQUEST_WATCH] = "watch",
+        [REQUEST_RUNS] = "runs",     [REQUEST_SHOW] = "show",
+        [REQUEST_COPY] = "show",     [REQUEST_SUBMIT] = "submit",
+        [REQUEST_SWEEP] = "submit",  [REQUEST_STOP] = "stop",
+        [REQUEST_SET_LR] = "set_lr", [REQUEST_SET_EPOCHS] = "set_epochs",
+        [REQUEST_PAUSE] = "pause",   [REQUEST_RESUME] = "resume",
+        [REQUEST_MOVE] = "move",     [REQUEST_DELETE] = "delete",
+        [REQUEST_NOTE] = "note",     [REQUEST_LOG] = "log",
     };
 
     return methods[request];
@@ -51,6 +45,7 @@ void ui_free(struct ui *ui)
     form_free(&ui->form);
     run_list_free(&ui->list);
     details_free(&ui->details);
+    sweep_free(&ui->compare.sweep);
     state_free(&ui->state);
 }
 
@@ -101,7 +96,7 @@ bool run_has_ended(const struct state_run *run)
 long ui_run_in_question(const struct ui *ui)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
-    bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN;
+    bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN || ui->view == VIEW_COMPARE;
     bool in_focus = of_runs || (ui->view == VIEW_DASHBOARD && ui->focus == PANEL_RUNS);
 
     if (in_focus && selected != NULL && !run_has_ended(selected))
@@ -184,6 +179,26 @@ int ui_chart_runs(const struct ui *ui, const struct state_run **runs)
     return shown;
 }
 
+static void want_curve(struct ui *ui, long number)
+{
+    struct state_run *run = state_run(&ui->state, number);
+
+    if (!run->curve_known && run->status != RUN_QUEUED)
+        run->curve_known = ui_request_run(ui, REQUEST_SHOW, number);
+}
+
+/* Their settings tell whether they may stand side by side. */
+static void want_compared(struct ui *ui)
+{
+    struct comparison comparison;
+
+    comparison_make(ui, &comparison);
+    if (comparison.anchor != NULL)
+        want_curve(ui, comparison.anchor->run);
+    for (int i = 0; i < comparison_lines(&comparison); i++)
+        want_curve(ui, comparison_row(&comparison, i, NULL)->run.run);
+}
+
 /* Ask for the curves that the chart would show and that are not here. */
 void ui_want_curves(struct ui *ui)
 {
@@ -191,13 +206,10 @@ void ui_want_curves(struct ui *ui)
 
     if (ui->link != LINK_UP)
         return;
-    for (int i = ui_chart_runs(ui, runs); i-- > 0;) {
-        struct state_run *run = state_run(&ui->state, runs[i]->run);
-
-        if (run->curve_known || run->status == RUN_QUEUED)
-            continue;
-        run->curve_known = ui_request_run(ui, REQUEST_SHOW, run->run);
-    }
+    for (int i = ui_chart_runs(ui, runs); i-- > 0;)
+        want_curve(ui, runs[i]->run);
+    if (ui->view == VIEW_COMPARE)
+        want_compared(ui);
 }
 
 /* After anything arrived: ask for what it made necessary. */
@@ -237,6 +249,7 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     ui->link = link;
     snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
     state_disconnected(&ui->state);
+    ui->compare.submitting = false;
     /* Questions about a run that may be gone are moot. */
     if (ui->question != NULL && ui->question->moot)
         overlay_close(ui);
@@ -265,6 +278,8 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
     bool ok = true;
 
     if (result == NULL) {
+        if (request == REQUEST_SWEEP)
+            sweep_refused(ui);
         /* A run that was deleted meanwhile has no curve; that is nobody's fault. */
         if (request != REQUEST_SHOW)
             ui_say(ui, true, "%s", failure->text);

@@ -6,9 +6,11 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "sweep.h"
 #include "ui/actions.h"
 #include "ui/editor.h"
 #include "ui/form.h"
+#include "ui/keeper.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
 #include "ui/preferences.h"
@@ -71,6 +73,7 @@ enum request {
     REQUEST_SHOW,
     REQUEST_COPY, /* `show`, for its spec */
     REQUEST_SUBMIT,
+    REQUEST_SWEEP, /* `submit`, of a sweep's runs one after the other */
     REQUEST_STOP,
     REQUEST_SET_LR,
     REQUEST_SET_EPOCHS,
@@ -107,6 +110,28 @@ struct log_choice {
     int back; /* lines scrolled up from the newest */
 };
 
+/* Over the number of devices. */
+enum compare_figure {
+    COMPARE_SPEED_UP,
+    COMPARE_SAMPLES,
+    COMPARE_SECONDS, /* an epoch */
+    COMPARE_EFFICIENCY,
+    COMPARE_ACCURACY,
+    COMPARE_FIGURES
+};
+
+struct compare_choice {
+    long anchor;                /* the run whose like are compared; 0: the newest that ended */
+    enum compare_figure figure; /* of the chart */
+    /*
+     * While a question is open what it is about, then what is being submitted: the next run when
+     * the engine has taken the one before, so that they stand in the queue in order.
+     */
+    struct sweep sweep;
+    bool submitting;
+    int taken; /* how many runs the engine has taken */
+};
+
 enum { UI_MARKS = 8 };
 
 struct ui {
@@ -115,6 +140,7 @@ struct ui {
     enum link_state link;
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
     struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
+    const struct keeper *keeper;     /* of the settings, borrowed; NULL: none */
     int rows, columns;               /* of the screen as last drawn: how far a page goes */
     enum view_id view;               /* on the screen */
     enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
@@ -135,6 +161,7 @@ struct ui {
     struct run_list list;
     struct run_details details; /* of the run whose details were opened last */
     struct log_choice log;
+    struct compare_choice compare;
     struct {
         char text[512];
         bool bad;
