@@ -24,9 +24,6 @@ class Recorder:
         self.engine = FakeEngine(self.folder.name, **machine)
         self.lines = []
         self.last = 0
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(self.engine.path)
-        self.file = self.socket.makefile('r')
 
     def history(self, *runs):
         for spec in runs:
@@ -52,6 +49,10 @@ class Recorder:
         return json.loads(self.lines[-1])
 
     def connect(self):
+        """Only now: nobody would have read what the engine said meanwhile."""
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(self.engine.path)
+        self.file = self.socket.makefile('r')
         self.ask('hello', version='0.1.0')
         self.ask('watch', interval=1.0)
         self.hear()
@@ -79,12 +80,10 @@ TWO = {'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10}
 EIGHT = {'devices': 'cuda:0-7', 'batch': 2048, 'lr': 0.8, 'epochs': 20, 'model': 'resnet18'}
 
 
-def explain(engine, number, started, slower=1.0, note=None, retunes=()):
-    """What an engine knows of a run besides: when it was, and where its time went."""
-    run = engine.run(number)
+def explain(run, slower=1.12):
+    """What an engine knows of its epochs besides: where their time went."""
     devices = list_devices(run['spec']['devices'])
-    lasted = 0.0
-    for point in run['points']:
+    for point in run['epoch_events']:
         seconds = point['seconds']
         figures = []
         for i, name in enumerate(devices):
@@ -95,13 +94,8 @@ def explain(engine, number, started, slower=1.0, note=None, retunes=()):
                             'samples_per_s': 60000 / len(devices) / compute,
                             'compute_s': compute, 'sync_s': reduce,
                             'wait_s': seconds - compute - reduce})
-        point.update(lr=run['lr'], eval_s=0.08 * seconds, devices=figures, rows=60000)
-        lasted += 1.08 * seconds
-    ended = None if run['status'] in ('queued', 'running') else started + lasted
-    run.update(note=note, submitted_at=started - 2.5, ended_at=ended,
-               started_at=None if run['status'] == 'queued' else started,
-               device_figures=run['points'][-1]['devices'] if run['points'] else [],
-               retunes=[dict(event='retune', **retune) for retune in retunes])
+        point.setdefault('lr', run['lr'])
+        point.update(eval_s=0.08 * seconds, devices=figures, rows=60000)
 
 
 SHORT = {'batch': 256, 'lr': 0.1, 'epochs': 4, 'momentum': 0.9, 'weight_decay': 5e-4, 'seed': 1,
@@ -128,18 +122,23 @@ def many_runs(recorder):
             engine.end('stopped')
         else:
             recorder.history(spec)
-        explain(engine, i + 1, 1763640000 + 400 * i, 1.12,
-                {3: 'baseline for the four devices', 6: 'is central slower?',
-                 9: 'far too high on purpose'}.get(i))
-    recorder.train(dict(SHORT, devices='cpu:0-1', batch=512, lr=0.2, epochs=12), 6)
-    explain(engine, 18, 1763649000, 1.12, 'lr lowered by hand', [
-        {'epoch': 3, 'step': 590, 'what': 'lr', 'from': 0.2, 'to': 0.05},
-        {'epoch': 4, 'step': 800, 'what': 'pause'}, {'epoch': 4, 'step': 800, 'what': 'resume'},
-        {'epoch': 5, 'step': 1000, 'what': 'epochs', 'from': 10, 'to': 12}])
+        explain(engine.run(i + 1))
+        engine.run(i + 1)['note'] = {3: 'baseline for the four devices', 6: 'is central slower?',
+                                     9: 'far too high on purpose'}.get(i)
+    recorder.train(dict(SHORT, devices='cpu:0-1', batch=512, lr=0.2, epochs=10,
+                        note='lr lowered by hand'), 3)
+    explain(engine.run(18))
+    engine.do_set_lr({'run': 18, 'lr': 0.05})
+    engine.epoch()
     engine.step(60)
+    engine.do_pause({'run': 18})
+    engine.do_resume({'run': 18})
+    engine.do_set_epochs({'run': 18, 'epochs': 12})
+    engine.epoch()
+    engine.step(60)
+    explain(engine.run(18))
     for devices in ('cpu:0', 'cpu:0-3'):
-        number = engine.submit(dict(SHORT, devices=devices, model='resnet18', data='cifar10'))
-        explain(engine, number, 1763649000 + number)
+        engine.submit(dict(SHORT, devices=devices, model='resnet18', data='cifar10'))
 
 
 def main():
