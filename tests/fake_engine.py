@@ -194,7 +194,8 @@ class FakeEngine:
             'lr': spec['lr'], 'epochs': spec['epochs'], 'epochs_done': 0, 'test_acc': None,
             'best_test_acc': None, 'train_acc': None, 's_per_epoch': None, 'samples_per_s': None,
             'error': None, 'split': spec.get('split', 'chunk'), 'sync': spec.get('sync', 'allreduce'),
-            'seed': spec.get('seed', 1), 'params': 12345, 'points': [], 'spec': spec})
+            'seed': spec.get('seed', 1), 'params': 12345, 'note': spec.get('note'), 'points': [],
+            'spec': {k: v for k, v in spec.items() if k != 'note'}})
         self.queue.append(number)
         self.say_state()
         return number
@@ -247,6 +248,10 @@ class FakeEngine:
                      'train_loss': 2.0 * (1 - value) + 0.1, 'train_acc': min(value + 0.01, 0.999),
                      'test_loss': 2.2 * (1 - value) + 0.12, 'test_acc': value,
                      'seconds': seconds, 'samples_per_s': self.speed(run)}
+            # What the devices lose to ideal scaling goes into exchanging gradients.
+            lost = 1 - len(run['devices']) ** -0.1
+            point.update(compute_s=seconds * (0.98 - lost), sync_s=seconds * lost,
+                         wait_s=seconds * 0.02)
             run['points'].append(point)
             run.update(epochs_done=epoch, test_acc=value, train_acc=point['train_acc'],
                        best_test_acc=max(value, run['best_test_acc'] or 0),

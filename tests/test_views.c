@@ -32,6 +32,11 @@ static const struct {
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
+    {"compare-empty", "idle", "C", LINK_UP},
+    {"compare-2", "compare-2", "C<Down><Down>", LINK_UP},
+    {"compare-8", "compare-8", "C<End>", LINK_UP},
+    {"compare-sweep", "sweep", "Cc", LINK_UP},
+    {"compare-plan", "compare-8", "Cw", LINK_UP},
 };
 
 static const struct {
