@@ -148,13 +148,15 @@ static void draw_advice(const struct ui *ui, const struct comparison *comparison
         snprintf(text, sizeof text, "%s",
                  ui->link == LINK_STARTING ? "Starting the engine" : ui->link_advice);
     else
-        snprintf(text, sizeof text,
-                 "%s. Mark runs in R with Space, or press w to train %s on %s%s.",
-                 comparison->anchor == NULL ? "There are no runs yet"
-                                            : "No like run on another number of devices yet",
+        snprintf(text, sizeof text, "%s to train %s on %s%s%s.",
+                 comparison->anchor == NULL
+                     ? "There are no runs yet. Press w"
+                     : "No run like this on another number of devices yet. Mark other runs in R "
+                       "with Space, or press w",
                  model != NULL ? model : "the next run",
                  devices.count > 2 ? "1, 2 and more devices" : "1 and 2 devices",
-                 names == NULL ? ": choose them on the dashboard (D)" : "");
+                 names != NULL ? " of " : "; choose them on the dashboard (D)",
+                 names != NULL ? names : "");
     surface_paragraph(surface, area, STYLE_NORMAL, text);
     free(names);
 }

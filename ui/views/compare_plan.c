@@ -47,9 +47,12 @@ static void draw_run(const struct sweep *sweep, int which, struct surface *surfa
     char *names = device_list_text(&first);
     way(sweep, COMPARE_FIXED, which, brief, fixed, sizeof fixed, why);
     way(sweep, COMPARE_GROWING, which, brief, growing, sizeof growing, why);
-    surface_format(surface, y, area.x, area.w, STYLE_NORMAL, "%3d %-*.*s%s  %s",
-                   sweep->devices[which], brief ? 6 : 14, brief ? 6 : 14,
-                   names != NULL ? names : "-", fixed, growing);
+    int width = brief ? 6 : 14;
+    surface_format(surface, y, area.x, 3, STYLE_NORMAL, "%3d", sweep->devices[which]);
+    if (area.w > 4 + width)
+        surface_text(surface, y, area.x + 4, width, STYLE_NORMAL, names != NULL ? names : "-");
+    surface_format(surface, y, area.x + 4 + width, area.w - 4 - width, STYLE_NORMAL, "%s  %s",
+                   fixed, growing);
     free(names);
 }
 
