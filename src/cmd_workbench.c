@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "command.h"
 #include "run_spec.h"
+#include "settings_keeper.h"
 #include "ui/workbench.h"
 
 /* The options that are preferences, by their names. */
@@ -18,20 +21,45 @@ static bool take_preferences(const struct invocation *invocation, struct prefere
     return true;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+/* For the settings page, which says where values come from. */
+static void mark_given(struct invocation *invocation)
+{
+    const struct option *options = invocation->command->options;
+    for (size_t i = 0; options[i].name; i++)
+        if (invocation->values[i])
+            settings_on_command_line(&invocation->settings,
+                                     strcmp(options[i].name, "mono") == 0   ? "colour"
+                                     : strcmp(options[i].name, "gpus") == 0 ? "devices"
+                                                                            : options[i].name);
+}
+
+static bool run_workbench(struct invocation *invocation, struct settings_keeper *keeper,
+                          struct error *err)
 {
     struct settings *settings = &invocation->settings;
-    if (!run_spec_finish(invocation, err) ||
-        !take_preferences(invocation, &settings->preferences, err))
-        return STATUS_FAILED;
+    /* The page shows names as they were given; the form and the engine have absolute ones. */
+    if (!settings_keeper_open(keeper, settings, err) || !run_spec_finish(invocation, err))
+        return false;
     struct workbench_options options = {
         .spec = settings->spec,
         .preferences = settings->preferences,
         .keys = &settings->keys,
         .record = invocation_value(invocation, "record"),
+        .keeper = &keeper->keeper,
         .start_run = invocation_has(invocation, "start"),
     };
-    return workbench_run(&options, err) ? STATUS_DONE : STATUS_FAILED;
+    return workbench_run(&options, err);
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    struct settings_keeper keeper;
+    if (!take_preferences(invocation, &invocation->settings.preferences, err))
+        return STATUS_FAILED;
+    mark_given(invocation);
+    bool ok = run_workbench(invocation, &keeper, err);
+    settings_keeper_close(&keeper);
+    return ok ? STATUS_DONE : STATUS_FAILED;
 }
 
 static const struct option options[] = {

@@ -148,12 +148,14 @@ const char *replay_last(const struct replay *replay)
     return replay->asked_count > 0 ? replay->asked[replay->asked_count - 1] : "";
 }
 
-char *replay_screen(const struct replay *replay, int rows, int columns, bool utf8)
+char *replay_screen(struct replay *replay, int rows, int columns, bool utf8)
 {
     struct surface surface = {.utf8 = utf8};
     struct text text = TEXT_INIT;
     struct error err = ERROR_INIT;
 
+    replay->ui.rows = rows;
+    replay->ui.columns = columns;
     ck_assert(surface_resize(&surface, rows, columns, &err));
     ck_assert_msg(screen_draw(&replay->ui, &surface, &err), "%s", err.text);
     surface_dump(&surface, &text);

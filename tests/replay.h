@@ -28,6 +28,6 @@ void replay_keys(struct replay *replay, const char *keys);
 /* The newest request, "" when there was none. */
 const char *replay_last(const struct replay *replay);
 /* The screen as text; the caller frees it. */
-char *replay_screen(const struct replay *replay, int rows, int columns, bool utf8);
+char *replay_screen(struct replay *replay, int rows, int columns, bool utf8);
 
 #endif

@@ -291,7 +291,7 @@ static const struct action_entry table[] = {
      "chart: learning rate"},
     {ACTION_NEXT_METRIC,
      "next-chart",
-     CONTEXT_DASHBOARD | CONTEXT_COMPARE,
+     CONTEXT_DASHBOARD | CONTEXT_COMPARE | CONTEXT_RUN_LIST,
      {'c'},
      4,
      "chart",

@@ -118,28 +118,10 @@ static void act_everywhere(struct ui *ui, enum action action)
     }
 }
 
-/* Why an action that has a key here cannot be done now, where that is not plain to see. */
-static void say_why_not(struct ui *ui, enum action action)
-{
-    switch (action) {
-    case ACTION_STOP:
-    case ACTION_PAUSE:
-    case ACTION_RETUNE:
-    case ACTION_EPOCHS:
-        ui_say(ui, false, "no run is going on");
-        break;
-    case ACTION_START:
-        ui_say(ui, true, "there is no engine to run on yet");
-        break;
-    default:
-        break;
-    }
-}
-
 void ui_act(struct ui *ui, enum action action)
 {
     if (!ui_can(ui, action)) {
-        say_why_not(ui, action);
+        runs_say_why_not(ui, action);
         return;
     }
     if (!overlay_act(ui, action)) {
@@ -148,6 +130,7 @@ void ui_act(struct ui *ui, enum action action)
         if ((view->act == NULL || !view->act(ui, action)) && !runs_act(ui, action))
             act_everywhere(ui, action);
     }
+    run_list_refresh(ui);
     ui_want_curves(ui);
 }
 

@@ -50,9 +50,25 @@ struct sweep_progress {
 };
 bool sweep_progress(const struct ui *ui, struct sweep_progress *progress);
 
+/* control_say.c: what the user is told. */
 /* Say what an event means to the user, when it does. */
 void control_event(struct ui *ui, const char *method, const json_t *params);
+/* Why an action on runs cannot be done now; false when there is nothing to say. */
+bool runs_say_why_not(struct ui *ui, enum action action);
 /* The result of a request that changes something. */
 void control_answer(struct ui *ui, enum request request, const json_t *result);
+
+/*
+ * control_run_list.c: the list of all runs and the details of one.
+ */
+/* After anything changed: sort anew, and keep a run of the list in focus. */
+void run_list_refresh(struct ui *ui);
+/* Ask for the details of the run in focus. */
+void run_details_ask(struct ui *ui);
+/* What an event means to the details. */
+void run_details_event(struct ui *ui, const char *method, const json_t *params);
+/* Keys in the list and in the details; false when the action is none of these. */
+bool run_list_act(struct ui *ui, enum action action);
+bool run_details_act(struct ui *ui, enum action action);
 
 #endif

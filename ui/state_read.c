@@ -11,6 +11,7 @@ static const char *const status_names[] = {
     [RUN_RUNNING] = "running", [RUN_PAUSED] = "paused",
     [RUN_DONE] = "done",       [RUN_STOPPED] = "stopped",
     [RUN_FAILED] = "failed",   [RUN_INTERRUPTED] = "interrupted",
+    [RUN_LOST] = "lost?",
 };
 
 const char *run_status_name(enum run_status status)

@@ -43,6 +43,8 @@ bool ui_init(struct ui *ui, const struct spec *spec, struct error *err)
 void ui_free(struct ui *ui)
 {
     form_free(&ui->form);
+    run_list_free(&ui->list);
+    details_free(&ui->details);
     sweep_free(&ui->compare.sweep);
     state_free(&ui->state);
 }
@@ -87,18 +89,19 @@ const struct state_run *ui_run_line(const struct ui *ui, int line)
 
 bool run_has_ended(const struct state_run *run)
 {
-    return run->status != RUN_QUEUED && run->status != RUN_RUNNING && run->status != RUN_PAUSED;
+    return run->status == RUN_DONE || run->status == RUN_STOPPED || run->status == RUN_FAILED ||
+           run->status == RUN_INTERRUPTED;
 }
 
 long ui_run_in_question(const struct ui *ui)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
-    bool in_focus = ui->view == VIEW_RUNS || ui->view == VIEW_RUN || ui->view == VIEW_COMPARE ||
-                    (ui->view == VIEW_DASHBOARD && ui->focus == PANEL_RUNS);
+    bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN || ui->view == VIEW_COMPARE;
+    bool in_focus = of_runs || (ui->view == VIEW_DASHBOARD && ui->focus == PANEL_RUNS);
 
     if (in_focus && selected != NULL && !run_has_ended(selected))
         return selected->run;
-    return ui->state.live.run;
+    return of_runs && selected != NULL ? 0 : ui->state.live.run;
 }
 
 bool ui_is_marked(const struct ui *ui, long run)
@@ -225,6 +228,7 @@ static void follow_up(struct ui *ui)
         else
             ui_say(ui, false, "run %ld goes on: press s to queue the next one", ui->state.live.run);
     }
+    run_list_refresh(ui);
     ui_want_curves(ui);
 }
 
@@ -236,6 +240,8 @@ void ui_connected(struct ui *ui)
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
     ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
     ui_request(ui, REQUEST_RUNS, NULL);
+    if (ui->view == VIEW_RUN)
+        run_details_ask(ui);
 }
 
 void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
@@ -247,6 +253,7 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     /* Questions about a run that may be gone are moot. */
     if (ui->question != NULL && ui->question->moot)
         overlay_close(ui);
+    run_list_refresh(ui);
 }
 
 void ui_notification(struct ui *ui, const json_t *message)
@@ -259,6 +266,7 @@ void ui_notification(struct ui *ui, const json_t *message)
         return;
     if (!state_notification(&ui->state, method, params, &err))
         ui_say(ui, true, "%s", err.text);
+    run_details_event(ui, method, params);
     control_event(ui, method, params);
     follow_up(ui);
 }
@@ -282,7 +290,7 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         ok = state_runs(&ui->state, result, &err);
         break;
     case REQUEST_SHOW:
-        ok = state_show(&ui->state, result, &err);
+        ok = state_show(&ui->state, result, &err) && details_show(&ui->details, result, &err);
         break;
     case REQUEST_LOG:
         ok = state_log(&ui->state, result, &err);

@@ -10,10 +10,13 @@
 #include "ui/actions.h"
 #include "ui/editor.h"
 #include "ui/form.h"
+#include "ui/keeper.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
 #include "ui/preferences.h"
+#include "ui/run_list.h"
 #include "ui/state.h"
+#include "ui/state_details.h"
 #include "ui/surface.h"
 
 /*
@@ -52,6 +55,7 @@ struct prompt {
     void (*changed)(struct ui *ui, const char *text); /* after each key; may be NULL */
     void (*left)(struct ui *ui);                      /* without a value; may be NULL */
     bool palette;                                     /* the keys of CONTEXT_PALETTE work, too */
+    bool moot;                                        /* when the run it is about ends */
 };
 
 /* A question with the answers that make sense; ACTION_NO always does and changes nothing. */
@@ -101,13 +105,6 @@ struct chart_choice {
     double low, high;
 };
 
-/* Of the list of all runs. */
-struct run_list {
-    int column; /* sorted by; 0: by number */
-    bool ascending;
-    char filter[64];
-};
-
 struct log_choice {
     char filter[64];
     int back; /* lines scrolled up from the newest */
@@ -143,6 +140,7 @@ struct ui {
     enum link_state link;
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
     struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
+    const struct keeper *keeper;     /* of the settings, borrowed; NULL: none */
     int rows, columns;               /* of the screen as last drawn: how far a page goes */
     enum view_id view;               /* on the screen */
     enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
@@ -161,6 +159,7 @@ struct ui {
     int line;        /* in focus in the other views' lists; 0 when one is opened */
     struct chart_choice chart;
     struct run_list list;
+    struct run_details details; /* of the run whose details were opened last */
     struct log_choice log;
     struct compare_choice compare;
     struct {
@@ -213,7 +212,7 @@ bool ui_request_run(struct ui *ui, enum request request, long run);
 
 void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Has it neither to wait nor to train any more? */
+/* Is it known neither to wait nor to train any more? */
 bool run_has_ended(const struct state_run *run);
 /* Marks of runs that are laid over the chart; the oldest gives way when there are UI_MARKS. */
 bool ui_is_marked(const struct ui *ui, long run);
@@ -228,8 +227,9 @@ enum { UI_CHART_RUNS = 12 };
 int ui_chart_runs(const struct ui *ui, const struct state_run **runs);
 /* The run in line `line` of the list: newest first; NULL behind the end. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
-/* The run that is to be stopped, paused or retuned: the selected one where runs are in focus and it
- * has not ended, else the one going on; 0: none. */
+/* The run that is to be stopped, paused or retuned: where runs are in focus the selected one unless
+ * it has ended, else the one going on; 0: none. In the views of runs it is never another than the
+ * selected one. */
 long ui_run_in_question(const struct ui *ui);
 
 #endif

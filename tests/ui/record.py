@@ -24,9 +24,6 @@ class Recorder:
         self.engine = FakeEngine(self.folder.name, **machine)
         self.lines = []
         self.last = 0
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(self.engine.path)
-        self.file = self.socket.makefile('r')
 
     def history(self, *runs):
         for spec in runs:
@@ -52,6 +49,10 @@ class Recorder:
         return json.loads(self.lines[-1])
 
     def connect(self):
+        # Not before: nobody reads what the engine says while it makes its history.
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(self.engine.path)
+        self.file = self.socket.makefile('r')
         self.ask('hello', version='0.1.0')
         self.ask('watch', interval=1.0)
         self.hear()
@@ -125,7 +126,7 @@ def main():
     recorder.save(folder, 'compare-2')
 
     recorder = Recorder(cpus=2, gpus=8)
-    short = dict(EIGHT, epochs=3)   # what nobody reads meanwhile has to fit into the socket
+    short = dict(EIGHT, epochs=3)
     for count in (1, 2, 4, 8):
         recorder.history(dict(short, devices='cuda:0-%d' % (count - 1), batch=256, lr=0.1))
     for count in (2, 4, 8):
