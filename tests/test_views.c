@@ -147,10 +147,11 @@ static unsigned next_random(unsigned *seed)
 static void press_random_keys(struct replay *replay, int count, unsigned *seed)
 {
     static const char *const keys[] = {
-        "s",       "x",       "r",     "g",      "e",      "u",       "y",     "n",       " ",
-        "+",       "-",       "1",     "2",      "3",      "4",       "c",     "?",       "h",
-        "j",       "k",       "<Tab>", "<Up>",   "<Down>", "<Left>",  "5",     "0",       ".",
-        "<Right>", "<Enter>", "<Esc>", "<Home>", "<End>",  "<Enter>", "<Tab>", "<Enter>", "<Esc>",
+        "s",       "x",     "r",       "g",       "e",       "u",     "y",      "n",
+        " ",       "+",     "-",       "1",       "2",       "3",     "4",      "c",
+        "?",       "h",     "j",       "k",       "<Tab>",   "<Up>",  "<Down>", "<Left>",
+        "5",       "0",     ".",       "<Right>", "<Enter>", "<Esc>", "<Home>", "<End>",
+        "<Enter>", "<Tab>", "<Enter>", "<Esc>",   "C",       "w",     "f",      "C",
     };
 
     while (count-- > 0)
