@@ -66,6 +66,11 @@ static const struct {
     {"run-waiting", "runs", "R<Enter>", LINK_UP},
     {"run-devices", "runs", "R/run=4<Enter><Enter>", LINK_UP},
     {"run-lost", "runs", "R<Down><Down><Enter>", LINK_LOST},
+    {"compare-empty", "idle", "C", LINK_UP},
+    {"compare-2", "compare-2", "C<Down><Down>", LINK_UP},
+    {"compare-8", "compare-8", "C<End>", LINK_UP},
+    {"compare-sweep", "sweep", "Cc", LINK_UP},
+    {"compare-plan", "compare-8", "Cw", LINK_UP},
 };
 
 static const struct {
@@ -201,6 +206,11 @@ static void press_random_keys(struct replay *replay, int count, unsigned *seed)
         "j",       "k",       "<Tab>", "<Up>",   "<Down>", "<Left>",  "5",     "0",       ".",
         "R",       "o",       "O",     "/",      "X",      "K",       "J",     "t",       "D",
         "<Right>", "<Enter>", "<Esc>", "<Home>", "<End>",  "<Enter>", "<Tab>", "<Enter>", "<Esc>",
+        "s",       "x",     "r",       "g",       "e",       "u",     "y",      "n",
+        " ",       "+",     "-",       "1",       "2",       "3",     "4",      "c",
+        "?",       "h",     "j",       "k",       "<Tab>",   "<Up>",  "<Down>", "<Left>",
+        "5",       "0",     ".",       "<Right>", "<Enter>", "<Esc>", "<Home>", "<End>",
+        "<Enter>", "<Tab>", "<Enter>", "<Esc>",   "C",       "w",     "f",      "C",
     };
 
     while (count-- > 0)

@@ -50,6 +50,7 @@ class Recorder:
 
     def connect(self):
         """Only now: nobody would have read what the engine said meanwhile."""
+        # Not before: nobody reads what the engine says while it makes its history.
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.connect(self.engine.path)
         self.file = self.socket.makefile('r')
@@ -76,6 +77,7 @@ class Recorder:
 
 
 ONE = {'devices': 'cpu:0', 'batch': 256, 'lr': 0.1, 'epochs': 10}
+ALIKE = dict(ONE, cpu_threads=1)
 TWO = {'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10}
 EIGHT = {'devices': 'cuda:0-7', 'batch': 2048, 'lr': 0.8, 'epochs': 20, 'model': 'resnet18'}
 
@@ -254,6 +256,33 @@ def main():
     recorder.engine.say('info', None, 'ready for the next run', 1763740001.0)
     recorder.hear_until('ready for')
     recorder.save(folder, 'log')
+
+    recorder = Recorder()
+    recorder.history(ALIKE, dict(ALIKE, devices='cpu:0-1'),
+                     dict(ALIKE, devices='cpu:0-1', batch=512, lr=0.2))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'compare-2')
+
+    recorder = Recorder(cpus=2, gpus=8)
+    short = dict(EIGHT, epochs=3)
+    for count in (1, 2, 4, 8):
+        recorder.history(dict(short, devices='cuda:0-%d' % (count - 1), batch=256, lr=0.1))
+    for count in (2, 4, 8):
+        recorder.history(dict(short, devices='cuda:0-%d' % (count - 1), batch=256 * count,
+                              lr=0.1 * count))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'compare-8')
+
+    recorder = Recorder(cpus=4)
+    sweep = dict(ALIKE, note='sweep: fixed batch 256 on 1-2-4 devices')
+    recorder.history(sweep)
+    recorder.train(dict(sweep, devices='cpu:0-1'), 3)
+    recorder.engine.submit(dict(sweep, devices='cpu:0-3', model='smallnet', data='fashion-mnist'))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'sweep')
 
     recorder = Recorder()
     recorder.history(ONE, TWO, dict(TWO, sync='central'))
