@@ -31,18 +31,24 @@ static bool keep_request(void *context, enum request request, json_t *params, st
 void replay_begin(struct replay *replay)
 {
     struct error err = ERROR_INIT;
-    struct spec spec;
+    struct settings settings;
 
     memset(replay, 0, sizeof *replay);
-    spec_init(&spec);
-    ck_assert(ui_init(&replay->ui, &spec, &err));
-    spec_free(&spec);
+    settings_init(&settings);
+    ck_assert(ui_init(&replay->ui, &settings.spec, &err));
+    ck_assert(settings_keeper_open(&replay->keeper, &settings, &err));
+    settings_free(&settings);
+    free(replay->keeper.path);
+    replay->keeper.path = NULL;
+    replay->keeper.keeper.file = "settings.conf";
+    replay->ui.keeper = &replay->keeper.keeper;
     replay->ui.requester = (struct requester){keep_request, replay};
 }
 
 void replay_end(struct replay *replay)
 {
     ui_free(&replay->ui);
+    settings_keeper_close(&replay->keeper);
 }
 
 static void take(struct replay *replay, const json_t *message)
@@ -164,9 +170,10 @@ void replay_keys(struct replay *replay, const char *keys)
         const char *name;
         int key;
     } names[] = {
-        {"<Tab>", KEYCODE_TAB},     {"<Enter>", KEYCODE_ENTER}, {"<Esc>", KEYCODE_ESCAPE},
-        {"<Up>", KEYCODE_UP},       {"<Down>", KEYCODE_DOWN},   {"<Left>", KEYCODE_LEFT},
-        {"<Right>", KEYCODE_RIGHT}, {"<Home>", KEYCODE_HOME},   {"<End>", KEYCODE_END},
+        {"<Tab>", KEYCODE_TAB},       {"<Enter>", KEYCODE_ENTER}, {"<Esc>", KEYCODE_ESCAPE},
+        {"<Up>", KEYCODE_UP},         {"<Down>", KEYCODE_DOWN},   {"<Left>", KEYCODE_LEFT},
+        {"<Right>", KEYCODE_RIGHT},   {"<Home>", KEYCODE_HOME},   {"<End>", KEYCODE_END},
+        {"<Delete>", KEYCODE_DELETE},
     };
 
     while (*keys != '\0') {

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "settings_keeper.h"
 #include "ui/ui.h"
 
 /*
@@ -12,7 +13,8 @@
  */
 struct replay {
     struct ui ui;
-    char asked[64][48]; /* the newest requests, "stop {\"run\":3}" */
+    struct settings_keeper keeper; /* of the built-in settings, for a user without a home */
+    char asked[64][48];            /* the newest requests, "stop {\"run\":3}" */
     int asked_count;
     enum request method_of[256]; /* by id of the recording's requests */
 };
@@ -23,7 +25,8 @@ void replay_end(struct replay *replay);
 void replay_recording(struct replay *replay, const char *name, unsigned damage);
 /* One message as text. */
 void replay_line(struct replay *replay, const char *line);
-/* Keys as characters; <Tab>, <Enter>, <Esc>, <Up>, <Down>, <Left>, <Right>, <Home>, <End>. */
+/* Keys as characters; <Tab>, <Enter>, <Esc>, <Up>, <Down>, <Left>, <Right>, <Home>, <End>,
+ * <Delete>. */
 void replay_keys(struct replay *replay, const char *keys);
 /* The newest request, "" when there was none. */
 const char *replay_last(const struct replay *replay);

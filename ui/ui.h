@@ -176,6 +176,9 @@ bool ui_can(const struct ui *ui, enum action action);
 bool ui_can_below(const struct ui *ui, enum action action);
 void ui_act(struct ui *ui, enum action action);
 
+/* Leave the workbench, but first ask when settings are not saved; asked twice it just leaves. */
+void ui_leave(struct ui *ui);
+
 void ui_show_view(struct ui *ui, enum view_id view);
 /* Have a value typed; `text` to begin with. */
 void ui_prompt(struct ui *ui, const struct prompt *prompt, long run, const char *text);

@@ -46,6 +46,9 @@ static void take_signals(struct workbench *w)
             term_suspend(w->term);
             term_resume(w->term);
             break;
+        case SIGINT:
+            ui_leave(&w->ui);
+            break;
         default:
             w->ended_by = number;
             break;

@@ -23,6 +23,8 @@ struct view {
     void (*hint)(const struct ui *ui, char *buffer, size_t size);
     /* It comes to the screen: ask the engine for what it needs. May be NULL. */
     void (*opened)(struct ui *ui);
+    /* It leaves the screen. May be NULL. */
+    void (*left)(struct ui *ui);
 };
 
 extern const struct view view_dashboard, view_runs, view_run, view_compare, view_log, view_settings,
