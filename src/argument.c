@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/views/views.h"
 #include "words.h"
 
 static void add_word(struct argument *argument, const char *word)
@@ -54,6 +55,9 @@ static void find(struct argument *argument, bool live_run)
         add_word(argument, "all");
     } else if (strcmp(name, "RUN") == 0) {
         argument->source = live_run ? WORDS_LIVE_RUNS : WORDS_RUNS;
+    } else if (strcmp(name, "VIEW") == 0) {
+        for (int i = 0; i < VIEW_COUNT; i++)
+            add_word(argument, view_of((enum view_id)i)->name);
     } else if (strcmp(name, "DATASET") == 0) {
         add_data_names(argument, true);
     }

@@ -28,7 +28,7 @@ PATIENCE = 60.0
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
 COMMANDS = ["train", "devices", "model", "runs", "show", "stop", "fetch", "completion",
-            "engine"]
+            "engine", "screen"]
 
 
 class Case(unittest.TestCase):

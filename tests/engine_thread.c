@@ -134,7 +134,9 @@ static json_t *next_message(struct client *client)
 
 json_t *next_note(struct client *client, const char *method)
 {
+    double begin = clock_seconds();
     for (;;) {
+        ck_assert_msg(clock_seconds() - begin < PATIENCE, "no %s came", method);
         json_t *message = next_message(client);
         const char *name = json_string_value(json_object_get(message, "method"));
         json_t *params = json_incref(json_object_get(message, "params"));
@@ -148,7 +150,9 @@ json_t *next_note(struct client *client, const char *method)
 
 json_t *next_event(struct client *client, long run, const char *name)
 {
+    double begin = clock_seconds();
     for (;;) {
+        ck_assert_msg(clock_seconds() - begin < PATIENCE, "no %s event came", name);
         json_t *event = next_note(client, "event");
         if (strcmp(string_of(event, "event"), name) == 0 &&
             json_integer_value(json_object_get(event, "run")) == run)

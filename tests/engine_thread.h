@@ -43,6 +43,9 @@ void raw_send(int fd, const void *data, size_t length);
 /* The next line as JSON (a new reference); NULL when the engine closed the connection. */
 json_t *raw_line(int fd);
 
+/* test_hostile.c, test_changes.c, test_sensor_states.c */
 Suite *hostile_suite(void);
+Suite *changes_suite(void);
+Suite *sensor_states_suite(void);
 
 #endif

@@ -85,8 +85,8 @@ class FakeEngine:
                        'pcie_rx': None, 'pcie_tx': None,
                        'missing': {'power_w': rapl + '/energy_uj: only root may read it',
                                    'power_limit_w': rapl + ' has no long-term limit',
-                                   'throttle': 'no /sys/devices/system/cpu/cpu*/thermal_throttle, '
-                                               'which only Intel CPUs have',
+                                   'throttle': 'no /sys/devices/system/cpu/cpu*/thermal_throttle '
+                                               '(only on Intel, not in virtual machines)',
                                    'pcie_rx': no_link, 'pcie_tx': no_link}}
         return {**sensors, 'device': name,
                 'name': 'NVIDIA H200' if gpu else 'AMD EPYC 9454, 1 core of AVX-512',

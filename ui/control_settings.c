@@ -42,6 +42,12 @@ int settings_unsaved(const struct ui *ui)
     return unsaved;
 }
 
+/* Is there something to save, and somebody who does? */
+static bool can_save(const struct ui *ui)
+{
+    return settings_unsaved(ui) > 0 && ui->keeper->save != NULL;
+}
+
 bool settings_of_screen(const struct setting *setting)
 {
     return strncmp(setting->name, "screen.", strlen("screen.")) == 0;
@@ -180,7 +186,7 @@ bool settings_can(const struct ui *ui, enum action action)
     case ACTION_LESS:
         return there && field_find(member)->step != STEP_NOT;
     case ACTION_SAVE:
-        return settings_unsaved(ui) > 0;
+        return can_save(ui);
     default:
         return true;
     }
@@ -227,7 +233,7 @@ void ui_leave(struct ui *ui)
 {
     int unsaved = settings_unsaved(ui);
 
-    if (unsaved == 0 || ui->question == &leave_question)
+    if (!can_save(ui) || ui->question == &leave_question)
         ui->quit = true;
     else
         ui_ask(ui, &leave_question, 0,

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT
+#
 # fish completion for dpartui.
 # Made by 'dpartui completion fish' from the program's own tables: change those.
 
@@ -73,6 +75,7 @@ complete -c dpartui -n __dpartui_first -a stop -d 'Stop a run, or take it out of
 complete -c dpartui -n __dpartui_first -a fetch -d 'Download fashion-mnist, mnist or cifar10'
 complete -c dpartui -n __dpartui_first -a completion -d 'Print a shell\'s script for completion'
 complete -c dpartui -n __dpartui_first -a engine -d 'Start, stop or look at the background engine'
+complete -c dpartui -n __dpartui_first -a screen -d 'Write the workbench\'s screen as text'
 complete -c dpartui -n "__dpartui_command ''" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'network, by name or from a model description'
 complete -c dpartui -n "__dpartui_command ''" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'fashion-mnist, mnist, cifar10, glyphs, random:ROWSxCOLUMNS or a folder'
 complete -c dpartui -n "__dpartui_command ''" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'where named data lie'
@@ -102,6 +105,7 @@ complete -c dpartui -n "__dpartui_command ''" -l palette -x -a "(__dpartui_offer
 complete -c dpartui -n "__dpartui_command ''" -l background -x -a "(__dpartui_offer '' '' '' 'auto' 'dark' 'light')" -d 'of the terminal: auto, dark or light'
 complete -c dpartui -n "__dpartui_command ''" -l canvas -x -a "(__dpartui_offer '' '' '' 'auto' 'braille' 'quadrant' 'ascii')" -d 'of curves: auto, braille, quadrant or ascii'
 complete -c dpartui -n "__dpartui_command ''" -l mono -d 'no colours'
+complete -c dpartui -n "__dpartui_command ''" -l record -x -a "(__dpartui_offer '' '*' '')" -d 'write down the session for `dpartui screen --replay`'
 complete -c dpartui -n "__dpartui_command ''" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command ''" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'train'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'network, by name or from a model description'
@@ -170,3 +174,17 @@ complete -c dpartui -n "__dpartui_command 'engine'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'engine'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'engine'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'engine' 1" -f -k -a "(__dpartui_offer '' '' '' 'start' 'stop' 'status')"
+complete -c dpartui -n "__dpartui_command 'screen'" -l size -x -d 'of the screen; default 80x24'
+complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'compare' 'log' 'settings' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, device or help'
+complete -c dpartui -n "__dpartui_command 'screen'" -l keys -x -d 'pressed before, such as \'<Tab>3\''
+complete -c dpartui -n "__dpartui_command 'screen'" -l replay -x -a "(__dpartui_offer '' '*' '')" -d 'of a recorded session instead of the engine\'s state'
+complete -c dpartui -n "__dpartui_command 'screen'" -l at -x -d 'of that session; default: its end'
+complete -c dpartui -n "__dpartui_command 'screen'" -l ansi -d 'with the terminal\'s codes for colours'
+complete -c dpartui -n "__dpartui_command 'screen'" -l colours -x -d 'how many: 256, 16, 8, or 0 for none'
+complete -c dpartui -n "__dpartui_command 'screen'" -l charset -x -a "(__dpartui_offer '' '' '' 'auto' 'utf8' 'ascii')" -d 'auto (by the locale), utf8 or ascii'
+complete -c dpartui -n "__dpartui_command 'screen'" -l palette -x -a "(__dpartui_offer '' '' '' 'default' 'colour-blind')" -d 'colours: default or colour-blind'
+complete -c dpartui -n "__dpartui_command 'screen'" -l background -x -a "(__dpartui_offer '' '' '' 'auto' 'dark' 'light')" -d 'of the terminal: auto, dark or light'
+complete -c dpartui -n "__dpartui_command 'screen'" -l canvas -x -a "(__dpartui_offer '' '' '' 'auto' 'braille' 'quadrant' 'ascii')" -d 'of curves: auto, braille, quadrant or ascii'
+complete -c dpartui -n "__dpartui_command 'screen'" -l output -x -a "(__dpartui_offer '' '*' '')" -d 'write to this file'
+complete -c dpartui -n "__dpartui_command 'screen'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'screen'" -l version -d 'show the version'
