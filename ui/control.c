@@ -143,3 +143,12 @@ void ui_key(struct ui *ui, int key)
     else
         overlay_key(ui, key);
 }
+
+void ui_paste(struct ui *ui, const char *text)
+{
+    ui->message.text[0] = '\0';
+    if (ui->prompt != NULL)
+        overlay_paste(ui, text);
+    else
+        ui_say(ui, false, "pasted text is only taken where a value is typed");
+}

@@ -188,6 +188,8 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
                const struct error *failure);
 /* A key of ui/key.h. */
 void ui_key(struct ui *ui, int key);
+/* Pasted text: what is typed into a prompt, and nothing without one. */
+void ui_paste(struct ui *ui, const char *text);
 
 /* Where keys go now: bits of enum context. */
 unsigned ui_contexts(const struct ui *ui);

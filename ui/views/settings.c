@@ -65,6 +65,7 @@ static void draw_setting(const struct ui *ui, struct surface *surface, struct re
     const struct field *field = field_find(member);
     enum style style = setting.unsaved ? STYLE_WARNING : STYLE_NORMAL;
 
+    surface_mark_line(surface, row.y, row.x, row.w, line);
     if (setting.unsaved)
         surface_put(surface, row.y, row.x - SIGN, '*', STYLE_WARNING);
     list_cell(surface, row, row.y, &columns[NAME], &places[NAME], STYLE_NORMAL, member);

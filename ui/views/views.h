@@ -19,6 +19,9 @@ struct view {
     bool (*can)(const struct ui *ui, enum action action);
     /* Do it; false when it is none of this view's. */
     bool (*act)(struct ui *ui, enum action action);
+    /* Put the cursor into a line of those that its drawing has marked (surface_mark_line). NULL: it
+     * is ui->line. */
+    void (*pick)(struct ui *ui, int line);
     /* The line under the view while there is no message: about what is in focus. May be NULL. */
     void (*hint)(const struct ui *ui, char *buffer, size_t size);
     /* It comes to the screen: ask the engine for what it needs. May be NULL. */
