@@ -166,7 +166,7 @@ int main(int argc, char **argv)
         return STATUS_FAILED;
     }
     struct server_options options = {
-        .log.fd = arguments.private_fd < 0 || arguments.log ? STDERR_FILENO : -1,
+        .log_fd = arguments.private_fd < 0 || arguments.log ? STDERR_FILENO : -1,
         .version = PACKAGE_VERSION,
         .private_fd = arguments.private_fd,
         .signal_fd = signal_fd,

@@ -12,6 +12,10 @@ static const char *const sync_names[] = {"allreduce", "reduce-broadcast", "centr
 static const char *const type_names[] = {"default", "f32", "tf32", "bf16", NULL};
 static const char *const order_names[] = {"shuffle", "sequential", NULL};
 
+const struct data_name data_names[] = {
+    {"fashion-mnist", true}, {"mnist", true}, {"cifar10", true}, {"glyphs", false}, {NULL, false},
+};
+
 #define AT(member) offsetof(struct spec, member)
 #define MANY       1e15
 
@@ -25,7 +29,7 @@ const struct field spec_fields[] = {
     {"lr", FIELD_DOUBLE, AT(lr), 0, 1e6, NULL},
     {"momentum", FIELD_DOUBLE, AT(momentum), 0, 1, NULL},
     {"weight-decay", FIELD_DOUBLE, AT(weight_decay), 0, 1e3, NULL},
-    {"epochs", FIELD_LONG, AT(epochs), 0, 1000000, NULL},
+    {"epochs", FIELD_LONG, AT(epochs), 0, SPEC_MAX_EPOCHS, NULL},
     {"seed", FIELD_SEED, AT(seed), 0, 0, NULL},
     {"split", FIELD_SPLIT, AT(split), 0, 0, split_names},
     {"sync", FIELD_CHOICE, AT(sync), 0, 0, sync_names},

@@ -15,6 +15,7 @@
  */
 
 #define SPEC_MAX_DEVICES 64
+#define SPEC_MAX_EPOCHS  1000000
 
 enum device_kind { DEVICE_CPU, DEVICE_CUDA };
 
@@ -81,6 +82,19 @@ bool spec_set(struct spec *spec, const char *key, const char *value, struct erro
 
 /* The text form of one field, the inverse of spec_set; a new string the caller frees. */
 char *spec_get(const struct spec *spec, const char *key, struct error *err);
+
+/*
+ * The fixed words that spec_set takes for `key`: the one at `index`, NULL behind the last. A word
+ * that ends in ':' is only the beginning of a value.
+ */
+const char *spec_word(const char *key, size_t index);
+
+/* The data sets that have a name of their own. */
+struct data_name {
+    const char *name;
+    bool fetched; /* from files, rather than made by the program */
+};
+extern const struct data_name data_names[]; /* ends with a NULL name */
 
 /* Bounds and combinations that need no knowledge of the machine (weights against devices, ...). */
 bool spec_validate(const struct spec *spec, struct error *err);

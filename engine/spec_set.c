@@ -5,6 +5,15 @@
 #include "base/text.h"
 #include "engine/spec_fields.h"
 
+/* Values that go on behind a word. */
+static const char weighted_prefix[] = "weighted:";
+static const char normal_prefix[] = "normal:";
+static const char init_default[] = "default";
+
+enum { BOOL_WORDS = 4 };
+static const char *const bool_words[2][BOOL_WORDS] = {{"no", "false", "off", "0"},
+                                                      {"yes", "true", "on", "1"}};
+
 static bool set_string(char **where, const char *value, struct error *err)
 {
     char *copy = NULL;
@@ -37,8 +46,7 @@ static bool set_choice(const struct field *field, int *where, const char *value,
 static bool set_split(const struct field *field, struct spec *spec, const char *value,
                       struct error *err)
 {
-    const char *prefix = "weighted:";
-    if (strncmp(value, prefix, strlen(prefix)) != 0) {
+    if (strncmp(value, weighted_prefix, strlen(weighted_prefix)) != 0) {
         if (strcmp(value, "weighted") == 0)
             return error_set(err, ERROR_USAGE,
                              "split 'weighted' needs a weight for each device: weighted:W0,W1,...");
@@ -52,7 +60,7 @@ static bool set_split(const struct field *field, struct spec *spec, const char *
     double weights[SPEC_MAX_DEVICES];
     int count = 0;
     double sum = 0;
-    for (const char *at = value + strlen(prefix);; at++) {
+    for (const char *at = value + strlen(weighted_prefix);; at++) {
         char number[32];
         size_t length = strcspn(at, ",");
         if (count == SPEC_MAX_DEVICES)
@@ -84,14 +92,14 @@ static bool set_init(struct spec *spec, const char *value, struct error *err)
     size_t length = strlen(value);
     const char *extension = ".safetensors";
     size_t tail = strlen(extension);
-    if (strcmp(value, "default") == 0) {
+    if (strcmp(value, init_default) == 0) {
         spec->init = INIT_PYTORCH;
     } else if (strcmp(value, "normal") == 0) {
         spec->init = INIT_NORMAL;
         spec->init_std = 0.01;
-    } else if (strncmp(value, "normal:", 7) == 0) {
+    } else if (strncmp(value, normal_prefix, strlen(normal_prefix)) == 0) {
         double std;
-        if (!parse_double(value + 7, 0, 1e3, &std))
+        if (!parse_double(value + strlen(normal_prefix), 0, 1e3, &std))
             return error_set(err, ERROR_USAGE,
                              "init '%s': the standard deviation must be a number from 0 to 1000",
                              value);
@@ -113,11 +121,9 @@ static bool set_init(struct spec *spec, const char *value, struct error *err)
 
 static bool set_bool(const struct field *field, bool *where, const char *value, struct error *err)
 {
-    static const char *const words[2][4] = {{"no", "false", "off", "0"},
-                                            {"yes", "true", "on", "1"}};
     for (int truth = 0; truth < 2; truth++)
-        for (int i = 0; i < 4; i++)
-            if (strcmp(words[truth][i], value) == 0) {
+        for (int i = 0; i < BOOL_WORDS; i++)
+            if (strcmp(bool_words[truth][i], value) == 0) {
                 *where = truth;
                 return true;
             }
@@ -179,4 +185,34 @@ bool spec_set(struct spec *spec, const char *key, const char *value, struct erro
         return set_init(spec, value, err);
     }
     return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
+}
+
+/* NULL behind the last of `words`, which a NULL ends. */
+static const char *word_at(const char *const *words, size_t index)
+{
+    for (size_t i = 0; words[i]; i++)
+        if (i == index)
+            return words[i];
+    return NULL;
+}
+
+const char *spec_word(const char *key, size_t index)
+{
+    static const char *const inits[] = {init_default, normal_prefix, NULL};
+    static const char *const truths[] = {"yes", "no", NULL}; /* of bool_words, what spec_get says */
+    const struct field *field = spec_find_field(key);
+    if (!field)
+        return NULL;
+    switch (field->kind) {
+    case FIELD_CHOICE:
+        return word_at(field->names, index);
+    case FIELD_SPLIT:
+        return index == SPLIT_WEIGHTED ? weighted_prefix : word_at(field->names, index);
+    case FIELD_INIT:
+        return word_at(inits, index);
+    case FIELD_BOOL:
+        return word_at(truths, index);
+    default:
+        return NULL;
+    }
 }

@@ -6,13 +6,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "engine/telemetry/cpu_sensors.h"
 
 /*
- * What the machine is doing, sampled once a second on a thread of its own from /proc. Readers take
- * the newest sample and never wait for the system.
+ * What the machine is doing, sampled once a second on a thread of its own from /proc and, for
+ * what its sensors tell, /sys. Readers take the newest sample and never wait for the system.
  */
-
-#define TELEMETRY_MAX_CPUS 1024
 
 struct telemetry_sample {
     uint64_t version;                /* grows whenever a figure changed visibly */
@@ -21,14 +20,24 @@ struct telemetry_sample {
     uint64_t memory_total;           /* bytes of the machine; 0: not known */
     uint64_t memory_used;            /* bytes that are not available to programs */
     uint64_t memory_engine;          /* bytes of this process that are resident */
+    struct cpu_figures sensors;
 };
 
 struct telemetry;
 
-bool telemetry_start(struct telemetry **out, struct error *err);
+/*
+ * `root`: the folder that holds /proc and /sys, "/" but in tests. `cpus`: those that devices of
+ * ours may use.
+ */
+bool telemetry_start(struct telemetry **out, const char *root, const int *cpus, int count,
+                     struct error *err);
+/* Does not wait long for a thread that hangs in the system: it then ends on its own. */
 void telemetry_stop(struct telemetry *telemetry);
 
-/* Copy the newest sample (8 KiB); before the first every figure is unknown. */
+/*
+ * Copy the newest sample (20 KiB). Before the first, and when the system has not answered for
+ * seconds, every figure is unknown.
+ */
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
 uint64_t telemetry_version(struct telemetry *telemetry);
 

@@ -193,6 +193,7 @@ const struct command command_stop = {
     .arguments = "RUN",
     .argument_min = 1,
     .argument_max = 1,
+    .live_run = true,
     .summary = "Stop a run, or take it out of the queue",
     .options = stop_options,
     .run = run_stop,

@@ -25,10 +25,11 @@ enum option_kind {
 struct option {
     const char *name; /* without dashes */
     enum option_kind kind;
-    const char *argument; /* as --help calls it; NULL for none */
+    const char *argument; /* as --help calls it, which argument.h understands; NULL for none */
     const char *help;
 };
 
+#define COMMANDS_MAX  32
 #define OPTIONS_MAX   40
 #define ARGUMENTS_MAX 4
 
@@ -45,8 +46,9 @@ struct invocation {
 
 struct command {
     const char *name;      /* NULL: the program without a command */
-    const char *arguments; /* "RUN", "NAME | FILE" or NULL */
+    const char *arguments; /* "RUN", "NAME|FILE" or NULL; argument.h understands them, too */
     int argument_min, argument_max;
+    bool live_run;                /* its RUN is one that has not ended */
     const char *summary;          /* one line for the list of commands */
     const char *details;          /* lines below it in the command's own help, or NULL */
     const struct option *options; /* ends with a NULL name; --help and --version are understood */
@@ -112,6 +114,10 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
     }
 
 extern const struct command command_workbench, command_train, command_devices, command_runs,
-    command_show, command_stop, command_model, command_fetch, command_engine;
+    command_show, command_stop, command_model, command_fetch, command_completion, command_engine,
+    command_screen;
+
+/* All of them, the workbench first; ends with NULL. */
+extern const struct command *const commands[];
 
 #endif

@@ -8,13 +8,6 @@
 #include "command.h"
 #include "config.h"
 
-static const struct command *const commands[] = {
-    &command_workbench, &command_train, &command_devices, &command_model,  &command_runs,
-    &command_show,      &command_stop,  &command_fetch,   &command_engine,
-};
-
-#define COMMAND_COUNT (sizeof commands / sizeof *commands)
-
 static int complain(const struct error *err)
 {
     fflush(stdout);
@@ -39,7 +32,7 @@ static void print_help(void)
            "       dpartui COMMAND [option ...] [argument]\n\n"
            "A workbench for data-parallel training. Without a command it opens on the terminal;\n"
            "training itself goes on in a background engine.\n\nCommands:\n");
-    for (size_t i = 1; i < COMMAND_COUNT; i++) {
+    for (size_t i = 1; commands[i]; i++) {
         char name[40];
         snprintf(name, sizeof name, "%s%s%s", commands[i]->name, commands[i]->arguments ? " " : "",
                  commands[i]->arguments ? commands[i]->arguments : "");
@@ -53,7 +46,7 @@ static void print_help(void)
 
 static const struct command *find_command(const char *name)
 {
-    for (size_t i = 1; i < COMMAND_COUNT; i++)
+    for (size_t i = 1; commands[i]; i++)
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
     return NULL;
@@ -61,10 +54,11 @@ static const struct command *find_command(const char *name)
 
 static bool unknown_command(const char *typed, struct error *err)
 {
-    const char *names[COMMAND_COUNT];
-    for (size_t i = 1; i < COMMAND_COUNT; i++)
-        names[i - 1] = commands[i]->name;
-    const char *near = nearest_name(typed, names, COMMAND_COUNT - 1);
+    const char *names[COMMANDS_MAX];
+    size_t count = 0;
+    for (size_t i = 1; commands[i]; i++)
+        names[count++] = commands[i]->name;
+    const char *near = nearest_name(typed, names, count);
     if (near)
         return error_set(err, ERROR_USAGE, "there is no command '%.60s': did you mean '%s'?", typed,
                          near);
@@ -116,7 +110,9 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "");
     /* Numbers are read and printed the same everywhere. */
     setlocale(LC_NUMERIC, "C");
+    /* What cannot be written is an error to be told, not a death. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (wants_version(argc - 1, argv + 1)) {
         puts("dpartui " PACKAGE_VERSION);
         return finish_output(STATUS_DONE);

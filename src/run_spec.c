@@ -43,10 +43,9 @@ static bool make_absolute(char **path, struct error *err)
 /* A folder rather than the name of a data set. */
 static bool is_data_folder(const char *name)
 {
-    static const char *const names[] = {"fashion-mnist", "mnist", "cifar10", "glyphs"};
     struct stat info;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
+    for (const struct data_name *known = data_names; known->name; known++)
+        if (strcmp(name, known->name) == 0)
             return false;
     return strchr(name, '/') || (stat(name, &info) == 0 && S_ISDIR(info.st_mode));
 }

@@ -27,7 +27,8 @@ PATIENCE = 60.0
 # Some milliseconds, and a run that nobody will see the end of.
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
-COMMANDS = ["train", "devices", "model", "runs", "show", "stop", "fetch", "engine"]
+COMMANDS = ["train", "devices", "model", "runs", "show", "stop", "fetch", "completion",
+            "engine", "screen"]
 
 
 class Case(unittest.TestCase):

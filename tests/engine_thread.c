@@ -21,14 +21,18 @@
 static struct {
     pthread_t thread;
     char *folder;
+    const char *system_root;
     bool ok;
     struct error err;
 } engine;
 
 static void *serve(void *context)
 {
-    struct server_options options = {
-        .log.fd = -1, .version = "test", .private_fd = -1, .signal_fd = -1};
+    struct server_options options = {.log_fd = -1,
+                                     .version = "test",
+                                     .private_fd = -1,
+                                     .system_root = engine.system_root,
+                                     .signal_fd = -1};
     enum server_end end;
     (void)context;
     engine.ok = server_run(&options, &end, &engine.err) && end == SERVER_ENDED;
@@ -45,6 +49,12 @@ void engine_begin(void)
     for (double begin = clock_seconds(); !client_connect(&client, &err); usleep(2000))
         ck_assert_msg(clock_seconds() - begin < PATIENCE, "%s", err.text);
     client_close(client);
+}
+
+void engine_begin_on(const char *system_root)
+{
+    engine.system_root = system_root;
+    engine_begin();
 }
 
 void engine_end(void)
@@ -124,7 +134,9 @@ static json_t *next_message(struct client *client)
 
 json_t *next_note(struct client *client, const char *method)
 {
+    double begin = clock_seconds();
     for (;;) {
+        ck_assert_msg(clock_seconds() - begin < PATIENCE, "no %s came", method);
         json_t *message = next_message(client);
         const char *name = json_string_value(json_object_get(message, "method"));
         json_t *params = json_incref(json_object_get(message, "params"));
@@ -138,7 +150,9 @@ json_t *next_note(struct client *client, const char *method)
 
 json_t *next_event(struct client *client, long run, const char *name)
 {
+    double begin = clock_seconds();
     for (;;) {
+        ck_assert_msg(clock_seconds() - begin < PATIENCE, "no %s event came", name);
         json_t *event = next_note(client, "event");
         if (strcmp(string_of(event, "event"), name) == 0 &&
             json_integer_value(json_object_get(event, "run")) == run)

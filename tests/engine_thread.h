@@ -15,6 +15,8 @@
  */
 void engine_begin(void); /* fixtures */
 void engine_end(void);
+/* As engine_begin, on a made-up system: the folder that holds its /proc and /sys. */
+void engine_begin_on(const char *system_root);
 
 struct client *viewer(void);
 /* The result of a request that must work; a new reference. Settings by json_pack's format. */
@@ -41,6 +43,9 @@ void raw_send(int fd, const void *data, size_t length);
 /* The next line as JSON (a new reference); NULL when the engine closed the connection. */
 json_t *raw_line(int fd);
 
+/* test_hostile.c, test_changes.c, test_sensor_states.c */
 Suite *hostile_suite(void);
+Suite *changes_suite(void);
+Suite *sensor_states_suite(void);
 
 #endif

@@ -71,8 +71,26 @@ class FakeEngine:
 
     @staticmethod
     def _device(name):
-        gpu = name.startswith('cuda')
-        return {'device': name, 'name': 'NVIDIA H200' if gpu else 'AMD EPYC 9454, 1 core of AVX-512',
+        gpu, number = name.startswith('cuda'), int(name.split(':')[1])
+        no_link = 'a CPU device has no PCIe link'
+        if gpu:
+            sensors = {'temperature_c': 56.0 + number, 'power_w': 400.0, 'power_limit_w': 700.0,
+                       'clock_mhz': 1755, 'clock_max_mhz': 1980,
+                       'throttle': 'power cap' if number == 0 else '',
+                       'pcie_rx': (3 + number) * 2 ** 20, 'pcie_tx': (1 + number) * 2 ** 20,
+                       'missing': {}}
+        else:
+            rapl = '/sys/class/powercap/intel-rapl:0'
+            sensors = {'temperature_c': 48.0, 'power_w': None, 'power_limit_w': None,
+                       'clock_mhz': 2250, 'clock_max_mhz': 3800, 'throttle': None,
+                       'pcie_rx': None, 'pcie_tx': None,
+                       'missing': {'power_w': rapl + '/energy_uj: only root may read it',
+                                   'power_limit_w': rapl + ' has no long-term limit',
+                                   'throttle': 'no /sys/devices/system/cpu/cpu*/thermal_throttle '
+                                               '(only on Intel, not in virtual machines)',
+                                   'pcie_rx': no_link, 'pcie_tx': no_link}}
+        return {**sensors, 'device': name,
+                'name': 'NVIDIA H200' if gpu else 'AMD EPYC 9454, 1 core of AVX-512',
                 'cores': 132 if gpu else 1, 'available': True, 'reason': None, 'load': 0.02,
                 'memory_used': 2 * GIB, 'memory_total': (139 if gpu else 24) * GIB, 'rows': None,
                 'samples_per_s': None, 'state': 'idle', 'compute_s': None, 'sync_s': None,
@@ -139,6 +157,9 @@ class FakeEngine:
 
     def do_watch(self, params):
         return {}
+
+    def do_devices(self, params):
+        return self.machine
 
     def do_runs(self, params):
         return [{k: v for k, v in run.items() if k not in ('points', 'spec')} for run in self.runs]

@@ -87,7 +87,9 @@ struct script {
     struct run_device devices[SPEC_MAX_DEVICES];
     struct run_progress progress;
     double reported;
+    long rows; /* of an epoch */
     int slow_ms;
+    bool stops_after_epoch;
 };
 
 static void emit(const struct script *script, json_t *event)
@@ -116,6 +118,7 @@ static void begin(struct script *script, long number)
 {
     const struct spec *spec = script->spec;
     long rows = spec->train_rows ? spec->train_rows : 10 * spec->batch;
+    script->rows = rows;
     struct run_progress *p = &script->progress;
     *p = (struct run_progress){.phase = PHASE_ENDED,
                                .epochs = spec->epochs,
@@ -129,38 +132,74 @@ static void begin(struct script *script, long number)
         script->devices[i] =
             (struct run_device){.id = spec->devices.id[i], .state = "prepare", .rows = spec->batch};
     report(script, PHASE_PREPARE);
-    json_t *event = json_pack("{s:s, s:I, s:[s], s:I}", "event", "run", "run", (json_int_t)number,
-                              "devices", "cpu:0", "params", (json_int_t)7850);
+    json_t *event =
+        json_pack("{s:s, s:I, s:[s], s:I, s:I, s:I}", "event", "run", "run", (json_int_t)number,
+                  "devices", "cpu:0", "params", (json_int_t)7850, "total_steps",
+                  (json_int_t)p->total_steps, "train_rows", (json_int_t)rows);
     json_t *settings = spec_to_json(spec);
     json_object_update_missing(event, settings);
     json_decref(settings);
     emit(script, event);
 }
 
+static void retune(const struct script *script, const char *what, json_t *from, json_t *to)
+{
+    const struct run_progress *p = &script->progress;
+    emit(script, json_pack("{s:s, s:I, s:I, s:s, s:o*, s:o*}", "event", "retune", "epoch",
+                           (json_int_t)p->epoch, "step", (json_int_t)p->step, "what", what, "from",
+                           from, "to", to));
+}
+
+static void take_changes(struct script *script)
+{
+    struct run_progress *p = &script->progress;
+    double lr = atomic_exchange(&script->control->lr, 0.0);
+    long epochs = atomic_exchange(&script->control->epochs, 0);
+    bool stops = atomic_load(&script->control->stop) == RUN_STOP_EPOCH;
+    if (lr > 0) {
+        retune(script, "lr", json_real(p->lr), json_real(lr));
+        p->lr = lr;
+    }
+    if (epochs > 0) {
+        retune(script, "epochs", json_integer(p->epochs), json_integer(epochs));
+        p->epochs = epochs;
+        p->total_steps = epochs * p->steps_per_epoch;
+    }
+    if (stops != script->stops_after_epoch)
+        retune(script, stops ? "stop_after_epoch" : "go_on", NULL, NULL);
+    script->stops_after_epoch = stops;
+}
+
 /* False: stopped or failed. */
 static bool step(struct script *script, struct error *err)
 {
     struct run_progress *p = &script->progress;
-    while (atomic_load(&script->control->paused) && !atomic_load(&script->control->stop))
+    bool paused = atomic_load(&script->control->paused);
+    if (paused)
+        retune(script, "pause", NULL, NULL);
+    while (atomic_load(&script->control->paused) &&
+           atomic_load(&script->control->stop) < RUN_STOP_STEP)
         nap(1);
-    double lr = atomic_exchange(&script->control->lr, 0.0);
-    if (lr > 0)
-        p->lr = lr;
+    if (paused)
+        retune(script, "resume", NULL, NULL);
+    take_changes(script);
     if (script->slow_ms)
         nap(script->slow_ms);
-    if (atomic_load(&script->control->stop))
+    if (atomic_load(&script->control->stop) >= RUN_STOP_STEP)
         return error_set(err, ERROR_CANCELLED, "stopped");
+    long left = script->rows - p->epoch_step * script->spec->batch;
+    long rows = left < script->spec->batch ? left : script->spec->batch;
     p->step++;
     p->epoch_step++;
     p->samples_per_s = 1000;
     if (strcmp(script->spec->model, "fail") == 0 && p->step == 3)
         return error_set(err, ERROR_FAILED, "cpu:0: step 3 fails, as it should");
     report(script, PHASE_TRAIN);
-    emit(script, json_pack("{s:s, s:I, s:I, s:I, s:[I], s:f, s:I, s:f, s:f}", "event", "step",
-                           "epoch", (json_int_t)p->epoch, "step", (json_int_t)p->step, "rows",
-                           (json_int_t)script->spec->batch, "shards",
-                           (json_int_t)script->spec->batch, "loss", 2.0 / (double)p->step,
-                           "correct", (json_int_t)1, "lr", p->lr, "seconds", 0.001));
+    emit(script,
+         json_pack("{s:s, s:I, s:I, s:I, s:[I], s:f, s:I, s:f, s:f}", "event", "step", "epoch",
+                   (json_int_t)p->epoch, "step", (json_int_t)p->step, "rows", (json_int_t)rows,
+                   "shards", (json_int_t)rows, "loss", 2.0 / (double)p->step, "correct",
+                   (json_int_t)(p->step % (rows + 1)), "lr", p->lr, "seconds", 0.001));
     return true;
 }
 
@@ -178,6 +217,8 @@ static bool train_epochs(struct script *script, struct error *err)
                        "train_loss", 1.0, "train_acc", 0.5, "test_loss", 1.0, "test_acc",
                        1 - 0.5 / (double)p->epoch, "seconds", 0.5, "samples_per_s", 1000.0,
                        "devices", "device", "cpu:0", "rows", (json_int_t)10));
+        if (atomic_load(&script->control->stop) == RUN_STOP_EPOCH)
+            return error_set(err, ERROR_CANCELLED, "stopped after its epoch");
     }
     p->epoch = p->epochs;
     return true;

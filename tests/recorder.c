@@ -72,9 +72,7 @@ bool recorder_run(struct recorder *recorder)
     recorder->err = (struct error)ERROR_INIT;
     recorder->snapshots = 0;
     memset(recorder->phases, 0, sizeof recorder->phases);
-    atomic_store(&recorder->control.stop, RUN_GO_ON);
-    atomic_store(&recorder->control.paused, false);
-    atomic_store(&recorder->control.lr, 0);
+    run_control_init(&recorder->control);
     bool ok = run_train_within(&recorder->limits, &recorder->spec, 12, &recorder->control, &sink,
                                &recorder->err);
     /* Whatever happened, the last event says how it ended, once. */

@@ -220,7 +220,8 @@ START_TEST(every_action_has_a_key_of_its_own)
         for (unsigned context = 1; context <= CONTEXT_QUESTION; context *= 2)
             for (int k = 0; k < ACTION_KEYS && table[i].key[k] != 0; k++)
                 if (table[i].contexts & context)
-                    ck_assert_msg(action_for_key(context, table[i].key[k]) == table[i].action,
+                    ck_assert_msg(keymap_action(&replay.ui.keymap, context, table[i].key[k]) ==
+                                      table[i].action,
                                   "%s: key %d means something else, too", table[i].name,
                                   table[i].key[k]);
     }

@@ -49,6 +49,7 @@ static const struct {
     {"log-nothing", "log", "L/no such words<Enter>", LINK_UP},
     {"log-oldest", "log", "L<Home>", LINK_UP},
     {"log-empty", "idle", "L", LINK_UP},
+    {"palette", "train-2", ":ru<Down>", LINK_UP},
 };
 
 static const struct {
@@ -71,7 +72,7 @@ static void play(struct replay *replay, int scene)
                         "such file or directory - press e to try again");
 }
 
-static void draw_all(const struct replay *replay, bool utf8, struct text *out)
+static void draw_all(struct replay *replay, bool utf8, struct text *out)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *screen = replay_screen(replay, sizes[i].rows, sizes[i].columns, utf8);

@@ -7,7 +7,8 @@
 
 /*
  * Everything the workbench can be told to do, in one table: it finds a key's action, and the key
- * bar and the help screen are made from it.
+ * bar, the help screen, the command palette, the names in the configuration and the manual's list
+ * of keys are made from it.
  */
 enum action {
     ACTION_NONE,
@@ -77,6 +78,7 @@ enum action {
     ACTION_CARRY_ON,
     ACTION_FIXED,
     ACTION_GROW,
+    ACTION_WHOLE_SWEEP,
     ACTION_NO,
     ACTION_ACCEPT,
     ACTION_CHOOSE_UP,
@@ -108,24 +110,21 @@ enum context {
     CONTEXT_QUESTION = 1 << 13, /* a question waits for its answer */
     /* Where lines can be walked through, and runs be controlled */
     CONTEXT_LINES = CONTEXT_VIEWS & ~CONTEXT_CHART,
-    CONTEXT_RUN_CONTROL = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN,
+    CONTEXT_RUN_CONTROL = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE,
 };
 
-enum { ACTION_KEYS = 3 };
+enum { ACTION_KEYS = 3, ACTION_ENTRIES = 100 };
 
 struct action_entry {
     enum action action;
-    const char *name; /* in the command palette, and of its key in the configuration */
+    const char *name; /* in the command palette, and of its keys in the configuration */
     unsigned contexts;
-    int key[ACTION_KEYS];    /* of ui/key.h; unused ones are 0 */
-    const char *keys;        /* as the help screen names them */
-    const char *bar;         /* the key bar's key, NULL: not in the bar */
+    int key[ACTION_KEYS];    /* of ui/key.h, unless rebound (ui/keymap.h); unused ones are 0 */
+    int bar;                 /* 0: not in the key bar; else the higher, the sooner it gives way */
     const char *label;       /* what the key bar calls it */
-    const char *description; /* a line for the help screen */
+    const char *description; /* a line for help and manual */
 };
 
+/* At most ACTION_ENTRIES. */
 const struct action_entry *actions_table(size_t *count);
-/* What `key` does in any of `contexts`; ACTION_NONE: nothing. */
-enum action action_for_key(unsigned contexts, int key);
-
 #endif

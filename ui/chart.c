@@ -149,7 +149,13 @@ static const struct chart_point *last_point(const struct chart_series *series)
     return NULL;
 }
 
-/* The run's number behind the end of its curve, on the first free row nearby. */
+static int series_name(const struct chart_series *series, char *buffer, size_t size)
+{
+    return series->name != NULL ? snprintf(buffer, size, "%s", series->name)
+                                : snprintf(buffer, size, "%ld", series->number);
+}
+
+/* The name or the run's number behind the end of its curve, on the first free row nearby. */
 static void label_end(const struct plot *plot, struct surface *surface,
                       const struct chart_series *series)
 {
@@ -163,7 +169,7 @@ static void label_end(const struct plot *plot, struct surface *surface,
     int down = plot->canvas.dots_down / plot->canvas.rows;
     int x = plot->inside.x + (int)lround(dot_x(plot, point->x)) / across + 1;
     int y = plot->inside.y + (int)lround(dot_y(plot, point->y)) / down;
-    int length = snprintf(label, sizeof label, "%ld", series->number);
+    int length = series_name(series, label, sizeof label);
 
     x++;
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
@@ -189,19 +195,35 @@ static void draw_legend(const struct chart *chart, struct surface *surface, int 
     for (int i = chart->count - 1; i >= 0; i--) {
         const struct chart_series *series = &chart->series[i];
         struct figure last, best;
-        char text[96];
+        char name[24], text[96];
 
         if (series->rank == SERIES_PAST || last_point(series) == NULL)
             continue;
-        snprintf(text, sizeof text, "%ld: %s best %s", series->number,
+        series_name(series, name, sizeof name);
+        snprintf(text, sizeof text, "%s: %s best %s", name,
                  figure_fixed(&last, series->last, chart->decimals),
                  figure_fixed(&best, series->best, chart->decimals));
-        if (x + text_columns(text) > end)
-            snprintf(text, sizeof text, "%ld: %s", series->number, last.text);
+        if (x + text_columns(text) > end || !isfinite(series->best))
+            snprintf(text, sizeof text, "%s: %s", name, last.text);
         if (x + text_columns(text) > end)
             return;
         x += surface_text(surface, y, x, end - x, rank_style(series->rank), text) + 3;
     }
+}
+
+/* A character on each point, for series of few points. */
+static void mark_points(const struct plot *plot, struct surface *surface,
+                        const struct chart_series *series)
+{
+    int across = plot->canvas.dots_across / plot->canvas.columns;
+    int down = plot->canvas.dots_down / plot->canvas.rows;
+
+    for (int i = 0; series->mark != 0 && i < series->count; i++)
+        if (isfinite(series->points[i].y))
+            surface_put(surface,
+                        plot->inside.y + (int)lround(dot_y(plot, series->points[i].y)) / down,
+                        plot->inside.x + (int)lround(dot_x(plot, series->points[i].x)) / across,
+                        series->mark, rank_style(series->rank));
 }
 
 static void draw_axes(const struct plot *plot, struct surface *surface)
@@ -272,10 +294,13 @@ bool chart_draw(const struct chart *chart, struct surface *surface, struct rect 
         return false;
     draw_legend(chart, surface, area.y, area.x + used + 3, area.x + area.w);
     draw_axes(&plot, surface);
-    surface_text(surface, plot.inside.y + plot.inside.h + 1, area.x + 1, 6, STYLE_LABEL, "epoch");
+    surface_text(surface, plot.inside.y + plot.inside.h + 1, area.x + 1, 7, STYLE_LABEL,
+                 chart->x_label != NULL ? chart->x_label : "epoch");
     for (int i = 0; i < chart->count; i++)
         draw_series(&plot, &chart->series[i], i % 255 + 1);
     canvas_show(&plot.canvas, surface, plot.inside.y, plot.inside.x);
+    for (int i = 0; i < chart->count; i++)
+        mark_points(&plot, surface, &chart->series[i]);
     for (int i = chart->count - 1; i >= 0; i--)
         label_end(&plot, surface, &chart->series[i]);
     canvas_close(&plot.canvas);

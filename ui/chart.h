@@ -22,12 +22,15 @@ struct chart_series {
     const struct chart_point *points; /* by rising x */
     int count;
     enum series_rank rank;
-    long number; /* stands at the curve's end and in the legend */
+    long number;      /* stands at the curve's end and in the legend ... */
+    const char *name; /* ... unless this does */
+    char32_t mark;    /* at each point; 0: none */
     double last, best;
 };
 
 struct chart {
     const char *title;
+    const char *x_label;   /* NULL: "epoch" */
     const char *advice;    /* in place of curves while no series has a point; may be NULL */
     double x_low, x_high;  /* of the axis */
     double y_floor, y_top; /* the y axis never goes beyond these; infinite: no such bound */

@@ -2,11 +2,13 @@
 #include "ui/control.h"
 
 #include "ui/overlay.h"
+#include "ui/palette.h"
+#include "ui/picture.h"
 #include "ui/views/views.h"
 
 /* What works in every view, and where everything else goes. */
 
-unsigned ui_contexts(const struct ui *ui)
+unsigned ui_view_contexts(const struct ui *ui, enum view_id view)
 {
     static const enum context of_panel[PANEL_COUNT] = {
         [PANEL_DEVICES] = CONTEXT_DEVICES,
@@ -14,24 +16,34 @@ unsigned ui_contexts(const struct ui *ui)
         [PANEL_RUNS] = CONTEXT_RUNS,
         [PANEL_CHART] = CONTEXT_CHART,
     };
-    unsigned contexts = view_of(ui->view)->contexts;
+    unsigned contexts = view_of(view)->contexts;
 
+    return contexts != 0 ? contexts : (unsigned)of_panel[ui->focus];
+}
+
+unsigned ui_contexts(const struct ui *ui)
+{
     if (ui->question != NULL)
         return CONTEXT_QUESTION;
     if (ui->prompt != NULL)
         return ui->prompt->palette ? CONTEXT_PROMPT | CONTEXT_PALETTE : CONTEXT_PROMPT;
-    return contexts != 0 ? contexts : (unsigned)of_panel[ui->focus];
+    return ui_view_contexts(ui, ui->view);
+}
+
+bool ui_can_below(const struct ui *ui, enum action action)
+{
+    const struct view *view = view_of(ui->view);
+
+    if (action == ACTION_ENGINE)
+        return ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
+    return runs_can(ui, action) && (view->can == NULL || view->can(ui, action));
 }
 
 bool ui_can(const struct ui *ui, enum action action)
 {
-    const struct view *view = view_of(ui->view);
-
     if (ui->question != NULL || ui->prompt != NULL)
         return overlay_can(ui, action);
-    if (action == ACTION_ENGINE)
-        return ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
-    return runs_can(ui, action) && (view->can == NULL || view->can(ui, action));
+    return ui_can_below(ui, action);
 }
 
 /* Coming back from these leads to where they were opened; from the others to the dashboard. */
@@ -83,6 +95,12 @@ static void act_everywhere(struct ui *ui, enum action action)
     case ACTION_HELP:
         ui_show_view(ui, VIEW_HELP);
         break;
+    case ACTION_SCREENSHOT:
+        picture_ask(ui);
+        break;
+    case ACTION_PALETTE:
+        palette_open(ui);
+        break;
     case ACTION_BACK:
         go_back(ui);
         break;
@@ -100,28 +118,10 @@ static void act_everywhere(struct ui *ui, enum action action)
     }
 }
 
-/* Why an action that has a key here cannot be done now, where that is not plain to see. */
-static void say_why_not(struct ui *ui, enum action action)
-{
-    switch (action) {
-    case ACTION_STOP:
-    case ACTION_PAUSE:
-    case ACTION_RETUNE:
-    case ACTION_EPOCHS:
-        ui_say(ui, false, "no run is going on");
-        break;
-    case ACTION_START:
-        ui_say(ui, true, "there is no engine to run on yet");
-        break;
-    default:
-        break;
-    }
-}
-
 void ui_act(struct ui *ui, enum action action)
 {
     if (!ui_can(ui, action)) {
-        say_why_not(ui, action);
+        runs_say_why_not(ui, action);
         return;
     }
     if (!overlay_act(ui, action)) {
@@ -130,12 +130,13 @@ void ui_act(struct ui *ui, enum action action)
         if ((view->act == NULL || !view->act(ui, action)) && !runs_act(ui, action))
             act_everywhere(ui, action);
     }
+    run_list_refresh(ui);
     ui_want_curves(ui);
 }
 
 void ui_key(struct ui *ui, int key)
 {
-    enum action action = action_for_key(ui_contexts(ui), key);
+    enum action action = keymap_action(&ui->keymap, ui_contexts(ui), key);
 
     ui->message.text[0] = '\0';
     if (action != ACTION_NONE)

@@ -153,7 +153,7 @@ bool dashboard_act(struct ui *ui, enum action action)
         change_cpus(ui, action == ACTION_ADD);
         return true;
     case ACTION_LOAD_STYLE:
-        ui->load_style = (enum load_style)((ui->load_style + 1) % LOAD_STYLES);
+        ui->preferences.load = (enum load_style)((ui->preferences.load + 1) % (LOAD_NUMBER + 1));
         return true;
     case ACTION_EDIT:
         begin_edit(ui);

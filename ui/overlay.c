@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/palette.h"
+
 void ui_prompt(struct ui *ui, const struct prompt *prompt, long run, const char *text)
 {
     ui->question = NULL;
@@ -74,6 +76,8 @@ bool overlay_act(struct ui *ui, enum action action)
         /* A refused value stays in the line to be mended; what accepts it may open another. */
         if (prompt->accept(ui, ui->editor.text) && ui->prompt == prompt)
             ui->prompt = NULL;
+    } else if (prompt->palette) {
+        palette_act(ui, action);
     } else {
         return false;
     }

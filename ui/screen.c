@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/screen.h"
 
+#include "ui/palette.h"
 #include "ui/views/views.h"
 
 static void draw_too_small(struct surface *surface)
@@ -32,6 +33,7 @@ bool screen_draw(const struct ui *ui, struct surface *surface, struct error *err
     }
     return draw_in(ui, surface, layout.header, panel_header, err) &&
            draw_in(ui, surface, inside, view_of(ui->view)->draw, err) &&
+           draw_in(ui, surface, inside, palette_draw, err) &&
            draw_in(ui, surface, layout.status, panel_status, err) &&
            draw_in(ui, surface, layout.keys, panel_keys, err);
 }

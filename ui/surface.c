@@ -249,7 +249,7 @@ void surface_parts(struct surface *surface, int y, int x, int w, const struct ba
     }
 }
 
-size_t text_line(const char *text, int w)
+size_t text_line_length(const char *text, int w)
 {
     const char *p = text, *blank = NULL;
 
@@ -269,7 +269,7 @@ void surface_paragraph(struct surface *surface, struct rect area, enum style sty
     char line[1024];
 
     for (int y = area.y; y < area.y + area.h && area.w > 0 && *text != '\0'; y++) {
-        size_t length = text_line(text, area.w);
+        size_t length = text_line_length(text, area.w);
 
         snprintf(line, sizeof line, "%.*s", (int)length, text);
         surface_text(surface, y, area.x, area.w, style, line);

@@ -53,7 +53,8 @@ struct connection {
     double interval;                    /* seconds between states at least */
     double next_state, next_idle_state; /* when the next may go out; without a run */
     uint64_t state_version, state_changes;
-    uint64_t next_mark; /* of the queue's marks */
+    uint64_t next_mark;    /* of the queue's marks */
+    uint64_t next_message; /* of the engine's log */
 };
 
 struct connection *connection_new(int fd, uint64_t id);

@@ -7,14 +7,15 @@
 static void listen_again(struct server *server)
 {
     struct error err = ERROR_INIT;
-    const struct engine_log *log = &server->options->log;
+    struct engine_log *log = &server->log;
     listener_close(&server->listener);
     listener_release(&server->listener);
     bool found = listener_open(&server->listener, log, 0, &err);
     if (found)
-        engine_log(log, "the socket was gone: listening at %s", server->listener.address.sun_path);
+        engine_log(log, MESSAGE_WARNING, 0, "the socket was gone: listening at %s",
+                   server->listener.address.sun_path);
     else if (!server->unfound)
-        engine_log(log, "viewers cannot find this engine any more: %s", err.text);
+        engine_log(log, MESSAGE_ERROR, 0, "viewers cannot find this engine any more: %s", err.text);
     server->unfound = !found;
 }
 

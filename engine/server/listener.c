@@ -84,7 +84,7 @@ bool listener_is_found(const struct listener *listener)
            is_ours(listener);
 }
 
-bool listener_open(struct listener *listener, const struct engine_log *log, double seconds,
+bool listener_open(struct listener *listener, struct engine_log *log, double seconds,
                    struct error *err)
 {
     *listener = (struct listener)LISTENER_INIT;
@@ -118,7 +118,7 @@ int listener_accept(struct listener *listener)
     int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 || local_socket_check_peer(fd, &err))
         return fd;
-    engine_log(listener->log, "a connection was refused: %s", err.text);
+    engine_log(listener->log, MESSAGE_WARNING, 0, "a connection was refused: %s", err.text);
     close(fd);
     errno = ECONNABORTED;
     return -1;

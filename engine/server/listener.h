@@ -16,7 +16,7 @@
  */
 struct listener {
     int fd, lock_fd; /* -1: none */
-    const struct engine_log *log;
+    struct engine_log *log;
     struct sockaddr_un address;
     dev_t device; /* of the socket in the file system: is it still ours? */
     ino_t inode;
@@ -31,7 +31,7 @@ struct listener {
  * ERROR_USAGE when another engine answers already. One that holds the lock but answers no more is
  * about to end and is waited for, up to `seconds`.
  */
-bool listener_open(struct listener *listener, const struct engine_log *log, double seconds,
+bool listener_open(struct listener *listener, struct engine_log *log, double seconds,
                    struct error *err);
 
 /* The next connection of this user, non-blocking and close-on-exec; -1 with errno: none now. */

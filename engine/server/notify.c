@@ -43,19 +43,24 @@ static bool add_followed(struct server *server, struct connection *connection,
     return true;
 }
 
-/* Does the connection follow the run this event is of? (Marks are rare enough to be parsed.) */
+/*
+ * Does the connection hear of this event because it follows the run? Followers hear of all but the
+ * points. (Marks are rare enough to be parsed.)
+ */
 static bool follows(const struct connection *connection, const char *params)
 {
     json_t *event = json_loads(params, 0, NULL);
+    const char *name = json_string_value(json_object_get(event, "event"));
     long run = (long)json_integer_value(json_object_get(event, "run"));
     bool found = false;
     for (int i = 0; i < connection->follow_count; i++)
         found |= connection->follow[i].run == run;
+    found = found && name && strcmp(name, "point") != 0;
     json_decref(event);
     return found;
 }
 
-/* With the queue's lock held: "run", "epoch" and "end" events, but of runs followed anyway. */
+/* With the queue's lock held: what is no step, but of runs followed anyway only the points. */
 static void add_marks(struct server *server, struct connection *connection)
 {
     while (has_room(connection)) {
@@ -71,6 +76,16 @@ static void add_marks(struct server *server, struct connection *connection)
     }
 }
 
+/* Messages of the engine for one who watches. */
+static void add_messages(struct server *server, struct connection *connection)
+{
+    json_t *message;
+    while (has_room(connection) &&
+           (message = engine_log_take(&server->log, &connection->next_message)))
+        connection_put(connection, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", "log",
+                                             "params", message));
+}
+
 void server_count_followers(struct server *server)
 {
     int followers = 0;
@@ -82,6 +97,8 @@ void server_count_followers(struct server *server)
 
 void server_add_events(struct server *server, struct connection *connection)
 {
+    if (connection->watching)
+        add_messages(server, connection);
     pthread_mutex_lock(&server->queue.lock);
     if (connection->watching)
         add_marks(server, connection);

@@ -14,27 +14,31 @@
  * those that have ended, kept in memory while the engine lives. The training side only takes the
  * lock for as long as it takes to copy an event; it never waits for a viewer.
  */
+#define QUEUE_WAITING_LIMIT 1000
+
 struct queue {
     pthread_mutex_t lock;
     /* All below is guarded by `lock`. */
     struct record **records; /* ascending numbers */
     size_t count, capacity;
     long last_number;
+    struct record *waiting[QUEUE_WAITING_LIMIT]; /* in their order */
+    size_t waiting_count;
     struct record *current; /* the one that trains or is being cleared away */
-    struct history marks;   /* "run", "epoch" and "end" events of all runs, for those who watch */
+    struct history marks;   /* events of all runs but the steps, for those who watch */
     uint64_t version;       /* grows with every change a state shows */
     uint64_t changes;       /* grows with those that are not mere progress */
     bool leaving, idle;     /* idle: the runner has left */
     /* Not guarded: */
     pthread_cond_t wake;
     pthread_t runner;
-    const struct engine_log *log;
+    struct engine_log *log;
     atomic_int followers;           /* readers of step events; with none a step wakes nobody */
     void (*changed)(void *context); /* called on the runner's thread, without the lock */
     void *context;
 };
 
-bool queue_start(struct queue *queue, const struct engine_log *log, void (*changed)(void *context),
+bool queue_start(struct queue *queue, struct engine_log *log, void (*changed)(void *context),
                  void *context, struct error *err);
 /*
  * Take waiting runs out, tell the running one to stop, and let the runner leave when it has. May be
@@ -45,8 +49,9 @@ bool queue_has_left(struct queue *queue);
 /* Release everything; only after queue_has_left. */
 void queue_free(struct queue *queue);
 
-/* Append a resolved spec (taken over); its number in *number. */
-bool queue_add(struct queue *queue, struct spec *spec, long *number, struct error *err);
+/* Append a resolved spec (taken over) with the user's note or ""; its number in *number. */
+bool queue_add(struct queue *queue, struct spec *spec, const char *note, long *number,
+               struct error *err);
 
 /* Is a run training or waiting? */
 bool queue_is_busy(struct queue *queue);
@@ -59,6 +64,12 @@ struct record *queue_find(const struct queue *queue, long number);
 
 /* With the lock held: stop a waiting or running run; no effect on one that has ended. */
 void queue_stop(struct queue *queue, struct record *record, enum run_stop how);
+
+/* With the lock held: make a waiting run number `place` of those, from 0, or the last one. */
+void queue_move(struct queue *queue, struct record *record, size_t place);
+
+/* With the lock held: forget a run that has ended. */
+void queue_forget(struct queue *queue, struct record *record);
 
 /* With the lock held: something about a run changed from outside (paused, learning rate). */
 void queue_touch(struct queue *queue);

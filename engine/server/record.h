@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "engine/server/curve.h"
 #include "engine/server/history.h"
 #include "engine/spec.h"
 #include "engine/train/run.h"
@@ -14,18 +15,24 @@
  * them. Guarded by the queue's lock, except `control`, which is atomic.
  */
 
+#define NOTE_BYTES 400
+
 enum record_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_STOPPED, RUN_FAILED };
 
 struct record {
     long number;
     enum record_status status;
-    struct spec spec; /* resolved */
+    struct spec spec;          /* resolved; unchanged from the begin of the run on */
+    char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
     struct run_control control;
     struct history history;
-    bool ended; /* its "end" event is in the log */
+    struct curve curve;
+    double submitted_at, started_at, ended_at; /* seconds since 1970; NAN: not yet */
+    bool ended;                                /* its "end" event is in the log */
+    bool forgotten; /* not in the queue any more; goes when its run has been cleared away */
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
-    long params, epochs_done;
+    long params, epochs, epochs_done, retunes;
     double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;
     char error[512];
     /* The newest progress, while it runs. `devices` points into `device`. */
@@ -38,16 +45,29 @@ struct record {
 struct record *record_new(long number, struct spec *spec);
 void record_free(struct record *record);
 
+/*
+ * The user's note: one line, not too long; ERROR_USAGE names `key` otherwise. Set one that has been
+ * checked.
+ */
+bool record_check_note(const char *note, const char *key, struct error *err);
+void record_set_note(struct record *record, const char *note);
+
 /* "queued", "running", "paused", "done", "stopped" or "failed". */
 const char *record_status_name(const struct record *record);
 
-/* Take the figures of an event object ("run", "epoch", "end"); "end" ends the record, too. */
-void record_note(struct record *record, const json_t *event);
+/* Is it to stop after the running epoch? */
+bool record_stops_after_epoch(const struct record *record);
+
+/* Bytes that the kept events and the curve take. */
+size_t record_bytes(const struct record *record);
+
+/* Take the figures of an event object that is no step; "end" ends the record, too. */
+void record_take_event(struct record *record, const json_t *event);
 void record_set_progress(struct record *record, const struct run_progress *progress);
 
-/* The run object of docs/protocol.md; NULL: memory ran out. */
+/* record_json.c: the run object of docs/protocol.md; NULL: memory ran out. */
 json_t *record_json(const struct record *record);
-/* The same with "spec", "epochs" and the devices' figures. */
+/* The same with "spec", "epochs", the devices' figures, "points" and "retunes". */
 json_t *record_json_full(const struct record *record);
 /* The "run" member of a state. */
 json_t *record_json_state(const struct record *record);

@@ -24,15 +24,16 @@ void server_wake(void *context)
 {
     struct server *server = context;
     uint64_t one = 1;
-    if (!atomic_exchange(&server->wake_set, true) && write(server->wake_fd, &one, sizeof one) < 0 &&
-        errno != EAGAIN)
-        engine_log(&server->options->log, "cannot wake the server's thread: %s", strerror(errno));
+    if (!atomic_exchange(&server->wake_set, true) && server->wake_fd >= 0 &&
+        write(server->wake_fd, &one, sizeof one) < 0 && errno != EAGAIN)
+        engine_log(&server->log, MESSAGE_WARNING, 0, "cannot wake the server's thread: %s",
+                   strerror(errno));
 }
 
 void server_leave(struct server *server, enum run_stop how)
 {
     if (!server->leaving)
-        engine_log(&server->options->log, "the engine is about to end");
+        engine_log(&server->log, MESSAGE_INFO, 0, "the engine is about to end");
     server->leaving = true;
     listener_close(&server->listener);
     queue_leave(&server->queue, how);
@@ -141,12 +142,15 @@ static void serve(struct server *server, const struct poll_set *set)
     int polled = set->count - POLL_CONNECTIONS;
     if ((set->fds[POLL_WAKE].revents & POLLIN) &&
         read(server->wake_fd, &ignored, sizeof ignored) < 0 && errno != EAGAIN)
-        engine_log(&server->options->log, "cannot read the wake-up count: %s", strerror(errno));
+        engine_log(&server->log, MESSAGE_WARNING, 0, "cannot read the wake-up count: %s",
+                   strerror(errno));
     if (set->fds[POLL_SIGNAL].revents & POLLIN)
         take_signals(server);
     bool due = events_are_due(server, now);
-    if (due)
+    if (due) {
+        engine_log_write(&server->log);
         server_serve_tasks(server);
+    }
     for (int i = 0; i < polled; i++)
         serve_connection(server, server->connections[i], set->fds[POLL_CONNECTIONS + i].revents,
                          due, now);
@@ -203,11 +207,13 @@ static bool set_up(struct server *server, struct error *err)
         return error_errno(err, "cannot make an event descriptor");
     if (options->private_fd >= 0
             ? !server_add_connection(server, options->private_fd, err)
-            : !listener_open(&server->listener, &options->log, LOCK_SECONDS, err))
+            : !listener_open(&server->listener, &server->log, LOCK_SECONDS, err))
         return false;
     return affinity_cpus(&server->cpus, &server->cpu_count, err) &&
-           device_table_fill(&server->devices, err) && telemetry_start(&server->telemetry, err) &&
-           queue_start(&server->queue, &options->log, server_wake, server, err);
+           device_table_fill(&server->devices, err) &&
+           telemetry_start(&server->telemetry, options->system_root ? options->system_root : "/",
+                           server->cpus, server->cpu_count, err) &&
+           queue_start(&server->queue, &server->log, server_wake, server, err);
 }
 
 static void tear_down(struct server *server)
@@ -219,6 +225,7 @@ static void tear_down(struct server *server)
     listener_release(&server->listener);
     if (server->wake_fd >= 0)
         close(server->wake_fd);
+    engine_log_end(&server->log);
     free(server->cpus);
     free(server);
 }
@@ -231,20 +238,23 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
     server->options = options;
     server->listener = (struct listener)LISTENER_INIT;
     server->wake_fd = -1;
+    engine_log_begin(&server->log, options->log_fd, server_wake, server);
     *end = SERVER_ENDED;
     if (!set_up(server, err)) {
         tear_down(server);
         return false;
     }
-    engine_log(&options->log, "engine %s, process %d, is ready", options->version, (int)getpid());
+    engine_log(&server->log, MESSAGE_INFO, 0, "engine %s, process %d, is ready", options->version,
+               (int)getpid());
     bool ok = loop(server, err);
+    engine_log_write(&server->log);
     if (!ok || server->tasks || !queue_has_left(&server->queue)) {
         listener_close(&server->listener);
         *end = SERVER_ABANDONED;
         return ok;
     }
     queue_free(&server->queue);
-    engine_log(&server->options->log, "the engine ends");
+    engine_log(&server->log, MESSAGE_INFO, 0, "the engine ends");
     tear_down(server);
     return true;
 }

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "engine/server/log.h"
 
 /*
  * The engine's protocol side: one thread that polls every viewer's socket and never waits for any
@@ -18,10 +17,11 @@ enum server_end {
 };
 
 struct server_options {
-    struct engine_log log;
+    int log_fd; /* for messages, opened for appending; -1: none */
     const char *version;
     int private_fd; /* serve this one connection and end with it; -1: listen for this user */
-    int signal_fd;  /* a signalfd: each signal read asks to end, more urgently each time; or -1 */
+    const char *system_root; /* the folder that holds /proc and /sys; NULL: "/" */
+    int signal_fd; /* a signalfd: each signal read asks to end, more urgently each time; or -1 */
 };
 
 /*

@@ -18,6 +18,7 @@
 
 struct server {
     const struct server_options *options;
+    struct engine_log log;
     struct queue queue;
     struct telemetry *telemetry;
     struct device_table devices;

@@ -31,15 +31,44 @@ static void add_run_figures(json_t *object, const struct run_device *device)
     json_object_set_new(object, "wait_s", json_finite(device ? device->wait_s : NAN));
 }
 
-/* Load of a CPU device: of its own cores while it trains, of all that we may use otherwise. */
-static double cpu_load(const struct server *server, const struct snapshot *snapshot,
-                       const struct run_device *device)
+/* CPUs of a CPU device: its own while it trains, all that we may use otherwise. */
+static const int *device_cpus(const struct server *server, const struct snapshot *snapshot,
+                              const struct run_device *device, int *count)
 {
     int threads = snapshot->cpu_threads;
+    *count = server->cpu_count;
     if (!device || !cpus_suffice(&snapshot->list, threads, server->cpu_count))
-        return telemetry_load(&snapshot->sample, server->cpus, server->cpu_count);
-    int first = first_cpu(&snapshot->list, threads, (int)(device - snapshot->device));
-    return telemetry_load(&snapshot->sample, server->cpus + first, threads);
+        return server->cpus;
+    *count = threads;
+    return server->cpus + first_cpu(&snapshot->list, threads, (int)(device - snapshot->device));
+}
+
+static json_t *sensor_json(const struct device_sensors *sensors, enum sensor sensor)
+{
+    double figure = sensor < SENSOR_FIGURES ? sensors->figure[sensor] : NAN;
+    switch (sensor) {
+    case SENSOR_THROTTLE:
+        return sensors->throttle_known ? json_any_text(sensors->throttle) : json_null();
+    case SENSOR_TEMPERATURE:
+    case SENSOR_POWER:
+    case SENSOR_POWER_LIMIT:
+        return json_finite(figure);
+    default:
+        return isfinite(figure) ? json_integer((json_int_t)llround(figure)) : json_null();
+    }
+}
+
+static void add_sensors(json_t *object, const struct device_sensors *sensors)
+{
+    json_t *missing = json_object();
+    for (int i = 0; i < SENSOR_COUNT; i++) {
+        json_t *value = sensor_json(sensors, (enum sensor)i);
+        const char *reason = sensors->missing[i].text;
+        if (json_is_null(value) && *reason)
+            json_object_set_new(missing, sensor_name((enum sensor)i), json_any_text(reason));
+        json_object_set_new(object, sensor_name((enum sensor)i), value);
+    }
+    json_object_set_new(object, "missing", missing);
 }
 
 static json_t *device_json(const struct server *server, const struct snapshot *snapshot,
@@ -48,15 +77,23 @@ static json_t *device_json(const struct server *server, const struct snapshot *s
     json_t *object = device_info_json(info);
     double load = NAN;
     uint64_t used = 0, total = info->memory_bytes;
+    struct device_sensors sensors;
     if (info->id.kind == DEVICE_CPU) {
-        load = cpu_load(server, snapshot, device);
+        int count;
+        const int *cpus = device_cpus(server, snapshot, device, &count);
+        load = telemetry_load(&snapshot->sample, cpus, count);
+        cpu_figures_of(&snapshot->sample.sensors, cpus, count, &sensors);
         used = snapshot->sample.memory_used;
-        total = snapshot->sample.memory_total;
+        if (snapshot->sample.memory_total) /* not before the first sample */
+            total = snapshot->sample.memory_total;
+    } else {
+        device_sensors_init(&sensors, "the engine reads no sensors of this kind of device");
     }
     json_object_set_new(object, "load", json_finite(load));
     json_object_set_new(object, "memory_used", known_bytes(used));
     json_object_set_new(object, "memory_total", known_bytes(total));
     add_run_figures(object, device);
+    add_sensors(object, &sensors);
     return object;
 }
 
@@ -100,9 +137,8 @@ static json_t *devices_json(const struct server *server, struct snapshot *snapsh
 static json_t *queue_json(const struct queue *queue)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < queue->count; i++)
-        if (queue->records[i]->status == RUN_QUEUED)
-            json_array_append_new(list, json_integer(queue->records[i]->number));
+    for (size_t i = 0; i < queue->waiting_count; i++)
+        json_array_append_new(list, json_integer(queue->waiting[i]->number));
     return list;
 }
 

@@ -78,10 +78,20 @@ bool task_submit(struct task *task, const json_t *params, json_t **result, struc
 {
     struct spec spec;
     long number;
+    const char *note = "";
+    /* The note is the record's, all else the spec's. */
+    json_t *settings = json_object();
+    if (!settings || json_object_update(settings, (json_t *)(uintptr_t)params) != 0) {
+        json_decref(settings);
+        return error_memory(err, "submission");
+    }
+    json_object_del(settings, "note");
     spec_init(&spec);
-    bool ok = spec_from_json(&spec, params, err) && spec_validate(&spec, err) &&
-              run_resolve(&spec, err) && queue_add(task->queue, &spec, &number, err);
+    bool ok = json_get_string(params, "note", &note, err) && record_check_note(note, "note", err) &&
+              spec_from_json(&spec, settings, err) && spec_validate(&spec, err) &&
+              run_resolve(&spec, err) && queue_add(task->queue, &spec, note, &number, err);
     spec_free(&spec);
+    json_decref(settings);
     if (ok)
         *result = json_pack("{s:I}", "run", (json_int_t)number);
     return ok;

@@ -34,7 +34,7 @@ void server_accept_connections(struct server *server, double now)
         }
         if (server->connection_count < CONNECTION_LIMIT) {
             if (!server_add_connection(server, fd, &err))
-                engine_log(&server->options->log, "%s", err.text);
+                engine_log(&server->log, MESSAGE_WARNING, 0, "%s", err.text);
             continue;
         }
         struct connection *refused = connection_new(fd, 0);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run_state.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/text.h"
 
@@ -60,7 +58,7 @@ static void look(struct run *run, struct watch *watch)
         watch->signs = signs;
         watch->last_sign = now;
     }
-    if (stop != RUN_GO_ON)
+    if (stop >= RUN_STOP_STEP)
         atomic_store(&run->cut, true);
     if (watch->give_up == 0) {
         if (stop == RUN_STOP_NOW) {
@@ -90,20 +88,4 @@ bool run_command(struct run *run, worker_task task, double work_flops, struct er
             break;
     }
     return !rendezvous_aborted(run->meeting, &culprit, err);
-}
-
-void run_wait_while_paused(struct run *run, double *paused_s)
-{
-    struct timespec nap = {.tv_nsec = 20000000L};
-    double begin = clock_seconds();
-    if (!atomic_load(&run->control->paused))
-        return;
-    run->paused = true;
-    progress_phase(run, run->phase);
-    while (atomic_load(&run->control->paused) && run_stop_asked(run) == RUN_GO_ON) {
-        nanosleep(&nap, NULL);
-        progress_tick(run);
-    }
-    run->paused = false;
-    *paused_s += clock_seconds() - begin;
 }

@@ -6,14 +6,6 @@
 #include "base/clock.h"
 #include "engine/train/order.h"
 
-/* A new learning rate counts from the next step on. */
-static void take_lr(struct run *run)
-{
-    double lr = atomic_exchange(&run->control->lr, 0);
-    if (isfinite(lr) && lr > 0)
-        run->lr = lr;
-}
-
 static void set_step(struct run *run, long begin)
 {
     struct figures *figures = &run->figures;
@@ -55,7 +47,6 @@ static bool take_step(struct run *run, long begin, struct error *err)
 {
     struct step_part parts[SPEC_MAX_DEVICES];
     double loss = 0, start = clock_seconds();
-    take_lr(run);
     set_step(run, begin);
     if (!run_command(run, member_step, step_flops(run), err))
         return false;
@@ -83,8 +74,9 @@ bool run_epoch(struct run *run, long epoch, struct error *err)
     order_fill(&order, run->order);
     for (long begin = 0; begin < run->train_rows && run->figures.steps < run->total_steps;
          begin += run->spec.batch) {
-        run_wait_while_paused(run, &paused_s);
-        run->stopped = run_stop_asked(run) != RUN_GO_ON;
+        if (!run_wait_while_paused(run, &paused_s, err) || !run_take_changes(run, err))
+            return false;
+        run->stopped = run_stop_asked(run) >= RUN_STOP_STEP;
         if (run->stopped)
             break;
         if (!take_step(run, begin, err))

@@ -16,7 +16,7 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
         most = rows > most ? rows : most;
     }
     *done = false;
-    atomic_store(&run->cut, run_stop_asked(run) != RUN_GO_ON);
+    atomic_store(&run->cut, run_stop_asked(run) >= RUN_STOP_STEP);
     if (atomic_load(&run->cut))
         return true;
     progress_phase(run, PHASE_EVAL);

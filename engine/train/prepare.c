@@ -37,9 +37,7 @@ static bool open_data(struct run *run, struct error *err)
     struct order order = order_make(ORDER_SEQUENTIAL, 0, 1, (uint32_t)run->test_rows);
     order_fill(&order, run->test_order);
     run->steps_per_epoch = (run->train_rows + spec->batch - 1) / spec->batch;
-    run->total_steps = spec->epochs * run->steps_per_epoch;
-    if (spec->max_steps > 0 && spec->max_steps < run->total_steps)
-        run->total_steps = spec->max_steps;
+    run->total_steps = run_count_steps(run);
     return true;
 }
 

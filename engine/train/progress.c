@@ -52,6 +52,13 @@ static void show_devices(struct run *run)
     }
 }
 
+/* Where the run ends as things stand. */
+static long last_step(const struct run *run)
+{
+    long epoch_end = run->figures.epoch.epoch * run->steps_per_epoch;
+    return run->stops_after_epoch && epoch_end < run->total_steps ? epoch_end : run->total_steps;
+}
+
 /* From the mean times of a step and of an evaluation so far; NAN before the first step. */
 static double time_left(const struct run *run)
 {
@@ -61,9 +68,9 @@ static double time_left(const struct run *run)
         return 0;
     if (figures->steps == 0)
         return NAN;
-    long steps = run->total_steps - figures->steps;
+    long last = last_step(run), steps = last - figures->steps;
     long evaluations =
-        (run->total_steps + run->steps_per_epoch - 1) / run->steps_per_epoch - figures->evaluations;
+        (last + run->steps_per_epoch - 1) / run->steps_per_epoch - figures->evaluations;
     double evaluation_s = figures->evaluations ? figures->eval_s / (double)figures->evaluations : 0;
     return (double)steps * trained_s / (double)figures->steps + (double)evaluations * evaluation_s;
 }

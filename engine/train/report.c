@@ -174,6 +174,16 @@ bool report_epoch(struct run *run, struct error *err)
         err);
 }
 
+bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err)
+{
+    return emit(run,
+                json_pack("{s:s, s:I, s:I, s:I, s:s, s:o*, s:o*}", "event", "retune", "epoch",
+                          (json_int_t)run->figures.epoch.epoch, "step",
+                          (json_int_t)run->figures.steps, "total_steps",
+                          (json_int_t)run->total_steps, "what", what, "from", from, "to", to),
+                err);
+}
+
 void report_end(struct run *run, const struct error *err)
 {
     const struct figures *figures = &run->figures;

@@ -16,15 +16,17 @@ static bool finish_epoch(struct run *run, bool *done, struct error *err)
     if (!evaluated)
         return true;
     bool whole = run->figures.epoch.steps == run->steps_per_epoch;
-    *done = run->figures.steps == run->total_steps;
-    return (!whole || figures_count_epoch(&run->figures, err)) && report_epoch(run, err);
+    return (!whole || figures_count_epoch(&run->figures, err)) && report_epoch(run, err) &&
+           run_settle(run, done, err);
 }
 
 static bool train(struct run *run, struct error *err)
 {
     bool done = run->total_steps == 0, evaluated;
     if (done) {
-        /* Nothing to train: the figures of the initial weights. */
+        /* Nothing to train: the figures of the initial weights. The devices are not prepared for
+         * more. */
+        atomic_store(&run->control->epochs, RUN_EPOCHS_FINAL);
         if (!run_evaluate(run, &evaluated, err))
             return false;
         run->stopped = !evaluated;

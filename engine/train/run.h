@@ -19,19 +19,38 @@
 
 enum run_phase { PHASE_PREPARE, PHASE_TRAIN, PHASE_EVAL, PHASE_SAVE, PHASE_ENDED };
 
+/* Ascending urgency. */
 enum run_stop {
     RUN_GO_ON,
-    RUN_STOP_STEP, /* finish after the running step, save weights if asked */
-    RUN_STOP_NOW,  /* drop everything as soon as the devices answer */
+    RUN_STOP_EPOCH, /* finish after the running epoch and its evaluation, save weights if asked; may
+                       be taken back until then */
+    RUN_STOP_STEP,  /* finish after the running step, save weights if asked */
+    RUN_STOP_NOW,   /* drop everything as soon as the devices answer */
 };
 
-/* Written by any thread, read by the run between steps (STEP) and inside waits (NOW). */
+/*
+ * What others want of a run. Written by any thread with the functions below, read by the run
+ * between steps, and NOW also inside waits. Every change is reported as a "retune" event when it
+ * takes effect.
+ */
 struct run_control {
-    atomic_int stop;   /* enum run_stop */
-    _Atomic double lr; /* > 0: learning rate from the next step on; 0: the spec's. Set back to 0 by
-                          the run when it has taken it. */
+    atomic_int stop;    /* enum run_stop */
+    _Atomic double lr;  /* > 0: learning rate from the next step on; 0: as it is. Set back to 0 by
+                           the run when it has taken it. */
+    atomic_long epochs; /* > 0: how many are wanted; 0: as many as before. Set back likewise, and to
+                           RUN_EPOCHS_FINAL when it is too late for another number. */
     atomic_bool paused;
 };
+
+#define RUN_EPOCHS_FINAL (-1)
+
+void run_control_init(struct run_control *control);
+/* Ask for the end; never less urgently than before. STEP and NOW end a pause. */
+void run_control_stop(struct run_control *control, enum run_stop how);
+/* Take RUN_STOP_EPOCH back. False: the run is being stopped already. */
+bool run_control_go_on(struct run_control *control);
+/* Ask for another number of epochs, above 0. False: the last one has been trained already. */
+bool run_control_set_epochs(struct run_control *control, long epochs);
 
 /* Newest figures of a device in a run. */
 struct run_device {
@@ -56,7 +75,8 @@ struct run_progress {
 };
 
 struct run_sink {
-    /* An event object of the command line's contract ("run", "step", "epoch", "end"), borrowed. */
+    /* An event object of the command line's contract ("run", "step", "epoch",
+     * "retune", "end"), borrowed. */
     void (*event)(void *context, json_t *event);
     void (*progress)(void *context, const struct run_progress *progress);
     void *context;

@@ -13,8 +13,8 @@
 
 /*
  * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, member.c (what a
- * device's thread does), command.c (having it done), epoch.c, evaluate.c, report.c, progress.c and
- * run.c.
+ * device's thread does), command.c (having it done), epoch.c, evaluate.c, retune.c (changes from
+ * outside), report.c, progress.c and run.c.
  *
  * The calling thread prepares and directs; the workers compute. They take turns: between
  * workers_post and the end of the task the calling thread leaves alone everything here except
@@ -109,6 +109,7 @@ struct run {
 
     enum run_phase phase;
     bool prepared, paused, stopped;
+    bool stops_after_epoch; /* as asked, and may be taken back */
     double lr;
     double epoch_spent_s; /* of the running epoch, without pauses; 0 between epochs */
     double last_progress;
@@ -140,8 +141,21 @@ void member_close(void *context, int index);
 bool run_command(struct run *run, worker_task task, double work_flops, struct error *err);
 /* Has anybody asked for the run's end? */
 enum run_stop run_stop_asked(const struct run *run);
+
+/*
+ * retune.c: between steps, let the changes take effect that others have asked for. A stop for now
+ * or after this step is none of them (run_stop_asked).
+ */
+bool run_take_changes(struct run *run, struct error *err);
 /* Return once the run is not paused (any more). Adds the seconds to *paused_s. */
-void run_wait_while_paused(struct run *run, double *paused_s);
+bool run_wait_while_paused(struct run *run, double *paused_s, struct error *err);
+/*
+ * After an evaluation, with all changes taken: *done if nothing is left to train, and then nothing
+ * can be added any more; run->stopped if the run was to end with this epoch.
+ */
+bool run_settle(struct run *run, bool *done, struct error *err);
+/* Steps of the whole run, by its epochs and limits. */
+long run_count_steps(const struct run *run);
 
 /*
  * epoch.c: train epoch `epoch`, from 1. Ends early, and still returns true, when max_steps is
@@ -156,6 +170,8 @@ bool run_evaluate(struct run *run, bool *done, struct error *err);
 bool report_run(struct run *run, struct error *err);
 bool report_step(struct run *run, double loss, double seconds, struct error *err);
 bool report_epoch(struct run *run, struct error *err);
+/* A change that takes effect now; `from` and `to` (stolen) are NULL where it has none. */
+bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err);
 /* The last event; err is NULL for a run that is done. */
 void report_end(struct run *run, const struct error *err);
 

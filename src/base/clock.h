@@ -5,4 +5,7 @@
 /* Seconds on the monotonic clock: for durations and deadlines, never for dates. */
 double clock_seconds(void);
 
+/* Seconds since 1970: for dates. */
+double clock_date(void);
+
 #endif

@@ -6,14 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names from files and clients stand in messages: keep them from breaking the line or the screen.
- */
-static void replace_controls(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-}
+#include "base/text.h"
 
 bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
 {
@@ -22,7 +15,7 @@ bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    replace_controls(err->text);
+    text_replace_controls(err->text);
     return false;
 }
 
@@ -38,7 +31,7 @@ bool error_errno(struct error *err, const char *format, ...)
     size_t used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used, ": %s",
              strerror_r(number, reason, sizeof reason));
-    replace_controls(err->text);
+    text_replace_controls(err->text);
     return false;
 }
 
@@ -57,7 +50,7 @@ bool error_prefix(struct error *err, const char *format, ...)
     size_t used = strlen(text);
     snprintf(text + used, sizeof text - used, ": %s", err->text);
     memcpy(err->text, text, sizeof text);
-    replace_controls(err->text);
+    text_replace_controls(err->text);
     if (err->kind == ERROR_NONE)
         err->kind = ERROR_FAILED;
     return false;

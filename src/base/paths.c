@@ -85,16 +85,6 @@ char *paths_runtime_dir(struct error *err)
     return path;
 }
 
-static char *model_in(const char *directory, size_t length, const char *name, struct text *searched)
-{
-    char *path = text_format("%.*s/%s.conf", (int)length, directory, name);
-    if (path && access(path, R_OK) == 0)
-        return path;
-    free(path);
-    text_printf(searched, "%s%.*s", searched->length ? ", " : "", (int)length, directory);
-    return NULL;
-}
-
 /* "DIR/NAME" for the directory of the running program; NULL when that is not known. */
 static char *beside_program(const char *name)
 {
@@ -110,21 +100,59 @@ static char *beside_program(const char *name)
     return path_join(self, name);
 }
 
-/* A program run from the folder of its source, not installed, has its models there. */
-static char *model_in_source(const char *name, struct text *searched)
-{
-    char *directory = beside_program("etc/models");
-    char *found = directory && access(directory, X_OK) == 0
-                      ? model_in(directory, strlen(directory), name, searched)
-                      : NULL;
-    free(directory);
-    return found;
-}
-
 bool paths_is_model_file(const char *name)
 {
     size_t length = strlen(name);
     return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0);
+}
+
+/* A directory in a string of its own, which is freed. */
+static bool visit_and_free(char *directory, bool (*visit)(const char *, void *), void *context)
+{
+    bool end = directory && visit(directory, context);
+    free(directory);
+    return end;
+}
+
+void paths_visit_models(bool (*visit)(const char *directory, void *context), void *context)
+{
+    const char *list = getenv("DPARTUI_MODEL_PATH");
+    while (list && *list) {
+        size_t span = strcspn(list, ":");
+        if (span && visit_and_free(strndup(list, span), visit, context))
+            return;
+        list += span + (list[span] == ':');
+    }
+    struct error ignored = ERROR_INIT;
+    char *config = paths_config_home(&ignored);
+    bool end = config && visit_and_free(path_join(config, "models"), visit, context);
+    free(config);
+    if (end || visit(DPARTUI_PKGDATADIR "/models", context))
+        return;
+    /* A program run from the folder of its source, not installed, has its models there. */
+    char *source = beside_program("etc/models");
+    if (source && access(source, X_OK) == 0)
+        visit(source, context);
+    free(source);
+}
+
+struct model_search {
+    const char *name;
+    char *found;
+    struct text searched;
+};
+
+static bool model_in(const char *directory, void *context)
+{
+    struct model_search *search = context;
+    char *path = text_format("%s/%s.conf", directory, search->name);
+    if (path && access(path, R_OK) == 0) {
+        search->found = path;
+        return true;
+    }
+    free(path);
+    text_printf(&search->searched, "%s%s", search->searched.length ? ", " : "", directory);
+    return false;
 }
 
 char *paths_find_model(const char *name, struct error *err)
@@ -135,34 +163,15 @@ char *paths_find_model(const char *name, struct error *err)
             error_memory(err, name);
         return copy;
     }
-    struct text searched = TEXT_INIT;
-    char *found = NULL;
-    const char *list = getenv("DPARTUI_MODEL_PATH");
-    while (list && *list && !found) {
-        size_t span = strcspn(list, ":");
-        if (span)
-            found = model_in(list, span, name, &searched);
-        list += span + (list[span] == ':');
-    }
-    struct error ignored = ERROR_INIT;
-    char *config = found ? NULL : paths_config_home(&ignored);
-    char *own = config ? path_join(config, "models") : NULL;
-    if (!found && own)
-        found = model_in(own, strlen(own), name, &searched);
-    if (!found)
-        found = model_in(DPARTUI_PKGDATADIR "/models", strlen(DPARTUI_PKGDATADIR "/models"), name,
-                         &searched);
-    if (!found)
-        found = model_in_source(name, &searched);
-    if (!found) {
-        const char *places = text_cstr(&searched);
+    struct model_search search = {.name = name, .searched = TEXT_INIT};
+    paths_visit_models(model_in, &search);
+    if (!search.found) {
+        const char *places = text_cstr(&search.searched);
         error_set(err, ERROR_USAGE, "no model '%s': %s.conf is in none of %s", name, name,
                   places ? places : "the model directories");
     }
-    free(own);
-    free(config);
-    text_free(&searched);
-    return found;
+    text_free(&search.searched);
+    return search.found;
 }
 
 char *paths_sibling_program(const char *name, struct error *err)

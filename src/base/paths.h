@@ -25,6 +25,12 @@ char *paths_runtime_dir(struct error *err);
 bool paths_is_model_file(const char *name_or_file);
 
 /*
+ * The directories in which models are looked for, in that order; `visit` ends it by returning
+ * true. They need not exist.
+ */
+void paths_visit_models(bool (*visit)(const char *directory, void *context), void *context);
+
+/*
  * Find a model description: a path is taken as it is (paths_is_model_file); otherwise NAME.conf
  * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, the
  * installed $(pkgdatadir)/models, and etc/models beside the running program. The error lists the

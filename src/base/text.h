@@ -31,6 +31,14 @@ void text_consume(struct text *text, size_t count);
 const char *text_cstr(struct text *text);
 void text_free(struct text *text);
 
+/*
+ * Control characters, those of one byte and U+0080 to U+009F, become '?', so that text from outside
+ * moves no cursor and breaks no line. What is no UTF-8 stays as it is otherwise.
+ */
+void text_replace_controls(char *text);
+/* Does the text hold any of them? */
+bool text_has_controls(const char *text);
+
 /* printf into a new string the caller frees; NULL when memory ran out. */
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -34,7 +34,7 @@ static void draw_cell(const struct ui *ui, struct surface *surface, struct rect 
     } else {
         enum style plain = known->in_run ? STYLE_NORMAL : STYLE_LABEL;
 
-        draw_load(surface, y, area.x + places[BAR].x, places[BAR].w, known, ui->load_style);
+        draw_load(surface, y, area.x + places[BAR].x, places[BAR].w, known, ui->preferences.load);
         list_cell(surface, area, y, &columns[LOAD], &places[LOAD], plain,
                   figure_percent(&figure, known->load));
         list_cell(surface, area, y, &columns[ROWS], &places[ROWS],
@@ -103,7 +103,7 @@ void device_cells(const struct ui *ui, struct surface *surface, struct rect area
     drop_unknown(devices, count, shown);
     if (width < SHORT_BELOW)
         shown[NAME].width = SHORT_LABEL;
-    if (ui->load_style == LOAD_NUMBER)
+    if (ui->preferences.load == LOAD_NUMBER)
         shown[BAR].width = shown[BAR].most = 0;
     columns_place(shown, COLUMNS, width, places);
     if (count > visible)

@@ -74,7 +74,7 @@ static void choose_columns(const struct ui *ui, const struct form_device *device
     bool known[COLUMNS];
 
     find_known(devices, count, known);
-    known[BAR] = ui->load_style != LOAD_NUMBER;
+    known[BAR] = ui->preferences.load != LOAD_NUMBER;
     for (int i = 0; i < COLUMNS; i++) {
         columns[i] = all_columns[i];
         if (!known[i])
@@ -111,7 +111,7 @@ static void draw_figures(const struct ui *ui, struct surface *surface, struct re
     snprintf(pcie, sizeof pcie, "%s/%s", in, figure_count(&f[PCIE], device->pcie_tx));
     if (!isfinite(device->pcie_rx) && !isfinite(device->pcie_tx))
         text[PCIE] = "-";
-    draw_load(surface, y, area.x + places[BAR].x, places[BAR].w, device, ui->load_style);
+    draw_load(surface, y, area.x + places[BAR].x, places[BAR].w, device, ui->preferences.load);
     draw_times(surface, y, area.x + places[TIMES].x, places[TIMES].w, &times);
     for (int i = LOAD; i < COLUMNS; i++) {
         enum style style = plain;

@@ -18,6 +18,15 @@ draw_part panel_header, panel_status, panel_keys;
 /* Of the dashboard. */
 draw_part panel_devices, panel_chart, panel_form, panel_runs;
 
+/* What the key bar shows on a screen of so many columns, from the left; returns how many items, at
+ * most ACTION_ENTRIES. */
+struct key_bar_item {
+    size_t entry; /* of the table of actions */
+    int x, w;
+};
+enum { KEY_BAR_RANKS = 4 };
+int key_bar_fill(const struct ui *ui, int columns, struct key_bar_item *items);
+
 /* Whether `panel` has the keys, for its heading and its cursor. */
 bool panel_focused(const struct ui *ui, enum panel panel);
 /* A list's heading: its name in the first column, the columns' titles behind it. */
@@ -30,6 +39,23 @@ void list_cell(struct surface *surface, struct rect area, int y, const struct li
 int list_scroll(int line, int count, int visible);
 /* `line` of `count` after an action that walks through lines, `page` at a time for pages. */
 int list_move(int line, int count, int page, enum action action);
+/*
+ * One run in one column, as every list of runs shows it: the text into `buffer`, and its style.
+ */
+enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
+                    char *buffer, size_t size);
+/* A line of such a list: all its columns that have a place. */
+void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
+             const struct list_column *columns, const struct column_place *places,
+             const struct state_run *run);
+/* Its status, with the place in the queue or what has been asked of it: "queued 2". */
+enum style run_status_text(const struct ui *ui, const struct state_run *run, char *buffer,
+                           size_t size);
+/* Local date and time of seconds since 1970, "-" when not known: "11-20 17:14", or `whole`, with
+ * year and seconds. */
+void date_text(double seconds, bool whole, char *buffer, size_t size);
+/* A line about the run in focus: its error, its note, or what it trains. */
+void run_hint(const struct ui *ui, char *buffer, size_t size);
 /* The text being typed, with its cursor always in sight. */
 void draw_editor(const struct editor *editor, struct surface *surface, int y, int x, int w);
 

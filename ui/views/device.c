@@ -39,7 +39,7 @@ static void add(struct page *page, enum style style, const char *label, const ch
 {
     while (page->count < LINES) {
         struct line *line = &page->lines[page->count++];
-        size_t length = text_line(value, page->width);
+        size_t length = text_line_length(value, page->width);
 
         *line = (struct line){.label = label, .style = style};
         snprintf(line->value, sizeof line->value, "%.*s", (int)length, value);

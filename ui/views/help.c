@@ -1,39 +1,117 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "ui/views/views.h"
 
-enum { KEY_WIDTH = 14, MOST_WIDTH = 74 };
+/*
+ * What the keys do: first where the help was opened, then everywhere else. Two columns on wide
+ * screens.
+ */
+
+enum { KEY_WIDTH = 16, COLUMN_WIDTH = 76, LINES_MOST = ACTION_ENTRIES + 8 };
+
+/* A line is a heading or an entry of the table of actions. */
+struct help_line {
+    const char *heading;
+    size_t entry;
+};
+
+static const struct {
+    const char *heading;
+    unsigned contexts;
+} sections[] = {
+    {"Devices", CONTEXT_DEVICES},
+    {"Next run, settings", CONTEXT_FORM | CONTEXT_SETTINGS},
+    {"Runs", CONTEXT_RUNS | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE | CONTEXT_LOG},
+    {"Chart", CONTEXT_DASHBOARD},
+    {"Everywhere", CONTEXT_VIEWS},
+    {"Questions and typed values", CONTEXT_QUESTION | CONTEXT_PROMPT | CONTEXT_PALETTE},
+};
+
+static int list_lines(const struct ui *ui, struct help_line *lines)
+{
+    unsigned here = ui_view_contexts(ui, ui->behind[VIEW_HELP]);
+    size_t entries;
+    const struct action_entry *table = actions_table(&entries);
+    bool listed[ACTION_ENTRIES] = {false};
+    int count = 0;
+
+    lines[count++] = (struct help_line){"Here", 0};
+    for (size_t i = 0; i < entries; i++)
+        if ((table[i].contexts & here) && ui->keymap.key[i][0] != 0) {
+            lines[count++] = (struct help_line){NULL, i};
+            listed[i] = true;
+        }
+    for (size_t s = 0; s < sizeof sections / sizeof sections[0]; s++) {
+        int heading = count;
+
+        for (size_t i = 0; i < entries; i++) {
+            if (listed[i] || !(table[i].contexts & sections[s].contexts))
+                continue;
+            if (count == heading)
+                lines[count++] = (struct help_line){sections[s].heading, 0};
+            lines[count++] = (struct help_line){NULL, i};
+            listed[i] = true;
+        }
+    }
+    return count;
+}
+
+static void draw_line(const struct ui *ui, struct surface *surface, struct rect area,
+                      const struct help_line *line)
+{
+    size_t entries;
+    const struct action_entry *table = actions_table(&entries);
+    char keys[KEYMAP_TEXT_SIZE];
+    int x = area.x + KEY_WIDTH + 1, w = area.w - KEY_WIDTH - 1;
+
+    if (line->heading != NULL) {
+        surface_text(surface, area.y, area.x, area.w, STYLE_STRONG, line->heading);
+        return;
+    }
+    surface_text(surface, area.y, area.x, KEY_WIDTH < area.w ? KEY_WIDTH : area.w, STYLE_KEY,
+                 ui->keymap.key[line->entry][0] != 0 ? keymap_text(&ui->keymap, line->entry, keys)
+                                                     : "-");
+    if (w > 0)
+        surface_text(surface, area.y, x, w, STYLE_NORMAL, table[line->entry].description);
+}
+
+static int columns_across(int width)
+{
+    return width >= 2 * COLUMN_WIDTH + 2 ? 2 : 1;
+}
+
+static int lines_down(int count, int width)
+{
+    return (count + columns_across(width) - 1) / columns_across(width);
+}
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
-    size_t count;
-    const struct action_entry *table = actions_table(&count);
-    int width = area.w < MOST_WIDTH ? area.w : MOST_WIDTH;
-    int height = area.h < (int)count + 2 ? area.h : (int)count + 2;
-    int visible = height - 2;
-    int first = list_scroll(ui->line, (int)count, visible);
-    struct rect box = {area.y + (area.h - height) / 2, area.x + (area.w - width) / 2, height,
-                       width};
+    struct help_line lines[LINES_MOST];
+    int count = list_lines(ui, lines);
+    int across = columns_across(area.w);
+    int down = lines_down(count, area.w);
+    int first = ui->line < down - area.h ? ui->line : down - area.h;
+    int width = area.w / across;
 
     (void)err;
-    surface_fill(surface, area, STYLE_NORMAL);
-    surface_box(surface, box, visible < (int)count ? "Keys - Up and Down for more" : "Keys");
-    for (int i = 0; i < visible && first + i < (int)count; i++) {
-        const struct action_entry *entry = &table[first + i];
-        int y = box.y + 1 + i, x = box.x + 2, end = box.x + box.w - 2;
+    first = first < 0 ? 0 : first;
+    for (int c = 0; c < across; c++)
+        for (int i = 0; i < area.h && first + i < down; i++) {
+            int at = c * down + first + i;
+            struct rect line = {area.y + i, area.x + c * width, 1, width - (c + 1 < across)};
 
-        surface_text(surface, y, x, KEY_WIDTH < end - x ? KEY_WIDTH : end - x, STYLE_KEY,
-                     entry->keys);
-        surface_text(surface, y, x + KEY_WIDTH + 1, end - x - KEY_WIDTH - 1, STYLE_NORMAL,
-                     entry->description);
-        if (first + i == ui->line)
-            surface_restyle(surface, y, x, end - x, STYLE_CURSOR);
-    }
+            if (at < count)
+                draw_line(ui, surface, line, &lines[at]);
+        }
     return true;
 }
 
 static bool act(struct ui *ui, enum action action)
 {
-    size_t count;
+    struct help_line lines[LINES_MOST];
+    int page = ui->rows - 3, down = lines_down(list_lines(ui, lines), ui->columns);
 
     switch (action) {
     case ACTION_UP:
@@ -42,12 +120,24 @@ static bool act(struct ui *ui, enum action action)
     case ACTION_PAGE_DOWN:
     case ACTION_FIRST:
     case ACTION_LAST:
-        actions_table(&count);
-        ui->line = list_move(ui->line, (int)count, 10, action);
+        ui->line = list_move(ui->line, down - page + 1, page, action);
         return true;
     default:
         return false;
     }
+}
+
+static void hint(const struct ui *ui, char *buffer, size_t size)
+{
+    char keys[KEYMAP_TEXT_SIZE] = "";
+    size_t count;
+    const struct action_entry *table = actions_table(&count);
+
+    for (size_t i = 0; i < count; i++)
+        if (table[i].action == ACTION_PALETTE)
+            keymap_text(&ui->keymap, i, keys);
+    snprintf(buffer, size, "Up and Down for more; %s finds an action by its name; `man dpartui`",
+             keys);
 }
 
 const struct view view_help = {
@@ -56,4 +146,5 @@ const struct view view_help = {
     .contexts = CONTEXT_HELP,
     .draw = draw,
     .act = act,
+    .hint = hint,
 };

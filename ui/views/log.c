@@ -61,7 +61,7 @@ static int make_rows(const struct ui *ui, const int *lines, int count, int width
             rows[made++] = (struct row){line, i, NULL, 0};
         for (int row = 1; row == 1 || *text != '\0'; row++) {
             /* The last row takes what is left and is cut when drawn. */
-            size_t length = row < MOST_ROWS ? text_line(text, width) : strlen(text);
+            size_t length = row < MOST_ROWS ? text_line_length(text, width) : strlen(text);
 
             rows[made++] = (struct row){line, i, text, length};
             text += length;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/telemetry/device_sensors.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void device_sensors_init(struct device_sensors *sensors, const char *reason)
+{
+    *sensors = (struct device_sensors){.throttle_known = false};
+    for (int i = 0; i < SENSOR_FIGURES; i++)
+        sensors->figure[i] = NAN;
+    for (int i = 0; i < SENSOR_COUNT; i++)
+        snprintf(sensors->missing[i].text, sizeof sensors->missing[i].text, "%s", reason);
+}
+
+const char *sensor_name(enum sensor sensor)
+{
+    static const char *const names[SENSOR_COUNT] = {
+        [SENSOR_TEMPERATURE] = "temperature_c", [SENSOR_POWER] = "power_w",
+        [SENSOR_POWER_LIMIT] = "power_limit_w", [SENSOR_CLOCK] = "clock_mhz",
+        [SENSOR_CLOCK_MAX] = "clock_max_mhz",   [SENSOR_PCIE_RX] = "pcie_rx",
+        [SENSOR_PCIE_TX] = "pcie_tx",           [SENSOR_THROTTLE] = "throttle",
+    };
+    return names[sensor];
+}

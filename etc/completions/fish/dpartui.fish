@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+#
+# fish completion for dpartui.
+# Made by 'dpartui completion fish' from the program's own tables: change those.
+
+# The command that was given; fails when it is another one than $argv.
+function __dpartui_command --argument-names wanted
+    set -l words (commandline -opc)
+    set -l command "$words[2]"
+    if string match -q -- '-*' "$command"
+        set command ''
+    end
+    test "$command" = "$wanted"
+end
+
+function __dpartui_first
+    test (count (commandline -opc)) -eq 1
+end
+
+# Is this the argument NUMBER of COMMAND, some of whose options take arguments?
+function __dpartui_argument --argument-names command number
+    __dpartui_command $command; or return
+    set -l words (commandline -opc)
+    set -l takes $argv[3..-1]
+    set -l place 0
+    set -l option ''
+    set -l ended ''
+    for word in $words[3..-1]
+        if test -n "$option"
+            set option ''
+        else if test -n "$ended"; or not string match -q -- '-?*' $word
+            set place (math $place + 1)
+        else if test "$word" = --
+            set ended yes
+        else if contains -- $word $takes
+            set option $word
+        end
+    end
+    test -z "$option"; and test $place -eq (math $number - 1)
+end
+
+# Offer an argument: SOURCE (words that only the machine knows), FILES ('*': any, '/': folders,
+# else their ending), LIST (not empty: with commas), and fixed words.
+function __dpartui_offer --argument-names source files list
+    set -l program (string replace -r '^~/' "$HOME/" -- (commandline -opc)[1])
+    set -l token (commandline -ct | string replace -r '^--[^=]*=' '')
+    set -l before ''
+    if test -n "$list"
+        set before (string replace -r '[^,]*$' '' -- "$token")
+    end
+    printf '%s\n' $argv[4..-1]
+    if test -n "$source"
+        for word in ($program completion words $source 2>/dev/null)
+            printf '%s\n' "$before$word"
+        end
+    end
+    if test -n "$files"
+        set -l ending (string replace -r '^[*/]$' '' -- $files | string escape --style=regex)
+        if test $files = /
+            set ending /
+        end
+        # A command that has no completions of its own is offered all files.
+        complete -C "__dpartui_nothing $token" | string match -r '.*(?:/|'$ending')$'
+    end
+end
+
+complete -c dpartui -e
+complete -c dpartui -f
+complete -c dpartui -n __dpartui_first -a train -d 'Submit a run and follow it to its end'
+complete -c dpartui -n __dpartui_first -a devices -d 'List the devices of this machine'
+complete -c dpartui -n __dpartui_first -a model -d 'Show a network\'s layers, parameters, FLOPs and memory'
+complete -c dpartui -n __dpartui_first -a runs -d 'List the engine\'s runs'
+complete -c dpartui -n __dpartui_first -a show -d 'Show a run, epoch by epoch'
+complete -c dpartui -n __dpartui_first -a stop -d 'Stop a run, or take it out of the queue'
+complete -c dpartui -n __dpartui_first -a fetch -d 'Download fashion-mnist, mnist or cifar10'
+complete -c dpartui -n __dpartui_first -a completion -d 'Print a shell\'s script for completion'
+complete -c dpartui -n __dpartui_first -a engine -d 'Start, stop or look at the background engine'
+complete -c dpartui -n __dpartui_first -a screen -d 'Write the workbench\'s screen as text'
+complete -c dpartui -n "__dpartui_command ''" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'network, by name or from a model description'
+complete -c dpartui -n "__dpartui_command ''" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'fashion-mnist, mnist, cifar10, glyphs, random:ROWSxCOLUMNS or a folder'
+complete -c dpartui -n "__dpartui_command ''" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'where named data lie'
+complete -c dpartui -n "__dpartui_command ''" -l devices -x -a "(__dpartui_offer 'devices' '' ',' 'all')" -d 'cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all'
+complete -c dpartui -n "__dpartui_command ''" -l gpus -x -d 'the first N GPUs'
+complete -c dpartui -n "__dpartui_command ''" -l cpu-threads -x -d 'threads of a CPU device; 0: its share of the cores'
+complete -c dpartui -n "__dpartui_command ''" -l batch -x -d 'rows of a mini-batch, over all devices'
+complete -c dpartui -n "__dpartui_command ''" -l lr -x -d 'learning rate'
+complete -c dpartui -n "__dpartui_command ''" -l momentum -x -d 'of the SGD'
+complete -c dpartui -n "__dpartui_command ''" -l weight-decay -x -d 'of the SGD'
+complete -c dpartui -n "__dpartui_command ''" -l epochs -x -d 'passes over the training rows'
+complete -c dpartui -n "__dpartui_command ''" -l seed -x -d 'of weights, order, dropout and made data'
+complete -c dpartui -n "__dpartui_command ''" -l split -x -a "(__dpartui_offer '' '' '' 'chunk' 'even' 'balanced' 'weighted:' 'auto')" -d 'chunk, even, balanced or weighted:W0,W1,...'
+complete -c dpartui -n "__dpartui_command ''" -l sync -x -a "(__dpartui_offer '' '' '' 'allreduce' 'reduce-broadcast' 'central')" -d 'allreduce, reduce-broadcast or central'
+complete -c dpartui -n "__dpartui_command ''" -l sync-bn -f -a "(__dpartui_offer '' '' '' 'yes' 'no')" -d 'BatchNorm statistics over all devices'
+complete -c dpartui -n "__dpartui_command ''" -l dtype -x -a "(__dpartui_offer '' '' '' 'default' 'f32' 'tf32' 'bf16')" -d 'f32, tf32 or bf16'
+complete -c dpartui -n "__dpartui_command ''" -l init -x -a "(__dpartui_offer '' '.safetensors' '' 'default' 'normal:')" -d 'normal:STD, default or a .safetensors file'
+complete -c dpartui -n "__dpartui_command ''" -l order -x -a "(__dpartui_offer '' '' '' 'shuffle' 'sequential')" -d 'shuffle or sequential'
+complete -c dpartui -n "__dpartui_command ''" -l train-rows -x -d 'use the first N training rows; 0: all'
+complete -c dpartui -n "__dpartui_command ''" -l test-rows -x -d 'use the first N test rows; 0: all'
+complete -c dpartui -n "__dpartui_command ''" -l max-steps -x -d 'stop after N steps in all; 0: no limit'
+complete -c dpartui -n "__dpartui_command ''" -l save -x -a "(__dpartui_offer '' '*' '')" -d 'write the final weights as safetensors'
+complete -c dpartui -n "__dpartui_command ''" -l log -x -a "(__dpartui_offer '' '*' '')" -d 'write the events, one JSON object a line'
+complete -c dpartui -n "__dpartui_command ''" -l start -d 'submit that run at once, unless one goes on'
+complete -c dpartui -n "__dpartui_command ''" -l charset -x -a "(__dpartui_offer '' '' '' 'auto' 'utf8' 'ascii')" -d 'auto (by the locale), utf8 or ascii'
+complete -c dpartui -n "__dpartui_command ''" -l palette -x -a "(__dpartui_offer '' '' '' 'default' 'colour-blind')" -d 'colours: default or colour-blind'
+complete -c dpartui -n "__dpartui_command ''" -l background -x -a "(__dpartui_offer '' '' '' 'auto' 'dark' 'light')" -d 'of the terminal: auto, dark or light'
+complete -c dpartui -n "__dpartui_command ''" -l canvas -x -a "(__dpartui_offer '' '' '' 'auto' 'braille' 'quadrant' 'ascii')" -d 'of curves: auto, braille, quadrant or ascii'
+complete -c dpartui -n "__dpartui_command ''" -l mono -d 'no colours'
+complete -c dpartui -n "__dpartui_command ''" -l record -x -a "(__dpartui_offer '' '*' '')" -d 'write down the session for `dpartui screen --replay`'
+complete -c dpartui -n "__dpartui_command ''" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command ''" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_command 'train'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'network, by name or from a model description'
+complete -c dpartui -n "__dpartui_command 'train'" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'fashion-mnist, mnist, cifar10, glyphs, random:ROWSxCOLUMNS or a folder'
+complete -c dpartui -n "__dpartui_command 'train'" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'where named data lie'
+complete -c dpartui -n "__dpartui_command 'train'" -l devices -x -a "(__dpartui_offer 'devices' '' ',' 'all')" -d 'cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all'
+complete -c dpartui -n "__dpartui_command 'train'" -l gpus -x -d 'the first N GPUs'
+complete -c dpartui -n "__dpartui_command 'train'" -l cpu-threads -x -d 'threads of a CPU device; 0: its share of the cores'
+complete -c dpartui -n "__dpartui_command 'train'" -l batch -x -d 'rows of a mini-batch, over all devices'
+complete -c dpartui -n "__dpartui_command 'train'" -l lr -x -d 'learning rate'
+complete -c dpartui -n "__dpartui_command 'train'" -l momentum -x -d 'of the SGD'
+complete -c dpartui -n "__dpartui_command 'train'" -l weight-decay -x -d 'of the SGD'
+complete -c dpartui -n "__dpartui_command 'train'" -l epochs -x -d 'passes over the training rows'
+complete -c dpartui -n "__dpartui_command 'train'" -l seed -x -d 'of weights, order, dropout and made data'
+complete -c dpartui -n "__dpartui_command 'train'" -l split -x -a "(__dpartui_offer '' '' '' 'chunk' 'even' 'balanced' 'weighted:' 'auto')" -d 'chunk, even, balanced or weighted:W0,W1,...'
+complete -c dpartui -n "__dpartui_command 'train'" -l sync -x -a "(__dpartui_offer '' '' '' 'allreduce' 'reduce-broadcast' 'central')" -d 'allreduce, reduce-broadcast or central'
+complete -c dpartui -n "__dpartui_command 'train'" -l sync-bn -f -a "(__dpartui_offer '' '' '' 'yes' 'no')" -d 'BatchNorm statistics over all devices'
+complete -c dpartui -n "__dpartui_command 'train'" -l dtype -x -a "(__dpartui_offer '' '' '' 'default' 'f32' 'tf32' 'bf16')" -d 'f32, tf32 or bf16'
+complete -c dpartui -n "__dpartui_command 'train'" -l init -x -a "(__dpartui_offer '' '.safetensors' '' 'default' 'normal:')" -d 'normal:STD, default or a .safetensors file'
+complete -c dpartui -n "__dpartui_command 'train'" -l order -x -a "(__dpartui_offer '' '' '' 'shuffle' 'sequential')" -d 'shuffle or sequential'
+complete -c dpartui -n "__dpartui_command 'train'" -l train-rows -x -d 'use the first N training rows; 0: all'
+complete -c dpartui -n "__dpartui_command 'train'" -l test-rows -x -d 'use the first N test rows; 0: all'
+complete -c dpartui -n "__dpartui_command 'train'" -l max-steps -x -d 'stop after N steps in all; 0: no limit'
+complete -c dpartui -n "__dpartui_command 'train'" -l save -x -a "(__dpartui_offer '' '*' '')" -d 'write the final weights as safetensors'
+complete -c dpartui -n "__dpartui_command 'train'" -l log -x -a "(__dpartui_offer '' '*' '')" -d 'write the events, one JSON object a line'
+complete -c dpartui -n "__dpartui_command 'train'" -l json -d 'print the events as JSON, one object a line'
+complete -c dpartui -n "__dpartui_command 'train'" -l detach -d 'submit the run, print its number and return'
+complete -c dpartui -n "__dpartui_command 'train'" -l foreground -d 'train in a private engine that ends with the command'
+complete -c dpartui -n "__dpartui_command 'train'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'train'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_command 'devices'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'devices'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'devices'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_command 'model'" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'lay it out for these data'
+complete -c dpartui -n "__dpartui_command 'model'" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'where named data lie'
+complete -c dpartui -n "__dpartui_command 'model'" -l batch -x -d 'rows of a mini-batch, over all devices'
+complete -c dpartui -n "__dpartui_command 'model'" -l devices -x -a "(__dpartui_offer 'devices' '' ',' 'all')" -d 'cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all'
+complete -c dpartui -n "__dpartui_command 'model'" -l cpu-threads -x -d 'threads of a CPU device; 0: its share of the cores'
+complete -c dpartui -n "__dpartui_command 'model'" -l split -x -a "(__dpartui_offer '' '' '' 'chunk' 'even' 'balanced' 'weighted:' 'auto')" -d 'chunk, even, balanced or weighted:W0,W1,...'
+complete -c dpartui -n "__dpartui_command 'model'" -l train-rows -x -d 'use the first N training rows; 0: all'
+complete -c dpartui -n "__dpartui_command 'model'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'model'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'model'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_argument 'model' 1 --data --data-dir --batch --devices --cpu-threads --split --train-rows" -f -k -a "(__dpartui_offer 'models' '.conf' '')"
+complete -c dpartui -n "__dpartui_command 'runs'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'runs'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'runs'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_command 'show'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'show'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'show'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_argument 'show' 1" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_command 'stop'" -l now -d 'do not wait for the step at work, save nothing'
+complete -c dpartui -n "__dpartui_command 'stop'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'stop'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_argument 'stop' 1" -f -k -a "(__dpartui_offer 'live-runs' '' '')"
+complete -c dpartui -n "__dpartui_command 'fetch'" -l from -x -d 'another place that has the files: http, https, ftp or file'
+complete -c dpartui -n "__dpartui_command 'fetch'" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'put them into a folder below DIR'
+complete -c dpartui -n "__dpartui_command 'fetch'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'fetch'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_argument 'fetch' 1 --from --data-dir" -f -k -a "(__dpartui_offer '' '' '' 'fashion-mnist' 'mnist' 'cifar10')"
+complete -c dpartui -n "__dpartui_command 'completion'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'completion'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_argument 'completion' 1" -f -k -a "(__dpartui_offer '' '' '' 'bash' 'zsh' 'fish')"
+complete -c dpartui -n "__dpartui_command 'engine'" -l now -d 'stop: end a run that goes on, and lose it'
+complete -c dpartui -n "__dpartui_command 'engine'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'engine'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'engine'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_argument 'engine' 1" -f -k -a "(__dpartui_offer '' '' '' 'start' 'stop' 'status')"
+complete -c dpartui -n "__dpartui_command 'screen'" -l size -x -d 'of the screen; default 80x24'
+complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'compare' 'log' 'settings' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, device or help'
+complete -c dpartui -n "__dpartui_command 'screen'" -l keys -x -d 'pressed before, such as \'<Tab>3\''
+complete -c dpartui -n "__dpartui_command 'screen'" -l replay -x -a "(__dpartui_offer '' '*' '')" -d 'of a recorded session instead of the engine\'s state'
+complete -c dpartui -n "__dpartui_command 'screen'" -l at -x -d 'of that session; default: its end'
+complete -c dpartui -n "__dpartui_command 'screen'" -l ansi -d 'with the terminal\'s codes for colours'
+complete -c dpartui -n "__dpartui_command 'screen'" -l colours -x -d 'how many: 256, 16, 8, or 0 for none'
+complete -c dpartui -n "__dpartui_command 'screen'" -l charset -x -a "(__dpartui_offer '' '' '' 'auto' 'utf8' 'ascii')" -d 'auto (by the locale), utf8 or ascii'
+complete -c dpartui -n "__dpartui_command 'screen'" -l palette -x -a "(__dpartui_offer '' '' '' 'default' 'colour-blind')" -d 'colours: default or colour-blind'
+complete -c dpartui -n "__dpartui_command 'screen'" -l background -x -a "(__dpartui_offer '' '' '' 'auto' 'dark' 'light')" -d 'of the terminal: auto, dark or light'
+complete -c dpartui -n "__dpartui_command 'screen'" -l canvas -x -a "(__dpartui_offer '' '' '' 'auto' 'braille' 'quadrant' 'ascii')" -d 'of curves: auto, braille, quadrant or ascii'
+complete -c dpartui -n "__dpartui_command 'screen'" -l output -x -a "(__dpartui_offer '' '*' '')" -d 'write to this file'
+complete -c dpartui -n "__dpartui_command 'screen'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'screen'" -l version -d 'show the version'
