@@ -133,7 +133,10 @@ class FakeEngine:
         reply = {'jsonrpc': '2.0', 'id': request['id']}
         with self.lock:
             try:
-                reply['result'] = getattr(self, 'do_' + method)(params)
+                answer = getattr(self, 'do_' + method, None)
+                if answer is None:
+                    raise ValueError('the fake engine cannot %s' % method)
+                reply['result'] = answer(params)
             except ValueError as error:
                 reply['error'] = {'code': -32602, 'message': str(error)}
             self._send([client], reply)
