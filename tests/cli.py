@@ -263,6 +263,23 @@ class Training(Case):
         self.assertIn("random:200x10", self.good("runs"))
         self.assertIn("EPOCH", self.good("show", "1"))
 
+    def test_notes_and_stops_after_an_epoch(self):
+        self.bad(2, "train", *ENDLESS, "--note", "two\nlines")
+        run = self.good("train", *ENDLESS, "--detach", "--note", "warm start").strip()
+        self.wait_for("an epoch", lambda: self.good_json("show", run)["epochs"])
+        self.assertRegex(self.good("runs"), r"NOTE\n.* warm start\n")
+        self.assertIn("note: warm start\n", self.good("show", run))
+        self.assertIn("exclude", self.bad(2, "stop", run, "--now", "--after-epoch"))
+        self.good("stop", run, "--after-epoch")
+        self.wait_status(int(run), "stopped")
+        shown = self.good_json("show", run)
+        self.assertEqual([change["what"] for change in shown["retunes"]], ["stop_after_epoch"])
+        self.assertFalse(shown["epochs"][-1]["partial"])
+        self.assertEqual(sum(point["steps"] for point in shown["points"]),
+                         shown["epochs"][-1]["step"])
+        self.assertIn("changed on the way\n  to stop after this epoch after step ",
+                      self.good("show", run))
+
     def test_detached_runs_are_queued(self):
         numbers = [int(self.good("train", *ENDLESS, "--detach")) for _ in range(2)]
         self.assertEqual(self.good_json("train", *ENDLESS, "--detach"), {"run": 3})

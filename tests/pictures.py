@@ -66,7 +66,7 @@ class Pictures(unittest.TestCase):
         self.assertLessEqual(max(map(len, lines)), 100)
         self.assertIn('epoch 4/10', lines[0])
         self.assertIn('Test accuracy', picture)
-        self.assertIn('Runs', self.good('--view', 'runs'))
+        self.assertIn('1 run, by number', self.good('--view', 'runs'))
         # It asks, and changes nothing.
         self.good('--keys', 'sxyp<Esc>')
         self.assertLessEqual({method for method, _ in engine.requests},

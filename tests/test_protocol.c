@@ -357,6 +357,7 @@ int main(void)
     srunner_add_suite(runner, hostile_suite());
     srunner_add_suite(runner, sensor_states_suite());
     srunner_add_suite(runner, changes_suite());
+    srunner_add_suite(runner, keeping_suite());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);

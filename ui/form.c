@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/form.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ui/field.h"
 
 static const char *const keys[FORM_FIELDS] = {
-    [FORM_MODEL] = "model",       [FORM_DATA] = "data", [FORM_DEVICES] = "devices",
-    [FORM_BATCH] = "batch",       [FORM_LR] = "lr",     [FORM_EPOCHS] = "epochs",
-    [FORM_SPLIT] = "split",       [FORM_SYNC] = "sync", [FORM_SYNC_BN] = "sync-bn",
-    [FORM_MOMENTUM] = "momentum", [FORM_SEED] = "seed",
+    [FORM_MODEL] = "model",
+    [FORM_DATA] = "data",
+    [FORM_DEVICES] = "devices",
+    [FORM_BATCH] = "batch",
+    [FORM_LR] = "lr",
+    [FORM_EPOCHS] = "epochs",
+    [FORM_SPLIT] = "split",
+    [FORM_SYNC] = "sync",
+    [FORM_SYNC_BN] = "sync-bn",
+    [FORM_MOMENTUM] = "momentum",
+    [FORM_WEIGHT_DECAY] = "weight-decay",
+    [FORM_INIT] = "init",
+    [FORM_ORDER] = "order",
+    [FORM_DTYPE] = "dtype",
+    [FORM_CPU_THREADS] = "cpu-threads",
+    [FORM_SEED] = "seed",
 };
 
 bool form_init(struct form *form, const struct spec *spec, struct error *err)
@@ -26,7 +39,14 @@ void form_free(struct form *form)
 
 const char *form_label(enum form_field field)
 {
-    return keys[field];
+    switch (field) {
+    case FORM_WEIGHT_DECAY:
+        return "decay";
+    case FORM_CPU_THREADS:
+        return "threads";
+    default:
+        return keys[field];
+    }
 }
 
 const char *form_hint(enum form_field field)
@@ -67,6 +87,32 @@ bool form_step(struct form *form, enum form_field field, int direction, struct e
               strcmp(next, text) == 0 || form_set(form, field, next, err);
     free(text);
     return ok;
+}
+
+bool form_problem(const struct form *form, const struct state *state, char *buffer, size_t size)
+{
+    const struct spec *spec = &form->spec;
+    int devices = form_device_count(form, state);
+    struct error err = ERROR_INIT;
+
+    if (!spec_validate(spec, &err)) {
+        snprintf(buffer, size, "%s", err.text);
+        return true;
+    }
+    if (devices == 0)
+        return false;
+    if (spec->split == SPLIT_EVEN && spec->batch % devices != 0)
+        snprintf(buffer, size, "split even: a batch of %ld rows does not divide by %d devices",
+                 spec->batch, devices);
+    else if (spec->split == SPLIT_WEIGHTED && spec->weight_count != devices)
+        snprintf(buffer, size, "split weighted: %d weights for %d devices", spec->weight_count,
+                 devices);
+    else if (spec->batch < devices)
+        snprintf(buffer, size, "a batch of %ld rows leaves %ld of %d devices without work",
+                 spec->batch, devices - spec->batch, devices);
+    else
+        return false;
+    return true;
 }
 
 bool form_take(struct form *form, const struct spec *spec, struct error *err)

@@ -172,12 +172,14 @@ def main():
 
     recorder = Recorder()
     recorder.connect()
-    recorder.engine.say(1763650000.5, 'info', 'resnet18 on fashion-mnist, 4 devices', 1)
-    recorder.engine.say(1763651000.25, 'warning', 'cuda:1 is slower than the others: its clock is '
-                        'held back by its power cap, 1755 of 1980 MHz; the other devices wait for '
-                        'it in every step', 1)
-    recorder.engine.say(1763740000.0, 'error', 'cuda:2: the GPU has fallen off the bus (Xid 79)', 1)
-    recorder.engine.say(1763740001.0, 'info', 'ready for the next run')
+    recorder.engine.say('info', 1, 'resnet18 on fashion-mnist, 4 devices')
+    recorder.engine.clock += 1000
+    recorder.engine.say('warning', 1, 'cuda:1 is slower than the others: its clock is held back by '
+                        'its power cap, 1755 of 1980 MHz; the other devices wait for it in every '
+                        'step')
+    recorder.engine.clock += 86400
+    recorder.engine.say('error', 1, 'cuda:2: the GPU has fallen off the bus (Xid 79)')
+    recorder.engine.say('info', None, 'ready for the next run')
     recorder.hear_until('ready for')
     recorder.save(folder, 'log')
 
