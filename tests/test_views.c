@@ -31,7 +31,30 @@ static const struct {
     {"retune", "train-2", "r0.05", LINK_UP},
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},
+    {"settings-open", "idle", "S", LINK_UP},
+    {"settings-changed", "idle", "S<Down><Down>+<Down><Down>++<End>+", LINK_UP},
+    {"settings-wrong", "idle", "S<End><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Enter>0<Enter>",
+     LINK_UP},
+    {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
+    {"devices-0", "devices-0", "", LINK_UP},
+    {"devices-16", "train-16", "<End>", LINK_UP},
+    {"devices-16-curves", "train-16", "t", LINK_UP},
+    {"devices-64", "train-64", "<Down>", LINK_UP},
+    {"devices-64-last", "train-64", "t<End>", LINK_UP},
+    {"devices-sensors", "sensors", "t", LINK_UP},
+    {"devices-lost", "device-lost", "", LINK_UP},
+    {"device", "sensors", "<Enter>", LINK_UP},
+    {"device-cpu", "sensors", "i<End>", LINK_UP},
+    {"device-lost", "device-lost", "<Down><Down><Enter>", LINK_UP},
+    {"device-added", "idle", "++<Enter>", LINK_UP},
+    {"log", "log", "L", LINK_UP},
+    {"log-back", "log", "L<Up><Up>", LINK_UP},
+    {"log-filter", "log", "L/gpu BUS", LINK_UP},
+    {"log-filtered", "log", "L/run 1 slower<Enter>", LINK_UP},
+    {"log-nothing", "log", "L/no such words<Enter>", LINK_UP},
+    {"log-oldest", "log", "L<Home>", LINK_UP},
+    {"log-empty", "idle", "L", LINK_UP},
     {"runs-none", "idle", "R", LINK_UP},
     {"runs-few", "train-2", "R<Down> ", LINK_UP},
     {"runs-all", "runs", "R<Down><Down> /run=13<Enter> <Esc>R/run=7<Enter> /<Esc>", LINK_UP},
@@ -48,6 +71,11 @@ static const struct {
     {"run-waiting", "runs", "R<Enter>", LINK_UP},
     {"run-devices", "runs", "R/run=4<Enter><Enter>", LINK_UP},
     {"run-lost", "runs", "R<Down><Down><Enter>", LINK_LOST},
+    {"compare-empty", "idle", "C", LINK_UP},
+    {"compare-2", "compare-2", "C<Down><Down>", LINK_UP},
+    {"compare-8", "compare-8", "C<End>", LINK_UP},
+    {"compare-sweep", "sweep", "Cc", LINK_UP},
+    {"compare-plan", "compare-8", "Cw", LINK_UP},
 };
 
 static const struct {
@@ -178,11 +206,15 @@ static unsigned next_random(unsigned *seed)
 static void press_random_keys(struct replay *replay, int count, unsigned *seed)
 {
     static const char *const keys[] = {
-        "s",       "x",       "r",     "g",      "e",      "u",       "y",     "n",       " ",
-        "+",       "-",       "1",     "2",      "3",      "4",       "c",     "?",       "h",
-        "j",       "k",       "<Tab>", "<Up>",   "<Down>", "<Left>",  "5",     "0",       ".",
-        "R",       "o",       "O",     "/",      "X",      "K",       "J",     "t",       "D",
-        "<Right>", "<Enter>", "<Esc>", "<Home>", "<End>",  "<Enter>", "<Tab>", "<Enter>", "<Esc>",
+        "s",       "x",        "p",          "r",           "n",        "g",           "e",
+        "u",       "y",        " ",          "+",           "-",        "1",           "2",
+        "3",       "4",        "5",          "6",           "0",        ".",           "c",
+        "b",       "f",        "y",          "t",           "o",        "O",           "/",
+        "X",       "K",        "J",          "w",           "i",        "?",           "h",
+        "j",       "k",        "R",          "C",           "L",        "S",           "D",
+        ":",       "P",        "<Tab>",      "<Shift-Tab>", "<Up>",     "<Down>",      "<Left>",
+        "<Right>", "<PageUp>", "<PageDown>", "<Home>",      "<End>",    "<Enter>",     "<Enter>",
+        "<Enter>", "<Esc>",    "<Esc>",      "<Tab>",       "<Delete>", "<Backspace>",
     };
 
     while (count-- > 0)
@@ -228,9 +260,7 @@ END_TEST
 
 int main(void)
 {
-    /* Dates on the screen are local ones. */
-    if (setenv("TZ", "UTC", 1) != 0)
-        return 1;
+    setenv("TZ", "UTC0", 1); /* the log has the time of day */
     Suite *suite = suite_create("views");
     TCase *tests = tcase_create("views");
     int count = (int)(sizeof scenes / sizeof scenes[0]);
