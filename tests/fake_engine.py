@@ -317,9 +317,9 @@ class FakeEngine:
     def _goes_on(self, run):
         return self.live is not None and self.live['run'] == run['run']
 
-    def say(self, level, run, text):
+    def say(self, level, run, text, time=None):
         """A message of the engine."""
-        message = {'number': len(self.messages), 'time': self.clock, 'level': level, 'run': run,
+        message = {'number': len(self.messages), 'time': self.clock if time is None else time, 'level': level, 'run': run,
                    'text': text}
         self.messages.append(message)
         self._send(self.clients, {'jsonrpc': '2.0', 'method': 'log', 'params': message})
@@ -428,6 +428,13 @@ class FakeEngine:
         self.say('error' if error else 'info', run['run'],
                  'run %d failed: %s' % (run['run'], error) if error else
                  'run %d is %s' % (run['run'], status))
+    def lose(self, name, reason):
+        """A device is gone, and with it the run that uses it."""
+        with self.lock:
+            for device in self.machine:
+                if device['device'] == name:
+                    device.update(available=False, reason=reason, load=None, memory_used=None)
+            self.say_state()
 
     def _event(self, params):
         self._send(self.clients, {'jsonrpc': '2.0', 'method': 'event', 'params': params})
