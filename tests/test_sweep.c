@@ -219,7 +219,7 @@ START_TEST(the_same_sweep_twice)
     replay_keys(&replay, "Cx");
     ck_assert_str_eq(replay.ui.question_text,
                      "Take run 2 out of the queue, or all 2 waiting runs of its sweep?");
-    replay_keys(&replay, "s");
+    replay_keys(&replay, "r");
     ck_assert_int_ge(replay.asked_count, 2);
     ck_assert_str_eq(replay.asked[replay.asked_count - 2], "stop {\"run\":3,\"when\":\"step\"}");
     ck_assert_str_eq(replay_last(&replay), "stop {\"run\":2,\"when\":\"step\"}");
@@ -283,18 +283,6 @@ START_TEST(marked_and_selected_runs_choose)
 }
 END_TEST
 
-START_TEST(a_run_of_which_nothing_is_known)
-{
-    ui_connected(&replay.ui);
-    replay_line(&replay, "{\"id\":1,\"method\":\"runs\"}");
-    replay_line(&replay, "{\"id\":1,\"result\":[{\"run\":1,\"status\":\"done\"}]}");
-    replay_keys(&replay, "C<Down><Up><End>c");
-    char *screen = replay_screen(&replay, 24, 80, true);
-    ck_assert_ptr_nonnull(strstr(screen, "No run like this"));
-    free(screen);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("sweep");
@@ -309,7 +297,6 @@ int main(void)
     tcase_add_test(tests, progress_of_a_sweep);
     tcase_add_test(tests, the_same_sweep_twice);
     tcase_add_test(tests, rows_are_walked_through);
-    tcase_add_test(tests, a_run_of_which_nothing_is_known);
     tcase_add_test(tests, marked_and_selected_runs_choose);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

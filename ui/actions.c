@@ -435,7 +435,7 @@ static const struct action_entry table[] = {
     {ACTION_WHOLE_SWEEP,
      "whole-sweep",
      CONTEXT_QUESTION,
-     {'s'},
+     {'r'},
      1,
      "whole sweep",
      "sweep: take all its waiting runs out of the queue"},
