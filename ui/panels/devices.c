@@ -102,6 +102,7 @@ bool panel_devices(const struct ui *ui, struct surface *surface, struct rect are
     for (int i = first; i < count && i < first + visible; i++) {
         int y = area.y + 1 + i - first;
 
+        surface_mark_line(surface, y, area.x, area.w, i);
         draw_device(surface, area, y, places, &devices[i]);
         if (i == line && panel_focused(ui, PANEL_DEVICES))
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
