@@ -515,7 +515,7 @@ class Workbench(unittest.TestCase):
         t.keys('Esc')
         t.expect('3 settings are not saved')
         t.keys('q')
-        t.expect('save (w) before leaving')
+        t.expect('save first (s)')
         t.keys('n', 'S', 'w')
         t.expect('saved in ')
         self.assertTrue(os.path.exists(saved))
