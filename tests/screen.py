@@ -492,7 +492,7 @@ class Workbench(unittest.TestCase):
 
     def program(self, *arguments, **options):
         """The whole program, which has files."""
-        command = [PROGRAM, '--charset', 'ascii', *arguments]
+        command = [PROGRAM, *(arguments or ('--charset', 'ascii'))]
         terminal = Terminal(command, self.folder.name, XDG_CONFIG_HOME=self.folder.name,
                             HOME=self.folder.name, **options)
         self.addCleanup(terminal.close)
@@ -522,7 +522,7 @@ class Workbench(unittest.TestCase):
         t.keys('q', 'q')
         self.assertEqual(t.exit_status(), 0)
         self.assert_restored(t)
-        t = self.program('--background', 'light', DPARTUI_BATCH='64')
+        t = self.program('--charset', 'ascii', '--background', 'light', DPARTUI_BATCH='64')
         t.expect('engine 4242 idle')
         t.keys('S')
         t.expect('palette       colour-blind        saved')
@@ -531,7 +531,8 @@ class Workbench(unittest.TestCase):
         t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
         # Ctrl-C twice leaves even with changes that are not saved.
         t.keys('+')
-        t.expect('* charset')
+        t.expect('* charset       auto')
+        t.expect('…')  # the locale has it
         t.keys('Ctrl-C')
         t.expect('1 setting is not saved')
         t.keys('Ctrl-C')
@@ -543,6 +544,22 @@ class Workbench(unittest.TestCase):
         said = t.screen.dump().replace('\n', '')
         self.assertIn('settings.conf:2: screen.palette: palette', said)
         self.assertIn('remove it', said)
+
+    def test_characters_can_be_changed(self):
+        """To those that the locale does not have, too."""
+        self.engine()
+        t = self.program('--charset', 'auto', LC_ALL='C')
+        t.expect('engine 4242 idle')
+        t.keys('S')
+        t.expect('what to draw with; auto: by t~')
+        t.keys('+')
+        t.expect('* charset       utf8')
+        t.expect('what to draw with; auto: by t…')
+        t.keys('-')
+        t.expect('what to draw with; auto: by t~')
+        self.assertEqual(t.screen.unknown, [])
+        t.keys('q', 'q')
+        self.assertEqual(t.exit_status(), 0)
 
     def storm(self, seed, resizes, keys, charset):
         chance = random.Random(seed)
