@@ -89,6 +89,10 @@ START_TEST(a_second_click_is_enter)
     ck_assert_ptr_eq(replay.ui.prompt, &form_prompt);
     replay_keys(&replay, "77<Enter>");
     ck_assert_int_eq(replay.ui.form.spec.epochs, 77);
+    /* Where there is no line it does nothing. */
+    point("Test accuracy", MOUSE_CLICK);
+    point("Test accuracy", MOUSE_DOUBLE);
+    ck_assert_ptr_null(replay.ui.prompt);
 }
 END_TEST
 
@@ -150,7 +154,7 @@ START_TEST(other_pages_have_lines_too)
     replay_keys(&replay, "S");
     point("palette", MOUSE_CLICK);
     ck_assert_int_eq(replay.ui.line, 2);
-    point("colour-blind", MOUSE_DOUBLE);
+    point("palette", MOUSE_DOUBLE);
     ck_assert_ptr_eq(replay.ui.prompt, &settings_prompt);
     replay_keys(&replay, "<Esc>");
     point("value", MOUSE_CLICK);
@@ -158,7 +162,7 @@ START_TEST(other_pages_have_lines_too)
     replay_keys(&replay, "R");
     const struct state_run *run = ui_run_line(&replay.ui, 1);
     int y, x;
-    find("samples/s", &y, &x);
+    find("speed-up", &y, &x);
     ui_mouse(&replay.ui, ROWS, COLUMNS, y + 2, 4, MOUSE_CLICK);
     ck_assert_int_eq(replay.ui.selected_run, run->run);
     ui_mouse(&replay.ui, ROWS, COLUMNS, y + 2, 4, MOUSE_DOUBLE);
@@ -169,6 +173,7 @@ END_TEST
 START_TEST(actions_are_picked_from_the_palette)
 {
     replay_keys(&replay, ":settings");
+    point("how the screen looks", MOUSE_CLICK);
     point("how the screen looks", MOUSE_DOUBLE);
     ck_assert_int_eq(replay.ui.view, VIEW_SETTINGS);
     ck_assert_ptr_null(replay.ui.prompt);

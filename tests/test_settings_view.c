@@ -192,12 +192,12 @@ START_TEST(quitting_can_save)
     replay_keys(&replay, "S+");
     ui_leave(&replay.ui);
     ck_assert_int_eq(mkdir(replay.keeper.path, 0700), 0);
-    replay_keys(&replay, "w");
+    replay_keys(&replay, "s");
     ck_assert(!replay.ui.quit);
     ck_assert_ptr_nonnull(strstr(replay.ui.message.text, "not saved: "));
     ck_assert_int_eq(rmdir(replay.keeper.path), 0);
     ui_leave(&replay.ui);
-    replay_keys(&replay, "w");
+    replay_keys(&replay, "s");
     ck_assert(replay.ui.quit);
     ck_assert_int_eq(access(replay.keeper.path, F_OK), 0);
 }

@@ -225,7 +225,7 @@ static void answer_leave(struct ui *ui, enum action action)
 }
 
 static const struct question leave_question = {
-    .answers = {ACTION_SAVE, ACTION_YES},
+    .answers = {ACTION_SAVE_FIRST, ACTION_YES},
     .answer = answer_leave,
 };
 
@@ -237,6 +237,6 @@ void ui_leave(struct ui *ui)
         ui->quit = true;
     else
         ui_ask(ui, &leave_question, 0,
-               "%d setting%s not saved: save (w) before leaving, or leave without (y)?", unsaved,
+               "%d setting%s not saved: save first (s), or leave without (y)?", unsaved,
                unsaved == 1 ? " is" : "s are");
 }

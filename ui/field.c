@@ -42,7 +42,7 @@ static const struct field fields[] = {
      inits},
     {"order", "of the rows in each epoch", STEP_WORDS, orders},
     {"charset", "what to draw with; auto: by the locale", STEP_WORDS, NULL},
-    {"colour", "no colours: bold, dim and reverse instead", STEP_WORDS, NULL},
+    {"colour", "no: bold, dim and reverse instead of colours", STEP_WORDS, NULL},
     {"palette", "colour-blind: colours that all eyes can tell apart", STEP_WORDS, NULL},
     {"background", "of the terminal; auto: what it says, else colours for both", STEP_WORDS, NULL},
     {"canvas", "what curves are drawn with; auto: the finest that the characters allow", STEP_WORDS,

@@ -101,18 +101,25 @@ void ui_mouse(struct ui *ui, int rows, int columns, int y, int x, enum mouse_eve
         return;
     ui->message.text[0] = '\0';
     if (click && inside(&layout.keys, y, x)) {
+        ui->picked = false;
         press_key_bar(ui, &layout.keys, x);
         return;
     }
     if (overlaid && !choosing)
         return;
+    /* The list may have scrolled since the first of two clicks, which has put the cursor right. */
+    if (event == MOUSE_DOUBLE) {
+        if (ui->picked)
+            ui_key(ui, KEYCODE_ENTER);
+        return;
+    }
     /* Before the focus moves, which on a small screen moves everything. */
-    int line = click ? line_at(ui, rows, columns, y, x) : -1;
+    int line = event == MOUSE_CLICK ? line_at(ui, rows, columns, y, x) : -1;
     enum panel panel = panel_at(&layout, y, x);
     if (!overlaid && ui->view == VIEW_DASHBOARD && panel != PANEL_COUNT)
         ui->focus = panel;
-    if (!click)
+    if (event == MOUSE_CLICK)
+        ui->picked = pick_line(ui, line);
+    else
         turn_wheel(ui, event == MOUSE_WHEEL_UP);
-    else if (pick_line(ui, line) && event == MOUSE_DOUBLE)
-        ui_key(ui, KEYCODE_ENTER);
 }

@@ -21,6 +21,9 @@
 #undef columns
 #undef lines
 
+/* These need no terminal, or none that can place its cursor. */
+#define INSTEAD "use `dpartui train` or `dpartui screen` instead"
+
 enum { ESCAPE_DELAY_MS = 25, LEAVE_WAIT_MS = 200 };
 
 struct terminal {
@@ -76,21 +79,20 @@ static const char *usable_terminal(struct error *err)
 
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         error_set(err, ERROR_USAGE,
-                  "the workbench needs a terminal and standard %s is none: use `dpartui "
-                  "train`, which also writes to files and pipes, or `dpartui screen` for a picture",
+                  "the workbench needs a terminal and standard %s is none: " INSTEAD,
                   isatty(STDIN_FILENO) ? "output" : "input");
         return NULL;
     }
     if (type == NULL || type[0] == '\0') {
         error_set(err, ERROR_USAGE,
                   "TERM is not set, so the workbench cannot tell what the terminal does: "
-                  "set it or use `dpartui train`");
+                  "set it or " INSTEAD);
         return NULL;
     }
     if (setupterm(type, STDOUT_FILENO, &status) != OK) {
         error_set(err, ERROR_USAGE,
                   "the terminal type TERM=%.64s is not known on this machine: set TERM to "
-                  "one that is (vt100, xterm) or use `dpartui train`",
+                  "one that is (vt100, xterm) or " INSTEAD,
                   type);
         return NULL;
     }
@@ -99,7 +101,7 @@ static const char *usable_terminal(struct error *err)
     if (!usable) {
         error_set(err, ERROR_USAGE,
                   "a terminal of type TERM=%.64s cannot place its cursor, which the "
-                  "workbench needs: use `dpartui train`",
+                  "workbench needs: " INSTEAD,
                   type);
         return NULL;
     }
@@ -141,8 +143,7 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     if (term->screen == NULL) {
         free(term);
         return error_set(err, ERROR_FAILED,
-                         "the terminal could not be set up (TERM=%.64s): use `dpartui train`",
-                         type);
+                         "the terminal could not be set up (TERM=%.64s): " INSTEAD, type);
     }
     cbreak();
     noecho();
@@ -154,9 +155,8 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     curs_set(0);
     term->can_colour = has_colors() && start_color() == OK && use_default_colors() == OK;
     choose_looks(term);
-    term_input_open(&term->input);
-    term_input_marks(true);
-    term_input_mouse(&term->input, preferences->mouse);
+    term_input_open(&term->input, preferences->mouse);
+    term_input_report(&term->input, true);
     term->everything = true;
     *out = term;
     return true;
@@ -200,8 +200,7 @@ bool term_close(struct terminal *term)
     if (term == NULL)
         return false;
     if (taken) {
-        term_input_mouse(&term->input, false);
-        term_input_marks(false);
+        term_input_report(&term->input, false);
         curs_set(1);
         endwin();
         delscreen(term->screen);
@@ -309,8 +308,7 @@ bool term_next(struct terminal *term, struct term_event *event)
 
 void term_suspend(struct terminal *term)
 {
-    (void)term;
-    term_input_marks(false);
+    term_input_report(&term->input, false);
     curs_set(1);
     endwin();
 }
@@ -319,6 +317,6 @@ void term_resume(struct terminal *term)
 {
     reset_prog_mode();
     curs_set(0);
-    term_input_marks(true);
+    term_input_report(&term->input, true);
     term->everything = true;
 }

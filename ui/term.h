@@ -34,8 +34,8 @@ int term_fd(const struct terminal *term);
 void term_size(struct terminal *term, int *rows, int *columns);
 /* Whether the terminal takes output now: a stopped one (Ctrl-S, a stalled line) does not. */
 bool term_writable(const struct terminal *term);
-/* The terminal is closed: reading it would return at once for ever. Asked when poll() reports
- * input but there is no key. */
+/* The terminal is closed: reading it would return at once for ever. To be asked when poll() reports
+ * input, before that is read. */
 bool term_gone(const struct terminal *term);
 
 /* Show a frame of the terminal's size; sends what changed since the last one. */

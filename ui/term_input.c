@@ -3,6 +3,7 @@
 
 #include <curses.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <term.h>
 
@@ -11,9 +12,12 @@
 
 enum { PASTE_BEGIN = KEY_MAX + 1, PASTE_END };
 
-/* A terminal that forgets the second mark would otherwise swallow keys for ever. */
-#define PASTE_SILENCE_S 5.0
-#define DOUBLE_CLICK_S  0.4
+/* A terminal that forgets the end of something would otherwise swallow keys for ever. */
+#define PASTE_SILENCE_S    5.0
+#define SEQUENCE_SILENCE_S 0.5
+#define DOUBLE_CLICK_S     0.4
+
+enum { X10_BYTES = 3, X10_BASE = 32 };
 
 /*
  * What terminals send that call themselves something simpler: editing keys of the VT220 and of
@@ -50,38 +54,54 @@ static const struct {
     {KEY_PPAGE, KEYCODE_PAGE_UP}, {KEY_ENTER, KEYCODE_ENTER},  {KEY_NPAGE, KEYCODE_PAGE_DOWN},
 };
 
-void term_input_open(struct term_input *input)
+void term_input_open(struct term_input *input, bool mouse)
 {
-    *input = (struct term_input){.click_y = -1};
+    *input = (struct term_input){.mouse = mouse, .click_y = -1};
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++)
         if (key_defined(sequences[i].sequence) == 0)
             define_key(sequences[i].sequence, sequences[i].key);
-    mouseinterval(0);
+    /* Curses would wait for more when it is told of a click that it was not asked for. */
+    keyok(KEY_MOUSE, FALSE);
 }
 
-void term_input_marks(bool on)
+/* Unlike all that curses writes this goes through stdio. */
+static void write_modes(const char *sequence)
 {
-    char *string = tigetstr(on ? "BE" : "BD");
+    putp(sequence);
+    fflush(stdout);
+}
+
+static void report_mouse(bool on)
+{
+    if (key_mouse != NULL)
+        write_modes(on ? "\033[?1000h\033[?1006h" : "\033[?1006l\033[?1000l");
+}
+
+void term_input_report(const struct term_input *input, bool on)
+{
+    const char *marks = tigetstr(on ? "BE" : "BD");
 
     /* Descriptions of terminals came to know them late; whoever has a mouse has them. */
-    if (string != NULL && string != (char *)(intptr_t)-1)
-        putp(string);
+    if (marks != NULL && marks != (const char *)(intptr_t)-1)
+        write_modes(marks);
     else if (key_mouse != NULL)
-        putp(on ? "\033[?2004h" : "\033[?2004l");
+        write_modes(on ? "\033[?2004h" : "\033[?2004l");
+    if (input->mouse)
+        report_mouse(on);
 }
 
 void term_input_mouse(struct term_input *input, bool on)
 {
     if (input->mouse != on)
-        mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
+        report_mouse(on);
     input->mouse = on;
 }
 
 /*
- * Behind an escape that comes with more: Alt and a key, or a sequence that nobody here knows. All
- * of it is one key without a meaning; taken apart it would be several with one.
+ * Behind an escape that comes with more: Alt and a key, or a sequence that curses does not know.
+ * All of it is one key without a meaning, or the mouse; taken apart it would be keys with one.
  */
-static int rest_of_escape(void)
+static int behind_escape(struct term_input *input)
 {
     wint_t next;
 
@@ -91,13 +111,15 @@ static int rest_of_escape(void)
         unget_wch((wchar_t)next);
         return KEYCODE_ESCAPE;
     }
-    if (next == '[' || next == 'O')
-        while (get_wch(&next) == OK && next >= 0x20 && next < 0x40)
-            ;
+    if (next == '[' || next == 'O') {
+        input->sequence = next == '[' ? SEQUENCE_CSI : SEQUENCE_SS3;
+        input->length = 0;
+        input->heard = clock_seconds();
+    }
     return KEYCODE_OTHER;
 }
 
-static int plain_key(wint_t key)
+static int plain_key(struct term_input *input, wint_t key)
 {
     switch (key) {
     case '\r':
@@ -106,7 +128,7 @@ static int plain_key(wint_t key)
     case 8:
         return KEYCODE_BACKSPACE;
     case KEYCODE_ESCAPE:
-        return rest_of_escape();
+        return behind_escape(input);
     default:
         return key > 0x10ffff ? KEYCODE_OTHER : (int)key;
     }
@@ -122,46 +144,101 @@ static int named_key(wint_t key)
     return KEYCODE_OTHER;
 }
 
-static void take_click(struct term_input *input, const MEVENT *mouse, struct term_event *event)
+static enum mouse_event click(struct term_input *input, int y, int x)
 {
     double now = clock_seconds();
-    bool again = mouse->y == input->click_y && mouse->x == input->click_x &&
-                 now - input->clicked < DOUBLE_CLICK_S;
+    bool again =
+        y == input->click_y && x == input->click_x && now - input->clicked < DOUBLE_CLICK_S;
 
-    event->mouse = again ? MOUSE_DOUBLE : MOUSE_CLICK;
-    input->click_y = again ? -1 : mouse->y; /* a third one is a first one */
-    input->click_x = mouse->x;
+    input->click_y = again ? -1 : y; /* a third one is a first one */
+    input->click_x = x;
     input->clicked = now;
+    return again ? MOUSE_DOUBLE : MOUSE_CLICK;
 }
 
-static void take_mouse(struct term_input *input, struct term_event *event)
+/* A button at a place that counts from 1; true when it is one that does something. */
+static bool take_button(struct term_input *input, int button, int x, int y,
+                        struct term_event *event)
 {
-    MEVENT mouse;
+    enum { SHIFT_META_CONTROL = 4 | 8 | 16, WHEEL_UP = 64, WHEEL_DOWN = 65 };
 
-    *event = (struct term_event){.kind = TERM_KEY, .key = KEYCODE_OTHER};
-    if (getmouse(&mouse) != OK)
-        return;
-    *event = (struct term_event){.kind = TERM_MOUSE, .y = mouse.y, .x = mouse.x};
-    if (mouse.bstate & BUTTON1_PRESSED)
-        take_click(input, &mouse, event);
-    else
-        event->mouse = mouse.bstate & BUTTON4_PRESSED ? MOUSE_WHEEL_UP : MOUSE_WHEEL_DOWN;
+    *event = (struct term_event){.kind = TERM_MOUSE, .y = y - 1, .x = x - 1};
+    switch (button & ~SHIFT_META_CONTROL) {
+    case 0:
+        event->mouse = click(input, y, x);
+        return true;
+    case WHEEL_UP:
+    case WHEEL_DOWN:
+        event->mouse = button & 1 ? MOUSE_WHEEL_DOWN : MOUSE_WHEEL_UP;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The sequence is whole; true when it makes an event. */
+static bool end_sequence(struct term_input *input, wint_t last, struct term_event *event)
+{
+    int button, x, y;
+
+    input->sequence = SEQUENCE_NONE;
+    input->text[input->length] = '\0';
+    if (last == 'M' && input->mouse && input->length == 0) {
+        input->sequence = SEQUENCE_X10;
+        return false;
+    }
+    return last == 'M' && sscanf(input->text, "<%4d;%4d;%4d", &button, &x, &y) == 3 &&
+           take_button(input, button, x, y, event);
+}
+
+static void keep(struct term_input *input, wint_t key)
+{
+    char bytes[5];
+    size_t count = key <= 0x10ffff ? (size_t)text_encode((char32_t)key, bytes) : 0;
+
+    if (input->length + count < sizeof input->text) {
+        memcpy(input->text + input->length, bytes, count);
+        input->length += count;
+    }
+}
+
+/* One more character of a sequence; true when it makes an event. */
+static bool take_sequence(struct term_input *input, wint_t key, struct term_event *event)
+{
+    const char *text = input->text;
+
+    input->heard = clock_seconds();
+    switch (input->sequence) {
+    case SEQUENCE_X10:
+        keep(input, key < 0x80 ? key : '~');
+        if (input->length < X10_BYTES)
+            return false;
+        input->sequence = SEQUENCE_NONE;
+        return take_button(input, text[0] - X10_BASE, text[1] - X10_BASE, text[2] - X10_BASE,
+                           event);
+    case SEQUENCE_CSI:
+        if (key >= '@' && key <= '~')
+            return end_sequence(input, key, event);
+        keep(input, key);
+        return false;
+    default:
+        input->sequence = SEQUENCE_NONE;
+        return false;
+    }
 }
 
 /* One more key of the pasted text; true when that was the last. */
-static bool take_pasted(struct term_input *input, int status, wint_t key)
+static bool take_pasted(struct term_input *input, int status, wint_t key, struct term_event *event)
 {
-    char bytes[5];
-
     input->heard = clock_seconds();
-    if (status == KEY_CODE_YES)
-        return key == PASTE_END;
-    size_t count = key <= 0x10ffff ? (size_t)text_encode((char32_t)key, bytes) : 0;
-    if (input->length + count < sizeof input->pasted) {
-        memcpy(input->pasted + input->length, bytes, count);
-        input->length += count;
-    }
-    return false;
+    if (status == OK)
+        keep(input, key);
+    if (status != KEY_CODE_YES || key != PASTE_END)
+        return false;
+    input->pasting = false;
+    input->text[input->length] = '\0';
+    *event = (struct term_event){.kind = TERM_PASTE, .text = input->text};
+    return true;
 }
 
 static void begin_paste(struct term_input *input)
@@ -171,31 +248,41 @@ static void begin_paste(struct term_input *input)
     input->heard = clock_seconds();
 }
 
+/* What is not going on any more. */
+static void give_up(struct term_input *input)
+{
+    double silence = clock_seconds() - input->heard;
+
+    if (silence > PASTE_SILENCE_S)
+        input->pasting = false;
+    if (silence > SEQUENCE_SILENCE_S)
+        input->sequence = SEQUENCE_NONE;
+}
+
+/* One key from curses; true when it makes an event. */
+static bool take(struct term_input *input, int status, wint_t key, struct term_event *event)
+{
+    give_up(input);
+    if (input->pasting)
+        return take_pasted(input, status, key, event);
+    if (status == OK && input->sequence != SEQUENCE_NONE && key >= ' ')
+        return take_sequence(input, key, event);
+    input->sequence = SEQUENCE_NONE;
+    if (status == KEY_CODE_YES && key == PASTE_BEGIN) {
+        begin_paste(input);
+        return false;
+    }
+    *event = (struct term_event){.kind = TERM_KEY,
+                                 .key = status == OK ? plain_key(input, key) : named_key(key)};
+    return input->sequence == SEQUENCE_NONE;
+}
+
 bool term_input_next(struct term_input *input, struct term_event *event)
 {
     wint_t key;
 
-    for (int status; (status = get_wch(&key)) != ERR;) {
-        if (input->pasting && clock_seconds() - input->heard > PASTE_SILENCE_S)
-            input->pasting = false;
-        if (input->pasting) {
-            if (!take_pasted(input, status, key))
-                continue;
-            input->pasting = false;
-            input->pasted[input->length] = '\0';
-            *event = (struct term_event){.kind = TERM_PASTE, .text = input->pasted};
+    for (int status; (status = get_wch(&key)) != ERR;)
+        if (take(input, status, key, event))
             return true;
-        }
-        if (status == KEY_CODE_YES && key == PASTE_BEGIN) {
-            begin_paste(input);
-            continue;
-        }
-        if (status == KEY_CODE_YES && key == KEY_MOUSE)
-            take_mouse(input, event);
-        else
-            *event = (struct term_event){.kind = TERM_KEY,
-                                         .key = status == OK ? plain_key(key) : named_key(key)};
-        return true;
-    }
     return false;
 }

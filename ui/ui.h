@@ -162,6 +162,7 @@ struct ui {
     struct run_details details; /* of the run whose details were opened last */
     struct log_choice log;
     struct compare_choice compare;
+    bool picked; /* the last click has put the cursor into a line */
     struct {
         char text[512];
         bool bad;

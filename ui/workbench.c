@@ -78,15 +78,16 @@ static void take_event(struct workbench *w, const struct term_event *event)
 static void take_events(struct workbench *w)
 {
     struct term_event event;
-    bool any = false;
 
+    /* Before anything is read: what was there may make no event yet. */
+    if (term_gone(w->term)) {
+        w->terminal_gone = true;
+        return;
+    }
     while (!w->ui.quit && term_next(w->term, &event)) {
         take_event(w, &event);
-        any = true;
+        w->stale = true;
     }
-    w->stale |= any;
-    if (!any && term_gone(w->term))
-        w->terminal_gone = true;
     if (w->ui.want_redraw) {
         w->ui.want_redraw = false;
         term_resume(w->term);

@@ -123,6 +123,7 @@ void device_cells(const struct ui *ui, struct surface *surface, struct rect area
         struct rect cell = {area.y + 1 + row, area.x + column * (width + gap), 1, width};
 
         draw_cell(ui, surface, cell, shown, places, &devices[i], most_rows);
+        surface_mark_line(surface, cell.y, cell.x, cell.w, i);
         if (i == line && panel_focused(ui, PANEL_DEVICES))
             surface_restyle(surface, cell.y, cell.x, cell.w, STYLE_CURSOR);
     }

@@ -242,6 +242,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
         int y = area.y + 1 + i;
 
         draw_device(ui, surface, area, y, places, &devices[i], most_rows);
+        surface_mark_line(surface, y, area.x, area.w, i);
         if (i == ui->device_line && panel_focused(ui, PANEL_DEVICES))
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
