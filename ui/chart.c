@@ -294,8 +294,9 @@ bool chart_draw(const struct chart *chart, struct surface *surface, struct rect 
         return false;
     draw_legend(chart, surface, area.y, area.x + used + 3, area.x + area.w);
     draw_axes(&plot, surface);
-    surface_text(surface, plot.inside.y + plot.inside.h + 1, area.x + 1, 7, STYLE_LABEL,
-                 chart->x_label != NULL ? chart->x_label : "epoch");
+    surface_right(surface, plot.inside.y + plot.inside.h + 1, area.x,
+                  chart->x_label != NULL ? 7 : 6, STYLE_LABEL,
+                  chart->x_label != NULL ? chart->x_label : "epoch");
     for (int i = 0; i < chart->count; i++)
         draw_series(&plot, &chart->series[i], i % 255 + 1);
     canvas_show(&plot.canvas, surface, plot.inside.y, plot.inside.x);

@@ -154,7 +154,7 @@ bool dashboard_act(struct ui *ui, enum action action)
         change_cpus(ui, action == ACTION_ADD);
         return true;
     case ACTION_LOAD_STYLE:
-        ui->preferences.load = (enum load_style)((ui->preferences.load + 1) % (LOAD_NUMBER + 1));
+        ui->preferences.load = (enum load_style)((ui->preferences.load + 1) % LOAD_STYLES);
         return true;
     case ACTION_EDIT:
         begin_edit(ui);

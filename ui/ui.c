@@ -246,10 +246,8 @@ void ui_connected(struct ui *ui)
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
     ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
     ui_request(ui, REQUEST_RUNS, NULL);
-    if (ui->view == VIEW_RUN)
-        run_details_ask(ui);
-    if (ui->view == VIEW_LOG)
-        view_log.opened(ui);
+    if (view_of(ui->view)->opened != NULL)
+        view_of(ui->view)->opened(ui);
 }
 
 void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
@@ -276,10 +274,10 @@ void ui_notification(struct ui *ui, const json_t *message)
         return;
     if (!state_notification(&ui->state, method, params, &err))
         ui_say(ui, true, "%s", err.text);
+    run_details_event(ui, method, params);
     if (strcmp(method, "log") == 0)
         log_arrived(ui);
     log_lost_devices(ui);
-    run_details_event(ui, method, params);
     control_event(ui, method, params);
     follow_up(ui);
 }
