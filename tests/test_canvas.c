@@ -8,7 +8,7 @@
 #include "ui/format.h"
 #include "ui/surface.h"
 
-static const struct canvas_pen pen = {1, 1, STYLE_SERIES};
+static const struct canvas_pen pen = {1, CANVAS_SOLID, STYLE_SERIES};
 
 static void open_surface(struct surface *surface, int rows, int columns, bool utf8)
 {
@@ -32,7 +32,7 @@ static void check_canvas(const struct canvas *canvas, const char *expected)
 {
     struct surface surface;
 
-    open_surface(&surface, canvas->rows, canvas->columns, canvas->braille);
+    open_surface(&surface, canvas->rows, canvas->columns, canvas->kind != CANVAS_ASCII);
     canvas_show(canvas, &surface, 0, 0);
     check_dump(&surface, expected);
     surface_free(&surface);
@@ -45,7 +45,7 @@ START_TEST(each_braille_dot)
     struct canvas canvas;
 
     for (int i = 0; i < 8; i++) {
-        ck_assert(canvas_open(&canvas, 1, 1, true, &err));
+        ck_assert(canvas_open(&canvas, 1, 1, CANVAS_BRAILLE, &err));
         canvas_dot(&canvas, i % 2, i / 2, 1, STYLE_SERIES);
         check_canvas(&canvas, expected[i]);
         canvas_close(&canvas);
@@ -58,16 +58,16 @@ START_TEST(lines)
     struct error err = ERROR_INIT;
     struct canvas canvas;
 
-    ck_assert(canvas_open(&canvas, 2, 4, true, &err));
+    ck_assert(canvas_open(&canvas, 2, 4, CANVAS_BRAILLE, &err));
     canvas_line(&canvas, 0, 7, 7, 0, &pen);
     check_canvas(&canvas, "  ⡠⠊\n⡠⠊\n");
     canvas_close(&canvas);
-    ck_assert(canvas_open(&canvas, 2, 6, false, &err));
+    ck_assert(canvas_open(&canvas, 2, 6, CANVAS_ASCII, &err));
     canvas_line(&canvas, 0, 5, 5, 0, &pen);
     check_canvas(&canvas, "   .-'\n.-'\n");
     canvas_close(&canvas);
-    ck_assert(canvas_open(&canvas, 1, 4, true, &err));
-    struct canvas_pen dotted = {1, 2, STYLE_SERIES_PAST};
+    ck_assert(canvas_open(&canvas, 1, 4, CANVAS_BRAILLE, &err));
+    struct canvas_pen dotted = {1, CANVAS_DOTS, STYLE_SERIES_PAST};
     canvas_line(&canvas, 0, 0, 7, 0, &dotted);
     check_canvas(&canvas, "⠁⠁⠁⠁\n");
     canvas_close(&canvas);
@@ -79,7 +79,7 @@ START_TEST(a_new_layer_takes_the_cell)
     struct error err = ERROR_INIT;
     struct canvas canvas;
 
-    ck_assert(canvas_open(&canvas, 1, 2, true, &err));
+    ck_assert(canvas_open(&canvas, 1, 2, CANVAS_BRAILLE, &err));
     canvas_dot(&canvas, 0, 0, 1, STYLE_SERIES_PAST);
     canvas_dot(&canvas, 2, 0, 1, STYLE_SERIES_PAST);
     canvas_dot(&canvas, 1, 3, 2, STYLE_SERIES);
@@ -95,7 +95,7 @@ START_TEST(nothing_is_drawn_outside)
     struct error err = ERROR_INIT;
     struct canvas canvas;
 
-    ck_assert(canvas_open(&canvas, 2, 2, true, &err));
+    ck_assert(canvas_open(&canvas, 2, 2, CANVAS_BRAILLE, &err));
     canvas_dot(&canvas, -1, 0, 1, STYLE_SERIES);
     canvas_dot(&canvas, 0, 8, 1, STYLE_SERIES);
     canvas_line(&canvas, -1e300, -5, 1e300, -5, &pen);
@@ -105,7 +105,7 @@ START_TEST(nothing_is_drawn_outside)
     canvas_line(&canvas, -1e9, 0, 1e9, 0, &pen);
     check_canvas(&canvas, "⠉⠉\n\n");
     canvas_close(&canvas);
-    ck_assert(!canvas_open(&canvas, 0, 4, true, &err));
+    ck_assert(!canvas_open(&canvas, 0, 4, CANVAS_BRAILLE, &err));
 }
 END_TEST
 

@@ -21,10 +21,10 @@ START_TEST(round_steps)
     check_ticks(ticks_around(0.1, 2.31, 4), 0, 1, 4, 0);
     check_ticks(ticks_around(-3, 17, 5), -10, 10, 4, 0);
     check_ticks(ticks_around(1234, 5678, 3), 0, 5000, 3, 0);
-    check_ticks(ticks_inside(1, 10, 6), 2, 2, 5, 0);
-    check_ticks(ticks_inside(1, 3, 9), 1, 1, 3, 0);
-    check_ticks(ticks_inside(1, 2, 2), 1, 1, 2, 0);
-    check_ticks(ticks_inside(1, 1000, 5), 500, 500, 2, 0);
+    check_ticks(ticks_inside(1, 10, 6, 1), 2, 2, 5, 0);
+    check_ticks(ticks_inside(1, 3, 9, 1), 1, 1, 3, 0);
+    check_ticks(ticks_inside(1, 2, 2, 1), 1, 1, 2, 0);
+    check_ticks(ticks_inside(1, 1000, 5, 1), 500, 500, 2, 0);
 }
 END_TEST
 
@@ -138,7 +138,7 @@ START_TEST(a_small_chart_in_ascii)
                           .count = 1};
     char *text = draw(&chart, 9, 44, false);
 
-    ck_assert_str_eq(text, "Test accuracy   12: 0.920 best 0.920\n"
+    ck_assert_str_eq(text, "Test accuracy   ---- 12: 0.920 best 0.920\n"
                            "  0.95 +\n"
                            "       |                      ...----'' 12\n"
                            "  0.90 +              ...--'''\n"

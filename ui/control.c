@@ -124,6 +124,13 @@ static void say_why_not(struct ui *ui, enum action action)
     case ACTION_EPOCHS:
         ui_say(ui, false, "no run is going on");
         break;
+    case ACTION_CURSOR_LEFT:
+    case ACTION_CURSOR_RIGHT:
+        ui_say(ui, false, "the run in front has no curve to read yet");
+        break;
+    case ACTION_COMPANION:
+        ui_say(ui, false, "only accuracy and loss have a curve of training and one of the test");
+        break;
     case ACTION_START:
         ui_say(ui, true, "there is no engine to run on yet");
         break;

@@ -10,6 +10,7 @@
 
 #include "ui/control.h"
 #include "ui/overlay.h"
+#include "ui/run_chart.h"
 
 /* The engine sends a state at most this often; faster figures nobody can read. */
 #define WATCH_INTERVAL_S 1.0
@@ -212,6 +213,7 @@ static void follow_up(struct ui *ui)
         else
             ui_say(ui, false, "run %ld goes on: press s to queue the next one", ui->state.live.run);
     }
+    chart_follow(ui);
     ui_want_curves(ui);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ui/actions.h"
+#include "ui/canvas.h"
 #include "ui/editor.h"
 #include "ui/form.h"
 #include "ui/keymap.h"
@@ -94,7 +95,9 @@ struct chart_choice {
     bool reading;    /* the cursor is shown ... */
     double cursor;   /* ... at this epoch */
     double from, to; /* epochs in sight; both 0: all */
-    bool fixed;      /* the y axis stays at low..high */
+    bool follow;     /* a part was in sight with the newest point: it stays in sight */
+    long front;      /* the run that this is about */
+    bool fixed;      /* the y axis stays as values from low to high made it */
     double low, high;
 };
 
@@ -134,6 +137,7 @@ struct ui {
     int device_line; /* in focus in the list of devices */
     int line;        /* in focus in the other views' lists; 0 when one is opened */
     struct chart_choice chart;
+    enum canvas_kind canvas; /* what curves are drawn with */
     struct run_list list;
     struct log_choice log;
     struct {

@@ -4,6 +4,7 @@
 
 #include "ui/control.h"
 #include "ui/format.h"
+#include "ui/run_chart.h"
 #include "ui/views/views.h"
 
 static const struct {
@@ -93,6 +94,8 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         run_hint(ui, buffer, size);
     else if (ui->focus == PANEL_DEVICES)
         device_hint(ui, buffer, size);
+    else if (ui->focus == PANEL_CHART)
+        run_chart_hint(ui, buffer, size);
 }
 
 const struct view view_dashboard = {
