@@ -24,6 +24,10 @@ def accuracy(run, epoch, final=0.93):
     return final - 0.004 * run - 0.22 * math.exp(-0.45 * epoch) + wobble * math.exp(-0.1 * epoch)
 
 
+# What a run keeps that is not part of a run object.
+INSIDE = ('points', 'fine', 'spec')
+
+
 def list_devices(text):
     """'cpu:0-1,cuda:3' as a list of names."""
     names = []
@@ -161,13 +165,14 @@ class FakeEngine:
         return self.machine
 
     def do_runs(self, params):
-        return [{k: v for k, v in run.items() if k not in ('points', 'spec')} for run in self.runs]
+        return [{k: v for k, v in run.items() if k not in INSIDE} for run in self.runs]
 
     def do_show(self, params):
         for run in self.runs:
             if run['run'] == params['run']:
-                return dict({k: v for k, v in run.items() if k not in ('points', 'spec')},
-                            spec=run['spec'], epochs=run['points'], devices=run['devices'])
+                return dict({k: v for k, v in run.items() if k not in INSIDE},
+                            spec=run['spec'], epochs=run['points'], points=run['fine'],
+                            devices=run['devices'])
         raise ValueError('there is no run %s' % params['run'])
 
     def do_submit(self, params):
@@ -179,7 +184,7 @@ class FakeEngine:
         return {}
 
     def do_set_lr(self, params):
-        self.live['lr'] = params['lr']
+        self.retune('lr', params['lr'])
         return {}
 
     # --- what happens
@@ -194,7 +199,8 @@ class FakeEngine:
             'lr': spec['lr'], 'epochs': spec['epochs'], 'epochs_done': 0, 'test_acc': None,
             'best_test_acc': None, 'train_acc': None, 's_per_epoch': None, 'samples_per_s': None,
             'error': None, 'split': spec.get('split', 'chunk'), 'sync': spec.get('sync', 'allreduce'),
-            'seed': spec.get('seed', 1), 'params': 12345, 'points': [], 'spec': spec})
+            'seed': spec.get('seed', 1), 'params': 12345, 'points': [], 'fine': [],
+            'spec': spec})
         self.queue.append(number)
         self.say_state()
         return number
@@ -224,6 +230,7 @@ class FakeEngine:
         with self.lock:
             live = self.live
             run = self.run(live['run'])
+            before = live['step']
             live['step'] = min(live['step'] + count, live['total_steps'])
             live['epoch'] = min((live['step'] + self.steps - 1) // self.steps, live['epochs'])
             live['epoch_step'] = live['step'] - (live['epoch'] - 1) * self.steps
@@ -231,8 +238,35 @@ class FakeEngine:
             live['train_loss'] = 2.3 * math.exp(-live['step'] / 400)
             live['elapsed_s'] = live['step'] * run['batch'] / self.speed(run)
             live['eta_s'] = (live['total_steps'] - live['step']) * run['batch'] / self.speed(run)
+            self._points(run, before)
             if tell:
                 self.say_state()
+
+    def _points(self, run, before):
+        """The points between epochs of the steps since `before`."""
+        live = self.live
+        stride = max(1, -(-live['total_steps'] // 256))
+        for step in range(before // stride * stride + stride, live['step'] + 1, stride):
+            epoch = step / self.steps
+            noise = 0.012 * math.sin(2.4 * step / stride) + 0.008 * math.sin(0.9 * step / stride)
+            value = accuracy(run['run'], epoch) + noise
+            point = {'event': 'point', 'epoch': epoch, 'step': step, 'steps': stride,
+                     'train_loss': 2.0 * (1 - value) + 0.1 + 1.8 * math.exp(-4 * epoch),
+                     'train_acc': min(max(value + 0.01 - 0.7 * math.exp(-4 * epoch), 0), 0.999),
+                     'samples_per_s': self.speed(run) * (1 + noise), 'lr': live['lr']}
+            run['fine'].append(point)
+            self._event(dict(point, run=run['run']))
+
+    def retune(self, what, to=None):
+        """A change to the run that goes on: "lr", "epochs", "pause", ..."""
+        with self.lock:
+            live = self.live
+            event = {'event': 'retune', 'epoch': live['epoch'], 'step': live['step'], 'what': what}
+            if to is not None:
+                event.update({'from': live[what], 'to': to})
+                live[what] = to
+            self.run(live['run']).setdefault('retunes', []).append(event)
+            self._event(dict(event, run=live['run']))
 
     def epoch(self):
         """Finish the epoch that goes on."""

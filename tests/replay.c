@@ -164,9 +164,10 @@ void replay_keys(struct replay *replay, const char *keys)
         const char *name;
         int key;
     } names[] = {
-        {"<Tab>", KEYCODE_TAB},     {"<Enter>", KEYCODE_ENTER}, {"<Esc>", KEYCODE_ESCAPE},
-        {"<Up>", KEYCODE_UP},       {"<Down>", KEYCODE_DOWN},   {"<Left>", KEYCODE_LEFT},
-        {"<Right>", KEYCODE_RIGHT}, {"<Home>", KEYCODE_HOME},   {"<End>", KEYCODE_END},
+        {"<Tab>", KEYCODE_TAB},        {"<Enter>", KEYCODE_ENTER},        {"<Esc>", KEYCODE_ESCAPE},
+        {"<Up>", KEYCODE_UP},          {"<Down>", KEYCODE_DOWN},          {"<Left>", KEYCODE_LEFT},
+        {"<Right>", KEYCODE_RIGHT},    {"<Home>", KEYCODE_HOME},          {"<End>", KEYCODE_END},
+        {"<PageUp>", KEYCODE_PAGE_UP}, {"<PageDown>", KEYCODE_PAGE_DOWN},
     };
 
     while (*keys != '\0') {

@@ -23,7 +23,8 @@ void replay_end(struct replay *replay);
 void replay_recording(struct replay *replay, const char *name, unsigned damage);
 /* One message as text. */
 void replay_line(struct replay *replay, const char *line);
-/* Keys as characters; <Tab>, <Enter>, <Esc>, <Up>, <Down>, <Left>, <Right>, <Home>, <End>. */
+/* Keys as characters; <Tab>, <Enter>, <Esc>, <Up>, <Down>, <Left>, <Right>, <Home>, <End>,
+ * <PageUp>, <PageDown>. */
 void replay_keys(struct replay *replay, const char *keys);
 /* The newest request, "" when there was none. */
 const char *replay_last(const struct replay *replay);

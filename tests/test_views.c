@@ -17,21 +17,29 @@ static const struct {
     const char *name, *recording; /* NULL: no engine */
     const char *keys;
     enum link_state link; /* what becomes of the engine at the end */
+    enum canvas_kind canvas;
 } scenes[] = {
-    {"starting", NULL, "", LINK_STARTING},
-    {"no-engine", NULL, "", LINK_NO_ENGINE},
-    {"lost", "train-2", "", LINK_LOST},
-    {"idle", "idle", "", LINK_UP},
-    {"suggestion", "idle", "<Down> +", LINK_UP},
-    {"train-1", "train-1", "", LINK_UP},
-    {"train-2", "train-2", "", LINK_UP},
-    {"train-8", "train-8", "<Tab><Tab><End>", LINK_UP},
-    {"finished", "finished", "<Tab><Tab><Down><Down>3", LINK_UP},
-    {"edit", "idle", "<Tab><Down><Down><Down><Enter>-7<Enter>", LINK_UP},
-    {"retune", "train-2", "r0.05", LINK_UP},
-    {"stop", "train-2", "x", LINK_UP},
-    {"help", "idle", "?<End>", LINK_UP},
-    {"palette", "train-2", ":ru<Down>", LINK_UP},
+    {"starting", NULL, "", LINK_STARTING, CANVAS_AUTO},
+    {"no-engine", NULL, "", LINK_NO_ENGINE, CANVAS_AUTO},
+    {"lost", "train-2", "", LINK_LOST, CANVAS_AUTO},
+    {"idle", "idle", "", LINK_UP, CANVAS_AUTO},
+    {"suggestion", "idle", "<Down> +", LINK_UP, CANVAS_AUTO},
+    {"train-1", "train-1", "", LINK_UP, CANVAS_AUTO},
+    {"train-2", "train-2", "", LINK_UP, CANVAS_AUTO},
+    {"train-8", "train-8", "<Tab><Tab><End>", LINK_UP, CANVAS_AUTO},
+    {"finished", "finished", "<Tab><Tab><Down><Down>3", LINK_UP, CANVAS_AUTO},
+    {"edit", "idle", "<Tab><Down><Down><Down><Enter>-7<Enter>", LINK_UP, CANVAS_AUTO},
+    {"retune", "train-2", "r0.05", LINK_UP, CANVAS_AUTO},
+    {"stop", "train-2", "x", LINK_UP, CANVAS_AUTO},
+    {"help", "idle", "?<End>", LINK_UP, CANVAS_AUTO},
+    {"palette", "train-2", ":ru<Down>", LINK_UP, CANVAS_AUTO},
+    {"chart-both", "curves", "2b", LINK_UP, CANVAS_AUTO},
+    {"chart-cursor", "curves", "3<Tab><Tab><Tab><Left><PageUp><PageUp><Right>", LINK_UP,
+     CANVAS_AUTO},
+    {"chart-zoom", "curves", "3<Tab><Tab><Tab>++y", LINK_UP, CANVAS_AUTO},
+    {"chart-lr", "curves", "6<Tab><Tab><Tab><Left>", LINK_UP, CANVAS_AUTO},
+    {"chart-marked", "curves", "<Tab><Tab><Down><Down> <Down> <Down> ", LINK_UP, CANVAS_AUTO},
+    {"chart-quadrant", "curves", "3b", LINK_UP, CANVAS_QUADRANT},
 };
 
 static const struct {
@@ -41,6 +49,7 @@ static const struct {
 static void play(struct replay *replay, int scene)
 {
     replay_begin(replay);
+    replay->ui.canvas = scenes[scene].canvas;
     if (scenes[scene].recording != NULL)
         replay_recording(replay, scenes[scene].recording, 0);
     replay_keys(replay, scenes[scene].keys);

@@ -98,8 +98,13 @@ static void add_line(const struct chart *chart, const struct chart_point *a,
 
     if (from > to)
         return;
-    double slope = b->x > a->x && !stepped ? (b->y - a->y) / (b->x - a->x) : 0;
-    double ends[] = {b->y + (from - b->x) * slope, b->y + (to - b->x) * slope};
+    double ends[] = {b->y, b->y};
+    if (!stepped && b->x > a->x) {
+        double t0 = (from - a->x) / (b->x - a->x), t1 = (to - a->x) / (b->x - a->x);
+
+        ends[0] = a->y * (1 - t0) + b->y * t0;
+        ends[1] = a->y * (1 - t1) + b->y * t1;
+    }
     for (int i = 0; i < 2; i++)
         if (isfinite(ends[i]) && ends[i] <= limit) {
             *low = fmin(*low, ends[i]);

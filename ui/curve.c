@@ -131,18 +131,12 @@ double curve_last(const struct curve *curve)
 
 double curve_best(const struct curve *curve)
 {
-    const struct state_run *run = curve->run;
     double best = NAN;
 
-    if (curve->metric == METRIC_LR)
-        return NAN;
-    /* Few steps between epochs can be lucky; whole epochs tell. */
-    for (int i = 0; i < run->point_count; i++) {
-        double value = run->points[i].value[curve->metric];
-
-        /* fmin and fmax pass over NAN. */
-        best = looks[curve->metric].low_is_good ? fmin(best, value) : fmax(best, value);
-    }
+    /* fmin and fmax pass over NAN. */
+    for (int i = 0; i < curve->count && curve->metric != METRIC_LR; i++)
+        best = looks[curve->metric].low_is_good ? fmin(best, curve_value(curve, i))
+                                                : fmax(best, curve_value(curve, i));
     return best;
 }
 

@@ -24,9 +24,6 @@ class Recorder:
         self.engine = FakeEngine(self.folder.name, **machine)
         self.lines = []
         self.last = 0
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(self.engine.path)
-        self.file = self.socket.makefile('r')
 
     def history(self, *runs):
         for spec in runs:
@@ -52,6 +49,9 @@ class Recorder:
         return json.loads(self.lines[-1])
 
     def connect(self):
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(self.engine.path)
+        self.file = self.socket.makefile('r')
         self.ask('hello', version='0.1.0')
         self.ask('watch', interval=1.0)
         self.hear()
@@ -125,6 +125,21 @@ def main():
     recorder.connect()
     recorder.show_all()
     recorder.save(folder, 'finished')
+
+    recorder = Recorder()
+    recorder.history(ONE, TWO, dict(ONE, lr=0.4), dict(TWO, sync='central'))
+    recorder.train(TWO, 2)
+    recorder.engine.step(118)
+    recorder.engine.retune('lr', 0.05)
+    recorder.engine.epoch()
+    recorder.engine.retune('pause')
+    recorder.engine.retune('resume')
+    recorder.engine.step(90)
+    recorder.connect()
+    recorder.show_all()
+    recorder.engine.step(20)
+    recorder.hear_until('"epoch_step": 110')
+    recorder.save(folder, 'curves')
 
 
 if __name__ == '__main__':
