@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/views/views.h"
 #include "words.h"
 
 static void add_word(struct argument *argument, const char *word)
@@ -54,11 +55,11 @@ static void find(struct argument *argument, bool live_run)
         add_word(argument, "all");
     } else if (strcmp(name, "RUN") == 0) {
         argument->source = live_run ? WORDS_LIVE_RUNS : WORDS_RUNS;
+    } else if (strcmp(name, "VIEW") == 0) {
+        for (int i = 0; i < VIEW_COUNT; i++)
+            add_word(argument, view_of((enum view_id)i)->name);
     } else if (strcmp(name, "DATASET") == 0) {
         add_data_names(argument, true);
-    } else if (strcmp(name, "CHARSET") == 0) {
-        for (size_t i = 0; charset_names[i]; i++)
-            add_word(argument, charset_names[i]);
     }
 }
 
@@ -68,9 +69,11 @@ bool argument_of_option(const struct option *option, struct argument *out)
     if (option->kind == OPTION_FLAG)
         return false;
     snprintf(out->name, sizeof out->name, "%s", option->argument ? option->argument : "yes|no");
-    if (option->kind != OPTION_VALUE)
-        for (size_t i = 0; spec_word(option->name, i); i++)
-            add_word(out, spec_word(option->name, i));
+    const char *const *words = preferences_words(option->name);
+    for (size_t i = 0; option->kind == OPTION_VALUE && words && words[i]; i++)
+        add_word(out, words[i]);
+    for (size_t i = 0; option->kind != OPTION_VALUE && spec_word(option->name, i); i++)
+        add_word(out, spec_word(option->name, i));
     if (option->kind != OPTION_SWITCH)
         find(out, false);
     return true;

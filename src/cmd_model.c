@@ -109,11 +109,14 @@ static bool print_memory(const json_t *memory, struct error *err)
 static bool print_model(const json_t *model, struct error *err)
 {
     char input[FORMAT_SIZE], params[FORMAT_SIZE], forward[FORMAT_SIZE], training[FORMAT_SIZE];
-    printf("%s from %s\n", member_text(model, "model"), member_text(model, "source"));
+    char name[FORMAT_TEXT], source[FORMAT_TEXT];
+    printf("%s from %s\n", format_member(name, model, "model"),
+           format_member(source, model, "source"));
     printf("input %s, %.0f classes%s%s\n\n", format_shape(input, json_object_get(model, "input")),
            member_number(model, "classes"),
            json_is_string(json_object_get(model, "data")) ? ", for " : "",
-           json_is_string(json_object_get(model, "data")) ? member_text(model, "data") : "");
+           json_is_string(json_object_get(model, "data")) ? format_member(name, model, "data")
+                                                          : "");
     if (!print_layers(json_object_get(model, "layers"), err))
         return false;
     printf("\n%s parameters (%.0f); %s forward, %s to train, per row\n",

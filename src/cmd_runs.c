@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/event_text.h"
 #include "base/text.h"
 #include "command.h"
 #include "format.h"
@@ -27,14 +28,15 @@ static void add_run(struct table *table, const json_t *run)
     table_cell(table, format_fixed(text, member_number(run, "test_acc"), 3));
     table_cell(table, format_fixed(text, member_number(run, "s_per_epoch"), 1));
     table_cell(table, format_rate(text, member_number(run, "samples_per_s")));
+    table_cell(table, member_text(run, "note"));
 }
 
 static bool print_runs(const json_t *list, struct error *err)
 {
     static const struct column columns[] = {
-        {"RUN", true},      {"STATUS", false}, {"MODEL", false},   {"DATA", false},
-        {"DEVICES", false}, {"BATCH", true},   {"LR", true},       {"EPOCHS", true},
-        {"TEST ACC", true}, {"S/EPOCH", true}, {"SAMPLES/S", true}};
+        {"RUN", true},      {"STATUS", false}, {"MODEL", false},    {"DATA", false},
+        {"DEVICES", false}, {"BATCH", true},   {"LR", true},        {"EPOCHS", true},
+        {"TEST ACC", true}, {"S/EPOCH", true}, {"SAMPLES/S", true}, {"NOTE", false}};
     struct table table;
     size_t index;
     json_t *run;
@@ -89,9 +91,10 @@ static bool call_about_run(struct invocation *invocation, const char *method, js
     return ok;
 }
 
-static void print_setting(const char *key, const json_t *value)
+static void print_setting(const json_t *spec, const char *key)
 {
-    char text[FORMAT_SIZE], name[32];
+    const json_t *value = json_object_get(spec, key);
+    char text[FORMAT_TEXT], name[32];
     snprintf(name, sizeof name, "%s", key);
     for (char *at = name; *at; at++)
         *at = *at == '_' ? '-' : *at;
@@ -100,7 +103,7 @@ static void print_setting(const char *key, const json_t *value)
     else if (json_is_number(value))
         printf("  %-14s%s\n", name, format_general(text, json_number_value(value)));
     else
-        printf("  %-14s%s\n", name, json_is_string(value) ? json_string_value(value) : "-");
+        printf("  %-14s%s\n", name, format_member(text, spec, key));
 }
 
 static bool print_epochs(const json_t *epochs, struct error *err)
@@ -125,22 +128,40 @@ static bool print_epochs(const json_t *epochs, struct error *err)
     return table_end(&table, err);
 }
 
+static void print_retunes(const json_t *retunes)
+{
+    char text[FORMAT_TEXT];
+    size_t index;
+    json_t *retune;
+    if (json_array_size(retunes) > 0)
+        printf("\nchanged on the way\n");
+    json_array_foreach(retunes, index, retune)
+    {
+        printf("  %s\n", event_retune_text(text, sizeof text, retune));
+    }
+}
+
 static bool print_run(const json_t *run, struct error *err)
 {
     char accuracy[FORMAT_SIZE], best[FORMAT_SIZE], time[FORMAT_SIZE], rate[FORMAT_SIZE];
-    char devices[400];
-    const char *key, *error = json_string_value(json_object_get(run, "error"));
-    json_t *value, *epochs = json_object_get(run, "epochs");
-    printf("run %.0f: %s\n", member_number(run, "run"), member_text(run, "status"));
-    if (error)
-        printf("error: %s\n", error);
+    char devices[400], text[FORMAT_TEXT];
+    const char *key;
+    json_t *value, *epochs = json_object_get(run, "epochs"), *spec = json_object_get(run, "spec");
+    bool stopping = json_is_true(json_object_get(run, "stop_after_epoch"));
+    printf("run %.0f: %s%s\n", member_number(run, "run"), format_member(text, run, "status"),
+           stopping ? ", stops after this epoch" : "");
+    if (json_is_string(json_object_get(run, "note")))
+        printf("note: %s\n", format_member(text, run, "note"));
+    if (json_is_string(json_object_get(run, "error")))
+        printf("error: %s\n", format_member(text, run, "error"));
     printf("test acc %s (best %s), %s s/epoch, %s samples/s on %s\n\nsettings\n",
            format_fixed(accuracy, member_number(run, "test_acc"), 3),
            format_fixed(best, member_number(run, "best_test_acc"), 3),
            format_fixed(time, member_number(run, "s_per_epoch"), 1),
            format_rate(rate, member_number(run, "samples_per_s")),
            format_devices(devices, sizeof devices, json_object_get(run, "devices")));
-    json_object_foreach(json_object_get(run, "spec"), key, value) print_setting(key, value);
+    json_object_foreach(spec, key, value) print_setting(spec, key);
+    print_retunes(json_object_get(run, "retunes"));
     if (json_object_get(run, "epochs_left_out"))
         printf("\n%.0f earlier epochs are left out\n", member_number(run, "epochs_left_out"));
     if (json_array_size(epochs) == 0)
@@ -163,13 +184,22 @@ static int run_show(struct invocation *invocation, struct error *err)
 
 static int run_stop(struct invocation *invocation, struct error *err)
 {
-    json_t *params = json_pack("{s:b}", "now", invocation_has(invocation, "now"));
+    bool now = invocation_has(invocation, "now");
+    bool after_epoch = invocation_has(invocation, "after-epoch");
+    if (now && after_epoch) {
+        error_set(err, ERROR_USAGE, "--now and --after-epoch exclude each other");
+        return STATUS_USAGE;
+    }
+    json_t *params = json_pack("{s:s}", "when", now ? "now" : after_epoch ? "epoch" : "step");
     return call_about_run(invocation, "stop", params, NULL, err) ? STATUS_DONE : STATUS_FAILED;
 }
 
 static const struct option json_options[] = {OPTION_JSON, OPTIONS_END};
 static const struct option stop_options[] = {
-    {"now", OPTION_FLAG, NULL, "do not wait for the step at work, save nothing"}, OPTIONS_END};
+    {"after-epoch", OPTION_FLAG, NULL, "finish the epoch at work and evaluate it"},
+    {"now", OPTION_FLAG, NULL, "do not wait for the step at work, save nothing"},
+    OPTIONS_END,
+};
 
 const struct command command_runs = {
     .name = "runs",

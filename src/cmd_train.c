@@ -10,12 +10,18 @@
 /* Checking a run reads its data's headers, which may lie on a slow disk. */
 #define SUBMIT_SECONDS 300.0
 
-static bool submit(struct client *client, const struct spec *spec, long *run, struct error *err)
+static bool submit(struct client *client, const struct spec *spec, const char *note, long *run,
+                   struct error *err)
 {
     json_t *result = NULL;
     json_t *params = spec_to_json(spec);
+    if (params && note && json_object_set_new(params, "note", json_string(note)) != 0) {
+        json_decref(params);
+        params = NULL;
+    }
     if (!params)
-        return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+        return error_set(err, ERROR_USAGE,
+                         "the note, or a name or path among the settings, is not UTF-8");
     if (!client_call(client, "submit", params, SUBMIT_SECONDS, &result, err))
         return false;
     *run = (long)json_integer_value(json_object_get(result, "run"));
@@ -61,7 +67,8 @@ static int run(struct invocation *invocation, struct error *err)
         !(foreground ? session_open_private(&client, err) : session_open(&client, err)))
         return STATUS_FAILED;
     int status = STATUS_FAILED;
-    if (submit(client, &invocation->settings.spec, &number, err))
+    if (submit(client, &invocation->settings.spec, invocation_value(invocation, "note"), &number,
+               err))
         status = detach ? print_number(number, invocation_has(invocation, "json"))
                         : follow(invocation, client, number, err);
     client_close(client);
@@ -70,6 +77,7 @@ static int run(struct invocation *invocation, struct error *err)
 
 static const struct option options[] = {
     OPTIONS_SPEC,
+    {"note", OPTION_VALUE, "TEXT", "a line of your own to know the run by"},
     {"json", OPTION_FLAG, NULL, "print the events as JSON, one object a line"},
     {"detach", OPTION_FLAG, NULL, "submit the run, print its number and return"},
     {"foreground", OPTION_FLAG, NULL, "train in a private engine that ends with the command"},

@@ -1,30 +1,76 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "command.h"
 #include "run_spec.h"
+#include "settings_keeper.h"
 #include "ui/workbench.h"
+
+/* The options that are preferences, by their names. */
+static bool take_preferences(const struct invocation *invocation, struct preferences *preferences,
+                             struct error *err)
+{
+    static const char *const names[] = {"charset", "palette", "background", "canvas"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = invocation_value(invocation, names[i]);
+        if (value && !preferences_set(preferences, names[i], value, err))
+            return error_prefix(err, "--%s", names[i]);
+    }
+    if (invocation_has(invocation, "mono"))
+        preferences->colour = false;
+    return true;
+}
+
+/* For the settings page, which says where values come from. */
+static void mark_given(struct invocation *invocation)
+{
+    const struct option *options = invocation->command->options;
+    for (size_t i = 0; options[i].name; i++)
+        if (invocation->values[i])
+            settings_on_command_line(&invocation->settings,
+                                     strcmp(options[i].name, "mono") == 0   ? "colour"
+                                     : strcmp(options[i].name, "gpus") == 0 ? "devices"
+                                                                            : options[i].name);
+}
+
+static bool run_workbench(struct invocation *invocation, struct settings_keeper *keeper,
+                          struct error *err)
+{
+    struct settings *settings = &invocation->settings;
+    /* The page shows names as they were given; the form and the engine have absolute ones. */
+    if (!settings_keeper_open(keeper, settings, err) || !run_spec_finish(invocation, err))
+        return false;
+    struct workbench_options options = {
+        .spec = settings->spec,
+        .preferences = settings->preferences,
+        .keys = &settings->keys,
+        .record = invocation_value(invocation, "record"),
+        .keeper = &keeper->keeper,
+        .start_run = invocation_has(invocation, "start"),
+    };
+    return workbench_run(&options, err);
+}
 
 static int run(struct invocation *invocation, struct error *err)
 {
-    struct settings *settings = &invocation->settings;
-    const char *charset = invocation_value(invocation, "charset");
-    if (!run_spec_finish(invocation, err) ||
-        (charset && !settings_set_charset(settings, charset, err)))
+    struct settings_keeper keeper;
+    if (!take_preferences(invocation, &invocation->settings.preferences, err))
         return STATUS_FAILED;
-    struct workbench_options options = {
-        .spec = settings->spec,
-        .charset = settings->charset,
-        .colour = settings->colour && !invocation_has(invocation, "mono"),
-        .keys = &settings->keys,
-        .start_run = invocation_has(invocation, "start"),
-    };
-    return workbench_run(&options, err) ? STATUS_DONE : STATUS_FAILED;
+    mark_given(invocation);
+    bool ok = run_workbench(invocation, &keeper, err);
+    settings_keeper_close(&keeper);
+    return ok ? STATUS_DONE : STATUS_FAILED;
 }
 
 static const struct option options[] = {
     OPTIONS_SPEC,
     {"start", OPTION_FLAG, NULL, "submit that run at once, unless one goes on"},
     {"charset", OPTION_VALUE, "CHARSET", "auto (by the locale), utf8 or ascii"},
+    {"palette", OPTION_VALUE, "PALETTE", "colours: default or colour-blind"},
+    {"background", OPTION_VALUE, "SHADE", "of the terminal: auto, dark or light"},
+    {"canvas", OPTION_VALUE, "KIND", "of curves: auto, braille, quadrant or ascii"},
     {"mono", OPTION_FLAG, NULL, "no colours"},
+    {"record", OPTION_VALUE, "FILE", "write down the session for `dpartui screen --replay`"},
     OPTIONS_END,
 };
 

@@ -114,7 +114,8 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
     }
 
 extern const struct command command_workbench, command_train, command_devices, command_runs,
-    command_show, command_stop, command_model, command_fetch, command_completion, command_engine;
+    command_show, command_stop, command_model, command_fetch, command_completion, command_engine,
+    command_screen;
 
 /* All of them, the workbench first; ends with NULL. */
 extern const struct command *const commands[];

@@ -5,13 +5,16 @@
 
 /* Nothing but what bash itself has since version 4.3. */
 static const char head[] =
-    "# bash completion for dpartui -*- shell-script -*-\n"
+    "# SPDX-License-Identifier: MIT\n"
+    "# shellcheck shell=bash\n"
+    "#\n"
+    "# bash completion for dpartui.\n"
     "# Made by 'dpartui completion bash' from the program's own tables: change those.\n"
     "\n"
     "# $1 without its quotes, of which the last may still be open, in `plain`.\n"
     "_dpartui_plain()\n"
     "{\n"
-    "    local text=$1 quote= char i\n"
+    "    local text=$1 quote='' char i\n"
     "    plain=\n"
     "    for ((i = 0; i < ${#text}; i++)); do\n"
     "        char=${text:i:1}\n"
@@ -60,7 +63,9 @@ static const char head[] =
     "# Words that only the machine knows. Where bash only lists them, with what they are.\n"
     "_dpartui_ask()\n"
     "{\n"
-    "    local line program=${words[0]/#'~/'/$HOME/}\n"
+    "    local line program\n"
+    "    _dpartui_plain \"${words[0]}\"\n"
+    "    program=${plain/#'~/'/\"$HOME/\"}\n"
     "    compopt -o nosort 2>/dev/null\n"
     "    while IFS= read -r line; do\n"
     "        if [[ $1 == *runs && ${COMP_TYPE:-9} == @(33|63|64) ]]; then\n"
@@ -84,7 +89,8 @@ static const char head[] =
     "    local name\n"
     "    compopt -o filenames\n"
     "    while IFS= read -r name; do\n"
-    "        if [[ $1 == '*' || -d ${name/#'~/'/$HOME/} || ($1 != / && $name == *\"$1\") ]]; then\n"
+    "        if [[ $1 == '*' || -d ${name/#'~/'/\"$HOME/\"} || ($1 != / && $name == *\"$1\") ]]; "
+    "then\n"
     "            COMPREPLY+=(\"$before$name\")\n"
     "        fi\n"
     "    done < <(compgen -f -- \"$value\")\n"
@@ -94,8 +100,8 @@ static const char head[] =
 static const char tail[] =
     "_dpartui()\n"
     "{\n"
-    "    local words kept plain word value before= command= option= ended= options takes i\n"
-    "    local -i count=0\n"
+    "    local words kept plain word value takes i count=0\n"
+    "    local before='' command='' option='' ended='' options=()\n"
     "    COMPREPLY=()\n"
     "    _dpartui_split\n"
     "    _dpartui_plain \"$kept\"\n"
@@ -123,11 +129,11 @@ static const char tail[] =
     "        value=${value#*=}\n"
     "        _dpartui_argument \"$command ${before%=}\"\n"
     "    elif [[ -z $ended && $value == -* ]]; then\n"
-    "        _dpartui_words $options\n"
+    "        _dpartui_words \"${options[@]}\"\n"
     "    elif [[ -n $command ]]; then\n"
     "        _dpartui_argument \"$command $count\"\n"
     "    elif ((${#words[@]} == 2)); then\n"
-    "        _dpartui_words $_dpartui_commands\n"
+    "        _dpartui_words \"${_dpartui_commands[@]}\"\n"
     "    fi\n"
     "    for i in \"${!COMPREPLY[@]}\"; do\n"
     "        [[ ${COMPREPLY[i]} != *: ]] || compopt -o nospace\n"
@@ -145,10 +151,10 @@ static const char *command_name(const struct command *command)
 static void print_options(const struct command *command)
 {
     struct argument argument;
-    printf("    '%s')\n        options='", command_name(command));
+    printf("    '%s')\n        options=(", command_name(command));
     for (const struct option *option = command->options; option->name; option++)
         printf("--%s ", option->name);
-    printf("--help --version'\n        takes='");
+    printf("--help --version)\n        takes='");
     const char *space = "";
     for (const struct option *option = command->options; option->name; option++)
         if (option->kind != OPTION_SWITCH && argument_of_option(option, &argument)) {
@@ -215,9 +221,9 @@ void complete_bash(void)
            "_dpartui_argument()\n{\n    case $1 in\n");
     for (size_t i = 0; commands[i]; i++)
         print_arguments(commands[i]);
-    printf("    esac\n}\n\n_dpartui_commands='");
+    printf("    esac\n}\n\n_dpartui_commands=(");
     for (size_t i = 1; commands[i]; i++)
         printf("%s%s", i > 1 ? " " : "", commands[i]->name);
-    printf("'\n\n");
+    printf(")\n\n");
     fputs(tail, stdout);
 }

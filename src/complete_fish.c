@@ -7,6 +7,8 @@
 #define FISH_ESCAPED "\\'"
 
 static const char head[] =
+    "# SPDX-License-Identifier: MIT\n"
+    "#\n"
     "# fish completion for dpartui.\n"
     "# Made by 'dpartui completion fish' from the program's own tables: change those.\n"
     "\n"

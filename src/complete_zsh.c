@@ -5,6 +5,8 @@
 
 static const char head[] =
     "#compdef dpartui\n"
+    "# SPDX-License-Identifier: MIT\n"
+    "#\n"
     "# zsh completion for dpartui.\n"
     "# Made by 'dpartui completion zsh' from the program's own tables: change those.\n"
     "\n"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 static const char *unknown(char *buffer)
 {
@@ -98,6 +99,13 @@ const char *member_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "-";
+}
+
+const char *format_member(char *buffer, const json_t *object, const char *key)
+{
+    snprintf(buffer, FORMAT_TEXT, "%s", member_text(object, key));
+    text_replace_controls(buffer);
+    return buffer;
 }
 
 const char *format_devices(char *buffer, size_t size, const json_t *list)

@@ -25,6 +25,13 @@ double member_number(const json_t *object, const char *key);
 /* A string member; "-" when it is missing or null. */
 const char *member_text(const json_t *object, const char *key);
 
+/*
+ * The same for text that people chose (names of models and data, notes), for the terminal: control
+ * characters become '?'. Into `buffer` of FORMAT_TEXT bytes, which is returned; longer text is cut.
+ */
+#define FORMAT_TEXT 4200
+const char *format_member(char *buffer, const json_t *object, const char *key);
+
 /* "[cpu:0, cpu:1]" from an array of strings; long lists are shortened. */
 const char *format_devices(char *buffer, size_t size, const json_t *list);
 

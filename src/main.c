@@ -110,7 +110,9 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "");
     /* Numbers are read and printed the same everywhere. */
     setlocale(LC_NUMERIC, "C");
+    /* What cannot be written is an error to be told, not a death. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (wants_version(argc - 1, argv + 1)) {
         puts("dpartui " PACKAGE_VERSION);
         return finish_output(STATUS_DONE);

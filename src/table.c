@@ -6,6 +6,8 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/text.h"
+
 void table_begin(struct table *table, const struct column *columns, size_t width)
 {
     *table = (struct table){.columns = columns, .width = width};
@@ -24,10 +26,12 @@ void table_cell(struct table *table, const char *text)
         table->capacity = capacity;
     }
     char *copy = strdup(text);
-    if (copy)
-        table->cells[table->filled++] = copy;
-    else
+    if (!copy) {
         table->failed = true;
+        return;
+    }
+    text_replace_controls(copy);
+    table->cells[table->filled++] = copy;
 }
 
 /* Columns on the terminal; bytes where the text is not of the locale's character set. */

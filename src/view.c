@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/event_text.h"
 #include "base/json.h"
 #include "format.h"
 
@@ -51,10 +52,11 @@ void view_end(struct view *view)
 
 static void print_run(const struct view *view, const json_t *event)
 {
-    char params[FORMAT_SIZE], devices[200];
+    char params[FORMAT_SIZE], devices[200], model[FORMAT_TEXT], data[FORMAT_TEXT];
     printf("run %ld: %s (%s parameters) on %s, batch %.0f, lr %g, %s\n", view->run,
-           member_text(event, "model"), format_count(params, member_number(event, "params")),
-           member_text(event, "data"), member_number(event, "batch"), member_number(event, "lr"),
+           format_member(model, event, "model"),
+           format_count(params, member_number(event, "params")), format_member(data, event, "data"),
+           member_number(event, "batch"), member_number(event, "lr"),
            format_devices(devices, sizeof devices, json_object_get(event, "devices")));
 }
 
@@ -70,6 +72,18 @@ static void print_epoch(const struct view *view, const json_t *event)
            format_fixed(test, member_number(event, "test_acc"), 3),
            format_fixed(time, member_number(event, "seconds"), 1),
            format_rate(rate, member_number(event, "samples_per_s")));
+}
+
+/* Says what has changed, and keeps in mind how long the run is now. */
+static void print_retune(const struct view *view, const json_t *event)
+{
+    char text[FORMAT_TEXT];
+    json_t *total = json_object_get(event, "total_steps");
+    printf("%s\n", event_retune_text(text, sizeof text, event));
+    if (view->begin && strcmp(member_text(event, "what"), "epochs") == 0) {
+        json_object_set(view->begin, "epochs", json_object_get(event, "to"));
+        json_object_set(view->begin, "total_steps", total);
+    }
 }
 
 static void print_end(const struct view *view, const json_t *event)
@@ -95,11 +109,13 @@ static void print_text(struct view *view, json_t *event, const char *name)
     bar_clear(&view->line);
     if (strcmp(name, "run") == 0) {
         json_decref(view->begin);
-        view->begin = json_incref(event);
+        view->begin = json_copy(event);
         if (view->kind == VIEW_TERMINAL)
             print_run(view, event);
     } else if (strcmp(name, "epoch") == 0) {
         print_epoch(view, event);
+    } else if (strcmp(name, "retune") == 0) {
+        print_retune(view, event);
     } else if (strcmp(name, "end") == 0) {
         view->ended = true;
         print_end(view, event);
@@ -157,6 +173,8 @@ static void describe_run(const struct view *view, struct bar *bar, const json_t 
         bar_add(bar, 0, "stopping");
     else if (strcmp(member_text(run, "status"), "paused") == 0)
         bar_add(bar, 0, "paused");
+    else if (json_is_true(json_object_get(run, "stop_after_epoch")))
+        bar_add(bar, 1, "stops after this epoch");
     else if (strcmp(phase, "eval") == 0)
         bar_add(bar, 1, "evaluating");
     else if (strcmp(phase, "save") == 0)

@@ -28,7 +28,7 @@ PATIENCE = 60.0
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
 COMMANDS = ["train", "devices", "model", "runs", "show", "stop", "fetch", "completion",
-            "engine"]
+            "engine", "screen"]
 
 
 class Case(unittest.TestCase):
@@ -262,6 +262,23 @@ class Training(Case):
         self.assertEqual(shown["spec"]["batch"], 20)
         self.assertIn("random:200x10", self.good("runs"))
         self.assertIn("EPOCH", self.good("show", "1"))
+
+    def test_notes_and_stops_after_an_epoch(self):
+        self.bad(2, "train", *ENDLESS, "--note", "two\nlines")
+        run = self.good("train", *ENDLESS, "--detach", "--note", "warm start").strip()
+        self.wait_for("an epoch", lambda: self.good_json("show", run)["epochs"])
+        self.assertRegex(self.good("runs"), r"NOTE\n.* warm start\n")
+        self.assertIn("note: warm start\n", self.good("show", run))
+        self.assertIn("exclude", self.bad(2, "stop", run, "--now", "--after-epoch"))
+        self.good("stop", run, "--after-epoch")
+        self.wait_status(int(run), "stopped")
+        shown = self.good_json("show", run)
+        self.assertEqual([change["what"] for change in shown["retunes"]], ["stop_after_epoch"])
+        self.assertFalse(shown["epochs"][-1]["partial"])
+        self.assertEqual(sum(point["steps"] for point in shown["points"]),
+                         shown["epochs"][-1]["step"])
+        self.assertIn("changed on the way\n  to stop after this epoch after step ",
+                      self.good("show", run))
 
     def test_detached_runs_are_queued(self):
         numbers = [int(self.good("train", *ENDLESS, "--detach")) for _ in range(2)]

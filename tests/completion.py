@@ -3,25 +3,19 @@
 """Completion in shells: the scripts are those that the program prints, and interactive shells on a
 terminal complete with them what one would type. zsh and fish where they are installed."""
 
-import fcntl
 import os
-import pty
 import shlex
 import shutil
-import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
-import threading
-import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import fake_engine  # noqa: E402
 import plain_signals  # noqa: E402,F401
+import shell_session  # noqa: E402
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 SOURCE = os.path.abspath(os.environ.get("top_srcdir", os.path.dirname(HERE)))
@@ -30,129 +24,10 @@ PROGRAM = os.path.join(BUILD, "dpartui")
 SCRIPT = {"bash": os.path.join(SCRIPTS, "bash", "dpartui"),
           "zsh": os.path.join(SCRIPTS, "zsh", "_dpartui"),
           "fish": os.path.join(SCRIPTS, "fish", "dpartui.fish")}
-PATIENCE = float(os.environ.get("PATIENCE", "60"))
+PATIENCE = 60.0
 MODELS = ["cifar-cnn", "lenet", "linear", "resnet18", "smallnet"]
 RUNS = {"1": "linear on cpu:0, batch 64, done", "2": "lenet on cpu:0-1, batch 64, running",
         "3": "a:model on cpu:0-1, batch 64, queued"}
-
-# Each completion writes what it offers, and a line of "." behind it, to $OUT; a command that is run
-# writes its arguments there.
-BASH_SETUP = r"""
-unset HISTFILE
-bind 'set enable-bracketed-paste off' 'set bell-style none' 2>/dev/null
-PS1=
-source "$SCRIPT"
-tell() { _dpartui "$@"; printf '%s\n' "${COMPREPLY[@]}" . >>"$OUT"; }
-complete -F tell dpartui
-dpartui() {
-    if [[ $1 == completion ]]; then command dpartui "$@"; else printf '%s\n' "$@" . >>"$OUT"; fi
-}
-cd "$FOLDER"
-echo . >>"$OUT"
-"""
-
-ZSH_SETUP = r"""
-unset HISTFILE zle_bracketed_paste
-PS1= PS2= RPS1=
-fpath=("${SCRIPT:h}" $fpath)
-autoload -Uz compinit
-compinit -u -D
-unsetopt beep list_beep
-LISTMAX=1000
-# As compadd, which says what it adds, and behind a bar what it shows.
-compadd() {
-    if (( ${argv[(I)-[OAD]]} )); then
-        builtin compadd "$@"
-        return
-    fi
-    local -a hits
-    (( ! ${argv[(I)-d]} )) || print -rl -- "|"${(P)^argv[${argv[(i)-d]}+1]} >>"$OUT"
-    builtin compadd -A hits "$@"
-    (( ! $#hits )) || print -rl -- "$IPREFIX"$^hits >>"$OUT"
-    builtin compadd "$@"
-}
-tell() { zle complete-word; print . >>"$OUT" }
-zle -N tell
-bindkey '^I' tell
-bindkey '^U' kill-whole-line
-dpartui() {
-    if [[ $1 == completion ]]; then command dpartui "$@"; else print -rl -- "$@" . >>"$OUT"; fi
-}
-cd "$FOLDER"
-print . >>"$OUT"
-"""
-
-
-class Shell:
-    """An interactive shell on a terminal, at whose prompt one types."""
-
-    def __init__(self, command, script, setup, env, folder):
-        self.out = os.path.join(folder, "out")
-        open(self.out, "w", encoding="utf8").close()
-        self.folder = folder
-        with open(os.path.join(folder, "setup"), "w", encoding="utf8") as file:
-            file.write(setup)
-        env = dict(env, OUT=self.out, SCRIPT=script, FOLDER=os.path.join(folder, "files"),
-                   SETUP=file.name, TERM="xterm", INPUTRC="/dev/null", ZDOTDIR=folder)
-        self.master, slave = pty.openpty()
-        # High enough that no list asks whether one wants to see it.
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 100, 200, 0, 0))
-        self.child = subprocess.Popen(command, env=env, stdin=slave, stdout=slave, stderr=slave,
-                                      cwd=folder, start_new_session=True)
-        os.close(slave)
-        self.shown = b""
-        self.reader = threading.Thread(target=self._read, daemon=True)
-        self.reader.start()
-        self.type(' . "$SETUP"\r')
-        self.taken()
-
-    def _read(self):
-        while True:
-            try:
-                got = os.read(self.master, 65536)
-            except OSError:
-                return
-            if not got:
-                return
-            self.shown = (self.shown + got)[-4000:]
-
-    def type(self, keys):
-        os.write(self.master, keys.encode())
-
-    def taken(self):
-        """The lines that were written to $OUT, once the one that ends them is there."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            with open(self.out, encoding="utf8") as file:
-                lines, end, _ = ("\n" + file.read()).partition("\n.\n")
-            if end:
-                break
-            if time.monotonic() > deadline:
-                raise AssertionError(f"the shell does not answer: {self.shown[-1000:]!r}")
-            time.sleep(0.002)
-        os.truncate(self.out, 0)
-        return lines.splitlines()[1:]
-
-    def offers(self, line, tabs=1):
-        self.type("\x15" + line + "\t")
-        for _ in range(1, tabs):
-            self.taken()
-            self.type("\t")
-        offered = self.taken()
-        self.type("\x15")
-        return [word for word in offered if word]
-
-    def arguments(self, line):
-        """Those of the command after a Tab behind `line` and Enter."""
-        self.type("\x15" + line + "\t")
-        self.taken()
-        self.type("\r")
-        return self.taken()
-
-    def close(self):
-        os.killpg(self.child.pid, signal.SIGKILL)
-        self.child.wait()
-        os.close(self.master)
 
 
 class Case(unittest.TestCase):
@@ -168,7 +43,9 @@ class Case(unittest.TestCase):
                      "models/deep.txt", "10:30.txt"):
             open(os.path.join(self.files, name), "w", encoding="utf8").close()
         self.env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, XDG_STATE_HOME=self.folder,
-                        HOME=self.folder, DPARTUI_MODEL_PATH=os.path.join(SOURCE, "etc", "models"),
+                        HOME=self.folder, XDG_CONFIG_HOME=self.folder,
+                        XDG_DATA_HOME=self.folder,
+                        DPARTUI_MODEL_PATH=os.path.join(SOURCE, "etc", "models"),
                         LC_ALL="C.UTF-8",
                         PATH=BUILD + os.pathsep + os.environ["PATH"])
         self.engine = None
@@ -183,8 +60,8 @@ class Case(unittest.TestCase):
         self.engine.end()
         self.engine.begin()
 
-    def open_shell(self, *command, setup):
-        shell = Shell(command, SCRIPT[command[0]], setup, self.env, self.folder)
+    def open_shell(self, *command):
+        shell = shell_session.Shell(command, SCRIPT[command[0]], self.env, self.folder)
         self.addCleanup(shell.close)
         return shell
 
@@ -271,7 +148,7 @@ class Bash(Case):
         if not shutil.which("bash"):
             self.skipTest("bash is not installed")
         self.start_engine()
-        self.shell = self.open_shell("bash", "--norc", "--noprofile", "-i", setup=BASH_SETUP)
+        self.shell = self.open_shell("bash", "--norc", "--noprofile", "-i")
 
     def check(self, line, *expected, tabs=1):
         with self.subTest(line=line):
@@ -384,7 +261,7 @@ class Zsh(Case):
         if not shutil.which("zsh"):
             self.skipTest("zsh is not installed")
         self.start_engine()
-        self.shell = self.open_shell("zsh", "-f", "-i", setup=ZSH_SETUP)
+        self.shell = self.open_shell("zsh", "-f", "-i")
 
     def offers(self, line):
         return sorted({word for word in self.shell.offers(line) if word[0] != "|"})
@@ -445,11 +322,13 @@ class Fish(Case):
 
     def offers(self, *lines):
         """For each line what is offered, as {word: description}."""
-        text = f"source {shlex.quote(SCRIPT['fish'])}\n"
+        # Not the script that may be installed.
+        text = "set -g fish_complete_path\n"
+        text += f"source {shlex.quote(SCRIPT['fish'])}\n"
         for line in lines:
             quoted = line.replace("\\", "\\\\").replace("'", "\\'")
             text += f"complete -C '{quoted}'; echo @\n"
-        done = subprocess.run(["fish", "--no-config"], input=text, env=self.env, cwd=self.files,
+        done = subprocess.run(["fish"], input=text, env=self.env, cwd=self.files,
                               check=False, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.stderr, "")
         parts = done.stdout.split("@\n")
@@ -499,4 +378,4 @@ class Fish(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -97,6 +97,33 @@ void refuse(struct client *client, const char *method, json_t *params, enum erro
     ck_assert_str_ne(err.text, "");
 }
 
+json_t *with(long run, const char *key, json_t *value)
+{
+    json_t *params = json_pack("{s:I}", "run", (json_int_t)run);
+    if (key)
+        json_object_set_new(params, key, value);
+    return params;
+}
+
+json_t *of(long run)
+{
+    return with(run, NULL, NULL);
+}
+
+struct client *watcher(void)
+{
+    struct client *client = viewer();
+    tell(client, "watch", json_pack("{s:f}", "interval", 0.05));
+    return client;
+}
+
+void refuse_saying(struct client *client, const char *method, json_t *params, const char *words)
+{
+    struct error err = ERROR_INIT;
+    ck_assert_msg(!client_call(client, method, params, PATIENCE, NULL, &err), "%s works", method);
+    ck_assert_msg(strstr(err.text, words) != NULL, "%s: %s", method, err.text);
+}
+
 long submit(struct client *client, const char *settings)
 {
     struct spec spec;
@@ -134,7 +161,9 @@ static json_t *next_message(struct client *client)
 
 json_t *next_note(struct client *client, const char *method)
 {
+    double begin = clock_seconds();
     for (;;) {
+        ck_assert_msg(clock_seconds() - begin < PATIENCE, "no %s came", method);
         json_t *message = next_message(client);
         const char *name = json_string_value(json_object_get(message, "method"));
         json_t *params = json_incref(json_object_get(message, "params"));
@@ -148,7 +177,9 @@ json_t *next_note(struct client *client, const char *method)
 
 json_t *next_event(struct client *client, long run, const char *name)
 {
+    double begin = clock_seconds();
     for (;;) {
+        ck_assert_msg(clock_seconds() - begin < PATIENCE, "no %s event came", name);
         json_t *event = next_note(client, "event");
         if (strcmp(string_of(event, "event"), name) == 0 &&
             json_integer_value(json_object_get(event, "run")) == run)

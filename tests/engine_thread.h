@@ -25,6 +25,13 @@ json_t *ask(struct client *client, const char *method, json_t *params);
 void tell(struct client *client, const char *method, json_t *params);
 /* A request that must fail. */
 void refuse(struct client *client, const char *method, json_t *params, enum error_kind kind);
+/* The same, with these words in the message. */
+void refuse_saying(struct client *client, const char *method, json_t *params, const char *words);
+/* A viewer that watches. */
+struct client *watcher(void);
+/* Parameters of a request about a run; with one more, whose value is stolen. */
+json_t *of(long run);
+json_t *with(long run, const char *key, json_t *value);
 /* Submit a run by words "key=value ..."; its number. */
 long submit(struct client *client, const char *settings);
 /* The next notification within some seconds: its parameters, a new reference. */
@@ -43,6 +50,9 @@ void raw_send(int fd, const void *data, size_t length);
 /* The next line as JSON (a new reference); NULL when the engine closed the connection. */
 json_t *raw_line(int fd);
 
+/* test_hostile.c, test_changes.c, test_sensor_states.c */
 Suite *hostile_suite(void);
+Suite *changes_suite(void), *keeping_suite(void);
+Suite *sensor_states_suite(void);
 
 #endif

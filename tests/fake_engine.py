@@ -16,16 +16,17 @@ import threading
 import time
 
 GIB = 1 << 30
+# When the made-up history begins.
+BEGIN = 1763650000.0
+# Steps that a point of a curve sums up, and how many messages are kept.
+STRIDE = 20
+MESSAGES = 500
 
 
 def accuracy(run, epoch, final=0.93):
     """A learning curve that rises and levels off, a little different for each run."""
     wobble = 0.006 * math.sin(3.1 * epoch + run)
     return final - 0.004 * run - 0.22 * math.exp(-0.45 * epoch) + wobble * math.exp(-0.1 * epoch)
-
-
-# What a run keeps that is not part of a run object.
-INSIDE = ('points', 'fine', 'spec')
 
 
 def list_devices(text):
@@ -47,6 +48,9 @@ class FakeEngine:
         self.runs = []
         self.live = None
         self.queue = []
+        self.submitted = 0
+        self.messages = []
+        self.clock = BEGIN
         self.steps = steps
         self.machine = [self._device('cuda:%d' % i) for i in range(gpus)]
         self.machine += [self._device('cpu:%d' % i) for i in range(cpus)]
@@ -89,8 +93,8 @@ class FakeEngine:
                        'pcie_rx': None, 'pcie_tx': None,
                        'missing': {'power_w': rapl + '/energy_uj: only root may read it',
                                    'power_limit_w': rapl + ' has no long-term limit',
-                                   'throttle': 'no /sys/devices/system/cpu/cpu*/thermal_throttle, '
-                                               'which only Intel CPUs have',
+                                   'throttle': 'no /sys/devices/system/cpu/cpu*/thermal_throttle '
+                                               '(only on Intel, not in virtual machines)',
                                    'pcie_rx': no_link, 'pcie_tx': no_link}}
         return {**sensors, 'device': name,
                 'name': 'NVIDIA H200' if gpu else 'AMD EPYC 9454, 1 core of AVX-512',
@@ -139,6 +143,10 @@ class FakeEngine:
                 reply['result'] = getattr(self, 'do_' + method)(params)
             except ValueError as error:
                 reply['error'] = {'code': -32602, 'message': str(error)}
+            except LookupError as error:
+                reply['error'] = {'code': -32001, 'message': error.args[0]}
+            except RuntimeError as error:
+                reply['error'] = {'code': -32000, 'message': str(error)}
             self._send([client], reply)
             if method == 'watch':
                 self._send([client], self._state())
@@ -164,16 +172,19 @@ class FakeEngine:
     def do_devices(self, params):
         return self.machine
 
+    @staticmethod
+    def _run_object(run):
+        """What 'runs' has of a run: its lists are only counted or left to 'show'."""
+        return dict({k: v for k, v in run.items() if k not in ('epoch_events', 'points', 'spec')},
+                    retunes=len(run['retunes']))
+
     def do_runs(self, params):
-        return [{k: v for k, v in run.items() if k not in INSIDE} for run in self.runs]
+        return [self._run_object(run) for run in self.runs]
 
     def do_show(self, params):
-        for run in self.runs:
-            if run['run'] == params['run']:
-                return dict({k: v for k, v in run.items() if k not in INSIDE},
-                            spec=run['spec'], epochs=run['points'], points=run['fine'],
-                            devices=run['devices'])
-        raise ValueError('there is no run %s' % params['run'])
+        run = self.run(params['run'])
+        return dict(self._run_object(run), spec=run['spec'], epochs=run['epoch_events'],
+                    points=run['points'], retunes=run['retunes'])
 
     def do_submit(self, params):
         if params['batch'] == 13:
@@ -181,32 +192,149 @@ class FakeEngine:
         return {'run': self.submit(params)}
 
     def do_stop(self, params):
+        """Of a run that goes on only what concerns its epoch: tests end it when they want."""
+        run, when = self.run(params['run']), params.get('when', 'step')
+        if when not in ('step', 'epoch', 'now', 'never'):
+            raise ValueError("'when' must be step, epoch, now or never")
+        if run['status'] == 'queued' and when != 'never':
+            self.queue.remove(run['run'])
+            self._finish(run, 'stopped', None)
+        elif self._goes_on(run):
+            if when in ('epoch', 'never') and (when == 'epoch') != run['stop_after_epoch']:
+                run['stop_after_epoch'] = self.live['stop_after_epoch'] = when == 'epoch'
+                self._retune('stop_after_epoch' if when == 'epoch' else 'go_on')
+        elif run['status'] != 'queued':
+            raise RuntimeError('run %d has ended already' % run['run'])
+        self.say_state()
+        return {}
+
+    def _change(self, params, key):
+        """lr or epochs of a waiting run or of the one that goes on."""
+        run = self.run(params['run'])
+        before, run[key] = run[key], params[key]
+        if self._goes_on(run):
+            self.live[key] = params[key]
+            self.live['total_steps'] = self.steps * run['epochs']
+            self._retune(key, {'from': before, 'to': params[key]})
+        elif run['status'] != 'queued':
+            run[key] = before
+            raise RuntimeError('run %d has ended already' % run['run'])
+        else:
+            run['spec'] = dict(run['spec'], **{key: params[key]})
+        self.say_state()
         return {}
 
     def do_set_lr(self, params):
-        self.retune('lr', params['lr'])
+        return self._change(params, 'lr')
+
+    def do_set_epochs(self, params):
+        run = self.run(params['run'])
+        if params['epochs'] < 1:
+            raise ValueError("'epochs' must be a whole number from 1 to 1000000")
+        if self._goes_on(run) and params['epochs'] < self.live['epoch']:
+            raise RuntimeError('run %d is in epoch %d: it cannot have fewer than %d'
+                               % (run['run'], self.live['epoch'], self.live['epoch']))
+        return self._change(params, 'epochs')
+
+    def _set_paused(self, params, paused):
+        run = self.run(params['run'])
+        if not self._goes_on(run):
+            raise RuntimeError('run %d is %s: only a running run can be paused'
+                               % (run['run'], run['status']))
+        if paused != (run['status'] == 'paused'):
+            run['status'] = self.live['status'] = 'paused' if paused else 'running'
+            self._retune('pause' if paused else 'resume')
+            self.say_state()
         return {}
+
+    def do_pause(self, params):
+        return self._set_paused(params, True)
+
+    def do_resume(self, params):
+        return self._set_paused(params, False)
+
+    def do_move(self, params):
+        run = self.run(params['run'])
+        if run['status'] != 'queued':
+            raise RuntimeError('run %d is %s: only a queued run has a place in the queue'
+                               % (run['run'], run['status']))
+        self.queue.remove(run['run'])
+        self.queue.insert(params['place'], run['run'])
+        self.say_state()
+        return {}
+
+    def do_delete(self, params):
+        run = self.run(params['run'])
+        if run['status'] == 'queued' or self._goes_on(run):
+            raise RuntimeError('run %d is %s: only a run that has ended can be deleted; stop it '
+                               'first' % (run['run'], run['status']))
+        self.runs.remove(run)
+        self.say('info', run['run'], 'run %d is deleted' % run['run'])
+        self.say_state()
+        return {}
+
+    def do_note(self, params):
+        text = params['text']
+        if any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text):
+            raise ValueError("'text' must be one line without control characters")
+        self.run(params['run'])['note'] = text or None
+        self.say_state()
+        return {}
+
+    def do_log(self, params):
+        return self.messages[-params.get('limit', MESSAGES):]
 
     # --- what happens
 
     def submit(self, spec):
+        spec = dict(spec)
+        note = spec.pop('note', None)
         choice = spec.get('devices') or 'default'
         devices = list_devices(choice) if ':' in choice else [self.machine[0]['device']]
-        number = len(self.runs) + 1
+        self.submitted += 1
+        number = self.submitted
         self.runs.append({
             'run': number, 'status': 'queued', 'model': spec.get('model') or 'smallnet',
             'data': spec.get('data') or 'glyphs', 'devices': devices, 'batch': spec['batch'],
             'lr': spec['lr'], 'epochs': spec['epochs'], 'epochs_done': 0, 'test_acc': None,
             'best_test_acc': None, 'train_acc': None, 's_per_epoch': None, 'samples_per_s': None,
             'error': None, 'split': spec.get('split', 'chunk'), 'sync': spec.get('sync', 'allreduce'),
-            'seed': spec.get('seed', 1), 'params': 12345, 'points': [], 'fine': [],
-            'spec': spec})
+            'seed': spec.get('seed', 1), 'params': 12345, 'note': note or None,
+            'stop_after_epoch': False, 'submitted_at': self.clock, 'started_at': None,
+            'ended_at': None, 'epoch_events': [], 'points': [], 'retunes': [], 'spec': spec})
         self.queue.append(number)
+        self.say('info', number, 'run %d is submitted: batch %d, lr %g, %d epochs'
+                 % (number, spec['batch'], spec['lr'], spec['epochs']))
         self.say_state()
         return number
 
     def run(self, number):
-        return self.runs[number - 1]
+        for run in self.runs:
+            if run['run'] == number:
+                return run
+        raise LookupError('there is no run %s' % number)
+
+    def _goes_on(self, run):
+        return self.live is not None and self.live['run'] == run['run']
+
+    def say(self, level, run, text):
+        """A message of the engine."""
+        message = {'number': len(self.messages), 'time': self.clock, 'level': level, 'run': run,
+                   'text': text}
+        self.messages.append(message)
+        self._send(self.clients, {'jsonrpc': '2.0', 'method': 'log', 'params': message})
+
+    def _retune(self, what, values=None):
+        """A change of the run that goes on takes effect."""
+        run = self.run(self.live['run'])
+        event = {'event': 'retune', 'epoch': self.live['epoch'], 'step': self.live['step'],
+                 'total_steps': self.live['total_steps'], 'what': what, **(values or {})}
+        run['retunes'].append(event)
+        self.live['retunes'] = len(run['retunes'])
+        self._event(dict(event, run=run['run']))
+        self.say('info', run['run'], 'run %d: %s after step %d'
+                 % (run['run'], '%s %g -> %g' % (what, values['from'], values['to'])
+                    if values else what, self.live['step']))
 
     def begin(self):
         """Start the first queued run."""
@@ -214,13 +342,17 @@ class FakeEngine:
             number = self.queue.pop(0)
             run = self.run(number)
             run['status'] = 'running'
+            run['started_at'] = self.clock
             self.live = {'run': number, 'status': 'running', 'phase': 'train',
                          'model': run['model'], 'data': run['data'], 'batch': run['batch'],
                          'epoch': 1, 'epochs': run['epochs'], 'step': 0,
                          'total_steps': self.steps * run['epochs'], 'epoch_step': 0,
                          'steps_per_epoch': self.steps, 'lr': run['lr'], 'train_loss': None,
-                         'train_acc': None, 'samples_per_s': None, 'elapsed_s': 0.0, 'eta_s': None}
+                         'train_acc': None, 'samples_per_s': None, 'elapsed_s': 0.0, 'eta_s': None,
+                         'stop_after_epoch': False, 'retunes': 0}
             self._event({'run': number, 'event': 'run', 'model': run['model']})
+            self.say('info', number, 'run %d begins: %s on %s' % (number, run['model'],
+                                                                  run['data']))
             self.say_state()
 
     def speed(self, run):
@@ -232,41 +364,28 @@ class FakeEngine:
             run = self.run(live['run'])
             before = live['step']
             live['step'] = min(live['step'] + count, live['total_steps'])
+            self.clock += (live['step'] - before) * run['batch'] / self.speed(run)
             live['epoch'] = min((live['step'] + self.steps - 1) // self.steps, live['epochs'])
             live['epoch_step'] = live['step'] - (live['epoch'] - 1) * self.steps
             live['samples_per_s'] = self.speed(run) * (1 + 0.02 * math.sin(live['step']))
             live['train_loss'] = 2.3 * math.exp(-live['step'] / 400)
             live['elapsed_s'] = live['step'] * run['batch'] / self.speed(run)
             live['eta_s'] = (live['total_steps'] - live['step']) * run['batch'] / self.speed(run)
-            self._points(run, before)
+            for step in range(before // STRIDE + 1, live['step'] // STRIDE + 1):
+                self._point(run, step * STRIDE)
             if tell:
                 self.say_state()
 
-    def _points(self, run, before):
-        """The points between epochs of the steps since `before`."""
-        live = self.live
-        stride = max(1, -(-live['total_steps'] // 256))
-        for step in range(before // stride * stride + stride, live['step'] + 1, stride):
-            epoch = step / self.steps
-            noise = 0.012 * math.sin(2.4 * step / stride) + 0.008 * math.sin(0.9 * step / stride)
-            value = accuracy(run['run'], epoch) + noise
-            point = {'event': 'point', 'epoch': epoch, 'step': step, 'steps': stride,
-                     'train_loss': 2.0 * (1 - value) + 0.1 + 1.8 * math.exp(-4 * epoch),
-                     'train_acc': min(max(value + 0.01 - 0.7 * math.exp(-4 * epoch), 0), 0.999),
-                     'samples_per_s': self.speed(run) * (1 + noise), 'lr': live['lr']}
-            run['fine'].append(point)
-            self._event(dict(point, run=run['run']))
-
-    def retune(self, what, to=None):
-        """A change to the run that goes on: "lr", "epochs", "pause", ..."""
-        with self.lock:
-            live = self.live
-            event = {'event': 'retune', 'epoch': live['epoch'], 'step': live['step'], 'what': what}
-            if to is not None:
-                event.update({'from': live[what], 'to': to})
-                live[what] = to
-            self.run(live['run']).setdefault('retunes', []).append(event)
-            self._event(dict(event, run=live['run']))
+    def _point(self, run, step):
+        """Of the STRIDE steps that end with `step`."""
+        epoch = step / self.steps
+        value = accuracy(run['run'], epoch)
+        point = {'event': 'point', 'epoch': epoch, 'step': step, 'steps': STRIDE,
+                 'train_loss': 2.0 * (1 - value) + 0.1, 'train_acc': min(value + 0.01, 0.999),
+                 'samples_per_s': self.speed(run) * (1 + 0.02 * math.sin(step)),
+                 'lr': self.live['lr']}
+        run['points'].append(point)
+        self._event(dict(point, run=run['run']))
 
     def epoch(self):
         """Finish the epoch that goes on."""
@@ -281,7 +400,7 @@ class FakeEngine:
                      'train_loss': 2.0 * (1 - value) + 0.1, 'train_acc': min(value + 0.01, 0.999),
                      'test_loss': 2.2 * (1 - value) + 0.12, 'test_acc': value,
                      'seconds': seconds, 'samples_per_s': self.speed(run)}
-            run['points'].append(point)
+            run['epoch_events'].append(point)
             run.update(epochs_done=epoch, test_acc=value, train_acc=point['train_acc'],
                        best_test_acc=max(value, run['best_test_acc'] or 0),
                        s_per_epoch=seconds, samples_per_s=self.speed(run))
@@ -291,14 +410,20 @@ class FakeEngine:
     def end(self, status='done', error=None):
         with self.lock:
             run = self.run(self.live['run'])
-            run['status'], run['error'] = status, error
             self.live = None
-            event = {'run': run['run'], 'event': 'end', 'status': status,
-                     'epochs': run['epochs_done'], 'test_acc': run['test_acc']}
-            if error:
-                event['error'] = error
-            self._event(event)
+            self._finish(run, status, error)
             self.say_state()
+
+    def _finish(self, run, status, error):
+        run.update(status=status, error=error, stop_after_epoch=False, ended_at=self.clock)
+        event = {'run': run['run'], 'event': 'end', 'status': status,
+                 'epochs': run['epochs_done'], 'test_acc': run['test_acc']}
+        if error:
+            event['error'] = error
+        self._event(event)
+        self.say('error' if error else 'info', run['run'],
+                 'run %d failed: %s' % (run['run'], error) if error else
+                 'run %d is %s' % (run['run'], status))
 
     def _event(self, params):
         self._send(self.clients, {'jsonrpc': '2.0', 'method': 'event', 'params': params})
@@ -347,11 +472,15 @@ def main():
     while True:
         if engine.live is None and engine.queue:
             engine.begin()
+        elif engine.live is not None and engine.live['status'] == 'paused':
+            engine.say_state()
         elif engine.live is not None:
             if engine.live['step'] % engine.steps + options.steps >= engine.steps:
                 engine.epoch()
                 if engine.live['epoch'] >= engine.live['epochs']:
                     engine.end()
+                elif engine.live['stop_after_epoch']:
+                    engine.end('stopped')
             else:
                 engine.step(options.steps)
         else:

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "tests/support.h"
-#include "ui/key.h"
 #include "ui/screen.h"
+#include "ui/snapshot.h"
 
 static bool keep_request(void *context, enum request request, json_t *params, struct error *err)
 {
@@ -37,6 +37,7 @@ void replay_begin(struct replay *replay)
     spec_init(&spec);
     ck_assert(ui_init(&replay->ui, &spec, &err));
     spec_free(&spec);
+    playback_begin(&replay->playback, &replay->ui);
     replay->ui.requester = (struct requester){keep_request, replay};
 }
 
@@ -45,36 +46,13 @@ void replay_end(struct replay *replay)
     ui_free(&replay->ui);
 }
 
-static void take(struct replay *replay, const json_t *message)
-{
-    const json_t *id = json_object_get(message, "id");
-    const char *method = json_string_value(json_object_get(message, "method"));
-    const json_t *result = json_object_get(message, "result");
-    size_t at = (size_t)json_integer_value(id) % 256;
-    struct error failure = {ERROR_FAILED, "recorded failure"};
-
-    if (!json_is_integer(id)) {
-        ui_notification(&replay->ui, message);
-        return;
-    }
-    if (method == NULL) {
-        ui_answer(&replay->ui, replay->method_of[at], result, &failure);
-        return;
-    }
-    for (int i = 0; i < REQUEST_COUNT; i++)
-        if (strcmp(method, request_method((enum request)i)) == 0) {
-            replay->method_of[at] = (enum request)i;
-            break;
-        }
-}
-
 void replay_line(struct replay *replay, const char *line)
 {
     json_error_t where;
     json_t *message = json_loads(line, 0, &where);
 
     ck_assert_msg(message != NULL, "%s: %s", where.text, line);
-    take(replay, message);
+    playback_message(&replay->playback, message);
     json_decref(message);
 }
 
@@ -150,7 +128,7 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage)
         ck_assert_msg(message != NULL, "%s: not JSON: %s", path, line);
         if (damage != 0)
             spoil(message, &damage);
-        take(replay, message);
+        playback_message(&replay->playback, message);
         json_decref(message);
     }
     free(line);
@@ -160,28 +138,9 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage)
 
 void replay_keys(struct replay *replay, const char *keys)
 {
-    static const struct {
-        const char *name;
-        int key;
-    } names[] = {
-        {"<Tab>", KEYCODE_TAB},        {"<Enter>", KEYCODE_ENTER},        {"<Esc>", KEYCODE_ESCAPE},
-        {"<Up>", KEYCODE_UP},          {"<Down>", KEYCODE_DOWN},          {"<Left>", KEYCODE_LEFT},
-        {"<Right>", KEYCODE_RIGHT},    {"<Home>", KEYCODE_HOME},          {"<End>", KEYCODE_END},
-        {"<PageUp>", KEYCODE_PAGE_UP}, {"<PageDown>", KEYCODE_PAGE_DOWN},
-    };
+    struct error err = ERROR_INIT;
 
-    while (*keys != '\0') {
-        int key = *keys;
-        size_t length = 1;
-
-        for (size_t i = 0; *keys == '<' && i < sizeof names / sizeof names[0]; i++)
-            if (strncmp(keys, names[i].name, strlen(names[i].name)) == 0) {
-                key = names[i].key;
-                length = strlen(names[i].name);
-            }
-        ui_key(&replay->ui, key);
-        keys += length;
-    }
+    ck_assert_msg(snapshot_keys(&replay->ui, keys, &err), "%s", err.text);
 }
 
 const char *replay_last(const struct replay *replay)
@@ -189,12 +148,14 @@ const char *replay_last(const struct replay *replay)
     return replay->asked_count > 0 ? replay->asked[replay->asked_count - 1] : "";
 }
 
-char *replay_screen(const struct replay *replay, int rows, int columns, bool utf8)
+char *replay_screen(struct replay *replay, int rows, int columns, bool utf8)
 {
     struct surface surface = {.utf8 = utf8};
     struct text text = TEXT_INIT;
     struct error err = ERROR_INIT;
 
+    replay->ui.rows = rows;
+    replay->ui.columns = columns;
     ck_assert(surface_resize(&surface, rows, columns, &err));
     ck_assert_msg(screen_draw(&replay->ui, &surface, &err), "%s", err.text);
     surface_dump(&surface, &text);

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "ui/ui.h"
+#include "ui/playback.h"
 
 /*
  * A workbench without terminal and engine: recordings (tests/ui/record.py) play the engine, and
@@ -14,7 +14,7 @@ struct replay {
     struct ui ui;
     char asked[64][48]; /* the newest requests, "stop {\"run\":3}" */
     int asked_count;
-    enum request method_of[256]; /* by id of the recording's requests */
+    struct playback playback;
 };
 
 void replay_begin(struct replay *replay);
@@ -23,12 +23,11 @@ void replay_end(struct replay *replay);
 void replay_recording(struct replay *replay, const char *name, unsigned damage);
 /* One message as text. */
 void replay_line(struct replay *replay, const char *line);
-/* Keys as characters; <Tab>, <Enter>, <Esc>, <Up>, <Down>, <Left>, <Right>, <Home>, <End>,
- * <PageUp>, <PageDown>. */
+/* Keys as characters and names: "<Tab>s". */
 void replay_keys(struct replay *replay, const char *keys);
 /* The newest request, "" when there was none. */
 const char *replay_last(const struct replay *replay);
 /* The screen as text; the caller frees it. */
-char *replay_screen(const struct replay *replay, int rows, int columns, bool utf8);
+char *replay_screen(struct replay *replay, int rows, int columns, bool utf8);
 
 #endif

@@ -257,7 +257,7 @@ START_TEST(steps_cursor_marks_and_units)
         {.points = ideal,
          .count = 2,
          .rank = SERIES_REFERENCE,
-         .label = "ideal",
+         .name = "ideal",
          .last = 0.2,
          .best = NAN,
          .at = 0.15},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bar.h"
+#include "base/event_text.h"
 #include "command.h"
 #include "format.h"
 #include "run_spec.h"
@@ -213,6 +214,37 @@ START_TEST(device_lists_are_shortened)
 }
 END_TEST
 
+START_TEST(text_moves_no_cursor)
+{
+    char text[FORMAT_TEXT];
+    json_t *run = json_pack("{s:s, s:s, s:s}", "note", "a\x1b[2Jb\nc\x7f", "model",
+                            "c1 \xc2\x9b"
+                            "2J \xc3\xa4",
+                            "data", "plain");
+    ck_assert_str_eq(format_member(text, run, "note"), "a?[2Jb?c?");
+    ck_assert_str_eq(format_member(text, run, "model"), "c1 ?2J \xc3\xa4");
+    ck_assert_str_eq(format_member(text, run, "data"), "plain");
+    ck_assert_str_eq(format_member(text, run, "nothing"), "-");
+    json_decref(run);
+}
+END_TEST
+
+START_TEST(changes_are_told_in_a_line)
+{
+    char text[100];
+    json_t *event =
+        json_pack("{s:s, s:f, s:f, s:i}", "what", "lr", "from", 0.1, "to", 0.05, "step", 590);
+    ck_assert_str_eq(event_retune_text(text, sizeof text, event), "lr 0.1 -> 0.05 after step 590");
+    json_decref(event);
+    event = json_pack("{s:s, s:i}", "what", "pause", "step", 7);
+    ck_assert_str_eq(event_retune_text(text, sizeof text, event), "paused after step 7");
+    json_decref(event);
+    event = json_pack("{s:s}", "what", "\x1b");
+    ck_assert_str_eq(event_retune_text(text, sizeof text, event), "? after step 0");
+    json_decref(event);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("command line");
@@ -225,6 +257,8 @@ int main(void)
     tcase_add_test(showing, a_bar_fits_any_width);
     tcase_add_test(showing, figures_are_short);
     tcase_add_test(showing, device_lists_are_shortened);
+    tcase_add_test(showing, text_moves_no_cursor);
+    tcase_add_test(showing, changes_are_told_in_a_line);
     suite_add_tcase(suite, parsing);
     suite_add_tcase(suite, showing);
     SRunner *runner = srunner_create(suite);

@@ -159,6 +159,9 @@ START_TEST(stop_ends_a_pause)
     rec.on_progress = stop_in_pause;
     ck_assert(!recorder_run(&rec));
     ck_assert(recorder_number(recorder_event(&rec, "end", 0), "steps") == 2);
+    /* It did not go on for that. */
+    ck_assert_int_eq(recorder_count(&rec, "retune"), 1);
+    ck_assert_str_eq(recorder_string(recorder_event(&rec, "retune", 0), "what"), "pause");
 }
 END_TEST
 

@@ -47,6 +47,11 @@ START_TEST(the_form_steps)
         {FORM_MODEL, "resnet18", "smallnet", ""},
         {FORM_MODEL, "mine.conf", "", "linear"},
         {FORM_SEED, "1", "2", "0"},
+        {FORM_INIT, "normal:0.01", "default", "default"},
+        {FORM_WEIGHT_DECAY, "0.0001", "0.0002", "5e-05"},
+        {FORM_ORDER, "shuffle", "sequential", "sequential"},
+        {FORM_DTYPE, "f32", "tf32", "default"},
+        {FORM_CPU_THREADS, "1", "2", "0"},
     };
     struct error err = ERROR_INIT;
     struct form *form = &replay.ui.form;
@@ -142,6 +147,37 @@ START_TEST(a_device_that_is_not_available)
 }
 END_TEST
 
+START_TEST(problems_are_told_before_the_start)
+{
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+    const struct state *state = &replay.ui.state;
+    char problem[160];
+
+    replay_recording(&replay, "idle", 0);
+    ck_assert(!form_problem(form, state, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_DEVICES, "cpu:0-2", &err));
+    ck_assert(form_set(form, FORM_BATCH, "100", &err));
+    ck_assert(!form_problem(form, state, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_SPLIT, "even", &err));
+    ck_assert(form_problem(form, state, problem, sizeof problem));
+    ck_assert_ptr_nonnull(strstr(problem, "100 rows does not divide by 3 devices"));
+    replay_keys(&replay, "<Tab>");
+    char *screen = replay_screen(&replay, 24, 80, true);
+    ck_assert_ptr_nonnull(strstr(screen, "Next run  ! split even"));
+    ck_assert_ptr_nonnull(strstr(screen, "does not divide by 3 devices"));
+    free(screen);
+    ck_assert(form_set(form, FORM_BATCH, "99", &err));
+    ck_assert(!form_problem(form, state, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_SPLIT, "weighted:1,2", &err));
+    ck_assert(form_problem(form, state, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_SPLIT, "balanced", &err));
+    ck_assert(form_set(form, FORM_BATCH, "2", &err));
+    ck_assert(form_problem(form, state, problem, sizeof problem));
+    ck_assert_ptr_nonnull(strstr(problem, "leaves 1 of 3 devices without work"));
+}
+END_TEST
+
 START_TEST(settings_of_a_former_run)
 {
     replay_recording(&replay, "finished", 0);
@@ -173,6 +209,7 @@ int main(void)
     tcase_add_test(tests, typed_values_are_checked);
     tcase_add_test(tests, devices_and_the_suggestion);
     tcase_add_test(tests, a_device_that_is_not_available);
+    tcase_add_test(tests, problems_are_told_before_the_start);
     tcase_add_test(tests, settings_of_a_former_run);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

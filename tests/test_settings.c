@@ -90,8 +90,8 @@ START_TEST(nothing_there_gives_the_built_in_values)
     ck_assert(json_equal(got, want));
     json_decref(got);
     json_decref(want);
-    ck_assert_int_eq(settings.charset, CHARSET_AUTO);
-    ck_assert(settings.colour);
+    ck_assert_int_eq(settings.preferences.charset, CHARSET_AUTO);
+    ck_assert(settings.preferences.colour);
     spec_free(&plain);
 }
 END_TEST
@@ -108,11 +108,11 @@ START_TEST(later_sources_win)
     expect("lr", "0.25");
     expect("epochs", "3");
     expect("momentum", "0.9");
-    ck_assert_int_eq(settings.charset, CHARSET_UTF8);
+    ck_assert_int_eq(settings.preferences.charset, CHARSET_UTF8);
     settings_free(&settings);
     setenv("DPARTUI_CHARSET", "ascii", 1);
     ck_assert_msg(settings_load(&settings, &err), "%s", err.text);
-    ck_assert_int_eq(settings.charset, CHARSET_ASCII);
+    ck_assert_int_eq(settings.preferences.charset, CHARSET_ASCII);
 }
 END_TEST
 
@@ -128,7 +128,9 @@ START_TEST(every_key_is_taken)
                             "  dtype = \"f32\"; init = \"~/w.safetensors\";\n"
                             "  order = \"sequential\";\n"
                             "};\n"
-                            "screen = { charset = \"ascii\"; colour = false; };\n");
+                            "screen = { charset = \"ascii\"; colour = false; mouse = true;\n"
+                            "  palette = \"colour-blind\"; background = \"light\";\n"
+                            "  canvas = \"quadrant\"; load = \"number\"; };\n");
     ck_assert_msg(settings_read_file(&settings, "test.conf", &err), "%s", err.text);
     expect("model", "/home/somebody/nets/a.conf");
     expect("data", "random:100x5");
@@ -147,8 +149,13 @@ START_TEST(every_key_is_taken)
     expect("dtype", "f32");
     expect("init", "/home/somebody/w.safetensors");
     expect("order", "sequential");
-    ck_assert_int_eq(settings.charset, CHARSET_ASCII);
-    ck_assert(!settings.colour);
+    ck_assert_int_eq(settings.preferences.charset, CHARSET_ASCII);
+    ck_assert(!settings.preferences.colour);
+    ck_assert_int_eq(settings.preferences.palette, PALETTE_COLOUR_BLIND);
+    ck_assert_int_eq(settings.preferences.background, BACKGROUND_LIGHT);
+    ck_assert_int_eq(settings.preferences.canvas, CANVAS_QUADRANT);
+    ck_assert_int_eq(settings.preferences.load, LOAD_NUMBER);
+    ck_assert(settings.preferences.mouse);
 }
 END_TEST
 
@@ -175,6 +182,9 @@ static const struct {
     {"train = { charset = \"ascii\"; };", "1: train.charset: unknown key"},
     {"train = { save = \"/tmp/x\"; };", "1: train.save: unknown key"},
     {"\nscreen = { charset = \"latin1\"; };", "2: screen.charset: charset 'latin1' is none of"},
+    {"screen = { palette = \"pink\"; };", "1: screen.palette: palette 'pink' is none of default, "
+                                          "colour-blind"},
+    {"screen = { mouse = \"yes\"; };", "1: screen.mouse: wants true or false"},
     {"screen = { colour = \"no\"; };", "1: screen.colour: wants true or false"},
     {"keys = { begin = \"b\"; };", "1: keys.begin: there is no action 'begin'"},
     {"keys = {\n  start = \"Hyper-x\"; };", "2: keys.start: 'Hyper-x' is no key"},
@@ -331,11 +341,11 @@ START_TEST(no_color_takes_the_colours)
 {
     setenv("NO_COLOR", "1", 1);
     ck_assert(settings_load(&settings, &err));
-    ck_assert(!settings.colour);
+    ck_assert(!settings.preferences.colour);
     settings_free(&settings);
     setenv("NO_COLOR", "", 1);
     ck_assert(settings_load(&settings, &err));
-    ck_assert(settings.colour);
+    ck_assert(settings.preferences.colour);
 }
 END_TEST
 

@@ -166,6 +166,28 @@ START_TEST(combinations)
 }
 END_TEST
 
+/* What is offered is what is taken. */
+START_TEST(fixed_words)
+{
+    static const struct {
+        const char *key;
+        size_t count;
+    } keys[] = {{"split", 5}, {"sync", 3}, {"dtype", 4}, {"order", 2}, {"init", 2}, {"sync-bn", 2}};
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        size_t i = 0;
+        for (const char *word; (word = spec_word(keys[k].key, i)); i++) {
+            char value[40];
+            snprintf(value, sizeof value, "%s%s", word, strchr(word, ':') ? "1" : "");
+            ck_assert_msg(spec_set(&spec, keys[k].key, value, &err), "%s", err.text);
+        }
+        ck_assert_uint_eq(i, keys[k].count);
+        ck_assert_ptr_null(spec_word(keys[k].key, i + 1));
+    }
+    ck_assert_ptr_null(spec_word("batch", 0));
+    ck_assert_ptr_null(spec_word("nothing", 0));
+}
+END_TEST
+
 START_TEST(copies_are_apart)
 {
     struct spec copy;
@@ -187,6 +209,7 @@ int main(void)
     tcase_add_test(tcase, json_round_trip);
     tcase_add_test(tcase, json_from_outside);
     tcase_add_test(tcase, combinations);
+    tcase_add_test(tcase, fixed_words);
     tcase_add_test(tcase, copies_are_apart);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -49,7 +49,7 @@ static const struct {
 static void play(struct replay *replay, int scene)
 {
     replay_begin(replay);
-    replay->ui.canvas = scenes[scene].canvas;
+    replay->ui.preferences.canvas = scenes[scene].canvas;
     if (scenes[scene].recording != NULL)
         replay_recording(replay, scenes[scene].recording, 0);
     replay_keys(replay, scenes[scene].keys);
@@ -63,7 +63,7 @@ static void play(struct replay *replay, int scene)
                         "such file or directory - press e to try again");
 }
 
-static void draw_all(const struct replay *replay, bool utf8, struct text *out)
+static void draw_all(struct replay *replay, bool utf8, struct text *out)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *screen = replay_screen(replay, sizes[i].rows, sizes[i].columns, utf8);

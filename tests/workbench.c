@@ -8,7 +8,7 @@
 
 /*
  * The workbench alone, for tests/screen.py: `workbench [utf8|ascii] [mono] [start] [KEY=VALUE]...`,
- * where KEY=VALUE sets a field of the form.
+ * where KEY=VALUE sets a preference or a field of the form.
  */
 static bool take_argument(struct workbench_options *options, char *argument, struct error *err)
 {
@@ -16,14 +16,16 @@ static bool take_argument(struct workbench_options *options, char *argument, str
 
     if (value != NULL) {
         *value++ = '\0';
+        if (preferences_words(argument) != NULL)
+            return preferences_set(&options->preferences, argument, value, err);
         return spec_set(&options->spec, argument, value, err);
     }
     if (strcmp(argument, "utf8") == 0)
-        options->charset = CHARSET_UTF8;
+        options->preferences.charset = CHARSET_UTF8;
     else if (strcmp(argument, "ascii") == 0)
-        options->charset = CHARSET_ASCII;
+        options->preferences.charset = CHARSET_ASCII;
     else if (strcmp(argument, "mono") == 0)
-        options->colour = false;
+        options->preferences.colour = false;
     else if (strcmp(argument, "start") == 0)
         options->start_run = true;
     else
@@ -33,10 +35,11 @@ static bool take_argument(struct workbench_options *options, char *argument, str
 
 int main(int argc, char **argv)
 {
-    struct workbench_options options = {.charset = CHARSET_AUTO, .colour = true};
+    struct workbench_options options = {.start_run = false};
     struct error err = ERROR_INIT;
     bool ok = true;
 
+    preferences_init(&options.preferences);
     spec_init(&options.spec);
     for (int i = 1; i < argc && ok; i++)
         ok = take_argument(&options, argv[i], &err);

@@ -78,6 +78,7 @@ enum action {
     ACTION_CARRY_ON,
     ACTION_FIXED,
     ACTION_GROW,
+    ACTION_WHOLE_SWEEP,
     ACTION_NO,
     ACTION_ACCEPT,
     ACTION_CHOOSE_UP,
@@ -109,7 +110,7 @@ enum context {
     CONTEXT_QUESTION = 1 << 13, /* a question waits for its answer */
     /* Where lines can be walked through, and runs be controlled */
     CONTEXT_LINES = CONTEXT_VIEWS & ~CONTEXT_CHART,
-    CONTEXT_RUN_CONTROL = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN,
+    CONTEXT_RUN_CONTROL = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE,
 };
 
 enum { ACTION_KEYS = 3, ACTION_ENTRIES = 100 };

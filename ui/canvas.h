@@ -6,10 +6,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "ui/preferences.h"
 #include "ui/surface.h"
-
-/* What dots are made of; AUTO: the finest, braille. */
-enum canvas_kind { CANVAS_AUTO, CANVAS_BRAILLE, CANVAS_QUADRANT, CANVAS_ASCII };
 
 /*
  * A grid of dots finer than the cells of a surface: 2x4 dots a cell as braille patterns, 2x2 as

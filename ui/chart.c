@@ -116,7 +116,7 @@ static void draw_x_axis(const struct plot *plot, struct surface *surface, const 
     surface_glyph(surface, floor_row, left - 1, GLYPH_AXIS_CORNER, STYLE_TRACK);
     for (int x = 0; x < plot->inside.w; x++)
         surface_glyph(surface, floor_row, left + x, GLYPH_AXIS_FLOOR, STYLE_TRACK);
-    surface_text(surface, floor_row + 1, left - LEFT + 1, Y_LABEL, STYLE_LABEL,
+    surface_text(surface, floor_row + 1, left - LEFT + 1, LEFT - 1, STYLE_LABEL,
                  chart->x_label != NULL ? chart->x_label : "epoch");
     for (int i = 0; i < plot->x.count; i++) {
         double value = plot->x.first + plot->x.step * i;
@@ -188,8 +188,10 @@ static bool draw_plot(struct plot *plot, const struct chart *chart, struct surfa
     for (int i = 0; i < chart->count; i++)
         draw_curve(plot, &chart->series[i], i % 255 + 1);
     canvas_show(&plot->canvas, surface, plot->inside.y, plot->inside.x);
-    for (int i = 0; i < chart->count; i++)
+    for (int i = 0; i < chart->count; i++) {
+        draw_points(plot, surface, &chart->series[i]);
         draw_beyond(plot, surface, &chart->series[i]);
+    }
     draw_end_labels(plot, surface, chart);
     canvas_close(&plot->canvas);
     return true;

@@ -44,8 +44,9 @@ struct chart_series {
     int look;          /* of a marked one: 0..SERIES_LOOKS - 1 */
     bool stepped;      /* a value holds since the point before; else straight lines */
     long number;       /* stands at the curve's end and in the legend ... */
-    const char *label; /* ... unless there is this; may be NULL */
-    double last, best; /* for the legend; best NAN: none */
+    const char *name;  /* ... unless there is this; may be NULL */
+    char32_t mark;     /* at each point, for series of few; 0: none */
+    double last, best; /* for the legend, NAN: none */
     double begins;     /* the curve's first value where `points` is only a part; 0: points tell */
     double at;         /* at the cursor */
 };

@@ -66,6 +66,20 @@ void draw_curve(struct plot *plot, const struct chart_series *series, int layer)
     draw_span(plot, &span, &pen);
 }
 
+void draw_points(const struct plot *plot, struct surface *surface,
+                 const struct chart_series *series)
+{
+    for (int i = 0; series->mark != 0 && i < series->count; i++) {
+        const struct chart_point *point = &series->points[i];
+
+        if (point->x >= plot->x_low && point->x <= plot->x_high && point->y >= plot->y_low &&
+            point->y <= plot->y_high)
+            surface_put(surface, plot->inside.y + plot_row(plot, plot_dot_y(plot, point->y)),
+                        plot->inside.x + plot_column(plot, plot_dot_x(plot, point->x)),
+                        series->mark, series_pen(series, 0).style);
+    }
+}
+
 /* Where the line from `a`, inside, to `b`, outside, crosses the edge. */
 static double crossing(const struct chart_point *a, const struct chart_point *b, double edge)
 {

@@ -10,8 +10,8 @@ enum { GAP = 2, ENTRIES = 16 };
 
 const char *series_name(const struct chart_series *series, struct series_name *name)
 {
-    if (series->label != NULL)
-        snprintf(name->text, sizeof name->text, "%s", series->label);
+    if (series->name != NULL)
+        snprintf(name->text, sizeof name->text, "%s", series->name);
     else
         snprintf(name->text, sizeof name->text, "%ld", series->number);
     return name->text;
@@ -50,7 +50,8 @@ static int list_entries(const struct chart *chart, const struct chart_series **e
         for (int i = chart->count - 1; i >= 0 && count < ENTRIES; i--) {
             const struct chart_series *series = &chart->series[i];
 
-            if ((series->rank <= SERIES_PAST) == (past == 1) && series_last_point(series) != NULL)
+            if ((series->rank <= SERIES_PAST) == (past == 1) &&
+                (chart->reading || isfinite(series->last)) && series_last_point(series) != NULL)
                 entries[count++] = series;
         }
     return count;

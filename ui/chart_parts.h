@@ -36,8 +36,11 @@ enum canvas_kind chart_canvas(const struct chart *chart, const struct surface *s
 const char *chart_figure(const struct chart *chart, struct figure *figure, double value,
                          int decimals);
 
-/* chart_curves.c: the curves themselves, on the plot's canvas, and marks where they leave it. */
+/* chart_curves.c: the curves themselves, on the plot's canvas, marks at their points and where
+ * they leave it. */
 void draw_curve(struct plot *plot, const struct chart_series *series, int layer);
+void draw_points(const struct plot *plot, struct surface *surface,
+                 const struct chart_series *series);
 void draw_beyond(const struct plot *plot, struct surface *surface,
                  const struct chart_series *series);
 

@@ -3,6 +3,7 @@
 
 #include "ui/overlay.h"
 #include "ui/palette.h"
+#include "ui/picture.h"
 #include "ui/views/views.h"
 
 /* What works in every view, and where everything else goes. */
@@ -94,6 +95,9 @@ static void act_everywhere(struct ui *ui, enum action action)
     case ACTION_HELP:
         ui_show_view(ui, VIEW_HELP);
         break;
+    case ACTION_SCREENSHOT:
+        picture_ask(ui);
+        break;
     case ACTION_PALETTE:
         palette_open(ui);
         break;
@@ -114,35 +118,11 @@ static void act_everywhere(struct ui *ui, enum action action)
     }
 }
 
-/* Why an action that has a key here cannot be done now, where that is not plain to see. */
-static void say_why_not(struct ui *ui, enum action action)
-{
-    switch (action) {
-    case ACTION_STOP:
-    case ACTION_PAUSE:
-    case ACTION_RETUNE:
-    case ACTION_EPOCHS:
-        ui_say(ui, false, "no run is going on");
-        break;
-    case ACTION_CURSOR_LEFT:
-    case ACTION_CURSOR_RIGHT:
-        ui_say(ui, false, "the run in front has no curve to read yet");
-        break;
-    case ACTION_COMPANION:
-        ui_say(ui, false, "only accuracy and loss have a curve of training and one of the test");
-        break;
-    case ACTION_START:
-        ui_say(ui, true, "there is no engine to run on yet");
-        break;
-    default:
-        break;
-    }
-}
-
 void ui_act(struct ui *ui, enum action action)
 {
     if (!ui_can(ui, action)) {
-        say_why_not(ui, action);
+        if (!chart_say_why_not(ui, action))
+            runs_say_why_not(ui, action);
         return;
     }
     if (!overlay_act(ui, action)) {
@@ -151,6 +131,7 @@ void ui_act(struct ui *ui, enum action action)
         if ((view->act == NULL || !view->act(ui, action)) && !runs_act(ui, action))
             act_everywhere(ui, action);
     }
+    run_list_refresh(ui);
     ui_want_curves(ui);
 }
 

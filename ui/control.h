@@ -19,6 +19,8 @@ extern const struct prompt form_prompt;
 bool chart_can(const struct ui *ui, enum action action);
 /* False when the action is none of the chart's. */
 bool chart_act(struct ui *ui, enum action action);
+/* Say why an action of the chart cannot be done now; false when it is none. */
+bool chart_say_why_not(struct ui *ui, enum action action);
 
 /*
  * control_runs.c: start, stop, retune and the queue, from every view that shows runs.
@@ -28,9 +30,47 @@ bool runs_can(const struct ui *ui, enum action action);
 bool runs_act(struct ui *ui, enum action action);
 /* Submit the form. */
 void control_start(struct ui *ui);
+
+/* control_sweep.c: the same training on 1, 2, 4... devices, for the compare view. */
+void sweep_ask(struct ui *ui);
+/* The engine took a run of the sweep, or did not. */
+void sweep_taken(struct ui *ui, long run);
+void sweep_refused(struct ui *ui);
+/* Ask whether a waiting run of a sweep, or all of them, leave the queue; false: it is none. */
+bool sweep_ask_drop(struct ui *ui, long run);
+/* Is the question of a sweep open, whose plan is in ui->compare.sweep? */
+bool sweep_is_asked(const struct ui *ui);
+
+/* How far a sweep is whose runs have not all ended. */
+struct sweep_progress {
+    int count; /* its runs, by rising number of devices */
+    const struct state_run *runs[SWEEP_RUNS];
+    int ended, waiting;
+    const struct state_run *live; /* the one that trains; NULL: none just now */
+    double left_s;                /* until the last one ends; NAN: nothing to tell by */
+    bool at_least;                /* it may well be more */
+};
+bool sweep_progress(const struct ui *ui, struct sweep_progress *progress);
+
+/* control_say.c: what the user is told. */
 /* Say what an event means to the user, when it does. */
 void control_event(struct ui *ui, const char *method, const json_t *params);
+/* Why an action on runs cannot be done now; false when there is nothing to say. */
+bool runs_say_why_not(struct ui *ui, enum action action);
 /* The result of a request that changes something. */
 void control_answer(struct ui *ui, enum request request, const json_t *result);
+
+/*
+ * control_run_list.c: the list of all runs and the details of one.
+ */
+/* After anything changed: sort anew, and keep a run of the list in focus. */
+void run_list_refresh(struct ui *ui);
+/* Ask for the details of the run in focus. */
+void run_details_ask(struct ui *ui);
+/* What an event means to the details. */
+void run_details_event(struct ui *ui, const char *method, const json_t *params);
+/* Keys in the list and in the details; false when the action is none of these. */
+bool run_list_act(struct ui *ui, enum action action);
+bool run_details_act(struct ui *ui, enum action action);
 
 #endif

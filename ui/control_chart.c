@@ -187,6 +187,19 @@ bool chart_can(const struct ui *ui, enum action action)
     }
 }
 
+bool chart_say_why_not(struct ui *ui, enum action action)
+{
+    if (action == ACTION_CURSOR_LEFT || action == ACTION_CURSOR_RIGHT)
+        ui_say(ui, false, "the run in front has no curve to read yet");
+    else if (action == ACTION_COMPANION)
+        ui_say(ui, false, "only accuracy and loss have a curve of training and one of the test");
+    else if (action == ACTION_ZOOM_IN)
+        ui_say(ui, false, "there are no more points to see from nearer");
+    else
+        return false;
+    return true;
+}
+
 static bool act_in_focus(struct ui *ui, enum action action)
 {
     switch (action) {

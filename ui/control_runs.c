@@ -10,6 +10,8 @@
 
 /* Starting, stopping, retuning and queueing runs, from every view that shows them. */
 
+enum { NOTE_MOST = 400 }; /* bytes, of docs/protocol.md */
+
 static bool is_live(const struct ui *ui, long run)
 {
     return run != 0 && run == ui->state.live.run;
@@ -26,18 +28,10 @@ static bool can_control(const struct ui *ui, enum action action)
            action == ACTION_RETUNE;
 }
 
-static int queue_place(const struct ui *ui, long run)
-{
-    for (int i = 0; i < ui->state.queued; i++)
-        if (ui->state.queue[i] == run)
-            return i;
-    return -1;
-}
-
 bool runs_can(const struct ui *ui, enum action action)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
-    int place = queue_place(ui, ui->selected_run);
+    int place = state_queue_place(&ui->state, ui->selected_run);
 
     switch (action) {
     case ACTION_START:
@@ -50,6 +44,7 @@ bool runs_can(const struct ui *ui, enum action action)
     case ACTION_COPY:
         return ui->link == LINK_UP && selected != NULL;
     case ACTION_NOTE:
+        return ui->link == LINK_UP && selected != NULL;
     case ACTION_DETAILS:
         return selected != NULL;
     case ACTION_MARK:
@@ -57,9 +52,9 @@ bool runs_can(const struct ui *ui, enum action action)
     case ACTION_DELETE:
         return ui->link == LINK_UP && selected != NULL && run_has_ended(selected);
     case ACTION_EARLIER:
-        return place > 0;
+        return ui->link == LINK_UP && place > 0;
     case ACTION_LATER:
-        return place >= 0 && place + 1 < ui->state.queued;
+        return ui->link == LINK_UP && place >= 0 && place + 1 < ui->state.queued;
     default:
         return true;
     }
@@ -112,6 +107,10 @@ static bool accept_epochs(struct ui *ui, const char *text)
 
 static bool accept_note(struct ui *ui, const char *text)
 {
+    if (strlen(text) > NOTE_MOST) {
+        ui_say(ui, true, "wants at most %d bytes, these are %zu", NOTE_MOST, strlen(text));
+        return false;
+    }
     return ui_request(ui, REQUEST_NOTE,
                       json_pack("{s:I, s:s}", "run", (json_int_t)ui->asked_run, "text", text));
 }
@@ -120,11 +119,19 @@ static const struct prompt lr_prompt = {
     .label = "Learning rate of run %ld: ",
     .hint = "from the next step on",
     .accept = accept_lr,
+    .moot = true,
+};
+static const struct prompt waiting_lr_prompt = {
+    .label = "Learning rate of run %ld: ",
+    .hint = "it waits and starts with this",
+    .accept = accept_lr,
+    .moot = true,
 };
 static const struct prompt epochs_prompt = {
     .label = "Epochs of run %ld: ",
     .hint = "in all, those done included",
     .accept = accept_epochs,
+    .moot = true,
 };
 static const struct prompt note_prompt = {
     .label = "Note to run %ld: ",
@@ -137,7 +144,8 @@ static void begin_retune(struct ui *ui, long run)
     double lr = is_live(ui, run) ? ui->state.live.lr : listed != NULL ? listed->lr : NAN;
     struct figure figure;
 
-    ui_prompt(ui, &lr_prompt, run, isfinite(lr) ? figure_short(&figure, lr) : "");
+    ui_prompt(ui, is_live(ui, run) ? &lr_prompt : &waiting_lr_prompt, run,
+              isfinite(lr) ? figure_short(&figure, lr) : "");
 }
 
 static void begin_epochs(struct ui *ui, long run)
@@ -207,27 +215,47 @@ static void ask_stop(struct ui *ui, long run)
     if (!is_live(ui, run))
         ui_ask(ui, &stop_queued, run, "Take run %ld out of the queue?", run);
     else if (ui->state.live.stop_after_epoch)
-        ui_ask(ui, &stop_sooner, run, "Run %ld stops after its epoch. Stop it after this step?",
-               run);
+        ui_ask(ui, &stop_sooner, run,
+               "Run %ld stops after its epoch. Stop it after this step, or at once?", run);
     else
-        ui_ask(ui, &stop_live, run, "Stop run %ld after this step?", run);
+        ui_ask(ui, &stop_live, run,
+               "Stop run %ld after this step (yes), after its epoch, or at once?", run);
 }
 
 static void answer_delete(struct ui *ui, enum action answer)
 {
     (void)answer;
     if (ui_request_run(ui, REQUEST_DELETE, ui->asked_run))
-        ui_say(ui, false, "run %ld is forgotten", ui->asked_run);
+        ui_say(ui, false, "run %ld is being forgotten", ui->asked_run);
 }
 
 static const struct question delete_run = {.answers = {ACTION_YES}, .answer = answer_delete};
 
+/* Here at once, so that the next key counts from there; the engine's next state has the last word.
+ */
 static void move_in_queue(struct ui *ui, int by)
 {
-    int place = queue_place(ui, ui->selected_run) + by;
+    int from = state_queue_place(&ui->state, ui->selected_run), to = from + by;
+    long *queue = ui->state.queue;
 
-    ui_request(ui, REQUEST_MOVE,
-               json_pack("{s:I, s:i}", "run", (json_int_t)ui->selected_run, "place", place));
+    if (!ui_request(ui, REQUEST_MOVE,
+                    json_pack("{s:I, s:i}", "run", (json_int_t)ui->selected_run, "place", to)))
+        return;
+    queue[from] = queue[to];
+    queue[to] = ui->selected_run;
+    if (to == 0)
+        ui_say(ui, false, "run %ld is the next one", ui->selected_run);
+    else
+        ui_say(ui, false, "run %ld waits at place %d of the queue", ui->selected_run, to + 1);
+}
+
+/* Between two steps; the state says when it has come to that. */
+static void pause_or_resume(struct ui *ui, long run)
+{
+    bool paused = ui->state.live.status == RUN_PAUSED;
+
+    if (ui_request_run(ui, paused ? REQUEST_RESUME : REQUEST_PAUSE, run))
+        ui_say(ui, false, paused ? "run %ld goes on" : "run %ld pauses after this step", run);
 }
 
 static void begin_note(struct ui *ui)
@@ -235,6 +263,20 @@ static void begin_note(struct ui *ui)
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
 
     ui_prompt(ui, &note_prompt, run->run, run->note);
+}
+
+static void toggle_mark(struct ui *ui)
+{
+    long oldest = ui->mark_count == UI_MARKS ? ui->marked[0] : 0;
+
+    ui_toggle_mark(ui, ui->selected_run);
+    if (!ui_is_marked(ui, ui->selected_run))
+        ui_say(ui, false, "run %ld is no longer marked", ui->selected_run);
+    else if (oldest != 0)
+        ui_say(ui, false, "run %ld is marked in place of run %ld: %d at most", ui->selected_run,
+               oldest, UI_MARKS);
+    else
+        ui_say(ui, false, "run %ld is marked: the chart shows it", ui->selected_run);
 }
 
 bool runs_act(struct ui *ui, enum action action)
@@ -249,8 +291,7 @@ bool runs_act(struct ui *ui, enum action action)
         ask_stop(ui, run);
         return true;
     case ACTION_PAUSE:
-        ui_request_run(ui, ui->state.live.status == RUN_PAUSED ? REQUEST_RESUME : REQUEST_PAUSE,
-                       run);
+        pause_or_resume(ui, run);
         return true;
     case ACTION_RETUNE:
         begin_retune(ui, run);
@@ -265,7 +306,7 @@ bool runs_act(struct ui *ui, enum action action)
         ui_show_view(ui, VIEW_RUN);
         return true;
     case ACTION_MARK:
-        ui_toggle_mark(ui, ui->selected_run);
+        toggle_mark(ui);
         return true;
     case ACTION_NOTE:
         begin_note(ui);
@@ -280,83 +321,5 @@ bool runs_act(struct ui *ui, enum action action)
         return true;
     default:
         return false;
-    }
-}
-
-/* What it trains on in words, because the form may have left that open. */
-static void say_begin(struct ui *ui, long run, const json_t *params)
-{
-    const char *model = json_string_value(json_object_get(params, "model"));
-    const char *data = json_string_value(json_object_get(params, "data"));
-
-    /* The failure of the run before it is more important. */
-    if (model != NULL && data != NULL && !(ui->message.bad && ui->message.text[0] != '\0'))
-        ui_say(ui, false, "run %ld trains %s on %s", run, model, data);
-}
-
-void control_event(struct ui *ui, const char *method, const json_t *params)
-{
-    const char *event = json_string_value(json_object_get(params, "event"));
-    const char *status = json_string_value(json_object_get(params, "status"));
-    const char *why = json_string_value(json_object_get(params, "error"));
-    long run = (long)json_integer_value(json_object_get(params, "run"));
-
-    if (strcmp(method, "event") != 0 || event == NULL)
-        return;
-    if (strcmp(event, "run") == 0)
-        say_begin(ui, run, params);
-    if (status == NULL || strcmp(event, "end") != 0)
-        return;
-    if (ui->asked_run == run && ((ui->question != NULL && ui->question->moot) ||
-                                 ui->prompt == &lr_prompt || ui->prompt == &epochs_prompt))
-        overlay_close(ui);
-    if (why != NULL)
-        ui_say(ui, true, "run %ld %s: %s", run, status, why);
-    else
-        ui_say(ui, false, "run %ld is %s", run, status);
-}
-
-static void copy_spec(struct ui *ui, const json_t *result)
-{
-    struct error err = ERROR_INIT;
-    struct spec spec;
-
-    spec_init(&spec);
-    /* The new run must not write over what the former one saved. */
-    if (spec_from_json(&spec, json_object_get(result, "spec"), &err) &&
-        spec_set(&spec, "save", "", &err) && spec_set(&spec, "log", "", &err) &&
-        form_take(&ui->form, &spec, &err))
-        ui_say(ui, false, "the form has the settings of run %ld", ui->selected_run);
-    else
-        ui_say(ui, true, "%s", err.text);
-    spec_free(&spec);
-}
-
-void control_answer(struct ui *ui, enum request request, const json_t *result)
-{
-    long run = (long)json_integer_value(json_object_get(result, "run"));
-
-    switch (request) {
-    case REQUEST_SUBMIT:
-        ui_say(ui, false, ui->state.live.run != 0 ? "run %ld waits for its turn" : "run %ld starts",
-               run);
-        ui->state.runs_stale = true;
-        break;
-    case REQUEST_STOP:
-    case REQUEST_SET_EPOCHS:
-    case REQUEST_MOVE:
-    case REQUEST_DELETE:
-    case REQUEST_NOTE:
-        ui->state.runs_stale = true;
-        break;
-    case REQUEST_SET_LR:
-        ui_say(ui, false, "run %ld has the new learning rate from the next step on", ui->asked_run);
-        ui->state.runs_stale = true;
-        break;
-    case REQUEST_COPY:
-        copy_spec(ui, result);
-        break;
-    default:
-        break;
     }
 }

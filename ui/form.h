@@ -24,6 +24,11 @@ enum form_field {
     FORM_SYNC,
     FORM_SYNC_BN,
     FORM_MOMENTUM,
+    FORM_WEIGHT_DECAY,
+    FORM_INIT,
+    FORM_ORDER,
+    FORM_DTYPE,
+    FORM_CPU_THREADS,
     FORM_SEED,
     FORM_FIELDS
 };
@@ -77,6 +82,13 @@ bool form_add_cpu(struct form *form, const struct state *state, struct error *er
 bool form_remove_cpu(struct form *form, const struct state *state, struct error *err);
 /* How many devices the next run would use. */
 int form_device_count(const struct form *form, const struct state *state);
+
+/*
+ * What stands in the way of starting this, or would surprise: one line in `buffer`. False when
+ * there is nothing. What only the engine knows (names, files, memory) it says when it is asked to
+ * start.
+ */
+bool form_problem(const struct form *form, const struct state *state, char *buffer, size_t size);
 
 /*
  * With more or fewer devices than batch and learning rate were chosen for, those in proportion.

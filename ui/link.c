@@ -25,9 +25,10 @@ struct link {
         enum request request;
     } pending[PENDING];
     int pending_count;
-    bool had_engine;    /* one was connected before */
-    bool started;       /* an engine was started and has not answered yet */
-    double give_up;     /* when it should have */
+    struct recording *recording; /* NULL: none */
+    bool had_engine;             /* one was connected before */
+    bool started;                /* an engine was started and has not answered yet */
+    double give_up;              /* when it should have */
     double retry, wait; /* the next attempt to connect, and the pause before the one after */
 };
 
@@ -54,6 +55,33 @@ static bool recall(struct link *link, long id, enum request *request)
     return false;
 }
 
+/* A recording that cannot go on is told once and not missed by the run. */
+static void record(struct link *link, const json_t *message)
+{
+    struct error err = ERROR_INIT;
+
+    if (!recording_put(link->recording, message, &err))
+        ui_say(link->ui, true, "%s", err.text);
+}
+
+static void record_connection(struct link *link, const char *advice)
+{
+    struct error err = ERROR_INIT;
+
+    if (!recording_put_connection(link->recording, advice, &err))
+        ui_say(link->ui, true, "%s", err.text);
+}
+
+static void record_request(struct link *link, long id, enum request request, json_t *params)
+{
+    json_t *message = json_pack("{s:I, s:s, s:o?}", "id", (json_int_t)id, "method",
+                                request_method(request), "params", params);
+
+    if (message != NULL)
+        record(link, message);
+    json_decref(message);
+}
+
 static bool send_request(void *context, enum request request, json_t *params, struct error *err)
 {
     struct link *link = context;
@@ -63,9 +91,14 @@ static bool send_request(void *context, enum request request, json_t *params, st
         json_decref(params);
         return error_set(err, ERROR_FAILED, "there is no engine to ask");
     }
-    if (!client_send(link->client, request_method(request), params, &id, err))
+    json_t *kept = link->recording != NULL ? json_deep_copy(params) : NULL;
+    if (!client_send(link->client, request_method(request), params, &id, err)) {
+        json_decref(kept);
         return false;
+    }
     remember(link, id, request);
+    if (link->recording != NULL)
+        record_request(link, id, request, kept);
     return true;
 }
 
@@ -136,7 +169,27 @@ static void connected(struct link *link)
     link->started = false;
     link->wait = LOST_RETRY_S;
     link->pending_count = 0;
+    if (link->recording != NULL)
+        record_connection(link, NULL);
     ui_connected(link->ui);
+}
+
+void link_record(struct link *link, struct recording *recording)
+{
+    link->recording = recording;
+}
+
+void link_look(struct link *link)
+{
+    struct error err = ERROR_INIT;
+
+    if (client_connect(&link->client, &err)) {
+        connected(link);
+        return;
+    }
+    link->client = NULL;
+    ui_disconnected(link->ui, LINK_NO_ENGINE,
+                    err.kind == ERROR_ABSENT ? "no engine runs: `dpartui` starts one" : err.text);
 }
 
 /* Nobody answers: the first time start an engine, then wait for it; one that was lost only comes
@@ -175,13 +228,17 @@ static bool try_connect(struct link *link)
 
 static void lost(struct link *link)
 {
+    static const char lost_advice[] =
+        "the engine is gone. If it ended, so did its runs. Press e to start another";
+
     client_close(link->client);
     link->client = NULL;
     link->pending_count = 0;
     link->retry = clock_seconds() + START_RETRY_S;
     link->wait = LOST_RETRY_S;
-    ui_disconnected(link->ui, LINK_LOST,
-                    "the engine is gone. If it ended, so did its runs. Press e to start another");
+    if (link->recording != NULL)
+        record_connection(link, lost_advice);
+    ui_disconnected(link->ui, LINK_LOST, lost_advice);
 }
 
 static void take_message(struct link *link, const json_t *message)
@@ -191,6 +248,8 @@ static void take_message(struct link *link, const json_t *message)
     json_t *result = NULL;
     enum request request;
 
+    if (link->recording != NULL)
+        record(link, message);
     if (!json_is_integer(id)) {
         ui_notification(link->ui, message);
         return;

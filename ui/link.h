@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "ui/playback.h"
 #include "ui/ui.h"
 
 /*
@@ -15,6 +16,11 @@
 struct link;
 
 bool link_open(struct link **out, struct ui *ui, struct error *err);
+/* Write down all that passes; borrowed until link_close. */
+void link_record(struct link *link, struct recording *recording);
+/* Connect to an engine that runs, once, or tell the ui that there is none: instead of link_step's
+ * way of getting one. */
+void link_look(struct link *link);
 void link_close(struct link *link);
 /* For poll(): the socket (-1: none now) and its events. */
 int link_fd(const struct link *link);

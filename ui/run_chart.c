@@ -143,7 +143,7 @@ static bool add_front(const struct ui *ui, struct run_chart *made, const struct 
         if (!add_series(ui, made, run, look->companion, err))
             return false;
         made->series[made->chart.count - 1].rank = SERIES_COMPANION;
-        made->series[made->chart.count - 1].label = metric_look(look->companion)->name;
+        made->series[made->chart.count - 1].name = metric_look(look->companion)->name;
     }
     if (!add_series(ui, made, run, ui->chart.metric, err))
         return false;
@@ -226,7 +226,7 @@ bool run_chart_make(const struct ui *ui, struct run_chart *made, struct error *e
                                .marks = made->marks,
                                .reading = at >= 0,
                                .cursor = at >= 0 ? curve.points[at].epoch : 0,
-                               .canvas = ui->canvas,
+                               .canvas = ui->preferences.canvas,
                                .series = made->series,
                            }};
     run_chart_window(ui, &made->chart.x_low, &made->chart.x_high);

@@ -46,8 +46,14 @@ void state_disconnected(struct state *state)
         device_forget(device);
     }
     /* Whatever happens meanwhile has to be asked for again. */
-    for (int i = 0; i < state->run_count; i++)
-        state->runs[i].curve_known = false;
+    for (int i = 0; i < state->run_count; i++) {
+        struct state_run *run = &state->runs[i];
+
+        run->curve_known = false;
+        if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || run->status == RUN_PAUSED)
+            run->status = RUN_LOST;
+    }
+    state->runs_version++;
 }
 
 const struct state_device *state_device(const struct state *state, struct device_id id)
@@ -60,10 +66,25 @@ const struct state_device *state_device(const struct state *state, struct device
 
 struct state_run *state_run(const struct state *state, long run)
 {
-    for (int i = state->run_count - 1; i >= 0; i--)
-        if (state->runs[i].run == run)
-            return &state->runs[i];
-    return NULL;
+    int low = 0, high = state->run_count;
+
+    while (low < high) {
+        int middle = (low + high) / 2;
+
+        if (state->runs[middle].run < run)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < state->run_count && state->runs[low].run == run ? &state->runs[low] : NULL;
+}
+
+int state_queue_place(const struct state *state, long run)
+{
+    for (int i = 0; i < state->queued; i++)
+        if (state->queue[i] == run)
+            return i;
+    return -1;
 }
 
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run)
@@ -120,6 +141,36 @@ bool state_devices(struct state *state, const json_t *result, struct error *err)
     return true;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct state_run *first = a, *second = b;
+
+    return (first->run > second->run) - (first->run < second->run);
+}
+
+/* By rising number, each once; the engine sends them so. Returns how many are left. */
+static int put_in_order(struct state_run *runs, int count)
+{
+    int kept = 0;
+
+    for (int i = 1; i < count; i++)
+        if (runs[i].run <= runs[i - 1].run) {
+            qsort(runs, (size_t)count, sizeof *runs, compare_numbers);
+            break;
+        }
+    for (int i = 0; i < count; i++)
+        if (kept == 0 || runs[kept - 1].run != runs[i].run)
+            runs[kept++] = runs[i];
+    return kept;
+}
+
+/* Numbers begin anew with another engine: then a run was submitted at another time. */
+static bool is_same_run(const struct state_run *a, const struct state_run *b)
+{
+    return !(isfinite(a->submitted_at) && isfinite(b->submitted_at) &&
+             a->submitted_at != b->submitted_at);
+}
+
 bool state_runs(struct state *state, const json_t *result, struct error *err)
 {
     size_t size = json_array_size(result);
@@ -132,19 +183,20 @@ bool state_runs(struct state *state, const json_t *result, struct error *err)
     state->runs_stale = false;
     if (size > 0 && (runs = calloc(size - first, sizeof *runs)) == NULL)
         return error_memory(err, "the list of runs");
-    for (size_t i = first; i < size; i++) {
-        struct state_run *before;
+    for (size_t i = first; i < size; i++)
+        if (read_run(json_array_get(result, i), &runs[count]))
+            count++;
+    count = put_in_order(runs, count);
+    for (int i = 0; i < count; i++) {
+        struct state_run *before = state_run(state, runs[i].run);
 
-        if (!read_run(json_array_get(result, i), &runs[count]))
-            continue;
-        if ((before = state_run(state, runs[count].run)) != NULL) {
-            curve_move(&runs[count], before);
-        }
-        count++;
+        if (before != NULL && is_same_run(before, &runs[i]))
+            curve_move(&runs[i], before);
     }
     free_runs(state->runs, state->run_count);
     state->runs = runs;
     state->run_count = count;
+    state->runs_version++;
     return true;
 }
 
@@ -156,6 +208,7 @@ bool state_show(struct state *state, const json_t *result, struct error *err)
     if (!read_run(result, &fresh) || (run = state_run(state, fresh.run)) == NULL)
         return true;
     run->curve_known = true;
+    read_setting(result, &run->setting);
     return curve_read(run, result, err);
 }
 
@@ -173,6 +226,7 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
     run->best_test_acc =
         fmax(isfinite(run->best_test_acc) ? run->best_test_acc : accuracy, accuracy);
     read_epoch_speed(event, run);
+    read_shares(event, &run->setting);
     return curve_add_epoch(run, &point, err);
 }
 
@@ -188,8 +242,10 @@ static bool take_event(struct state *state, const json_t *params, struct error *
         state->runs_stale = true;
     if (run == NULL)
         return true;
-    if (strcmp(event, "epoch") == 0)
+    if (strcmp(event, "epoch") == 0) {
+        state->runs_version++;
         return take_epoch(run, params, err);
+    }
     if (strcmp(event, "point") == 0)
         return curve_add_fine(run, params, err);
     if (strcmp(event, "retune") == 0) {

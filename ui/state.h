@@ -53,7 +53,8 @@ enum run_status {
     RUN_DONE,
     RUN_STOPPED,
     RUN_FAILED,
-    RUN_INTERRUPTED
+    RUN_INTERRUPTED,
+    RUN_LOST /* waited or trained when the connection was lost; the engine never says this */
 };
 
 const char *run_status_name(enum run_status status);
@@ -79,10 +80,18 @@ struct retune {
     char what[20];                /* "lr", "epochs", "pause", ... of docs/protocol.md */
 };
 
+/* What only `show` tells of a run; all 0 or NAN until then. */
+struct run_setting {
+    unsigned long digest;          /* of the settings that comparisons hold equal; 0: not known */
+    int threads;                   /* of each CPU device; 0: not known, or there are none */
+    double sync_share, wait_share; /* of the newest epoch's time */
+};
+
 struct state_run {
     long run;
     enum run_status status;
-    char model[48], data[48], devices[64], split[48], sync[24], error[200], note[160];
+    char model[48], data[48], devices[64], split[48], sync[24], error[200];
+    char note[401];
     double submitted_at, started_at, ended_at; /* seconds since 1970 */
     bool stop_after_epoch;
     int device_count;
@@ -94,6 +103,7 @@ struct state_run {
     int fine_count, fine_capacity;
     struct retune *retunes; /* by rising step */
     int retune_count, retune_capacity;
+    struct run_setting setting;
     bool curve_known; /* what was before we watched has been asked for or is here */
 };
 
@@ -126,16 +136,18 @@ struct state {
     struct state_live live;
     struct state_device *devices;
     int device_count;
-    struct state_run *runs; /* oldest first */
+    struct state_run *runs; /* oldest first: by rising number */
     int run_count;
-    bool runs_stale;      /* something happened that only a new `runs` tells */
-    struct log_line *log; /* oldest first */
+    unsigned long runs_version; /* rises with every change to the runs */
+    bool runs_stale;            /* something happened that only a new `runs` tells */
+    struct log_line *log;       /* oldest first */
     int log_count;
 };
 
 void state_init(struct state *state);
 void state_free(struct state *state);
-/* The connection is gone: what was live is not known any more; runs and curves stay. */
+/* The connection is gone: what was live is not known any more; runs and curves stay, those that had
+ * not ended as RUN_LOST. */
 void state_disconnected(struct state *state);
 
 /* A notification's method and params. False only when memory ran out. */
@@ -149,6 +161,8 @@ bool state_log(struct state *state, const json_t *result, struct error *err);
 
 /* NULL: no such run or device is known. */
 struct state_run *state_run(const struct state *state, long run);
+/* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */
+int state_queue_place(const struct state *state, long run);
 const struct state_device *state_device(const struct state *state, struct device_id id);
 /* The first run of the same model and data that has a speed; what others are compared with. */
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run);

@@ -130,6 +130,7 @@ void curve_move(struct state_run *to, struct state_run *from)
     to->retunes = from->retunes;
     to->retune_count = from->retune_count;
     to->retune_capacity = from->retune_capacity;
+    to->setting = from->setting;
     to->curve_known = from->curve_known;
     from->points = from->fine = NULL;
     from->retunes = NULL;

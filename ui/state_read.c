@@ -11,6 +11,7 @@ static const char *const status_names[] = {
     [RUN_RUNNING] = "running", [RUN_PAUSED] = "paused",
     [RUN_DONE] = "done",       [RUN_STOPPED] = "stopped",
     [RUN_FAILED] = "failed",   [RUN_INTERRUPTED] = "interrupted",
+    [RUN_LOST] = "lost?",
 };
 
 const char *run_status_name(enum run_status status)
@@ -146,6 +147,7 @@ bool read_run(const json_t *object, struct state_run *run)
     run->ended_at = read_amount(object, "ended_at");
     run->stop_after_epoch = json_is_true(json_object_get(object, "stop_after_epoch"));
     read_devices(json_object_get(object, "devices"), run);
+    run->setting.sync_share = run->setting.wait_share = NAN;
     run->batch = read_amount(object, "batch");
     run->lr = read_amount(object, "lr");
     run->epochs = read_amount(object, "epochs");

@@ -18,6 +18,9 @@ void read_engine(const json_t *object, struct state *state);
 void read_live(const json_t *object, struct state_live *live);
 /* `retune` events; false without a step and a word. */
 bool read_retune(const json_t *object, struct retune *retune);
+/* state_setting.c: of `show`; and of an epoch's event, where its time went. */
+void read_setting(const json_t *show, struct run_setting *setting);
+void read_shares(const json_t *epoch, struct run_setting *setting);
 double read_number(const json_t *object, const char *key);
 void read_text(const json_t *object, const char *key, char *buffer, size_t size);
 /* 0: none. */

@@ -212,8 +212,7 @@ void surface_bar(struct surface *surface, int y, int x, int w, double fraction)
     }
 }
 
-/* Bytes of `text` that fit into `w` columns, broken at the last blank if there is one. */
-static size_t line_length(const char *text, int w)
+size_t text_line_length(const char *text, int w)
 {
     const char *p = text, *blank = NULL;
 
@@ -233,7 +232,7 @@ void surface_paragraph(struct surface *surface, struct rect area, enum style sty
     char line[1024];
 
     for (int y = area.y; y < area.y + area.h && area.w > 0 && *text != '\0'; y++) {
-        size_t length = line_length(text, area.w);
+        size_t length = text_line_length(text, area.w);
 
         snprintf(line, sizeof line, "%.*s", (int)length, text);
         surface_text(surface, y, area.x, area.w, style, line);

@@ -113,6 +113,8 @@ void surface_box(struct surface *surface, struct rect area, const char *title);
 
 /* Columns that `text` takes in surface_text when nothing is cut. */
 int text_columns(const char *text);
+/* Bytes of `text` that fit into `w` columns, broken at the last blank if there is one. */
+size_t text_line_length(const char *text, int w);
 /* Read one character from *text and move behind it; '?' for what is not UTF-8. */
 char32_t text_next(const char **text);
 /* `character` as UTF-8 in `buffer` (at least 5 bytes); returns the length. */

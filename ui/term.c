@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "ui/key.h"
+#include "ui/theme.h"
 
 /* <term.h> has macros by these names. */
 #undef columns
@@ -24,7 +25,10 @@ enum { ESCAPE_DELAY_MS = 25, LEAVE_WAIT_MS = 200 };
 
 struct terminal {
     SCREEN *screen;
+    const char *type; /* $TERM */
+    struct preferences preferences;
     bool utf8;
+    bool can_colour; /* curses has set colours up */
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT];
     struct surface shown;  /* what curses has been given */
@@ -32,51 +36,22 @@ struct terminal {
     bool everything;       /* the next frame owes nothing to `shown` */
 };
 
-/*
- * How meanings look. Colours keep their contrast on light and dark backgrounds and are never the
- * only sign; blue and orange for the curves stay apart for colour-blind eyes. -1: the terminal's
- * own colour.
- */
-static const struct {
-    short many, few; /* of 256; of 8 or 16 */
-    attr_t extra, mono;
-} looks[STYLE_COUNT] = {
-    [STYLE_NORMAL] = {-1, -1, 0, 0},
-    [STYLE_STRONG] = {-1, -1, A_BOLD, A_BOLD},
-    [STYLE_LABEL] = {245, -1, 0, 0},
-    [STYLE_FOCUS] = {-1, -1, A_BOLD | A_UNDERLINE, A_BOLD | A_UNDERLINE},
-    [STYLE_CURSOR] = {-1, -1, A_REVERSE, A_REVERSE},
-    [STYLE_EDIT] = {-1, -1, A_UNDERLINE | A_BOLD, A_UNDERLINE | A_BOLD},
-    [STYLE_GOOD] = {71, COLOR_GREEN, 0, 0},
-    [STYLE_WARNING] = {172, COLOR_YELLOW, 0, A_BOLD},
-    [STYLE_BAD] = {167, COLOR_RED, A_BOLD, A_BOLD},
-    [STYLE_KEY] = {-1, -1, A_BOLD, A_BOLD},
-    [STYLE_FILL] = {71, COLOR_GREEN, 0, A_BOLD},
-    [STYLE_TRACK] = {240, -1, 0, A_DIM},
-    [STYLE_SERIES] = {39, COLOR_CYAN, A_BOLD, A_BOLD},
-    [STYLE_SERIES_COMPANION] = {80, COLOR_BLUE, 0, 0},
-    [STYLE_SERIES_MARKED] = {208, COLOR_YELLOW, 0, 0},
-    [STYLE_SERIES_MARKED_2] = {170, COLOR_MAGENTA, 0, 0},
-    [STYLE_SERIES_MARKED_3] = {71, COLOR_GREEN, 0, 0},
-    [STYLE_SERIES_MARKED_4] = {167, COLOR_RED, 0, 0},
-    [STYLE_SERIES_PAST] = {245, -1, A_DIM, A_DIM},
-};
-
-static void choose_colours(struct terminal *term, bool colour)
+/* Give curses what the theme says; a colour that cannot be had leaves the look without it. */
+static void choose_looks(struct terminal *term)
 {
-    bool coloured = colour && has_colors() && start_color() == OK && use_default_colors() == OK;
+    bool coloured = term->preferences.colour && term->can_colour;
+    struct theme theme = theme_make(&term->preferences, coloured ? COLORS : 0);
 
     for (int i = 0; i < STYLE_COUNT; i++) {
-        short foreground = COLORS >= 256 ? looks[i].many : looks[i].few;
+        struct look look = theme_look(&theme, (enum style)i);
 
-        term->attributes[i] = coloured ? looks[i].extra : looks[i].mono;
         term->pairs[i] = 0;
-        if (!coloured || foreground < 0)
-            continue;
-        if (init_pair((short)(i + 1), foreground, -1) == OK)
+        term->attributes[i] = (look.attributes & LOOK_BOLD ? A_BOLD : 0) |
+                              (look.attributes & LOOK_DIM ? A_DIM : 0) |
+                              (look.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
+                              (look.attributes & LOOK_REVERSE ? A_REVERSE : 0);
+        if (look.colour >= 0 && init_pair((short)(i + 1), (short)look.colour, -1) == OK)
             term->pairs[i] = (short)(i + 1);
-        else
-            term->attributes[i] = looks[i].mono;
     }
 }
 
@@ -144,7 +119,7 @@ static SCREEN *make_screen(const char *type)
     return screen;
 }
 
-bool term_open(struct terminal **out, enum charset charset, bool colour, struct error *err)
+bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err)
 {
     const char *type = usable_terminal(err);
 
@@ -157,7 +132,9 @@ bool term_open(struct terminal **out, enum charset charset, bool colour, struct 
         free(term);
         return error_errno(err, "the modes of the terminal cannot be read");
     }
-    term->utf8 = choose_utf8(charset, type);
+    term->type = type;
+    term->preferences = *preferences;
+    term->utf8 = choose_utf8(preferences->charset, type);
     set_escdelay(ESCAPE_DELAY_MS);
     term->screen = make_screen(type);
     if (term->screen == NULL) {
@@ -174,10 +151,27 @@ bool term_open(struct terminal **out, enum charset charset, bool colour, struct 
     nodelay(stdscr, TRUE);
     typeahead(-1);
     curs_set(0);
-    choose_colours(term, colour);
+    term->can_colour = has_colors() && start_color() == OK && use_default_colors() == OK;
+    choose_looks(term);
     term->everything = true;
     *out = term;
     return true;
+}
+
+void term_prefer(struct terminal *term, const struct preferences *preferences)
+{
+    const struct preferences *now = &term->preferences;
+    bool same_looks = now->colour == preferences->colour && now->palette == preferences->palette &&
+                      now->background == preferences->background;
+    bool same_charset = now->charset == preferences->charset;
+
+    term->preferences = *preferences;
+    if (!same_looks)
+        choose_looks(term);
+    if (!same_charset)
+        term->utf8 = choose_utf8(preferences->charset, term->type);
+    if (!same_looks || !same_charset)
+        term->everything = true;
 }
 
 /* Whether the terminal takes its last words. One that the user stopped with Ctrl-S starts again

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "ui/preferences.h"
 #include "ui/surface.h"
-#include "ui/workbench.h"
 
 /*
- * The terminal: the only place that knows curses. It shows surfaces and reads keys; what a style
- * looks like with 256, 16, 8 or no colours is decided here.
+ * The terminal: the only place that knows curses. It shows surfaces, with the looks of ui/theme.h,
+ * and reads keys.
  */
 struct terminal;
 
@@ -19,7 +19,9 @@ struct terminal;
  * no terminal, or one that cannot place its cursor. Sets the process's LC_CTYPE. Signals are the
  * caller's business: block them first (ui/signals.h).
  */
-bool term_open(struct terminal **out, enum charset charset, bool colour, struct error *err);
+bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err);
+/* Take over what has changed in the preferences; the next term_show draws everything then. */
+void term_prefer(struct terminal *term, const struct preferences *preferences);
 /* Give the terminal back as it was. False when the terminal takes no output: then nothing is
  * written and nothing should be. */
 bool term_close(struct terminal *term);

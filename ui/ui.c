@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/comparison.h"
 #include "ui/control.h"
 #include "ui/overlay.h"
 #include "ui/run_chart.h"
@@ -18,21 +19,14 @@
 const char *request_method(enum request request)
 {
     static const char *const methods[REQUEST_COUNT] = {
-        [REQUEST_HELLO] = "hello",
-        [REQUEST_WATCH] = "watch",
-        [REQUEST_RUNS] = "runs",
-        [REQUEST_SHOW] = "show",
-        [REQUEST_COPY] = "show",
-        [REQUEST_SUBMIT] = "submit",
-        [REQUEST_STOP] = "stop",
-        [REQUEST_SET_LR] = "set_lr",
-        [REQUEST_SET_EPOCHS] = "set_epochs",
-        [REQUEST_PAUSE] = "pause",
-        [REQUEST_RESUME] = "resume",
-        [REQUEST_MOVE] = "move",
-        [REQUEST_DELETE] = "delete",
-        [REQUEST_NOTE] = "note",
-        [REQUEST_LOG] = "log",
+        [REQUEST_HELLO] = "hello",   [REQUEST_WATCH] = "watch",
+        [REQUEST_RUNS] = "runs",     [REQUEST_SHOW] = "show",
+        [REQUEST_COPY] = "show",     [REQUEST_SUBMIT] = "submit",
+        [REQUEST_SWEEP] = "submit",  [REQUEST_STOP] = "stop",
+        [REQUEST_SET_LR] = "set_lr", [REQUEST_SET_EPOCHS] = "set_epochs",
+        [REQUEST_PAUSE] = "pause",   [REQUEST_RESUME] = "resume",
+        [REQUEST_MOVE] = "move",     [REQUEST_DELETE] = "delete",
+        [REQUEST_NOTE] = "note",     [REQUEST_LOG] = "log",
     };
 
     return methods[request];
@@ -42,6 +36,7 @@ bool ui_init(struct ui *ui, const struct spec *spec, struct error *err)
 {
     *ui = (struct ui){.link = LINK_STARTING, .rows = 24, .columns = 80};
     keymap_init(&ui->keymap);
+    preferences_init(&ui->preferences);
     state_init(&ui->state);
     return form_init(&ui->form, spec, err);
 }
@@ -49,6 +44,9 @@ bool ui_init(struct ui *ui, const struct spec *spec, struct error *err)
 void ui_free(struct ui *ui)
 {
     form_free(&ui->form);
+    run_list_free(&ui->list);
+    details_free(&ui->details);
+    sweep_free(&ui->compare.sweep);
     state_free(&ui->state);
 }
 
@@ -92,18 +90,19 @@ const struct state_run *ui_run_line(const struct ui *ui, int line)
 
 bool run_has_ended(const struct state_run *run)
 {
-    return run->status != RUN_QUEUED && run->status != RUN_RUNNING && run->status != RUN_PAUSED;
+    return run->status == RUN_DONE || run->status == RUN_STOPPED || run->status == RUN_FAILED ||
+           run->status == RUN_INTERRUPTED;
 }
 
 long ui_run_in_question(const struct ui *ui)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
-    bool in_focus = ui->view == VIEW_RUNS || ui->view == VIEW_RUN ||
-                    (ui->view == VIEW_DASHBOARD && ui->focus == PANEL_RUNS);
+    bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN || ui->view == VIEW_COMPARE;
+    bool in_focus = of_runs || (ui->view == VIEW_DASHBOARD && ui->focus == PANEL_RUNS);
 
     if (in_focus && selected != NULL && !run_has_ended(selected))
         return selected->run;
-    return ui->state.live.run;
+    return of_runs && selected != NULL ? 0 : ui->state.live.run;
 }
 
 bool ui_is_marked(const struct ui *ui, long run)
@@ -181,6 +180,26 @@ int ui_chart_runs(const struct ui *ui, const struct state_run **runs)
     return shown;
 }
 
+static void want_curve(struct ui *ui, long number)
+{
+    struct state_run *run = state_run(&ui->state, number);
+
+    if (!run->curve_known && run->status != RUN_QUEUED)
+        run->curve_known = ui_request_run(ui, REQUEST_SHOW, number);
+}
+
+/* Their settings tell whether they may stand side by side. */
+static void want_compared(struct ui *ui)
+{
+    struct comparison comparison;
+
+    comparison_make(ui, &comparison);
+    if (comparison.anchor != NULL)
+        want_curve(ui, comparison.anchor->run);
+    for (int i = 0; i < comparison_lines(&comparison); i++)
+        want_curve(ui, comparison_row(&comparison, i, NULL)->run.run);
+}
+
 /* Ask for the curves that the chart would show and that are not here. */
 void ui_want_curves(struct ui *ui)
 {
@@ -188,13 +207,10 @@ void ui_want_curves(struct ui *ui)
 
     if (ui->link != LINK_UP)
         return;
-    for (int i = ui_chart_runs(ui, runs); i-- > 0;) {
-        struct state_run *run = state_run(&ui->state, runs[i]->run);
-
-        if (run->curve_known || run->status == RUN_QUEUED)
-            continue;
-        run->curve_known = ui_request_run(ui, REQUEST_SHOW, run->run);
-    }
+    for (int i = ui_chart_runs(ui, runs); i-- > 0;)
+        want_curve(ui, runs[i]->run);
+    if (ui->view == VIEW_COMPARE)
+        want_compared(ui);
 }
 
 /* After anything arrived: ask for what it made necessary. */
@@ -214,6 +230,7 @@ static void follow_up(struct ui *ui)
             ui_say(ui, false, "run %ld goes on: press s to queue the next one", ui->state.live.run);
     }
     chart_follow(ui);
+    run_list_refresh(ui);
     ui_want_curves(ui);
 }
 
@@ -225,6 +242,8 @@ void ui_connected(struct ui *ui)
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
     ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
     ui_request(ui, REQUEST_RUNS, NULL);
+    if (ui->view == VIEW_RUN)
+        run_details_ask(ui);
 }
 
 void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
@@ -232,9 +251,11 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     ui->link = link;
     snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
     state_disconnected(&ui->state);
+    ui->compare.submitting = false;
     /* Questions about a run that may be gone are moot. */
     if (ui->question != NULL && ui->question->moot)
         overlay_close(ui);
+    run_list_refresh(ui);
 }
 
 void ui_notification(struct ui *ui, const json_t *message)
@@ -247,6 +268,7 @@ void ui_notification(struct ui *ui, const json_t *message)
         return;
     if (!state_notification(&ui->state, method, params, &err))
         ui_say(ui, true, "%s", err.text);
+    run_details_event(ui, method, params);
     control_event(ui, method, params);
     follow_up(ui);
 }
@@ -258,6 +280,8 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
     bool ok = true;
 
     if (result == NULL) {
+        if (request == REQUEST_SWEEP)
+            sweep_refused(ui);
         /* A run that was deleted meanwhile has no curve; that is nobody's fault. */
         if (request != REQUEST_SHOW)
             ui_say(ui, true, "%s", failure->text);
@@ -268,7 +292,7 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         ok = state_runs(&ui->state, result, &err);
         break;
     case REQUEST_SHOW:
-        ok = state_show(&ui->state, result, &err);
+        ok = state_show(&ui->state, result, &err) && details_show(&ui->details, result, &err);
         break;
     case REQUEST_LOG:
         ok = state_log(&ui->state, result, &err);

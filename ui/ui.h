@@ -6,13 +6,17 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "sweep.h"
 #include "ui/actions.h"
-#include "ui/canvas.h"
 #include "ui/editor.h"
 #include "ui/form.h"
+#include "ui/keeper.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
+#include "ui/preferences.h"
+#include "ui/run_list.h"
 #include "ui/state.h"
+#include "ui/state_details.h"
 #include "ui/surface.h"
 
 /*
@@ -51,6 +55,7 @@ struct prompt {
     void (*changed)(struct ui *ui, const char *text); /* after each key; may be NULL */
     void (*left)(struct ui *ui);                      /* without a value; may be NULL */
     bool palette;                                     /* the keys of CONTEXT_PALETTE work, too */
+    bool moot;                                        /* when the run it is about ends */
 };
 
 /* A question with the answers that make sense; ACTION_NO always does and changes nothing. */
@@ -68,6 +73,7 @@ enum request {
     REQUEST_SHOW,
     REQUEST_COPY, /* `show`, for its spec */
     REQUEST_SUBMIT,
+    REQUEST_SWEEP, /* `submit`, of a sweep's runs one after the other */
     REQUEST_STOP,
     REQUEST_SET_LR,
     REQUEST_SET_EPOCHS,
@@ -101,16 +107,31 @@ struct chart_choice {
     double low, high;
 };
 
-/* Of the list of all runs. */
-struct run_list {
-    int column; /* sorted by; 0: by number */
-    bool ascending;
-    char filter[64];
-};
-
 struct log_choice {
     char filter[64];
     int back; /* lines scrolled up from the newest */
+};
+
+/* Over the number of devices. */
+enum compare_figure {
+    COMPARE_SPEED_UP,
+    COMPARE_SAMPLES,
+    COMPARE_SECONDS, /* an epoch */
+    COMPARE_EFFICIENCY,
+    COMPARE_ACCURACY,
+    COMPARE_FIGURES
+};
+
+struct compare_choice {
+    long anchor;                /* the run whose like are compared; 0: the newest that ended */
+    enum compare_figure figure; /* of the chart */
+    /*
+     * While a question is open what it is about, then what is being submitted: the next run when
+     * the engine has taken the one before, so that they stand in the queue in order.
+     */
+    struct sweep sweep;
+    bool submitting;
+    int taken; /* how many runs the engine has taken */
 };
 
 enum { UI_MARKS = 8 };
@@ -120,8 +141,10 @@ struct ui {
     struct form form;
     enum link_state link;
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
-    int rows, columns;     /* of the screen as last drawn: how far a page goes */
-    enum view_id view;     /* on the screen */
+    struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
+    const struct keeper *keeper;     /* of the settings, borrowed; NULL: none */
+    int rows, columns;               /* of the screen as last drawn: how far a page goes */
+    enum view_id view;               /* on the screen */
     enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
     enum panel focus;                /* of the dashboard */
     const struct prompt *prompt;     /* open now; NULL: none */
@@ -137,17 +160,19 @@ struct ui {
     int device_line; /* in focus in the list of devices */
     int line;        /* in focus in the other views' lists; 0 when one is opened */
     struct chart_choice chart;
-    enum canvas_kind canvas; /* what curves are drawn with */
     struct run_list list;
+    struct run_details details; /* of the run whose details were opened last */
     struct log_choice log;
+    struct compare_choice compare;
     struct {
         char text[512];
         bool bad;
     } message; /* stays until the next key */
     struct requester requester;
-    bool start_when_idle; /* submit the form once, as soon as the engine says it is idle */
-    bool want_engine;     /* the user asked for the engine to be started */
-    bool want_redraw;     /* the user asked for a fresh screen */
+    bool start_when_idle;    /* submit the form once, as soon as the engine says it is idle */
+    bool want_engine;        /* the user asked for the engine to be started */
+    bool want_redraw;        /* the user asked for a fresh screen */
+    char want_picture[1024]; /* and for this screen in a file of that name; "": not */
     bool quit;
 };
 
@@ -189,7 +214,7 @@ bool ui_request_run(struct ui *ui, enum request request, long run);
 
 void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Has it neither to wait nor to train any more? */
+/* Is it known neither to wait nor to train any more? */
 bool run_has_ended(const struct state_run *run);
 /* Marks of runs that are laid over the chart; the oldest gives way when there are UI_MARKS. */
 bool ui_is_marked(const struct ui *ui, long run);
@@ -204,8 +229,9 @@ enum { UI_CHART_RUNS = 12 };
 int ui_chart_runs(const struct ui *ui, const struct state_run **runs);
 /* The run in line `line` of the list: newest first; NULL behind the end. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
-/* The run that is to be stopped, paused or retuned: the selected one where runs are in focus and it
- * has not ended, else the one going on; 0: none. */
+/* The run that is to be stopped, paused or retuned: where runs are in focus the selected one unless
+ * it has ended, else the one going on; 0: none. In the views of runs it is never another than the
+ * selected one. */
 long ui_run_in_question(const struct ui *ui);
 
 #endif

@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "ui/key.h"
 #include "ui/link.h"
+#include "ui/picture.h"
+#include "ui/playback.h"
 #include "ui/screen.h"
 #include "ui/signals.h"
 #include "ui/term.h"
@@ -23,6 +25,7 @@ struct workbench {
     struct signals signals;
     struct terminal *term;
     struct link *link;
+    struct recording *recording;
     struct surface surface;
     bool stale;        /* the screen shows less than the ui knows */
     double not_before; /* of the first frame */
@@ -74,11 +77,20 @@ static bool draw(struct workbench *w, struct error *err)
 {
     int rows, columns;
 
+    term_prefer(w->term, &w->ui.preferences);
+    w->surface.utf8 = term_utf8(w->term);
     term_size(w->term, &rows, &columns);
     w->ui.rows = rows;
     w->ui.columns = columns;
     if (!surface_resize(&w->surface, rows, columns, err) || !screen_draw(&w->ui, &w->surface, err))
         return false;
+    if (w->ui.want_picture[0] != '\0') {
+        struct theme theme = theme_make(&w->ui.preferences, 256);
+
+        picture_write(&w->ui, &w->surface, &theme);
+        if (!screen_draw(&w->ui, &w->surface, err))
+            return false;
+    }
     term_show(w->term, &w->surface);
     w->stale = false;
     return true;
@@ -149,11 +161,15 @@ static bool loop(struct workbench *w, struct error *err)
 static bool open_all(struct workbench *w, const struct workbench_options *options,
                      struct error *err)
 {
-    if (!term_open(&w->term, options->charset, options->colour, err))
+    if (!term_open(&w->term, &options->preferences, err))
         return false;
-    w->surface.utf8 = term_utf8(w->term);
+    w->ui.preferences = options->preferences;
+    w->ui.keeper = options->keeper;
     w->ui.start_when_idle = options->start_run;
-    return link_open(&w->link, &w->ui, err);
+    if (!link_open(&w->link, &w->ui, err))
+        return false;
+    link_record(w->link, w->recording);
+    return true;
 }
 
 /* What goes on without the screen, for the one who just left it. */
@@ -177,10 +193,12 @@ bool workbench_run(const struct workbench_options *options, struct error *err)
         ui_free(&w.ui);
         return false;
     }
-    bool ok = open_all(&w, options, err) && loop(&w, err);
+    bool ok = (options->record == NULL || recording_open(&w.recording, options->record, err)) &&
+              open_all(&w, options, err) && loop(&w, err);
     if (term_close(w.term) && ok)
         say_goodbye(&w);
     link_close(w.link);
+    recording_close(w.recording);
     surface_free(&w.surface);
     signals_close(&w.signals);
     ui_free(&w.ui);

@@ -6,16 +6,17 @@
 
 #include "base/error.h"
 #include "engine/spec.h"
+#include "ui/keeper.h"
 #include "ui/keymap.h"
-
-enum charset { CHARSET_AUTO, CHARSET_UTF8, CHARSET_ASCII };
+#include "ui/preferences.h"
 
 struct workbench_options {
-    struct spec spec;     /* what the form starts with; borrowed */
-    enum charset charset; /* AUTO: by the locale */
-    bool colour;          /* false: mono (NO_COLOR or configuration) */
-    const struct keymap *keys; /* borrowed; NULL: those of the table of actions */
-    bool start_run;       /* submit `spec` at once when the engine is idle (`make run`) */
+    struct spec spec; /* what the form starts with; borrowed */
+    struct preferences preferences;
+    const struct keymap *keys;   /* borrowed; NULL: those of the table of actions */
+    const struct keeper *keeper; /* of the settings, borrowed; NULL: nobody keeps them */
+    const char *record;          /* write the session to this file; NULL: not */
+    bool start_run;              /* submit `spec` at once when the engine is idle (`make run`) */
 };
 
 /*

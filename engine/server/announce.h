@@ -7,7 +7,7 @@
 #include "engine/server/log.h"
 #include "engine/spec.h"
 
-/* What the engine's log says of runs. Call these without the queue's lock: the log may be slow. */
+/* What the engine's log says of runs. */
 
 /* "resnet18 on fashion-mnist, cpu:0-1, batch 256, lr 0.1, 10 epochs": a new string or NULL. */
 char *announce_describe(const struct spec *spec);

@@ -50,8 +50,6 @@ static void merge_pairs(struct curve *curve)
 /* Without memory the curve has a gap; those who watch get the point all the same. */
 static void keep(struct curve *curve, const struct point *point)
 {
-    if (curve->count == CURVE_MOST)
-        merge_pairs(curve);
     if (curve->count == curve->capacity) {
         size_t capacity = curve->capacity ? 2 * curve->capacity : 64;
         struct point *points = realloc(curve->points, capacity * sizeof *points);
@@ -61,6 +59,8 @@ static void keep(struct curve *curve, const struct point *point)
         curve->capacity = capacity;
     }
     curve->points[curve->count++] = *point;
+    if (curve->count == CURVE_MOST)
+        merge_pairs(curve);
 }
 
 /* Passes over the rows: whole epochs before this one, and the part of this one that is done. */

@@ -2,6 +2,7 @@
 #include "engine/server/log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 /* All kept messages, in JSON, fit into a line of the protocol. */
 #define TEXT_LIMIT 800
 
+static const char no_memory[] = "out of memory (message)";
 static const char *const level_names[] = {"info", "warning", "error"};
 
 void engine_log_begin(struct engine_log *log, int fd, void (*changed)(void *context), void *context)
@@ -27,35 +29,58 @@ void engine_log_begin(struct engine_log *log, int fd, void (*changed)(void *cont
 
 void engine_log_end(struct engine_log *log)
 {
+    engine_log_write(log);
     for (int i = 0; i < ENGINE_LOG_KEPT; i++)
         free(log->kept[i].text);
     pthread_mutex_destroy(&log->lock);
 }
 
-/* One write: lines of several threads do not mix. */
-static void write_line(const struct engine_log *log, enum message_level level, const char *text)
+/* With the lock held: the number of the first message that is still there. */
+static uint64_t oldest_kept(const struct engine_log *log)
+{
+    return log->next > ENGINE_LOG_KEPT ? log->next - ENGINE_LOG_KEPT : 0;
+}
+
+/* One write: a line is never mixed with those of another process. */
+static void write_line(int fd, double date, enum message_level level, const char *text)
 {
     struct stat info;
     struct tm now;
-    char line[1400];
-    time_t seconds = time(NULL);
+    char line[TEXT_LIMIT + 100];
+    time_t seconds = (time_t)date;
     size_t length = 0;
-    if (log->fd < 0)
-        return;
     if (localtime_r(&seconds, &now))
         length = strftime(line, sizeof line, "%Y-%m-%d %H:%M:%S ", &now);
-    int more = snprintf(line + length, sizeof line - length - 1, "%s%s%s",
+    int more = snprintf(line + length, sizeof line - length, "%s%s%s\n",
                         level == MESSAGE_INFO ? "" : level_names[level],
                         level == MESSAGE_INFO ? "" : ": ", text);
-    if (more < 0)
+    if (more < 0 || (size_t)more >= sizeof line - length)
         return;
-    length += (size_t)more < sizeof line - length - 1 ? (size_t)more : sizeof line - length - 2;
-    line[length++] = '\n';
-    if (fstat(log->fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > LOG_LIMIT &&
-        ftruncate(log->fd, 0) != 0)
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > LOG_LIMIT &&
+        ftruncate(fd, 0) != 0)
         return;
-    if (write(log->fd, line, length) < 0)
+    if (write(fd, line, length + (size_t)more) < 0)
         return;
+}
+
+void engine_log_write(struct engine_log *log)
+{
+    for (;;) {
+        char text[TEXT_LIMIT + 1];
+        pthread_mutex_lock(&log->lock);
+        uint64_t from = log->written < oldest_kept(log) ? oldest_kept(log) : log->written;
+        bool more = log->fd >= 0 && from < log->next;
+        const struct engine_message *message = &log->kept[from % ENGINE_LOG_KEPT];
+        double date = message->time;
+        enum message_level level = message->level;
+        if (more)
+            snprintf(text, sizeof text, "%s", message->text ? message->text : no_memory);
+        log->written = more ? from + 1 : log->next;
+        pthread_mutex_unlock(&log->lock);
+        if (!more)
+            return;
+        write_line(log->fd, date, level, text);
+    }
 }
 
 /* A copy that is not too long and does not end within a character. */
@@ -89,7 +114,6 @@ void engine_log(struct engine_log *log, enum message_level level, long run, cons
     if (length < 0)
         return;
     text_replace_controls(text);
-    write_line(log, level, text);
     keep(log, level, run, text);
     log->changed(log->context);
 }
@@ -102,19 +126,13 @@ uint64_t engine_log_next(struct engine_log *log)
     return next;
 }
 
-/* With the lock held. */
-static uint64_t oldest_kept(const struct engine_log *log)
-{
-    return log->next > ENGINE_LOG_KEPT ? log->next - ENGINE_LOG_KEPT : 0;
-}
-
 static json_t *message_json(const struct engine_log *log, uint64_t number)
 {
     const struct engine_message *message = &log->kept[number % ENGINE_LOG_KEPT];
     return json_pack("{s:I, s:f, s:s, s:o, s:o}", "number", (json_int_t)number, "time",
                      message->time, "level", level_names[message->level], "run",
                      message->run ? json_integer(message->run) : json_null(), "text",
-                     json_any_text(message->text ? message->text : "out of memory (message)"));
+                     json_any_text(message->text ? message->text : no_memory));
 }
 
 json_t *engine_log_take(struct engine_log *log, uint64_t *next)

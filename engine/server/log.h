@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * The engine's own messages, to a file and, the newest of them, for viewers. A regular file starts
- * anew when it has grown long; a log that cannot be written is no reason to fail.
+ * The engine's own messages: the newest are kept for viewers, and all are written to a file by the
+ * server's thread, so that nobody who has something to say waits for a slow disk. A regular file
+ * starts anew when it has grown long; a log that cannot be written is no reason to fail.
  */
 
 #define ENGINE_LOG_KEPT 500
@@ -29,14 +30,17 @@ struct engine_log {
     pthread_mutex_t lock;                        /* guards the rest */
     struct engine_message kept[ENGINE_LOG_KEPT]; /* number n is at n % ENGINE_LOG_KEPT */
     uint64_t next;                               /* number of the next message, from 0 */
+    uint64_t written;                            /* of the next for the file */
 };
 
 /* `changed` is called, on the thread that has something to say, after each message. */
 void engine_log_begin(struct engine_log *log, int fd, void (*changed)(void *context),
                       void *context);
 void engine_log_end(struct engine_log *log);
+/* Write to the file what has come since the last time. */
+void engine_log_write(struct engine_log *log);
 
-/* One line; control characters in it become '?'. Any thread. `run` 0: about none. */
+/* One line; control characters in it become '?'. Any thread, any lock. `run` 0: about none. */
 void engine_log(struct engine_log *log, enum message_level level, long run, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -106,7 +106,10 @@ static int change_epochs(struct record *record, long epochs, struct error *err)
     }
     if (record->status != RUN_RUNNING)
         return ended_already(record, err);
-    if (epochs < begun)
+    if (record->epochs == 0)
+        error_set(err, ERROR_FAILED, "run %ld only evaluates: submit another one to train",
+                  record->number);
+    else if (epochs < begun)
         error_set(err, ERROR_FAILED, "run %ld is in epoch %ld: it cannot have fewer than %ld",
                   record->number, begun, begun);
     else if (!run_control_set_epochs(&record->control, epochs))

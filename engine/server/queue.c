@@ -322,6 +322,8 @@ bool queue_add(struct queue *queue, struct spec *spec, const char *note, long *n
     bool ok = record ? append(queue, record, err) : error_memory(err, "run");
     if (ok) {
         record_set_note(record, note);
+        engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld is submitted: %s",
+                   record->number, what ? what : "?");
         /* Also here: runs that are taken out while another trains end without the runner. */
         trim_ended(queue);
         *number = ++queue->last_number;
@@ -331,9 +333,6 @@ bool queue_add(struct queue *queue, struct spec *spec, const char *note, long *n
         record_free(record);
     }
     pthread_mutex_unlock(&queue->lock);
-    if (ok)
-        engine_log(queue->log, MESSAGE_INFO, *number, "run %ld is submitted: %s", *number,
-                   what ? what : "?");
     free(what);
     return ok;
 }

@@ -147,8 +147,10 @@ static void serve(struct server *server, const struct poll_set *set)
     if (set->fds[POLL_SIGNAL].revents & POLLIN)
         take_signals(server);
     bool due = events_are_due(server, now);
-    if (due)
+    if (due) {
+        engine_log_write(&server->log);
         server_serve_tasks(server);
+    }
     for (int i = 0; i < polled; i++)
         serve_connection(server, server->connections[i], set->fds[POLL_CONNECTIONS + i].revents,
                          due, now);
@@ -245,6 +247,7 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
     engine_log(&server->log, MESSAGE_INFO, 0, "engine %s, process %d, is ready", options->version,
                (int)getpid());
     bool ok = loop(server, err);
+    engine_log_write(&server->log);
     if (!ok || server->tasks || !queue_has_left(&server->queue)) {
         listener_close(&server->listener);
         *end = SERVER_ABANDONED;

@@ -84,7 +84,8 @@ static json_t *device_json(const struct server *server, const struct snapshot *s
         load = telemetry_load(&snapshot->sample, cpus, count);
         cpu_figures_of(&snapshot->sample.sensors, cpus, count, &sensors);
         used = snapshot->sample.memory_used;
-        total = snapshot->sample.memory_total;
+        if (snapshot->sample.memory_total) /* not before the first sample */
+            total = snapshot->sample.memory_total;
     } else {
         device_sensors_init(&sensors, "the engine reads no sensors of this kind of device");
     }

@@ -66,10 +66,9 @@ static void close_quotas(struct throttles *throttles)
 }
 
 /* Any of the groups around this process may hold it back, not only its own. */
-void throttles_find_quotas(struct throttles *throttles, int root)
+static void add_quotas(struct throttles *throttles, int root)
 {
     char text[PATH_MAX];
-    close_quotas(throttles);
     sensor_read_text(root, "/proc/self/cgroup", text, sizeof text);
     char *group = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
     if (!group)
@@ -83,6 +82,18 @@ void throttles_find_quotas(struct throttles *throttles, int root)
         *slash = '\0';
         add_quota(throttles, root, group);
     }
+}
+
+void throttles_find_quotas(struct throttles *throttles, int root)
+{
+    int64_t before[MAX_QUOTAS];
+    int quotas = throttles->quotas;
+    memcpy(before, throttles->quota_before, sizeof before);
+    close_quotas(throttles);
+    add_quotas(throttles, root);
+    /* Most likely the same groups as ever: what happened since the last reading still counts. */
+    if (throttles->quotas == quotas)
+        memcpy(throttles->quota_before, before, sizeof before);
 }
 
 void throttles_close(struct throttles *throttles)
@@ -115,7 +126,8 @@ bool throttles_read(struct throttles *throttles, int root, const int *cpus, int 
         over_quota |= grown(&throttles->quota_before[i], count_over_quota(throttles->quota_fd[i]));
     if (!heat_known)
         sensor_say(&figures->missing[SENSOR_THROTTLE],
-                   "no " CPU_FOLDER "/cpu*/thermal_throttle, which only Intel CPUs have");
+                   "no " CPU_FOLDER
+                   "/cpu*/thermal_throttle (only on Intel, not in virtual machines)");
     changed |= heat_known != figures->heat_known || over_quota != figures->over_quota;
     figures->heat_known = heat_known;
     figures->over_quota = over_quota;

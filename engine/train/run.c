@@ -22,14 +22,14 @@ static bool finish_epoch(struct run *run, bool *done, struct error *err)
 
 static bool train(struct run *run, struct error *err)
 {
-    bool done = false, evaluated;
-    if (run->total_steps == 0) {
-        /* Nothing to train: the figures of the initial weights. */
+    bool done = run->total_steps == 0, evaluated;
+    if (done) {
+        /* Nothing to train: the figures of the initial weights. The devices are not prepared for
+         * more. */
+        atomic_store(&run->control->epochs, RUN_EPOCHS_FINAL);
         if (!run_evaluate(run, &evaluated, err))
             return false;
         run->stopped = !evaluated;
-        if (evaluated && !run_settle(run, &done, err))
-            return false;
     }
     for (long epoch = 1; !done && !run->stopped; epoch++)
         if (!run_epoch(run, epoch, err) || (!run->stopped && !finish_epoch(run, &done, err)))

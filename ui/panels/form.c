@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/panels/panels.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "ui/control.h"
@@ -18,6 +19,23 @@ static char *chosen_devices(const struct ui *ui)
         if (devices[i].chosen)
             list.id[list.count++] = devices[i].id;
     return list.count > 0 ? device_list_text(&list) : NULL;
+}
+
+static void draw_heading(const struct ui *ui, struct surface *surface, struct rect area, int first,
+                         int visible)
+{
+    char problem[160], lines[32];
+    int x = area.x +
+            surface_text(surface, area.y, area.x, area.w,
+                         panel_focused(ui, PANEL_FORM) ? STYLE_FOCUS : STYLE_STRONG, "Next run") +
+            2;
+
+    if (form_problem(&ui->form, &ui->state, problem, sizeof problem)) {
+        surface_format(surface, area.y, x, area.x + area.w - x, STYLE_WARNING, "! %s", problem);
+    } else if (visible < FORM_FIELDS) {
+        snprintf(lines, sizeof lines, "%d-%d of %d", first + 1, first + visible, FORM_FIELDS);
+        surface_text(surface, area.y, x, area.x + area.w - x, STYLE_LABEL, lines);
+    }
 }
 
 static void draw_value(const struct ui *ui, struct surface *surface, struct rect area, int y,
@@ -47,7 +65,7 @@ bool panel_form(const struct ui *ui, struct surface *surface, struct rect area, 
     int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible);
 
     (void)err;
-    surface_text(surface, area.y, area.x, area.w, focused ? STYLE_FOCUS : STYLE_STRONG, "Next run");
+    draw_heading(ui, surface, area, first, visible);
     for (int i = first; i < FORM_FIELDS && i < first + visible; i++) {
         enum form_field field = (enum form_field)i;
         int y = area.y + 1 + i - first;

@@ -39,6 +39,23 @@ void list_cell(struct surface *surface, struct rect area, int y, const struct li
 int list_scroll(int line, int count, int visible);
 /* `line` of `count` after an action that walks through lines, `page` at a time for pages. */
 int list_move(int line, int count, int page, enum action action);
+/*
+ * One run in one column, as every list of runs shows it: the text into `buffer`, and its style.
+ */
+enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
+                    char *buffer, size_t size);
+/* A line of such a list: all its columns that have a place. */
+void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
+             const struct list_column *columns, const struct column_place *places,
+             const struct state_run *run);
+/* Its status, with the place in the queue or what has been asked of it: "queued 2". */
+enum style run_status_text(const struct ui *ui, const struct state_run *run, char *buffer,
+                           size_t size);
+/* Local date and time of seconds since 1970, "-" when not known: "11-20 17:14", or `whole`, with
+ * year and seconds. */
+void date_text(double seconds, bool whole, char *buffer, size_t size);
+/* A line about the run in focus: its error, its note, or what it trains. */
+void run_hint(const struct ui *ui, char *buffer, size_t size);
 /* The text being typed, with its cursor always in sight. */
 void draw_editor(const struct editor *editor, struct surface *surface, int y, int x, int w);
 

@@ -1,9 +1,295 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/control.h"
+#include "ui/format.h"
+#include "ui/views/compare_parts.h"
 #include "ui/views/views.h"
+
+/*
+ * What more devices bring: like runs side by side as a table and a chart, what the figures mean,
+ * and sweeps that train what is missing.
+ */
+
+enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 3, PAGE = 10 };
+
+/* The lines between table and chart. */
+struct notes {
+    int count;
+    struct {
+        char text[256];
+        enum style style;
+    } line[NOTES];
+};
+
+static char *note(struct notes *notes, enum style style)
+{
+    notes->line[notes->count].style = style;
+    return notes->line[notes->count++].text;
+}
+
+enum { NOTE_SIZE = sizeof((struct notes *)0)->line[0].text };
+
+/* What is held equal; batch and lr stand in the titles. */
+static void heading(const struct comparison *comparison, char *buffer, size_t size)
+{
+    const struct compare_series *series = &comparison->series[0];
+    const struct state_run *anchor = comparison->anchor;
+    int threads = series->anchor.threads;
+    struct figure batch, lr;
+    char tail[96] = "";
+
+    if (threads > 0 && !series->threads_differ)
+        snprintf(tail, sizeof tail, ", %d thread%s each", threads, threads == 1 ? "" : "s");
+    if (comparison->count == 1 && series->kind == COMPARE_FIXED)
+        snprintf(tail + strlen(tail), sizeof tail - strlen(tail), ", batch %s, lr %s",
+                 figure_whole(&batch, series->batch), figure_short(&lr, series->lr));
+    snprintf(buffer, size, "%s on %s, %s, %s%s held", anchor->model, anchor->data,
+             anchor->split[0] != '\0' ? anchor->split : "-",
+             anchor->sync[0] != '\0' ? anchor->sync : "-", tail);
+}
+
+/* Where the time of a row's run goes that does not compute, when that is worth a word. */
+static void limit(const struct ui *ui, const struct compare_row *row, char *buffer, size_t size)
+{
+    const struct state_run *run = state_run(&ui->state, row->run.run);
+    struct figure sync, wait;
+
+    buffer[0] = '\0';
+    if (run == NULL || row->run.devices < 2 || !isfinite(run->setting.sync_share) ||
+        !isfinite(run->setting.wait_share))
+        return;
+    snprintf(buffer, size,
+             "Of its time %s goes into exchanging gradients, %s into waiting for data",
+             figure_percent(&sync, run->setting.sync_share),
+             figure_percent(&wait, run->setting.wait_share));
+}
+
+/* The row that the words are about: that in focus, else the one with the most devices. */
+static const struct compare_row *row_in_question(const struct ui *ui,
+                                                 const struct comparison *comparison,
+                                                 const struct compare_series **series)
+{
+    const struct compare_row *row =
+        comparison_row(comparison, comparison_line(ui, comparison), series);
+
+    if (row != NULL && *series != NULL && row != &(*series)->rows[0])
+        return row;
+    *series = row != NULL ? *series : &comparison->series[0];
+    return &(*series)->rows[(*series)->count - 1];
+}
+
+static void say_progress(const struct ui *ui, struct notes *notes)
+{
+    struct sweep_progress progress;
+    struct figure left;
+    char now[64] = "";
+
+    if (ui->compare.submitting) {
+        snprintf(note(notes, STYLE_GOOD), NOTE_SIZE, "Sweep: %d of %d runs are in the queue",
+                 ui->compare.taken, ui->compare.sweep.count);
+        return;
+    }
+    if (!sweep_progress(ui, &progress))
+        return;
+    if (progress.live != NULL)
+        snprintf(now, sizeof now, ", run %ld on %d device%s %s", progress.live->run,
+                 progress.live->device_count, progress.live->device_count == 1 ? "" : "s",
+                 ui->state.live.status == RUN_PAUSED ? "paused" : "trains");
+    snprintf(note(notes, STYLE_GOOD), NOTE_SIZE, "Sweep: %d of %d done%s, %d wait%s; %s%s left",
+             progress.ended, progress.count, now, progress.waiting,
+             progress.waiting == 1 ? "s" : "",
+             !isfinite(progress.left_s) ? ""
+             : progress.at_least        ? "at least "
+                                        : "about ",
+             figure_duration(&left, progress.left_s));
+}
+
+static void make_notes(const struct ui *ui, const struct comparison *comparison,
+                       struct notes *notes)
+{
+    const struct compare_series *series = NULL;
+    const struct compare_row *row = row_in_question(ui, comparison, &series);
+    char text[NOTE_SIZE];
+
+    notes->count = 0;
+    compare_sentence(series, row, text, sizeof text);
+    if (text[0] != '\0')
+        snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
+    limit(ui, row, text, sizeof text);
+    if (series->threads_differ)
+        snprintf(note(notes, STYLE_WARNING), NOTE_SIZE,
+                 "Threads per CPU device differ, so more than their number does: w trains alike");
+    else if (text[0] != '\0')
+        snprintf(note(notes, STYLE_LABEL), NOTE_SIZE, "%s", text);
+    say_progress(ui, notes);
+}
+
+static void draw_notes(const struct notes *notes, struct surface *surface, struct rect area)
+{
+    for (int i = 0; i < notes->count && i < area.h; i++)
+        surface_text(surface, area.y + i, area.x, area.w, notes->line[i].style,
+                     notes->line[i].text);
+}
+
+/* Nothing to compare with: what to do about it. */
+static void draw_advice(const struct ui *ui, const struct comparison *comparison,
+                        struct surface *surface, struct rect area)
+{
+    const char *model = ui->form.spec.model;
+    char text[256];
+
+    if (ui->link != LINK_UP && comparison->anchor == NULL)
+        snprintf(text, sizeof text, "%s",
+                 ui->link == LINK_STARTING ? "Starting the engine" : ui->link_advice);
+    else
+        snprintf(text, sizeof text,
+                 "%s. Mark runs in R with Space, or press w to train %s on 1, 2 and more devices.",
+                 comparison->anchor == NULL ? "There are no runs yet"
+                                            : "No like run on another number of devices yet",
+                 model != NULL ? model : "the form");
+    surface_paragraph(surface, area, STYLE_NORMAL, text);
+}
+
+/* Chart or, while a sweep is asked about, its plan. */
+static bool draw_lower(const struct ui *ui, const struct comparison *comparison,
+                       struct surface *surface, struct rect area, struct error *err)
+{
+    if (area.h <= 0 || area.w <= 0)
+        return true;
+    if (sweep_is_asked(ui)) {
+        compare_plan_draw(ui, surface, area);
+        return true;
+    }
+    if (!comparison_says_something(comparison)) {
+        area.y++;
+        area.h--;
+        draw_advice(ui, comparison, surface, area);
+        return true;
+    }
+    return area.h < CHART_LEAST || compare_chart_draw(ui, comparison, surface, area, err);
+}
+
+/* How many rows the table gets of those above the chart. */
+static int table_rows(const struct ui *ui, const struct comparison *comparison, int rows, int notes)
+{
+    int wanted = comparison->anchor != NULL ? compare_table_rows(comparison) : 0;
+    int lower = sweep_is_asked(ui) ? compare_plan_rows(ui) : CHART_LEAST;
+    int room = rows - notes;
+
+    /* The chart stays as long as a few lines of the table do. */
+    if (wanted > room - lower && room - lower >= 5)
+        wanted = room - lower;
+    return wanted < room ? wanted : room;
+}
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
-    return panel_runs(ui, surface, area, err);
+    struct comparison comparison;
+    struct notes notes = {0};
+    bool wide = area.w >= WIDE;
+    struct rect left = {area.y, area.x, area.h, wide ? TABLE_WIDTH : area.w}, lower = left;
+    char text[256];
+
+    comparison_make(ui, &comparison);
+    if (comparison.anchor != NULL) {
+        heading(&comparison, text, sizeof text);
+        surface_text(surface, left.y++, left.x, area.w, STYLE_LABEL, text);
+        left.h--;
+        make_notes(ui, &comparison, &notes);
+    }
+    struct rect table = left;
+    table.h = wide ? left.h - notes.count : table_rows(ui, &comparison, left.h, notes.count);
+    if (wide && table.h > compare_table_rows(&comparison))
+        table.h = compare_table_rows(&comparison);
+    if (table.h > 0 && comparison.anchor != NULL)
+        compare_table_draw(ui, &comparison, surface, table);
+    table.h = table.h > 0 ? table.h : 0;
+    int used = table.h + (wide && notes.count > 0 ? 1 : 0);
+    draw_notes(&notes, surface, (struct rect){left.y + used, left.x, left.h - used, left.w});
+    used += notes.count;
+    lower = (struct rect){left.y + used, left.x, left.h - used, left.w};
+    if (wide && comparison_says_something(&comparison)) {
+        struct rect right = {left.y, left.x + TABLE_WIDTH + 3, left.h, area.w - TABLE_WIDTH - 3};
+
+        for (int y = left.y; y < left.y + left.h; y++)
+            surface_glyph(surface, y, right.x - 2, GLYPH_RULE, STYLE_TRACK);
+        if (sweep_is_asked(ui)) {
+            lower.y++;
+            lower.h--;
+            compare_plan_draw(ui, surface, lower);
+        }
+        return compare_chart_draw(ui, &comparison, surface, right, err);
+    }
+    return draw_lower(ui, &comparison, surface, lower, err);
+}
+
+static void hint(const struct ui *ui, char *buffer, size_t size)
+{
+    struct comparison comparison;
+
+    comparison_make(ui, &comparison);
+    const struct compare_row *row =
+        comparison_row(&comparison, comparison_line(ui, &comparison), NULL);
+    if (row != NULL && row->others > 0)
+        snprintf(buffer, size,
+                 "run %ld; %d more like it: mark another one in R to see that instead",
+                 row->run.run, row->others);
+    else if (comparison_says_something(&comparison))
+        snprintf(buffer, size, "speed-up, efficiency and change are against the fewest devices");
+}
+
+static bool can(const struct ui *ui, enum action action)
+{
+    struct comparison comparison;
+
+    switch (action) {
+    case ACTION_SWEEP:
+        return ui->link == LINK_UP && !ui->compare.submitting;
+    case ACTION_NEXT_METRIC:
+        comparison_make(ui, &comparison);
+        return comparison_says_something(&comparison);
+    default:
+        return true;
+    }
+}
+
+static void move(struct ui *ui, enum action action)
+{
+    struct comparison comparison;
+
+    comparison_make(ui, &comparison);
+    int lines = comparison_lines(&comparison), line = comparison_line(ui, &comparison);
+    if (lines == 0)
+        return;
+    ui->line = line < 0 && action == ACTION_DOWN ? 0 : list_move(line, lines, PAGE, action);
+    ui->selected_run = comparison_row(&comparison, ui->line, NULL)->run.run;
+}
+
+static bool act(struct ui *ui, enum action action)
+{
+    switch (action) {
+    case ACTION_UP:
+    case ACTION_DOWN:
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+    case ACTION_FIRST:
+    case ACTION_LAST:
+        move(ui, action);
+        return true;
+    case ACTION_NEXT_METRIC:
+        ui->compare.figure = (enum compare_figure)((ui->compare.figure + 1) % COMPARE_FIGURES);
+        return true;
+    case ACTION_SWEEP:
+        sweep_ask(ui);
+        return true;
+    case ACTION_STOP:
+        return sweep_ask_drop(ui, ui->selected_run);
+    default:
+        return false;
+    }
 }
 
 const struct view view_compare = {
@@ -11,4 +297,8 @@ const struct view view_compare = {
     .title = "Compare",
     .contexts = CONTEXT_COMPARE,
     .draw = draw,
+    .can = can,
+    .act = act,
+    .hint = hint,
+    .opened = comparison_open,
 };

@@ -48,20 +48,6 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     return true;
 }
 
-static void run_hint(const struct ui *ui, char *buffer, size_t size)
-{
-    const struct state_run *run = state_run(&ui->state, ui->selected_run);
-
-    if (run == NULL)
-        snprintf(buffer, size, "Up and Down mark a run in the chart");
-    else if (run->error[0] != '\0')
-        snprintf(buffer, size, "run %ld %s: %s", run->run, run_status_name(run->status),
-                 run->error);
-    else
-        snprintf(buffer, size, "run %ld: %s on %s, %s, %s", run->run, run->model, run->data,
-                 run->split[0] != '\0' ? run->split : "-", run->sync[0] != '\0' ? run->sync : "-");
-}
-
 static void device_hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_device devices[FORM_MAX_DEVICES];
@@ -88,6 +74,8 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         snprintf(buffer, size, "%d device%s: batch %ld, lr %s? press g", suggestion.devices,
                  suggestion.devices == 1 ? "" : "s", suggestion.batch,
                  figure_short(&lr, suggestion.lr));
+    else if (ui->focus == PANEL_FORM && form_problem(&ui->form, &ui->state, buffer, size))
+        return;
     else if (ui->focus == PANEL_FORM)
         snprintf(buffer, size, "%s: %s", form_label(ui->form.field), form_hint(ui->form.field));
     else if (ui->focus == PANEL_RUNS)

@@ -1,30 +1,163 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/control.h"
 #include "ui/views/views.h"
+
+/* All runs: sorted, filtered, and the marked ones as curves below. */
+
+enum {
+    HEADINGS = 2,     /* the words about the list, the columns' titles */
+    CHART_LEAST = 8,  /* rows worth having */
+    SPLIT_ROWS = 25,  /* from here the chart has a part of its own; below only what is left over */
+    SPACED_ROWS = 36, /* from here a blank line lies between */
+};
+
+static const struct list_column columns[RUN_COLUMNS] = {
+    [RUN_COLUMN_NUMBER] = {"run", 5, 7, true, 0},
+    [RUN_COLUMN_MODEL] = {"model", 8, 16, false, 6},
+    [RUN_COLUMN_DATA] = {"data", 8, 16, false, 9},
+    [RUN_COLUMN_DEVICES] = {"devices", 7, 16, false, 2},
+    [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 3},
+    [RUN_COLUMN_LR] = {"lr", 5, 7, true, 4},
+    [RUN_COLUMN_EPOCHS] = {"epochs", 6, 9, true, 5},
+    [RUN_COLUMN_TEST_ACC] = {"test acc", 8, 0, true, 0},
+    [RUN_COLUMN_BEST_ACC] = {"best", 5, 8, true, 8},
+    [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 2},
+    [RUN_COLUMN_SPEED] = {"samples/s", 9, 0, true, 7},
+    [RUN_COLUMN_SPEED_UP] = {"speed-up", 8, 0, true, 3},
+    [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
+    [RUN_COLUMN_STARTED] = {"started", 11, 0, false, 10},
+    [RUN_COLUMN_SPLIT] = {"split", 8, 12, false, 13},
+    [RUN_COLUMN_SYNC] = {"sync", 9, 16, false, 12},
+    [RUN_COLUMN_NOTE] = {"note", 12, 60, false, 11},
+};
+
+struct parts {
+    struct rect list, chart; /* the list with its headings */
+};
+
+static int at_most(int value, int most)
+{
+    return value < most ? value : most;
+}
+
+/* By the number of all runs, so that nothing jumps while a filter is typed. */
+static struct parts parts_of(const struct ui *ui, struct rect area)
+{
+    struct parts parts = {.list = area};
+    int wanted = HEADINGS + (ui->state.run_count > 0 ? ui->state.run_count : 1);
+    int gap = area.h >= SPACED_ROWS;
+    int most = area.h >= SPLIT_ROWS ? area.h / 2 : area.h - CHART_LEAST;
+
+    if (ui->state.run_count == 0 || area.h - gap - CHART_LEAST < HEADINGS + 1 ||
+        (wanted > most && area.h < SPLIT_ROWS))
+        return parts;
+    parts.list.h = at_most(wanted, most);
+    parts.chart =
+        (struct rect){area.y + parts.list.h + gap, area.x, area.h - parts.list.h - gap, area.w};
+    return parts;
+}
+
+int runs_view_lines(const struct ui *ui)
+{
+    struct layout layout = dashboard_layout(ui, ui->rows, ui->columns);
+    struct rect area = {1, 0, layout.status.y - 1, ui->columns};
+
+    return parts_of(ui, area).list.h - HEADINGS;
+}
+
+/* "7 of 20 runs match lr<=0.1, 2 marked; sorted by test acc, highest first" */
+static void draw_summary(const struct ui *ui, struct surface *surface, struct rect area)
+{
+    const struct run_list *list = &ui->list;
+    int x = area.x, end = area.x + area.w, count = ui->state.run_count;
+
+    if (list->filter[0] != '\0') {
+        x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d of %d run%s match%s ",
+                            list->count, count, count == 1 ? "" : "s", count == 1 ? "es" : "");
+        x += surface_text(surface, area.y, x, end - x, STYLE_WARNING, list->filter);
+    } else {
+        x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d run%s", count,
+                            count == 1 ? "" : "s");
+    }
+    if (ui->mark_count > 0)
+        x += surface_format(surface, area.y, x, end - x, STYLE_NORMAL, ", %d marked *",
+                            ui->mark_count);
+    surface_format(surface, area.y, x, end - x, STYLE_LABEL, ", by %s, %s",
+                   list->column == RUN_COLUMN_NUMBER ? "number" : columns[list->column].title,
+                   run_list_direction(list));
+}
+
+/* The sorted column is never left out, and its title has a sign of the direction. */
+static void choose_columns(const struct run_list *list, struct list_column *chosen, char *title,
+                           size_t size)
+{
+    struct list_column *sorted = &chosen[list->column];
+
+    memcpy(chosen, columns, sizeof columns);
+    snprintf(title, size, "%s %c", sorted->title, list->ascending ? '^' : 'v');
+    sorted->title = title;
+    sorted->drop = 0;
+    if (sorted->width < (int)strlen(title))
+        sorted->width = (int)strlen(title);
+}
+
+static void draw_list(const struct ui *ui, struct surface *surface, struct rect area)
+{
+    struct list_column chosen[RUN_COLUMNS];
+    struct column_place places[RUN_COLUMNS];
+    char title[24];
+    int line = run_list_find(&ui->list, &ui->state, ui->selected_run);
+    int visible = area.h - HEADINGS, first = list_scroll(line, ui->list.count, visible);
+
+    draw_summary(ui, surface, area);
+    choose_columns(&ui->list, chosen, title, sizeof title);
+    columns_place(chosen, RUN_COLUMNS, area.w, places);
+    for (int i = 0; i < RUN_COLUMNS && area.h > 1; i++)
+        list_cell(surface, area, area.y + 1, &chosen[i], &places[i],
+                  i == (int)ui->list.column ? STYLE_FOCUS : STYLE_LABEL, chosen[i].title);
+    for (int i = first; i < ui->list.count && i < first + visible; i++) {
+        const struct state_run *run = run_list_run(&ui->list, &ui->state, i);
+        int y = area.y + HEADINGS + i - first;
+
+        if (run == NULL)
+            continue;
+        run_row(ui, surface, area, y, chosen, places, run);
+        if (i == line)
+            surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
+    }
+    if (ui->list.count == 0 && visible > 0)
+        surface_text(surface, area.y + HEADINGS, area.x, area.w, STYLE_LABEL,
+                     ui->state.run_count > 0 ? "no run matches the filter"
+                     : ui->link == LINK_UP   ? "none yet: the dashboard starts one"
+                                             : "none are known");
+}
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
-    return panel_runs(ui, surface, area, err);
+    struct parts parts = parts_of(ui, area);
+
+    draw_list(ui, surface, parts.list);
+    return parts.chart.h <= 0 || panel_chart(ui, surface, parts.chart, err);
 }
 
-static bool act(struct ui *ui, enum action action)
+static void hint(const struct ui *ui, char *buffer, size_t size)
 {
-    int line = 0;
+    if (ui->selected_run != 0)
+        run_hint(ui, buffer, size);
+}
 
+static bool can(const struct ui *ui, enum action action)
+{
     switch (action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
-        for (int i = 0; i < ui->state.run_count; i++)
-            if (ui_run_line(ui, i)->run == ui->selected_run)
-                line = i;
-        line = list_move(line, ui->state.run_count, 10, action);
-        ui->selected_run = ui->state.run_count > 0 ? ui_run_line(ui, line)->run : 0;
-        return true;
+    case ACTION_FILTER:
+    case ACTION_SORT:
+    case ACTION_REVERSE:
+        return ui->state.run_count > 0;
     default:
-        return false;
+        return true;
     }
 }
 
@@ -33,5 +166,8 @@ const struct view view_runs = {
     .title = "Runs",
     .contexts = CONTEXT_RUN_LIST,
     .draw = draw,
-    .act = act,
+    .can = can,
+    .act = run_list_act,
+    .hint = hint,
+    .opened = run_list_refresh,
 };

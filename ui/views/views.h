@@ -30,6 +30,11 @@ extern const struct view view_dashboard, view_runs, view_run, view_compare, view
 
 const struct view *view_of(enum view_id id);
 
+/* How many runs the list of all runs has lines for on the screen. */
+int runs_view_lines(const struct ui *ui);
+/* The first line of the details of a run when they are scrolled to their end. */
+int run_view_last_line(const struct ui *ui);
+
 /* How the dashboard's parts lie on a screen of this size now. */
 struct layout dashboard_layout(const struct ui *ui, int rows, int columns);
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/control.h"
+#include "ui/overlay.h"
+
+/* What the user is told: why not, what an event means, and what became of a request. */
+
+bool runs_say_why_not(struct ui *ui, enum action action)
+{
+    const struct state_run *run = state_run(&ui->state, ui->selected_run);
+    bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN;
+    bool controls = action == ACTION_STOP || action == ACTION_PAUSE || action == ACTION_RETUNE ||
+                    action == ACTION_EPOCHS;
+    bool needs_engine = controls || action == ACTION_NOTE || action == ACTION_DELETE ||
+                        action == ACTION_COPY || action == ACTION_EARLIER || action == ACTION_LATER;
+
+    if (action == ACTION_START || (needs_engine && ui->link != LINK_UP))
+        ui_say(ui, true, "there is no engine that could do that");
+    else if (needs_engine && !controls && run == NULL)
+        ui_say(ui, false, "no run is selected");
+    else if (action == ACTION_DELETE)
+        ui_say(ui, false, "run %ld has not ended: stop it first", run->run);
+    else if ((action == ACTION_EARLIER || action == ACTION_LATER) && run->status == RUN_QUEUED)
+        ui_say(ui, false, "run %ld is the %s of the queue already", run->run,
+               action == ACTION_EARLIER ? "first" : "last");
+    else if (action == ACTION_EARLIER || action == ACTION_LATER)
+        ui_say(ui, false, "run %ld does not wait", run->run);
+    else if (action == ACTION_MARK && run != NULL)
+        ui_say(ui, false, "run %ld waits: it has no curve yet", run->run);
+    else if (controls && of_runs && run != NULL && run_has_ended(run))
+        ui_say(ui, false, "run %ld has ended", run->run);
+    else if (action == ACTION_PAUSE && run != NULL && run->status == RUN_QUEUED)
+        ui_say(ui, false, "run %ld waits: there is nothing to pause", run->run);
+    else if (controls)
+        ui_say(ui, false, "no run is going on");
+    else
+        return false;
+    return true;
+}
+
+/* What it trains on in words, because the form may have left that open. */
+static void say_begin(struct ui *ui, long run, const json_t *params)
+{
+    const char *model = json_string_value(json_object_get(params, "model"));
+    const char *data = json_string_value(json_object_get(params, "data"));
+
+    /* The failure of the run before it is more important. */
+    if (model != NULL && data != NULL && !(ui->message.bad && ui->message.text[0] != '\0'))
+        ui_say(ui, false, "run %ld trains %s on %s", run, model, data);
+}
+
+void control_event(struct ui *ui, const char *method, const json_t *params)
+{
+    const char *event = json_string_value(json_object_get(params, "event"));
+    const char *status = json_string_value(json_object_get(params, "status"));
+    const char *why = json_string_value(json_object_get(params, "error"));
+    long run = (long)json_integer_value(json_object_get(params, "run"));
+
+    if (strcmp(method, "event") != 0 || event == NULL)
+        return;
+    if (strcmp(event, "run") == 0)
+        say_begin(ui, run, params);
+    if (status == NULL || strcmp(event, "end") != 0)
+        return;
+    if (ui->asked_run == run &&
+        ((ui->question != NULL && ui->question->moot) || (ui->prompt != NULL && ui->prompt->moot)))
+        overlay_close(ui);
+    if (why != NULL)
+        ui_say(ui, true, "run %ld %s: %s", run, status, why);
+    else
+        ui_say(ui, false, "run %ld is %s", run, status);
+}
+
+static void copy_spec(struct ui *ui, const json_t *result)
+{
+    struct error err = ERROR_INIT;
+    struct spec spec;
+
+    spec_init(&spec);
+    /* The new run must not write over what the former one saved. */
+    if (spec_from_json(&spec, json_object_get(result, "spec"), &err) &&
+        spec_set(&spec, "save", "", &err) && spec_set(&spec, "log", "", &err) &&
+        form_take(&ui->form, &spec, &err))
+        ui_say(ui, false, "the form has the settings of run %ld",
+               (long)json_integer_value(json_object_get(result, "run")));
+    else
+        ui_say(ui, true, "%s", err.text);
+    spec_free(&spec);
+}
+
+void control_answer(struct ui *ui, enum request request, const json_t *result)
+{
+    long run = (long)json_integer_value(json_object_get(result, "run"));
+
+    switch (request) {
+    case REQUEST_SUBMIT:
+        ui_say(ui, false, ui->state.live.run != 0 ? "run %ld waits for its turn" : "run %ld starts",
+               run);
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_SWEEP:
+        sweep_taken(ui, run);
+        break;
+    case REQUEST_STOP:
+    case REQUEST_SET_EPOCHS:
+    case REQUEST_MOVE:
+    case REQUEST_DELETE:
+    case REQUEST_NOTE:
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_SET_LR:
+        ui_say(ui, false,
+               ui->asked_run == ui->state.live.run
+                   ? "run %ld has the new learning rate from the next step on"
+                   : "run %ld starts with the new learning rate",
+               ui->asked_run);
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_COPY:
+        copy_spec(ui, result);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "ui/format.h"
+#include "ui/panels/panels.h"
+
+/* What every list of runs says of one. */
+
+static enum style status_style(enum run_status status)
+{
+    switch (status) {
+    case RUN_RUNNING:
+        return STYLE_GOOD;
+    case RUN_PAUSED:
+    case RUN_STOPPED:
+    case RUN_INTERRUPTED:
+    case RUN_LOST:
+        return STYLE_WARNING;
+    case RUN_FAILED:
+        return STYLE_BAD;
+    default:
+        return STYLE_LABEL;
+    }
+}
+
+enum style run_status_text(const struct ui *ui, const struct state_run *run, char *buffer,
+                           size_t size)
+{
+    const struct state_live *live = &ui->state.live;
+    int place = run->status == RUN_QUEUED ? state_queue_place(&ui->state, run->run) : -1;
+    bool is_live = live->run == run->run;
+    /* The state comes every second, the list of runs only after it. */
+    enum run_status status = is_live && live->status != RUN_UNKNOWN ? live->status : run->status;
+    bool stopping = is_live ? live->stop_after_epoch : run->stop_after_epoch;
+
+    if (place >= 0)
+        snprintf(buffer, size, "queued %d", place + 1);
+    else if (status == RUN_RUNNING && stopping)
+        snprintf(buffer, size, "stopping");
+    else
+        snprintf(buffer, size, "%s", run_status_name(status));
+    return status_style(status);
+}
+
+static double speed_up(const struct state *state, const struct state_run *run)
+{
+    const struct state_run *first = state_first_like(state, run);
+
+    return first != NULL ? run->samples_per_s / first->samples_per_s : NAN;
+}
+
+static void epochs_text(const struct state_run *run, char *buffer, size_t size)
+{
+    struct figure done, all;
+    double so_far = isfinite(run->epochs_done) ? run->epochs_done : 0;
+
+    if (so_far == run->epochs)
+        snprintf(buffer, size, "%s", figure_whole(&all, run->epochs));
+    else
+        snprintf(buffer, size, "%s/%s", figure_whole(&done, so_far),
+                 figure_whole(&all, run->epochs));
+}
+
+void date_text(double seconds, bool whole, char *buffer, size_t size)
+{
+    struct tm date;
+    time_t when = (time_t)(seconds >= 0 && seconds < 1e11 ? seconds : -1);
+
+    if (when < 0 || localtime_r(&when, &date) == NULL ||
+        (whole ? strftime(buffer, size, "%Y-%m-%d %H:%M:%S", &date)
+               : strftime(buffer, size, "%m-%d %H:%M", &date)) == 0)
+        snprintf(buffer, size, "-");
+}
+
+/* A sign beside the number says that the run is marked. */
+static enum style number_cell(const struct ui *ui, const struct state_run *run, char *buffer,
+                              size_t size)
+{
+    snprintf(buffer, size, "%s%ld", ui_is_marked(ui, run->run) ? "*" : "", run->run);
+    if (run->run == ui->state.live.run)
+        return STYLE_SERIES;
+    return run->run == ui->selected_run || ui_is_marked(ui, run->run) ? STYLE_SERIES_MARKED
+                                                                      : STYLE_NORMAL;
+}
+
+static const char *figure_of(const struct ui *ui, const struct state_run *run,
+                             enum run_column column, struct figure *f)
+{
+    switch (column) {
+    case RUN_COLUMN_BATCH:
+        return figure_whole(f, run->batch);
+    case RUN_COLUMN_LR:
+        return figure_short(f, run->lr);
+    case RUN_COLUMN_TEST_ACC:
+        return figure_fixed(f, run->test_acc, 3);
+    case RUN_COLUMN_BEST_ACC:
+        return figure_fixed(f, run->best_test_acc, 3);
+    case RUN_COLUMN_S_PER_EPOCH:
+        return figure_count(f, run->s_per_epoch);
+    case RUN_COLUMN_SPEED:
+        return figure_count(f, run->samples_per_s);
+    default:
+        return figure_times(f, speed_up(&ui->state, run));
+    }
+}
+
+enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
+                    char *buffer, size_t size)
+{
+    struct figure f;
+
+    switch (column) {
+    case RUN_COLUMN_NUMBER:
+        return number_cell(ui, run, buffer, size);
+    case RUN_COLUMN_MODEL:
+        snprintf(buffer, size, "%s", run->model);
+        break;
+    case RUN_COLUMN_DATA:
+        snprintf(buffer, size, "%s", run->data);
+        break;
+    case RUN_COLUMN_DEVICES:
+        snprintf(buffer, size, "%s", run->devices);
+        break;
+    case RUN_COLUMN_EPOCHS:
+        epochs_text(run, buffer, size);
+        break;
+    case RUN_COLUMN_STATUS:
+        return run_status_text(ui, run, buffer, size);
+    case RUN_COLUMN_STARTED:
+        date_text(run->started_at, false, buffer, size);
+        break;
+    case RUN_COLUMN_SPLIT:
+        snprintf(buffer, size, "%s", run->split);
+        break;
+    case RUN_COLUMN_SYNC:
+        snprintf(buffer, size, "%s", run->sync);
+        break;
+    case RUN_COLUMN_NOTE:
+        snprintf(buffer, size, "%s", run->note);
+        break;
+    default:
+        snprintf(buffer, size, "%s", figure_of(ui, run, column, &f));
+        break;
+    }
+    return STYLE_NORMAL;
+}
+
+void run_hint(const struct ui *ui, char *buffer, size_t size)
+{
+    const struct state_run *run = state_run(&ui->state, ui->selected_run);
+    int place = run != NULL ? state_queue_place(&ui->state, run->run) : -1;
+
+    if (run == NULL)
+        snprintf(buffer, size, "Up and Down mark a run in the chart");
+    else if (run->error[0] != '\0')
+        snprintf(buffer, size, "run %ld %s: %s", run->run, run_status_name(run->status),
+                 run->error);
+    else if (run->note[0] != '\0')
+        snprintf(buffer, size, "run %ld: %s", run->run, run->note);
+    else if (place == 0)
+        snprintf(buffer, size, "run %ld is the next one; x takes it out of the queue", run->run);
+    else if (place > 0)
+        snprintf(buffer, size, "run %ld waits behind %d other%s; K and J move it", run->run, place,
+                 place == 1 ? "" : "s");
+    else if (run->status == RUN_LOST)
+        snprintf(buffer, size, "run %ld went on when the engine was lost", run->run);
+    else
+        snprintf(buffer, size, "run %ld: %s on %s, %s, %s", run->run, run->model, run->data,
+                 run->split[0] != '\0' ? run->split : "-", run->sync[0] != '\0' ? run->sync : "-");
+}
+
+void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
+             const struct list_column *columns, const struct column_place *places,
+             const struct state_run *run)
+{
+    char text[sizeof run->note];
+
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        if (places[i].w > 0) {
+            enum style style = run_cell(ui, run, (enum run_column)i, text, sizeof text);
+
+            list_cell(surface, area, y, &columns[i], &places[i], style, text);
+        }
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "ui/chart.h"
+#include "ui/views/compare_parts.h"
+
+/* One figure over the number of devices: the series, and dotted what would be ideal. */
+
+static const struct {
+    const char *title;
+    double top;
+    int decimals;
+} figures[COMPARE_FIGURES] = {
+    [COMPARE_SPEED_UP] = {"Speed-up", INFINITY, 2},
+    [COMPARE_SAMPLES] = {"Samples/s", INFINITY, 0},
+    [COMPARE_SECONDS] = {"Seconds per epoch", INFINITY, 1},
+    [COMPARE_EFFICIENCY] = {"Efficiency, %", INFINITY, 0},
+    [COMPARE_ACCURACY] = {"Test accuracy", 1, 3},
+};
+
+static double value_of(const struct compare_row *row, enum compare_figure figure)
+{
+    switch (figure) {
+    case COMPARE_SPEED_UP:
+        return row->speed_up;
+    case COMPARE_SAMPLES:
+        return row->run.samples_per_s;
+    case COMPARE_SECONDS:
+        return row->run.s_per_epoch;
+    case COMPARE_EFFICIENCY:
+        return row->efficiency * 100;
+    default:
+        return row->run.test_acc;
+    }
+}
+
+/* The base's figure, as ideal scaling would carry it to so many devices; accuracy just stays. */
+static double ideal_of(const struct compare_series *series, enum compare_figure figure,
+                       double devices)
+{
+    double ideal = compare_ideal_speed_up(series, devices);
+
+    if (series->base < 0)
+        return NAN;
+    double base = value_of(&series->rows[series->base], figure);
+    switch (figure) {
+    case COMPARE_SPEED_UP:
+    case COMPARE_SAMPLES:
+        return base * ideal;
+    case COMPARE_SECONDS:
+        return base / ideal;
+    default:
+        return base;
+    }
+}
+
+static struct chart_series make_series(const struct compare_series *series,
+                                       enum compare_figure figure, bool front,
+                                       struct chart_point *points)
+{
+    struct chart_series curve = {
+        .points = points,
+        .count = series->count,
+        .rank = front ? SERIES_MAIN : SERIES_MARKED,
+        .name = series->kind == COMPARE_FIXED ? "fix" : "grow",
+        .mark = series->kind == COMPARE_FIXED ? 'o' : '+',
+        .last = NAN,
+        .best = NAN,
+    };
+
+    for (int i = 0; i < series->count; i++) {
+        double value = value_of(&series->rows[i], figure);
+
+        points[i] = (struct chart_point){series->rows[i].run.devices, value};
+        curve.last = isfinite(value) ? value : curve.last;
+    }
+    return curve;
+}
+
+static int most_devices(const struct comparison *comparison)
+{
+    int most = 2;
+
+    for (int i = 0; i < comparison->count; i++) {
+        const struct compare_series *series = &comparison->series[i];
+
+        if (series->count > 0 && series->rows[series->count - 1].run.devices > most)
+            most = series->rows[series->count - 1].run.devices;
+    }
+    return most;
+}
+
+/* From the base on; between whole devices only so far that the dots make a smooth line. */
+static int make_ideal(const struct compare_series *series, enum compare_figure figure, int most,
+                      struct chart_point *points)
+{
+    int first = series->base >= 0 ? series->rows[series->base].run.devices : 1;
+    int count = 0;
+
+    for (int devices = first; devices <= most && count < COMPARE_ROWS; devices++)
+        points[count++] = (struct chart_point){devices, ideal_of(series, figure, devices)};
+    return count;
+}
+
+bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison,
+                        struct surface *surface, struct rect area, struct error *err)
+{
+    enum compare_figure figure = ui->compare.figure;
+    const struct compare_series *front = &comparison->series[0];
+    struct chart_point points[2][COMPARE_ROWS], ideal[COMPARE_ROWS];
+    struct chart_series curves[3];
+    int most = most_devices(comparison), count = 0;
+
+    comparison_row(comparison, comparison_line(ui, comparison), &front);
+    curves[count++] = (struct chart_series){
+        .points = ideal,
+        .count = make_ideal(front, figure, most, ideal),
+        .rank = SERIES_REFERENCE,
+        .name = figure == COMPARE_ACCURACY ? "base" : "ideal",
+        .last = NAN,
+        .best = NAN,
+    };
+    for (int i = 0; i < comparison->count; i++)
+        if (&comparison->series[i] != front)
+            curves[count++] = make_series(&comparison->series[i], figure, false, points[i]);
+    curves[count++] =
+        make_series(front, figure, true, points[front == &comparison->series[0] ? 0 : 1]);
+    struct chart chart = {
+        .title = figures[figure].title,
+        .advice = "the first figures come after epoch 1",
+        .x_label = "devices",
+        .x_low = 1,
+        /* Behind the last run there is room for the names. */
+        .x_high = most + 0.08 * (most - 1),
+        .y_floor = 0,
+        .y_top = figures[figure].top,
+        .decimals = figures[figure].decimals,
+        .canvas = ui->preferences.canvas,
+        .series = curves,
+        .count = count,
+    };
+    return chart_draw(&chart, surface, area, err);
+}

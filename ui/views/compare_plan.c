@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ui/format.h"
+#include "ui/views/compare_parts.h"
+
+/* What the sweep that is asked about would train, with the figures of both ways. */
+
+enum { WIDTH = 72 };
+
+/* Batch, lr and rows a device of one way; "-" with a reason in `why` for a run that cannot be. */
+static void way(const struct sweep *plan, enum compare_kind kind, int which, char *buffer,
+                size_t size, struct error *why)
+{
+    struct sweep sweep = *plan; /* borrows the spec */
+    struct figure lr;
+    struct spec spec;
+
+    sweep.kind = kind;
+    if (!sweep_spec(&sweep, which, &spec, why)) {
+        snprintf(buffer, size, "%8s %8s %8s", "-", "-", "-");
+        return;
+    }
+    snprintf(buffer, size, "%8ld %8s %8ld", spec.batch, figure_short(&lr, spec.lr),
+             (spec.batch + spec.devices.count - 1) / spec.devices.count);
+    spec_free(&spec);
+}
+
+int compare_plan_rows(const struct ui *ui)
+{
+    return ui->compare.sweep.count + 4;
+}
+
+static void draw_run(const struct sweep *sweep, int which, struct surface *surface,
+                     struct rect area, int y, struct error *why)
+{
+    struct device_list first = sweep->spec.devices;
+    char fixed[48], growing[48];
+
+    first.count = sweep->devices[which];
+    char *names = device_list_text(&first);
+    way(sweep, COMPARE_FIXED, which, fixed, sizeof fixed, why);
+    way(sweep, COMPARE_GROWING, which, growing, sizeof growing, why);
+    surface_format(surface, y, area.x, area.w, STYLE_NORMAL, "%3d %-14.14s%s  %s",
+                   sweep->devices[which], names != NULL ? names : "-", fixed, growing);
+    free(names);
+}
+
+/* What a reader of the figures ought to know beforehand. */
+static void remark(const struct ui *ui, const struct error *why, char *buffer, size_t size)
+{
+    const struct sweep *sweep = &ui->compare.sweep;
+    int most = sweep->devices[sweep->count - 1];
+
+    if (why->text[0] != '\0')
+        snprintf(buffer, size, "%s", why->text);
+    else if (sweep->spec.batch < most)
+        snprintf(buffer, size,
+                 "A batch of %ld leaves devices without rows: most of %d would only wait.",
+                 sweep->spec.batch, most);
+    else if (sweep->spec.devices.id[0].kind == DEVICE_CPU && ui->form.spec.cpu_threads == 0)
+        snprintf(buffer, size,
+                 "CPU devices divide the cores: each gets %d thread%s in every run, so that only "
+                 "their number differs.",
+                 sweep->spec.cpu_threads, sweep->spec.cpu_threads == 1 ? "" : "s");
+    else
+        snprintf(buffer, size,
+                 "The runs wait for each other; all else is as in the form, with "
+                 "the same seed.");
+}
+
+void compare_plan_draw(const struct ui *ui, struct surface *surface, struct rect area)
+{
+    const struct sweep *sweep = &ui->compare.sweep;
+    struct error why = ERROR_INIT;
+    int y = area.y, end = area.y + area.h;
+    char text[256];
+
+    area.w = area.w < WIDTH ? area.w : WIDTH;
+    if (y < end)
+        surface_format(surface, y++, area.x, area.w, STYLE_STRONG, "%-18s%26s  %26s", "The sweep",
+                       "f: fixed batch", "g: batch and lr grow");
+    if (y < end)
+        surface_format(surface, y++, area.x, area.w, STYLE_LABEL, "%-18s%8s %8s %8s  %8s %8s %8s",
+                       "devices", "batch", "lr", "of each", "batch", "lr", "of each");
+    for (int i = 0; i < sweep->count; i++)
+        if (y < end)
+            draw_run(sweep, i, surface, area, y++, &why);
+    remark(ui, &why, text, sizeof text);
+    if (y < end)
+        surface_paragraph(surface, (struct rect){y, area.x, end - y, area.w},
+                          why.text[0] != '\0' ||
+                                  sweep->spec.batch < sweep->devices[sweep->count - 1]
+                              ? STYLE_WARNING
+                              : STYLE_LABEL,
+                          text);
+}

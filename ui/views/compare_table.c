@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/format.h"
+#include "ui/panels/panels.h"
+#include "ui/views/compare_parts.h"
+
+/* One line for each number of devices, a title above each series. */
+
+enum {
+    DEVICES,
+    NUMBER,
+    BATCH,
+    LR,
+    S_PER_EPOCH,
+    SPEED,
+    SPEED_UP,
+    EFFICIENCY,
+    TEST_ACC,
+    CHANGE,
+    STATUS,
+    COLUMNS
+};
+
+/* At 80 columns all are there; a shorter screen gives up first what the title says anyway. */
+static const struct list_column columns[COLUMNS] = {
+    [DEVICES] = {"devices", 7, 8, true, 0},     [NUMBER] = {"run", 3, 6, true, 3},
+    [BATCH] = {"batch", 5, 8, true, 9},         [LR] = {"lr", 5, 8, true, 8},
+    [S_PER_EPOCH] = {"s/epoch", 7, 9, true, 7}, [SPEED] = {"samples/s", 9, 0, true, 2},
+    [SPEED_UP] = {"speed-up", 8, 9, true, 0},   [EFFICIENCY] = {"eff.", 5, 10, true, 0},
+    [TEST_ACC] = {"test acc", 8, 0, true, 1},   [CHANGE] = {"change", 6, 8, true, 5},
+    [STATUS] = {"status", 7, 12, false, 4},
+};
+
+static enum style status_style(enum run_status status)
+{
+    switch (status) {
+    case RUN_RUNNING:
+        return STYLE_GOOD;
+    case RUN_PAUSED:
+    case RUN_STOPPED:
+    case RUN_INTERRUPTED:
+        return STYLE_WARNING;
+    case RUN_FAILED:
+        return STYLE_BAD;
+    default:
+        return STYLE_LABEL;
+    }
+}
+
+/* Unlike a share, an efficiency may be above 1. */
+static const char *efficiency_text(struct figure *figure, double efficiency)
+{
+    if (!isfinite(efficiency))
+        return figure_fixed(figure, NAN, 0);
+    snprintf(figure->text, sizeof figure->text, "%.0f%%", efficiency * 100);
+    return figure->text;
+}
+
+static const char *change_text(struct figure *figure, const struct compare_series *series,
+                               const struct compare_row *row)
+{
+    if (series->base >= 0 && row == &series->rows[series->base])
+        return "base";
+    if (!isfinite(row->accuracy_change))
+        return figure_fixed(figure, NAN, 0);
+    snprintf(figure->text, sizeof figure->text, "%+.3f", row->accuracy_change);
+    return figure->text;
+}
+
+static void draw_row(const struct ui *ui, const struct compare_series *series,
+                     const struct compare_row *row, struct surface *surface, struct rect area,
+                     int y, const struct column_place *places)
+{
+    const struct state_run *run = state_run(&ui->state, row->run.run);
+    enum run_status status = run != NULL ? run->status : RUN_UNKNOWN;
+    struct figure f[COLUMNS];
+    char number[24];
+    const char *text[COLUMNS] = {
+        [DEVICES] = figure_whole(&f[DEVICES], row->run.devices),
+        [NUMBER] = number,
+        [BATCH] = figure_whole(&f[BATCH], row->run.batch),
+        [LR] = figure_short(&f[LR], row->run.lr),
+        [S_PER_EPOCH] = figure_count(&f[S_PER_EPOCH], row->run.s_per_epoch),
+        [SPEED] = figure_count(&f[SPEED], row->run.samples_per_s),
+        [SPEED_UP] = figure_times(&f[SPEED_UP], row->speed_up),
+        [EFFICIENCY] = efficiency_text(&f[EFFICIENCY], row->efficiency),
+        [TEST_ACC] = figure_fixed(&f[TEST_ACC], row->run.test_acc, 3),
+        [CHANGE] = change_text(&f[CHANGE], series, row),
+        [STATUS] = run_status_name(status),
+    };
+
+    snprintf(number, sizeof number, "%ld", row->run.run);
+    for (int i = 0; i < COLUMNS; i++) {
+        enum style style = STYLE_NORMAL;
+
+        if (i == STATUS)
+            style = status_style(status);
+        else if (i == SPEED_UP || i == EFFICIENCY)
+            style = STYLE_STRONG;
+        else if (i == NUMBER && row->run.run == ui->state.live.run)
+            style = STYLE_SERIES;
+        list_cell(surface, area, y, &columns[i], &places[i], style, text[i]);
+    }
+    if (ui_is_marked(ui, row->run.run))
+        surface_put(surface, y, area.x, '*', STYLE_SERIES_MARKED);
+}
+
+static void draw_title(const struct compare_series *series, struct surface *surface,
+                       struct rect area, int y)
+{
+    struct figure batch, lr;
+
+    if (series->kind == COMPARE_FIXED)
+        surface_format(surface, y, area.x, area.w, STYLE_STRONG,
+                       "Fixed: batch %s, lr %s on all, divided among the devices",
+                       figure_whole(&batch, series->batch), figure_short(&lr, series->lr));
+    else
+        surface_format(surface, y, area.x, area.w, STYLE_STRONG,
+                       "Growing: batch %s and lr %s for each device",
+                       figure_short(&batch, series->batch), figure_short(&lr, series->lr));
+}
+
+int compare_table_rows(const struct comparison *comparison)
+{
+    return 1 + comparison->count + comparison_lines(comparison);
+}
+
+static void draw_heading(struct surface *surface, struct rect area,
+                         const struct column_place *places)
+{
+    for (int i = 0; i < COLUMNS; i++) {
+        bool room = i == EFFICIENCY && places[i].w >= 10;
+
+        list_cell(surface, area, area.y, &columns[i], &places[i], STYLE_LABEL,
+                  room ? "efficiency" : columns[i].title);
+    }
+}
+
+void compare_table_draw(const struct ui *ui, const struct comparison *comparison,
+                        struct surface *surface, struct rect area)
+{
+    struct column_place places[COLUMNS];
+    int focus = comparison_line(ui, comparison), at = 0, line = 0, shown_focus = 0;
+    int all = compare_table_rows(comparison) - 1, visible = area.h - 1;
+
+    columns_place(columns, COLUMNS, area.w, places);
+    draw_heading(surface, area, places);
+    for (int i = 0; i < comparison->count && focus >= 0; i++)
+        shown_focus += focus >= line ? 1 : 0, line += comparison->series[i].count;
+    int first = list_scroll(focus < 0 ? 0 : focus + shown_focus, all, visible);
+    line = 0;
+    for (int i = 0; i < comparison->count; i++) {
+        const struct compare_series *series = &comparison->series[i];
+
+        if (at >= first && at < first + visible)
+            draw_title(series, surface, area, area.y + 1 + at - first);
+        at++;
+        for (int j = 0; j < series->count; j++, at++, line++) {
+            int y = area.y + 1 + at - first;
+
+            if (at < first || at >= first + visible)
+                continue;
+            draw_row(ui, series, &series->rows[j], surface, area, y, places);
+            if (line == focus)
+                surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
+        }
+    }
+}

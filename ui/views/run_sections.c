@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/views/run_sections.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/format.h"
+#include "ui/panels/panels.h"
+
+static void write_times(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    char submitted[40], started[40], ended[40];
+    bool live = ui->state.live.run == run->run;
+    double lasted = isfinite(run->ended_at) ? run->ended_at - run->started_at
+                    : live                  ? ui->state.live.elapsed_s
+                                            : NAN;
+    struct figure duration;
+
+    date_text(run->submitted_at, true, submitted, sizeof submitted);
+    date_text(run->started_at, true, started, sizeof started);
+    date_text(run->ended_at, true, ended, sizeof ended);
+    page_entry(page, "submitted", STYLE_NORMAL, "%s", submitted);
+    page_entry(page, "started", STYLE_NORMAL, "%s", started);
+    page_entry(page, "ended", STYLE_NORMAL, "%s", ended);
+    page_entry(page, "lasted", STYLE_NORMAL, "%s%s", figure_duration(&duration, lasted),
+               live ? " so far" : "");
+}
+
+static void write_results(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    const struct run_details *details = &ui->details;
+    const struct state_run *first = state_first_like(&ui->state, run);
+    struct figure f[4];
+    char best[48] = "", speed_up[64] = "";
+    int at = details_best(details);
+
+    if (at >= 0)
+        snprintf(best, sizeof best, ", best %s in epoch %s",
+                 figure_fixed(&f[0], details->epochs[at].test_acc, 3),
+                 figure_whole(&f[1], details->epochs[at].epoch));
+    else if (isfinite(run->best_test_acc))
+        snprintf(best, sizeof best, ", best %s", figure_fixed(&f[0], run->best_test_acc, 3));
+    page_entry(page, "test acc", STYLE_NORMAL, "%s%s", figure_fixed(&f[2], run->test_acc, 3), best);
+    if (first != NULL && first != run && isfinite(run->samples_per_s))
+        snprintf(speed_up, sizeof speed_up, ", %s the speed of run %ld",
+                 figure_times(&f[2], run->samples_per_s / first->samples_per_s), first->run);
+    page_entry(page, "speed", STYLE_NORMAL, "%s s/epoch, %s samples/s%s",
+               figure_count(&f[0], run->s_per_epoch), figure_count(&f[1], run->samples_per_s),
+               speed_up);
+}
+
+void section_summary(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    const struct run_details *details = &ui->details;
+    const char *error = details->error != NULL ? details->error : run->error;
+    struct figure done, all, params;
+    char status[24];
+    enum style style = run_status_text(ui, run, status, sizeof status);
+
+    page_title(page, "Run %ld", run->run);
+    page_entry(page, "status", style, "%s%s", status,
+               run->status == RUN_LOST ? " - it went on when the engine was lost" : "");
+    if (error[0] != '\0')
+        page_entry(page, "error", STYLE_BAD, "%s", error);
+    if (run->note[0] != '\0')
+        page_entry(page, "note", STYLE_STRONG, "%s", run->note);
+    page_entry(page, "trains", STYLE_NORMAL, "%s on %s, %s parameters",
+               run->model[0] != '\0' ? run->model : "-", run->data[0] != '\0' ? run->data : "-",
+               figure_whole(&params, details->params));
+    page_entry(page, "devices", STYLE_NORMAL, "%s", run->devices);
+    page_entry(page, "epochs", STYLE_NORMAL, "%s of %s", figure_whole(&done, run->epochs_done),
+               figure_whole(&all, run->epochs));
+    write_results(page, ui, run);
+    write_times(page, ui, run);
+}
+
+/* "94% computing, 4% waiting for the slowest device, cpu:1" */
+static void write_reading(struct page *page, const struct run_details *details,
+                          const struct time_spent *spent)
+{
+    int slowest = details_slowest(details);
+    char waiting[64] = "waiting for data or other devices", text[256] = "";
+    const struct {
+        double seconds;
+        const char *what;
+    } parts[] = {
+        {spent->compute, "computing"},
+        {spent->reduce, "summing gradients"},
+        {spent->wait, waiting},
+        {spent->evaluation, "evaluating"},
+    };
+    size_t used = 0;
+
+    if (slowest >= 0)
+        snprintf(waiting, sizeof waiting, "waiting for the slowest device, %s",
+                 details->devices[slowest].name);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct figure share;
+
+        if (parts[i].seconds < 0.005 * spent->total || used >= sizeof text)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used > 0 ? ", " : "",
+                                 figure_percent(&share, parts[i].seconds / spent->total),
+                                 parts[i].what);
+    }
+    page_paragraph(page, STYLE_NORMAL, text);
+}
+
+void section_time(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    struct time_spent spent = details_time(&ui->details);
+    const struct {
+        const char *name;
+        double seconds;
+    } lines[] = {
+        {"computing", spent.compute},
+        {"reducing", spent.reduce},
+        {"waiting", spent.wait},
+        {"evaluating", spent.evaluation},
+    };
+
+    (void)run;
+    page_title(page, "Where the time went");
+    if (!(spent.total > 0)) {
+        page_paragraph(page, STYLE_LABEL, "- no epoch has ended yet");
+        return;
+    }
+    write_reading(page, &ui->details, &spent);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        int y = page_next(page), x = page->area.x, w = page->area.w;
+        struct figure f;
+
+        if (y < 0)
+            continue;
+        surface_text(page->surface, y, x, w, STYLE_LABEL, lines[i].name);
+        surface_right(page->surface, y, x + 11, w < 20 ? 0 : 8, STYLE_NORMAL,
+                      figure_count(&f, lines[i].seconds));
+        surface_text(page->surface, y, x + 20, w < 22 ? 0 : 1, STYLE_LABEL, "s");
+        surface_right(page->surface, y, x + 22, w < 28 ? 0 : 5, STYLE_NORMAL,
+                      figure_percent(&f, lines[i].seconds / spent.total));
+        surface_bar(page->surface, y, x + 29, w < 80 ? w - 29 : 51, lines[i].seconds / spent.total);
+    }
+}
+
+/* Computing full, reducing '=', waiting empty. */
+static void draw_shares(struct surface *surface, int y, int x, int w, const double *share)
+{
+    for (int i = 0; i < w; i++) {
+        double at = (i + 0.5) / w;
+
+        if (at < share[0])
+            surface_glyph(surface, y, x + i, GLYPH_FILL, STYLE_FILL);
+        else if (at < share[0] + share[1])
+            surface_put(surface, y, x + i, '=', STYLE_WARNING);
+        else
+            surface_glyph(surface, y, x + i, GLYPH_TRACK, STYLE_TRACK);
+    }
+}
+
+static const struct list_column device_columns[] = {
+    {"device", 8, 9, false, 0},   {"rows", 6, 8, true, 3},   {"samples/s", 9, 0, true, 2},
+    {"compute", 7, 0, true, 0},   {"reduce", 6, 0, true, 0}, {"wait", 5, 0, true, 0},
+    {"shares", 10, 30, false, 1},
+};
+
+enum { DEVICE_COLUMNS = sizeof device_columns / sizeof device_columns[0] };
+
+static void draw_device(const struct page *page, int y, const struct column_place *places,
+                        const struct detail_device *device)
+{
+    double whole = device->compute_s + device->sync_s + device->wait_s;
+    double share[] = {device->compute_s / whole, device->sync_s / whole, device->wait_s / whole};
+    struct figure f[DEVICE_COLUMNS];
+    const char *text[] = {
+        device->name,
+        figure_whole(&f[1], device->rows),
+        figure_count(&f[2], device->samples_per_s),
+        figure_percent(&f[3], share[0]),
+        figure_percent(&f[4], share[1]),
+        figure_percent(&f[5], share[2]),
+    };
+
+    for (int i = 0; i < DEVICE_COLUMNS - 1; i++)
+        list_cell(page->surface, page->area, y, &device_columns[i], &places[i], STYLE_NORMAL,
+                  text[i]);
+    if (isfinite(share[0] + share[1]))
+        draw_shares(page->surface, y, page->area.x + places[DEVICE_COLUMNS - 1].x,
+                    places[DEVICE_COLUMNS - 1].w, share);
+}
+
+static void write_headings(struct page *page, const struct list_column *columns,
+                           const struct column_place *places, int count)
+{
+    int y = page_next(page);
+
+    for (int i = 0; y >= 0 && i < count; i++)
+        list_cell(page->surface, page->area, y, &columns[i], &places[i], STYLE_LABEL,
+                  columns[i].title);
+}
+
+void section_devices(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    const struct run_details *details = &ui->details;
+    struct column_place places[DEVICE_COLUMNS];
+    struct figure epoch;
+
+    (void)run;
+    if (details->device_count == 0 || details->epoch_count == 0) {
+        page_title(page, "Devices");
+        page_paragraph(page, STYLE_LABEL, "- no epoch has ended yet");
+        return;
+    }
+    page_title(page, "Devices in epoch %s",
+               figure_whole(&epoch, details->epochs[details->epoch_count - 1].epoch));
+    columns_place(device_columns, DEVICE_COLUMNS, page->area.w, places);
+    write_headings(page, device_columns, places, DEVICE_COLUMNS);
+    for (int i = 0; i < details->device_count; i++) {
+        int y = page_next(page);
+
+        if (y >= 0)
+            draw_device(page, y, places, &details->devices[i]);
+    }
+}
+
+static void change_text(const struct retune *retune, char *buffer, size_t size)
+{
+    struct figure from, to;
+
+    if (strcmp(retune->what, "lr") == 0 || strcmp(retune->what, "epochs") == 0)
+        snprintf(buffer, size, "%s from %s to %s", retune->what, figure_short(&from, retune->from),
+                 figure_short(&to, retune->to));
+    else if (strcmp(retune->what, "pause") == 0)
+        snprintf(buffer, size, "paused");
+    else if (strcmp(retune->what, "resume") == 0)
+        snprintf(buffer, size, "went on");
+    else if (strcmp(retune->what, "stop_after_epoch") == 0)
+        snprintf(buffer, size, "to stop after this epoch");
+    else if (strcmp(retune->what, "go_on") == 0)
+        snprintf(buffer, size, "not to stop after this epoch");
+    else
+        snprintf(buffer, size, "%s", retune->what);
+}
+
+void section_changes(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    (void)ui;
+    if (run->retune_count == 0)
+        return;
+    page_title(page, "Changes on the way");
+    for (int i = 0; i < run->retune_count; i++) {
+        const struct retune *retune = &run->retunes[i];
+        char what[80], where[80];
+        struct figure step, epoch;
+
+        change_text(retune, what, sizeof what);
+        snprintf(where, sizeof where, "step %s, epoch %s: %s", figure_whole(&step, retune->step),
+                 figure_whole(&epoch, retune->epoch), what);
+        page_paragraph(page, STYLE_NORMAL, where);
+    }
+}
+
+/* As many settings beside each other as there is room for, reading down the columns. */
+void section_settings(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    enum { NAME_WIDTH = 14, WIDTH = 38 };
+    const struct run_details *details = &ui->details;
+    int across = page->area.w / WIDTH > 1 ? page->area.w / WIDTH : 1;
+    int width = page->area.w / across, count = details->setting_count;
+    int down = (count + across - 1) / across;
+
+    (void)run;
+    page_title(page, "Settings");
+    if (!details->known)
+        page_paragraph(page, STYLE_LABEL,
+                       ui->link == LINK_UP ? "- asked for" : "- not known without the engine");
+    for (int row = 0; row < down; row++) {
+        int y = page_next(page);
+
+        for (int i = row; y >= 0 && i < count; i += down) {
+            const struct detail_setting *setting = &details->settings[i];
+            int x = page->area.x + i / down * width;
+
+            surface_text(page->surface, y, x, width < NAME_WIDTH ? width : NAME_WIDTH - 1,
+                         STYLE_LABEL, setting->name);
+            surface_text(page->surface, y, x + NAME_WIDTH, width - NAME_WIDTH - 1, STYLE_NORMAL,
+                         setting->value[0] != '\0' ? setting->value : "-");
+        }
+    }
+}
+
+static const struct list_column epoch_columns[] = {
+    {"epoch", 6, 0, true, 0},     {"lr", 7, 0, true, 4},        {"train loss", 10, 0, true, 5},
+    {"train acc", 9, 0, true, 3}, {"test loss", 9, 0, true, 2}, {"test acc", 8, 0, true, 0},
+    {"s/epoch", 7, 0, true, 1},   {"samples/s", 9, 0, true, 2},
+};
+
+enum { EPOCH_COLUMNS = sizeof epoch_columns / sizeof epoch_columns[0] };
+
+static void draw_epoch(const struct page *page, int y, const struct column_place *places,
+                       const struct detail_epoch *epoch, bool best)
+{
+    struct figure f[EPOCH_COLUMNS];
+    char number[40];
+    const char *text[] = {
+        number,
+        figure_short(&f[1], epoch->lr),
+        figure_fixed(&f[2], epoch->train_loss, 4),
+        figure_fixed(&f[3], epoch->train_acc, 4),
+        figure_fixed(&f[4], epoch->test_loss, 4),
+        figure_fixed(&f[5], epoch->test_acc, 4),
+        figure_count(&f[6], epoch->seconds),
+        figure_count(&f[7], epoch->samples_per_s),
+    };
+
+    snprintf(number, sizeof number, "%s%s", best ? "*" : "", figure_whole(&f[0], epoch->epoch));
+    for (int i = 0; i < EPOCH_COLUMNS; i++)
+        list_cell(page->surface, page->area, y, &epoch_columns[i], &places[i],
+                  best ? STYLE_GOOD : STYLE_NORMAL, text[i]);
+}
+
+void section_epochs(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    const struct run_details *details = &ui->details;
+    struct column_place places[EPOCH_COLUMNS];
+    int best = details_best(details);
+    struct figure f;
+
+    (void)run;
+    page_title(page, "Epochs%s", best >= 0 ? ", * the best on the test data" : "");
+    columns_place(epoch_columns, EPOCH_COLUMNS, page->area.w, places);
+    write_headings(page, epoch_columns, places, EPOCH_COLUMNS);
+    if (details->epoch_count == 0)
+        page_paragraph(page, STYLE_LABEL, "- none has ended yet");
+    if (details->epochs_left_out > 0) {
+        char text[80];
+
+        snprintf(text, sizeof text, "%s older ones are not kept",
+                 figure_whole(&f, details->epochs_left_out));
+        page_paragraph(page, STYLE_LABEL, text);
+    }
+    for (int i = 0; i < details->epoch_count; i++) {
+        int y = page_next(page);
+
+        if (y >= 0)
+            draw_epoch(page, y, places, &details->epochs[i], i == best);
+    }
+}
