@@ -12,8 +12,11 @@
  */
 struct replay {
     struct ui ui;
-    char asked[64][48]; /* the newest requests, "stop {\"run\":3}" */
+    char asked[64][1024]; /* the newest requests, "stop {\"run\":3}" */
     int asked_count;
+    json_t *shows;   /* recorded answers to `show`, by run: given after the key that asked */
+    long wanted[16]; /* runs that `show` has been asked for since */
+    int wanted_count;
     struct playback playback;
 };
 

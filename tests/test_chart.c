@@ -292,7 +292,7 @@ START_TEST(steps_cursor_marks_and_units)
                            "       |        '                 |\n"
                            "    0% +.   '                     |\n"
                            "       ++--------+-------^--------+-------+\n"
-                           " devs   0        1       2        3       4\n");
+                           "   devs 0        1       2        3       4\n");
     free(text);
 }
 END_TEST

@@ -116,8 +116,8 @@ static void draw_x_axis(const struct plot *plot, struct surface *surface, const 
     surface_glyph(surface, floor_row, left - 1, GLYPH_AXIS_CORNER, STYLE_TRACK);
     for (int x = 0; x < plot->inside.w; x++)
         surface_glyph(surface, floor_row, left + x, GLYPH_AXIS_FLOOR, STYLE_TRACK);
-    surface_text(surface, floor_row + 1, left - LEFT + 1, LEFT - 1, STYLE_LABEL,
-                 chart->x_label != NULL ? chart->x_label : "epoch");
+    surface_right(surface, floor_row + 1, left - LEFT, chart->x_label != NULL ? LEFT - 1 : LEFT - 2,
+                  STYLE_LABEL, chart->x_label != NULL ? chart->x_label : "epoch");
     for (int i = 0; i < plot->x.count; i++) {
         double value = plot->x.first + plot->x.step * i;
         int x = left + plot_column(plot, plot_dot_x(plot, value));

@@ -33,6 +33,11 @@ void control_start(struct ui *ui);
 
 /* control_sweep.c: the same training on 1, 2, 4... devices, for the compare view. */
 void sweep_ask(struct ui *ui);
+/*
+ * The devices to take the first ones of: those chosen, in their order, or, while only one is
+ * chosen, all of its kind that the engine lists.
+ */
+void sweep_devices(const struct ui *ui, struct device_list *list);
 /* The engine took a run of the sweep, or did not. */
 void sweep_taken(struct ui *ui, long run);
 void sweep_refused(struct ui *ui);

@@ -154,6 +154,9 @@ bool dashboard_act(struct ui *ui, enum action action)
     case ACTION_REMOVE:
         change_cpus(ui, action == ACTION_ADD);
         return true;
+    case ACTION_LOAD_STYLE:
+        ui->preferences.load = (enum load_style)((ui->preferences.load + 1) % LOAD_STYLES);
+        return true;
     case ACTION_EDIT:
         begin_edit(ui);
         return true;

@@ -30,7 +30,14 @@ static const char32_t glyphs[GLYPH_COUNT][2] = {
     [GLYPH_BOX_BOTTOM_RIGHT] = {'+', U'┘'},
     [GLYPH_BOX_ROW] = {'-', U'─'},
     [GLYPH_BOX_SIDE] = {'|', U'│'},
+    [GLYPH_COMPUTE] = {'=', U'▆'},
+    [GLYPH_REDUCE] = {'+', U'▒'},
+    [GLYPH_WAIT] = {'.', U'·'},
 };
+
+/* Steps of a row's height, from the lowest. */
+static const char32_t ascii_levels[] = {'_', '-', '^', '#'};
+static const char32_t utf8_levels[] = {U'▁', U'▂', U'▃', U'▄', U'▅', U'▆', U'▇', U'█'};
 
 bool surface_resize(struct surface *surface, int rows, int columns, struct error *err)
 {
@@ -209,6 +216,39 @@ void surface_bar(struct surface *surface, int y, int x, int w, double fraction)
         enum glyph glyph = halves >= 2 ? GLYPH_FILL : halves == 1 ? GLYPH_FILL_HALF : GLYPH_TRACK;
 
         surface_glyph(surface, y, x + i, glyph, halves >= 1 ? STYLE_FILL : STYLE_TRACK);
+    }
+}
+
+void surface_column(struct surface *surface, struct rect area, double fraction)
+{
+    const char32_t *levels = surface->utf8 ? utf8_levels : ascii_levels;
+    long steps = surface->utf8 ? 8 : 4;
+
+    if (!isfinite(fraction))
+        return;
+    long height = lround(fmin(fmax(fraction, 0), 1) * (double)(steps * area.h));
+    height = height < 1 ? 1 : height;
+    for (int y = area.y + area.h - 1; y >= area.y && height > 0; y--, height -= steps) {
+        long level = height < steps ? height : steps;
+
+        for (int x = area.x; x < area.x + area.w; x++)
+            surface_put(surface, y, x, levels[level - 1], STYLE_FILL);
+    }
+}
+
+void surface_parts(struct surface *surface, int y, int x, int w, const struct bar_part *parts,
+                   int count)
+{
+    double end = 0;
+    int from = 0;
+
+    /* Each part ends where the sum so far does, so that rounding never adds up. */
+    for (int i = 0; i < count; i++) {
+        end += isfinite(parts[i].fraction) ? fmax(parts[i].fraction, 0) : 0;
+        int to = (int)lround(fmin(end, 1) * w);
+
+        for (; from < to; from++)
+            surface_glyph(surface, y, x + from, parts[i].glyph, parts[i].style);
     }
 }
 

@@ -59,6 +59,9 @@ enum glyph {
     GLYPH_BOX_BOTTOM_RIGHT,
     GLYPH_BOX_ROW,
     GLYPH_BOX_SIDE,
+    GLYPH_COMPUTE, /* what a device's time goes into */
+    GLYPH_REDUCE,
+    GLYPH_WAIT,
     GLYPH_COUNT
 };
 
@@ -105,6 +108,20 @@ void surface_right(struct surface *surface, int y, int x, int w, enum style styl
                    const char *text);
 /* A bar of `w` cells, `fraction` of it full (outside 0..1 is cut, NAN is empty). */
 void surface_bar(struct surface *surface, int y, int x, int w, double fraction);
+/*
+ * A column of bars, its foot in the last row of `area`, as wide as that: `fraction` of its height
+ * in steps of an eighth of a row (ASCII: a quarter). What is not known (NAN) is blank; anything
+ * that is known shows at least the lowest step.
+ */
+void surface_column(struct surface *surface, struct rect area, double fraction);
+/* A bar of parts that add up to at most 1, each with its own glyph and style. */
+struct bar_part {
+    double fraction;
+    enum glyph glyph;
+    enum style style;
+};
+void surface_parts(struct surface *surface, int y, int x, int w, const struct bar_part *parts,
+                   int count);
 /* Text over as many rows of `area` as it needs, broken between words. */
 void surface_paragraph(struct surface *surface, struct rect area, enum style style,
                        const char *text);

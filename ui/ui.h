@@ -213,6 +213,9 @@ bool ui_request(struct ui *ui, enum request request, json_t *params);
 bool ui_request_run(struct ui *ui, enum request request, long run);
 
 void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Put an event of the workbench itself among the engine's messages. */
+void ui_log_local(struct ui *ui, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Is it known neither to wait nor to train any more? */
 bool run_has_ended(const struct state_run *run);
