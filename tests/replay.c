@@ -66,12 +66,17 @@ static bool keep_request(void *context, enum request request, json_t *params, st
 void replay_begin(struct replay *replay)
 {
     struct error err = ERROR_INIT;
-    struct spec spec;
+    struct settings settings;
 
     memset(replay, 0, sizeof *replay);
-    spec_init(&spec);
-    ck_assert(ui_init(&replay->ui, &spec, &err));
-    spec_free(&spec);
+    settings_init(&settings);
+    ck_assert(ui_init(&replay->ui, &settings.spec, &err));
+    ck_assert(settings_keeper_open(&replay->keeper, &settings, &err));
+    settings_free(&settings);
+    free(replay->keeper.path);
+    replay->keeper.path = NULL;
+    replay->keeper.keeper.file = "settings.conf";
+    replay->ui.keeper = &replay->keeper.keeper;
     replay->shows = json_object();
     ck_assert(replay->shows != NULL);
     playback_begin(&replay->playback, &replay->ui);
@@ -82,6 +87,7 @@ void replay_end(struct replay *replay)
 {
     ui_free(&replay->ui);
     json_decref(replay->shows);
+    settings_keeper_close(&replay->keeper);
 }
 
 void replay_line(struct replay *replay, const char *line)

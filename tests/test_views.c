@@ -31,6 +31,11 @@ static const struct {
     {"retune", "train-2", "r0.05", LINK_UP},
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},
+    {"settings-open", "idle", "S", LINK_UP},
+    {"settings-changed", "idle", "S<Down><Down>+<Down><Down>++<End>+", LINK_UP},
+    {"settings-wrong", "idle", "S<End><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Enter>0<Enter>",
+     LINK_UP},
+    {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
     {"chart-both", "curves", "2b", LINK_UP},
     {"chart-cursor", "curves", "3<Tab><Tab><Tab><Left><PageUp><PageUp><Right>", LINK_UP},
@@ -209,16 +214,15 @@ static unsigned next_random(unsigned *seed)
 static void press_random_keys(struct replay *replay, int count, unsigned *seed)
 {
     static const char *const keys[] = {
-        "s",       "x",       "r",     "g",      "e",      "u",       "y",     "n",       " ",
-        "+",       "-",       "1",     "2",      "3",      "4",       "c",     "?",       "h",
-        "j",       "k",       "<Tab>", "<Up>",   "<Down>", "<Left>",  "5",     "0",       ".",
-        "R",       "o",       "O",     "/",      "X",      "K",       "J",     "t",       "D",
-        "<Right>", "<Enter>", "<Esc>", "<Home>", "<End>",  "<Enter>", "<Tab>", "<Enter>", "<Esc>",
-        "s",       "x",       "r",     "g",      "e",      "u",       "y",     "n",       " ",
-        "+",       "-",       "1",     "2",      "3",      "4",       "c",     "?",       "h",
-        "j",       "k",       "<Tab>", "<Up>",   "<Down>", "<Left>",  "5",     "0",       ".",
-        "<Right>", "<Enter>", "<Esc>", "<Home>", "<End>",  "<Enter>", "<Tab>", "<Enter>", "<Esc>",
-        "C",       "w",       "f",     "C",
+        "s",       "x",        "p",          "r",           "n",        "g",           "e",
+        "u",       "y",        " ",          "+",           "-",        "1",           "2",
+        "3",       "4",        "5",          "6",           "0",        ".",           "c",
+        "b",       "f",        "y",          "t",           "o",        "O",           "/",
+        "X",       "K",        "J",          "w",           "i",        "?",           "h",
+        "j",       "k",        "R",          "C",           "L",        "S",           "D",
+        ":",       "P",        "<Tab>",      "<Shift-Tab>", "<Up>",     "<Down>",      "<Left>",
+        "<Right>", "<PageUp>", "<PageDown>", "<Home>",      "<End>",    "<Enter>",     "<Enter>",
+        "<Enter>", "<Esc>",    "<Esc>",      "<Tab>",       "<Delete>", "<Backspace>",
     };
 
     while (count-- > 0)

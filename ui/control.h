@@ -66,6 +66,23 @@ bool runs_say_why_not(struct ui *ui, enum action action);
 void control_answer(struct ui *ui, enum request request, const json_t *result);
 
 /*
+ * control_settings.c: the settings page, whose lines are the keeper's settings.
+ */
+/* The setting in `line` and its name without the group; false behind the last. */
+bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member);
+int settings_count(const struct ui *ui);
+/* How many settings.conf does not hold as they are now. */
+int settings_unsaved(const struct ui *ui);
+/* Does it belong to the group `screen`? */
+bool settings_of_screen(const struct setting *setting);
+bool settings_can(const struct ui *ui, enum action action);
+bool settings_act(struct ui *ui, enum action action);
+void settings_opened(struct ui *ui);
+void settings_left(struct ui *ui);
+/* The value being typed; the page draws it. */
+extern const struct prompt settings_prompt;
+
+/*
  * control_run_list.c: the list of all runs and the details of one.
  */
 /* After anything changed: sort anew, and keep a run of the list in focus. */

@@ -26,7 +26,7 @@ static const struct field fields[] = {
     {"data", "name, folder or random:ROWSxCOLUMNS; default: fashion-mnist, or glyphs", STEP_WORDS,
      data_sets},
     {"data-dir", "the folder that holds the named data sets", STEP_NOT, NULL},
-    {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them above", STEP_NOT, NULL},
+    {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them in the list", STEP_NOT, NULL},
     {"cpu-threads", "of each CPU device; 0: its share of the cores", STEP_ONE, NULL},
     {"batch", "rows of a mini-batch, over all devices", STEP_DOUBLE, NULL},
     {"lr", "learning rate; r changes that of the run that goes on", STEP_125, NULL},

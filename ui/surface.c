@@ -124,8 +124,29 @@ void surface_restyle(struct surface *surface, int y, int x, int w, enum style st
 void surface_fill(struct surface *surface, struct rect area, enum style style)
 {
     for (int y = area.y; y < area.y + area.h; y++)
-        for (int x = area.x; x < area.x + area.w; x++)
-            surface_put(surface, y, x, ' ', style);
+        for (int x = area.x; x < area.x + area.w; x++) {
+            struct cell *cell = surface_at(surface, y, x);
+
+            if (cell != NULL)
+                *cell = (struct cell){.character = ' ', .style = (uint8_t)style};
+        }
+}
+
+void surface_mark_line(struct surface *surface, int y, int x, int w, int line)
+{
+    for (int i = 0; i < w; i++) {
+        struct cell *cell = surface_at(surface, y, x + i);
+
+        if (cell != NULL && line >= 0 && line < UINT16_MAX)
+            cell->line = (uint16_t)(line + 1);
+    }
+}
+
+int surface_line_at(const struct surface *surface, int y, int x)
+{
+    const struct cell *cell = surface_at(surface, y, x);
+
+    return cell != NULL ? cell->line - 1 : -1;
 }
 
 char32_t text_next(const char **text)

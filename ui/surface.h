@@ -68,6 +68,7 @@ enum glyph {
 struct cell {
     char32_t character; /* always one column wide */
     uint8_t style;      /* enum style */
+    uint16_t line;      /* of a list, from 1, for the mouse; 0: of none */
 };
 
 struct rect {
@@ -93,6 +94,10 @@ void surface_glyph(struct surface *surface, int y, int x, enum glyph glyph, enum
 /* Give `w` cells of a row another style and keep their characters. */
 void surface_restyle(struct surface *surface, int y, int x, int w, enum style style);
 void surface_fill(struct surface *surface, struct rect area, enum style style);
+/* Say that `w` cells of a row belong to line `line` (from 0) of a list, until they are filled. */
+void surface_mark_line(struct surface *surface, int y, int x, int w, int line);
+/* The line that a cell belongs to; -1: none. */
+int surface_line_at(const struct surface *surface, int y, int x);
 
 /*
  * Text in at most `w` columns from (y, x); what does not fit ends in an ellipsis. Control, wide,

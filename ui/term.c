@@ -14,7 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "ui/key.h"
+#include "ui/term_input.h"
 #include "ui/theme.h"
 
 /* <term.h> has macros by these names. */
@@ -29,6 +29,7 @@ struct terminal {
     struct preferences preferences;
     bool utf8;
     bool can_colour; /* curses has set colours up */
+    struct term_input input;
     attr_t attributes[STYLE_COUNT];
     short pairs[STYLE_COUNT];
     struct surface shown;  /* what curses has been given */
@@ -76,7 +77,7 @@ static const char *usable_terminal(struct error *err)
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         error_set(err, ERROR_USAGE,
                   "the workbench needs a terminal and standard %s is none: use `dpartui "
-                  "train`, which also writes to files and pipes",
+                  "train`, which also writes to files and pipes, or `dpartui screen` for a picture",
                   isatty(STDIN_FILENO) ? "output" : "input");
         return NULL;
     }
@@ -153,6 +154,9 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     curs_set(0);
     term->can_colour = has_colors() && start_color() == OK && use_default_colors() == OK;
     choose_looks(term);
+    term_input_open(&term->input);
+    term_input_marks(true);
+    term_input_mouse(&term->input, preferences->mouse);
     term->everything = true;
     *out = term;
     return true;
@@ -170,6 +174,7 @@ void term_prefer(struct terminal *term, const struct preferences *preferences)
         choose_looks(term);
     if (!same_charset)
         term->utf8 = choose_utf8(preferences->charset, term->type);
+    term_input_mouse(&term->input, preferences->mouse);
     if (!same_looks || !same_charset)
         term->everything = true;
 }
@@ -195,6 +200,8 @@ bool term_close(struct terminal *term)
     if (term == NULL)
         return false;
     if (taken) {
+        term_input_mouse(&term->input, false);
+        term_input_marks(false);
         curs_set(1);
         endwin();
         delscreen(term->screen);
@@ -295,43 +302,15 @@ void term_show(struct terminal *term, const struct surface *surface)
     term->everything = false;
 }
 
-int term_key(struct terminal *term)
+bool term_next(struct terminal *term, struct term_event *event)
 {
-    static const struct {
-        wint_t curses;
-        int key;
-    } names[] = {
-        {KEY_UP, KEYCODE_UP},        {KEY_DOWN, KEYCODE_DOWN},
-        {KEY_LEFT, KEYCODE_LEFT},    {KEY_RIGHT, KEYCODE_RIGHT},
-        {KEY_BTAB, KEYCODE_BACKTAB}, {KEY_BACKSPACE, KEYCODE_BACKSPACE},
-        {KEY_DC, KEYCODE_DELETE},    {KEY_HOME, KEYCODE_HOME},
-        {KEY_END, KEYCODE_END},      {KEY_PPAGE, KEYCODE_PAGE_UP},
-        {KEY_ENTER, KEYCODE_ENTER},  {KEY_NPAGE, KEYCODE_PAGE_DOWN},
-    };
-    wint_t key;
-
-    (void)term;
-    switch (get_wch(&key)) {
-    case OK:
-        return key == '\r'              ? KEYCODE_ENTER
-               : key == 127 || key == 8 ? KEYCODE_BACKSPACE
-               : key > 0x10ffff         ? KEYCODE_OTHER
-                                        : (int)key;
-    case KEY_CODE_YES:
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (names[i].curses == key)
-                return names[i].key;
-        if (key >= KEY_F(1) && key <= KEY_F(12))
-            return KEYCODE_F1 + (int)(key - KEY_F(1));
-        return KEYCODE_OTHER;
-    default:
-        return KEYCODE_NONE;
-    }
+    return term_input_next(&term->input, event);
 }
 
 void term_suspend(struct terminal *term)
 {
     (void)term;
+    term_input_marks(false);
     curs_set(1);
     endwin();
 }
@@ -340,5 +319,6 @@ void term_resume(struct terminal *term)
 {
     reset_prog_mode();
     curs_set(0);
+    term_input_marks(true);
     term->everything = true;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "ui/mouse.h"
 #include "ui/preferences.h"
 #include "ui/surface.h"
 
@@ -39,8 +40,19 @@ bool term_gone(const struct terminal *term);
 
 /* Show a frame of the terminal's size; sends what changed since the last one. */
 void term_show(struct terminal *term, const struct surface *surface);
-/* The next key that was pressed, KEYCODE_NONE when there is none. */
-int term_key(struct terminal *term);
+/*
+ * What the user did. Pasted text comes whole, so that it can never be taken for keys, where the
+ * terminal marks it; it is valid until the next call.
+ */
+struct term_event {
+    enum { TERM_KEY, TERM_MOUSE, TERM_PASTE } kind;
+    int key;                /* of ui/key.h */
+    enum mouse_event mouse; /* at this cell */
+    int y, x;
+    const char *text; /* pasted; UTF-8 */
+};
+/* Take the next one; false when there is none. */
+bool term_next(struct terminal *term, struct term_event *event);
 
 /* Give the terminal back while the process is stopped, and take it over again; the next
  * term_show draws everything. */

@@ -190,6 +190,8 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
                const struct error *failure);
 /* A key of ui/key.h. */
 void ui_key(struct ui *ui, int key);
+/* Pasted text: what is typed into a prompt, and nothing without one. */
+void ui_paste(struct ui *ui, const char *text);
 
 /* Where keys go now: bits of enum context. */
 unsigned ui_contexts(const struct ui *ui);
@@ -200,6 +202,9 @@ bool ui_can(const struct ui *ui, enum action action);
 /* The same of the view below a prompt or question. */
 bool ui_can_below(const struct ui *ui, enum action action);
 void ui_act(struct ui *ui, enum action action);
+
+/* Leave the workbench, but first ask when settings are not saved; asked twice it just leaves. */
+void ui_leave(struct ui *ui);
 
 void ui_show_view(struct ui *ui, enum view_id view);
 /* Have a value typed; `text` to begin with. */

@@ -49,6 +49,9 @@ static void take_signals(struct workbench *w)
             term_suspend(w->term);
             term_resume(w->term);
             break;
+        case SIGINT:
+            ui_leave(&w->ui);
+            break;
         default:
             w->ended_by = number;
             break;
@@ -57,16 +60,33 @@ static void take_signals(struct workbench *w)
     }
 }
 
-static void take_keys(struct workbench *w)
+static void take_event(struct workbench *w, const struct term_event *event)
 {
-    int key = term_key(w->term);
-
-    if (key == KEYCODE_NONE && term_gone(w->term))
-        w->terminal_gone = true;
-    for (; key != KEYCODE_NONE && !w->ui.quit; key = term_key(w->term)) {
-        ui_key(&w->ui, key);
-        w->stale = true;
+    switch (event->kind) {
+    case TERM_KEY:
+        ui_key(&w->ui, event->key);
+        break;
+    case TERM_MOUSE:
+        ui_mouse(&w->ui, w->surface.rows, w->surface.columns, event->y, event->x, event->mouse);
+        break;
+    case TERM_PASTE:
+        ui_paste(&w->ui, event->text);
+        break;
     }
+}
+
+static void take_events(struct workbench *w)
+{
+    struct term_event event;
+    bool any = false;
+
+    while (!w->ui.quit && term_next(w->term, &event)) {
+        take_event(w, &event);
+        any = true;
+    }
+    w->stale |= any;
+    if (!any && term_gone(w->term))
+        w->terminal_gone = true;
     if (w->ui.want_redraw) {
         w->ui.want_redraw = false;
         term_resume(w->term);
@@ -133,7 +153,7 @@ static bool turn(struct workbench *w, struct error *err)
     if (ready > 0 && (fds[0].revents & (POLLERR | POLLHUP | POLLNVAL)))
         w->terminal_gone = true;
     else if (ready > 0 && (fds[0].revents & POLLIN))
-        take_keys(w);
+        take_events(w);
     if (link_step(w->link)) {
         w->stale = true;
         if (w->ui.link != LINK_UP || (w->ui.state.known && link_quiet(w->link)))

@@ -89,10 +89,24 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         run_chart_hint(ui, buffer, size);
 }
 
+/* Of the panel in focus. */
+static void pick(struct ui *ui, int line)
+{
+    const struct state_run *run = ui_run_line(ui, line);
+
+    if (ui->focus == PANEL_DEVICES)
+        ui->device_line = line;
+    else if (ui->focus == PANEL_FORM && line < FORM_FIELDS)
+        ui->form.field = (enum form_field)line;
+    else if (ui->focus == PANEL_RUNS && run != NULL)
+        ui->selected_run = run->run;
+}
+
 const struct view view_dashboard = {
     .name = "dashboard",
     .draw = draw,
     .can = dashboard_can,
     .act = dashboard_act,
+    .pick = pick,
     .hint = hint,
 };

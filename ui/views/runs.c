@@ -127,6 +127,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
         if (run == NULL)
             continue;
         run_row(ui, surface, area, y, chosen, places, run);
+        surface_mark_line(surface, y, area.x, area.w, i);
         if (i == line)
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
@@ -165,6 +166,14 @@ static bool can(const struct ui *ui, enum action action)
     }
 }
 
+static void pick(struct ui *ui, int line)
+{
+    const struct state_run *run = run_list_run(&ui->list, &ui->state, line);
+
+    if (run != NULL)
+        ui->selected_run = run->run;
+}
+
 const struct view view_runs = {
     .name = "runs",
     .title = "Runs",
@@ -172,6 +181,7 @@ const struct view view_runs = {
     .draw = draw,
     .can = can,
     .act = run_list_act,
+    .pick = pick,
     .hint = hint,
     .opened = run_list_refresh,
 };
