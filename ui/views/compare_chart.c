@@ -115,8 +115,10 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
     curves[0] = (struct chart_series){
         .points = ideal,
         .count = make_ideal(front, figure, most, ideal),
-        .rank = SERIES_PAST,
+        .rank = SERIES_REFERENCE,
         .name = figure == COMPARE_ACCURACY ? "base" : "ideal",
+        .last = NAN,
+        .best = NAN,
     };
     for (int i = 0; i < comparison->count; i++)
         if (&comparison->series[i] != front)
@@ -133,6 +135,7 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
         .y_floor = 0,
         .y_top = figures[figure].top,
         .decimals = figures[figure].decimals,
+        .canvas = ui->preferences.canvas,
         .series = curves,
         .count = count,
     };
