@@ -324,6 +324,14 @@ class FakeEngine:
         self.messages.append(message)
         self._send(self.clients, {'jsonrpc': '2.0', 'method': 'log', 'params': message})
 
+    def lose(self, name, reason):
+        """A device is not there any more."""
+        with self.lock:
+            for device in self.machine:
+                if device['device'] == name:
+                    device.update(available=False, reason=reason, load=None, memory_used=None)
+            self.say_state()
+
     def _retune(self, what, values=None):
         """A change of the run that goes on takes effect."""
         run = self.run(self.live['run'])
@@ -428,13 +436,6 @@ class FakeEngine:
         self.say('error' if error else 'info', run['run'],
                  'run %d failed: %s' % (run['run'], error) if error else
                  'run %d is %s' % (run['run'], status))
-    def lose(self, name, reason):
-        """A device is gone, and with it the run that uses it."""
-        with self.lock:
-            for device in self.machine:
-                if device['device'] == name:
-                    device.update(available=False, reason=reason, load=None, memory_used=None)
-            self.say_state()
 
     def _event(self, params):
         self._send(self.clients, {'jsonrpc': '2.0', 'method': 'event', 'params': params})

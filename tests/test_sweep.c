@@ -219,7 +219,7 @@ START_TEST(the_same_sweep_twice)
     replay_keys(&replay, "Cx");
     ck_assert_str_eq(replay.ui.question_text,
                      "Take run 2 out of the queue, or all 2 waiting runs of its sweep?");
-    replay_keys(&replay, "w");
+    replay_keys(&replay, "r");
     ck_assert_int_ge(replay.asked_count, 2);
     ck_assert_str_eq(replay.asked[replay.asked_count - 2], "stop {\"run\":3,\"when\":\"step\"}");
     ck_assert_str_eq(replay_last(&replay), "stop {\"run\":2,\"when\":\"step\"}");

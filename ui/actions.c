@@ -436,7 +436,7 @@ static const struct action_entry table[] = {
     {ACTION_WHOLE_SWEEP,
      "whole-sweep",
      CONTEXT_QUESTION,
-     {'w'},
+     {'r'},
      1,
      "whole sweep",
      "sweep: take all its waiting runs out of the queue"},

@@ -120,6 +120,7 @@ static void step(struct ui *ui, int direction)
 
 bool dashboard_can(const struct ui *ui, enum action action)
 {
+    struct form_device devices[FORM_MAX_DEVICES];
     struct form_suggestion suggestion;
 
     switch (action) {
@@ -127,7 +128,7 @@ bool dashboard_can(const struct ui *ui, enum action action)
         return form_suggest(&ui->form, &ui->state, &suggestion);
     case ACTION_TOGGLE:
     case ACTION_DEVICE:
-        return form_device_count(&ui->form, &ui->state) > 0;
+        return form_devices(&ui->form, &ui->state, devices) > 0;
     case ACTION_MORE:
     case ACTION_LESS:
         return form_steps(ui->form.field);

@@ -49,8 +49,7 @@ class Recorder:
         return json.loads(self.lines[-1])
 
     def connect(self):
-        """Only now: nobody would have read what the engine said meanwhile."""
-        # Not before: nobody reads what the engine says while it makes its history.
+        """From here on messages come, and have to be heard."""
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.connect(self.engine.path)
         self.file = self.socket.makefile('r')
@@ -82,22 +81,10 @@ TWO = {'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10}
 EIGHT = {'devices': 'cuda:0-7', 'batch': 2048, 'lr': 0.8, 'epochs': 20, 'model': 'resnet18'}
 
 
-def add_sensors(engine):
-    """Figures of GPUs as a busy machine has them, some missing; times of those that train."""
+def spend_time(engine):
+    """Say of the devices that train what their time goes into."""
     for i, device in enumerate(engine.machine):
-        gpu = device['device'].startswith('cuda')
-        device.update(
-            temperature_c=56.0 + 3 * (i % 7), clock_mhz=1755 - 15 * (i % 5) if gpu else 2900,
-            clock_max_mhz=1980 if gpu else 3700,
-            power_w=610.0 - 5 * (i % 9) if gpu else None, power_limit_w=700.0 if gpu else None,
-            throttle=('power cap' if i % 4 == 1 else '') if gpu else None,
-            pcie_rx=1.2e9 - 1e7 * i if gpu else None, pcie_tx=350e6 + 1e6 * i if gpu else None,
-            missing={} if gpu else {
-                'power_w': '/sys/class/powercap: only root may read it',
-                'throttle': 'this machine does not tell (a virtual one)',
-                'pcie_rx': 'a CPU device has no PCIe link', 'pcie_tx': 'a CPU device has no PCIe '
-                'link'})
-        if engine.live and device['device'] in engine.run(engine.live['run'])['devices']:
+        if device['device'] in engine.run(engine.live['run'])['devices']:
             device.update(compute_s=7.8 - 0.1 * (i % 8), sync_s=1.2, wait_s=1.0 + 0.1 * (i % 8))
 
 
@@ -205,7 +192,7 @@ def main():
 
     recorder = Recorder(cpus=16)
     recorder.train({'devices': 'cpu:0-15', 'batch': 1000, 'lr': 0.4, 'epochs': 10}, 2)
-    add_sensors(recorder.engine)
+    spend_time(recorder.engine)
     recorder.engine.step(118)
     recorder.connect()
     recorder.show_all()
@@ -216,16 +203,15 @@ def main():
 
     recorder = Recorder(cpus=2, gpus=64)
     recorder.train(dict(EIGHT, devices='cuda:0-63', batch=16384), 1)
-    add_sensors(recorder.engine)
+    spend_time(recorder.engine)
     recorder.engine.step(60)
     recorder.connect()
     recorder.show_all()
     recorder.save(folder, 'train-64')
 
     recorder = Recorder(cpus=1, gpus=2)
-    recorder.engine.machine[2].update(available=True)
     recorder.train(dict(EIGHT, devices='cuda:0-1', batch=257), 2)
-    add_sensors(recorder.engine)
+    spend_time(recorder.engine)
     recorder.engine.step(60)
     recorder.connect()
     recorder.show_all()
@@ -248,12 +234,14 @@ def main():
 
     recorder = Recorder()
     recorder.connect()
-    recorder.engine.say('info', 1, 'resnet18 on fashion-mnist, 4 devices', 1763650000.5)
+    recorder.engine.say('info', 1, 'resnet18 on fashion-mnist, 4 devices')
+    recorder.engine.clock += 1000
     recorder.engine.say('warning', 1, 'cuda:1 is slower than the others: its clock is held back by '
                         'its power cap, 1755 of 1980 MHz; the other devices wait for it in every '
-                        'step', 1763651000.25)
-    recorder.engine.say('error', 1, 'cuda:2: the GPU has fallen off the bus (Xid 79)', 1763740000.0)
-    recorder.engine.say('info', None, 'ready for the next run', 1763740001.0)
+                        'step')
+    recorder.engine.clock += 86400
+    recorder.engine.say('error', 1, 'cuda:2: the GPU has fallen off the bus (Xid 79)')
+    recorder.engine.say('info', None, 'ready for the next run')
     recorder.hear_until('ready for')
     recorder.save(folder, 'log')
 

@@ -151,9 +151,10 @@ struct device_sum {
     struct device_times times; /* of the average device */
 };
 
-static struct device_sum add_up(const struct form_device *devices, int count)
+static struct device_sum add_up(const struct ui *ui, const struct form_device *devices, int count)
 {
-    struct device_sum sum = {0};
+    /* A device's speed is that of computing alone, the run's has all the waiting in it. */
+    struct device_sum sum = {.speed = ui->state.live.samples_per_s};
 
     for (int i = 0; i < count; i++) {
         const struct state_device *device = devices[i].known;
@@ -163,7 +164,6 @@ static struct device_sum add_up(const struct form_device *devices, int count)
         struct device_times times = device_times(device);
         sum.working++;
         sum.rows += device->rows;
-        sum.speed += device->samples_per_s;
         sum.power += device->power_w;
         sum.times.compute += times.compute;
         sum.times.reduce += times.reduce;
@@ -231,7 +231,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
 {
     struct list_column columns[COLUMNS];
     struct column_place places[COLUMNS];
-    struct device_sum sum = add_up(devices, count);
+    struct device_sum sum = add_up(ui, devices, count);
     double most_rows = device_most_rows(devices, count);
 
     choose_columns(ui, devices, count, columns);
@@ -256,7 +256,7 @@ static void draw_cells(const struct ui *ui, struct surface *surface, struct rect
 {
     int columns = layout_device_columns(count, area.h - 1, area.w);
     int lines = (count + columns - 1) / columns;
-    struct device_sum sum = add_up(devices, count);
+    struct device_sum sum = add_up(ui, devices, count);
 
     lines = lines < area.h - 1 ? lines : area.h - 1;
     if (lines <= 0)
