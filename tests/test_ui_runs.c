@@ -291,6 +291,35 @@ START_TEST(details_of_a_forgotten_run_close)
 }
 END_TEST
 
+START_TEST(the_dashboard_shares_it_all)
+{
+    replay_keys(&replay, "<Down><Down><Down> D");
+    replay.ui.focus = PANEL_RUNS;
+    expect_selected(17);
+    expect_on_screen("*17", true);
+    expect_on_screen("queued 2", true);
+    replay_keys(&replay, "<Down> <Up> ");
+    ck_assert(ui_is_marked(&replay.ui, 16) && !ui_is_marked(&replay.ui, 17));
+    replay_keys(&replay, "<Enter>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUN);
+    ck_assert_int_eq(replay.ui.details.run, 17);
+    replay_keys(&replay, "<Esc>");
+    ck_assert_int_eq(replay.ui.view, VIEW_DASHBOARD);
+    /* There x is for the run that goes on, with an ended one in focus. */
+    replay_keys(&replay, "x");
+    ck_assert_int_eq(replay.ui.asked_run, 18);
+    replay_keys(&replay, "n");
+    forget(17);
+    expect_selected(16);
+    replay_keys(&replay, "<Home>K");
+    expect_selected(20);
+    ck_assert_str_eq(replay_last(&replay), "move {\"run\":20,\"place\":0}");
+    replay.ui.selected_run = 0;
+    ui_show_view(&replay.ui, VIEW_RUN);
+    expect_selected(20);
+}
+END_TEST
+
 START_TEST(lost_runs_do_not_run)
 {
     ui_disconnected(&replay.ui, LINK_LOST, "gone");
@@ -341,6 +370,7 @@ int main(void)
     tcase_add_test(tests, time_adds_up);
     tcase_add_test(tests, details_scroll_to_their_end);
     tcase_add_test(tests, details_of_a_forgotten_run_close);
+    tcase_add_test(tests, the_dashboard_shares_it_all);
     tcase_add_test(tests, lost_runs_do_not_run);
     tcase_add_test(tests, another_engine_has_other_curves);
     suite_add_tcase(suite, tests);

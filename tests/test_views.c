@@ -37,6 +37,12 @@ static const struct {
      LINK_UP},
     {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
+    {"chart-both", "curves", "2b", LINK_UP},
+    {"chart-cursor", "curves", "3<Tab><Tab><Tab><Left><PageUp><PageUp><Right>", LINK_UP},
+    {"chart-zoom", "curves", "3<Tab><Tab><Tab>++y", LINK_UP},
+    {"chart-lr", "curves", "6<Tab><Tab><Tab><Left>", LINK_UP},
+    {"chart-marked", "curves", "<Tab><Tab><Down><Down> <Down> <Down> ", LINK_UP},
+    {"chart-quadrant", "curves", "3b", LINK_UP},
     {"devices-0", "devices-0", "", LINK_UP},
     {"devices-16", "train-16", "<End>", LINK_UP},
     {"devices-16-curves", "train-16", "t", LINK_UP},
@@ -103,6 +109,8 @@ static void make_up_runs(struct replay *replay, int count)
 static void play(struct replay *replay, int scene)
 {
     replay_begin(replay);
+    if (strcmp(scenes[scene].name, "chart-quadrant") == 0)
+        replay->ui.preferences.canvas = CANVAS_QUADRANT;
     if (scenes[scene].recording != NULL && strcmp(scenes[scene].recording, "300") == 0)
         make_up_runs(replay, 300);
     else if (scenes[scene].recording != NULL)

@@ -120,7 +120,8 @@ static void act_everywhere(struct ui *ui, enum action action)
 void ui_act(struct ui *ui, enum action action)
 {
     if (!ui_can(ui, action)) {
-        runs_say_why_not(ui, action);
+        if (!chart_say_why_not(ui, action))
+            runs_say_why_not(ui, action);
         return;
     }
     if (!overlay_act(ui, action)) {

@@ -15,6 +15,13 @@ bool dashboard_act(struct ui *ui, enum action action);
 /* The form's value being typed; the form draws it. */
 extern const struct prompt form_prompt;
 
+/* control_chart.c: in its chart. */
+bool chart_can(const struct ui *ui, enum action action);
+/* False when the action is none of the chart's. */
+bool chart_act(struct ui *ui, enum action action);
+/* Say why an action of the chart cannot be done now; false when it is none. */
+bool chart_say_why_not(struct ui *ui, enum action action);
+
 /*
  * control_runs.c: start, stop, retune and the queue, from every view that shows runs.
  */

@@ -133,12 +133,14 @@ bool dashboard_can(const struct ui *ui, enum action action)
     case ACTION_LESS:
         return form_steps(ui->form.field);
     default:
-        return true;
+        return chart_can(ui, action);
     }
 }
 
 bool dashboard_act(struct ui *ui, enum action action)
 {
+    if (chart_act(ui, action))
+        return true;
     switch (action) {
     case ACTION_SCALE:
         scale(ui);
@@ -176,17 +178,6 @@ bool dashboard_act(struct ui *ui, enum action action)
         return true;
     case ACTION_PREVIOUS_PANEL:
         ui->focus = (enum panel)((ui->focus + PANEL_COUNT - 1) % PANEL_COUNT);
-        return true;
-    case ACTION_TEST_ACC:
-    case ACTION_TRAIN_ACC:
-    case ACTION_TRAIN_LOSS:
-    case ACTION_TEST_LOSS:
-    case ACTION_SPEED:
-    case ACTION_LR:
-        ui->chart.metric = (enum metric)(METRIC_TEST_ACC + (action - ACTION_TEST_ACC));
-        return true;
-    case ACTION_NEXT_METRIC:
-        ui->chart.metric = (enum metric)((ui->chart.metric + 1) % METRIC_COUNT);
         return true;
     default:
         return false;

@@ -76,7 +76,7 @@ enum metric {
 
 /* An epoch's figures, or those at a point between epochs (no test then): NAN is not known. */
 struct epoch_point {
-    double epoch, value[METRIC_COUNT];
+    double epoch, step, value[METRIC_COUNT];
 };
 
 /* A change from outside to a run that went on. */

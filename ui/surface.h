@@ -30,7 +30,11 @@ enum style {
     STYLE_FILL,  /* the full part of a bar */
     STYLE_TRACK, /* its empty part; axes and rules */
     STYLE_SERIES,
+    STYLE_SERIES_COMPANION, /* the other curve of the same run */
     STYLE_SERIES_MARKED,
+    STYLE_SERIES_MARKED_2,
+    STYLE_SERIES_MARKED_3,
+    STYLE_SERIES_MARKED_4,
     STYLE_SERIES_PAST,
     STYLE_COUNT
 };
@@ -46,6 +50,9 @@ enum glyph {
     GLYPH_AXIS_FLOOR,
     GLYPH_AXIS_CORNER,
     GLYPH_AXIS_FLOOR_TICK,
+    GLYPH_AXIS_MARK, /* on the floor: something happened here */
+    GLYPH_ABOVE,     /* a curve goes on beyond the top ... */
+    GLYPH_BELOW,     /* ... or the floor */
     GLYPH_BOX_TOP_LEFT,
     GLYPH_BOX_TOP_RIGHT,
     GLYPH_BOX_BOTTOM_LEFT,

@@ -12,6 +12,7 @@
 #include "ui/control.h"
 #include "ui/log_lines.h"
 #include "ui/overlay.h"
+#include "ui/run_chart.h"
 #include "ui/views/views.h"
 
 /* The engine sends a state at most this often; faster figures nobody can read. */
@@ -231,6 +232,7 @@ static void follow_up(struct ui *ui)
         else
             ui_say(ui, false, "run %ld goes on: press s to queue the next one", ui->state.live.run);
     }
+    chart_follow(ui);
     run_list_refresh(ui);
     ui_want_curves(ui);
 }

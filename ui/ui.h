@@ -101,7 +101,9 @@ struct chart_choice {
     bool reading;    /* the cursor is shown ... */
     double cursor;   /* ... at this epoch */
     double from, to; /* epochs in sight; both 0: all */
-    bool fixed;      /* the y axis stays at low..high */
+    bool follow;     /* a part was in sight with the newest point: it stays in sight */
+    long front;      /* the run that this is about */
+    bool fixed;      /* the y axis stays as values from low to high made it */
     double low, high;
 };
 

@@ -52,10 +52,12 @@ void draw_history(struct surface *surface, struct rect area, const struct state_
         long age = (newest - column) % width;
         long sample = newest - (age < 0 ? age + width : age);
 
-        if (sample < 0 || column == (newest + 1) % width)
-            continue;
-        surface_column(surface, (struct rect){area.y, area.x + (int)column, area.h, 1},
-                       (double)device->history[sample % STATE_HISTORY]);
+        struct rect place = {area.y, area.x + (int)column, area.h, 1};
+
+        /* Blanks of the curve's own style, so that a new sample changes no style on its way. */
+        surface_fill(surface, place, STYLE_FILL);
+        if (sample >= 0 && column != (newest + 1) % width)
+            surface_column(surface, place, (double)device->history[sample % STATE_HISTORY]);
     }
 }
 

@@ -63,7 +63,10 @@ static void limit(const struct ui *ui, const struct compare_row *row, char *buff
              figure_percent(&wait, run->setting.wait_share));
 }
 
-/* The row that the words are about: that in focus, else the one with the most devices that ran. */
+/*
+ * The row that the words are about: that in focus, else the one with the most devices that ran.
+ * NULL for an anchor of which not even devices and batch are known.
+ */
 static const struct compare_row *row_in_question(const struct ui *ui,
                                                  const struct comparison *comparison,
                                                  const struct compare_series **series)
@@ -73,12 +76,12 @@ static const struct compare_row *row_in_question(const struct ui *ui,
 
     if (row == NULL)
         *series = &comparison->series[0];
-    int last = (*series)->count - 1;
+    int last = (*series)->count > 0 ? (*series)->count - 1 : 0;
     if (row != NULL && isfinite(row->speed_up) && row != &(*series)->rows[0])
         return row;
     while (last > 0 && !isfinite((*series)->rows[last].speed_up))
         last--;
-    return &(*series)->rows[last];
+    return last >= 0 ? &(*series)->rows[last] : NULL;
 }
 
 static void say_progress(const struct ui *ui, struct notes *notes)
@@ -112,13 +115,15 @@ static void make_notes(const struct ui *ui, const struct comparison *comparison,
 {
     const struct compare_series *series = NULL;
     const struct compare_row *row = row_in_question(ui, comparison, &series);
-    char text[NOTE_SIZE];
+    char text[NOTE_SIZE] = "";
 
     notes->count = 0;
-    compare_sentence(series, row, text, sizeof text);
-    if (text[0] != '\0')
-        snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
-    limit(ui, row, text, sizeof text);
+    if (row != NULL) {
+        compare_sentence(series, row, text, sizeof text);
+        if (text[0] != '\0')
+            snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
+        limit(ui, row, text, sizeof text);
+    }
     if (series->threads_differ)
         snprintf(note(notes, STYLE_WARNING), NOTE_SIZE,
                  "Threads per CPU device differ, so more than their number does: w trains alike");

@@ -5,6 +5,7 @@
 #include "ui/control.h"
 #include "ui/format.h"
 #include "ui/panels/device_parts.h"
+#include "ui/run_chart.h"
 #include "ui/views/views.h"
 
 static const struct {
@@ -84,6 +85,8 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         run_hint(ui, buffer, size);
     else if (ui->focus == PANEL_DEVICES)
         focused_device_hint(ui, buffer, size);
+    else if (ui->focus == PANEL_CHART)
+        run_chart_hint(ui, buffer, size);
 }
 
 /* Of the panel in focus. */
