@@ -530,8 +530,8 @@ class Workbench(unittest.TestCase):
         t.expect('batch         64                  environment')
         t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
         # Ctrl-C twice leaves even with changes that are not saved.
-        t.keys('+')
-        t.expect('* charset       auto')
+        t.keys('+', '+')
+        t.expect('* charset       utf8')
         t.expect('…')  # the locale has it
         t.keys('Ctrl-C')
         t.expect('1 setting is not saved')

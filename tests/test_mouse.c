@@ -170,6 +170,21 @@ START_TEST(other_pages_have_lines_too)
 }
 END_TEST
 
+START_TEST(a_comparison_has_lines)
+{
+    replay_keys(&replay, "C");
+    long before = replay.ui.selected_run;
+    for (int y = 0; y < ROWS; y++) {
+        ui_mouse(&replay.ui, ROWS, COLUMNS, y, 3, MOUSE_CLICK);
+        if (replay.ui.view != VIEW_COMPARE)
+            replay_keys(&replay, "C");
+        if (replay.ui.picked && replay.ui.selected_run != before)
+            return;
+    }
+    ck_abort_msg("no line could be clicked");
+}
+END_TEST
+
 START_TEST(actions_are_picked_from_the_palette)
 {
     replay_keys(&replay, ":settings");
@@ -252,6 +267,7 @@ int main(void)
     tcase_add_test(tests, a_question_is_answered_in_the_bar_alone);
     tcase_add_test(tests, the_wheel_walks_and_zooms);
     tcase_add_test(tests, other_pages_have_lines_too);
+    tcase_add_test(tests, a_comparison_has_lines);
     tcase_add_test(tests, actions_are_picked_from_the_palette);
     tcase_add_test(tests, no_click_does_harm);
     tcase_add_test(tests, pasted_text_is_text);

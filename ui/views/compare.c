@@ -332,6 +332,18 @@ static bool act(struct ui *ui, enum action action)
     }
 }
 
+static void pick(struct ui *ui, int line)
+{
+    struct comparison comparison;
+
+    comparison_make(ui, &comparison);
+    const struct compare_row *row = comparison_row(&comparison, line, NULL);
+    if (row == NULL)
+        return;
+    ui->line = line;
+    ui->selected_run = row->run.run;
+}
+
 const struct view view_compare = {
     .name = "compare",
     .title = "Compare",
@@ -339,6 +351,7 @@ const struct view view_compare = {
     .draw = draw,
     .can = can,
     .act = act,
+    .pick = pick,
     .hint = hint,
     .opened = comparison_open,
 };
