@@ -100,8 +100,9 @@ const struct state_run *state_first_like(const struct state *state, const struct
 }
 
 /*
- * Load and memory tremble by a per cent or two all the time. A figure on the screen moves when it
- * changed by more than that, so that an idle screen sends nothing over a slow line.
+ * Load, memory and speed tremble by a per cent or two all the time. A figure on the screen moves
+ * when it changed by more than that, so that an idle screen sends nothing over a slow line and a
+ * busy one little.
  */
 static double settled(double shown, double fresh, double step)
 {
@@ -131,6 +132,8 @@ static void compare_device(const struct state *state, struct state_device *devic
     device->load = settled(before->load, device->load, device->in_run ? 0.02 : 0.08);
     device->memory_used = settled(before->memory_used, device->memory_used,
                                   device->memory_total * (device->in_run ? 0.005 : 0.02));
+    device->samples_per_s = settled(before->samples_per_s, device->samples_per_s,
+                                    device->samples_per_s * 0.02);
     memcpy(device->history, before->history, sizeof device->history);
     device->history_count = before->history_count;
 }
