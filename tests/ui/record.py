@@ -181,7 +181,7 @@ def machine(count, gpus, epochs=3):
                'step: its clock is held back')
     for _ in range(4):
         engine.step(7)
-        recorder.hear_until('"method": "state"')
+    recorder.hear_until('"epoch_step": 146')
     recorder.save(FOLDER, 'machine-%d' % count)
 
 
@@ -190,6 +190,8 @@ def training(**machine_):
     recorder = Recorder(**machine_)
     recorder.history(dict(SHORT, devices='cpu:0', model='smallnet', data='fashion-mnist'))
     recorder.train(dict(SHORT, devices='cpu:0-1', batch=512, lr=0.2, epochs=8), 2)
+    for run in recorder.engine.runs:
+        explain(run)
     recorder.engine.step(118)
     recorder.engine.submit(dict(SHORT, devices='cpu:0', seed=2, model='smallnet',
                                 data='fashion-mnist'))
