@@ -116,7 +116,7 @@ static const struct {
     {"disk-full", "disk-full", NULL, "R/run=2<Enter><Enter>"},
     {"disk-full-settings", "idle", settings_on_full_disk, "<Esc>L"},
     {"disk-full-recording", "paused", recording_on_full_disk, NULL},
-    {"picture-not-written", "paused", picture_nowhere, NULL},
+    {"picture-not-written", "paused", picture_nowhere, "L"},
     {"paused", "paused", NULL, "R"},
     {"stop-after-epoch", "stop-after-epoch", NULL, "R"},
     {"queue", "queue", NULL, "R"},

@@ -56,12 +56,18 @@ static bool recall(struct link *link, long id, enum request *request)
 }
 
 /* A recording that cannot go on is told once and not missed by the run. */
+static void tell_end(struct link *link, const struct error *err)
+{
+    ui_log_local(link->ui, LOG_ERROR, "%s", err->text);
+    ui_say(link->ui, true, "%s", err->text);
+}
+
 static void record(struct link *link, const json_t *message)
 {
     struct error err = ERROR_INIT;
 
     if (!recording_put(link->recording, message, &err))
-        ui_say(link->ui, true, "%s", err.text);
+        tell_end(link, &err);
 }
 
 static void record_connection(struct link *link, const char *advice)
@@ -69,7 +75,7 @@ static void record_connection(struct link *link, const char *advice)
     struct error err = ERROR_INIT;
 
     if (!recording_put_connection(link->recording, advice, &err))
-        ui_say(link->ui, true, "%s", err.text);
+        tell_end(link, &err);
 }
 
 static void record_request(struct link *link, long id, enum request request, json_t *params)

@@ -209,12 +209,10 @@ def states():
     recorder.save(FOLDER, 'engine-lost')
 
     recorder = training()
-    recorder.engine.end('failed', 'the loss is not a number since step 589 of epoch 3 (it was 2.31 '
-                        'at step 1 and 8.1e+36 at step 588): start again with a lower learning '
-                        'rate, such as 0.1, or with --init default, which suits networks without '
-                        'BatchNorm')
-    recorder.hear_until('"method": "state"')
+    recorder.engine.end('failed', 'the loss is not a number at step 589: training has diverged; lr '
+                        '0.2 is probably too high for batch 512: try a smaller one')
     recorder.ask('runs')
+    recorder.show_all()
     recorder.save(FOLDER, 'diverged')
 
     recorder = training()
@@ -222,8 +220,8 @@ def states():
                         'line: No space left on device')
     recorder.engine.end('failed', '/home/user/net.safetensors: cannot write: No space left on '
                         'device')
-    recorder.hear_until('"method": "state"')
     recorder.ask('runs')
+    recorder.show_all()
     recorder.engine.refusal = ('--log /home/user/run.jsonl: cannot write there: No space left on '
                                'device')
     recorder.ask('submit', **dict(SHORT, devices='cpu:0'))
