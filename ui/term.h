@@ -31,14 +31,18 @@ bool term_utf8(const struct terminal *term);
 int term_fd(const struct terminal *term);
 /* The size now, at least 1 x 1, after a change has been taken over. */
 void term_size(struct terminal *term, int *rows, int *columns);
-/* Whether the terminal takes output now: a stopped one (Ctrl-S, a stalled line) does not. */
+/* Whether the terminal takes a frame now: a stopped one (Ctrl-S, a stalled line) does not, nor one
+ * that has not taken all of the last. */
 bool term_writable(const struct terminal *term);
 /* The terminal is closed: reading it would return at once for ever. Asked when poll() reports
  * input but there is no key. */
 bool term_gone(const struct terminal *term);
 
-/* Show a frame of the terminal's size; sends what changed since the last one. */
-void term_show(struct terminal *term, const struct surface *surface);
+/* Show a frame of the terminal's size: sends what changed since the last one, as far as the terminal
+ * takes it; term_flush() sends the rest. Only when term_writable(). */
+bool term_show(struct terminal *term, const struct surface *surface, struct error *err);
+/* Send what is left of the last frame; false when the terminal has not taken all of it. */
+bool term_flush(struct terminal *term);
 /* The next key that was pressed, KEYCODE_NONE when there is none. */
 int term_key(struct terminal *term);
 

@@ -91,9 +91,8 @@ static bool draw(struct workbench *w, struct error *err)
         if (!screen_draw(&w->ui, &w->surface, err))
             return false;
     }
-    term_show(w->term, &w->surface);
     w->stale = false;
-    return true;
+    return term_show(w->term, &w->surface, err);
 }
 
 /* Milliseconds for poll() until `deadline`, -1: for ever. */
@@ -111,7 +110,7 @@ static bool turn(struct workbench *w, struct error *err)
 {
     bool hold = w->stale && clock_seconds() < w->not_before;
     /* A terminal that takes nothing gets no frame; the newest one is drawn when it does again. */
-    bool blocked = w->stale && !hold && !term_writable(w->term);
+    bool blocked = !term_flush(w->term) || (w->stale && !hold && !term_writable(w->term));
 
     if (w->stale && !hold && !blocked && !draw(w, err))
         return false;
