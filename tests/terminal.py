@@ -28,9 +28,12 @@ class Terminal:
         env = dict(os.environ, XDG_RUNTIME_DIR=folder, TERM='xterm-256color', LC_ALL='C.UTF-8',
                    PATH='/usr/bin:/bin')
         env.update(environment)
+        ready, go = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
+                os.close(go)
+                os.read(ready, 1)  # nothing changes the terminal before its modes are known
                 # The size is there before the program looks.
                 fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
                 if job:
@@ -39,6 +42,8 @@ class Terminal:
             finally:
                 os._exit(127)
         self.before = termios.tcgetattr(self.fd)
+        os.close(ready)
+        os.close(go)
         self.raw = b''
 
     def resize(self, rows, columns):
@@ -94,8 +99,10 @@ class Terminal:
         if self.pid:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
+            self.pid = 0
         if self.fd >= 0:
             os.close(self.fd)
+            self.fd = -1
 
 
 def run_as_job(command, env):

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "client.h"
@@ -241,6 +242,14 @@ static void lost(struct link *link)
     ui_disconnected(link->ui, LINK_LOST, lost_advice);
 }
 
+static bool is_point(const json_t *message)
+{
+    const json_t *params = json_object_get(message, "params");
+    const char *event = json_string_value(json_object_get(params, "event"));
+
+    return event != NULL && (strcmp(event, "point") == 0 || strcmp(event, "epoch") == 0);
+}
+
 static void take_message(struct link *link, const json_t *message)
 {
     const json_t *id = json_object_get(message, "id");
@@ -261,12 +270,14 @@ static void take_message(struct link *link, const json_t *message)
     ui_answer(link->ui, request, result, &failure);
 }
 
-bool link_step(struct link *link)
+enum news link_step(struct link *link)
 {
-    bool changed = false;
+    enum news news = NEWS_NONE;
 
     if (link->client == NULL)
-        return clock_seconds() >= link->retry || link->ui->want_engine ? try_connect(link) : false;
+        return (clock_seconds() >= link->retry || link->ui->want_engine) && try_connect(link)
+                   ? NEWS_FULL
+                   : NEWS_NONE;
     link->ui->want_engine = false;
     for (int i = 0; i < MESSAGES_A_STEP; i++) {
         struct error err = ERROR_INIT;
@@ -274,13 +285,16 @@ bool link_step(struct link *link)
 
         if (!client_next(link->client, &message, &err)) {
             lost(link);
-            return true;
+            return NEWS_FULL;
         }
         if (message == NULL)
             break;
         take_message(link, message);
+        if (!is_point(message))
+            news = NEWS_FULL;
+        else if (news == NEWS_NONE)
+            news = NEWS_SMALL;
         json_decref(message);
-        changed = true;
     }
-    return changed;
+    return news;
 }

@@ -36,6 +36,7 @@ struct terminal {
     struct paint paint;
     int rows, columns;     /* of the terminal */
     struct termios before; /* as the terminal was */
+    bool outside;          /* curses has not entered the screen, or left it */
     bool everything;       /* the next frame owes nothing to the last one */
 };
 
@@ -161,7 +162,7 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     term->colours = max_colors;
     term->out = open_output();
     choose_looks(term);
-    term->everything = true;
+    term->outside = term->everything = true;
     *out = term;
     return true;
 }
@@ -196,6 +197,17 @@ static bool takes_output(void)
     return poll(&wait, 1, LEAVE_WAIT_MS) == 1 && (wait.revents & POLLOUT);
 }
 
+/* A last message to a terminal that takes none would wait for ever, too. */
+static void silence_errors(void)
+{
+    int nowhere = isatty(STDERR_FILENO) ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+
+    if (nowhere >= 0) {
+        dup2(nowhere, STDERR_FILENO);
+        close(nowhere);
+    }
+}
+
 bool term_close(struct terminal *term)
 {
     bool taken = term != NULL && takes_output() && term_flush(term);
@@ -211,6 +223,7 @@ bool term_close(struct terminal *term)
     } else {
         /* Whatever curses does now would write, and writing would keep the process for ever. */
         tcsetattr(STDOUT_FILENO, TCSANOW, &term->before);
+        silence_errors();
     }
     if (term->out != STDOUT_FILENO)
         close(term->out);
@@ -277,7 +290,8 @@ bool term_gone(const struct terminal *term)
     return ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0;
 }
 
-/* Have curses enter the screen (again) and clear it; what it thinks the screen shows is blank. */
+/* Have curses enter the screen (again). It clears it, too, since it thinks that it is blank. This
+ * waits for the terminal, all frames do not. */
 static void enter_screen(void)
 {
     clearok(curscr, TRUE);
@@ -286,8 +300,10 @@ static void enter_screen(void)
 
 bool term_show(struct terminal *term, const struct surface *surface, struct error *err)
 {
-    if (term->everything) {
+    if (term->outside)
         enter_screen();
+    term->outside = false;
+    if (term->everything) {
         if (!paint_clear(&term->paint, surface->rows, surface->columns, err))
             return false;
         term->everything = false;
@@ -296,6 +312,11 @@ bool term_show(struct terminal *term, const struct surface *surface, struct erro
         return false;
     term_flush(term);
     return true;
+}
+
+void term_redraw(struct terminal *term)
+{
+    term->everything = true;
 }
 
 int term_key(struct terminal *term)
@@ -336,6 +357,7 @@ void term_suspend(struct terminal *term)
     /* What the terminal has not taken is not for whoever has it next. */
     if (!term_flush(term))
         text_consume(&term->paint.out, term->paint.out.length);
+    term->outside = true;
     curs_set(1);
     endwin();
 }

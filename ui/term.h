@@ -41,6 +41,8 @@ bool term_gone(const struct terminal *term);
 /* Show a frame of the terminal's size: sends what changed since the last one, as far as the terminal
  * takes it; term_flush() sends the rest. Only when term_writable(). */
 bool term_show(struct terminal *term, const struct surface *surface, struct error *err);
+/* The next frame is sent whole: what the terminal shows is anybody's guess. */
+void term_redraw(struct terminal *term);
 /* Send what is left of the last frame; false when the terminal has not taken all of it. */
 bool term_flush(struct terminal *term);
 /* The next key that was pressed, KEYCODE_NONE when there is none. */

@@ -19,6 +19,9 @@
 
 /* A running engine's first words are worth this wait: one full frame instead of two. */
 #define FIRST_FRAME_S 0.015
+/* A point of a curve is shown with the next state, which comes within a second while a run trains:
+ * one small frame instead of two. */
+#define SMALL_NEWS_S 1.0
 
 struct workbench {
     struct ui ui;
@@ -28,7 +31,8 @@ struct workbench {
     struct recording *recording;
     struct surface surface;
     bool stale;        /* the screen shows less than the ui knows */
-    double not_before; /* of the first frame */
+    bool opening;      /* the first frame waits for the engine's first words */
+    double not_before; /* when what is stale is drawn */
     int ended_by;      /* a signal that says to leave, 0: none */
     bool terminal_gone;
 };
@@ -54,6 +58,7 @@ static void take_signals(struct workbench *w)
             break;
         }
         w->stale = true;
+        w->not_before = 0;
     }
 }
 
@@ -66,10 +71,12 @@ static void take_keys(struct workbench *w)
     for (; key != KEYCODE_NONE && !w->ui.quit; key = term_key(w->term)) {
         ui_key(&w->ui, key);
         w->stale = true;
+        if (!w->opening)
+            w->not_before = 0;
     }
     if (w->ui.want_redraw) {
         w->ui.want_redraw = false;
-        term_resume(w->term);
+        term_redraw(w->term);
     }
 }
 
@@ -91,7 +98,7 @@ static bool draw(struct workbench *w, struct error *err)
         if (!screen_draw(&w->ui, &w->surface, err))
             return false;
     }
-    w->stale = false;
+    w->stale = w->opening = false;
     return term_show(w->term, &w->surface, err);
 }
 
@@ -103,6 +110,20 @@ static int wait_ms(double deadline)
     if (isinf(deadline))
         return -1;
     return left <= 0 ? 0 : left > 3600 ? 3600000 : (int)ceil(left * 1000);
+}
+
+static void take_news(struct workbench *w, enum news news)
+{
+    if (w->opening) {
+        w->opening = w->ui.link == LINK_UP && !(w->ui.state.known && link_quiet(w->link));
+        if (!w->opening)
+            w->not_before = 0;
+    } else if (news == NEWS_FULL) {
+        w->not_before = 0;
+    } else if (news == NEWS_SMALL && !w->stale) {
+        w->not_before = clock_seconds() + SMALL_NEWS_S;
+    }
+    w->stale = w->stale || news != NEWS_NONE;
 }
 
 /* One turn: wait, take in what came, draw when something changed. */
@@ -133,11 +154,7 @@ static bool turn(struct workbench *w, struct error *err)
         w->terminal_gone = true;
     else if (ready > 0 && (fds[0].revents & POLLIN))
         take_keys(w);
-    if (link_step(w->link)) {
-        w->stale = true;
-        if (w->ui.link != LINK_UP || (w->ui.state.known && link_quiet(w->link)))
-            w->not_before = 0;
-    }
+    take_news(w, link_step(w->link));
     return true;
 }
 
@@ -146,7 +163,8 @@ static bool loop(struct workbench *w, struct error *err)
     w->stale = true;
     /* Only a running engine answers in time; without one the first frame comes at once. */
     link_step(w->link);
-    w->not_before = w->ui.link == LINK_UP ? clock_seconds() + FIRST_FRAME_S : 0;
+    w->opening = w->ui.link == LINK_UP;
+    w->not_before = w->opening ? clock_seconds() + FIRST_FRAME_S : 0;
     while (!w->ui.quit && w->ended_by == 0 && !w->terminal_gone)
         if (!turn(w, err))
             return false;
