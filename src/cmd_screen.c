@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "command.h"
+#include "run_spec.h"
+#include "settings_keeper.h"
 #include "ui/preferences.h"
 #include "ui/snapshot.h"
 #include "ui/views/views.h"
@@ -60,18 +62,6 @@ static bool take_until(const char *value, struct snapshot_options *options, stru
     return true;
 }
 
-static bool take_preferences(const struct invocation *invocation, struct preferences *preferences,
-                             struct error *err)
-{
-    static const char *const names[] = {"charset", "palette", "background", "canvas"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = invocation_value(invocation, names[i]);
-        if (value && !preferences_set(preferences, names[i], value, err))
-            return error_prefix(err, "--%s", names[i]);
-    }
-    return true;
-}
-
 static bool is_utf8(const struct preferences *preferences)
 {
     return preferences->charset == CHARSET_UTF8 ||
@@ -91,9 +81,24 @@ static bool put(const char *path, const struct text *text, struct error *err)
     return ok;
 }
 
+/* A workbench as it would start, whose settings can be looked at. */
+static bool begin(struct ui *ui, struct settings_keeper *keeper, const struct settings *settings,
+                  struct error *err)
+{
+    if (!settings_keeper_open(keeper, settings, err) || !ui_init(ui, &settings->spec, err)) {
+        settings_keeper_close(keeper);
+        return false;
+    }
+    keeper->keeper.save = NULL;
+    ui->keeper = &keeper->keeper;
+    ui->preferences = settings->preferences;
+    ui->keymap = settings->keys;
+    return true;
+}
+
 static int run(struct invocation *invocation, struct error *err)
 {
-    struct settings *settings = &invocation->settings;
+    struct settings_keeper keeper;
     struct snapshot_options options = {
         .rows = 24,
         .columns = 80,
@@ -111,16 +116,15 @@ static int run(struct invocation *invocation, struct error *err)
               take_view(invocation_value(invocation, "view"), &options, err) &&
               take_colours(invocation_value(invocation, "colours"), &options, err) &&
               take_until(invocation_value(invocation, "at"), &options, err) &&
-              take_preferences(invocation, &settings->preferences, err) &&
-              ui_init(ui, &settings->spec, err);
+              run_preferences_take(invocation, err) &&
+              begin(ui, &keeper, &invocation->settings, err);
     if (ok) {
-        ui->preferences = settings->preferences;
-        ui->keymap = settings->keys;
         options.utf8 = is_utf8(&ui->preferences);
         ok = snapshot_draw(ui, &options, &text, err) &&
              (text_cstr(&text) || error_memory(err, "the screen")) &&
              put(invocation_value(invocation, "output"), &text, err);
         ui_free(ui);
+        settings_keeper_close(&keeper);
     }
     text_free(&text);
     free(ui);

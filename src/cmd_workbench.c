@@ -1,37 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "command.h"
 #include "run_spec.h"
 #include "settings_keeper.h"
 #include "ui/workbench.h"
-
-/* The options that are preferences, by their names. */
-static bool take_preferences(const struct invocation *invocation, struct preferences *preferences,
-                             struct error *err)
-{
-    static const char *const names[] = {"charset", "palette", "background", "canvas"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *value = invocation_value(invocation, names[i]);
-        if (value && !preferences_set(preferences, names[i], value, err))
-            return error_prefix(err, "--%s", names[i]);
-    }
-    if (invocation_has(invocation, "mono"))
-        preferences->colour = false;
-    return true;
-}
-
-/* For the settings page, which says where values come from. */
-static void mark_given(struct invocation *invocation)
-{
-    const struct option *options = invocation->command->options;
-    for (size_t i = 0; options[i].name; i++)
-        if (invocation->values[i])
-            settings_on_command_line(&invocation->settings,
-                                     strcmp(options[i].name, "mono") == 0   ? "colour"
-                                     : strcmp(options[i].name, "gpus") == 0 ? "devices"
-                                                                            : options[i].name);
-}
 
 static bool run_workbench(struct invocation *invocation, struct settings_keeper *keeper,
                           struct error *err)
@@ -54,9 +25,8 @@ static bool run_workbench(struct invocation *invocation, struct settings_keeper 
 static int run(struct invocation *invocation, struct error *err)
 {
     struct settings_keeper keeper;
-    if (!take_preferences(invocation, &invocation->settings.preferences, err))
+    if (!run_preferences_take(invocation, err))
         return STATUS_FAILED;
-    mark_given(invocation);
     bool ok = run_workbench(invocation, &keeper, err);
     settings_keeper_close(&keeper);
     return ok ? STATUS_DONE : STATUS_FAILED;

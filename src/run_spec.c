@@ -73,3 +73,24 @@ bool run_spec_finish(struct invocation *invocation, struct error *err)
     }
     return run_spec_make_absolute(spec, err) && spec_validate(spec, err);
 }
+
+bool run_preferences_take(struct invocation *invocation, struct error *err)
+{
+    const struct option *options = invocation->command->options;
+    struct settings *settings = &invocation->settings;
+    for (size_t i = 0; options[i].name; i++) {
+        const char *name = options[i].name, *value = invocation->values[i];
+        if (!value)
+            continue;
+        if (strcmp(name, "mono") == 0) {
+            name = "colour";
+            value = "no";
+        } else if (strcmp(name, "gpus") == 0) {
+            name = "devices";
+        }
+        if (preferences_words(name) && !preferences_set(&settings->preferences, name, value, err))
+            return error_prefix(err, "--%s", options[i].name);
+        settings_on_command_line(settings, name);
+    }
+    return true;
+}

@@ -49,6 +49,12 @@ static bool at(void *context, size_t index, struct setting *setting)
     return true;
 }
 
+static void drop_own(struct settings_keeper *keeper, size_t index)
+{
+    free(keeper->entry[index].own);
+    keeper->entry[index].own = NULL;
+}
+
 static bool set(void *context, size_t index, const char *value, struct error *err)
 {
     struct settings_keeper *keeper = context;
@@ -68,6 +74,9 @@ static bool set(void *context, size_t index, const char *value, struct error *er
     free(keeper->entry[index].own);
     keeper->entry[index].own = text;
     keeper->entry[index].touched = true;
+    /* There and back again is no change. */
+    if (!keeper->entry[index].saved && same(text, keeper->entry[index].below))
+        drop_own(keeper, index);
     return true;
 }
 
@@ -75,8 +84,7 @@ static bool reset(void *context, size_t index, struct error *err)
 {
     struct settings_keeper *keeper = context;
     (void)err;
-    free(keeper->entry[index].own);
-    keeper->entry[index].own = NULL;
+    drop_own(keeper, index);
     keeper->entry[index].touched = true;
     return true;
 }

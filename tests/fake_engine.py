@@ -317,12 +317,20 @@ class FakeEngine:
     def _goes_on(self, run):
         return self.live is not None and self.live['run'] == run['run']
 
-    def say(self, level, run, text):
+    def say(self, level, run, text, time=None):
         """A message of the engine."""
-        message = {'number': len(self.messages), 'time': self.clock, 'level': level, 'run': run,
+        message = {'number': len(self.messages), 'time': self.clock if time is None else time, 'level': level, 'run': run,
                    'text': text}
         self.messages.append(message)
         self._send(self.clients, {'jsonrpc': '2.0', 'method': 'log', 'params': message})
+
+    def lose(self, name, reason):
+        """A device is not there any more."""
+        with self.lock:
+            for device in self.machine:
+                if device['device'] == name:
+                    device.update(available=False, reason=reason, load=None, memory_used=None)
+            self.say_state()
 
     def _retune(self, what, values=None):
         """A change of the run that goes on takes effect."""
@@ -400,6 +408,10 @@ class FakeEngine:
                      'train_loss': 2.0 * (1 - value) + 0.1, 'train_acc': min(value + 0.01, 0.999),
                      'test_loss': 2.2 * (1 - value) + 0.12, 'test_acc': value,
                      'seconds': seconds, 'samples_per_s': self.speed(run)}
+            # What the devices lose to ideal scaling goes into exchanging gradients.
+            lost = 1 - len(run['devices']) ** -0.1
+            point.update(compute_s=seconds * (0.98 - lost), sync_s=seconds * lost,
+                         wait_s=seconds * 0.02)
             run['epoch_events'].append(point)
             run.update(epochs_done=epoch, test_acc=value, train_acc=point['train_acc'],
                        best_test_acc=max(value, run['best_test_acc'] or 0),

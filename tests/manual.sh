@@ -43,7 +43,7 @@ cd "$TMPDIR"
 
 "$dpartui" --help >help
 sed -n '/^Commands:/,/^$/s/^  \([a-z]*\).*/\1/p' help | sort -u >commands
-sed '/^\.Sh TRAINING/,$d' "$man/dpartui.1" |
+sed '/^\.Sh WORKBENCH/,$d' "$man/dpartui.1" |
     sed -n 's/^\.It Cm \([a-z]*\).*/\1/p' | sort -u >listed
 compare command commands listed
 

@@ -10,9 +10,44 @@
 #include "ui/screen.h"
 #include "ui/snapshot.h"
 
+static const char *show_key(long run, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%ld", run);
+    return buffer;
+}
+
+/* A recorded answer to `show` is there for whenever the ui asks. */
+static void keep_show(struct replay *replay, const json_t *message)
+{
+    json_t *result = json_object_get(message, "result");
+    long run = (long)json_integer_value(json_object_get(result, "run"));
+    char key[24];
+
+    if (run > 0 && json_is_array(json_object_get(result, "epochs")))
+        json_object_set(replay->shows, show_key(run, key, sizeof key), result);
+}
+
+static void answer_shows(struct replay *replay)
+{
+    static const struct error failure = {ERROR_FAILED, "no such run"};
+
+    for (int i = 0; i < replay->wanted_count; i++) {
+        char key[24];
+
+        show_key(replay->wanted[i], key, sizeof key);
+        ui_answer(&replay->ui, REQUEST_SHOW, json_object_get(replay->shows, key), &failure);
+    }
+    replay->wanted_count = 0;
+}
+
 static bool keep_request(void *context, enum request request, json_t *params, struct error *err)
 {
     struct replay *replay = context;
+    int room = (int)(sizeof replay->wanted / sizeof replay->wanted[0]) - replay->wanted_count;
+
+    if (request == REQUEST_SHOW && room > 0)
+        replay->wanted[replay->wanted_count++] =
+            (long)json_integer_value(json_object_get(params, "run"));
     char *text = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
     int last = (int)(sizeof replay->asked / sizeof replay->asked[0]) - 1;
 
@@ -31,12 +66,19 @@ static bool keep_request(void *context, enum request request, json_t *params, st
 void replay_begin(struct replay *replay)
 {
     struct error err = ERROR_INIT;
-    struct spec spec;
+    struct settings settings;
 
     memset(replay, 0, sizeof *replay);
-    spec_init(&spec);
-    ck_assert(ui_init(&replay->ui, &spec, &err));
-    spec_free(&spec);
+    settings_init(&settings);
+    ck_assert(ui_init(&replay->ui, &settings.spec, &err));
+    ck_assert(settings_keeper_open(&replay->keeper, &settings, &err));
+    settings_free(&settings);
+    free(replay->keeper.path);
+    replay->keeper.path = NULL;
+    replay->keeper.keeper.file = "settings.conf";
+    replay->ui.keeper = &replay->keeper.keeper;
+    replay->shows = json_object();
+    ck_assert(replay->shows != NULL);
     playback_begin(&replay->playback, &replay->ui);
     replay->ui.requester = (struct requester){keep_request, replay};
 }
@@ -44,6 +86,8 @@ void replay_begin(struct replay *replay)
 void replay_end(struct replay *replay)
 {
     ui_free(&replay->ui);
+    json_decref(replay->shows);
+    settings_keeper_close(&replay->keeper);
 }
 
 void replay_line(struct replay *replay, const char *line)
@@ -128,6 +172,7 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage)
         ck_assert_msg(message != NULL, "%s: not JSON: %s", path, line);
         if (damage != 0)
             spoil(message, &damage);
+        keep_show(replay, message);
         playback_message(&replay->playback, message);
         json_decref(message);
     }
@@ -140,7 +185,17 @@ void replay_keys(struct replay *replay, const char *keys)
 {
     struct error err = ERROR_INIT;
 
-    ck_assert_msg(snapshot_keys(&replay->ui, keys, &err), "%s", err.text);
+    while (*keys != '\0') {
+        const char *end = *keys == '<' ? strchr(keys, '>') : NULL;
+        size_t length = end != NULL && end > keys + 1 ? (size_t)(end + 1 - keys) : 1;
+        char key[32];
+
+        ck_assert(length < sizeof key);
+        snprintf(key, sizeof key, "%.*s", (int)length, keys);
+        ck_assert_msg(snapshot_keys(&replay->ui, key, &err), "%s", err.text);
+        answer_shows(replay);
+        keys += length;
+    }
 }
 
 const char *replay_last(const struct replay *replay)

@@ -28,12 +28,13 @@ class Terminal:
         env = dict(os.environ, XDG_RUNTIME_DIR=folder, TERM='xterm-256color', LC_ALL='C.UTF-8',
                    PATH='/usr/bin:/bin')
         env.update(environment)
-        ready, go = os.pipe()
+        go, gone = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
+                os.close(gone)
+                os.read(go, 1)  # until the modes of the terminal have been looked at
                 os.close(go)
-                os.read(ready, 1)  # nothing changes the terminal before its modes are known
                 # The size is there before the program looks.
                 fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
                 if job:
@@ -42,8 +43,8 @@ class Terminal:
             finally:
                 os._exit(127)
         self.before = termios.tcgetattr(self.fd)
-        os.close(ready)
         os.close(go)
+        os.close(gone)
         self.raw = b''
 
     def resize(self, rows, columns):

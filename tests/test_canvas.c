@@ -8,7 +8,7 @@
 #include "ui/format.h"
 #include "ui/surface.h"
 
-static const struct canvas_pen pen = {1, 1, STYLE_SERIES};
+static const struct canvas_pen pen = {1, CANVAS_SOLID, STYLE_SERIES};
 
 static void open_surface(struct surface *surface, int rows, int columns, bool utf8)
 {
@@ -32,7 +32,7 @@ static void check_canvas(const struct canvas *canvas, const char *expected)
 {
     struct surface surface;
 
-    open_surface(&surface, canvas->rows, canvas->columns, canvas->braille);
+    open_surface(&surface, canvas->rows, canvas->columns, canvas->kind != CANVAS_ASCII);
     canvas_show(canvas, &surface, 0, 0);
     check_dump(&surface, expected);
     surface_free(&surface);
@@ -45,7 +45,7 @@ START_TEST(each_braille_dot)
     struct canvas canvas;
 
     for (int i = 0; i < 8; i++) {
-        ck_assert(canvas_open(&canvas, 1, 1, true, &err));
+        ck_assert(canvas_open(&canvas, 1, 1, CANVAS_BRAILLE, &err));
         canvas_dot(&canvas, i % 2, i / 2, 1, STYLE_SERIES);
         check_canvas(&canvas, expected[i]);
         canvas_close(&canvas);
@@ -58,18 +58,72 @@ START_TEST(lines)
     struct error err = ERROR_INIT;
     struct canvas canvas;
 
-    ck_assert(canvas_open(&canvas, 2, 4, true, &err));
+    ck_assert(canvas_open(&canvas, 2, 4, CANVAS_BRAILLE, &err));
     canvas_line(&canvas, 0, 7, 7, 0, &pen);
     check_canvas(&canvas, "  ⡠⠊\n⡠⠊\n");
     canvas_close(&canvas);
-    ck_assert(canvas_open(&canvas, 2, 6, false, &err));
+    ck_assert(canvas_open(&canvas, 2, 6, CANVAS_ASCII, &err));
     canvas_line(&canvas, 0, 5, 5, 0, &pen);
     check_canvas(&canvas, "   .-'\n.-'\n");
     canvas_close(&canvas);
-    ck_assert(canvas_open(&canvas, 1, 4, true, &err));
-    struct canvas_pen dotted = {1, 2, STYLE_SERIES_PAST};
+    ck_assert(canvas_open(&canvas, 1, 4, CANVAS_BRAILLE, &err));
+    struct canvas_pen dotted = {1, CANVAS_DOTS, STYLE_SERIES_PAST};
     canvas_line(&canvas, 0, 0, 7, 0, &dotted);
     check_canvas(&canvas, "⠁⠁⠁⠁\n");
+    canvas_close(&canvas);
+}
+END_TEST
+
+START_TEST(quadrants)
+{
+    struct error err = ERROR_INIT;
+    struct canvas canvas;
+
+    ck_assert(canvas_open(&canvas, 1, 16, CANVAS_QUADRANT, &err));
+    ck_assert_int_eq(canvas.dots_across, 32);
+    ck_assert_int_eq(canvas.dots_down, 2);
+    /* Each cell has the quarters of its number's bits: left and right above, left and right below.
+     */
+    for (int i = 0; i < 16; i++)
+        for (int bit = 0; bit < 4; bit++)
+            if (i & 1 << bit)
+                canvas_dot(&canvas, 2 * i + bit % 2, bit / 2, 1, STYLE_SERIES);
+    check_canvas(&canvas, " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█\n");
+    canvas_close(&canvas);
+    ck_assert(canvas_open(&canvas, 2, 4, CANVAS_QUADRANT, &err));
+    canvas_line(&canvas, 0, 3, 7, 0, &pen);
+    check_canvas(&canvas, "  ▄▀\n▄▀\n");
+    canvas_close(&canvas);
+}
+END_TEST
+
+START_TEST(patterns_tell_lines_apart)
+{
+    static const unsigned patterns[] = {
+        CANVAS_SOLID,    CANVAS_LONG_DASHES, CANVAS_DASHES, CANVAS_SHORT_DASHES,
+        CANVAS_DASH_DOT, CANVAS_NOTCHED,     CANVAS_DOTS,   CANVAS_FEW_DOTS,
+    };
+    enum { COUNT = sizeof patterns / sizeof patterns[0] };
+    struct error err = ERROR_INIT;
+    struct surface surface;
+    struct canvas canvas;
+
+    open_surface(&surface, COUNT, 4, false);
+    for (int i = 0; i < COUNT; i++) {
+        struct canvas_pen one = {1, patterns[i], STYLE_SERIES};
+
+        canvas_sample(CANVAS_ASCII, &one, &surface, i, 0);
+    }
+    check_dump(&surface, "----\n---\n  --\n--\n - -\n- --\n- -\n-\n");
+    surface_free(&surface);
+    ck_assert_int_eq(canvas_sample_width(CANVAS_ASCII), 4);
+    ck_assert_int_eq(canvas_sample_width(CANVAS_AUTO), 2);
+    /* A line that is drawn in two parts keeps its rhythm. */
+    ck_assert(canvas_open(&canvas, 1, 12, CANVAS_ASCII, &err));
+    struct canvas_pen dashes = {1, CANVAS_SHORT_DASHES, STYLE_SERIES};
+    canvas_line(&canvas, 0, 1, 4, 1, &dashes);
+    canvas_line(&canvas, 5, 1, 11, 1, &dashes);
+    check_canvas(&canvas, "--  --  --\n");
     canvas_close(&canvas);
 }
 END_TEST
@@ -79,7 +133,7 @@ START_TEST(a_new_layer_takes_the_cell)
     struct error err = ERROR_INIT;
     struct canvas canvas;
 
-    ck_assert(canvas_open(&canvas, 1, 2, true, &err));
+    ck_assert(canvas_open(&canvas, 1, 2, CANVAS_BRAILLE, &err));
     canvas_dot(&canvas, 0, 0, 1, STYLE_SERIES_PAST);
     canvas_dot(&canvas, 2, 0, 1, STYLE_SERIES_PAST);
     canvas_dot(&canvas, 1, 3, 2, STYLE_SERIES);
@@ -95,7 +149,7 @@ START_TEST(nothing_is_drawn_outside)
     struct error err = ERROR_INIT;
     struct canvas canvas;
 
-    ck_assert(canvas_open(&canvas, 2, 2, true, &err));
+    ck_assert(canvas_open(&canvas, 2, 2, CANVAS_BRAILLE, &err));
     canvas_dot(&canvas, -1, 0, 1, STYLE_SERIES);
     canvas_dot(&canvas, 0, 8, 1, STYLE_SERIES);
     canvas_line(&canvas, -1e300, -5, 1e300, -5, &pen);
@@ -105,7 +159,7 @@ START_TEST(nothing_is_drawn_outside)
     canvas_line(&canvas, -1e9, 0, 1e9, 0, &pen);
     check_canvas(&canvas, "⠉⠉\n\n");
     canvas_close(&canvas);
-    ck_assert(!canvas_open(&canvas, 0, 4, true, &err));
+    ck_assert(!canvas_open(&canvas, 0, 4, CANVAS_BRAILLE, &err));
 }
 END_TEST
 
@@ -226,6 +280,8 @@ int main(void)
 
     tcase_add_test(tests, each_braille_dot);
     tcase_add_test(tests, lines);
+    tcase_add_test(tests, quadrants);
+    tcase_add_test(tests, patterns_tell_lines_apart);
     tcase_add_test(tests, a_new_layer_takes_the_cell);
     tcase_add_test(tests, nothing_is_drawn_outside);
     tcase_add_test(tests, text_is_cut_with_an_ellipsis);

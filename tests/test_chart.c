@@ -21,10 +21,12 @@ START_TEST(round_steps)
     check_ticks(ticks_around(0.1, 2.31, 4), 0, 1, 4, 0);
     check_ticks(ticks_around(-3, 17, 5), -10, 10, 4, 0);
     check_ticks(ticks_around(1234, 5678, 3), 0, 5000, 3, 0);
-    check_ticks(ticks_inside(1, 10, 6), 2, 2, 5, 0);
-    check_ticks(ticks_inside(1, 3, 9), 1, 1, 3, 0);
-    check_ticks(ticks_inside(1, 2, 2), 1, 1, 2, 0);
-    check_ticks(ticks_inside(1, 1000, 5), 500, 500, 2, 0);
+    check_ticks(ticks_inside(1, 10, 6, 1), 2, 2, 5, 0);
+    check_ticks(ticks_inside(1, 3, 9, 1), 1, 1, 3, 0);
+    check_ticks(ticks_inside(1, 2, 2, 1), 1, 1, 2, 0);
+    check_ticks(ticks_inside(1, 1000, 5, 1), 500, 500, 2, 0);
+    check_ticks(ticks_inside(1.9, 4.3, 6, 1e-6), 2, 0.5, 5, 1);
+    check_ticks(ticks_inside(1.9, 4.3, 6, 1), 2, 1, 3, 0);
 }
 END_TEST
 
@@ -82,13 +84,54 @@ static char *draw(const struct chart *chart, int rows, int columns, bool utf8)
     return text.data;
 }
 
+/* What the curve in front has drawn stays, cell by cell, up to `settled` columns from its end. */
+static void check_appended(const struct surface *before, const struct surface *surface, int settled)
+{
+    for (int y = 1; y < 9; y++)
+        for (int x = 8; x < 8 + settled; x++) {
+            const struct cell *old = surface_at(before, y, x);
+            const struct cell *new = surface_at(surface, y, x);
+
+            if (old->style == STYLE_SERIES && old->character >= 0x2800)
+                ck_assert_uint_eq(new->character, old->character);
+            else
+                ck_assert(new->style != STYLE_SERIES || new->character < 0x2800);
+        }
+}
+
+/* Let the curve in front grow from `low` on, in a chart of low..high. */
+static void grow(struct chart *chart, struct chart_series *front, int most)
+{
+    enum { COLUMNS = 60, INSIDE = COLUMNS - 8 - 5 };
+    struct surface surface = {.utf8 = true}, before = {.utf8 = true};
+    struct error err = ERROR_INIT;
+
+    ck_assert(surface_resize(&surface, 12, COLUMNS, &err) &&
+              surface_resize(&before, 12, COLUMNS, &err));
+    for (int count = 1; count <= most; count++) {
+        surface_clear(&surface);
+        front->count = count;
+        ck_assert(chart_draw(chart, &surface, (struct rect){0, 0, 12, COLUMNS}, &err));
+        if (count > 2) {
+            double end = (front->points[count - 2].x - chart->x_low) /
+                         (chart->x_high - chart->x_low) * (INSIDE - 1);
+
+            check_appended(&before, &surface, (int)fmin(end, INSIDE));
+        }
+        memcpy(before.cells, surface.cells, 12 * COLUMNS * sizeof *surface.cells);
+    }
+    surface_free(&surface);
+    surface_free(&before);
+}
+
 START_TEST(a_growing_curve_only_appends)
 {
-    struct chart_series series = {.points = rising, .rank = SERIES_MAIN, .number = 1};
-    struct chart_point past[] = {{1, 0.8}, {10, 0.95}};
+    enum { FINE = 300 };
+    static const struct chart_point past[] = {{0, 0.7}, {10, 0.95}};
+    struct chart_point fine[FINE];
     struct chart_series both[] = {
-        {.points = past, .count = 2, .rank = SERIES_PAST, .number = 1, .last = NAN},
-        series,
+        {.points = past, .count = 2, .rank = SERIES_PAST, .number = 1, .best = NAN},
+        {.points = rising, .rank = SERIES_MAIN, .number = 2},
     };
     struct chart chart = {
         .title = "Test accuracy",
@@ -98,26 +141,159 @@ START_TEST(a_growing_curve_only_appends)
         .series = both,
         .count = 2,
     };
-    struct surface surface = {.utf8 = true}, before = {.utf8 = true};
+
+    grow(&chart, &both[1], 4);
+    /* Many more points than dots, with noise. */
+    for (int i = 0; i < FINE; i++)
+        fine[i] =
+            (struct chart_point){(i + 1) * 10.0 / FINE, 0.75 + 0.0005 * i + 0.03 * sin(1.7 * i)};
+    both[1].points = fine;
+    chart.x_low = 0;
+    grow(&chart, &both[1], FINE);
+    /* A part of the epochs: all that is not in sight moves nothing. */
+    chart.fixed = true;
+    chart.low = 0.7;
+    chart.high = 0.95;
+    chart.x_fractions = true;
+    chart.x_low = 3.2;
+    chart.x_high = 5.7;
+    grow(&chart, &both[1], FINE);
+}
+END_TEST
+
+START_TEST(all_points_of_a_column_are_spanned)
+{
+    /* A thousand points, one of them far up, in a chart of a few columns. */
+    struct chart_point points[1000];
+    struct chart_series series = {.points = points, .count = 1000, .rank = SERIES_MAIN};
+    struct chart chart = {.title = "", .x_low = 0, .x_high = 999, .series = &series, .count = 1};
+    struct surface surface = {.utf8 = false};
     struct error err = ERROR_INIT;
+    int high = 0;
 
-    ck_assert(surface_resize(&surface, 12, 60, &err) && surface_resize(&before, 12, 60, &err));
-    /* What the curve in front has drawn stays, cell by cell, while points come in. */
-    for (int count = 1; count <= 4; count++) {
-        both[1].count = count;
-        surface_clear(&surface);
-        ck_assert(chart_draw(&chart, &surface, (struct rect){0, 0, 12, 60}, &err));
-        for (int y = 1; y < 9; y++)
-            for (int x = 8; x < 8 + (count - 2) * 5; x++) {
-                const struct cell *old = surface_at(&before, y, x);
-
-                if (count > 1 && old->style == STYLE_SERIES && old->character >= 0x2800)
-                    ck_assert_uint_eq(surface_at(&surface, y, x)->character, old->character);
-            }
-        memcpy(before.cells, surface.cells, 12 * 60 * sizeof *surface.cells);
-    }
+    chart.y_top = INFINITY;
+    for (int i = 0; i < 1000; i++)
+        points[i] = (struct chart_point){i, i == 500 ? 1 : 0};
+    ck_assert(surface_resize(&surface, 9, 40, &err));
+    ck_assert(chart_draw(&chart, &surface, (struct rect){0, 0, 9, 40}, &err));
+    for (int x = 8; x < 35; x++)
+        high += surface_at(&surface, 1, x)->character != ' ';
+    ck_assert_int_eq(high, 1);
     surface_free(&surface);
-    surface_free(&before);
+}
+END_TEST
+
+START_TEST(a_curve_that_explodes_squashes_nothing)
+{
+    static const struct chart_point sane[] = {{1, 2.3}, {2, 0.9}, {3, 0.5}};
+    static const struct chart_point spike[] = {{1, 2.2}, {2, 1e9}, {3, 0.6}};
+    static const struct chart_point wild[] = {{1, 4e8}, {2, 8e30}, {3, NAN}};
+    struct chart_series series[] = {
+        {.points = wild, .count = 3, .rank = SERIES_PAST, .number = 1},
+        {.points = spike, .count = 3, .rank = SERIES_PAST, .number = 2},
+        {.points = sane, .count = 3, .rank = SERIES_MAIN, .number = 3},
+    };
+    struct chart chart = {.title = "Train loss",
+                          .x_low = 1,
+                          .x_high = 3,
+                          .y_top = INFINITY,
+                          .may_diverge = true,
+                          .series = series,
+                          .count = 3};
+    double low, high;
+
+    ck_assert(chart_range(&chart, &low, &high));
+    ck_assert_double_eq(low, 0.5);
+    ck_assert_double_eq(high, 2.3);
+    /* The spike leaves through the top, and says so. */
+    char *text = draw(&chart, 12, 50, true);
+    ck_assert_ptr_nonnull(strstr(text, "↑"));
+    free(text);
+    /* With nothing else to see, what it begins with is shown. */
+    chart.count = 1;
+    ck_assert(chart_range(&chart, &low, &high));
+    ck_assert_double_eq(high, 4e8);
+    /* Where nothing can diverge, nothing is cut. */
+    chart.count = 3;
+    chart.may_diverge = false;
+    ck_assert(chart_range(&chart, &low, &high));
+    ck_assert_double_eq(high, 8e30);
+}
+END_TEST
+
+START_TEST(the_scale_fits_what_is_in_sight)
+{
+    struct chart_series series = {.points = rising, .count = 4, .rank = SERIES_MAIN};
+    struct chart chart = {.x_low = 2.5, .x_high = 3.5, .y_top = 1, .series = &series, .count = 1};
+    double low, high;
+
+    /* The line, not only the points. */
+    ck_assert(chart_range(&chart, &low, &high));
+    ck_assert_double_eq_tol(low, 0.88, 1e-9);
+    ck_assert_double_eq_tol(high, 0.91, 1e-9);
+    series.stepped = true;
+    ck_assert(chart_range(&chart, &low, &high));
+    ck_assert_double_eq_tol(low, 0.90, 1e-9);
+    ck_assert_double_eq_tol(high, 0.92, 1e-9);
+    chart.from_zero = true;
+    ck_assert(chart_range(&chart, &low, &high));
+    ck_assert_double_eq(low, 0);
+    chart.x_low = 7;
+    chart.x_high = 9;
+    ck_assert(!chart_range(&chart, &low, &high));
+    chart.fixed = true;
+    chart.low = 0;
+    chart.high = 1;
+    check_ticks(chart_y_ticks(&chart, 6), 0, 0.2, 6, 1);
+}
+END_TEST
+
+START_TEST(steps_cursor_marks_and_units)
+{
+    static const struct chart_point rate[] = {{0, 0.2}, {2, 0.2}, {4, 0.1}};
+    static const struct chart_point ideal[] = {{0, 0}, {4, 0.2}};
+    static const double marks[] = {2, 77, NAN};
+    struct chart_series series[] = {
+        {.points = ideal,
+         .count = 2,
+         .rank = SERIES_REFERENCE,
+         .name = "ideal",
+         .last = 0.2,
+         .best = NAN,
+         .at = 0.15},
+        {.points = rate,
+         .count = 3,
+         .rank = SERIES_MAIN,
+         .stepped = true,
+         .number = 12,
+         .best = NAN,
+         .at = 0.1},
+    };
+    struct chart chart = {.title = "Efficiency",
+                          .x_label = "devs",
+                          .x_high = 4,
+                          .y_top = INFINITY,
+                          .from_zero = true,
+                          .unit = CHART_PERCENT,
+                          .marks = marks,
+                          .mark_count = 3,
+                          .reading = true,
+                          .cursor = 3,
+                          .series = series,
+                          .count = 2};
+    char *text = draw(&chart, 10, 50, false);
+
+    ck_assert_str_eq(text, "Efficiency   ---- 12: 10%  -    ideal: 15%\n"
+                           "   20% +'''''''''''''''''|        |     -   ideal\n"
+                           "       |                 |        | -\n"
+                           "       |                 |  .   ' |\n"
+                           "   10% +                .'----------------- 12\n"
+                           "       |            -             |\n"
+                           "       |        '                 |\n"
+                           "    0% +.   '                     |\n"
+                           "       ++--------+-------^--------+-------+\n"
+                           "   devs 0        1       2        3       4\n");
+    free(text);
 }
 END_TEST
 
@@ -138,7 +314,7 @@ START_TEST(a_small_chart_in_ascii)
                           .count = 1};
     char *text = draw(&chart, 9, 44, false);
 
-    ck_assert_str_eq(text, "Test accuracy   12: 0.920 best 0.920\n"
+    ck_assert_str_eq(text, "Test accuracy   ---- 12: 0.920 best 0.920\n"
                            "  0.95 +\n"
                            "       |                      ...----'' 12\n"
                            "  0.90 +              ...--'''\n"
@@ -205,6 +381,10 @@ int main(void)
     tcase_add_test(tests, any_range_gets_ticks_around_it);
     tcase_add_test(tests, the_axis_stays_within_what_can_be);
     tcase_add_test(tests, a_growing_curve_only_appends);
+    tcase_add_test(tests, all_points_of_a_column_are_spanned);
+    tcase_add_test(tests, a_curve_that_explodes_squashes_nothing);
+    tcase_add_test(tests, the_scale_fits_what_is_in_sight);
+    tcase_add_test(tests, steps_cursor_marks_and_units);
     tcase_add_test(tests, a_small_chart_in_ascii);
     tcase_add_test(tests, gaps_and_missing_figures);
     tcase_add_test(tests, every_size_is_drawn);

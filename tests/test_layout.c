@@ -53,6 +53,7 @@ START_TEST(every_size)
             for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
                 for (r.focus = PANEL_DEVICES; r.focus < PANEL_COUNT; r.focus++) {
                     r.devices = devices[i];
+                    r.totals = (r.rows + r.columns) % 2;
                     r.runs = runs[(i + (size_t)r.rows) % 4];
                     check_rectangles(&r);
                 }
@@ -61,7 +62,7 @@ END_TEST
 
 START_TEST(the_usual_terminal_shows_everything)
 {
-    struct layout_request r = {24, 80, 8, 5, 11, PANEL_DEVICES};
+    struct layout_request r = {24, 80, 8, false, 5, 11, PANEL_DEVICES};
     struct layout l = layout_compute(&r);
 
     ck_assert_int_eq(l.devices.h, 9);
@@ -78,18 +79,80 @@ END_TEST
 
 START_TEST(a_larger_terminal_never_shows_fewer_lines)
 {
-    struct layout_request r = {16, 80, 8, 20, 11, PANEL_DEVICES};
+    struct layout_request r = {16, 80, 8, false, 20, 11, PANEL_DEVICES};
     struct layout before = layout_compute(&r);
 
     for (r.rows = 17; r.rows <= 60; r.rows++) {
         struct layout now = layout_compute(&r);
 
         ck_assert_int_ge(now.devices.h, before.devices.h);
-        /* Blank lines between the sections appear once, and cost a few. */
-        if (r.rows != 20 && r.rows != 40)
+        /* Blank lines between the sections appear once, and cost a few; devices that no longer
+         * have to stand side by side do, too. */
+        if (now.devices.h - before.devices.h <= 1 && r.rows != 20 && r.rows != 40)
             ck_assert_int_ge(now.chart.h + now.runs.h, before.chart.h + before.runs.h - 1);
         before = now;
     }
+}
+END_TEST
+
+/* How many devices are on the screen at once. */
+static int devices_shown(const struct layout_request *r)
+{
+    struct layout l = layout_compute(r);
+    int lines = l.devices.h - 1;
+
+    return lines * layout_device_columns(r->devices, lines, l.devices.w);
+}
+
+START_TEST(all_devices_are_on_the_screen)
+{
+    static const int counts[] = {1, 2, 8, 10, 16, 32};
+    struct layout_request r = {24, 80, 0, true, 5, 11, PANEL_RUNS};
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        r.devices = counts[i];
+        ck_assert_int_ge(devices_shown(&r), counts[i]);
+        ck_assert_int_le(layout_compute(&r).devices.h, 1 + 24 / 3);
+        ck_assert_int_ge(layout_compute(&r).chart.h, 8);
+    }
+    /* More than that are walked through by pages. */
+    r.devices = 64;
+    ck_assert_int_eq(devices_shown(&r), 32);
+    r.rows = 50;
+    r.columns = 200;
+    ck_assert_int_ge(devices_shown(&r), 64);
+}
+END_TEST
+
+START_TEST(devices_stand_side_by_side_when_they_must)
+{
+    ck_assert_int_eq(layout_device_columns(8, 8, 80), 1);
+    ck_assert_int_eq(layout_device_columns(9, 8, 80), 2);
+    ck_assert_int_eq(layout_device_columns(17, 8, 80), 3);
+    ck_assert_int_eq(layout_device_columns(1000, 8, 80), 4);
+    ck_assert_int_eq(layout_device_columns(1000, 8, 10), 1);
+    ck_assert_int_eq(layout_device_columns(0, 0, 1), 1);
+    for (int width = 1; width <= 300; width++)
+        for (int count = 1; count <= 64; count *= 2) {
+            int columns = layout_device_columns(count, 3, width);
+            int cell = layout_device_width(columns, width);
+            int gap = layout_device_gap(columns, width);
+
+            ck_assert_int_le(columns * cell + (columns - 1) * gap, width);
+            ck_assert(columns == 1 || (cell >= 19 && gap >= 1));
+        }
+}
+END_TEST
+
+START_TEST(the_sum_of_devices_gives_way)
+{
+    struct layout_request r = {24, 80, 2, false, 5, 11, PANEL_RUNS};
+    int without = layout_compute(&r).devices.h;
+
+    r.totals = true;
+    ck_assert_int_eq(layout_compute(&r).devices.h, without + 1);
+    r.devices = 8;
+    ck_assert_int_eq(layout_compute(&r).devices.h, 9);
 }
 END_TEST
 
@@ -133,6 +196,9 @@ int main(void)
     tcase_add_test(tests, every_size);
     tcase_add_test(tests, the_usual_terminal_shows_everything);
     tcase_add_test(tests, a_larger_terminal_never_shows_fewer_lines);
+    tcase_add_test(tests, all_devices_are_on_the_screen);
+    tcase_add_test(tests, devices_stand_side_by_side_when_they_must);
+    tcase_add_test(tests, the_sum_of_devices_gives_way);
     tcase_add_test(tests, columns_share_the_width);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -195,7 +197,7 @@ START_TEST(everything_can_be_saved)
         {"train.batch", "16777216"},
         {"train.lr", "1e-05"},
         {"train.momentum", "0.95"},
-        {"train.weight_decay", "0"},
+        {"train.weight_decay", "0.0005"},
         {"train.epochs", "7"},
         {"train.seed", "9223372036854775807"},
         {"train.split", "weighted:1,2.5,0"},
@@ -316,6 +318,49 @@ START_TEST(what_cannot_be_saved_is_kept)
 }
 END_TEST
 
+START_TEST(there_and_back_is_no_change)
+{
+    begin();
+    ck_assert(set("train.batch", "64"));
+    ck_assert(set("train.batch", "256"));
+    expect("train.batch", "256", SOURCE_BUILT_IN, false);
+    ck_assert(set("train.batch", "64"));
+    ck_assert_msg(save(), "%s", err.text);
+    ck_assert(set("train.batch", "256"));
+    expect("train.batch", "256", SOURCE_SAVED, true);
+    ck_assert(set("train.batch", "64"));
+    expect("train.batch", "64", SOURCE_SAVED, false);
+    end();
+}
+END_TEST
+
+/* As on a full disk: what was there before stays whole. */
+START_TEST(a_write_that_fails_leaves_the_old_file)
+{
+    struct rlimit limit, before;
+
+    begin();
+    ck_assert(set("screen.mouse", "yes"));
+    ck_assert_msg(save(), "%s", err.text);
+    ck_assert(set("train.batch", "64"));
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 100;
+    ck_assert_ptr_ne(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    bool saved = save();
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert(!saved);
+    ck_assert_ptr_nonnull(strstr(err.text, "settings.conf"));
+    expect("train.batch", "64", SOURCE_SAVED, true);
+    end();
+    begin();
+    expect("screen.mouse", "yes", SOURCE_SAVED, false);
+    expect("train.batch", "256", SOURCE_BUILT_IN, false);
+    end();
+}
+END_TEST
+
 START_TEST(a_folder_is_made_and_a_folder_in_the_way_refused)
 {
     char *config = format("%s/dpartui", folder);
@@ -361,6 +406,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_broken_file_is_named, 0, sizeof broken / sizeof broken[0]);
     tcase_add_test(tcase, two_that_save_do_not_undo_each_other);
     tcase_add_test(tcase, what_cannot_be_saved_is_kept);
+    tcase_add_test(tcase, there_and_back_is_no_change);
+    tcase_add_test(tcase, a_write_that_fails_leaves_the_old_file);
     tcase_add_test(tcase, a_folder_is_made_and_a_folder_in_the_way_refused);
     tcase_add_test(tcase, nobody_without_a_home_saves);
     suite_add_tcase(suite, tcase);

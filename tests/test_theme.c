@@ -128,6 +128,25 @@ START_TEST(verdicts_differ)
 }
 END_TEST
 
+START_TEST(curves_of_runs_differ)
+{
+    static const enum style curves[] = {STYLE_SERIES, STYLE_SERIES_MARKED, STYLE_SERIES_MARKED_2,
+                                        STYLE_SERIES_MARKED_3, STYLE_SERIES_MARKED_4};
+    enum { COUNT = sizeof curves / sizeof curves[0] };
+
+    for (size_t p = 0; p < 2; p++)
+        for (size_t b = 0; b < 3; b++)
+            for (int i = 0; i < COUNT; i++)
+                for (int j = 0; j < i; j++) {
+                    struct theme theme = {256, palettes[p], backgrounds[b]};
+
+                    ck_assert_msg(theme_look(&theme, curves[i]).colour !=
+                                      theme_look(&theme, curves[j]).colour,
+                                  "curves %d and %d in palette %zu", i, j, p);
+                }
+}
+END_TEST
+
 START_TEST(curves_differ_without_colours)
 {
     struct theme mono = {0, PALETTE_DEFAULT, BACKGROUND_AUTO};
@@ -251,6 +270,7 @@ int main(void)
     tcase_add_test(tests, every_style_looks_like_something);
     tcase_add_test(tests, colours_are_those_that_the_terminal_has);
     tcase_add_test(tests, verdicts_differ);
+    tcase_add_test(tests, curves_of_runs_differ);
     tcase_add_test(tests, curves_differ_without_colours);
     tcase_add_loop_test(tests, the_terminal_names_its_background, 0, sizeof says / sizeof says[0]);
     tcase_add_test(tests, preferences_make_the_theme);

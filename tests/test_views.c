@@ -14,7 +14,7 @@
  * to be seen: UPDATE_GOLDEN=1 tests/test_views, then read the difference.
  */
 static const struct {
-    const char *name, *recording; /* NULL: no engine */
+    const char *name, *recording; /* NULL: no engine; "300": so many runs */
     const char *keys;
     enum link_state link; /* what becomes of the engine at the end */
 } scenes[] = {
@@ -31,17 +31,89 @@ static const struct {
     {"retune", "train-2", "r0.05", LINK_UP},
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},
+    {"settings-open", "idle", "S", LINK_UP},
+    {"settings-changed", "idle", "S<Down><Down>+<Down><Down>++<End>+", LINK_UP},
+    {"settings-wrong", "idle", "S<End><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Enter>0<Enter>",
+     LINK_UP},
+    {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
+    {"chart-both", "curves", "2b", LINK_UP},
+    {"chart-cursor", "curves", "3<Tab><Tab><Tab><Left><PageUp><PageUp><Right>", LINK_UP},
+    {"chart-zoom", "curves", "3<Tab><Tab><Tab>++y", LINK_UP},
+    {"chart-lr", "curves", "6<Tab><Tab><Tab><Left>", LINK_UP},
+    {"chart-marked", "curves", "<Tab><Tab><Down><Down> <Down> <Down> ", LINK_UP},
+    {"chart-quadrant", "curves", "3b", LINK_UP},
+    {"devices-0", "devices-0", "", LINK_UP},
+    {"devices-16", "train-16", "<End>", LINK_UP},
+    {"devices-16-curves", "train-16", "t", LINK_UP},
+    {"devices-64", "train-64", "<Down>", LINK_UP},
+    {"devices-64-last", "train-64", "t<End>", LINK_UP},
+    {"devices-sensors", "sensors", "t", LINK_UP},
+    {"devices-lost", "device-lost", "", LINK_UP},
+    {"device", "sensors", "<Enter>", LINK_UP},
+    {"device-cpu", "sensors", "i<End>", LINK_UP},
+    {"device-lost", "device-lost", "<Down><Down><Enter>", LINK_UP},
+    {"device-added", "idle", "++<Enter>", LINK_UP},
+    {"log", "log", "L", LINK_UP},
+    {"log-back", "log", "L<Up><Up>", LINK_UP},
+    {"log-filter", "log", "L/gpu BUS", LINK_UP},
+    {"log-filtered", "log", "L/run 1 slower<Enter>", LINK_UP},
+    {"log-nothing", "log", "L/no such words<Enter>", LINK_UP},
+    {"log-oldest", "log", "L<Home>", LINK_UP},
+    {"log-empty", "idle", "L", LINK_UP},
+    {"runs-none", "idle", "R", LINK_UP},
+    {"runs-few", "train-2", "R<Down> ", LINK_UP},
+    {"runs-all", "runs", "R<Down><Down> /run=13<Enter> <Esc>R/run=7<Enter> /<Esc>", LINK_UP},
+    {"runs-sorted", "runs", "Roooooooo<Down>", LINK_UP},
+    {"runs-filtered", "runs", "R/acc>0.8 resn<Enter>", LINK_UP},
+    {"runs-no-match", "runs", "R/nothing like this", LINK_UP},
+    {"runs-queue", "runs", "RKK", LINK_UP},
+    {"runs-delete", "runs", "R<Down><Down><Down><Down>X", LINK_UP},
+    {"runs-lost", "runs", "R", LINK_LOST},
+    {"runs-300", "300", "R<Down><Down><Down><Down><Down><Down><Down><Down><Down><Down>", LINK_UP},
+    {"run-running", "runs", "R<Down><Down><Enter>", LINK_UP},
+    {"run-end", "runs", "R<Down><Down><Enter><End>", LINK_UP},
+    {"run-failed", "runs", "R/run=10<Enter><Enter>", LINK_UP},
+    {"run-waiting", "runs", "R<Enter>", LINK_UP},
+    {"run-devices", "runs", "R/run=4<Enter><Enter>", LINK_UP},
+    {"run-lost", "runs", "R<Down><Down><Enter>", LINK_LOST},
+    {"compare-empty", "idle", "C", LINK_UP},
+    {"compare-2", "compare-2", "C<Down><Down>", LINK_UP},
+    {"compare-8", "compare-8", "C<End>", LINK_UP},
+    {"compare-sweep", "sweep", "Cc", LINK_UP},
+    {"compare-plan", "compare-8", "Cw", LINK_UP},
 };
 
 static const struct {
     int rows, columns;
 } sizes[] = {{24, 80}, {30, 100}, {50, 200}, {15, 48}};
 
+/* More runs than any screen has lines. */
+static void make_up_runs(struct replay *replay, int count)
+{
+    json_t *runs = json_array();
+
+    for (int i = 1; i <= count; i++)
+        json_array_append_new(
+            runs, json_pack("{s:i, s:s, s:s, s:s, s:[s], s:i, s:f, s:i, s:i, s:f, s:f, s:f, s:f}",
+                            "run", i, "status", "done", "model", "smallnet", "data", "glyphs",
+                            "devices", i % 2 ? "cpu:0" : "cpu:1", "batch", 32 << i % 5, "lr",
+                            0.1 * (1 + i % 3), "epochs", 5, "epochs_done", 5, "test_acc",
+                            0.8 + i * 0.0005, "s_per_epoch", 10.0 - i % 7, "samples_per_s",
+                            1000.0 + i, "started_at", 1763650000.0 + 60 * i));
+    ui_connected(&replay->ui);
+    ui_answer(&replay->ui, REQUEST_RUNS, runs, NULL);
+    json_decref(runs);
+}
+
 static void play(struct replay *replay, int scene)
 {
     replay_begin(replay);
-    if (scenes[scene].recording != NULL)
+    if (strcmp(scenes[scene].name, "chart-quadrant") == 0)
+        replay->ui.preferences.canvas = CANVAS_QUADRANT;
+    if (scenes[scene].recording != NULL && strcmp(scenes[scene].recording, "300") == 0)
+        make_up_runs(replay, 300);
+    else if (scenes[scene].recording != NULL)
         replay_recording(replay, scenes[scene].recording, 0);
     replay_keys(replay, scenes[scene].keys);
     if (scenes[scene].link == LINK_LOST)
@@ -142,10 +214,15 @@ static unsigned next_random(unsigned *seed)
 static void press_random_keys(struct replay *replay, int count, unsigned *seed)
 {
     static const char *const keys[] = {
-        "s",       "x",       "r",     "g",      "e",      "u",       "y",     "n",       " ",
-        "+",       "-",       "1",     "2",      "3",      "4",       "c",     "?",       "h",
-        "j",       "k",       "<Tab>", "<Up>",   "<Down>", "<Left>",  "5",     "0",       ".",
-        "<Right>", "<Enter>", "<Esc>", "<Home>", "<End>",  "<Enter>", "<Tab>", "<Enter>", "<Esc>",
+        "s",       "x",        "p",          "r",           "n",        "g",           "e",
+        "u",       "y",        " ",          "+",           "-",        "1",           "2",
+        "3",       "4",        "5",          "6",           "0",        ".",           "c",
+        "b",       "f",        "y",          "t",           "o",        "O",           "/",
+        "X",       "K",        "J",          "w",           "i",        "?",           "h",
+        "j",       "k",        "R",          "C",           "L",        "S",           "D",
+        ":",       "P",        "<Tab>",      "<Shift-Tab>", "<Up>",     "<Down>",      "<Left>",
+        "<Right>", "<PageUp>", "<PageDown>", "<Home>",      "<End>",    "<Enter>",     "<Enter>",
+        "<Enter>", "<Esc>",    "<Esc>",      "<Tab>",       "<Delete>", "<Backspace>",
     };
 
     while (count-- > 0)
@@ -154,7 +231,8 @@ static void press_random_keys(struct replay *replay, int count, unsigned *seed)
 
 START_TEST(damaged_messages_do_no_harm)
 {
-    static const char *const recordings[] = {"idle", "train-1", "train-2", "train-8", "finished"};
+    static const char *const recordings[] = {"idle",    "train-1",  "train-2",
+                                             "train-8", "finished", "runs"};
     unsigned seed = (unsigned)_i + 1;
     struct replay replay;
 
@@ -173,11 +251,12 @@ END_TEST
 
 START_TEST(random_keys_do_no_harm)
 {
+    static const char *const recordings[] = {"train-2", "train-8", "runs"};
     unsigned seed = 4711u + (unsigned)_i;
     struct replay replay;
 
     replay_begin(&replay);
-    replay_recording(&replay, _i % 2 ? "train-8" : "train-2", 0);
+    replay_recording(&replay, recordings[_i], 0);
     for (int i = 0; i < 100; i++) {
         press_random_keys(&replay, 100, &seed);
         free(replay_screen(&replay, 24, 80, true));
@@ -189,6 +268,7 @@ END_TEST
 
 int main(void)
 {
+    setenv("TZ", "UTC0", 1); /* the log has the time of day */
     Suite *suite = suite_create("views");
     TCase *tests = tcase_create("views");
     int count = (int)(sizeof scenes / sizeof scenes[0]);
@@ -197,7 +277,7 @@ int main(void)
     tcase_add_loop_test(tests, scene_looks_as_before, 0, count);
     tcase_add_loop_test(tests, scene_fits_every_size, 0, count);
     tcase_add_loop_test(tests, damaged_messages_do_no_harm, 0, 100);
-    tcase_add_loop_test(tests, random_keys_do_no_harm, 0, 2);
+    tcase_add_loop_test(tests, random_keys_do_no_harm, 0, 3);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

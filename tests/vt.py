@@ -16,6 +16,7 @@ class Screen:
         self.pending = b''
         self.alternate = False
         self.cursor_shown = True
+        self.modes = set()  # of the mouse, and of marks around pasted text
         self.bytes = 0
         self.saved = (0, 0)
         self.resize(rows, columns)
@@ -191,3 +192,5 @@ class Screen:
                 self.cursor_shown = on
             elif number in (47, 1047, 1049):
                 self.alternate = on
+            elif number in (1000, 1002, 1003, 1006, 2004):
+                (self.modes.add if on else self.modes.discard)(number)

@@ -36,3 +36,4 @@ class WorkbenchCase(unittest.TestCase):
         self.assertEqual(termios.tcgetattr(terminal.fd)[:4], terminal.before[:4])
         self.assertFalse(terminal.screen.alternate, 'the normal screen is not back')
         self.assertTrue(terminal.screen.cursor_shown, 'the cursor is not back')
+        self.assertEqual(terminal.screen.modes, set(), 'the terminal still reports')

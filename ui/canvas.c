@@ -4,15 +4,32 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BRAILLE_ACROSS = 2, BRAILLE_DOWN = 4, ASCII_ACROSS = 1, ASCII_DOWN = 3 };
+enum { PATTERN = 8, SAMPLE = 4 };
 
-bool canvas_open(struct canvas *canvas, int rows, int columns, bool braille, struct error *err)
+/* Dots of a cell. */
+static const struct {
+    int across, down;
+} grids[] = {
+    [CANVAS_AUTO] = {2, 4},
+    [CANVAS_BRAILLE] = {2, 4},
+    [CANVAS_QUADRANT] = {2, 2},
+    [CANVAS_ASCII] = {1, 3},
+};
+
+bool canvas_open(struct canvas *canvas, int rows, int columns, enum canvas_kind kind,
+                 struct error *err)
 {
-    *canvas = (struct canvas){.rows = rows, .columns = columns, .braille = braille};
+    *canvas = (struct canvas){
+        .kind = kind == CANVAS_AUTO ? CANVAS_BRAILLE : kind,
+        .rows = rows,
+        .columns = columns,
+        .across = grids[kind].across,
+        .down = grids[kind].down,
+    };
     if (rows <= 0 || columns <= 0)
         return error_set(err, ERROR_FAILED, "a canvas of %d x %d cells is empty", rows, columns);
-    canvas->dots_across = columns * (braille ? BRAILLE_ACROSS : ASCII_ACROSS);
-    canvas->dots_down = rows * (braille ? BRAILLE_DOWN : ASCII_DOWN);
+    canvas->dots_across = columns * canvas->across;
+    canvas->dots_down = rows * canvas->down;
     canvas->cells = calloc((size_t)rows * (size_t)columns, sizeof *canvas->cells);
     return canvas->cells != NULL || error_memory(err, "the chart");
 }
@@ -25,15 +42,13 @@ void canvas_close(struct canvas *canvas)
 
 void canvas_dot(struct canvas *canvas, int x, int y, int layer, enum style style)
 {
-    int across = canvas->braille ? BRAILLE_ACROSS : ASCII_ACROSS;
-    int down = canvas->braille ? BRAILLE_DOWN : ASCII_DOWN;
-
     if (x < 0 || y < 0 || x >= canvas->dots_across || y >= canvas->dots_down)
         return;
-    struct canvas_cell *cell = &canvas->cells[y / down * canvas->columns + x / across];
+    struct canvas_cell *cell =
+        &canvas->cells[y / canvas->down * canvas->columns + x / canvas->across];
     if (cell->layer != layer)
         cell->dots = 0;
-    cell->dots |= (uint8_t)(1 << (x % across + y % down * across));
+    cell->dots |= (uint8_t)(1 << (x % canvas->across + y % canvas->down * canvas->across));
     cell->layer = (uint8_t)layer;
     cell->style = (uint8_t)style;
 }
@@ -84,7 +99,7 @@ void canvas_line(struct canvas *canvas, double x0, double y0, double x1, double 
         /* Counted by place, not by length: the dots of two lines that meet keep one rhythm. */
         int place = dx >= -dy ? x : y;
 
-        if (place % pen->every == 0)
+        if (pen->pattern & 1u << place % PATTERN)
             canvas_dot(canvas, x, y, pen->layer, pen->style);
         if (x == end_x && y == end_y)
             break;
@@ -103,21 +118,26 @@ void canvas_line(struct canvas *canvas, double x0, double y0, double x1, double 
 /* Unicode numbers the dots of a braille cell by columns, with the lowest row added later. */
 static char32_t braille_character(unsigned dots)
 {
-    static const uint8_t place[BRAILLE_ACROSS * BRAILLE_DOWN] = {0, 3, 1, 4, 2, 5, 6, 7};
+    static const uint8_t place[] = {0, 3, 1, 4, 2, 5, 6, 7};
     char32_t character = 0x2800;
 
-    for (unsigned i = 0; i < BRAILLE_ACROSS * BRAILLE_DOWN; i++)
+    for (unsigned i = 0; i < sizeof place; i++)
         if (dots & 1u << i)
             character |= (char32_t)1 << place[i];
     return character;
 }
 
-static char32_t ascii_character(unsigned dots)
+static char32_t character_of(enum canvas_kind kind, unsigned dots)
 {
     /* By which of high (1), middle (2) and low (4) are set; two neighbours look like the outer. */
-    static const char shape[8] = {' ', '\'', '-', '\'', '.', ':', '.', '|'};
+    static const char ascii[] = {' ', '\'', '-', '\'', '.', ':', '.', '|'};
+    /* By the quarters: top left (1), top right (2), bottom left (4), bottom right (8). */
+    static const char32_t quadrant[] = {U' ', U'▘', U'▝', U'▀', U'▖', U'▌', U'▞', U'▛',
+                                        U'▗', U'▚', U'▐', U'▜', U'▄', U'▙', U'▟', U'█'};
 
-    return (char32_t)shape[dots & 7];
+    return kind == CANVAS_ASCII      ? (char32_t)ascii[dots & 7]
+           : kind == CANVAS_QUADRANT ? quadrant[dots & 15]
+                                     : braille_character(dots);
 }
 
 void canvas_show(const struct canvas *canvas, struct surface *surface, int y, int x)
@@ -127,9 +147,28 @@ void canvas_show(const struct canvas *canvas, struct surface *surface, int y, in
             const struct canvas_cell *cell = &canvas->cells[row * canvas->columns + column];
 
             if (cell->dots != 0)
-                surface_put(surface, y + row, x + column,
-                            canvas->braille ? braille_character(cell->dots)
-                                            : ascii_character(cell->dots),
+                surface_put(surface, y + row, x + column, character_of(canvas->kind, cell->dots),
                             (enum style)cell->style);
         }
+}
+
+int canvas_sample_width(enum canvas_kind kind)
+{
+    return SAMPLE / grids[kind].across;
+}
+
+void canvas_sample(enum canvas_kind kind, const struct canvas_pen *pen, struct surface *surface,
+                   int y, int x)
+{
+    int across = grids[kind].across, down = grids[kind].down;
+
+    for (int column = 0; column < canvas_sample_width(kind); column++) {
+        unsigned dots = 0;
+
+        for (int i = 0; i < across; i++)
+            if (pen->pattern & 1u << (column * across + i))
+                dots |= 1u << (i + down / 2 * across);
+        if (dots != 0)
+            surface_put(surface, y, x + column, character_of(kind, dots), pen->style);
+    }
 }

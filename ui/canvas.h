@@ -6,15 +6,18 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "ui/preferences.h"
 #include "ui/surface.h"
 
 /*
- * A grid of dots finer than the cells of a surface: 2x4 dots a cell as braille patterns, or 1x3 as
- * the ASCII characters . - ' that lie low, in the middle and high. Dot (0, 0) is at the top left.
+ * A grid of dots finer than the cells of a surface: 2x4 dots a cell as braille patterns, 2x2 as
+ * quadrant blocks, or 1x3 as the ASCII characters . - ' that lie low, in the middle and high. Dot
+ * (0, 0) is at the top left.
  */
 struct canvas {
+    enum canvas_kind kind;      /* never AUTO */
     int rows, columns;          /* in cells */
-    bool braille;               /* else ASCII */
+    int across, down;           /* in dots: a cell */
     int dots_across, dots_down; /* in dots: the whole canvas */
     struct canvas_cell *cells;
 };
@@ -25,7 +28,8 @@ struct canvas_cell {
     uint8_t layer; /* what was drawn last */
 };
 
-bool canvas_open(struct canvas *canvas, int rows, int columns, bool braille, struct error *err);
+bool canvas_open(struct canvas *canvas, int rows, int columns, enum canvas_kind kind,
+                 struct error *err);
 void canvas_close(struct canvas *canvas);
 
 /*
@@ -34,9 +38,24 @@ void canvas_close(struct canvas *canvas);
  */
 void canvas_dot(struct canvas *canvas, int x, int y, int layer, enum style style);
 
-/* How a line is drawn: every dot, or one in `every` along it. */
+/*
+ * How a line is drawn: bit i of the pattern tells whether it has the dots at place i modulo 8, so
+ * that lines can be told apart without colour. The first four bits differ, too: a legend's sample.
+ */
+enum {
+    CANVAS_SOLID = 0xff,
+    CANVAS_LONG_DASHES = 0xe7,
+    CANVAS_DASHES = 0x3c,
+    CANVAS_SHORT_DASHES = 0x33,
+    CANVAS_DASH_DOT = 0xfa,
+    CANVAS_NOTCHED = 0xdd,
+    CANVAS_DOTS = 0x55,
+    CANVAS_FEW_DOTS = 0x11,
+};
+
 struct canvas_pen {
-    int layer, every;
+    int layer;
+    unsigned pattern;
     enum style style;
 };
 
@@ -46,5 +65,10 @@ void canvas_line(struct canvas *canvas, double x0, double y0, double x1, double 
 
 /* Copy the cells that have dots onto a surface with the top left at (y, x). */
 void canvas_show(const struct canvas *canvas, struct surface *surface, int y, int x);
+
+/* For a legend: four dots of a level line straight onto a surface, and how wide those are. */
+void canvas_sample(enum canvas_kind kind, const struct canvas_pen *pen, struct surface *surface,
+                   int y, int x);
+int canvas_sample_width(enum canvas_kind kind);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/comparison.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Which of several runs on as many devices is shown, from the strongest reason to the weakest. */
@@ -27,6 +28,11 @@ static bool may_tell(const struct state_run *run)
 static struct compare_run as_row(const struct ui *ui, const struct state_run *run,
                                  const struct state_run *anchor)
 {
+    double speed = run->samples_per_s;
+
+    /* Before its first epoch has ended a run tells at least how fast it goes. */
+    if (!isfinite(speed) && run->run == ui->state.live.run)
+        speed = ui->state.live.samples_per_s;
     return (struct compare_run){
         .run = run->run,
         .model = run->model,
@@ -40,7 +46,7 @@ static struct compare_run as_row(const struct ui *ui, const struct state_run *ru
         .batch = run->batch,
         .lr = run->lr,
         .s_per_epoch = run->s_per_epoch,
-        .samples_per_s = run->samples_per_s,
+        .samples_per_s = speed,
         .epochs_done = run->epochs_done,
         .test_acc = run->test_acc,
         .failed = run->status == RUN_FAILED,

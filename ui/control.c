@@ -52,26 +52,25 @@ static bool is_nested(enum view_id view)
     return view == VIEW_RUN || view == VIEW_DEVICE || view == VIEW_HELP;
 }
 
+static void show(struct ui *ui, enum view_id view)
+{
+    const struct view *before = view_of(ui->view), *now = view_of(view);
+
+    ui->view = view;
+    ui->line = 0;
+    if (before->left != NULL)
+        before->left(ui);
+    if (now->opened != NULL)
+        now->opened(ui);
+}
+
 void ui_show_view(struct ui *ui, enum view_id view)
 {
     if (view == ui->view)
         return;
     overlay_close(ui);
     ui->behind[view] = is_nested(view) ? ui->view : VIEW_DASHBOARD;
-    ui->view = view;
-    ui->line = 0;
-    if (view_of(view)->opened != NULL)
-        view_of(view)->opened(ui);
-}
-
-static void go_back(struct ui *ui)
-{
-    enum view_id behind = ui->behind[ui->view];
-
-    ui->view = behind;
-    ui->line = 0;
-    if (view_of(behind)->opened != NULL)
-        view_of(behind)->opened(ui);
+    show(ui, view);
 }
 
 static void act_everywhere(struct ui *ui, enum action action)
@@ -102,7 +101,7 @@ static void act_everywhere(struct ui *ui, enum action action)
         palette_open(ui);
         break;
     case ACTION_BACK:
-        go_back(ui);
+        show(ui, ui->behind[ui->view]);
         break;
     case ACTION_ENGINE:
         ui->want_engine = true;
@@ -111,7 +110,7 @@ static void act_everywhere(struct ui *ui, enum action action)
         ui->want_redraw = true;
         break;
     case ACTION_QUIT:
-        ui->quit = true;
+        ui_leave(ui);
         break;
     default:
         break;
@@ -121,7 +120,8 @@ static void act_everywhere(struct ui *ui, enum action action)
 void ui_act(struct ui *ui, enum action action)
 {
     if (!ui_can(ui, action)) {
-        runs_say_why_not(ui, action);
+        if (!chart_say_why_not(ui, action))
+            runs_say_why_not(ui, action);
         return;
     }
     if (!overlay_act(ui, action)) {
@@ -143,4 +143,13 @@ void ui_key(struct ui *ui, int key)
         ui_act(ui, action);
     else
         overlay_key(ui, key);
+}
+
+void ui_paste(struct ui *ui, const char *text)
+{
+    ui->message.text[0] = '\0';
+    if (ui->prompt != NULL)
+        overlay_paste(ui, text);
+    else
+        ui_say(ui, false, "pasted text is only taken where a value is typed");
 }

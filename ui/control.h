@@ -15,6 +15,13 @@ bool dashboard_act(struct ui *ui, enum action action);
 /* The form's value being typed; the form draws it. */
 extern const struct prompt form_prompt;
 
+/* control_chart.c: in its chart. */
+bool chart_can(const struct ui *ui, enum action action);
+/* False when the action is none of the chart's. */
+bool chart_act(struct ui *ui, enum action action);
+/* Say why an action of the chart cannot be done now; false when it is none. */
+bool chart_say_why_not(struct ui *ui, enum action action);
+
 /*
  * control_runs.c: start, stop, retune and the queue, from every view that shows runs.
  */
@@ -26,6 +33,11 @@ void control_start(struct ui *ui);
 
 /* control_sweep.c: the same training on 1, 2, 4... devices, for the compare view. */
 void sweep_ask(struct ui *ui);
+/*
+ * The devices to take the first ones of: those chosen, in their order, or, while only one is
+ * chosen, all of its kind that the engine lists.
+ */
+void sweep_devices(const struct ui *ui, struct device_list *list);
 /* The engine took a run of the sweep, or did not. */
 void sweep_taken(struct ui *ui, long run);
 void sweep_refused(struct ui *ui);
@@ -52,6 +64,23 @@ void control_event(struct ui *ui, const char *method, const json_t *params);
 bool runs_say_why_not(struct ui *ui, enum action action);
 /* The result of a request that changes something. */
 void control_answer(struct ui *ui, enum request request, const json_t *result);
+
+/*
+ * control_settings.c: the settings page, whose lines are the keeper's settings.
+ */
+/* The setting in `line` and its name without the group; false behind the last. */
+bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member);
+int settings_count(const struct ui *ui);
+/* How many settings.conf does not hold as they are now. */
+int settings_unsaved(const struct ui *ui);
+/* Does it belong to the group `screen`? */
+bool settings_of_screen(const struct setting *setting);
+bool settings_can(const struct ui *ui, enum action action);
+bool settings_act(struct ui *ui, enum action action);
+void settings_opened(struct ui *ui);
+void settings_left(struct ui *ui);
+/* The value being typed; the page draws it. */
+extern const struct prompt settings_prompt;
 
 /*
  * control_run_list.c: the list of all runs and the details of one.

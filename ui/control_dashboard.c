@@ -120,6 +120,7 @@ static void step(struct ui *ui, int direction)
 
 bool dashboard_can(const struct ui *ui, enum action action)
 {
+    struct form_device devices[FORM_MAX_DEVICES];
     struct form_suggestion suggestion;
 
     switch (action) {
@@ -127,17 +128,19 @@ bool dashboard_can(const struct ui *ui, enum action action)
         return form_suggest(&ui->form, &ui->state, &suggestion);
     case ACTION_TOGGLE:
     case ACTION_DEVICE:
-        return form_device_count(&ui->form, &ui->state) > 0;
+        return form_devices(&ui->form, &ui->state, devices) > 0;
     case ACTION_MORE:
     case ACTION_LESS:
         return form_steps(ui->form.field);
     default:
-        return true;
+        return chart_can(ui, action);
     }
 }
 
 bool dashboard_act(struct ui *ui, enum action action)
 {
+    if (chart_act(ui, action))
+        return true;
     switch (action) {
     case ACTION_SCALE:
         scale(ui);
@@ -151,6 +154,9 @@ bool dashboard_act(struct ui *ui, enum action action)
     case ACTION_ADD:
     case ACTION_REMOVE:
         change_cpus(ui, action == ACTION_ADD);
+        return true;
+    case ACTION_LOAD_STYLE:
+        ui->preferences.load = (enum load_style)((ui->preferences.load + 1) % LOAD_STYLES);
         return true;
     case ACTION_EDIT:
         begin_edit(ui);
@@ -172,17 +178,6 @@ bool dashboard_act(struct ui *ui, enum action action)
         return true;
     case ACTION_PREVIOUS_PANEL:
         ui->focus = (enum panel)((ui->focus + PANEL_COUNT - 1) % PANEL_COUNT);
-        return true;
-    case ACTION_TEST_ACC:
-    case ACTION_TRAIN_ACC:
-    case ACTION_TRAIN_LOSS:
-    case ACTION_TEST_LOSS:
-    case ACTION_SPEED:
-    case ACTION_LR:
-        ui->chart.metric = (enum metric)(METRIC_TEST_ACC + (action - ACTION_TEST_ACC));
-        return true;
-    case ACTION_NEXT_METRIC:
-        ui->chart.metric = (enum metric)((ui->chart.metric + 1) % METRIC_COUNT);
         return true;
     default:
         return false;

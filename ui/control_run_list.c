@@ -150,6 +150,9 @@ bool run_list_act(struct ui *ui, enum action action)
 
 void run_details_ask(struct ui *ui)
 {
+    /* Opened by its name with nothing in focus: the newest. */
+    if (ui->selected_run == 0 && ui->state.run_count > 0)
+        ui->selected_run = ui_run_line(ui, 0)->run;
     struct state_run *run = state_run(&ui->state, ui->selected_run);
 
     if (ui->details.run != ui->selected_run)

@@ -9,11 +9,7 @@
 
 /* Training the form on 1, 2, 4... of its devices, one run after the other. */
 
-/*
- * The devices to take the first ones of: those chosen, in their order, or, while only one is
- * chosen, all of its kind that the engine lists.
- */
-static void sweep_devices(const struct ui *ui, struct device_list *list)
+void sweep_devices(const struct ui *ui, struct device_list *list)
 {
     struct form_device devices[FORM_MAX_DEVICES];
     int count = form_devices(&ui->form, &ui->state, devices);

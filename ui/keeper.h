@@ -41,7 +41,7 @@ struct keeper {
     bool (*set)(void *context, size_t index, const char *value, struct error *err);
     /* To the value that it has without settings.conf. */
     bool (*reset)(void *context, size_t index, struct error *err);
-    /* Write what was set, whole or not at all. */
+    /* Write what was set, whole or not at all. NULL: the settings can only be looked at. */
     bool (*save)(void *context, struct error *err);
 };
 

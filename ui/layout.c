@@ -8,7 +8,9 @@ enum {
     FULL_COLUMNS = 60,
     SPACED_ROWS = 40, /* from here blank lines set the sections apart */
     KEY_BAR_ROWS = 6,
-    CHART_ROWS = 5, /* fewer show no curve worth having */
+    CHART_ROWS = 5,    /* fewer show no curve worth having */
+    RUN_ROWS = 3,      /* at least, heading included */
+    DEVICE_WIDTH = 19, /* of a device beside others: ticked, name, load and rows */
 };
 
 static int clamp(int value, int low, int high)
@@ -24,20 +26,45 @@ static int form_width(int columns)
     return clamp(columns * 3 / 10, 26, 40);
 }
 
+int layout_device_columns(int count, int lines, int width)
+{
+    int most = clamp((width + 1) / (DEVICE_WIDTH + 1), 1, width);
+    int columns = 1;
+
+    lines = clamp(lines, 1, lines);
+    while (columns < most && columns * lines < count)
+        columns++;
+    return columns;
+}
+
+int layout_device_gap(int columns, int width)
+{
+    return (width + 2) / columns - 2 > DEVICE_WIDTH ? 2 : 1;
+}
+
+int layout_device_width(int columns, int width)
+{
+    return (width - (columns - 1) * layout_device_gap(columns, width)) / columns;
+}
+
+/* The lines that the devices take of `most`, heading excluded. */
+static int device_lines(const struct layout_request *r, int most)
+{
+    int columns = layout_device_columns(r->devices, most, r->columns);
+    int lines = clamp((r->devices + columns - 1) / columns, 1, most);
+
+    return r->totals && lines < most ? lines + 1 : lines;
+}
+
 /* Everything at once. */
 static void lay_out_all(struct layout *l, const struct layout_request *r)
 {
     int gap = r->rows >= SPACED_ROWS;
     int top = l->header.h + gap, bottom = l->status.y - gap;
-    int devices = 1 + clamp(r->devices, 1, r->rows / 3);
     int middle_least = clamp(r->rows * 3 / 8, 6, 9);
+    int spare_rows = bottom - top - 2 * gap - middle_least - RUN_ROWS - 1;
+    int devices = 1 + device_lines(r, clamp(spare_rows, 1, r->rows / 3));
     int rest = bottom - top - devices - 2 * gap;
-
-    if (rest - middle_least < 3) {
-        devices -= 3 - (rest - middle_least);
-        devices = clamp(devices, 2, devices);
-        rest = bottom - top - devices - 2 * gap;
-    }
 
     int runs = 1 + clamp(r->runs, 2, clamp(rest / 3 - 1, 2, rest));
     /* What the form does not need goes to a longer list of runs, as long as there is one. */
@@ -61,16 +88,16 @@ static void lay_out_all(struct layout *l, const struct layout_request *r)
 static void lay_out_one(struct layout *l, const struct layout_request *r)
 {
     struct rect area = {1, 0, l->status.y - 1, r->columns};
-    int lines = r->focus == PANEL_DEVICES ? r->devices
-                : r->focus == PANEL_FORM  ? r->fields
-                                          : r->runs;
+    int most = area.h - CHART_ROWS >= 2 ? area.h - CHART_ROWS : area.h;
 
     if (r->focus == PANEL_CHART) {
         l->chart = area;
         return;
     }
+    int lines = r->focus == PANEL_DEVICES ? device_lines(r, clamp(most - 1, 1, most))
+                : r->focus == PANEL_FORM  ? r->fields
+                                          : r->runs;
     int wanted = 1 + clamp(lines, 1, r->rows);
-    int most = area.h - CHART_ROWS >= 2 ? area.h - CHART_ROWS : area.h;
     struct rect panel = area;
 
     if (r->focus == PANEL_FORM && r->columns >= FULL_COLUMNS) {

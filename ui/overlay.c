@@ -92,6 +92,30 @@ void overlay_key(struct ui *ui, int key)
         ui->prompt->changed(ui, ui->editor.text);
 }
 
+void overlay_paste(struct ui *ui, const char *text)
+{
+    int blanks = 0;
+    bool any = false;
+
+    while (*text != '\0') {
+        char32_t character = text_next(&text);
+
+        if (character == ' ' || character == '\n' || character == '\r' || character == '\t') {
+            blanks++;
+            continue;
+        }
+        /* Those around the text, as behind a copied line, are none of it. */
+        for (; any && blanks > 0; blanks--)
+            editor_key(&ui->editor, ' ');
+        blanks = 0;
+        /* What edits when it is typed is nothing in a text. */
+        if (character > ' ' && character != 0x7f)
+            any = editor_key(&ui->editor, (int)character) || any;
+    }
+    if (any && ui->prompt->changed != NULL)
+        ui->prompt->changed(ui, ui->editor.text);
+}
+
 void overlay_close(struct ui *ui)
 {
     ui->prompt = NULL;

@@ -12,6 +12,8 @@ bool overlay_can(const struct ui *ui, enum action action);
 bool overlay_act(struct ui *ui, enum action action);
 /* A key that is no action: text for the prompt. */
 void overlay_key(struct ui *ui, int key);
+/* Text for the prompt; line breaks and tabs become blanks. */
+void overlay_paste(struct ui *ui, const char *text);
 void overlay_close(struct ui *ui);
 
 /* The open prompt's label with its run. */

@@ -100,6 +100,11 @@ void palette_act(struct ui *ui, enum action action)
         ui->choice = 0;
 }
 
+void palette_pick(struct ui *ui, int line)
+{
+    ui->choice = line;
+}
+
 static void draw_entry(const struct ui *ui, struct surface *surface, struct rect line, size_t entry)
 {
     size_t count;
@@ -135,6 +140,7 @@ bool palette_draw(const struct ui *ui, struct surface *surface, struct rect area
         struct rect line = {box.y + 1 + i - first, box.x + 2, 1, box.w - 4};
 
         draw_entry(ui, surface, line, found[i]);
+        surface_mark_line(surface, line.y, line.x, line.w, i);
         if (i == ui->choice)
             surface_restyle(surface, line.y, line.x, line.w, STYLE_CURSOR);
     }

@@ -11,6 +11,8 @@
 void palette_open(struct ui *ui);
 /* Up and down in the list. */
 void palette_act(struct ui *ui, enum action action);
+/* The entry in a line of the list. */
+void palette_pick(struct ui *ui, int line);
 /* The list, at the lower edge of the view; nothing while the palette is closed. */
 draw_part palette_draw;
 

@@ -18,7 +18,7 @@ enum background { BACKGROUND_AUTO, BACKGROUND_DARK, BACKGROUND_LIGHT };
 /* What curves are drawn with; AUTO: the finest that the character set has. */
 enum canvas_kind { CANVAS_AUTO, CANVAS_BRAILLE, CANVAS_QUADRANT, CANVAS_ASCII };
 /* How the load of a device is shown. */
-enum load_style { LOAD_BAR, LOAD_SPARKLINE, LOAD_NUMBER };
+enum load_style { LOAD_BAR, LOAD_SPARKLINE, LOAD_NUMBER, LOAD_STYLES };
 
 struct preferences {
     enum charset charset;

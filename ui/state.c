@@ -100,12 +100,59 @@ const struct state_run *state_first_like(const struct state *state, const struct
 }
 
 /*
- * Load and memory tremble by a per cent or two all the time. A figure on the screen moves when it
- * changed by more than that, so that an idle screen sends nothing over a slow line.
+ * Load, memory and speed tremble by a per cent or two all the time. A figure on the screen moves
+ * when it changed by more than that, so that an idle screen sends nothing over a slow line and a
+ * busy one little.
  */
 static double settled(double shown, double fresh, double step)
 {
     return isfinite(shown) && isfinite(fresh) && fabs(fresh - shown) < step ? shown : fresh;
+}
+
+/* A device that was not there before: its loads begin where those of the others are. */
+static void begin_history(const struct state *state, struct state_device *device)
+{
+    for (int i = 0; i < STATE_HISTORY; i++)
+        device->history[i] = NAN;
+    device->history_count = state->device_count > 0 ? state->devices[0].history_count : 0;
+}
+
+/* Carry over what was known of the device. */
+static void compare_device(const struct state *state, struct state_device *device)
+{
+    const struct state_device *before = state_device(state, device->id);
+    bool gone = !device->available && before != NULL && (before->available || before->lost);
+
+    device->lost = gone || strcmp(device->state, "failed") == 0;
+    if (before == NULL) {
+        begin_history(state, device);
+        return;
+    }
+    device->lost_told = before->lost_told && device->lost;
+    device->load = settled(before->load, device->load, device->in_run ? 0.02 : 0.08);
+    device->memory_used = settled(before->memory_used, device->memory_used,
+                                  device->memory_total * (device->in_run ? 0.005 : 0.02));
+    device->samples_per_s = settled(before->samples_per_s, device->samples_per_s,
+                                    device->samples_per_s * 0.02);
+    memcpy(device->history, before->history, sizeof device->history);
+    device->history_count = before->history_count;
+}
+
+/*
+ * Another sample of every load; but as long as nothing happens nothing is drawn anew, and the
+ * curves stand still.
+ */
+static void keep_loads(const struct state *state, struct state_device *devices, int count)
+{
+    bool news = state->live.run != 0 && state->live.status != RUN_PAUSED;
+
+    for (int i = 0; i < count && !news; i++) {
+        const struct state_device *before = state_device(state, devices[i].id);
+
+        news = before == NULL || (isfinite(devices[i].load) && devices[i].load != before->load);
+    }
+    for (int i = 0; i < count && news; i++)
+        devices[i].history[devices[i].history_count++ % STATE_HISTORY] = (float)devices[i].load;
 }
 
 bool state_devices(struct state *state, const json_t *result, struct error *err)
@@ -120,21 +167,13 @@ bool state_devices(struct state *state, const json_t *result, struct error *err)
         return error_memory(err, "the list of devices");
     for (size_t i = 0; i < size; i++) {
         struct state_device *device = &devices[count];
-        const struct state_device *before;
 
         if (!read_device(json_array_get(result, i), device))
             continue;
         count++;
-        if ((before = state_device(state, device->id)) == NULL)
-            continue;
-        device->load = settled(before->load, device->load, device->in_run ? 0.02 : 0.08);
-        device->memory_used = settled(before->memory_used, device->memory_used,
-                                      device->memory_total * (device->in_run ? 0.005 : 0.02));
-        memcpy(device->history, before->history, sizeof device->history);
-        device->history_count = before->history_count;
+        compare_device(state, device);
     }
-    for (int i = 0; i < count; i++)
-        devices[i].history[devices[i].history_count++ % STATE_HISTORY] = (float)devices[i].load;
+    keep_loads(state, devices, count);
     free_devices(state->devices, state->device_count);
     state->devices = devices;
     state->device_count = count;

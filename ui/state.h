@@ -22,7 +22,7 @@ enum {
     STATE_MAX_RETUNES = 1000,  /* of one run */
     STATE_MAX_QUEUE = 1000,
     STATE_MAX_LOG = 500, /* messages, the newest */
-    STATE_HISTORY = 64,  /* samples of a device's load */
+    STATE_HISTORY = 256, /* samples of a device's load */
 };
 
 struct state_device {
@@ -40,7 +40,12 @@ struct state_device {
     bool throttle_known;
     char state[16];
     json_t *missing; /* object: the reason for each figure that is not known; NULL: none given */
-    /* Load, a sample a state: a ring whose next place is history_count % STATE_HISTORY. */
+    bool lost;       /* failed, or gone while we watched */
+    bool lost_told;  /* the user has been told */
+    /*
+     * Load, a sample a state while a run trains or loads change, the same number for all: a ring
+     * whose next place is history_count % STATE_HISTORY.
+     */
     float history[STATE_HISTORY];
     long history_count;
 };
@@ -71,7 +76,7 @@ enum metric {
 
 /* An epoch's figures, or those at a point between epochs (no test then): NAN is not known. */
 struct epoch_point {
-    double epoch, value[METRIC_COUNT];
+    double epoch, step, value[METRIC_COUNT];
 };
 
 /* A change from outside to a run that went on. */
@@ -119,11 +124,12 @@ struct state_live {
 
 enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR };
 
-/* A message of the engine. */
+/* A message of the engine, or of the workbench about the engine. */
 struct log_line {
     double time; /* seconds since 1970 */
     enum log_level level;
-    long run; /* 0: about none */
+    long run;   /* 0: about none */
+    bool local; /* the workbench's own */
     char *text;
 };
 
@@ -158,6 +164,9 @@ bool state_runs(struct state *state, const json_t *result, struct error *err);
 bool state_show(struct state *state, const json_t *result, struct error *err);
 bool state_devices(struct state *state, const json_t *result, struct error *err);
 bool state_log(struct state *state, const json_t *result, struct error *err);
+/* A message of the workbench itself. */
+bool state_log_local(struct state *state, double time, enum log_level level, const char *text,
+                     struct error *err);
 
 /* NULL: no such run or device is known. */
 struct state_run *state_run(const struct state *state, long run);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ui/state_read.h"
 
-/* The engine's messages, the newest STATE_MAX_LOG of them. */
+/*
+ * The engine's messages and the workbench's own about the engine, in the order of time, the newest
+ * STATE_MAX_LOG of them.
+ */
 
 static bool read_line(const json_t *object, struct log_line *line)
 {
@@ -26,12 +30,9 @@ static bool read_line(const json_t *object, struct log_line *line)
     return true;
 }
 
-bool log_add(struct state *state, const json_t *message, struct error *err)
+/* Append; its text is taken over, also on failure. */
+static bool append(struct state *state, struct log_line line, struct error *err)
 {
-    struct log_line line;
-
-    if (!read_line(message, &line))
-        return true;
     if (state->log == NULL)
         state->log = calloc(STATE_MAX_LOG, sizeof *state->log);
     if (state->log == NULL || line.text == NULL) {
@@ -47,15 +48,58 @@ bool log_add(struct state *state, const json_t *message, struct error *err)
     return true;
 }
 
+bool log_add(struct state *state, const json_t *message, struct error *err)
+{
+    struct log_line line;
+
+    return !read_line(message, &line) || append(state, line, err);
+}
+
+bool state_log_local(struct state *state, double time, enum log_level level, const char *text,
+                     struct error *err)
+{
+    struct log_line line = {.time = time, .level = level, .local = true, .text = strdup(text)};
+
+    return append(state, line, err);
+}
+
+/*
+ * The engine's list takes the place of what it sent before. What is older than all of it stays: it
+ * is of an engine that is gone, or the list had no room for it.
+ */
+static bool stays(const struct log_line *line, const json_t *list)
+{
+    return line->local || json_array_size(list) == 0 ||
+           line->time < read_number(json_array_get(list, 0), "time");
+}
+
 bool state_log(struct state *state, const json_t *result, struct error *err)
 {
+    struct state before = *state;
+    bool ok = true;
+    int next = 0;
+
     if (!json_is_array(result))
         return true;
-    log_free(state);
-    for (size_t i = 0; i < json_array_size(result); i++)
-        if (!log_add(state, json_array_get(result, i), err))
-            return false;
-    return true;
+    state->log = NULL;
+    state->log_count = 0;
+    for (size_t i = 0; i <= json_array_size(result); i++) {
+        const json_t *message = json_array_get(result, i);
+        double time = message != NULL ? read_number(message, "time") : NAN;
+
+        /* The older ones first; behind the end of the list all that are left. */
+        for (; next < before.log_count && !(before.log[next].time >= time); next++) {
+            struct log_line *line = &before.log[next];
+
+            if (!stays(line, result))
+                continue;
+            ok = append(state, *line, err) && ok;
+            line->text = NULL;
+        }
+        ok = (message == NULL || log_add(state, message, err)) && ok;
+    }
+    log_free(&before);
+    return ok;
 }
 
 void log_free(struct state *state)

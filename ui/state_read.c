@@ -169,6 +169,7 @@ bool read_epoch(const json_t *object, struct epoch_point *point)
     };
 
     point->epoch = read_amount(object, "epoch");
+    point->step = read_amount(object, "step");
     for (int i = 0; i < METRIC_COUNT; i++)
         point->value[i] = read_number(object, keys[i]);
     return point->epoch > 0 && point->epoch <= 1e9;

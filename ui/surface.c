@@ -21,13 +21,23 @@ static const char32_t glyphs[GLYPH_COUNT][2] = {
     [GLYPH_AXIS_FLOOR] = {'-', U'─'},
     [GLYPH_AXIS_CORNER] = {'+', U'└'},
     [GLYPH_AXIS_FLOOR_TICK] = {'+', U'┬'},
+    [GLYPH_AXIS_MARK] = {'^', U'▲'},
+    [GLYPH_ABOVE] = {'^', U'↑'},
+    [GLYPH_BELOW] = {'v', U'↓'},
     [GLYPH_BOX_TOP_LEFT] = {'+', U'┌'},
     [GLYPH_BOX_TOP_RIGHT] = {'+', U'┐'},
     [GLYPH_BOX_BOTTOM_LEFT] = {'+', U'└'},
     [GLYPH_BOX_BOTTOM_RIGHT] = {'+', U'┘'},
     [GLYPH_BOX_ROW] = {'-', U'─'},
     [GLYPH_BOX_SIDE] = {'|', U'│'},
+    [GLYPH_COMPUTE] = {'=', U'▆'},
+    [GLYPH_REDUCE] = {'+', U'▒'},
+    [GLYPH_WAIT] = {'.', U'·'},
 };
+
+/* Steps of a row's height, from the lowest. */
+static const char32_t ascii_levels[] = {'_', '-', '^', '#'};
+static const char32_t utf8_levels[] = {U'▁', U'▂', U'▃', U'▄', U'▅', U'▆', U'▇', U'█'};
 
 bool surface_resize(struct surface *surface, int rows, int columns, struct error *err)
 {
@@ -114,8 +124,29 @@ void surface_restyle(struct surface *surface, int y, int x, int w, enum style st
 void surface_fill(struct surface *surface, struct rect area, enum style style)
 {
     for (int y = area.y; y < area.y + area.h; y++)
-        for (int x = area.x; x < area.x + area.w; x++)
-            surface_put(surface, y, x, ' ', style);
+        for (int x = area.x; x < area.x + area.w; x++) {
+            struct cell *cell = surface_at(surface, y, x);
+
+            if (cell != NULL)
+                *cell = (struct cell){.character = ' ', .style = (uint8_t)style};
+        }
+}
+
+void surface_mark_line(struct surface *surface, int y, int x, int w, int line)
+{
+    for (int i = 0; i < w; i++) {
+        struct cell *cell = surface_at(surface, y, x + i);
+
+        if (cell != NULL && line >= 0 && line < UINT16_MAX)
+            cell->line = (uint16_t)(line + 1);
+    }
+}
+
+int surface_line_at(const struct surface *surface, int y, int x)
+{
+    const struct cell *cell = surface_at(surface, y, x);
+
+    return cell != NULL ? cell->line - 1 : -1;
 }
 
 char32_t text_next(const char **text)
@@ -206,6 +237,39 @@ void surface_bar(struct surface *surface, int y, int x, int w, double fraction)
         enum glyph glyph = halves >= 2 ? GLYPH_FILL : halves == 1 ? GLYPH_FILL_HALF : GLYPH_TRACK;
 
         surface_glyph(surface, y, x + i, glyph, halves >= 1 ? STYLE_FILL : STYLE_TRACK);
+    }
+}
+
+void surface_column(struct surface *surface, struct rect area, double fraction)
+{
+    const char32_t *levels = surface->utf8 ? utf8_levels : ascii_levels;
+    long steps = surface->utf8 ? 8 : 4;
+
+    if (!isfinite(fraction))
+        return;
+    long height = lround(fmin(fmax(fraction, 0), 1) * (double)(steps * area.h));
+    height = height < 1 ? 1 : height;
+    for (int y = area.y + area.h - 1; y >= area.y && height > 0; y--, height -= steps) {
+        long level = height < steps ? height : steps;
+
+        for (int x = area.x; x < area.x + area.w; x++)
+            surface_put(surface, y, x, levels[level - 1], STYLE_FILL);
+    }
+}
+
+void surface_parts(struct surface *surface, int y, int x, int w, const struct bar_part *parts,
+                   int count)
+{
+    double end = 0;
+    int from = 0;
+
+    /* Each part ends where the sum so far does, so that rounding never adds up. */
+    for (int i = 0; i < count; i++) {
+        end += isfinite(parts[i].fraction) ? fmax(parts[i].fraction, 0) : 0;
+        int to = (int)lround(fmin(end, 1) * w);
+
+        for (; from < to; from++)
+            surface_glyph(surface, y, x + from, parts[i].glyph, parts[i].style);
     }
 }
 

@@ -30,7 +30,11 @@ enum style {
     STYLE_FILL,  /* the full part of a bar */
     STYLE_TRACK, /* its empty part; axes and rules */
     STYLE_SERIES,
+    STYLE_SERIES_COMPANION, /* the other curve of the same run */
     STYLE_SERIES_MARKED,
+    STYLE_SERIES_MARKED_2,
+    STYLE_SERIES_MARKED_3,
+    STYLE_SERIES_MARKED_4,
     STYLE_SERIES_PAST,
     STYLE_COUNT
 };
@@ -46,18 +50,25 @@ enum glyph {
     GLYPH_AXIS_FLOOR,
     GLYPH_AXIS_CORNER,
     GLYPH_AXIS_FLOOR_TICK,
+    GLYPH_AXIS_MARK, /* on the floor: something happened here */
+    GLYPH_ABOVE,     /* a curve goes on beyond the top ... */
+    GLYPH_BELOW,     /* ... or the floor */
     GLYPH_BOX_TOP_LEFT,
     GLYPH_BOX_TOP_RIGHT,
     GLYPH_BOX_BOTTOM_LEFT,
     GLYPH_BOX_BOTTOM_RIGHT,
     GLYPH_BOX_ROW,
     GLYPH_BOX_SIDE,
+    GLYPH_COMPUTE, /* what a device's time goes into */
+    GLYPH_REDUCE,
+    GLYPH_WAIT,
     GLYPH_COUNT
 };
 
 struct cell {
     char32_t character; /* always one column wide */
     uint8_t style;      /* enum style */
+    uint16_t line;      /* of a list, from 1, for the mouse; 0: of none */
 };
 
 struct rect {
@@ -83,6 +94,10 @@ void surface_glyph(struct surface *surface, int y, int x, enum glyph glyph, enum
 /* Give `w` cells of a row another style and keep their characters. */
 void surface_restyle(struct surface *surface, int y, int x, int w, enum style style);
 void surface_fill(struct surface *surface, struct rect area, enum style style);
+/* Say that `w` cells of a row belong to line `line` (from 0) of a list, until they are filled. */
+void surface_mark_line(struct surface *surface, int y, int x, int w, int line);
+/* The line that a cell belongs to; -1: none. */
+int surface_line_at(const struct surface *surface, int y, int x);
 
 /*
  * Text in at most `w` columns from (y, x); what does not fit ends in an ellipsis. Control, wide,
@@ -98,6 +113,20 @@ void surface_right(struct surface *surface, int y, int x, int w, enum style styl
                    const char *text);
 /* A bar of `w` cells, `fraction` of it full (outside 0..1 is cut, NAN is empty). */
 void surface_bar(struct surface *surface, int y, int x, int w, double fraction);
+/*
+ * A column of bars, its foot in the last row of `area`, as wide as that: `fraction` of its height
+ * in steps of an eighth of a row (ASCII: a quarter). What is not known (NAN) is blank; anything
+ * that is known shows at least the lowest step.
+ */
+void surface_column(struct surface *surface, struct rect area, double fraction);
+/* A bar of parts that add up to at most 1, each with its own glyph and style. */
+struct bar_part {
+    double fraction;
+    enum glyph glyph;
+    enum style style;
+};
+void surface_parts(struct surface *surface, int y, int x, int w, const struct bar_part *parts,
+                   int count);
 /* Text over as many rows of `area` as it needs, broken between words. */
 void surface_paragraph(struct surface *surface, struct rect area, enum style style,
                        const char *text);

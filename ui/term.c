@@ -16,12 +16,15 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "ui/key.h"
+#include "ui/term_input.h"
 #include "ui/theme.h"
 
 /* <term.h> has macros by these names. */
 #undef columns
 #undef lines
+
+/* These need no terminal, or none that can place its cursor. */
+#define INSTEAD "use `dpartui train` or `dpartui screen` instead"
 
 enum { ESCAPE_DELAY_MS = 25, LEAVE_WAIT_MS = 200 };
 
@@ -32,6 +35,7 @@ struct terminal {
     const char *type; /* $TERM */
     struct preferences preferences;
     bool utf8;
+    struct term_input input;
     int colours; /* of the terminal */
     struct paint paint;
     int rows, columns;     /* of the terminal */
@@ -67,21 +71,20 @@ static const char *usable_terminal(struct error *err)
 
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         error_set(err, ERROR_USAGE,
-                  "the workbench needs a terminal and standard %s is none: use `dpartui "
-                  "train`, which also writes to files and pipes",
+                  "the workbench needs a terminal and standard %s is none: " INSTEAD,
                   isatty(STDIN_FILENO) ? "output" : "input");
         return NULL;
     }
     if (type == NULL || type[0] == '\0') {
         error_set(err, ERROR_USAGE,
                   "TERM is not set, so the workbench cannot tell what the terminal does: "
-                  "set it or use `dpartui train`");
+                  "set it or " INSTEAD);
         return NULL;
     }
     if (setupterm(type, STDOUT_FILENO, &status) != OK) {
         error_set(err, ERROR_USAGE,
                   "the terminal type TERM=%.64s is not known on this machine: set TERM to "
-                  "one that is (vt100, xterm) or use `dpartui train`",
+                  "one that is (vt100, xterm) or " INSTEAD,
                   type);
         return NULL;
     }
@@ -90,7 +93,7 @@ static const char *usable_terminal(struct error *err)
     if (!usable) {
         error_set(err, ERROR_USAGE,
                   "a terminal of type TERM=%.64s cannot place its cursor, which the "
-                  "workbench needs: use `dpartui train`",
+                  "workbench needs: " INSTEAD,
                   type);
         return NULL;
     }
@@ -143,8 +146,7 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     if (term->screen == NULL) {
         free(term);
         return error_set(err, ERROR_FAILED,
-                         "the terminal could not be set up (TERM=%.64s): use `dpartui train`",
-                         type);
+                         "the terminal could not be set up (TERM=%.64s): " INSTEAD, type);
     }
     term->keys = newpad(1, 1);
     if (term->keys == NULL) {
@@ -162,6 +164,8 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     term->colours = max_colors;
     term->out = open_output();
     choose_looks(term);
+    term_input_open(&term->input, term->keys, preferences->mouse);
+    term_input_report(&term->input, true);
     term->outside = term->everything = true;
     *out = term;
     return true;
@@ -179,6 +183,7 @@ void term_prefer(struct terminal *term, const struct preferences *preferences)
         choose_looks(term);
     if (!same_charset)
         term->utf8 = choose_utf8(preferences->charset, term->type);
+    term_input_mouse(&term->input, preferences->mouse);
     if (!same_looks || !same_charset)
         term->everything = true;
 }
@@ -215,6 +220,7 @@ bool term_close(struct terminal *term)
     if (term == NULL)
         return false;
     if (taken) {
+        term_input_report(&term->input, false);
         curs_set(1);
         endwin();
         if (term->keys != NULL)
@@ -319,37 +325,9 @@ void term_redraw(struct terminal *term)
     term->everything = true;
 }
 
-int term_key(struct terminal *term)
+bool term_next(struct terminal *term, struct term_event *event)
 {
-    static const struct {
-        wint_t curses;
-        int key;
-    } names[] = {
-        {KEY_UP, KEYCODE_UP},        {KEY_DOWN, KEYCODE_DOWN},
-        {KEY_LEFT, KEYCODE_LEFT},    {KEY_RIGHT, KEYCODE_RIGHT},
-        {KEY_BTAB, KEYCODE_BACKTAB}, {KEY_BACKSPACE, KEYCODE_BACKSPACE},
-        {KEY_DC, KEYCODE_DELETE},    {KEY_HOME, KEYCODE_HOME},
-        {KEY_END, KEYCODE_END},      {KEY_PPAGE, KEYCODE_PAGE_UP},
-        {KEY_ENTER, KEYCODE_ENTER},  {KEY_NPAGE, KEYCODE_PAGE_DOWN},
-    };
-    wint_t key;
-
-    switch (wget_wch(term->keys, &key)) {
-    case OK:
-        return key == '\r'              ? KEYCODE_ENTER
-               : key == 127 || key == 8 ? KEYCODE_BACKSPACE
-               : key > 0x10ffff         ? KEYCODE_OTHER
-                                        : (int)key;
-    case KEY_CODE_YES:
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-            if (names[i].curses == key)
-                return names[i].key;
-        if (key >= KEY_F(1) && key <= KEY_F(12))
-            return KEYCODE_F1 + (int)(key - KEY_F(1));
-        return KEYCODE_OTHER;
-    default:
-        return KEYCODE_NONE;
-    }
+    return term_input_next(&term->input, event);
 }
 
 void term_suspend(struct terminal *term)
@@ -358,6 +336,7 @@ void term_suspend(struct terminal *term)
     if (!term_flush(term))
         text_consume(&term->paint.out, term->paint.out.length);
     term->outside = true;
+    term_input_report(&term->input, false);
     curs_set(1);
     endwin();
 }
@@ -366,5 +345,6 @@ void term_resume(struct terminal *term)
 {
     reset_prog_mode();
     curs_set(0);
+    term_input_report(&term->input, true);
     term->everything = true;
 }

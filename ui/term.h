@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "ui/mouse.h"
 #include "ui/preferences.h"
 #include "ui/surface.h"
 
@@ -34,19 +35,30 @@ void term_size(struct terminal *term, int *rows, int *columns);
 /* Whether the terminal takes a frame now: a stopped one (Ctrl-S, a stalled line) does not, nor one
  * that has not taken all of the last. */
 bool term_writable(const struct terminal *term);
-/* The terminal is closed: reading it would return at once for ever. Asked when poll() reports
- * input but there is no key. */
+/* The terminal is closed: reading it would return at once for ever. To be asked when poll() reports
+ * input, before that is read. */
 bool term_gone(const struct terminal *term);
 
-/* Show a frame of the terminal's size: sends what changed since the last one, as far as the terminal
- * takes it; term_flush() sends the rest. Only when term_writable(). */
+/* Show a frame of the terminal's size: sends what changed since the last one, as far as the
+ * terminal takes it; term_flush() sends the rest. Only when term_writable(). */
 bool term_show(struct terminal *term, const struct surface *surface, struct error *err);
 /* The next frame is sent whole: what the terminal shows is anybody's guess. */
 void term_redraw(struct terminal *term);
 /* Send what is left of the last frame; false when the terminal has not taken all of it. */
 bool term_flush(struct terminal *term);
-/* The next key that was pressed, KEYCODE_NONE when there is none. */
-int term_key(struct terminal *term);
+/*
+ * What the user did. Pasted text comes whole, so that it can never be taken for keys, where the
+ * terminal marks it; it is valid until the next call.
+ */
+struct term_event {
+    enum { TERM_KEY, TERM_MOUSE, TERM_PASTE } kind;
+    int key;                /* of ui/key.h */
+    enum mouse_event mouse; /* at this cell */
+    int y, x;
+    const char *text; /* pasted; UTF-8 */
+};
+/* Take the next one; false when there is none. */
+bool term_next(struct terminal *term, struct term_event *event);
 
 /* Give the terminal back while the process is stopped, and take it over again; the next
  * term_show draws everything. */

@@ -10,7 +10,10 @@
 
 #include "ui/comparison.h"
 #include "ui/control.h"
+#include "ui/log_lines.h"
 #include "ui/overlay.h"
+#include "ui/run_chart.h"
+#include "ui/views/views.h"
 
 /* The engine sends a state at most this often; faster figures nobody can read. */
 #define WATCH_INTERVAL_S 1.0
@@ -71,6 +74,7 @@ bool ui_request(struct ui *ui, enum request request, json_t *params)
     }
     if (ui->requester.send(ui->requester.context, request, params, &err))
         return true;
+    ui_log_local(ui, LOG_ERROR, "%s was not sent: %s", request_method(request), err.text);
     ui_say(ui, true, "%s", err.text);
     return false;
 }
@@ -228,24 +232,30 @@ static void follow_up(struct ui *ui)
         else
             ui_say(ui, false, "run %ld goes on: press s to queue the next one", ui->state.live.run);
     }
+    chart_follow(ui);
     run_list_refresh(ui);
     ui_want_curves(ui);
 }
 
 void ui_connected(struct ui *ui)
 {
+    /* After a loss, also when another engine has been started meanwhile. */
+    if (ui->link_advice[0] != '\0')
+        ui_log_local(ui, LOG_INFO, "connected to an engine again");
     ui->link = LINK_UP;
     ui->link_advice[0] = '\0';
     ui->state.runs_stale = false;
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
     ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
     ui_request(ui, REQUEST_RUNS, NULL);
-    if (ui->view == VIEW_RUN)
-        run_details_ask(ui);
+    if (view_of(ui->view)->opened != NULL)
+        view_of(ui->view)->opened(ui);
 }
 
 void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
 {
+    if (link != ui->link || strcmp(advice, ui->link_advice) != 0)
+        ui_log_local(ui, link == LINK_LOST ? LOG_WARNING : LOG_ERROR, "%s", advice);
     ui->link = link;
     snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
     state_disconnected(&ui->state);
@@ -267,6 +277,9 @@ void ui_notification(struct ui *ui, const json_t *message)
     if (!state_notification(&ui->state, method, params, &err))
         ui_say(ui, true, "%s", err.text);
     run_details_event(ui, method, params);
+    if (strcmp(method, "log") == 0)
+        log_arrived(ui);
+    log_lost_devices(ui);
     control_event(ui, method, params);
     follow_up(ui);
 }
@@ -281,8 +294,10 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         if (request == REQUEST_SWEEP)
             sweep_refused(ui);
         /* A run that was deleted meanwhile has no curve; that is nobody's fault. */
-        if (request != REQUEST_SHOW)
-            ui_say(ui, true, "%s", failure->text);
+        if (request == REQUEST_SHOW)
+            return;
+        ui_log_local(ui, LOG_WARNING, "%s was refused: %s", request_method(request), failure->text);
+        ui_say(ui, true, "%s", failure->text);
         return;
     }
     switch (request) {

@@ -101,7 +101,9 @@ struct chart_choice {
     bool reading;    /* the cursor is shown ... */
     double cursor;   /* ... at this epoch */
     double from, to; /* epochs in sight; both 0: all */
-    bool fixed;      /* the y axis stays at low..high */
+    bool follow;     /* a part was in sight with the newest point: it stays in sight */
+    long front;      /* the run that this is about */
+    bool fixed;      /* the y axis stays as values from low to high made it */
     double low, high;
 };
 
@@ -162,6 +164,7 @@ struct ui {
     struct run_details details; /* of the run whose details were opened last */
     struct log_choice log;
     struct compare_choice compare;
+    bool picked; /* the last click has put the cursor into a line */
     struct {
         char text[512];
         bool bad;
@@ -188,6 +191,8 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
                const struct error *failure);
 /* A key of ui/key.h. */
 void ui_key(struct ui *ui, int key);
+/* Pasted text: what is typed into a prompt, and nothing without one. */
+void ui_paste(struct ui *ui, const char *text);
 
 /* Where keys go now: bits of enum context. */
 unsigned ui_contexts(const struct ui *ui);
@@ -198,6 +203,9 @@ bool ui_can(const struct ui *ui, enum action action);
 /* The same of the view below a prompt or question. */
 bool ui_can_below(const struct ui *ui, enum action action);
 void ui_act(struct ui *ui, enum action action);
+
+/* Leave the workbench, but first ask when settings are not saved; asked twice it just leaves. */
+void ui_leave(struct ui *ui);
 
 void ui_show_view(struct ui *ui, enum view_id view);
 /* Have a value typed; `text` to begin with. */
@@ -211,6 +219,9 @@ bool ui_request(struct ui *ui, enum request request, json_t *params);
 bool ui_request_run(struct ui *ui, enum request request, long run);
 
 void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Put an event of the workbench itself among the engine's messages. */
+void ui_log_local(struct ui *ui, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Is it known neither to wait nor to train any more? */
 bool run_has_ended(const struct state_run *run);

@@ -53,6 +53,9 @@ static void take_signals(struct workbench *w)
             term_suspend(w->term);
             term_resume(w->term);
             break;
+        case SIGINT:
+            ui_leave(&w->ui);
+            break;
         default:
             w->ended_by = number;
             break;
@@ -62,14 +65,32 @@ static void take_signals(struct workbench *w)
     }
 }
 
-static void take_keys(struct workbench *w)
+static void take_event(struct workbench *w, const struct term_event *event)
 {
-    int key = term_key(w->term);
+    switch (event->kind) {
+    case TERM_KEY:
+        ui_key(&w->ui, event->key);
+        break;
+    case TERM_MOUSE:
+        ui_mouse(&w->ui, w->surface.rows, w->surface.columns, event->y, event->x, event->mouse);
+        break;
+    case TERM_PASTE:
+        ui_paste(&w->ui, event->text);
+        break;
+    }
+}
 
-    if (key == KEYCODE_NONE && term_gone(w->term))
+static void take_events(struct workbench *w)
+{
+    struct term_event event;
+
+    /* Before anything is read: what was there may make no event yet. */
+    if (term_gone(w->term)) {
         w->terminal_gone = true;
-    for (; key != KEYCODE_NONE && !w->ui.quit; key = term_key(w->term)) {
-        ui_key(&w->ui, key);
+        return;
+    }
+    while (!w->ui.quit && term_next(w->term, &event)) {
+        take_event(w, &event);
         w->stale = true;
         if (!w->opening)
             w->not_before = 0;
@@ -153,7 +174,7 @@ static bool turn(struct workbench *w, struct error *err)
     if (ready > 0 && (fds[0].revents & (POLLERR | POLLHUP | POLLNVAL)))
         w->terminal_gone = true;
     else if (ready > 0 && (fds[0].revents & POLLIN))
-        take_keys(w);
+        take_events(w);
     take_news(w, link_step(w->link));
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/event_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,20 +16,34 @@ static const struct {
     {"go_on", "not to stop after this epoch"},
 };
 
+const char *retune_text(char *buffer, size_t size, const char *what, double from, double to,
+                        double step)
+{
+    const char *words = what;
+
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (strcmp(what, changes[i].what) == 0)
+            words = changes[i].words;
+    if (isfinite(from) && isfinite(to))
+        snprintf(buffer, size, "%s %.6g -> %.6g after step %.0f", words, from, to, step);
+    else
+        snprintf(buffer, size, "%s after step %.0f", words, step);
+    text_replace_controls(buffer);
+    return buffer;
+}
+
+static double number_of(const json_t *event, const char *key)
+{
+    const json_t *value = json_object_get(event, key);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 const char *event_retune_text(char *buffer, size_t size, const json_t *event)
 {
     const char *what = json_string_value(json_object_get(event, "what"));
-    const json_t *from = json_object_get(event, "from"), *to = json_object_get(event, "to");
-    long step = (long)json_integer_value(json_object_get(event, "step"));
-    const char *words = what ? what : "?";
-    for (size_t i = 0; what && i < sizeof changes / sizeof *changes; i++)
-        if (strcmp(what, changes[i].what) == 0)
-            words = changes[i].words;
-    if (json_is_number(from) && json_is_number(to))
-        snprintf(buffer, size, "%s %.6g -> %.6g after step %ld", words, json_number_value(from),
-                 json_number_value(to), step);
-    else
-        snprintf(buffer, size, "%s after step %ld", words, step);
-    text_replace_controls(buffer);
-    return buffer;
+
+    return retune_text(buffer, size, what ? what : "?", number_of(event, "from"),
+                       number_of(event, "to"),
+                       (double)json_integer_value(json_object_get(event, "step")));
 }

@@ -6,8 +6,13 @@
 #include <stddef.h>
 
 /*
- * A "retune" event in words: "lr 0.1 -> 0.05 after step 590", "paused after step 590". Into
- * `buffer` of `size` bytes, which is returned.
+ * A change of a run in words: "lr 0.1 -> 0.05 after step 590", "paused after step 590"; NAN for
+ * figures that mean nothing. Into `buffer` of `size` bytes, which is returned.
+ */
+const char *retune_text(char *buffer, size_t size, const char *what, double from, double to,
+                        double step);
+/*
+ * A "retune" event in the same words. Into `buffer` of `size` bytes, which is returned.
  */
 const char *event_retune_text(char *buffer, size_t size, const json_t *event);
 

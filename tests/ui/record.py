@@ -13,7 +13,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from fake_engine import FakeEngine  # noqa: E402
+from fake_engine import FakeEngine, list_devices  # noqa: E402
 
 
 class Recorder:
@@ -24,9 +24,6 @@ class Recorder:
         self.engine = FakeEngine(self.folder.name, **machine)
         self.lines = []
         self.last = 0
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.connect(self.engine.path)
-        self.file = self.socket.makefile('r')
 
     def history(self, *runs):
         for spec in runs:
@@ -52,6 +49,10 @@ class Recorder:
         return json.loads(self.lines[-1])
 
     def connect(self):
+        """From here on messages come, and have to be heard."""
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(self.engine.path)
+        self.file = self.socket.makefile('r')
         self.ask('hello', version='0.1.0')
         self.ask('watch', interval=1.0)
         self.hear()
@@ -75,8 +76,77 @@ class Recorder:
 
 
 ONE = {'devices': 'cpu:0', 'batch': 256, 'lr': 0.1, 'epochs': 10}
+ALIKE = dict(ONE, cpu_threads=1)
 TWO = {'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10}
 EIGHT = {'devices': 'cuda:0-7', 'batch': 2048, 'lr': 0.8, 'epochs': 20, 'model': 'resnet18'}
+
+
+def spend_time(engine):
+    """Say of the devices that train what their time goes into."""
+    for i, device in enumerate(engine.machine):
+        if device['device'] in engine.run(engine.live['run'])['devices']:
+            device.update(compute_s=7.8 - 0.1 * (i % 8), sync_s=1.2, wait_s=1.0 + 0.1 * (i % 8))
+
+
+def explain(run, slower=1.12):
+    """What an engine knows of its epochs besides: where their time went."""
+    devices = list_devices(run['spec']['devices'])
+    for point in run['epoch_events']:
+        seconds = point['seconds']
+        figures = []
+        for i, name in enumerate(devices):
+            # The last device is the slowest: the others wait for it.
+            compute = seconds * (0.93 if i == len(devices) - 1 else 0.93 / slower)
+            reduce = seconds * (0.03 if len(devices) > 1 else 0)
+            figures.append({'device': name, 'rows': 60000 // len(devices),
+                            'samples_per_s': 60000 / len(devices) / compute,
+                            'compute_s': compute, 'sync_s': reduce,
+                            'wait_s': seconds - compute - reduce})
+        point.setdefault('lr', run['lr'])
+        point.update(eval_s=0.08 * seconds, devices=figures, rows=60000)
+
+
+SHORT = {'batch': 256, 'lr': 0.1, 'epochs': 4, 'momentum': 0.9, 'weight_decay': 5e-4, 'seed': 1,
+         'split': 'chunk', 'sync': 'allreduce', 'sync_bn': False, 'dtype': 'f32',
+         'init': 'normal:0.01', 'order': 'shuffle', 'cpu_threads': 1, 'data_dir': None,
+         'train_rows': 0, 'test_rows': 0, 'max_steps': 0, 'save': None, 'log': None}
+
+
+def many_runs(recorder):
+    """Twenty runs in every state, the newest ones waiting."""
+    engine = recorder.engine
+    for i in range(17):
+        spec = dict(SHORT, devices='cpu:0-%d' % (i % 4) if i % 4 else 'cpu:0',
+                    batch=256 << i % 4, lr=0.1 * 2 ** (i % 4), seed=i + 1,
+                    model='resnet18' if i % 3 == 1 else 'smallnet',
+                    sync='central' if i == 6 else 'allreduce')
+        if i == 9:
+            recorder.train(dict(spec, lr=50.0), 1)
+            engine.end('failed', 'the loss is not a number since step 471 of epoch 2 (it was 2.31 '
+                       'at step 1 and 8.1e+36 at step 470): start again with a lower learning rate,'
+                       ' such as 0.1, or with --init default, which suits networks without BatchNorm')
+        elif i == 12:
+            recorder.train(spec, 2)
+            engine.end('stopped')
+        else:
+            recorder.history(spec)
+        explain(engine.run(i + 1))
+        engine.run(i + 1)['note'] = {3: 'baseline for the four devices', 6: 'is central slower?',
+                                     9: 'far too high on purpose'}.get(i)
+    recorder.train(dict(SHORT, devices='cpu:0-1', batch=512, lr=0.2, epochs=10,
+                        note='lr lowered by hand'), 3)
+    explain(engine.run(18))
+    engine.do_set_lr({'run': 18, 'lr': 0.05})
+    engine.epoch()
+    engine.step(60)
+    engine.do_pause({'run': 18})
+    engine.do_resume({'run': 18})
+    engine.do_set_epochs({'run': 18, 'epochs': 12})
+    engine.epoch()
+    engine.step(60)
+    explain(engine.run(18))
+    for devices in ('cpu:0', 'cpu:0-3'):
+        engine.submit(dict(SHORT, devices=devices, model='resnet18', data='cifar10'))
 
 
 def main():
@@ -116,6 +186,92 @@ def main():
     recorder.show_all()
     recorder.save(folder, 'train-8')
 
+    recorder = Recorder(cpus=0)
+    recorder.connect()
+    recorder.save(folder, 'devices-0')
+
+    recorder = Recorder(cpus=16)
+    recorder.train({'devices': 'cpu:0-15', 'batch': 1000, 'lr': 0.4, 'epochs': 10}, 2)
+    spend_time(recorder.engine)
+    recorder.engine.step(118)
+    recorder.connect()
+    recorder.show_all()
+    for _ in range(12):
+        recorder.engine.step()
+        recorder.hear()
+    recorder.save(folder, 'train-16')
+
+    recorder = Recorder(cpus=2, gpus=64)
+    recorder.train(dict(EIGHT, devices='cuda:0-63', batch=16384), 1)
+    spend_time(recorder.engine)
+    recorder.engine.step(60)
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'train-64')
+
+    recorder = Recorder(cpus=1, gpus=2)
+    recorder.train(dict(EIGHT, devices='cuda:0-1', batch=257), 2)
+    spend_time(recorder.engine)
+    recorder.engine.step(60)
+    recorder.connect()
+    recorder.show_all()
+    for _ in range(20):
+        recorder.engine.step(2)
+        recorder.hear()
+    recorder.engine.live.update(status='paused', stop_after_epoch=True)
+    recorder.engine.say_state()
+    recorder.hear()
+    recorder.save(folder, 'sensors')
+
+    recorder = Recorder(cpus=2, gpus=4)
+    recorder.train(dict(EIGHT, devices='cuda:0-3', batch=1024), 7)
+    recorder.engine.step(60)
+    recorder.connect()
+    recorder.show_all()
+    recorder.engine.lose('cuda:2', 'the GPU has fallen off the bus (Xid 79): restart the machine')
+    recorder.hear()
+    recorder.save(folder, 'device-lost')
+
+    recorder = Recorder()
+    recorder.connect()
+    recorder.engine.say('info', 1, 'resnet18 on fashion-mnist, 4 devices')
+    recorder.engine.clock += 1000
+    recorder.engine.say('warning', 1, 'cuda:1 is slower than the others: its clock is held back by '
+                        'its power cap, 1755 of 1980 MHz; the other devices wait for it in every '
+                        'step')
+    recorder.engine.clock += 86400
+    recorder.engine.say('error', 1, 'cuda:2: the GPU has fallen off the bus (Xid 79)')
+    recorder.engine.say('info', None, 'ready for the next run')
+    recorder.hear_until('ready for')
+    recorder.save(folder, 'log')
+
+    recorder = Recorder()
+    recorder.history(ALIKE, dict(ALIKE, devices='cpu:0-1'),
+                     dict(ALIKE, devices='cpu:0-1', batch=512, lr=0.2))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'compare-2')
+
+    recorder = Recorder(cpus=2, gpus=8)
+    short = dict(EIGHT, epochs=3)
+    for count in (1, 2, 4, 8):
+        recorder.history(dict(short, devices='cuda:0-%d' % (count - 1), batch=256, lr=0.1))
+    for count in (2, 4, 8):
+        recorder.history(dict(short, devices='cuda:0-%d' % (count - 1), batch=256 * count,
+                              lr=0.1 * count))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'compare-8')
+
+    recorder = Recorder(cpus=4)
+    sweep = dict(ALIKE, note='sweep: fixed batch 256 on 1-2-4 devices')
+    recorder.history(sweep)
+    recorder.train(dict(sweep, devices='cpu:0-1'), 3)
+    recorder.engine.submit(dict(sweep, devices='cpu:0-3', model='smallnet', data='fashion-mnist'))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'sweep')
+
     recorder = Recorder()
     recorder.history(ONE, TWO, dict(TWO, sync='central'))
     recorder.train(dict(ONE, lr=50.0), 2)
@@ -125,6 +281,28 @@ def main():
     recorder.connect()
     recorder.show_all()
     recorder.save(folder, 'finished')
+
+    recorder = Recorder()
+    recorder.history(ONE, TWO, dict(ONE, lr=0.4), dict(TWO, sync='central'))
+    recorder.train(TWO, 2)
+    recorder.engine.step(118)
+    recorder.engine.do_set_lr({'run': 5, 'lr': 0.05})
+    recorder.engine.epoch()
+    recorder.engine.do_pause({'run': 5})
+    recorder.engine.do_resume({'run': 5})
+    recorder.engine.step(90)
+    recorder.connect()
+    recorder.show_all()
+    recorder.engine.step(20)
+    recorder.hear_until('"epoch_step": 110')
+    recorder.save(folder, 'curves')
+
+    recorder = Recorder(cpus=4)
+    many_runs(recorder)
+    recorder.connect()
+    for number in (4, 7, 10, 13, 18, 20):
+        recorder.ask('show', run=number)
+    recorder.save(folder, 'runs')
 
 
 if __name__ == '__main__':

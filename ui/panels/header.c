@@ -5,8 +5,9 @@
 #include <stdio.h>
 
 #include "ui/format.h"
+#include "ui/views/views.h"
 
-enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 10 };
+enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 14 };
 
 /* Pieces of the line, never more than PARTS; the ones with the highest `drop` go when the line is
  * too short. */
@@ -98,12 +99,39 @@ static void add_run(const struct ui *ui, struct line *line)
     part->bar = true;
     snprintf(part->text, sizeof part->text, "%4s", figure_percent(&figure, progress(live)));
     if (live->status == RUN_PAUSED) {
-        part = add(line, STYLE_WARNING, 2);
+        part = add(line, STYLE_WARNING, 1);
         snprintf(part->text, sizeof part->text, "paused");
-    } else if (isfinite(live->eta_s)) {
+    }
+    if (live->stop_after_epoch) {
+        part = add(line, STYLE_WARNING, 1);
+        snprintf(part->text, sizeof part->text, "stops after epoch");
+    } else if (live->status != RUN_PAUSED && isfinite(live->eta_s)) {
         part = add(line, STYLE_NORMAL, 2);
         snprintf(part->text, sizeof part->text, "%s left", figure_duration(&figure, live->eta_s));
     }
+}
+
+/* Devices that failed under a run are nothing to look for in a list. */
+static void add_lost(const struct ui *ui, struct line *line)
+{
+    const struct state_device *first = NULL;
+    char name[16];
+    int lost = 0;
+
+    for (int i = 0; i < ui->state.device_count; i++) {
+        if (!ui->state.devices[i].lost)
+            continue;
+        first = first != NULL ? first : &ui->state.devices[i];
+        lost++;
+    }
+    if (first == NULL)
+        return;
+    struct part *part = add(line, STYLE_BAD, 1);
+    if (lost == 1)
+        snprintf(part->text, sizeof part->text, "%s %s", device_id_text(first->id, name),
+                 first->available ? "failed" : "lost");
+    else
+        snprintf(part->text, sizeof part->text, "%d devices lost", lost);
 }
 
 static void add_link(const struct ui *ui, struct line *line)
@@ -116,10 +144,12 @@ static void add_link(const struct ui *ui, struct line *line)
         break;
     case LINK_LOST:
         part->style = STYLE_BAD;
+        part->drop = 0;
         snprintf(part->text, sizeof part->text, "engine lost, trying to reach it");
         break;
     case LINK_NO_ENGINE:
         part->style = STYLE_BAD;
+        part->drop = 0;
         snprintf(part->text, sizeof part->text, "no engine");
         break;
     case LINK_UP:
@@ -141,18 +171,25 @@ static void add_link(const struct ui *ui, struct line *line)
 bool panel_header(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct line line = {.count = 0};
-    struct part *name = add(&line, STYLE_STRONG, 1);
+    const char *title = view_of(ui->view)->title;
+    struct part *part = add(&line, STYLE_STRONG, 3);
     int x = area.x;
 
     (void)err;
-    snprintf(name->text, sizeof name->text, "dpartui");
+    snprintf(part->text, sizeof part->text, "dpartui");
+    if (title != NULL) {
+        part = add(&line, STYLE_FOCUS, 1);
+        snprintf(part->text, sizeof part->text, "%s", title);
+    }
     if (ui->link == LINK_UP && ui->state.live.run != 0)
         add_run(ui, &line);
+    if (ui->link == LINK_UP)
+        add_lost(ui, &line);
     add_link(ui, &line);
     fit(&line, area.w);
     int spare = area.w - line_width(&line);
     for (int i = 0; i < line.count; i++) {
-        const struct part *part = &line.parts[i];
+        part = &line.parts[i];
 
         if (part->bar) {
             int width = BAR_LEAST + (spare > BAR_MOST - BAR_LEAST ? BAR_MOST - BAR_LEAST : spare);

@@ -160,15 +160,16 @@ void run_hint(const struct ui *ui, char *buffer, size_t size)
     else if (run->note[0] != '\0')
         snprintf(buffer, size, "run %ld: %s", run->run, run->note);
     else if (place == 0)
-        snprintf(buffer, size, "run %ld is the next one; x takes it out of the queue", run->run);
+        snprintf(buffer, size, "run %ld is the next one of the queue", run->run);
     else if (place > 0)
-        snprintf(buffer, size, "run %ld waits behind %d other%s; K and J move it", run->run, place,
+        snprintf(buffer, size, "run %ld waits behind %d other%s", run->run, place,
                  place == 1 ? "" : "s");
     else if (run->status == RUN_LOST)
         snprintf(buffer, size, "run %ld went on when the engine was lost", run->run);
     else
-        snprintf(buffer, size, "run %ld: %s on %s, %s, %s", run->run, run->model, run->data,
-                 run->split[0] != '\0' ? run->split : "-", run->sync[0] != '\0' ? run->sync : "-");
+        snprintf(buffer, size, "run %ld: %s on %s%s%s%s%s", run->run, run->model, run->data,
+                 run->split[0] != '\0' ? ", " : "", run->split, run->sync[0] != '\0' ? ", " : "",
+                 run->sync);
 }
 
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,

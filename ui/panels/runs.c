@@ -38,6 +38,7 @@ bool panel_runs(const struct ui *ui, struct surface *surface, struct rect area, 
         int y = area.y + 1 + i - first;
 
         run_row(ui, surface, area, y, columns, places, ui_run_line(ui, i));
+        surface_mark_line(surface, y, area.x, area.w, i);
         if (i == line && panel_focused(ui, PANEL_RUNS))
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }

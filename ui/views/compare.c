@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "ui/control.h"
 #include "ui/format.h"
@@ -38,15 +38,11 @@ static void heading(const struct comparison *comparison, char *buffer, size_t si
     const struct compare_series *series = &comparison->series[0];
     const struct state_run *anchor = comparison->anchor;
     int threads = series->anchor.threads;
-    struct figure batch, lr;
-    char tail[96] = "";
+    char tail[48] = "";
 
     if (threads > 0 && !series->threads_differ)
         snprintf(tail, sizeof tail, ", %d thread%s each", threads, threads == 1 ? "" : "s");
-    if (comparison->count == 1 && series->kind == COMPARE_FIXED)
-        snprintf(tail + strlen(tail), sizeof tail - strlen(tail), ", batch %s, lr %s",
-                 figure_whole(&batch, series->batch), figure_short(&lr, series->lr));
-    snprintf(buffer, size, "%s on %s, %s, %s%s held", anchor->model, anchor->data,
+    snprintf(buffer, size, "Held equal: %s on %s, %s, %s%s", anchor->model, anchor->data,
              anchor->split[0] != '\0' ? anchor->split : "-",
              anchor->sync[0] != '\0' ? anchor->sync : "-", tail);
 }
@@ -67,7 +63,10 @@ static void limit(const struct ui *ui, const struct compare_row *row, char *buff
              figure_percent(&wait, run->setting.wait_share));
 }
 
-/* The row that the words are about: that in focus, else the one with the most devices. */
+/*
+ * The row that the words are about: that in focus, else the one with the most devices that ran.
+ * NULL for an anchor of which not even devices and batch are known.
+ */
 static const struct compare_row *row_in_question(const struct ui *ui,
                                                  const struct comparison *comparison,
                                                  const struct compare_series **series)
@@ -75,10 +74,14 @@ static const struct compare_row *row_in_question(const struct ui *ui,
     const struct compare_row *row =
         comparison_row(comparison, comparison_line(ui, comparison), series);
 
-    if (row != NULL && *series != NULL && row != &(*series)->rows[0])
+    if (row == NULL)
+        *series = &comparison->series[0];
+    int last = (*series)->count > 0 ? (*series)->count - 1 : 0;
+    if (row != NULL && isfinite(row->speed_up) && row != &(*series)->rows[0])
         return row;
-    *series = row != NULL ? *series : &comparison->series[0];
-    return &(*series)->rows[(*series)->count - 1];
+    while (last > 0 && !isfinite((*series)->rows[last].speed_up))
+        last--;
+    return last >= 0 ? &(*series)->rows[last] : NULL;
 }
 
 static void say_progress(const struct ui *ui, struct notes *notes)
@@ -112,13 +115,15 @@ static void make_notes(const struct ui *ui, const struct comparison *comparison,
 {
     const struct compare_series *series = NULL;
     const struct compare_row *row = row_in_question(ui, comparison, &series);
-    char text[NOTE_SIZE];
+    char text[NOTE_SIZE] = "";
 
     notes->count = 0;
-    compare_sentence(series, row, text, sizeof text);
-    if (text[0] != '\0')
-        snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
-    limit(ui, row, text, sizeof text);
+    if (row != NULL) {
+        compare_sentence(series, row, text, sizeof text);
+        if (text[0] != '\0')
+            snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
+        limit(ui, row, text, sizeof text);
+    }
     if (series->threads_differ)
         snprintf(note(notes, STYLE_WARNING), NOTE_SIZE,
                  "Threads per CPU device differ, so more than their number does: w trains alike");
@@ -139,18 +144,26 @@ static void draw_advice(const struct ui *ui, const struct comparison *comparison
                         struct surface *surface, struct rect area)
 {
     const char *model = ui->form.spec.model;
+    struct device_list devices;
     char text[256];
 
+    sweep_devices(ui, &devices);
+    char *names = devices.count > 1 ? device_list_text(&devices) : NULL;
     if (ui->link != LINK_UP && comparison->anchor == NULL)
         snprintf(text, sizeof text, "%s",
                  ui->link == LINK_STARTING ? "Starting the engine" : ui->link_advice);
     else
-        snprintf(text, sizeof text,
-                 "%s. Mark runs in R with Space, or press w to train %s on 1, 2 and more devices.",
-                 comparison->anchor == NULL ? "There are no runs yet"
-                                            : "No like run on another number of devices yet",
-                 model != NULL ? model : "the form");
+        snprintf(text, sizeof text, "%s to train %s on %s%s%s.",
+                 comparison->anchor == NULL
+                     ? "There are no runs yet. Press w"
+                     : "No run like this on another number of devices yet. Mark other runs in R "
+                       "with Space, or press w",
+                 model != NULL ? model : "the next run",
+                 devices.count > 2 ? "1, 2 and more devices" : "1 and 2 devices",
+                 names != NULL ? " of " : "; choose them on the dashboard (D)",
+                 names != NULL ? names : "");
     surface_paragraph(surface, area, STYLE_NORMAL, text);
+    free(names);
 }
 
 /* Chart or, while a sweep is asked about, its plan. */
@@ -172,58 +185,83 @@ static bool draw_lower(const struct ui *ui, const struct comparison *comparison,
     return area.h < CHART_LEAST || compare_chart_draw(ui, comparison, surface, area, err);
 }
 
-/* How many rows the table gets of those above the chart. */
-static int table_rows(const struct ui *ui, const struct comparison *comparison, int rows, int notes)
+/* How many rows the table gets of those above the chart or the plan. */
+static int table_rows(const struct ui *ui, const struct comparison *comparison, int rows)
 {
-    int wanted = comparison->anchor != NULL ? compare_table_rows(comparison) : 0;
+    int wanted = compare_table_rows(comparison);
     int lower = sweep_is_asked(ui) ? compare_plan_rows(ui) : CHART_LEAST;
-    int room = rows - notes;
+    int least = sweep_is_asked(ui) ? 0 : 5;
 
-    /* The chart stays as long as a few lines of the table do. */
-    if (wanted > room - lower && room - lower >= 5)
-        wanted = room - lower;
-    return wanted < room ? wanted : room;
+    /* The chart stays as long as a few lines of the table do; a plan has to be read. */
+    if (wanted > rows - lower && rows - lower >= least)
+        wanted = rows - lower;
+    if (wanted > rows)
+        wanted = rows;
+    return sweep_is_asked(ui) && rows < lower ? 0 : wanted;
+}
+
+/* Table, words and chart, one below the other. */
+static bool draw_stack(const struct ui *ui, const struct comparison *comparison,
+                       const struct notes *notes, struct surface *surface, struct rect area,
+                       struct error *err)
+{
+    int words = sweep_is_asked(ui) ? 0 : notes->count;
+    int table = table_rows(ui, comparison, area.h - words);
+
+    if (table > 0)
+        compare_table_draw(ui, comparison, surface, (struct rect){area.y, area.x, table, area.w});
+    else
+        table = 0;
+    area.y += table;
+    area.h -= table;
+    if (words > 0)
+        draw_notes(notes, surface, area);
+    area.y += words;
+    area.h -= words;
+    return draw_lower(ui, comparison, surface, area, err);
+}
+
+/* Table and words with the plan below on the left, the chart on the right. */
+static bool draw_wide(const struct ui *ui, const struct comparison *comparison,
+                      const struct notes *notes, struct surface *surface, struct rect area,
+                      struct error *err)
+{
+    struct rect left = {area.y, area.x, area.h, TABLE_WIDTH};
+    struct rect right = {area.y, area.x + TABLE_WIDTH + 3, area.h, area.w - TABLE_WIDTH - 3};
+    int table = compare_table_rows(comparison), words = notes->count + 2;
+
+    if (table > area.h - words)
+        table = area.h - words;
+    left.h = table > 0 ? table : 0;
+    if (left.h > 0)
+        compare_table_draw(ui, comparison, surface, left);
+    left = (struct rect){area.y + left.h + 1, area.x, area.h - left.h - 1, TABLE_WIDTH};
+    draw_notes(notes, surface, left);
+    left.y += notes->count + 1;
+    left.h -= notes->count + 1;
+    if (sweep_is_asked(ui))
+        compare_plan_draw(ui, surface, left);
+    for (int y = area.y; y < area.y + area.h; y++)
+        surface_glyph(surface, y, right.x - 2, GLYPH_RULE, STYLE_TRACK);
+    return compare_chart_draw(ui, comparison, surface, right, err);
 }
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct comparison comparison;
-    struct notes notes = {0};
-    bool wide = area.w >= WIDE;
-    struct rect left = {area.y, area.x, area.h, wide ? TABLE_WIDTH : area.w}, lower = left;
+    struct notes notes;
     char text[256];
 
     comparison_make(ui, &comparison);
-    if (comparison.anchor != NULL) {
-        heading(&comparison, text, sizeof text);
-        surface_text(surface, left.y++, left.x, area.w, STYLE_LABEL, text);
-        left.h--;
-        make_notes(ui, &comparison, &notes);
-    }
-    struct rect table = left;
-    table.h = wide ? left.h - notes.count : table_rows(ui, &comparison, left.h, notes.count);
-    if (wide && table.h > compare_table_rows(&comparison))
-        table.h = compare_table_rows(&comparison);
-    if (table.h > 0 && comparison.anchor != NULL)
-        compare_table_draw(ui, &comparison, surface, table);
-    table.h = table.h > 0 ? table.h : 0;
-    int used = table.h + (wide && notes.count > 0 ? 1 : 0);
-    draw_notes(&notes, surface, (struct rect){left.y + used, left.x, left.h - used, left.w});
-    used += notes.count;
-    lower = (struct rect){left.y + used, left.x, left.h - used, left.w};
-    if (wide && comparison_says_something(&comparison)) {
-        struct rect right = {left.y, left.x + TABLE_WIDTH + 3, left.h, area.w - TABLE_WIDTH - 3};
-
-        for (int y = left.y; y < left.y + left.h; y++)
-            surface_glyph(surface, y, right.x - 2, GLYPH_RULE, STYLE_TRACK);
-        if (sweep_is_asked(ui)) {
-            lower.y++;
-            lower.h--;
-            compare_plan_draw(ui, surface, lower);
-        }
-        return compare_chart_draw(ui, &comparison, surface, right, err);
-    }
-    return draw_lower(ui, &comparison, surface, lower, err);
+    if (comparison.anchor == NULL)
+        return draw_lower(ui, &comparison, surface, area, err);
+    heading(&comparison, text, sizeof text);
+    surface_text(surface, area.y++, area.x, area.w, STYLE_LABEL, text);
+    area.h--;
+    make_notes(ui, &comparison, &notes);
+    return area.w >= WIDE && comparison_says_something(&comparison)
+               ? draw_wide(ui, &comparison, &notes, surface, area, err)
+               : draw_stack(ui, &comparison, &notes, surface, area, err);
 }
 
 static void hint(const struct ui *ui, char *buffer, size_t size)
@@ -238,7 +276,9 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
                  "run %ld; %d more like it: mark another one in R to see that instead",
                  row->run.run, row->others);
     else if (comparison_says_something(&comparison))
-        snprintf(buffer, size, "speed-up, efficiency and change are against the fewest devices");
+        snprintf(buffer, size,
+                 "c: another figure; speed-up, eff. and change are against the "
+                 "fewest devices");
 }
 
 static bool can(const struct ui *ui, enum action action)
@@ -292,6 +332,18 @@ static bool act(struct ui *ui, enum action action)
     }
 }
 
+static void pick(struct ui *ui, int line)
+{
+    struct comparison comparison;
+
+    comparison_make(ui, &comparison);
+    const struct compare_row *row = comparison_row(&comparison, line, NULL);
+    if (row == NULL)
+        return;
+    ui->line = line;
+    ui->selected_run = row->run.run;
+}
+
 const struct view view_compare = {
     .name = "compare",
     .title = "Compare",
@@ -299,6 +351,7 @@ const struct view view_compare = {
     .draw = draw,
     .can = can,
     .act = act,
+    .pick = pick,
     .hint = hint,
     .opened = comparison_open,
 };

@@ -109,14 +109,16 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
     const struct compare_series *front = &comparison->series[0];
     struct chart_point points[2][COMPARE_ROWS], ideal[COMPARE_ROWS];
     struct chart_series curves[3];
-    int most = most_devices(comparison), count = 0;
+    int most = most_devices(comparison), count = 1;
 
     comparison_row(comparison, comparison_line(ui, comparison), &front);
-    curves[count++] = (struct chart_series){
+    curves[0] = (struct chart_series){
         .points = ideal,
         .count = make_ideal(front, figure, most, ideal),
-        .rank = SERIES_PAST,
+        .rank = SERIES_REFERENCE,
         .name = figure == COMPARE_ACCURACY ? "base" : "ideal",
+        .last = NAN,
+        .best = NAN,
     };
     for (int i = 0; i < comparison->count; i++)
         if (&comparison->series[i] != front)
@@ -133,6 +135,7 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
         .y_floor = 0,
         .y_top = figures[figure].top,
         .decimals = figures[figure].decimals,
+        .canvas = ui->preferences.canvas,
         .series = curves,
         .count = count,
     };

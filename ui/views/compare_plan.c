@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,22 +10,25 @@
 
 enum { WIDTH = 72 };
 
-/* Batch, lr and rows a device of one way; "-" with a reason in `why` for a run that cannot be. */
-static void way(const struct sweep *plan, enum compare_kind kind, int which, char *buffer,
-                size_t size, struct error *why)
+/* Batch, lr and where there is room rows a device of one way; "-" with the reason in `why`. */
+static void way(const struct sweep *plan, enum compare_kind kind, int which, bool brief,
+                char *buffer, size_t size, struct error *why)
 {
     struct sweep sweep = *plan; /* borrows the spec */
-    struct figure lr;
+    struct figure batch = {"-"}, lr = {"-"}, rows = {"-"};
     struct spec spec;
 
     sweep.kind = kind;
-    if (!sweep_spec(&sweep, which, &spec, why)) {
-        snprintf(buffer, size, "%8s %8s %8s", "-", "-", "-");
-        return;
+    if (sweep_spec(&sweep, which, &spec, why)) {
+        figure_whole(&batch, (double)spec.batch);
+        figure_short(&lr, spec.lr);
+        figure_whole(&rows, ceil((double)spec.batch / spec.devices.count));
+        spec_free(&spec);
     }
-    snprintf(buffer, size, "%8ld %8s %8ld", spec.batch, figure_short(&lr, spec.lr),
-             (spec.batch + spec.devices.count - 1) / spec.devices.count);
-    spec_free(&spec);
+    if (brief)
+        snprintf(buffer, size, "%7s %7s", batch.text, lr.text);
+    else
+        snprintf(buffer, size, "%8s %8s %8s", batch.text, lr.text, rows.text);
 }
 
 int compare_plan_rows(const struct ui *ui)
@@ -36,14 +40,19 @@ static void draw_run(const struct sweep *sweep, int which, struct surface *surfa
                      struct rect area, int y, struct error *why)
 {
     struct device_list first = sweep->spec.devices;
-    char fixed[48], growing[48];
+    bool brief = area.w < WIDTH;
+    char fixed[128], growing[128];
 
     first.count = sweep->devices[which];
     char *names = device_list_text(&first);
-    way(sweep, COMPARE_FIXED, which, fixed, sizeof fixed, why);
-    way(sweep, COMPARE_GROWING, which, growing, sizeof growing, why);
-    surface_format(surface, y, area.x, area.w, STYLE_NORMAL, "%3d %-14.14s%s  %s",
-                   sweep->devices[which], names != NULL ? names : "-", fixed, growing);
+    way(sweep, COMPARE_FIXED, which, brief, fixed, sizeof fixed, why);
+    way(sweep, COMPARE_GROWING, which, brief, growing, sizeof growing, why);
+    int width = brief ? 6 : 14;
+    surface_format(surface, y, area.x, 3, STYLE_NORMAL, "%3d", sweep->devices[which]);
+    if (area.w > 4 + width)
+        surface_text(surface, y, area.x + 4, width, STYLE_NORMAL, names != NULL ? names : "-");
+    surface_format(surface, y, area.x + 4 + width, area.w - 4 - width, STYLE_NORMAL, "%s  %s",
+                   fixed, growing);
     free(names);
 }
 
@@ -78,10 +87,16 @@ void compare_plan_draw(const struct ui *ui, struct surface *surface, struct rect
     char text[256];
 
     area.w = area.w < WIDTH ? area.w : WIDTH;
+    bool brief = area.w < WIDTH;
+
     if (y < end)
-        surface_format(surface, y++, area.x, area.w, STYLE_STRONG, "%-18s%26s  %26s", "The sweep",
-                       "f: fixed batch", "g: batch and lr grow");
-    if (y < end)
+        surface_format(surface, y++, area.x, area.w, STYLE_STRONG,
+                       brief ? "%-10s%15s  %15s" : "%-18s%26s  %26s", "The sweep", "f: fixed batch",
+                       brief ? "g: both grow" : "g: batch and lr grow");
+    if (y < end && brief)
+        surface_format(surface, y++, area.x, area.w, STYLE_LABEL, "%-10s%7s %7s  %7s %7s",
+                       "devices", "batch", "lr", "batch", "lr");
+    else if (y < end)
         surface_format(surface, y++, area.x, area.w, STYLE_LABEL, "%-18s%8s %8s %8s  %8s %8s %8s",
                        "devices", "batch", "lr", "of each", "batch", "lr", "of each");
     for (int i = 0; i < sweep->count; i++)

@@ -163,6 +163,7 @@ void compare_table_draw(const struct ui *ui, const struct comparison *comparison
             if (at < first || at >= first + visible)
                 continue;
             draw_row(ui, series, &series->rows[j], surface, area, y, places);
+            surface_mark_line(surface, y, area.x, area.w, line);
             if (line == focus)
                 surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
         }

@@ -4,6 +4,8 @@
 
 #include "ui/control.h"
 #include "ui/format.h"
+#include "ui/panels/device_parts.h"
+#include "ui/run_chart.h"
 #include "ui/views/views.h"
 
 static const struct {
@@ -16,6 +18,16 @@ static const struct {
     {offsetof(struct layout, runs), panel_runs},
 };
 
+/* With several devices at work, what they do together is worth a line. */
+static bool wants_totals(const struct ui *ui)
+{
+    int working = 0;
+
+    for (int i = 0; i < ui->state.device_count; i++)
+        working += ui->state.devices[i].in_run;
+    return working > 1;
+}
+
 struct layout dashboard_layout(const struct ui *ui, int rows, int columns)
 {
     struct form_device devices[FORM_MAX_DEVICES];
@@ -23,6 +35,7 @@ struct layout dashboard_layout(const struct ui *ui, int rows, int columns)
         .rows = rows,
         .columns = columns,
         .devices = form_devices(&ui->form, &ui->state, devices),
+        .totals = wants_totals(ui),
         .runs = ui->state.run_count,
         .fields = FORM_FIELDS,
         .focus = ui->focus,
@@ -47,21 +60,12 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     return true;
 }
 
-static void device_hint(const struct ui *ui, char *buffer, size_t size)
+static void focused_device_hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_device devices[FORM_MAX_DEVICES];
-    int count = form_devices(&ui->form, &ui->state, devices);
-    char name[16];
 
-    buffer[0] = '\0';
-    if (ui->device_line >= count)
-        return;
-    const struct form_device *device = &devices[ui->device_line];
-    device_id_text(device->id, name);
-    if (device->known != NULL && device->known->reason[0] != '\0')
-        snprintf(buffer, size, "%s: %s", name, device->known->reason);
-    else if (device->known != NULL)
-        snprintf(buffer, size, "%s: %s", name, device->known->name);
+    if (ui->device_line < form_devices(&ui->form, &ui->state, devices))
+        device_hint(&devices[ui->device_line], buffer, size);
 }
 
 static void hint(const struct ui *ui, char *buffer, size_t size)
@@ -80,7 +84,22 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
     else if (ui->focus == PANEL_RUNS)
         run_hint(ui, buffer, size);
     else if (ui->focus == PANEL_DEVICES)
-        device_hint(ui, buffer, size);
+        focused_device_hint(ui, buffer, size);
+    else if (ui->focus == PANEL_CHART)
+        run_chart_hint(ui, buffer, size);
+}
+
+/* Of the panel in focus. */
+static void pick(struct ui *ui, int line)
+{
+    const struct state_run *run = ui_run_line(ui, line);
+
+    if (ui->focus == PANEL_DEVICES)
+        ui->device_line = line;
+    else if (ui->focus == PANEL_FORM && line < FORM_FIELDS)
+        ui->form.field = (enum form_field)line;
+    else if (ui->focus == PANEL_RUNS && run != NULL)
+        ui->selected_run = run->run;
 }
 
 const struct view view_dashboard = {
@@ -88,5 +107,6 @@ const struct view view_dashboard = {
     .draw = draw,
     .can = dashboard_can,
     .act = dashboard_act,
+    .pick = pick,
     .hint = hint,
 };

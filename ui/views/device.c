@@ -1,12 +1,277 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/format.h"
+#include "ui/panels/device_parts.h"
 #include "ui/views/views.h"
+
+/* Everything that is known of the device in focus, and why the rest is not. */
+
+enum {
+    LABEL_WIDTH = 13,
+    TEXT_WIDTH = 70,   /* of labels and values with the chart beside them */
+    BESIDE_FROM = 120, /* columns of the screen from which it stands there */
+    CHART_LEAST = 4,   /* rows with its title */
+    CHART_MOST = 14,
+    BELOW_FROM = 8, /* rows left below them from which it stands there all the same */
+    AXIS_WIDTH = 6, /* "100% " and the axis */
+    LINES = 40,
+    PAGE = 8, /* lines that PageDown goes on */
+};
+
+struct line {
+    const char *label;
+    char value[200];
+    enum style style;
+};
+
+struct page {
+    const struct state_device *device;
+    int width; /* for the values */
+    struct line lines[LINES];
+    int count;
+};
+
+/* A value takes as many lines as it needs. */
+static void add(struct page *page, enum style style, const char *label, const char *value)
+{
+    while (page->count < LINES) {
+        struct line *line = &page->lines[page->count++];
+        size_t length = text_line_length(value, page->width);
+
+        *line = (struct line){.label = label, .style = style};
+        snprintf(line->value, sizeof line->value, "%.*s", (int)length, value);
+        label = "";
+        value += length;
+        value += strspn(value, " ");
+        if (*value == '\0')
+            return;
+    }
+}
+
+/* A figure as text, or "-" and the engine's reason; `name` is that of docs/protocol.md. */
+static void add_figure(struct page *page, const char *label, const char *name, const char *value,
+                       const char *unit)
+{
+    const char *reason = json_string_value(json_object_get(page->device->missing, name));
+    char text[200];
+
+    if (strcmp(value, "-") != 0) {
+        snprintf(text, sizeof text, "%s%s", value, unit);
+        add(page, STYLE_NORMAL, label, text);
+        return;
+    }
+    snprintf(text, sizeof text, "-  %s", reason != NULL ? reason : "the engine does not say why");
+    add(page, STYLE_LABEL, label, text);
+}
+
+static void add_hardware(struct page *page)
+{
+    const struct state_device *device = page->device;
+    struct figure figure;
+    char text[80];
+
+    add_figure(page, "load", "load", figure_percent(&figure, device->load), "");
+    add_figure(page, "memory", isfinite(device->memory_used) ? "memory_total" : "memory_used",
+               figure_memory(&figure, device->memory_used, device->memory_total), "");
+    add_figure(page, "temperature", "temperature_c", temperature_text(device, text, sizeof text),
+               "");
+    add_figure(page, "power", "power_w", power_text(device, text, sizeof text), "");
+    add_figure(page, "clock", "clock_mhz", clock_text(device, text, sizeof text), " MHz");
+    add_figure(page, "throttle", "throttle", throttle_text(device), "");
+    if (device->throttle[0] != '\0')
+        page->lines[page->count - 1].style = STYLE_WARNING;
+    snprintf(text, sizeof text, "%s in, ", figure_count(&figure, device->pcie_rx));
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s out",
+             figure_count(&figure, device->pcie_tx));
+    add_figure(page, "PCIe", "pcie_rx",
+               isfinite(device->pcie_rx) || isfinite(device->pcie_tx) ? text : "-", " bytes/s");
+}
+
+/* A figure of the run with its unit, and how much of the whole it is. */
+static void add_part(struct page *page, const char *label, const char *name, double part,
+                     const char *unit, double whole, const char *of)
+{
+    struct figure value, percent;
+    char behind[64];
+
+    snprintf(behind, sizeof behind, "%s, %s of %s", unit, figure_percent(&percent, part / whole),
+             of);
+    add_figure(page, label, name,
+               unit[0] == '\0' ? figure_whole(&value, part) : figure_count(&value, part),
+               whole > 0 ? behind : unit);
+}
+
+/* What it does in the run that goes on, and its part of what all of them do. */
+static void add_run(struct page *page, const struct state *state)
+{
+    const struct state_device *device = page->device;
+    double rows = 0, speed = 0, time = device->compute_s + device->sync_s + device->wait_s;
+
+    add(page, device_state_style(device), "state", device->state[0] != '\0' ? device->state : "-");
+    if (!device->in_run)
+        return;
+    for (int i = 0; i < state->device_count; i++)
+        if (state->devices[i].in_run) {
+            rows += state->devices[i].rows;
+            speed += state->devices[i].samples_per_s;
+        }
+    add_part(page, "rows", "rows", device->rows, "", rows, "the mini-batch");
+    add_part(page, "speed", "samples_per_s", device->samples_per_s, " samples/s", speed,
+             "all devices'");
+    add_part(page, "computing", "compute_s", device->compute_s, " s", time, "this epoch");
+    add_part(page, "reducing", "sync_s", device->sync_s, " s", time, "it");
+    add_part(page, "waiting", "wait_s", device->wait_s, " s", time, "it");
+}
+
+static void fill_page(const struct ui *ui, const struct form_device *focused, struct page *page)
+{
+    const struct state_device *device = focused->known;
+    enum style style;
+    char text[200];
+    const char *trouble = device_trouble(focused, &style, text, sizeof text);
+
+    page->device = device;
+    if (device != NULL && device->name[0] != '\0')
+        add(page, STYLE_NORMAL, "hardware", device->name);
+    if (trouble != NULL)
+        add(page, style, device != NULL ? "not usable" : "hardware", trouble);
+    if (device != NULL && !device->available)
+        add(page, STYLE_LABEL, "what to do",
+            "choose others; or mend it, end the engine (dpartui engine stop) and start another");
+    if (device == NULL && focused->id.kind == DEVICE_CPU)
+        add(page, STYLE_LABEL, "figures", "come with a run that uses it");
+    add(page, focused->chosen ? STYLE_STRONG : STYLE_NORMAL, "next run",
+        focused->chosen ? "uses it" : "does not use it");
+    if (device == NULL || !device->available)
+        return;
+    add_run(page, &ui->state);
+    add_hardware(page);
+}
+
+/* The loads of the past with the newest in figures. */
+static void draw_chart(struct surface *surface, struct rect area, const struct state_device *device)
+{
+    int width = area.w - AXIS_WIDTH;
+    struct rect inside = {area.y + 1, area.x + AXIS_WIDTH, area.h - 1, width};
+    struct figure figure;
+
+    if (area.h < CHART_LEAST || width < 10)
+        return;
+    surface_format(surface, area.y, area.x, area.w, STYLE_STRONG, "Load  %s",
+                   figure_percent(&figure, device->load));
+    for (int y = inside.y; y < inside.y + inside.h; y++)
+        surface_glyph(surface, y, inside.x - 1, GLYPH_AXIS_SIDE, STYLE_TRACK);
+    surface_text(surface, inside.y, area.x, 4, STYLE_LABEL, "100%");
+    surface_text(surface, inside.y + inside.h - 1, area.x, 4, STYLE_LABEL, "  0%");
+    draw_history(surface, inside, device);
+}
+
+/* The devices that can be chosen and the one in focus among them; -1: there is none. */
+static int focused_device(const struct ui *ui, struct form_device *devices, int *count)
+{
+    *count = form_devices(&ui->form, &ui->state, devices);
+    return ui->device_line < *count ? ui->device_line : *count - 1;
+}
+
+static void draw_lines(const struct page *page, struct surface *surface, struct rect area,
+                       int first)
+{
+    for (int i = first; i < page->count && i - first < area.h; i++) {
+        const struct line *line = &page->lines[i];
+        int y = area.y + i - first;
+        int label = LABEL_WIDTH < area.w ? LABEL_WIDTH : area.w;
+
+        surface_text(surface, y, area.x, label - 1, STYLE_LABEL, line->label);
+        surface_text(surface, y, area.x + label, area.w - label, line->style, line->value);
+    }
+}
+
+/* The name of the device, which one of how many it is, and how to see more of it. */
+static void draw_title(const struct form_device *device, struct surface *surface, struct rect area,
+                       int number, int count, bool more)
+{
+    char name[16], where[64];
+
+    snprintf(where, sizeof where, "%sUp Down: device %d of %d", more ? "PageDown: more  " : "",
+             number + 1, count);
+    surface_right(surface, area.y, area.x, area.w, STYLE_LABEL, where);
+    surface_text(surface, area.y, area.x, area.w, STYLE_STRONG, device_id_text(device->id, name));
+}
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
-    (void)ui;
+    struct form_device devices[FORM_MAX_DEVICES];
+    struct page page = {0};
+    int count, focused = focused_device(ui, devices, &count);
+
     (void)err;
-    surface_text(surface, area.y, area.x, area.w, STYLE_STRONG, "Device");
+    if (focused < 0) {
+        surface_text(surface, area.y, area.x, area.w, STYLE_LABEL,
+                     "The devices are known when the engine is there.");
+        return true;
+    }
+    struct rect text = {area.y + 1, area.x, area.h - 1, area.w}, chart = text;
+    page.width = area.w - LABEL_WIDTH > 10 ? area.w - LABEL_WIDTH : 10;
+    fill_page(ui, &devices[focused], &page);
+    if (area.w >= BESIDE_FROM && text.h < page.count + BELOW_FROM) {
+        page.count = 0;
+        page.width = TEXT_WIDTH - LABEL_WIDTH - 1;
+        fill_page(ui, &devices[focused], &page);
+        text.w = TEXT_WIDTH;
+        chart.x += text.w;
+        chart.w -= text.w;
+    } else {
+        text.h = page.count < text.h ? page.count : text.h;
+        chart.y += text.h + 1;
+        chart.h -= text.h + 1;
+    }
+    chart.h = chart.h < CHART_MOST ? chart.h : CHART_MOST;
+    int first = page.count - text.h < ui->line ? page.count - text.h : ui->line;
+    first = first < 0 ? 0 : first;
+    draw_title(&devices[focused], surface, area, focused, count, first + text.h < page.count);
+    draw_lines(&page, surface, text, first);
+    if (page.device != NULL && page.device->available)
+        draw_chart(surface, chart, page.device);
     return true;
+}
+
+/* Up and Down go from device to device, pages through the figures where there are too many. */
+static bool act(struct ui *ui, enum action action)
+{
+    struct form_device devices[FORM_MAX_DEVICES];
+    struct page page = {0};
+    int count, focused = focused_device(ui, devices, &count);
+
+    switch (action) {
+    case ACTION_UP:
+    case ACTION_DOWN:
+    case ACTION_FIRST:
+    case ACTION_LAST:
+        ui->device_line = list_move(focused, count, 1, action);
+        ui->line = 0;
+        return true;
+    case ACTION_PAGE_UP:
+    case ACTION_PAGE_DOWN:
+        page.width = TEXT_WIDTH;
+        if (focused >= 0)
+            fill_page(ui, &devices[focused], &page);
+        ui->line = list_move(ui->line, page.count, PAGE, action);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void hint(const struct ui *ui, char *buffer, size_t size)
+{
+    struct form_device devices[FORM_MAX_DEVICES];
+    int count, focused = focused_device(ui, devices, &count);
+
+    if (focused >= 0)
+        device_hint(&devices[focused], buffer, size);
 }
 
 const struct view view_device = {
@@ -14,4 +279,6 @@ const struct view view_device = {
     .title = "Device",
     .contexts = CONTEXT_DEVICE,
     .draw = draw,
+    .act = act,
+    .hint = hint,
 };

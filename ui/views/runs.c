@@ -16,12 +16,12 @@ enum {
 
 static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_NUMBER] = {"run", 5, 7, true, 0},
-    [RUN_COLUMN_MODEL] = {"model", 8, 16, false, 6},
-    [RUN_COLUMN_DATA] = {"data", 8, 16, false, 9},
-    [RUN_COLUMN_DEVICES] = {"devices", 7, 16, false, 2},
+    [RUN_COLUMN_MODEL] = {"model", 8, 12, false, 6},
+    [RUN_COLUMN_DATA] = {"data", 8, 13, false, 9},
+    [RUN_COLUMN_DEVICES] = {"devices", 7, 12, false, 2},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 3},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 4},
-    [RUN_COLUMN_EPOCHS] = {"epochs", 6, 9, true, 5},
+    [RUN_COLUMN_EPOCHS] = {"epochs", 6, 7, true, 5},
     [RUN_COLUMN_TEST_ACC] = {"test acc", 8, 0, true, 0},
     [RUN_COLUMN_BEST_ACC] = {"best", 5, 8, true, 8},
     [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 2},
@@ -29,8 +29,8 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_SPEED_UP] = {"speed-up", 8, 0, true, 3},
     [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
     [RUN_COLUMN_STARTED] = {"started", 11, 0, false, 10},
-    [RUN_COLUMN_SPLIT] = {"split", 8, 12, false, 13},
-    [RUN_COLUMN_SYNC] = {"sync", 9, 16, false, 12},
+    [RUN_COLUMN_SPLIT] = {"split", 8, 0, false, 13},
+    [RUN_COLUMN_SYNC] = {"sync", 9, 0, false, 12},
     [RUN_COLUMN_NOTE] = {"note", 12, 60, false, 11},
 };
 
@@ -82,6 +82,8 @@ static void draw_summary(const struct ui *ui, struct surface *surface, struct re
         x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d run%s", count,
                             count == 1 ? "" : "s");
     }
+    if (count == 0)
+        return;
     if (ui->mark_count > 0)
         x += surface_format(surface, area.y, x, end - x, STYLE_NORMAL, ", %d marked *",
                             ui->mark_count);
@@ -125,6 +127,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
         if (run == NULL)
             continue;
         run_row(ui, surface, area, y, chosen, places, run);
+        surface_mark_line(surface, y, area.x, area.w, i);
         if (i == line)
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
@@ -156,9 +159,19 @@ static bool can(const struct ui *ui, enum action action)
     case ACTION_SORT:
     case ACTION_REVERSE:
         return ui->state.run_count > 0;
+    case ACTION_VIEW_RUNS:
+        return false; /* this is it */
     default:
         return true;
     }
+}
+
+static void pick(struct ui *ui, int line)
+{
+    const struct state_run *run = run_list_run(&ui->list, &ui->state, line);
+
+    if (run != NULL)
+        ui->selected_run = run->run;
 }
 
 const struct view view_runs = {
@@ -168,6 +181,7 @@ const struct view view_runs = {
     .draw = draw,
     .can = can,
     .act = run_list_act,
+    .pick = pick,
     .hint = hint,
     .opened = run_list_refresh,
 };

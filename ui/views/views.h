@@ -19,10 +19,15 @@ struct view {
     bool (*can)(const struct ui *ui, enum action action);
     /* Do it; false when it is none of this view's. */
     bool (*act)(struct ui *ui, enum action action);
+    /* Put the cursor into a line of those that its drawing has marked (surface_mark_line). NULL: it
+     * is ui->line. */
+    void (*pick)(struct ui *ui, int line);
     /* The line under the view while there is no message: about what is in focus. May be NULL. */
     void (*hint)(const struct ui *ui, char *buffer, size_t size);
     /* It comes to the screen: ask the engine for what it needs. May be NULL. */
     void (*opened)(struct ui *ui);
+    /* It leaves the screen. May be NULL. */
+    void (*left)(struct ui *ui);
 };
 
 extern const struct view view_dashboard, view_runs, view_run, view_compare, view_log, view_settings,

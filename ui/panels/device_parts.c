@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/panels/device_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/format.h"
+
+enum { FULL_LABEL = 11 }; /* columns of "[x] cuda:12" */
+
+struct device_times device_times(const struct state_device *device)
+{
+    double all = device->compute_s + device->sync_s + device->wait_s;
+
+    if (!(all > 0))
+        return (struct device_times){NAN, NAN, NAN};
+    return (struct device_times){device->compute_s / all, device->sync_s / all,
+                                 device->wait_s / all};
+}
+
+void draw_times(struct surface *surface, int y, int x, int w, const struct device_times *times)
+{
+    const struct bar_part parts[] = {
+        {times->compute, GLYPH_COMPUTE, STYLE_FILL},
+        {times->reduce, GLYPH_REDUCE, STYLE_WARNING},
+        {times->wait, GLYPH_WAIT, STYLE_TRACK},
+    };
+
+    if (w > 0 && !isfinite(times->compute))
+        surface_text(surface, y, x, w, STYLE_LABEL, "-");
+    else
+        surface_parts(surface, y, x, w, parts, 3);
+}
+
+void draw_load(struct surface *surface, int y, int x, int w, const struct state_device *device,
+               enum load_style style)
+{
+    if (style == LOAD_SPARKLINE)
+        draw_history(surface, (struct rect){y, x, 1, w}, device);
+    else if (style == LOAD_BAR)
+        surface_bar(surface, y, x, w, device->load);
+}
+
+void draw_history(struct surface *surface, struct rect area, const struct state_device *device)
+{
+    long width = area.w < STATE_HISTORY ? area.w : STATE_HISTORY,
+         newest = device->history_count - 1;
+
+    for (long column = 0; column < width; column++) {
+        /* The newest sample whose place is this column. */
+        long age = (newest - column) % width;
+        long sample = newest - (age < 0 ? age + width : age);
+
+        struct rect place = {area.y, area.x + (int)column, area.h, 1};
+
+        /* Blanks of the curve's own style, so that a new sample changes no style on its way. */
+        surface_fill(surface, place, STYLE_FILL);
+        if (sample >= 0 && column != (newest + 1) % width)
+            surface_column(surface, place, (double)device->history[sample % STATE_HISTORY]);
+    }
+}
+
+void device_label(const struct form_device *device, int width, char *buffer, size_t size)
+{
+    char name[16];
+
+    snprintf(buffer, size, width < FULL_LABEL ? "%c %s" : "[%c] %s", device->chosen ? 'x' : ' ',
+             device_id_text(device->id, name));
+}
+
+const char *device_trouble(const struct form_device *device, enum style *style, char *buffer,
+                           size_t size)
+{
+    const struct state_device *known = device->known;
+    bool cpu = device->id.kind == DEVICE_CPU;
+
+    *style = cpu ? STYLE_LABEL : STYLE_WARNING;
+    if (known == NULL)
+        return cpu ? "shares the cores with the others" : "not on this machine";
+    if (known->lost) {
+        *style = STYLE_BAD;
+        snprintf(buffer, size, "%s: %s", known->available ? "failed" : "lost",
+                 known->reason[0] != '\0' ? known->reason : "no reason is known");
+        return buffer;
+    }
+    if (known->available)
+        return NULL;
+    return known->reason[0] != '\0' ? known->reason : "not available";
+}
+
+enum style device_state_style(const struct state_device *device)
+{
+    if (device->lost)
+        return STYLE_BAD;
+    return strcmp(device->state, "train") == 0 || strcmp(device->state, "eval") == 0 ? STYLE_GOOD
+                                                                                     : STYLE_LABEL;
+}
+
+void device_hint(const struct form_device *device, char *buffer, size_t size)
+{
+    struct figure compute, reduce, wait;
+    enum style style;
+    char name[16], text[200], power[80];
+    const char *trouble = device_trouble(device, &style, text, sizeof text);
+
+    device_id_text(device->id, name);
+    if (trouble != NULL) {
+        snprintf(buffer, size, "%s: %s", name, trouble);
+        return;
+    }
+    struct device_times times = device_times(device->known);
+    int length = snprintf(buffer, size, "%s %s", name, device->known->name);
+    if (isfinite(times.compute) && (size_t)length < size)
+        length += snprintf(
+            buffer + length, size - (size_t)length, ": computing %s, reducing %s, waiting %s",
+            figure_percent(&compute, times.compute), figure_percent(&reduce, times.reduce),
+            figure_percent(&wait, times.wait));
+    if (isfinite(device->known->temperature_c) && (size_t)length < size)
+        length += snprintf(buffer + length, size - (size_t)length, "; %s",
+                           temperature_text(device->known, text, sizeof text));
+    if (isfinite(device->known->power_w) && (size_t)length < size)
+        snprintf(buffer + length, size - (size_t)length, "; %s",
+                 power_text(device->known, power, sizeof power));
+}
+
+double device_most_rows(const struct form_device *devices, int count)
+{
+    double most = NAN;
+
+    for (int i = 0; i < count; i++)
+        if (devices[i].known != NULL)
+            most = fmax(most, devices[i].known->rows);
+    return most;
+}
+
+const char *temperature_text(const struct state_device *device, char *buffer, size_t size)
+{
+    struct figure figure;
+
+    snprintf(buffer, size, isfinite(device->temperature_c) ? "%s C" : "%s",
+             figure_whole(&figure, device->temperature_c));
+    return buffer;
+}
+
+const char *power_text(const struct state_device *device, char *buffer, size_t size)
+{
+    struct figure now, limit;
+
+    if (!isfinite(device->power_w))
+        return "-";
+    if (isfinite(device->power_limit_w))
+        snprintf(buffer, size, "%s/%s W", figure_whole(&now, device->power_w),
+                 figure_whole(&limit, device->power_limit_w));
+    else
+        snprintf(buffer, size, "%s W", figure_whole(&now, device->power_w));
+    return buffer;
+}
+
+const char *clock_text(const struct state_device *device, char *buffer, size_t size)
+{
+    struct figure now, most;
+
+    if (!isfinite(device->clock_mhz))
+        return "-";
+    if (isfinite(device->clock_max_mhz))
+        snprintf(buffer, size, "%s/%s", figure_whole(&now, device->clock_mhz),
+                 figure_whole(&most, device->clock_max_mhz));
+    else
+        snprintf(buffer, size, "%s", figure_whole(&now, device->clock_mhz));
+    return buffer;
+}
+
+const char *throttle_text(const struct state_device *device)
+{
+    if (!device->throttle_known)
+        return "-";
+    return device->throttle[0] != '\0' ? device->throttle : "none";
+}
