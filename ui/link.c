@@ -30,6 +30,7 @@ struct link {
     bool had_engine;             /* one was connected before */
     bool started;                /* an engine was started and has not answered yet */
     double give_up;              /* when it should have */
+    bool more;                   /* messages may be here that poll() knows nothing of */
     double retry, wait; /* the next attempt to connect, and the pause before the one after */
 };
 
@@ -143,7 +144,9 @@ bool link_quiet(const struct link *link)
 
 double link_deadline(const struct link *link)
 {
-    return link->client != NULL ? INFINITY : link->retry;
+    if (link->client == NULL)
+        return link->retry;
+    return link->more ? 0 : INFINITY;
 }
 
 static void start_engine(struct link *link)
@@ -279,6 +282,7 @@ enum news link_step(struct link *link)
                    ? NEWS_FULL
                    : NEWS_NONE;
     link->ui->want_engine = false;
+    link->more = true;
     for (int i = 0; i < MESSAGES_A_STEP; i++) {
         struct error err = ERROR_INIT;
         json_t *message = NULL;
@@ -287,8 +291,10 @@ enum news link_step(struct link *link)
             lost(link);
             return NEWS_FULL;
         }
-        if (message == NULL)
+        if (message == NULL) {
+            link->more = false;
             break;
+        }
         take_message(link, message);
         if (!is_point(message))
             news = NEWS_FULL;
