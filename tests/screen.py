@@ -187,18 +187,20 @@ class Workbench(WorkbenchCase):
 
     def test_stop_and_go_on(self):
         self.engine()
-        t = self.start('utf8', job=True)
+        t = self.start('utf8', 'mouse=yes', job=True)
         t.expect('engine 4242 idle')
         t.settle()
         picture = t.screen.dump()
         t.keys('Ctrl-Z')
         t.expect('[stopped]')
         self.assertFalse(t.screen.alternate)
+        self.assertEqual(t.screen.modes, set())
         self.assertTrue(t.screen.cursor_shown)
         os.write(t.fd, b'fg\n')
         t.wait(lambda: t.screen.alternate, 'the screen')
         t.settle()
         self.assertEqual(t.screen.dump(), picture)
+        self.assertEqual(t.screen.modes, {1000, 1006, 2004})
         t.keys('q')
         self.assertEqual(t.exit_status(), 0)
 

@@ -223,6 +223,23 @@ START_TEST(the_page_follows_the_screen)
 }
 END_TEST
 
+START_TEST(what_will_be_overridden_is_said)
+{
+    replay_keys(&replay, "S");
+    go_to("train.batch");
+    ck_assert(screen_has("batch: rows of a mini-batch"));
+    replay.keeper.entry[replay.ui.line].above = format("99");
+    replay.keeper.entry[replay.ui.line].above_source = SOURCE_ENVIRONMENT;
+    expect("train.batch", "99", false);
+    ck_assert(screen_has("environment"));
+    ck_assert(screen_has("batch: DPARTUI_BATCH wins over what is saved, at the next start"));
+    replay.keeper.entry[replay.ui.line].above_source = SOURCE_COMMAND_LINE;
+    replay_keys(&replay, "+");
+    expect("train.batch", "198", true);
+    ck_assert(screen_has("batch: the command line wins over what is saved"));
+}
+END_TEST
+
 START_TEST(without_a_keeper_there_is_a_word)
 {
     replay.ui.keeper = NULL;
@@ -249,6 +266,7 @@ int main(void)
     tcase_add_test(tests, quitting_can_save);
     tcase_add_test(tests, asked_twice_it_leaves);
     tcase_add_test(tests, the_page_follows_the_screen);
+    tcase_add_test(tests, what_will_be_overridden_is_said);
     tcase_add_test(tests, without_a_keeper_there_is_a_word);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

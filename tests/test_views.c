@@ -36,6 +36,7 @@ static const struct {
     {"settings-wrong", "idle", "S<End><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Enter>0<Enter>",
      LINK_UP},
     {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
+    {"settings-no-engine", NULL, "S", LINK_NO_ENGINE},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
     {"chart-both", "curves", "2b", LINK_UP},
     {"chart-cursor", "curves", "3<Tab><Tab><Tab><Left><PageUp><PageUp><Right>", LINK_UP},

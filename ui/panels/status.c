@@ -28,12 +28,18 @@ static void draw_prompt(const struct ui *ui, struct surface *surface, struct rec
         surface_text(surface, area.y, x, end - x, STYLE_LABEL, ui->prompt->hint);
 }
 
+/* Is it more pressing that there is no engine than what is in focus? Settings need none. */
+static bool misses_engine(const struct ui *ui)
+{
+    return (ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE) && ui->view != VIEW_SETTINGS;
+}
+
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     const struct view *view = view_of(ui->view);
 
     buffer[0] = '\0';
-    if (ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE)
+    if (misses_engine(ui))
         snprintf(buffer, size, "%s", ui->link_advice);
     else if (view->hint != NULL)
         view->hint(ui, buffer, size);
@@ -52,10 +58,9 @@ bool panel_status(const struct ui *ui, struct surface *surface, struct rect area
         surface_text(surface, area.y, area.x, area.w, ui->message.bad ? STYLE_BAD : STYLE_NORMAL,
                      ui->message.text);
     } else {
-        bool lost = ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
-
         hint(ui, buffer, sizeof buffer);
-        surface_text(surface, area.y, area.x, area.w, lost ? STYLE_WARNING : STYLE_LABEL, buffer);
+        surface_text(surface, area.y, area.x, area.w,
+                     misses_engine(ui) ? STYLE_WARNING : STYLE_LABEL, buffer);
     }
     return true;
 }
