@@ -279,6 +279,15 @@ static void take_message(struct link *link, const json_t *message)
     ui_answer(link->ui, request, result, &failure);
 }
 
+static enum news weigh(const json_t *message)
+{
+    const char *method = json_string_value(json_object_get(message, "method"));
+
+    if (is_point(message))
+        return NEWS_SMALL;
+    return method != NULL && strcmp(method, "state") == 0 ? NEWS_STATE : NEWS_FULL;
+}
+
 enum news link_step(struct link *link)
 {
     enum news news = NEWS_NONE;
@@ -302,10 +311,8 @@ enum news link_step(struct link *link)
             break;
         }
         take_message(link, message);
-        if (!is_point(message))
-            news = NEWS_FULL;
-        else if (news == NEWS_NONE)
-            news = NEWS_SMALL;
+        enum news weight = weigh(message);
+        news = weight > news ? weight : news;
         json_decref(message);
     }
     return news;
