@@ -132,8 +132,8 @@ static void compare_device(const struct state *state, struct state_device *devic
     device->load = settled(before->load, device->load, device->in_run ? 0.02 : 0.08);
     device->memory_used = settled(before->memory_used, device->memory_used,
                                   device->memory_total * (device->in_run ? 0.005 : 0.02));
-    device->samples_per_s = settled(before->samples_per_s, device->samples_per_s,
-                                    device->samples_per_s * 0.02);
+    device->samples_per_s =
+        settled(before->samples_per_s, device->samples_per_s, device->samples_per_s * 0.02);
     memcpy(device->history, before->history, sizeof device->history);
     device->history_count = before->history_count;
 }
