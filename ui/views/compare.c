@@ -257,7 +257,8 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
         return draw_lower(ui, &comparison, surface, area, err);
     heading(&comparison, text, sizeof text);
     surface_text(surface, area.y++, area.x, area.w, STYLE_LABEL, text);
-    area.h--;
+    if (--area.h == 0)
+        return true;
     make_notes(ui, &comparison, &notes);
     return area.w >= WIDE && comparison_says_something(&comparison)
                ? draw_wide(ui, &comparison, &notes, surface, area, err)
