@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/suites.h"
 #include "ui/sweep.h"
 
 /* A run whose speed on `devices` is `speed`, all else as in every other. */
@@ -361,9 +362,5 @@ int main(void)
     tcase_add_test(tests, sweeps_that_cannot_be);
     tcase_add_test(tests, time_of_an_epoch);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

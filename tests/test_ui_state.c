@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 #include "ui/control.h"
 
@@ -289,9 +290,5 @@ int main(void)
     tcase_add_test(tests, not_while_another_run_goes_on);
     tcase_add_test(tests, every_action_has_a_key_of_its_own);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }
