@@ -16,7 +16,8 @@
 #define LOST_RETRY_S    0.5
 #define LOST_RETRY_MOST 5.0
 
-enum { PENDING = 64, MESSAGES_A_STEP = 256 };
+/* Far more than are ever open: a comparison asks for each of its runs at once. */
+enum { PENDING = 512, MESSAGES_A_STEP = 256 };
 
 struct link {
     struct ui *ui;
@@ -34,7 +35,7 @@ struct link {
     double retry, wait; /* the next attempt to connect, and the pause before the one after */
 };
 
-/* A ring would do; so few are ever open that the oldest is simply forgotten. */
+/* The oldest gives way: an engine that leaves so many open will not answer it either. */
 static void remember(struct link *link, long id, enum request request)
 {
     if (link->pending_count == PENDING) {
