@@ -395,7 +395,7 @@ class Workbench(WorkbenchCase):
         time.sleep(0.5)
         self.click(t, 'epochs')
         self.click(t, 'epochs')
-        t.expect('leave as it was')
+        t.expect('cancel')
         self.click(t, 'Esc leave')
         t.keys('Ctrl-C')
         self.assertEqual(t.exit_status(), 0)
