@@ -396,7 +396,7 @@ class Workbench(WorkbenchCase):
         self.click(t, 'epochs')
         self.click(t, 'epochs')
         t.expect('cancel')
-        self.click(t, 'Esc leave')
+        self.click(t, 'Esc cancel')
         t.keys('Ctrl-C')
         self.assertEqual(t.exit_status(), 0)
         self.assert_restored(t)
