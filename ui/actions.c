@@ -322,7 +322,7 @@ static const struct action_entry table[] = {
      {'c'},
      4,
      "chart",
-     "chart: the next of its six figures"},
+     "chart: the next figure"},
 
     {ACTION_VIEW_DASHBOARD,
      "dashboard",
