@@ -85,6 +85,26 @@ class Pictures(unittest.TestCase):
         keyed = self.good('--replay', RECORDED, '--keys', '?')
         self.assertIn('start the next run', keyed)
 
+    def golden(self, name, which):
+        """A part of a file that the tests of the views write and compare."""
+        with open(os.path.join(HERE, 'ui', 'golden', name)) as file:
+            parts = file.read().split('== ')
+        return next(part.partition('\n')[2] for part in parts if part.startswith(which + '\n'))
+
+    def test_recordings_show_what_the_tests_of_the_views_saw(self):
+        for recording, golden, view in (
+                ('machine-2', 'matrix/dashboard-2.txt', 'dashboard'),
+                ('machine-16', 'matrix/dashboard-16.txt', 'dashboard'),
+                ('machine-8', 'matrix/compare-8.txt', 'compare'),
+                ('machine-0', 'matrix/runs-0.txt', 'runs'),
+                ('diverged', 'states/diverged.txt', 'dashboard'),
+                ('engine-lost', 'states/engine-lost.txt', 'dashboard')):
+            for charset in ('ascii', 'utf8'):
+                with self.subTest(recording=recording, view=view, charset=charset):
+                    picture = self.good('--replay', os.path.join(HERE, 'ui', recording + '.jsonl'),
+                                        '--view', view, '--size', '80x24', '--charset', charset)
+                    self.assertEqual(picture, self.golden(golden, '80x24 ' + charset))
+
     def test_colours(self):
         plain = self.good('--replay', RECORDED)
         for colours, pattern in (('256', r'38;5;\d+'), ('8', r'3[0-7]m'), ('0', r'\[0;1m')):

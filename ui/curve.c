@@ -52,7 +52,10 @@ double retune_epoch(const struct state_run *run, const struct retune *retune)
     bool fine = run->fine_count > 0;
     const struct epoch_point *points = fine ? run->fine : run->points;
     int low = 0, high = fine ? run->fine_count : run->point_count, count = high;
+    double middle_of_epoch = fmax(0, retune->epoch - 0.5); /* that it names */
 
+    if (count == 0)
+        return middle_of_epoch;
     while (low < high) {
         int middle = low + (high - low) / 2;
 
@@ -65,11 +68,10 @@ double retune_epoch(const struct state_run *run, const struct retune *retune)
     const struct epoch_point start = {0};
     const struct epoch_point *after = low < count ? &points[low] : &points[count - 1];
     const struct epoch_point *before = low > 0 && low < count ? &points[low - 1] : &start;
-    if (count > 0 && after->step > before->step)
+    if (after->step > before->step)
         return before->epoch + (retune->step - before->step) / (after->step - before->step) *
                                    (after->epoch - before->epoch);
-    /* In the middle of the epoch that it names. */
-    return fmax(0, retune->epoch - 0.5);
+    return middle_of_epoch;
 }
 
 double curve_value(const struct curve *curve, int i)
