@@ -146,7 +146,7 @@ class Storm:
             if self.chance.random() < resizes / (resizes + keys / 3):
                 self.terminal.resize(self.chance.randint(1, 60), self.chance.randint(1, 200))
                 resizes -= 1
-            burst = [self.key() for _ in range(min(keys, self.chance.randint(1, 6)))]
+            burst = [self.key() for _ in range(min(keys, self.chance.randint(1, 8)))]
             keys -= len(burst)
             if self.chance.random() < 0.08:
                 burst.append('\x1b')

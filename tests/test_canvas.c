@@ -211,7 +211,7 @@ START_TEST(paragraphs_break_between_words)
     open_surface(&surface, 4, 10, true);
     surface_paragraph(&surface, (struct rect){0, 1, 4, 8}, STYLE_NORMAL,
                       "no engine is there and unpronounceable");
-    check_dump(&surface, " no\n engine\n is there\n and\n");
+    check_dump(&surface, " no\n engine\n is there\n and unp…\n");
     surface_clear(&surface);
     surface_paragraph(&surface, (struct rect){0, 0, 4, 4}, STYLE_NORMAL, "unpronounce");
     check_dump(&surface, "unpr\nonou\nnce\n\n");
@@ -243,6 +243,9 @@ START_TEST(figures)
 
     ck_assert_str_eq(figure_count(&f, NAN), "-");
     ck_assert_str_eq(figure_count(&f, 0), "0");
+    ck_assert_str_eq(figure_count(&f, 0.00142), "0.0014");
+    ck_assert_str_eq(figure_count(&f, 0.0951), "0.095");
+    ck_assert_str_eq(figure_count(&f, 0.0999), "0.10");
     ck_assert_str_eq(figure_count(&f, 0.456), "0.46");
     ck_assert_str_eq(figure_count(&f, 9.996), "10.0");
     ck_assert_str_eq(figure_count(&f, 845.4), "845");

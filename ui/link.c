@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "client.h"
@@ -29,6 +30,7 @@ struct link {
     bool had_engine;             /* one was connected before */
     bool started;                /* an engine was started and has not answered yet */
     double give_up;              /* when it should have */
+    bool more;                   /* messages may be here that poll() knows nothing of */
     double retry, wait; /* the next attempt to connect, and the pause before the one after */
 };
 
@@ -148,7 +150,9 @@ bool link_quiet(const struct link *link)
 
 double link_deadline(const struct link *link)
 {
-    return link->client != NULL ? INFINITY : link->retry;
+    if (link->client == NULL)
+        return link->retry;
+    return link->more ? 0 : INFINITY;
 }
 
 static void start_engine(struct link *link)
@@ -247,6 +251,14 @@ static void lost(struct link *link)
     ui_disconnected(link->ui, LINK_LOST, lost_advice);
 }
 
+static bool is_point(const json_t *message)
+{
+    const json_t *params = json_object_get(message, "params");
+    const char *event = json_string_value(json_object_get(params, "event"));
+
+    return event != NULL && (strcmp(event, "point") == 0 || strcmp(event, "epoch") == 0);
+}
+
 static void take_message(struct link *link, const json_t *message)
 {
     const json_t *id = json_object_get(message, "id");
@@ -267,26 +279,34 @@ static void take_message(struct link *link, const json_t *message)
     ui_answer(link->ui, request, result, &failure);
 }
 
-bool link_step(struct link *link)
+enum news link_step(struct link *link)
 {
-    bool changed = false;
+    enum news news = NEWS_NONE;
 
     if (link->client == NULL)
-        return clock_seconds() >= link->retry || link->ui->want_engine ? try_connect(link) : false;
+        return (clock_seconds() >= link->retry || link->ui->want_engine) && try_connect(link)
+                   ? NEWS_FULL
+                   : NEWS_NONE;
     link->ui->want_engine = false;
+    link->more = true;
     for (int i = 0; i < MESSAGES_A_STEP; i++) {
         struct error err = ERROR_INIT;
         json_t *message = NULL;
 
         if (!client_next(link->client, &message, &err)) {
             lost(link);
-            return true;
+            return NEWS_FULL;
         }
-        if (message == NULL)
+        if (message == NULL) {
+            link->more = false;
             break;
+        }
         take_message(link, message);
+        if (!is_point(message))
+            news = NEWS_FULL;
+        else if (news == NEWS_NONE)
+            news = NEWS_SMALL;
         json_decref(message);
-        changed = true;
     }
-    return changed;
+    return news;
 }
