@@ -85,6 +85,25 @@ class Pictures(unittest.TestCase):
         keyed = self.good('--replay', RECORDED, '--keys', '?')
         self.assertIn('start the next run', keyed)
 
+    def test_readme(self):
+        """Its picture is what the program draws; UPDATE_GOLDEN=1 puts that there."""
+        path = os.path.join(HERE, '..', 'README.md')
+        picture = self.good('--replay', os.path.join(HERE, 'ui', 'readme.jsonl'), '--size',
+                            '100x30', '--charset', 'utf8')
+        with open(path) as file:
+            before = file.read()
+        begin, _, rest = before.partition('<!-- picture: make update-pictures -->\n')
+        _, _, end = rest.partition('<!-- end of the picture -->\n')
+        self.assertTrue(end, 'README.md has no place for a picture')
+        indented = ''.join(('    ' + line).rstrip() + '\n' for line in picture.splitlines())
+        after = (begin + '<!-- picture: make update-pictures -->\n\n' + indented +
+                 '\n<!-- end of the picture -->\n' + end)
+        if os.environ.get('UPDATE_GOLDEN'):
+            with open(path, 'w') as out:
+                out.write(after)
+        else:
+            self.assertEqual(before, after, 'run make update-pictures')
+
     def golden(self, name, which):
         """A part of a file that the tests of the views write and compare."""
         with open(os.path.join(HERE, 'ui', 'golden', name)) as file:
