@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/suites.h"
 #include "ui/canvas.h"
 #include "ui/format.h"
 #include "ui/surface.h"
@@ -293,9 +294,5 @@ int main(void)
     tcase_add_test(tests, bars);
     tcase_add_test(tests, figures);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "tests/golden.h"
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 #include "ui/ansi.h"
 #include "ui/views/views.h"
@@ -120,9 +121,5 @@ int main(void)
     tcase_add_loop_test(tests, view_looks_as_before, 0, VIEW_COUNT * MACHINES);
     tcase_add_loop_test(tests, colours_look_as_before, 0, VIEW_COUNT);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

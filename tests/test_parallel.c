@@ -10,6 +10,7 @@
 #include "engine/net/weights.h"
 #include "engine/rng.h"
 #include "tests/recorder.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /*
@@ -363,9 +364,5 @@ int main(void)
     tcase_add_test(tcase, shards_of_thirty_rows_on_eight_devices);
     tcase_add_test(tcase, diverging_run_says_so);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

@@ -6,6 +6,7 @@
 #include <wchar.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "ui/palette.h"
 #include "ui/views/views.h"
 
@@ -258,9 +259,5 @@ int main(void)
     tcase_add_loop_test(tests, screen_is_its_parts, 0, MACHINES);
     tcase_add_loop_test(tests, cut_text_ends_in_an_ellipsis, 0, 2);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

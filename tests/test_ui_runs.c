@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* The list of all runs and the details of one, by keys and messages. */
@@ -422,9 +423,5 @@ int main(void)
     tcase_add_test(tests, a_key_without_a_meaning_says_so);
     tcase_add_test(tests, a_long_message_is_readable_to_its_end);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "tests/golden.h"
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /*
@@ -260,9 +261,5 @@ int main(void)
     tcase_add_loop_test(tests, damaged_messages_do_no_harm, 0, 100);
     tcase_add_loop_test(tests, random_keys_do_no_harm, 0, 4);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

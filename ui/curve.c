@@ -52,10 +52,7 @@ double retune_epoch(const struct state_run *run, const struct retune *retune)
     bool fine = run->fine_count > 0;
     const struct epoch_point *points = fine ? run->fine : run->points;
     int low = 0, high = fine ? run->fine_count : run->point_count, count = high;
-    double middle_of_epoch = fmax(0, retune->epoch - 0.5); /* that it names */
 
-    if (count == 0)
-        return middle_of_epoch;
     while (low < high) {
         int middle = low + (high - low) / 2;
 
@@ -66,12 +63,15 @@ double retune_epoch(const struct state_run *run, const struct retune *retune)
     }
     /* Between two points, or beyond the last one at the pace so far. */
     const struct epoch_point start = {0};
-    const struct epoch_point *after = low < count ? &points[low] : &points[count - 1];
     const struct epoch_point *before = low > 0 && low < count ? &points[low - 1] : &start;
+    const struct epoch_point *after = count == 0    ? &start
+                                      : low < count ? &points[low]
+                                                    : &points[count - 1];
     if (after->step > before->step)
         return before->epoch + (retune->step - before->step) / (after->step - before->step) *
                                    (after->epoch - before->epoch);
-    return middle_of_epoch;
+    /* In the middle of the epoch that it names. */
+    return fmax(0, retune->epoch - 0.5);
 }
 
 double curve_value(const struct curve *curve, int i)

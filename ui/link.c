@@ -16,7 +16,8 @@
 #define LOST_RETRY_S    0.5
 #define LOST_RETRY_MOST 5.0
 
-enum { PENDING = 64, MESSAGES_A_STEP = 256 };
+/* Far more than are ever open: a comparison asks for each of its runs at once. */
+enum { PENDING = 512, MESSAGES_A_STEP = 256 };
 
 struct link {
     struct ui *ui;
@@ -34,7 +35,7 @@ struct link {
     double retry, wait; /* the next attempt to connect, and the pause before the one after */
 };
 
-/* A ring would do; so few are ever open that the oldest is simply forgotten. */
+/* The oldest gives way: an engine that leaves so many open will not answer it either. */
 static void remember(struct link *link, long id, enum request request)
 {
     if (link->pending_count == PENDING) {
@@ -279,6 +280,15 @@ static void take_message(struct link *link, const json_t *message)
     ui_answer(link->ui, request, result, &failure);
 }
 
+static enum news weigh(const json_t *message)
+{
+    const char *method = json_string_value(json_object_get(message, "method"));
+
+    if (is_point(message))
+        return NEWS_SMALL;
+    return method != NULL && strcmp(method, "state") == 0 ? NEWS_STATE : NEWS_FULL;
+}
+
 enum news link_step(struct link *link)
 {
     enum news news = NEWS_NONE;
@@ -302,10 +312,8 @@ enum news link_step(struct link *link)
             break;
         }
         take_message(link, message);
-        if (!is_point(message))
-            news = NEWS_FULL;
-        else if (news == NEWS_NONE)
-            news = NEWS_SMALL;
+        enum news weight = weigh(message);
+        news = weight > news ? weight : news;
         json_decref(message);
     }
     return news;

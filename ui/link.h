@@ -31,7 +31,8 @@ bool link_quiet(const struct link *link);
 enum news {
     NEWS_NONE,
     NEWS_SMALL, /* points of curves: they can wait for the state that follows within a second */
-    NEWS_FULL,
+    NEWS_STATE, /* figures that move all the time */
+    NEWS_FULL,  /* what somebody waits for: answers, events, the line itself */
 };
 
 /* Do what can be done now and tell the ui. Returns how much changed. */

@@ -38,6 +38,7 @@ struct terminal {
     struct term_input input;
     int colours; /* of the terminal */
     struct paint paint;
+    size_t frame_bytes;    /* of the last one */
     int rows, columns;     /* of the terminal */
     struct termios before; /* as the terminal was */
     bool outside;          /* curses has not entered the screen, or left it */
@@ -316,8 +317,14 @@ bool term_show(struct terminal *term, const struct surface *surface, struct erro
     }
     if (!paint_surface(&term->paint, surface, err))
         return false;
+    term->frame_bytes = term->paint.out.length;
     term_flush(term);
     return true;
+}
+
+size_t term_frame_bytes(const struct terminal *term)
+{
+    return term->frame_bytes;
 }
 
 void term_redraw(struct terminal *term)

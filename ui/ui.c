@@ -188,7 +188,7 @@ static void want_curve(struct ui *ui, long number)
 {
     struct state_run *run = state_run(&ui->state, number);
 
-    if (!run->curve_known && run->status != RUN_QUEUED)
+    if (state_use_curve(&ui->state, run))
         run->curve_known = ui_request_run(ui, REQUEST_SHOW, number);
 }
 

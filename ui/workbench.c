@@ -23,6 +23,15 @@
  * one small frame instead of two. */
 #define SMALL_NEWS_S 1.0
 
+/*
+ * What frames that nobody asked for may cost on a slow line, in bytes a second: so much for a
+ * screen of 80x24, and so much more for each cell beyond. After a large one the next waits, at most
+ * so long.
+ */
+#define LINE_BYTES_S      330.0
+#define LINE_BYTES_CELL_S 0.03
+#define LINE_WAIT_MOST_S  3.0
+
 struct workbench {
     struct ui ui;
     struct signals signals;
@@ -32,7 +41,9 @@ struct workbench {
     struct surface surface;
     bool stale;        /* the screen shows less than the ui knows */
     bool opening;      /* the first frame waits for the engine's first words */
-    double not_before; /* when what is stale is drawn */
+    double not_before; /* when what is stale is drawn; 0: at once */
+    bool by_user;      /* what is stale is the answer to a key or the like */
+    double paid;       /* when the line has had its time for the last frame that was not */
     int ended_by;      /* a signal that says to leave, 0: none */
     bool terminal_gone;
 };
@@ -60,7 +71,7 @@ static void take_signals(struct workbench *w)
             w->ended_by = number;
             break;
         }
-        w->stale = true;
+        w->stale = w->by_user = true;
         w->not_before = 0;
     }
 }
@@ -91,7 +102,7 @@ static void take_events(struct workbench *w)
     }
     while (!w->ui.quit && term_next(w->term, &event)) {
         take_event(w, &event);
-        w->stale = true;
+        w->stale = w->by_user = true;
         if (!w->opening)
             w->not_before = 0;
     }
@@ -99,6 +110,18 @@ static void take_events(struct workbench *w)
         w->ui.want_redraw = false;
         term_redraw(w->term);
     }
+}
+
+/* After a frame: when the next one of those that nobody asked for may follow. */
+static void pay(struct workbench *w)
+{
+    double cells = (double)w->surface.rows * w->surface.columns;
+    double rate = LINE_BYTES_S + LINE_BYTES_CELL_S * fmax(cells - 80 * 24, 0);
+
+    if (!w->by_user && !w->opening)
+        w->paid =
+            clock_seconds() + fmin((double)term_frame_bytes(w->term) / rate, LINE_WAIT_MOST_S);
+    w->stale = w->opening = w->by_user = false;
 }
 
 static bool draw(struct workbench *w, struct error *err)
@@ -119,8 +142,10 @@ static bool draw(struct workbench *w, struct error *err)
         if (!screen_draw(&w->ui, &w->surface, err))
             return false;
     }
-    w->stale = w->opening = false;
-    return term_show(w->term, &w->surface, err);
+    if (!term_show(w->term, &w->surface, err))
+        return false;
+    pay(w);
+    return true;
 }
 
 /* Milliseconds for poll() until `deadline`, -1: for ever. */
@@ -141,6 +166,8 @@ static void take_news(struct workbench *w, enum news news)
             w->not_before = 0;
     } else if (news == NEWS_FULL) {
         w->not_before = 0;
+    } else if (news == NEWS_STATE && !w->by_user) {
+        w->not_before = w->paid;
     } else if (news == NEWS_SMALL && !w->stale) {
         w->not_before = clock_seconds() + SMALL_NEWS_S;
     }

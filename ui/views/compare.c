@@ -76,7 +76,7 @@ static const struct compare_row *row_in_question(const struct ui *ui,
 
     if (row == NULL)
         *series = &comparison->series[0];
-    int last = (*series)->count > 0 ? (*series)->count - 1 : 0;
+    int last = (*series)->count - 1;
     if (row != NULL && isfinite(row->speed_up) && row != &(*series)->rows[0])
         return row;
     while (last > 0 && !isfinite((*series)->rows[last].speed_up))
