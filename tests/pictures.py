@@ -154,6 +154,19 @@ class Pictures(unittest.TestCase):
         earlier = self.good('--replay', session, '--at', '0')
         self.assertNotIn('epoch 5/10', earlier)
 
+    def test_a_recording_that_ends_is_told_once(self):
+        engine = self.training()
+        t = Terminal([PROGRAM, '--record', '/dev/full', '--charset', 'utf8'], self.folder)
+        self.addCleanup(t.close)
+        t.expect('/dev/full: the recording ends here: No space left on device')
+        t.keys('L')
+        t.expect('Log')
+        engine.epoch()
+        t.expect('epoch 5/10')
+        self.assertEqual(t.screen.dump().count('the recording ends here'), 1)
+        t.keys('Esc', 'q')
+        self.assertEqual(t.exit_status(), 0)
+
     def test_the_key(self):
         self.training()
         t = Terminal([PROGRAM, '--charset', 'utf8'], self.folder)
