@@ -32,7 +32,8 @@ class Pictures(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def run_program(self, *arguments, **options):
-        env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, LC_ALL='C.UTF-8')
+        env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, LC_ALL='C.UTF-8', HOME=self.folder,
+                   XDG_CONFIG_HOME=self.folder)
         return subprocess.run([PROGRAM, 'screen', *arguments], env=env, capture_output=True,
                               text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
                               cwd=self.folder, **options)
@@ -89,7 +90,7 @@ class Pictures(unittest.TestCase):
         """Its picture is what the program draws; UPDATE_GOLDEN=1 puts that there."""
         path = os.path.join(HERE, '..', 'README.md')
         picture = self.good('--replay', os.path.join(HERE, 'ui', 'readme.jsonl'), '--size',
-                            '100x30', '--charset', 'utf8')
+                            '100x30', '--charset', 'utf8', '--keys', '<Down> ')
         with open(path) as file:
             before = file.read()
         begin, _, rest = before.partition('<!-- picture: make update-pictures -->\n')
