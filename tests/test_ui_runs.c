@@ -374,7 +374,7 @@ START_TEST(a_key_without_a_meaning_says_so)
     replay_keys(&replay, "Z");
     expect_message("Z does nothing here");
     /* In a question and in a text other keys are none of these. */
-    replay_keys(&replay, "RX");
+    replay_keys(&replay, "Rx");
     ck_assert_ptr_nonnull(replay.ui.question);
     replay_keys(&replay, "Z");
     expect_message("");
