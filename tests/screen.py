@@ -395,7 +395,7 @@ class Workbench(WorkbenchCase):
         time.sleep(0.5)
         self.click(t, 'epochs')
         self.click(t, 'epochs')
-        t.expect('Esc cancel')
+        t.expect('cancel')
         self.click(t, 'Esc cancel')
         t.keys('Ctrl-C')
         self.assertEqual(t.exit_status(), 0)
