@@ -15,6 +15,12 @@ typedef bool draw_part(const struct ui *ui, struct surface *surface, struct rect
 
 /* Above and below every view. */
 draw_part panel_header, panel_status, panel_keys;
+/*
+ * How many rows of that width the status line wants: more than one for a question, an answer or an
+ * advice that does not fit, because what to do about it stands at its end.
+ */
+enum { STATUS_MOST_ROWS = 6 };
+int status_rows(const struct ui *ui, int width);
 /* Of the dashboard. */
 draw_part panel_devices, panel_chart, panel_form, panel_runs;
 
