@@ -187,6 +187,10 @@ class Pictures(unittest.TestCase):
         self.assertEqual(written[:22], seen[:22])
         t.keys('P')
         t.expect('Write this screen to')
+        t.keys(target, 'Enter')
+        t.expect('is there already')
+        t.keys('Esc', 'P')
+        t.expect('Write this screen to: dpartui')
         t.keys(self.path('picture.ans'), 'Enter')
         t.expect('the screen is in')
         with open(self.path('picture.ans')) as file:

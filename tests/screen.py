@@ -147,7 +147,12 @@ class Workbench(WorkbenchCase):
         t.expect('model: a name')
         t.keys('?')
         t.expect('scale batch and lr')
-        t.keys('Esc', 'q')
+        t.expect('engine silent')
+        t.keys('Esc')
+        t.expect('the engine (process 4242) does not answer')
+        engine.stalled.clear()
+        t.wait(lambda: 'silent' not in t.screen.dump(), 'the answer')
+        t.keys('q')
         self.assertEqual(t.exit_status(), 0)
 
     def test_refused_request_is_explained(self):
