@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "engine/server/task.h"
 #include "engine/telemetry/nvml.h"
@@ -92,7 +93,10 @@ bool task_devices(struct task *task, const json_t *params, json_t **result, stru
     if (!gpus)
         return error_memory(err, "devices");
     /* A driver that was not in use before may take its time. */
-    nvml_wait(task->nvml, DRIVER_PATIENCE);
+    for (double begin = clock_seconds();
+         clock_seconds() - begin < DRIVER_PATIENCE && !atomic_load(&task->cancelled);)
+        if (nvml_wait(task->nvml, 0.1))
+            break;
     nvml_read(task->nvml, gpus);
     bool ok = device_table_fill(&table, err);
     if (ok)

@@ -2,6 +2,7 @@
 #include "engine/telemetry/nvml.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +13,8 @@
 #include "engine/telemetry/nvml_library.h"
 #include "engine/telemetry/nvml_scan.h"
 
-/* Seconds between two readings. */
-#define READ_EVERY 2
-/* Seconds between two looks for GPUs and MIG instances, and for a driver where there is none. */
-#define LOOK_EVERY 30
-/* Seconds that a reading may take before nothing is said to be known any more. */
-#define PATIENCE 5
-/* Seconds without a reader after which the driver is let go. */
-#define WANTED_FOR 15
+static const struct nvml_pace usual_pace = {.read = 2, .look = 30, .patience = 5, .wanted = 15};
+
 /* Seconds that the end of the engine waits for a driver that does not answer. */
 #define STOP_PATIENCE 1
 
@@ -39,6 +34,7 @@ struct nvml {
     struct gpu_list list;
     /* of the thread alone: */
     char *library, *visible;
+    struct nvml_pace pace;
     struct nvml_api api;
     struct nvml_scan scan;
     double look_at; /* when to look for GPUs again */
@@ -52,6 +48,16 @@ struct nvml_options nvml_environment(void)
         library = NVML_LIBRARY;
     return (struct nvml_options){.library = strcmp(library, "none") == 0 ? NULL : library,
                                  .visible = getenv("CUDA_VISIBLE_DEVICES")};
+}
+
+static struct timespec after(double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    long nanoseconds = until.tv_nsec + (long)((seconds - floor(seconds)) * 1e9);
+    until.tv_sec += (time_t)floor(seconds) + nanoseconds / 1000000000;
+    until.tv_nsec = nanoseconds % 1000000000;
+    return until;
 }
 
 static void release(struct nvml *nvml)
@@ -82,7 +88,8 @@ static void forget(struct gpu_list *list, const char *reason, bool working)
 /* With the lock held: what is shown shall not be taken for the present while the driver hangs. */
 static void expire(struct nvml *nvml)
 {
-    if (nvml->stale || nvml->busy_since <= 0 || clock_seconds() - nvml->busy_since < PATIENCE)
+    if (nvml->stale || nvml->busy_since <= 0 ||
+        clock_seconds() - nvml->busy_since < nvml->pace.patience)
         return;
     forget(&nvml->list, no_answer, false);
     nvml->stale = nvml->looked = true;
@@ -108,7 +115,7 @@ static bool ask(struct nvml *nvml)
         if (nvml->api.library ||
             nvml_library_open(&nvml->api, nvml->library, none->text, sizeof none->text))
             changed = nvml_scan_look(&nvml->api, nvml->visible, &nvml->scan);
-        nvml->look_at = now + LOOK_EVERY;
+        nvml->look_at = now + nvml->pace.look;
     }
     for (int i = 0; i < nvml->scan.count; i++)
         changed |= nvml_gpu_read(&nvml->api, &nvml->scan.gpu[i], now, &restart);
@@ -151,15 +158,13 @@ static void let_go(struct nvml *nvml)
 /* With the lock held: until the next round is due and somebody wants it. */
 static void rest(struct nvml *nvml)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += nvml->api.library ? READ_EVERY : LOOK_EVERY;
+    struct timespec until = after(nvml->api.library ? nvml->pace.read : nvml->pace.look);
     while (!nvml->leaving && pthread_cond_timedwait(&nvml->wake, &nvml->lock, &until) == 0)
         ;
-    if (clock_seconds() - nvml->wanted_at < WANTED_FOR)
+    if (clock_seconds() - nvml->wanted_at < nvml->pace.wanted)
         return;
     let_go(nvml);
-    while (!nvml->leaving && clock_seconds() - nvml->wanted_at >= WANTED_FOR)
+    while (!nvml->leaving && clock_seconds() - nvml->wanted_at >= nvml->pace.wanted)
         pthread_cond_wait(&nvml->wake, &nvml->lock);
 }
 
@@ -208,6 +213,7 @@ bool nvml_start(struct nvml **out, const struct nvml_options *options, struct er
     struct nvml *nvml = calloc(1, sizeof *nvml);
     if (!nvml)
         return error_memory(err, "telemetry of GPUs");
+    nvml->pace = options->pace ? *options->pace : usual_pace;
     nvml->wanted_at = clock_seconds();
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -222,14 +228,6 @@ bool nvml_start(struct nvml **out, const struct nvml_options *options, struct er
     }
     *out = nvml;
     return true;
-}
-
-static struct timespec after(double seconds)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)seconds;
-    return until;
 }
 
 bool nvml_stop(struct nvml *nvml)
@@ -263,7 +261,7 @@ bool nvml_stop(struct nvml *nvml)
 static void want(struct nvml *nvml)
 {
     double now = clock_seconds();
-    bool rested = now - nvml->wanted_at >= WANTED_FOR;
+    bool rested = now - nvml->wanted_at >= nvml->pace.wanted;
     nvml->wanted_at = now;
     if (rested)
         pthread_cond_signal(&nvml->wake);
@@ -287,12 +285,14 @@ uint64_t nvml_version(struct nvml *nvml)
     return version;
 }
 
-void nvml_wait(struct nvml *nvml, double seconds)
+bool nvml_wait(struct nvml *nvml, double seconds)
 {
     struct timespec until = after(seconds);
     pthread_mutex_lock(&nvml->lock);
     want(nvml);
     while (!nvml->looked && pthread_cond_timedwait(&nvml->told, &nvml->lock, &until) == 0)
         ;
+    bool looked = nvml->looked;
     pthread_mutex_unlock(&nvml->lock);
+    return looked;
 }

@@ -17,9 +17,18 @@
 
 struct nvml;
 
+/* In seconds. */
+struct nvml_pace {
+    double read;     /* between two readings */
+    double look;     /* between two looks for GPUs, or for a driver where there is none */
+    double patience; /* that a reading may take before nothing is said to be known any more */
+    double wanted;   /* without a reader, after which the driver is let go */
+};
+
 struct nvml_options {
-    const char *library; /* to load; NULL: ask nobody, there are no GPUs */
-    const char *visible; /* CUDA_VISIBLE_DEVICES; NULL: not set */
+    const struct nvml_pace *pace; /* NULL: the usual one */
+    const char *library;          /* to load; NULL: ask nobody, there are no GPUs */
+    const char *visible;          /* CUDA_VISIBLE_DEVICES; NULL: not set */
 };
 
 /* What the environment says: DPARTUI_NVML ("none": ask nobody) and CUDA_VISIBLE_DEVICES. */
@@ -40,7 +49,7 @@ bool nvml_stop(struct nvml *nvml);
 void nvml_read(struct nvml *nvml, struct gpu_list *list);
 uint64_t nvml_version(struct nvml *nvml);
 
-/* Wait until the driver has told its GPUs for the first time, at most `seconds`. */
-void nvml_wait(struct nvml *nvml, double seconds);
+/* Has the driver told its GPUs for the first time? Waits for that, at most `seconds`. */
+bool nvml_wait(struct nvml *nvml, double seconds);
 
 #endif

@@ -87,6 +87,8 @@ struct nvml_field {
 #define NVML_THROTTLE_HARDWARE_THERMAL   0x40ULL
 #define NVML_THROTTLE_POWER_BRAKE        0x80ULL
 #define NVML_THROTTLE_DISPLAY_CLOCKS     0x100ULL
+#define NVML_THROTTLE_BOARD_LIMIT        0x200ULL
+#define NVML_THROTTLE_RELIABILITY        0x400ULL
 
 struct nvml_attributes {
     unsigned multiprocessors, copy_engines, decoders, encoders, jpegs, ofas;
@@ -154,8 +156,8 @@ struct nvml_gpm_metrics {
       "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")       \
     X(fields, (struct nvml_handle *, int, struct nvml_field *), "nvmlDeviceGetFieldValues", NULL)  \
     X(pcie, (struct nvml_handle *, int, unsigned *), "nvmlDeviceGetPcieThroughput", NULL)          \
-    X(gpm_support, (struct nvml_handle *, struct nvml_gpm_support *),                              \
-      "nvmlGpmQueryDeviceSupport", NULL)                                                           \
+    X(gpm_support, (struct nvml_handle *, struct nvml_gpm_support *), "nvmlGpmQueryDeviceSupport", \
+      NULL)                                                                                        \
     X(gpm_alloc, (struct nvml_gpm_sample **), "nvmlGpmSampleAlloc", NULL)                          \
     X(gpm_free, (struct nvml_gpm_sample *), "nvmlGpmSampleFree", NULL)                             \
     X(gpm_get, (struct nvml_handle *, struct nvml_gpm_sample *), "nvmlGpmSampleGet", NULL)         \

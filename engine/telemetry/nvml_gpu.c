@@ -178,11 +178,11 @@ static void read_load(struct reading *reading)
 {
     struct nvml_gpu *gpu = reading->gpu;
     struct gpu_figures *figures = &gpu->figures;
-    struct nvml_gpm_metrics metrics = {
-        .version = 1,
-        .count = 3,
-        .metric = {
-            {.id = NVML_GPM_SM_UTIL}, {.id = NVML_GPM_ANY_TENSOR}, {.id = NVML_GPM_DRAM_BW}}};
+    struct nvml_gpm_metrics metrics = {.version = 1,
+                                       .count = 3,
+                                       .metric = {{.id = NVML_GPM_SM_UTIL},
+                                                  {.id = NVML_GPM_ANY_TENSOR},
+                                                  {.id = NVML_GPM_DRAM_BW}}};
     int code = compare_gpm(reading, &metrics), of[3];
     for (int i = 0; i < 3; i++)
         of[i] = code == NVML_SUCCESS ? metrics.metric[i].code : code;
@@ -214,8 +214,8 @@ static void read_memory(struct reading *reading)
     bool known = answered(reading, code, &figures->no_memory) && memory.free <= memory.total;
     uint64_t used = known ? memory.total - memory.free : 0;
     uint64_t total = known ? memory.total : figures->memory_total;
-    uint64_t moved = used > figures->memory_used ? used - figures->memory_used
-                                                 : figures->memory_used - used;
+    uint64_t moved =
+        used > figures->memory_used ? used - figures->memory_used : figures->memory_used - used;
     if (moved < MEMORY_STEP && total == figures->memory_total)
         return;
     figures->memory_used = used;
@@ -259,8 +259,7 @@ static void begin_gpm(const struct nvml_api *api, struct nvml_gpu *gpu)
     struct nvml_gpm_support support = {.version = 1};
     if (NVML_CALL(api, gpm_support, gpu->handle, &support) != NVML_SUCCESS || !support.supported)
         return;
-    if (gpu->mig &&
-        NVML_CALL(api, gpu_instance, gpu->mig, &gpu->instance) != NVML_SUCCESS)
+    if (gpu->mig && NVML_CALL(api, gpu_instance, gpu->mig, &gpu->instance) != NVML_SUCCESS)
         return;
     if (NVML_CALL(api, gpm_alloc, &gpu->older) != NVML_SUCCESS)
         gpu->older = NULL;

@@ -7,14 +7,14 @@
 /* One device on the NVML thread: how to ask for its figures, and what was last told. */
 struct nvml_gpu {
     struct gpu_name name;
-    int broken;                 /* an NVML code: why there is no handle; 0: there is */
-    struct nvml_handle *handle; /* of the GPU */
-    struct nvml_handle *mig;    /* of the MIG instance; NULL: the whole GPU */
-    unsigned instance;          /* of GPM: the MIG instance's number */
+    int broken;                            /* an NVML code: why there is no handle; 0: there is */
+    struct nvml_handle *handle;            /* of the GPU */
+    struct nvml_handle *mig;               /* of the MIG instance; NULL: the whole GPU */
+    unsigned instance;                     /* of GPM: the MIG instance's number */
     struct nvml_gpm_sample *older, *newer; /* NULL: this device has no GPM */
-    bool compared; /* `older` holds a sample */
-    unsigned long long pcie[2]; /* counters, received and sent, when last read ... */
-    double counted_at;          /* ... then, in seconds; 0: not yet */
+    bool compared;                         /* `older` holds a sample */
+    unsigned long long pcie[2];            /* counters, received and sent, when last read ... */
+    double counted_at;                     /* ... then, in seconds; 0: not yet */
     struct gpu_figures figures;
 };
 

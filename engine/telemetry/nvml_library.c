@@ -59,6 +59,8 @@ void nvml_throttle_words(unsigned long long reasons, char *text, size_t size)
                  {NVML_THROTTLE_HARDWARE, "hardware slowdown"},
                  {NVML_THROTTLE_THERMAL, "thermal"},
                  {NVML_THROTTLE_POWER_CAP, "power cap"},
+                 {NVML_THROTTLE_BOARD_LIMIT, "board limit"},
+                 {NVML_THROTTLE_RELIABILITY, "reliability"},
                  {NVML_THROTTLE_SYNC_BOOST, "sync boost"},
                  {NVML_THROTTLE_APPLICATION_CLOCKS, "set clocks"},
                  {NVML_THROTTLE_DISPLAY_CLOCKS, "display clocks"}};
@@ -67,8 +69,8 @@ void nvml_throttle_words(unsigned long long reasons, char *text, size_t size)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!(reasons & known[i].bit))
             continue;
-        int more = snprintf(text + length, size - length, "%s%s", length ? ", " : "",
-                            known[i].words);
+        int more =
+            snprintf(text + length, size - length, "%s%s", length ? ", " : "", known[i].words);
         if (more < 0 || (size_t)more >= size - length) {
             text[length] = '\0';
             return;
