@@ -25,7 +25,7 @@ struct server {
     struct nvml *nvml;
     struct gpu_list gpus;        /* what was last read of them */
     struct device_table devices; /* those of this build's backends */
-    int *cpus; /* logical CPUs this process may use */
+    int *cpus;                   /* logical CPUs this process may use */
     int cpu_count;
     struct listener listener;
     struct connection *connections[CONNECTION_LIMIT];

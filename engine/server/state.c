@@ -97,8 +97,7 @@ static void add_gpu(json_t *object, json_t *missing, const struct gpu_figures *g
                gpu->no_tensor_load.text);
     add_figure(object, missing, "memory_load", json_finite(gpu->memory_load),
                gpu->no_memory_load.text);
-    add_figure(object, missing, "memory_used", known_bytes(gpu->memory_used),
-               gpu->no_memory.text);
+    add_figure(object, missing, "memory_used", known_bytes(gpu->memory_used), gpu->no_memory.text);
     if (gpu->memory_total)
         json_object_set_new(object, "memory_total", known_bytes(gpu->memory_total));
     add_sensors(object, missing, &gpu->sensors);

@@ -52,8 +52,8 @@ struct task {
 #define TASK_LIMIT_PER_CONNECTION 4
 
 /*
- * Start a task whose fields work, queue, nvml, connection, barrier, id, params, changed and context are
- * set in `like`; takes over its id and params, on failure too.
+ * Start a task whose fields work, queue, nvml, connection, barrier, id, params, changed and context
+ * are set in `like`; takes over its id and params, on failure too.
  */
 bool task_start(const struct task *like, struct task **out, struct error *err);
 

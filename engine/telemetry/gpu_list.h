@@ -17,8 +17,8 @@ struct gpu_figures {
     char uuid[NVML_UUID_SIZE]; /* "GPU-..." or "MIG-...", by which CUDA's devices are matched */
     char name[NVML_NAME_SIZE];
     bool working;
-    struct sensor_reason broken; /* why it is not working */
-    int cores;                   /* multiprocessors; 0: not known */
+    struct sensor_reason broken;        /* why it is not working */
+    int cores;                          /* multiprocessors; 0: not known */
     uint64_t memory_total, memory_used; /* bytes */
     double load;        /* 0 to 1; on Hopper and later of the multiprocessors, before that the time
                            in which any kernel ran */

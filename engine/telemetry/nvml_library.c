@@ -79,14 +79,19 @@ void nvml_throttle_words(unsigned long long reasons, char *text, size_t size)
     }
 }
 
+/* What a symbol stands for, or what an older one does that may be NULL; NULL: neither is there. */
+static void *find_symbol(void *library, const char *symbol, const char *older)
+{
+    void *found = dlsym(library, symbol);
+    return found || !older ? found : dlsym(library, older);
+}
+
 static void find_symbols(struct nvml_api *api)
 {
     void *found;
     /* POSIX: an object pointer from dlsym is the function's address. */
 #define NVML_FIND(member, parameters, symbol, older)                                               \
-    found = dlsym(api->library, symbol);                                                           \
-    if (!found && (older))                                                                         \
-        found = dlsym(api->library, (older) ? (older) : symbol);                                   \
+    found = find_symbol(api->library, symbol, older);                                              \
     memcpy(&api->member, &found, sizeof found);
     NVML_FUNCTIONS(NVML_FIND)
 #undef NVML_FIND
