@@ -15,6 +15,7 @@ struct device_table {
 };
 
 bool device_table_fill(struct device_table *table, struct error *err);
+
 /*
  * What the NVIDIA driver tells of the GPUs. Those of a backend are matched by UUID, and not
  * available when the driver says so; where this build has no backend for GPUs they are listed all
