@@ -187,6 +187,8 @@ int main(int argc, char **argv)
     /* Threads that hang in a device must not keep the process: no destructors. */
     if (end == SERVER_ABANDONED)
         _exit(STATUS_FAILED);
+    if (end == SERVER_HELD)
+        _exit(status);
     close(signal_fd);
     return status;
 }

@@ -27,6 +27,17 @@ static bool print_devices(const json_t *list, struct error *err)
     return table_end(&table, err);
 }
 
+static bool print_why_no_gpus(struct client *client, struct error *err)
+{
+    json_t *status = NULL;
+    if (!client_call(client, "status", NULL, SESSION_SECONDS, &status, err))
+        return false;
+    const char *why = json_string_value(json_object_get(status, "no_gpus"));
+    bool ok = !why || printf("No GPUs: %s\n", why) > 0;
+    json_decref(status);
+    return ok || error_errno(err, "cannot write");
+}
+
 static int run(struct invocation *invocation, struct error *err)
 {
     struct client *client;
@@ -37,7 +48,7 @@ static int run(struct invocation *invocation, struct error *err)
     if (ok && invocation_has(invocation, "json"))
         print_json(list);
     else if (ok)
-        ok = print_devices(list, err);
+        ok = print_devices(list, err) && print_why_no_gpus(client, err);
     json_decref(list);
     client_close(client);
     return ok ? STATUS_DONE : STATUS_FAILED;

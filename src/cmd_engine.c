@@ -29,7 +29,8 @@ static bool ask_status(struct client *client, json_t **status, struct error *err
 {
     if (client)
         return client_call(client, "status", NULL, SESSION_SECONDS, status, err);
-    *status = json_pack("{s:b, s:n, s:n, s:n}", "running", 0, "pid", "version", "run");
+    *status =
+        json_pack("{s:b, s:n, s:n, s:n, s:n}", "running", 0, "pid", "version", "run", "no_gpus");
     return *status || error_memory(err, "status");
 }
 

@@ -186,7 +186,8 @@ class WithoutEngine(Case):
         self.assertEqual(sum(layer["params"] for layer in model["layers"]), model["params"])
         self.assertIn("IN ALL", self.good("model", "linear"))
         self.assertEqual(self.good_json("engine", "status"),
-                         {"running": False, "pid": None, "version": None, "run": None})
+                         {"running": False, "pid": None, "version": None, "run": None,
+                          "no_gpus": None})
 
     def test_long_paths_are_refused(self):
         self.env["XDG_RUNTIME_DIR"] = self.path("x" * 120)

@@ -9,7 +9,7 @@ const struct backend *backend_find(enum device_kind kind, const char **why)
 {
     if (kind == DEVICE_CPU)
         return &cpu_backend;
-    *why = "this build has no CUDA backend";
+    *why = "this build trains on CPU devices only";
     return NULL;
 }
 

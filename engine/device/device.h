@@ -23,7 +23,8 @@
 struct device_info {
     struct device_id id;
     char name[96];         /* "Intel Xeon ..., 2 threads of AVX-512" */
-    int cores;             /* CPU: cores this process may use; GPU: multiprocessors */
+    char uuid[96];         /* GPU: "GPU-..." or "MIG-..." as its driver says; CPU: "" */
+    int cores;             /* CPU: cores this process may use; GPU: multiprocessors, 0: not known */
     uint64_t memory_bytes; /* in all */
     bool available;
     char reason[160]; /* why not available */

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/devices.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
 #include "base/json.h"
 #include "engine/server/task.h"
+#include "engine/telemetry/nvml.h"
+
+/* Seconds that a request for the devices waits for the driver's first answer. */
+#define DRIVER_PATIENCE 4
 
 bool device_table_fill(struct device_table *table, struct error *err)
 {
@@ -22,23 +31,78 @@ bool device_table_fill(struct device_table *table, struct error *err)
     return true;
 }
 
+/* A GPU of a backend that the driver gave up. */
+static void heed_driver(struct device_info *info, const struct gpu_list *gpus)
+{
+    const struct gpu_figures *gpu = gpu_list_find(gpus, info->uuid);
+    if (!gpu || gpu->working || !info->available)
+        return;
+    info->available = false;
+    snprintf(info->reason, sizeof info->reason, "%s", gpu->broken.text);
+}
+
+/* A GPU that this build cannot train on; what it cannot do comes after what is wrong with it. */
+static void describe_gpu(struct device_info *info, const struct gpu_figures *gpu, int index,
+                         const char *why)
+{
+    *info = (struct device_info){
+        .id = {DEVICE_CUDA, index}, .cores = gpu->cores, .memory_bytes = gpu->memory_total};
+    snprintf(info->name, sizeof info->name, "%s", gpu->name);
+    snprintf(info->uuid, sizeof info->uuid, "%s", gpu->uuid);
+    snprintf(info->reason, sizeof info->reason, "%s", gpu->working ? why : gpu->broken.text);
+}
+
+void device_table_add_gpus(struct device_table *table, const struct gpu_list *gpus)
+{
+    const char *why = "";
+    for (int i = 0; i < table->count; i++)
+        heed_driver(&table->info[i], gpus);
+    if (backend_find(DEVICE_CUDA, &why))
+        return;
+    int room = SPEC_MAX_DEVICES - table->count;
+    int count = gpus->count < room ? gpus->count : room;
+    memmove(table->info + count, table->info, (size_t)table->count * sizeof *table->info);
+    for (int i = 0; i < count; i++)
+        describe_gpu(&table->info[i], &gpus->gpu[i], i, why);
+    table->count += count;
+}
+
 json_t *device_info_json(const struct device_info *info)
 {
     char id[16];
     json_t *reason = info->available ? json_null() : json_any_text(info->reason);
     json_t *memory =
         info->memory_bytes ? json_integer((json_int_t)info->memory_bytes) : json_null();
-    return json_pack("{s:s, s:o, s:i, s:o, s:b, s:o}", "device", device_id_text(info->id, id),
-                     "name", json_any_text(info->name), "cores", info->cores, "memory_total",
-                     memory, "available", info->available, "reason", reason);
+    json_t *cores = info->cores ? json_integer(info->cores) : json_null();
+    json_t *uuid = *info->uuid ? json_any_text(info->uuid) : json_null();
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "device", device_id_text(info->id, id),
+                     "name", json_any_text(info->name), "uuid", uuid, "cores", cores,
+                     "memory_total", memory, "available", info->available, "reason", reason);
+}
+
+json_t *no_gpus_json(const struct gpu_list *gpus)
+{
+    return gpus->count == 0 && *gpus->none.text ? json_any_text(gpus->none.text) : json_null();
 }
 
 bool task_devices(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
-    (void)task;
     (void)params;
     struct device_table table;
-    if (!device_table_fill(&table, err))
+    struct gpu_list *gpus = malloc(sizeof *gpus);
+    if (!gpus)
+        return error_memory(err, "devices");
+    /* A driver that was not in use before may take its time. */
+    for (double begin = clock_seconds();
+         clock_seconds() - begin < DRIVER_PATIENCE && !atomic_load(&task->cancelled);)
+        if (nvml_wait(task->nvml, 0.1))
+            break;
+    nvml_read(task->nvml, gpus);
+    bool ok = device_table_fill(&table, err);
+    if (ok)
+        device_table_add_gpus(&table, gpus);
+    free(gpus);
+    if (!ok)
         return false;
     json_t *list = json_array();
     for (int i = 0; i < table.count; i++)

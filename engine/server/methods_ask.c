@@ -26,11 +26,13 @@ int method_status(struct server *server, struct connection *connection, const js
     (void)connection;
     (void)params;
     (void)err;
+    nvml_read(server->nvml, &server->gpus);
     pthread_mutex_lock(&server->queue.lock);
     const struct record *current = queue_running(&server->queue);
-    *result = json_pack("{s:b, s:i, s:s, s:o}", "running", 1, "pid", (int)getpid(), "version",
+    *result = json_pack("{s:b, s:i, s:s, s:o, s:o}", "running", 1, "pid", (int)getpid(), "version",
                         server->options->version, "run",
-                        current ? json_integer(current->number) : json_null());
+                        current ? json_integer(current->number) : json_null(), "no_gpus",
+                        no_gpus_json(&server->gpus));
     method_unlock(server);
     return RPC_OK;
 }

@@ -202,6 +202,7 @@ static bool loop(struct server *server, struct error *err)
 static bool set_up(struct server *server, struct error *err)
 {
     const struct server_options *options = server->options;
+    const struct nvml_options gpus = nvml_environment();
     server->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (server->wake_fd < 0)
         return error_errno(err, "cannot make an event descriptor");
@@ -213,14 +214,17 @@ static bool set_up(struct server *server, struct error *err)
            device_table_fill(&server->devices, err) &&
            telemetry_start(&server->telemetry, options->system_root ? options->system_root : "/",
                            server->cpus, server->cpu_count, err) &&
+           nvml_start(&server->nvml, &gpus, err) &&
            queue_start(&server->queue, &server->log, server_wake, server, err);
 }
 
-static void tear_down(struct server *server)
+/* False: a thread hangs in a driver. */
+static bool tear_down(struct server *server)
 {
     while (server->connection_count > 0)
         connection_free(server->connections[--server->connection_count]);
     telemetry_stop(server->telemetry);
+    bool ended = nvml_stop(server->nvml);
     listener_close(&server->listener);
     listener_release(&server->listener);
     if (server->wake_fd >= 0)
@@ -228,6 +232,7 @@ static void tear_down(struct server *server)
     engine_log_end(&server->log);
     free(server->cpus);
     free(server);
+    return ended;
 }
 
 bool server_run(const struct server_options *options, enum server_end *end, struct error *err)
@@ -241,7 +246,7 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
     engine_log_begin(&server->log, options->log_fd, server_wake, server);
     *end = SERVER_ENDED;
     if (!set_up(server, err)) {
-        tear_down(server);
+        *end = tear_down(server) ? SERVER_ENDED : SERVER_HELD;
         return false;
     }
     engine_log(&server->log, MESSAGE_INFO, 0, "engine %s, process %d, is ready", options->version,
@@ -255,6 +260,6 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
     }
     queue_free(&server->queue);
     engine_log(&server->log, MESSAGE_INFO, 0, "the engine ends");
-    tear_down(server);
+    *end = tear_down(server) ? SERVER_ENDED : SERVER_HELD;
     return true;
 }

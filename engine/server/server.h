@@ -13,6 +13,7 @@
 
 enum server_end {
     SERVER_ENDED,     /* everything has been released */
+    SERVER_HELD,      /* ... but for a driver that a thread hangs in: leave the process by _exit */
     SERVER_ABANDONED, /* a thread hangs in a device: leave the process by _exit */
 };
 

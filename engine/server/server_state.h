@@ -11,6 +11,7 @@
 #include "engine/server/server.h"
 #include "engine/server/task.h"
 #include "engine/telemetry.h"
+#include "engine/telemetry/nvml.h"
 
 /* The parts of a server, shared by the files of this folder and by nobody else. */
 
@@ -21,8 +22,10 @@ struct server {
     struct engine_log log;
     struct queue queue;
     struct telemetry *telemetry;
-    struct device_table devices;
-    int *cpus; /* logical CPUs this process may use */
+    struct nvml *nvml;
+    struct gpu_list gpus;        /* what was last read of them */
+    struct device_table devices; /* those of this build's backends */
+    int *cpus;                   /* logical CPUs this process may use */
     int cpu_count;
     struct listener listener;
     struct connection *connections[CONNECTION_LIMIT];

@@ -14,6 +14,7 @@ struct snapshot {
     int device_count, cpu_threads;
     struct run_device device[SPEC_MAX_DEVICES];
     bool shown[SPEC_MAX_DEVICES];
+    struct device_table devices; /* the GPUs that only the driver knows among them */
 };
 
 static json_t *known_bytes(uint64_t bytes)
@@ -58,42 +59,66 @@ static json_t *sensor_json(const struct device_sensors *sensors, enum sensor sen
     }
 }
 
-static void add_sensors(json_t *object, const struct device_sensors *sensors)
+/* A figure, or null and why it is not known. */
+static void add_figure(json_t *object, json_t *missing, const char *name, json_t *value,
+                       const char *reason)
 {
-    json_t *missing = json_object();
-    for (int i = 0; i < SENSOR_COUNT; i++) {
-        json_t *value = sensor_json(sensors, (enum sensor)i);
-        const char *reason = sensors->missing[i].text;
-        if (json_is_null(value) && *reason)
-            json_object_set_new(missing, sensor_name((enum sensor)i), json_any_text(reason));
-        json_object_set_new(object, sensor_name((enum sensor)i), value);
-    }
-    json_object_set_new(object, "missing", missing);
+    if (json_is_null(value) && *reason)
+        json_object_set_new(missing, name, json_any_text(reason));
+    json_object_set_new(object, name, value);
+}
+
+static void add_sensors(json_t *object, json_t *missing, const struct device_sensors *sensors)
+{
+    for (int i = 0; i < SENSOR_COUNT; i++)
+        add_figure(object, missing, sensor_name((enum sensor)i),
+                   sensor_json(sensors, (enum sensor)i), sensors->missing[i].text);
+}
+
+static void add_cpu(json_t *object, json_t *missing, const struct server *server,
+                    const struct snapshot *snapshot, const struct run_device *device)
+{
+    struct device_sensors sensors;
+    int count;
+    const int *cpus = device_cpus(server, snapshot, device, &count);
+    json_object_set_new(object, "load",
+                        json_finite(telemetry_load(&snapshot->sample, cpus, count)));
+    json_object_set_new(object, "memory_used", known_bytes(snapshot->sample.memory_used));
+    if (snapshot->sample.memory_total) /* not before the first sample */
+        json_object_set_new(object, "memory_total", known_bytes(snapshot->sample.memory_total));
+    cpu_figures_of(&snapshot->sample.sensors, cpus, count, &sensors);
+    add_sensors(object, missing, &sensors);
+}
+
+static void add_gpu(json_t *object, json_t *missing, const struct gpu_figures *gpu)
+{
+    add_figure(object, missing, "load", json_finite(gpu->load), gpu->no_load.text);
+    add_figure(object, missing, "tensor_load", json_finite(gpu->tensor_load),
+               gpu->no_tensor_load.text);
+    add_figure(object, missing, "memory_load", json_finite(gpu->memory_load),
+               gpu->no_memory_load.text);
+    add_figure(object, missing, "memory_used", known_bytes(gpu->memory_used), gpu->no_memory.text);
+    if (gpu->memory_total)
+        json_object_set_new(object, "memory_total", known_bytes(gpu->memory_total));
+    add_sensors(object, missing, &gpu->sensors);
 }
 
 static json_t *device_json(const struct server *server, const struct snapshot *snapshot,
                            const struct device_info *info, const struct run_device *device)
 {
-    json_t *object = device_info_json(info);
-    double load = NAN;
-    uint64_t used = 0, total = info->memory_bytes;
-    struct device_sensors sensors;
+    json_t *object = device_info_json(info), *missing = json_object();
+    const struct gpu_figures *gpu = gpu_list_find(&server->gpus, info->uuid);
+    struct gpu_figures unknown;
     if (info->id.kind == DEVICE_CPU) {
-        int count;
-        const int *cpus = device_cpus(server, snapshot, device, &count);
-        load = telemetry_load(&snapshot->sample, cpus, count);
-        cpu_figures_of(&snapshot->sample.sensors, cpus, count, &sensors);
-        used = snapshot->sample.memory_used;
-        if (snapshot->sample.memory_total) /* not before the first sample */
-            total = snapshot->sample.memory_total;
+        add_cpu(object, missing, server, snapshot, device);
     } else {
-        device_sensors_init(&sensors, "the engine reads no sensors of this kind of device");
+        memset(&unknown, 0, sizeof unknown);
+        gpu_figures_forget(&unknown, info->available ? "the NVIDIA driver does not tell of this GPU"
+                                                     : info->reason);
+        add_gpu(object, missing, gpu ? gpu : &unknown);
     }
-    json_object_set_new(object, "load", json_finite(load));
-    json_object_set_new(object, "memory_used", known_bytes(used));
-    json_object_set_new(object, "memory_total", known_bytes(total));
     add_run_figures(object, device);
-    add_sensors(object, &sensors);
+    json_object_set_new(object, "missing", missing);
     return object;
 }
 
@@ -115,8 +140,8 @@ static json_t *devices_json(const struct server *server, struct snapshot *snapsh
 {
     json_t *list = json_array();
     const struct device_info *some_cpu = NULL;
-    for (int i = 0; i < server->devices.count; i++) {
-        const struct device_info *info = &server->devices.info[i];
+    for (int i = 0; i < snapshot->devices.count; i++) {
+        const struct device_info *info = &snapshot->devices.info[i];
         if (info->id.kind == DEVICE_CPU && !some_cpu)
             some_cpu = info;
         json_array_append_new(
@@ -148,6 +173,9 @@ json_t *server_state_json(struct server *server)
     struct snapshot snapshot = {.device_count = 0};
     gethostname(host, sizeof host - 1);
     telemetry_read(server->telemetry, &snapshot.sample);
+    nvml_read(server->nvml, &server->gpus);
+    snapshot.devices = server->devices;
+    device_table_add_gpus(&snapshot.devices, &server->gpus);
     pthread_mutex_lock(&server->queue.lock);
     const struct record *current = queue_running(&server->queue);
     if (current && current->has_progress) {
@@ -159,8 +187,9 @@ json_t *server_state_json(struct server *server)
     json_t *queue = queue_json(&server->queue);
     json_t *run = current ? record_json_state(current) : json_null();
     pthread_mutex_unlock(&server->queue.lock);
-    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "pid", (int)getpid(), "version",
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "pid", (int)getpid(), "version",
                      server->options->version, "host", json_any_text(host), "memory_engine",
                      known_bytes(snapshot.sample.memory_engine), "queue", queue, "run", run,
-                     "devices", devices_json(server, &snapshot));
+                     "devices", devices_json(server, &snapshot), "no_gpus",
+                     no_gpus_json(&server->gpus));
 }

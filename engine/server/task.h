@@ -17,6 +17,7 @@
  * releases them.
  */
 
+struct nvml;
 struct queue;
 struct task;
 
@@ -28,6 +29,7 @@ struct task {
     pthread_t thread;
     task_work *work;
     struct queue *queue;
+    struct nvml *nvml;
     uint64_t connection;
     bool barrier;
     json_t *id;     /* of the request; NULL: a notification, nobody waits for the answer */
@@ -50,8 +52,8 @@ struct task {
 #define TASK_LIMIT_PER_CONNECTION 4
 
 /*
- * Start a task whose fields work, queue, connection, barrier, id, params, changed and context are
- * set in `like`; takes over its id and params, on failure too.
+ * Start a task whose fields work, queue, nvml, connection, barrier, id, params, changed and context
+ * are set in `like`; takes over its id and params, on failure too.
  */
 bool task_start(const struct task *like, struct task **out, struct error *err);
 

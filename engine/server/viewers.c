@@ -77,6 +77,7 @@ void server_start_task(struct server *server, struct connection *connection, tas
     struct task like = {.next = server->tasks,
                         .work = work,
                         .queue = &server->queue,
+                        .nvml = server->nvml,
                         .connection = connection->id,
                         .barrier = barrier,
                         .id = id,

@@ -126,6 +126,15 @@ static void add_run(struct page *page, const struct state *state)
     add_part(page, "waiting", "wait_s", device->wait_s, " s", time, "it");
 }
 
+/* Also hardware that cannot train may tell what it does. */
+static bool has_figures(const struct state_device *device)
+{
+    if (device == NULL || device->lost)
+        return device != NULL && device->available;
+    return device->available || isfinite(device->load) || isfinite(device->temperature_c) ||
+           isfinite(device->power_w);
+}
+
 static void fill_page(const struct ui *ui, const struct form_device *focused, struct page *page)
 {
     const struct state_device *device = focused->known;
@@ -145,10 +154,10 @@ static void fill_page(const struct ui *ui, const struct form_device *focused, st
         add(page, STYLE_LABEL, "figures", "come with a run that uses it");
     add(page, focused->chosen ? STYLE_STRONG : STYLE_NORMAL, "next run",
         focused->chosen ? "uses it" : "does not use it");
-    if (device == NULL || !device->available)
-        return;
-    add_run(page, &ui->state);
-    add_hardware(page);
+    if (device != NULL && device->available)
+        add_run(page, &ui->state);
+    if (has_figures(device))
+        add_hardware(page);
 }
 
 /* The loads of the past with the newest in figures. */
@@ -241,7 +250,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     first = first < 0 ? 0 : first;
     draw_title(&devices[focused], surface, area, focused, count, first + text.h < page.count);
     draw_lines(&page, surface, text, first);
-    if (page.device != NULL && page.device->available)
+    if (has_figures(page.device))
         draw_chart(surface, chart, page.device);
     return true;
 }
