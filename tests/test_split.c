@@ -45,7 +45,7 @@ static const struct row table[] = {
     {SPLIT_WEIGHTED, {1, -1}, 10, 2, {-1}},
     {SPLIT_WEIGHTED, {1, NAN}, 10, 2, {-1}},
     {SPLIT_WEIGHTED, {INFINITY, 1}, 10, 2, {-1}},
-    {SPLIT_AUTO, {0}, 10, 2, {-1}},
+    {SPLIT_AUTO, {0}, 11, 2, {6, 5}},
     {SPLIT_CHUNK, {0}, -1, 2, {-1}},
     {SPLIT_CHUNK, {0}, 10, 0, {-1}},
     {SPLIT_CHUNK, {0}, 10, SPEC_MAX_DEVICES + 1, {-1}},

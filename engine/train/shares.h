@@ -32,6 +32,13 @@ struct row_shares {
 bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct row_shares *shares,
                 struct error *err);
 
+/*
+ * The same for `split auto` later on: `full` are the rows of a full mini-batch that each device is
+ * to have now. Short batches and the test rows are divided like it.
+ */
+bool share_rows_like(const struct spec *spec, const long *full, long train_rows, long test_rows,
+                     struct row_shares *shares, struct error *err);
+
 /* Are `cpu_count` CPUs enough for each thread of a run's devices to have one to itself? */
 bool cpus_suffice(const struct device_list *devices, int threads, int cpu_count);
 
