@@ -157,7 +157,7 @@ static const struct option options[] = {
     {"batch", OPTION_SETTING, "N", "rows of a mini-batch, over all devices"},
     {"devices", OPTION_SETTING, "LIST", "cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all"},
     {"cpu-threads", OPTION_SETTING, "N", "threads of a CPU device; 0: its share of the cores"},
-    {"split", OPTION_SETTING, "RULE", "chunk, even, balanced or weighted:W0,W1,..."},
+    {"split", OPTION_SETTING, "RULE", "chunk, even, balanced, auto or weighted:W0,W1,..."},
     {"train-rows", OPTION_SETTING, "N", "use the first N training rows; 0: all"},
     OPTION_JSON,
     OPTIONS_END,

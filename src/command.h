@@ -99,7 +99,7 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
         {"weight-decay", OPTION_SETTING, "X", "of the SGD"},                                       \
         {"epochs", OPTION_SETTING, "N", "passes over the training rows"},                          \
         {"seed", OPTION_SETTING, "N", "of weights, order, dropout and made data"},                 \
-        {"split", OPTION_SETTING, "RULE", "chunk, even, balanced or weighted:W0,W1,..."},          \
+        {"split", OPTION_SETTING, "RULE", "chunk, even, balanced, auto or weighted:W0,W1,..."},    \
         {"sync", OPTION_SETTING, "METHOD", "allreduce, reduce-broadcast or central"},              \
         {"sync-bn", OPTION_SWITCH, NULL, "BatchNorm statistics over all devices"},                 \
         {"dtype", OPTION_SETTING, "TYPE", "f32, tf32 or bf16"},                                    \

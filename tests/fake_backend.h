@@ -23,9 +23,11 @@ struct fake {
     bool fails_in_evaluation;
     int slow_device; /* sleeps in every pass */
     unsigned slow_us;
-    atomic_bool go_on; /* hanging devices come back */
+    unsigned row_us[4]; /* the devices of these indices sleep for each row that they train */
+    atomic_bool go_on;  /* hanging devices come back */
     atomic_int opened, closed, hanging;
-    atomic_int misuse; /* calls on a wrong thread, with wrong rows, ... */
+    atomic_int plans, most_plans; /* on all devices together: now, and at most */
+    atomic_int misuse;            /* calls on a wrong thread, with wrong rows, ... */
     /* How often each row was trained and evaluated. */
     atomic_int trained[FAKE_ROWS], evaluated[FAKE_ROWS];
 };

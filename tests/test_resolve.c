@@ -13,7 +13,6 @@ static const struct {
 } impossible[] = {
     {"devices=all", "no GPU"},
     {"devices=cuda:0", "only CPU devices"},
-    {"split=auto", "split auto"},
     {"split=even devices=cpu:0-7", "30 rows"},
     {"split=even devices=cpu:0-2", "10 rows"},
     {"split=weighted:1,2 devices=cpu:0-2", "2 weights for 3 devices"},
