@@ -91,8 +91,8 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
         {"data-dir", OPTION_SETTING, "DIR", "where named data lie"},                               \
         {"devices", OPTION_SETTING, "LIST", "cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all"},          \
         {"gpus", OPTION_VALUE, "N", "the first N GPUs"},                                           \
-        {"cpu-threads", OPTION_SETTING, "N",                                                       \
-         "threads of a CPU device; 0: its share of the cores"},                                    \
+        {"cpu-threads", OPTION_SETTING, "N,...",                                                   \
+         "threads of each CPU device; 0: its share of the cores"},                                 \
         {"batch", OPTION_SETTING, "N", "rows of a mini-batch, over all devices"},                  \
         {"lr", OPTION_SETTING, "X", "learning rate"},                                              \
         {"momentum", OPTION_SETTING, "X", "of the SGD"},                                           \

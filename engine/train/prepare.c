@@ -93,18 +93,19 @@ static bool take_shares(struct run *run, struct error *err)
 static bool take_cpus(struct run *run, bool *crowded, struct error *err)
 {
     const struct device_list *devices = &run->spec.devices;
-    int count, threads = run->spec.cpu_threads;
+    int count, threads[SPEC_MAX_DEVICES];
+    share_threads(&run->spec, threads);
     if (!affinity_cpus(&run->cpus, &count, err))
         return false;
-    *crowded = !cpus_suffice(devices, threads, count);
+    *crowded = !cpus_suffice(threads, run->member_count, count);
     for (int i = 0; i < run->member_count; i++) {
         struct device_options *options = &run->members[i].options;
         if (options->id.kind != DEVICE_CPU)
             continue;
-        options->threads = threads;
+        options->threads = threads[i];
         if (!*crowded) {
             options->cpus = run->cpus + first_cpu(devices, threads, i);
-            options->cpu_count = threads;
+            options->cpu_count = threads[i];
         }
     }
     return true;

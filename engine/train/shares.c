@@ -100,19 +100,28 @@ bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct
            share_rows_like(spec, full, train_rows, test_rows, shares, err);
 }
 
-/* A CPU device keeps its threads busy; another one only the thread that directs it. */
-bool cpus_suffice(const struct device_list *devices, int threads, int cpu_count)
+void share_threads(const struct spec *spec, int *threads)
+{
+    int cpus = 0;
+    for (int i = 0; i < spec->devices.count; i++) {
+        bool cpu = spec->devices.id[i].kind == DEVICE_CPU;
+        threads[i] = !cpu ? 1 : spec->thread_count > 0 ? spec->threads[cpus] : spec->cpu_threads;
+        cpus += cpu;
+    }
+}
+
+bool cpus_suffice(const int *threads, int devices, int cpu_count)
 {
     long wanted = 0;
-    for (int i = 0; i < devices->count; i++)
-        wanted += devices->id[i].kind == DEVICE_CPU ? threads : 1;
+    for (int i = 0; i < devices; i++)
+        wanted += threads[i];
     return wanted <= cpu_count;
 }
 
-int first_cpu(const struct device_list *devices, int threads, int index)
+int first_cpu(const struct device_list *devices, const int *threads, int index)
 {
     int first = 0;
     for (int i = 0; i < index; i++)
-        first += devices->id[i].kind == DEVICE_CPU ? threads : 0;
+        first += devices->id[i].kind == DEVICE_CPU ? threads[i] : 0;
     return first;
 }
