@@ -27,6 +27,7 @@ static const char normalised_model[] =
     "  { type = \"maxpool\"; kernel = 2; }, { type = \"linear\"; outputs = \"classes\"; } );\n";
 
 char *folder;
+double (*parallel_clock)(void);
 
 static void put_idx(const char *name, int rows, bool pictures, uint32_t part)
 {
@@ -91,6 +92,8 @@ struct outcome train_until(const char *model, const char *settings, bool stop)
     char *all = format("model=%s data=%s/data save=%s lr=0.05 init=default cpu-threads=1 %s", path,
                        folder, file, settings);
     recorder_init(&rec, all);
+    if (parallel_clock)
+        rec.limits.clock = parallel_clock;
     rec.on_event = stop ? stop_after_first : NULL;
     ck_assert_msg(recorder_run(&rec) != stop, "%s: %s", all, rec.err.text);
     struct net_shape shape = {1, SIDE, SIDE};

@@ -21,6 +21,9 @@
 #define PLAIN_TOLERANCE      2e-6
 #define NORMALISED_TOLERANCE 1e-5
 
+/* What the devices' passes are timed with, if not NULL. */
+extern double (*parallel_clock)(void);
+
 /* Of the running test: holds data, models and weights. */
 extern char *folder;
 

@@ -5,9 +5,10 @@
 #include "engine/spec.h"
 
 /*
- * The real CPU devices, linked in place of engine/device/backend.c, that can be made slow: how long
- * each sleeps in a pass of training for every row. Written between steps only.
+ * The real CPU devices, linked in place of engine/device/backend.c, that can be made to seem
+ * slow: how long each needs for a row by slow_clock, the time of its thread.
  */
-extern unsigned slow_row_us[SPEC_MAX_DEVICES];
+extern double slow_row_s[SPEC_MAX_DEVICES];
+double slow_clock(void);
 
 #endif

@@ -42,12 +42,13 @@ static enum activity busy_state(const struct member *member)
 bool member_exchange_sum(void *context, double *values, size_t count, struct error *err)
 {
     struct member *member = context;
-    double begin = clock_seconds(), waited = 0;
+    double (*clock)(void) = member->run->limits.clock;
+    double begin = clock(), waited = 0;
     show(member, ACTIVITY_WAIT);
     bool ok = rendezvous_sum(member->run->meeting, member->index, values, count, &waited, err);
     show(member, busy_state(member));
     member->times.wait_s += waited;
-    member->times.exchange_s += clock_seconds() - begin - waited;
+    member->times.exchange_s += clock() - begin - waited;
     return ok;
 }
 
@@ -102,9 +103,9 @@ static bool compute(struct member *member, struct error *err)
     for (int i = 0; i < member->index; i++)
         batch.index += run->members[i].train[step->size].rows;
     show(member, busy_state(member));
-    double begin = clock_seconds();
+    double begin = run->limits.clock();
     bool ok = member->backend->plan_run(member->device, pass->plan, &batch, &member->result, err);
-    times->pass_s = clock_seconds() - begin - times->exchange_s - times->wait_s;
+    times->pass_s = run->limits.clock() - begin - times->exchange_s - times->wait_s;
     times->compute_s += times->pass_s;
     give_sign(member);
     return ok;

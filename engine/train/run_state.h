@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "engine/train/event_log.h"
 #include "engine/train/figures.h"
 #include "engine/train/rebalance.h"
@@ -24,16 +25,17 @@
  * hang outlive the call (see workers_dismiss); so workers never touch `control` and `sink`.
  */
 
-/* How long things may take. */
+/* How long things may take, and by what that is told. */
 struct run_limits {
     double stall_s; /* a device that shows no sign of progress for so long hangs; time for the
                        work itself is added */
     double grace_s; /* for the devices to answer once the run is being ended */
+    double (*clock)(void); /* what the passes of a device are timed with, on its thread */
 };
 
 #define RUN_LIMITS_DEFAULT                                                                         \
     {                                                                                              \
-        .stall_s = 600, .grace_s = 30                                                              \
+        .stall_s = 600, .grace_s = 30, .clock = clock_seconds                                      \
     }
 
 enum activity {
