@@ -32,7 +32,7 @@ static const struct field fields[] = {
     {"batch", "rows of a mini-batch, over all devices", STEP_DOUBLE, NULL},
     {"lr", "learning rate; r changes that of the run that goes on", STEP_125, NULL},
     {"epochs", "times over the whole training set", STEP_ONE, NULL},
-    {"split", "how a mini-batch is divided; auto: by measured speed; or weighted:W0,W1", STEP_WORDS,
+    {"split", "how a mini-batch is divided; auto: by speed; also weighted:W0,W1", STEP_WORDS,
      splits},
     {"sync", "how the devices' gradients meet", STEP_WORDS, methods},
     {"sync-bn", "BatchNorm statistics over all devices", STEP_WORDS, yes_no},
