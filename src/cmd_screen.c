@@ -139,10 +139,7 @@ static const struct option options[] = {
     {"at", OPTION_VALUE, "SECONDS", "of that session; default: its end"},
     {"ansi", OPTION_FLAG, NULL, "with the terminal's codes for colours"},
     {"colours", OPTION_VALUE, "N", "how many: 256, 16, 8, or 0 for none"},
-    {"charset", OPTION_VALUE, "CHARSET", "auto (by the locale), utf8 or ascii"},
-    {"palette", OPTION_VALUE, "PALETTE", "colours: default or colour-blind"},
-    {"background", OPTION_VALUE, "SHADE", "of the terminal: auto, dark or light"},
-    {"canvas", OPTION_VALUE, "KIND", "of curves: auto, braille, quadrant or ascii"},
+    OPTIONS_SCREEN,
     {"output", OPTION_VALUE, "FILE", "write to this file"},
     OPTIONS_END,
 };

@@ -35,10 +35,7 @@ static int run(struct invocation *invocation, struct error *err)
 static const struct option options[] = {
     OPTIONS_SPEC,
     {"start", OPTION_FLAG, NULL, "submit that run at once, unless one goes on"},
-    {"charset", OPTION_VALUE, "CHARSET", "auto (by the locale), utf8 or ascii"},
-    {"palette", OPTION_VALUE, "PALETTE", "colours: default or colour-blind"},
-    {"background", OPTION_VALUE, "SHADE", "of the terminal: auto, dark or light"},
-    {"canvas", OPTION_VALUE, "KIND", "of curves: auto, braille, quadrant or ascii"},
+    OPTIONS_SCREEN,
     {"mono", OPTION_FLAG, NULL, "no colours"},
     {"record", OPTION_VALUE, "FILE", "write down the session for `dpartui screen --replay`"},
     OPTIONS_END,

@@ -83,6 +83,15 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
     {                                                                                              \
         NULL, OPTION_FLAG, NULL, NULL                                                              \
     }
+/* How a screen is drawn; run_preferences_take takes them over. */
+#define OPTIONS_SCREEN                                                                             \
+    {"charset", OPTION_VALUE, "CHARSET", "auto (by the locale), utf8 or ascii"},                   \
+        {"palette", OPTION_VALUE, "PALETTE", "colours: default or colour-blind"},                  \
+        {"background", OPTION_VALUE, "SHADE", "of the terminal: auto, dark or light"},             \
+    {                                                                                              \
+        "canvas", OPTION_VALUE, "KIND", "of curves: auto, braille, quadrant or ascii"              \
+    }
+
 /* What the workbench's form and `train` begin with. */
 #define OPTIONS_SPEC                                                                               \
     {"model", OPTION_SETTING, "NAME|FILE", "network, by name or from a model description"},        \

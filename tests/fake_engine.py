@@ -44,6 +44,7 @@ class FakeEngine:
         self.lock = threading.RLock()
         self.clients = []
         self.requests = []          # (method, params), for tests to look at
+        self.refusal = None         # why no run can be submitted
         self.stalled = threading.Event()
         self.runs = []
         self.live = None
@@ -189,6 +190,8 @@ class FakeEngine:
     def do_submit(self, params):
         if params['batch'] == 13:
             raise ValueError('batch 13 is unlucky: use another one')
+        if self.refusal:
+            raise RuntimeError(self.refusal)
         return {'run': self.submit(params)}
 
     def do_stop(self, params):

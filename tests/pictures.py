@@ -131,12 +131,16 @@ class Pictures(unittest.TestCase):
             written = file.read().splitlines()
         # All but the line with the message and the keys below it.
         self.assertEqual(written[:22], seen[:22])
-        t.keys('P', self.path('picture.ans'), 'Enter')
-        t.expect('picture.ans')
+        t.keys('P')
+        t.expect('Write this screen to')
+        t.keys(self.path('picture.ans'), 'Enter')
+        t.expect('the screen is in')
         with open(self.path('picture.ans')) as file:
             self.assertIn('\x1b[', file.read())
-        t.keys('P', '/nowhere/at/all.txt', 'Enter')
-        t.expect('/nowhere/at')
+        t.keys('P')
+        t.expect('Write this screen to')
+        t.keys('/nowhere/at/all.txt', 'Enter')
+        t.expect('No such file')
         t.keys('q')
         self.assertEqual(t.exit_status(), 0)
         self.assertEqual(sorted(glob.glob(self.path('picture*'))),

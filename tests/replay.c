@@ -198,21 +198,33 @@ void replay_keys(struct replay *replay, const char *keys)
     }
 }
 
+void replay_view(struct replay *replay, enum view_id view)
+{
+    ui_show_view(&replay->ui, view);
+    answer_shows(replay);
+}
+
 const char *replay_last(const struct replay *replay)
 {
     return replay->asked_count > 0 ? replay->asked[replay->asked_count - 1] : "";
+}
+
+void replay_draw(struct replay *replay, int rows, int columns, struct surface *surface)
+{
+    struct error err = ERROR_INIT;
+
+    replay->ui.rows = rows;
+    replay->ui.columns = columns;
+    ck_assert(surface_resize(surface, rows, columns, &err));
+    ck_assert_msg(screen_draw(&replay->ui, surface, &err), "%s", err.text);
 }
 
 char *replay_screen(struct replay *replay, int rows, int columns, bool utf8)
 {
     struct surface surface = {.utf8 = utf8};
     struct text text = TEXT_INIT;
-    struct error err = ERROR_INIT;
 
-    replay->ui.rows = rows;
-    replay->ui.columns = columns;
-    ck_assert(surface_resize(&surface, rows, columns, &err));
-    ck_assert_msg(screen_draw(&replay->ui, &surface, &err), "%s", err.text);
+    replay_draw(replay, rows, columns, &surface);
     surface_dump(&surface, &text);
     ck_assert(text_cstr(&text) != NULL);
     surface_free(&surface);

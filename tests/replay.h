@@ -30,8 +30,12 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage);
 void replay_line(struct replay *replay, const char *line);
 /* Keys as characters and names: "<Tab>s". */
 void replay_keys(struct replay *replay, const char *keys);
+/* Show a view, as `dpartui screen --view` does. */
+void replay_view(struct replay *replay, enum view_id view);
 /* The newest request, "" when there was none. */
 const char *replay_last(const struct replay *replay);
+/* Draw the screen into a surface without cells, for the caller to free. */
+void replay_draw(struct replay *replay, int rows, int columns, struct surface *surface);
 /* The screen as text; the caller frees it. */
 char *replay_screen(struct replay *replay, int rows, int columns, bool utf8);
 

@@ -9,49 +9,20 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
-import termios
 import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import plain_signals  # noqa: E402,F401
-from fake_engine import FakeEngine  # noqa: E402
 from terminal import PATIENCE, Terminal  # noqa: E402
+from workbench_case import WorkbenchCase  # noqa: E402
 
 PROGRAM = os.path.join(os.environ.get('top_builddir', '.'), 'dpartui')
-WORKBENCH = os.path.join(os.environ.get('top_builddir', '.'), 'tests', 'workbench')
 GOLDEN = os.path.join(HERE, 'ui', 'golden')
 
 
-class Workbench(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.terminals = []
-
-    def engine(self, **machine):
-        engine = FakeEngine(self.folder.name, **machine)
-        self.addCleanup(lambda: os.path.exists(engine.path) and engine.close())
-        return engine
-
-    def start(self, *arguments, **options):
-        command = [WORKBENCH, *(arguments or ('utf8',))]
-        terminal = Terminal(command, self.folder.name, **options)
-        self.addCleanup(terminal.close)
-        return terminal
-
-    def asked(self, engine, terminal, method, count=1):
-        terminal.wait(lambda: [m for m, _ in engine.requests].count(method) >= count,
-                      'the request ' + method)
-
-    def assert_restored(self, terminal):
-        self.assertEqual(termios.tcgetattr(terminal.fd)[:4], terminal.before[:4])
-        self.assertFalse(terminal.screen.alternate, 'the normal screen is not back')
-        self.assertTrue(terminal.screen.cursor_shown, 'the cursor is not back')
-        self.assertEqual(terminal.screen.modes, set(), 'the terminal still reports')
-
+class Workbench(WorkbenchCase):
     # --- the tour
 
     def tour(self, rows, columns, charset):
@@ -146,42 +117,6 @@ class Workbench(unittest.TestCase):
         self.compare('screen.200x50.ascii', self.tour(50, 200, 'ascii'))
 
     # --- the engine
-
-    def test_first_frame_is_small(self):
-        engine = self.engine()
-        engine.submit({'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10})
-        engine.begin()
-        for _ in range(5):
-            engine.epoch()
-        t = self.start()
-        t.expect('epoch 5/10')
-        t.settle()
-        print('first frames of a running run: %d bytes' % t.screen.bytes, file=sys.stderr)
-        # The frame, and the curve when it has been asked for.
-        self.assertLess(t.screen.bytes, 2 * 3500)
-
-    def test_training_writes_little(self):
-        engine = self.engine()
-        engine.submit({'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10})
-        engine.begin()
-        t = self.start()
-        t.expect('run 1')
-        t.settle()
-        states, before = 20, t.screen.bytes
-        for _ in range(states):
-            engine.step(3)
-            t.settle(0.05)
-        print('a state while training: %d bytes' % ((t.screen.bytes - before) // states),
-              file=sys.stderr)
-        self.assertLess(t.screen.bytes - before, 350 * states)
-        engine.end()
-        t.expect('run 1 is done')
-        t.settle()
-        before = t.screen.bytes
-        for _ in range(10):
-            engine.say_state()
-            t.settle(0.05)
-        self.assertEqual(t.screen.bytes, before, 'an idle screen writes')
 
     def test_no_engine_is_a_state(self):
         t = self.start()
@@ -293,24 +228,6 @@ class Workbench(unittest.TestCase):
             self.assertIn('dpartui train', said)
             self.assertIn('dpartui screen', said)
             self.assertNotIn(b'\x1b', t.raw)
-
-    def test_blocked_terminal_gets_one_fresh_frame(self):
-        engine = self.engine()
-        engine.submit({'devices': 'cpu:0-1', 'batch': 512, 'lr': 0.2, 'epochs': 10})
-        engine.begin()
-        t = self.start()
-        t.expect('run 1')
-        t.settle()
-        t.keys('\x13')  # Ctrl-S
-        time.sleep(0.1)
-        for _ in range(50):
-            engine.step(4)
-        time.sleep(0.3)
-        before = t.screen.bytes
-        t.keys('\x11')  # Ctrl-Q
-        t.expect('step 200/235')
-        t.settle()
-        self.assertLess(t.screen.bytes - before, 3500, 'a backlog came')
 
     def test_stopped_terminal_can_be_left(self):
         engine = self.engine()
@@ -478,8 +395,8 @@ class Workbench(unittest.TestCase):
         time.sleep(0.5)
         self.click(t, 'epochs')
         self.click(t, 'epochs')
-        t.expect('leave as it was')
-        self.click(t, 'Esc leave')
+        t.expect('cancel')
+        self.click(t, 'Esc cancel')
         t.keys('Ctrl-C')
         self.assertEqual(t.exit_status(), 0)
         self.assert_restored(t)

@@ -100,8 +100,10 @@ class Terminal:
         if self.pid:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
+            self.pid = 0
         if self.fd >= 0:
             os.close(self.fd)
+            self.fd = -1
 
 
 def run_as_job(command, env):

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/data/fetch_set.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* A set that is one archive of a folder "box" with a.bin (700 bytes) and b.bin (1024 bytes). */
@@ -339,9 +340,5 @@ int main(void)
     tcase_add_test(tcase, wrong_contents_are_refused);
     tcase_add_test(tcase, unpacking_can_be_cancelled);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "tests/suites.h"
 
 static char directory[] = "/tmp/dpartui-test-XXXXXX";
 static struct error err;
@@ -246,9 +247,5 @@ int main(void)
     tcase_add_test(tcase, models_are_found);
     tcase_add_test(tcase, json_members);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

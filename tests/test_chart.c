@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/suites.h"
 #include "ui/chart.h"
 
 static void check_ticks(struct ticks ticks, double first, double step, int count, int decimals)
@@ -389,9 +390,5 @@ int main(void)
     tcase_add_test(tests, gaps_and_missing_figures);
     tcase_add_test(tests, every_size_is_drawn);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "ui/run_chart.h"
 
 /* What keys do in the chart: a run of 8 epochs goes on, 100 steps each, and is watched. */
@@ -349,9 +350,5 @@ int main(void)
     tcase_add_test(tests, nothing_to_read);
     tcase_add_test(tests, long_runs_are_shown_whole);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "format.h"
 #include "run_spec.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 #include "ui/workbench.h"
 
@@ -269,9 +270,5 @@ int main(void)
     tcase_add_test(showing, changes_are_told_in_a_line);
     suite_add_tcase(suite, parsing);
     suite_add_tcase(suite, showing);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(suite, NULL);
 }

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep.h"
+#include "tests/suites.h"
+#include "ui/sweep.h"
 
 /* A run whose speed on `devices` is `speed`, all else as in every other. */
 static struct compare_run make_run(long number, int devices, double batch, double lr, double speed)
@@ -361,9 +362,5 @@ int main(void)
     tcase_add_test(tests, sweeps_that_cannot_be);
     tcase_add_test(tests, time_of_an_epoch);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

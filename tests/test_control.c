@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/run_fixture.h"
+#include "tests/suites.h"
 
 /* Runs that are stopped, paused, retuned, or fail. The devices are those of fake_backend.c. */
 
@@ -356,9 +357,5 @@ static Suite *control_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(control_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(control_suite(), NULL);
 }

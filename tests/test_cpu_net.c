@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/cpu_trial.h"
+#include "tests/suites.h"
 
 /* Whole networks on the CPU backend: shipped models, several devices, plans side by side. */
 
@@ -334,9 +335,5 @@ int main(void)
     tcase_add_test(tc, weights_survive_the_arenas);
     tcase_add_test(tc, mistakes_are_named);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/cpu_trial.h"
+#include "tests/suites.h"
 
 /*
  * Every operation of the CPU backend, in small networks: forward and backward against the reference
@@ -254,9 +255,5 @@ int main(void)
     tcase_add_loop_test(tc, passes_agree_without_vectors, 0, NETS);
     tcase_add_loop_test(tc, gradients_are_slopes, 0, NETS);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -9,6 +9,7 @@
 #include "engine/net/fuse.h"
 #include "engine/rng.h"
 #include "tests/cpu_trial.h"
+#include "tests/suites.h"
 
 /* The parts of the CPU backend by themselves: fusing, memory, algorithms, update. */
 
@@ -337,9 +338,5 @@ int main(void)
     tcase_add_test(tc, choices_are_kept);
     tcase_add_test(tc, update_is_pytorchs);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "engine/server/curve.h"
+#include "tests/suites.h"
 
 /* Points that sum up steps. */
 
@@ -174,9 +175,5 @@ int main(void)
     tcase_add_test(tests, a_point_is_the_mean_of_its_steps);
     tcase_add_test(tests, a_loss_that_is_no_number_is_null);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

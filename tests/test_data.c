@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/data_fixture.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 START_TEST(describe_agrees_with_open)
@@ -259,9 +260,5 @@ int main(void)
     tcase_add_test(tcase, random_vectors_can_be_learned);
     tcase_add_test(tcase, random_vectors_are_bounded);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

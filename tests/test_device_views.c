@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 #include "ui/key.h"
 #include "ui/panels/device_parts.h"
@@ -247,9 +248,5 @@ int main(void)
     tcase_add_test(tests, one_device_at_length);
     tcase_add_test(tests, a_small_screen_has_pages);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "engine/device/cpu/cpu.h"
 #include "engine/device/device.h"
+#include "tests/suites.h"
 
 /* Which devices there are, and what becomes of a run's choice among them. */
 
@@ -92,9 +93,5 @@ int main(void)
     tcase_add_test(tc, choices_become_devices);
     tcase_add_test(tc, this_build_has_no_gpus);
     suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

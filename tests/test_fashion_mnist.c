@@ -7,6 +7,7 @@
 
 #include "engine/data/data.h"
 #include "engine/data/fetch.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* The official Fashion-MNIST files, where DPARTUI_DATA_DIR says that they lie. */
@@ -83,9 +84,5 @@ int main(void)
     tcase_add_test(tcase, the_official_files_are_read);
     tcase_add_test(tcase, the_official_files_are_fetched);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "tests/fetch_fixture.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 START_TEST(from_a_folder)
@@ -361,9 +362,5 @@ int main(void)
     tcase_add_test(tcase, places_that_cannot_be_written);
     tcase_add_test(tcase, two_fetches_at_once);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 
 static struct replay replay;
 
@@ -212,9 +213,5 @@ int main(void)
     tcase_add_test(tests, problems_are_told_before_the_start);
     tcase_add_test(tests, settings_of_a_former_run);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/data/data.h"
+#include "tests/suites.h"
 
 enum { ROW = 28 * 28 };
 
@@ -166,9 +167,5 @@ int main(void)
     tcase_add_test(tcase, no_picture_is_there_twice);
     tcase_add_test(tcase, classes_can_be_told_apart);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

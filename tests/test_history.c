@@ -7,6 +7,7 @@
 
 #include "engine/server/history.h"
 #include "engine/telemetry.h"
+#include "tests/suites.h"
 
 static void add(struct history *history, int number, bool is_step)
 {
@@ -132,9 +133,5 @@ int main(void)
     tcase_add_test(tests, memory_lines_are_read);
     tcase_add_test(tests, load_is_a_mean_over_known_cpus);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(suite, NULL);
 }

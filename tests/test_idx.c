@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/data_fixture.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 START_TEST(idx_files_plain_and_packed)
@@ -228,9 +229,5 @@ int main(void)
     tcase_add_test(tcase, parts_of_different_shape_are_refused);
     tcase_add_test(tcase, a_packed_file_that_promises_gigabytes_is_refused);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

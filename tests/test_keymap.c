@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 
 /* Names of keys, keys of one's own, and the two places that show them: help and palette. */
 
@@ -174,9 +175,5 @@ int main(void)
     tcase_add_test(tests, the_help_scrolls_and_comes_back);
     tcase_add_test(tests, the_palette_finds_and_does);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/suites.h"
 #include "ui/columns.h"
 #include "ui/layout.h"
 
@@ -201,9 +202,5 @@ int main(void)
     tcase_add_test(tests, the_sum_of_devices_gives_way);
     tcase_add_test(tests, columns_share_the_width);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 #include "ui/key.h"
 #include "ui/log_lines.h"
@@ -236,9 +237,5 @@ int main(void)
     tcase_add_test(tests, the_log_forgets_the_oldest);
     tcase_add_test(tests, a_long_message_has_several_lines);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "engine/train/rendezvous.h"
 #include "engine/train/worker.h"
+#include "tests/suites.h"
 
 /* Rendezvous and worker threads: eight parties on however few cores there are. */
 
@@ -308,9 +309,5 @@ int main(void)
     tcase_add_test(tcase, tasks_stay_on_their_thread);
     tcase_add_test(tcase, hanging_thread_is_left_behind);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

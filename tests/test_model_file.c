@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/net/net.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 static char *directory, *path;
@@ -347,9 +348,5 @@ int main(void)
     tcase_add_test(tcase, nesting_has_a_limit);
     tcase_add_test(tcase, truncated_files_do_no_harm);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

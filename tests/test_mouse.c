@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "ui/control.h"
 #include "ui/mouse.h"
 
@@ -273,9 +274,5 @@ int main(void)
     tcase_add_test(tests, pasted_text_is_text);
     tcase_add_test(tests, pasted_text_is_no_keys);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "engine/net/describe.h"
 #include "engine/net/net.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 static struct net *net;
@@ -260,9 +261,5 @@ int main(void)
     tcase_add_test(tcase, data_that_do_not_fit_are_refused);
     tcase_add_test(tcase, description_is_the_table);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/train/order.h"
+#include "tests/suites.h"
 
 static const uint32_t sizes[] = {1,    2,    3,     4,     5,     7,     8,     16,    17,   30,
                                  100,  127,  128,   129,   255,   256,   257,   1000,  1023, 1024,
@@ -146,9 +147,5 @@ int main(void)
     tcase_add_test(tcase, rows_travel);
     tcase_add_loop_test(tcase, known_answers, 0, sizeof known / sizeof known[0]);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "tests/parallel_fixture.h"
 #include "tests/recorder.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /*
@@ -202,9 +203,5 @@ int main(void)
     tcase_add_loop_test(tcase, evaluation_agrees_with_saved_weights, 0, 3);
     tcase_add_test(tcase, shards_of_thirty_rows_on_eight_devices);
     tcase_add_test(tcase, diverging_run_says_so);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

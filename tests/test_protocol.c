@@ -7,6 +7,7 @@
 
 #include "engine/server/server.h"
 #include "tests/engine_thread.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 static json_t *of_run(long run)
@@ -353,13 +354,6 @@ static Suite *protocol_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(protocol_suite());
-    srunner_add_suite(runner, hostile_suite());
-    srunner_add_suite(runner, sensor_states_suite());
-    srunner_add_suite(runner, changes_suite());
-    srunner_add_suite(runner, keeping_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(protocol_suite(), hostile_suite(), sensor_states_suite(), changes_suite(),
+                      keeping_suite(), NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/train/rebalance.h"
 #include "engine/train/split.h"
+#include "tests/suites.h"
 
 /* Simulated devices: a pass takes fixed_s + rows * row_s, and a random part of that more. */
 struct simulation {
@@ -255,9 +256,5 @@ int main(void)
     tcase_add_test(tcase, everybody_keeps_a_row);
     tcase_add_test(tcase, nothing_to_divide);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "engine/rng.h"
 #include "tests/refnet.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 #define MAX_ROWS 4
@@ -391,9 +392,5 @@ int main(void)
     tcase_add_test(tcase, no_rows_change_nothing);
     tcase_add_test(tcase, input_is_scaled_and_normalised);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

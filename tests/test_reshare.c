@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/run_fixture.h"
+#include "tests/suites.h"
 
 /* Runs with `split auto`: what becomes of the shares. The devices are those of fake_backend.c. */
 
@@ -161,9 +162,5 @@ static Suite *reshare_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(reshare_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(reshare_suite(), NULL);
 }

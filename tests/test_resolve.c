@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/run_fixture.h"
+#include "tests/suites.h"
 
 /* What is refused before anything is opened, and what is filled in. */
 
@@ -82,9 +83,5 @@ int main(void)
     tcase_add_test(tcase, short_batch_that_never_comes_may_be_odd);
     tcase_add_test(tcase, resolving_fills_in_and_repeats);
     tcase_add_test(tcase, defaults_resolve);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

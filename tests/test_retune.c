@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/run_fixture.h"
+#include "tests/suites.h"
 
 /* Runs that are changed while they go on: 2 epochs of 4 steps on the devices of fake_backend.c. */
 
@@ -386,9 +387,5 @@ static Suite *retune_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(retune_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(retune_suite(), NULL);
 }

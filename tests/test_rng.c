@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/rng.h"
+#include "tests/suites.h"
 
 /* Known answers: kat_vectors of Random123, the paper's reference implementation. */
 static const struct {
@@ -142,9 +143,5 @@ int main(void)
     tcase_add_test(tests, below_is_even_and_bounded);
     tcase_add_test(tests, threshold_is_the_probability);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suites(suite, NULL);
 }

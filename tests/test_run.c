@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "tests/run_fixture.h"
+#include "tests/suites.h"
 
 /* Runs as such: rows, events, results. The devices are those of fake_backend.c. */
 
@@ -381,9 +382,5 @@ static Suite *run_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(run_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(run_suite(), NULL);
 }

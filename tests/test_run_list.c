@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tests/suites.h"
 #include "ui/run_list.h"
 
 /* Sorting and filtering runs, and the figures that their details are made of. */
@@ -298,9 +299,5 @@ int main(void)
     tcase_add_test(tests, hostile_filters_do_no_harm);
     tcase_add_test(tests, many_runs_are_listed);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Sensors of CPUs of several kinds of machine. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/made_up_machine.h"
+#include "tests/suites.h"
 
 START_TEST(an_intel_server_tells_everything)
 {
@@ -225,10 +225,5 @@ static Suite *sensors_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(sensors_suite());
-    srunner_add_suite(runner, sensor_faults_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(sensors_suite(), sensor_faults_suite(), NULL);
 }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "settings.h"
+#include "tests/suites.h"
 
 /* This program is compiled with the system's configuration directory set to "etc". */
 #define SYSTEM_FILE "etc/dpartui.conf"
@@ -417,9 +418,5 @@ int main(void)
     tcase_add_test(tcase, the_sample_documents_every_key);
     tcase_add_test(tcase, the_manual_has_every_key);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

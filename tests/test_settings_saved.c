@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "tests/saved_fixture.h"
+#include "tests/suites.h"
 
 /* What settings.conf does when all goes well. */
 
@@ -204,9 +205,5 @@ int main(void)
     tcase_add_test(tcase, two_that_save_do_not_undo_each_other);
     tcase_add_test(tcase, there_and_back_is_no_change);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tests/saved_fixture.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* What goes wrong with settings.conf. */
@@ -125,9 +126,5 @@ int main(void)
     tcase_add_test(tcase, a_folder_is_made_and_a_folder_in_the_way_refused);
     tcase_add_test(tcase, nobody_without_a_home_saves);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

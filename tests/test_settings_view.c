@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 #include "ui/control.h"
 
@@ -269,9 +270,5 @@ int main(void)
     tcase_add_test(tests, what_will_be_overridden_is_said);
     tcase_add_test(tests, without_a_keeper_there_is_a_word);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

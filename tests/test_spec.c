@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/spec.h"
+#include "tests/suites.h"
 
 static struct spec spec;
 static struct error err;
@@ -230,9 +231,5 @@ int main(void)
     tcase_add_test(tcase, fixed_words);
     tcase_add_test(tcase, copies_are_apart);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/train/shares.h"
 #include "engine/train/split.h"
+#include "tests/suites.h"
 
 static const double no_weights[SPEC_MAX_DEVICES];
 
@@ -265,9 +265,5 @@ int main(void)
     tcase_add_test(tcase, weights_count_in_evaluation_too);
     tcase_add_test(tcase, cpus_of_devices);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

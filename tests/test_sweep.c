@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 #include "ui/comparison.h"
 #include "ui/control.h"
@@ -299,9 +300,5 @@ int main(void)
     tcase_add_test(tests, rows_are_walked_through);
     tcase_add_test(tests, marked_and_selected_runs_choose);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

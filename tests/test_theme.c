@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/suites.h"
 #include "ui/preferences.h"
 #include "ui/theme.h"
 
@@ -277,9 +278,5 @@ int main(void)
     tcase_add_test(tests, control_sequences);
     tcase_add_test(tests, preferences_are_words);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

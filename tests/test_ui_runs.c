@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* The list of all runs and the details of one, by keys and messages. */
@@ -350,6 +351,52 @@ START_TEST(another_engine_has_other_curves)
 }
 END_TEST
 
+START_TEST(a_key_without_a_meaning_says_so)
+{
+    struct error err = ERROR_INIT;
+
+    replay_keys(&replay, "s");
+    expect_message("s does nothing here; ? shows the keys that do");
+    replay_keys(&replay, "j");
+    expect_message("");
+    replay_keys(&replay, "e");
+    expect_message("the engine is there already");
+    replay_keys(&replay, "D<Shift-Tab>0");
+    expect_message("all epochs are in sight");
+    replay_keys(&replay, "g");
+    expect_message("nothing is suggested: choose more devices or fewer first");
+    replay_keys(&replay, "<Esc>");
+    expect_message("");
+    ck_assert(keymap_bind(&replay.ui.keymap, "help", "F9", &err));
+    replay_keys(&replay, "Z");
+    expect_message("Z does nothing here; F9 shows the keys that do");
+    ck_assert(keymap_bind(&replay.ui.keymap, "help", "", &err));
+    replay_keys(&replay, "Z");
+    expect_message("Z does nothing here");
+    /* In a question and in a text other keys are none of these. */
+    replay_keys(&replay, "RX");
+    ck_assert_ptr_nonnull(replay.ui.question);
+    replay_keys(&replay, "Z");
+    expect_message("");
+}
+END_TEST
+
+START_TEST(a_long_message_is_readable_to_its_end)
+{
+    ui_say(&replay.ui, true, "%s, %s, %s, %s and then %s", "a folder that is not there",
+           "another folder that is not there either", "a third one", "a fourth one", "the advice");
+    char *screen = replay_screen(&replay, 24, 40, false);
+    ck_assert_ptr_nonnull(strstr(screen, "\na folder that is not there, another\n"
+                                         "folder that is not there either, a third\n"
+                                         "one, a fourth one and then the advice\n"));
+    free(screen);
+    /* The first line stays. */
+    screen = replay_screen(&replay, 4, 20, false);
+    ck_assert_ptr_eq(strstr(screen, "a folder"), strchr(screen, '\n') + 1);
+    free(screen);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ui runs");
@@ -373,10 +420,8 @@ int main(void)
     tcase_add_test(tests, the_dashboard_shares_it_all);
     tcase_add_test(tests, lost_runs_do_not_run);
     tcase_add_test(tests, another_engine_has_other_curves);
+    tcase_add_test(tests, a_key_without_a_meaning_says_so);
+    tcase_add_test(tests, a_long_message_is_readable_to_its_end);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
+#include "ui/control.h"
 
 static struct replay replay;
 
@@ -62,6 +64,47 @@ START_TEST(connecting_asks_for_what_is_shown)
                          "\"status\":\"failed\",\"error\":\"disk full\"}}");
     ck_assert_str_eq(replay_last(&replay), "runs ");
     ck_assert_str_eq(replay.ui.message.text, "run 1 failed: disk full");
+}
+END_TEST
+
+static int known_curves(void)
+{
+    int known = 0;
+
+    for (int i = 0; i < replay.ui.state.run_count; i++)
+        known += replay.ui.state.runs[i].point_count > 0;
+    return known;
+}
+
+START_TEST(curves_not_looked_at_are_forgotten)
+{
+    enum { RUNS = STATE_MAX_CURVES + 40 };
+    json_t *runs = json_array();
+
+    ui_connected(&replay.ui);
+    for (int i = 1; i <= RUNS; i++)
+        json_array_append_new(runs, json_pack("{s:i, s:s, s:s, s:i}", "run", i, "status", "done",
+                                              "data", "glyphs", "epochs_done", 1));
+    ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
+    for (int i = 1; i <= RUNS; i++) {
+        char *show = format("{\"run\":%d,\"status\":\"done\",\"epochs\":[{\"epoch\":1}]}", i);
+        json_t *answer = json_loads(show, 0, NULL);
+
+        replay.ui.selected_run = i;
+        ui_want_curves(&replay.ui);
+        ui_answer(&replay.ui, REQUEST_SHOW, answer, NULL);
+        json_decref(answer);
+        free(show);
+    }
+    ck_assert_int_eq(known_curves(), STATE_MAX_CURVES);
+    ck_assert_int_eq(state_run(&replay.ui.state, 1)->point_count, 0);
+    /* A new list of the same runs keeps what is known, and what was forgotten is asked for. */
+    ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
+    ck_assert_int_eq(known_curves(), STATE_MAX_CURVES);
+    replay.ui.selected_run = 1;
+    ui_want_curves(&replay.ui);
+    ck_assert_str_eq(replay_last(&replay), "show {\"run\":1}");
+    json_decref(runs);
 }
 END_TEST
 
@@ -236,6 +279,7 @@ int main(void)
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, a_running_run_is_known);
     tcase_add_test(tests, connecting_asks_for_what_is_shown);
+    tcase_add_test(tests, curves_not_looked_at_are_forgotten);
     tcase_add_test(tests, epochs_find_their_place);
     tcase_add_test(tests, wrong_members_are_unknown);
     tcase_add_test(tests, a_trembling_load_does_not_move);
@@ -246,9 +290,5 @@ int main(void)
     tcase_add_test(tests, not_while_another_run_goes_on);
     tcase_add_test(tests, every_action_has_a_key_of_its_own);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

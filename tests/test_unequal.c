@@ -4,6 +4,7 @@
 
 #include "tests/parallel_fixture.h"
 #include "tests/slow_backend.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /*
@@ -65,9 +66,5 @@ int main(void)
     TCase *tcase = add_parallel_case(suite, "unequal");
     tcase_add_loop_test(tcase, unequal_devices_equal_one_device, 0, KINDS);
     tcase_add_test(tcase, one_device_and_auto_are_one_device);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

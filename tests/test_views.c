@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/text.h"
+#include "tests/golden.h"
 #include "tests/replay.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /*
@@ -137,45 +138,6 @@ static void draw_all(struct replay *replay, bool utf8, struct text *out)
     }
 }
 
-/* Put the difference on the test's output. */
-static void show_difference(const char *golden, const char *actual)
-{
-    char *folder = temporary_folder();
-    put_file(folder, "actual", actual, strlen(actual));
-    char *command = format("diff -u '%s' '%s/actual'", golden, folder);
-
-    fflush(stdout);
-    if (system(command) == -1)
-        printf("diff cannot be run\n");
-    free(command);
-    remove_tree(folder);
-}
-
-static void compare(const char *name, const char *charset, const char *actual)
-{
-    char *path = format("%s/tests/ui/golden/%s.%s.txt", getenv("top_srcdir"), name, charset);
-    struct error err = ERROR_INIT;
-    char *expected = NULL;
-    size_t length;
-
-    if (getenv("UPDATE_GOLDEN") != NULL) {
-        struct file_writer writer = FILE_WRITER_INIT;
-
-        ck_assert_msg(file_writer_open(&writer, path, &err) &&
-                          file_writer_put(&writer, actual, strlen(actual), &err) &&
-                          file_writer_commit(&writer, &err),
-                      "%s", err.text);
-    } else {
-        ck_assert_msg(file_read(path, 1 << 20, &expected, &length, &err), "%s", err.text);
-        if (strcmp(expected, actual) != 0) {
-            show_difference(path, actual);
-            ck_abort_msg("%s looks different", path);
-        }
-    }
-    free(expected);
-    free(path);
-}
-
 START_TEST(scene_looks_as_before)
 {
     static const char *const charsets[] = {"ascii", "utf8"};
@@ -186,7 +148,9 @@ START_TEST(scene_looks_as_before)
         struct text text = TEXT_INIT;
 
         draw_all(&replay, utf8, &text);
-        compare(scenes[_i].name, charsets[utf8], text_cstr(&text));
+        char *name = format("%s.%s.txt", scenes[_i].name, charsets[utf8]);
+        compare_golden(name, text_cstr(&text));
+        free(name);
         text_free(&text);
     }
     replay_end(&replay);
@@ -280,9 +244,5 @@ int main(void)
     tcase_add_loop_test(tests, damaged_messages_do_no_harm, 0, 100);
     tcase_add_loop_test(tests, random_keys_do_no_harm, 0, 3);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return run_suites(suite, NULL);
 }

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/net/weights.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* A network with a BatchNorm: entries c.weight, c.bias, b.* (five), f.weight, f.bias. */
@@ -344,9 +345,5 @@ int main(void)
     tcase_add_test(tcase, lengths_are_checked);
     tcase_add_test(tcase, truncated_files_are_refused);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return run_suites(suite, NULL);
 }

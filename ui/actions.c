@@ -18,7 +18,7 @@ static const struct action_entry table[] = {
      {'x', KEYCODE_F1 + 8},
      2,
      "stop",
-     "stop the run: after its step, its epoch or at once; take a queued one out"},
+     "stop the run that goes on, or take one out of the queue"},
     {ACTION_PAUSE,
      "pause",
      CONTEXT_RUN_CONTROL,
@@ -47,7 +47,7 @@ static const struct action_entry table[] = {
      2,
      "scale",
      "scale batch and lr with the devices, as suggested"},
-    {ACTION_ENGINE, "engine", CONTEXT_VIEWS, {'e'}, 2, "engine", "start an engine again"},
+    {ACTION_ENGINE, "engine", CONTEXT_VIEWS, {'e'}, 2, "start engine", "start an engine again"},
 
     {ACTION_TOGGLE,
      "select",
@@ -480,8 +480,8 @@ static const struct action_entry table[] = {
      CONTEXT_PROMPT,
      {KEYCODE_ESCAPE},
      1,
-     "leave as it was",
-     "leave a value as it was"},
+     "cancel",
+     "leave a value as it was; a filter: show all lines again"},
 };
 
 const struct action_entry *actions_table(size_t *count)

@@ -2,12 +2,12 @@
 #ifndef DPARTUI_UI_COMPARISON_H
 #define DPARTUI_UI_COMPARISON_H
 
-#include "compare.h"
+#include "ui/compare.h"
 #include "ui/ui.h"
 
 /*
  * The runs that the compare view sets side by side: those like its anchor, as one or two series of
- * src/compare.h. Its lines are the rows of the first and then of the second series. Made anew from
+ * ui/compare.h. Its lines are the rows of the first and then of the second series. Made anew from
  * the state whenever it is needed; text in it belongs to the state.
  */
 struct comparison {

@@ -120,8 +120,8 @@ static void act_everywhere(struct ui *ui, enum action action)
 void ui_act(struct ui *ui, enum action action)
 {
     if (!ui_can(ui, action)) {
-        if (!chart_say_why_not(ui, action))
-            runs_say_why_not(ui, action);
+        if (!chart_say_why_not(ui, action) && !runs_say_why_not(ui, action))
+            say_nothing_to_do(ui, action);
         return;
     }
     if (!overlay_act(ui, action)) {
@@ -141,8 +141,10 @@ void ui_key(struct ui *ui, int key)
     ui->message.text[0] = '\0';
     if (action != ACTION_NONE)
         ui_act(ui, action);
-    else
+    else if (ui->prompt != NULL)
         overlay_key(ui, key);
+    else if (ui->question == NULL)
+        say_unbound(ui, key);
 }
 
 void ui_paste(struct ui *ui, const char *text)

@@ -62,6 +62,10 @@ bool sweep_progress(const struct ui *ui, struct sweep_progress *progress);
 void control_event(struct ui *ui, const char *method, const json_t *params);
 /* Why an action on runs cannot be done now; false when there is nothing to say. */
 bool runs_say_why_not(struct ui *ui, enum action action);
+/* The same for all other actions; coming back from where one is needs no word. */
+void say_nothing_to_do(struct ui *ui, enum action action);
+/* That a key has no meaning here, and where those are that have. */
+void say_unbound(struct ui *ui, int key);
 /* The result of a request that changes something. */
 void control_answer(struct ui *ui, enum request request, const json_t *result);
 

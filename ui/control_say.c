@@ -40,6 +40,43 @@ bool runs_say_why_not(struct ui *ui, enum action action)
     return true;
 }
 
+void say_nothing_to_do(struct ui *ui, enum action action)
+{
+    switch (action) {
+    case ACTION_BACK:
+        break;
+    case ACTION_ENGINE:
+        ui_say(ui, false, "the engine is there already");
+        break;
+    case ACTION_SCALE:
+        ui_say(ui, false, "nothing is suggested: choose more devices or fewer first");
+        break;
+    case ACTION_MORE:
+    case ACTION_LESS:
+        ui_say(ui, false, "this value has no steps: type it");
+        break;
+    case ACTION_ZOOM_OUT:
+    case ACTION_ZOOM_ALL:
+        ui_say(ui, false, "all epochs are in sight");
+        break;
+    default:
+        ui_say(ui, false, "there is nothing to do that with");
+        break;
+    }
+}
+
+void say_unbound(struct ui *ui, int key)
+{
+    char name[KEY_NAME_SIZE], help[KEY_NAME_SIZE];
+
+    /* An escape sequence that is none of a key known here was not typed as such. */
+    if (key <= 0 || key >= KEYCODE_OTHER || key == KEYCODE_ESCAPE)
+        return;
+    keymap_first(&ui->keymap, ACTION_HELP, help);
+    ui_say(ui, false, "%s does nothing here%s%s%s", key_text(key, name),
+           help[0] != '\0' ? "; " : "", help, help[0] != '\0' ? " shows the keys that do" : "");
+}
+
 /* What it trains on in words, because the form may have left that open. */
 static void say_begin(struct ui *ui, long run, const json_t *params)
 {

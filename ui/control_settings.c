@@ -112,6 +112,7 @@ static bool save(struct ui *ui)
         ui_say(ui, false, "saved in %s", ui->keeper->file);
         return true;
     }
+    ui_log_local(ui, LOG_ERROR, "settings were not saved: %s", err.text);
     ui_say(ui, true, "not saved: %s", err.text);
     return false;
 }

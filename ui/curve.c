@@ -63,9 +63,11 @@ double retune_epoch(const struct state_run *run, const struct retune *retune)
     }
     /* Between two points, or beyond the last one at the pace so far. */
     const struct epoch_point start = {0};
-    const struct epoch_point *after = low < count ? &points[low] : &points[count - 1];
     const struct epoch_point *before = low > 0 && low < count ? &points[low - 1] : &start;
-    if (count > 0 && after->step > before->step)
+    const struct epoch_point *after = count == 0    ? &start
+                                      : low < count ? &points[low]
+                                                    : &points[count - 1];
+    if (after->step > before->step)
         return before->epoch + (retune->step - before->step) / (after->step - before->step) *
                                    (after->epoch - before->epoch);
     /* In the middle of the epoch that it names. */

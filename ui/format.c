@@ -31,6 +31,8 @@ const char *figure_count(struct figure *figure, double value)
         snprintf(figure->text, sizeof figure->text, "0");
     else if (fabs(value) >= 999.5)
         snprintf(figure->text, sizeof figure->text, "%.0e", value * 1e12);
+    else if (fabs(value) < 0.0995)
+        snprintf(figure->text, sizeof figure->text, "%.2g", value);
     else
         snprintf(figure->text, sizeof figure->text, "%.*f%s", decimals_for(value), value,
                  suffix[i]);

@@ -10,7 +10,7 @@ struct figure {
     char text[32];
 };
 
-/* Three digits: 0.45, 31.2, 845, 2.31k, 31.2k, 4.5M. */
+/* Three digits: 0.45, 31.2, 845, 2.31k, 31.2k, 4.5M; below 0.1 two that count: 0.0014. */
 const char *figure_count(struct figure *figure, double value);
 /* A plain whole number. */
 const char *figure_whole(struct figure *figure, double value);

@@ -116,3 +116,15 @@ const char *keymap_text(const struct keymap *keymap, size_t entry, char *buffer)
                            i > 0 ? " " : "", key_text(keymap->key[entry][i], name));
     return buffer;
 }
+
+const char *keymap_first(const struct keymap *keymap, enum action action, char *buffer)
+{
+    size_t count;
+    const struct action_entry *table = actions_table(&count);
+
+    buffer[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        if (table[i].action == action && keymap->key[i][0] != 0)
+            return key_text(keymap->key[i][0], buffer);
+    return buffer;
+}

@@ -30,5 +30,7 @@ enum action keymap_action(const struct keymap *keymap, unsigned contexts, int ke
 /* All keys of an entry of the table, "s F5"; "" when it has none. */
 enum { KEYMAP_TEXT_SIZE = ACTION_KEYS * KEY_NAME_SIZE };
 const char *keymap_text(const struct keymap *keymap, size_t entry, char *buffer);
+/* The first key of an action, "s"; "" when it has none. */
+const char *keymap_first(const struct keymap *keymap, enum action action, char *buffer);
 
 #endif

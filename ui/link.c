@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "client.h"
@@ -15,7 +16,8 @@
 #define LOST_RETRY_S    0.5
 #define LOST_RETRY_MOST 5.0
 
-enum { PENDING = 64, MESSAGES_A_STEP = 256 };
+/* Far more than are ever open: a comparison asks for each of its runs at once. */
+enum { PENDING = 512, MESSAGES_A_STEP = 256 };
 
 struct link {
     struct ui *ui;
@@ -29,10 +31,11 @@ struct link {
     bool had_engine;             /* one was connected before */
     bool started;                /* an engine was started and has not answered yet */
     double give_up;              /* when it should have */
+    bool more;                   /* messages may be here that poll() knows nothing of */
     double retry, wait; /* the next attempt to connect, and the pause before the one after */
 };
 
-/* A ring would do; so few are ever open that the oldest is simply forgotten. */
+/* The oldest gives way: an engine that leaves so many open will not answer it either. */
 static void remember(struct link *link, long id, enum request request)
 {
     if (link->pending_count == PENDING) {
@@ -56,12 +59,18 @@ static bool recall(struct link *link, long id, enum request *request)
 }
 
 /* A recording that cannot go on is told once and not missed by the run. */
+static void tell_end(struct link *link, const struct error *err)
+{
+    ui_log_local(link->ui, LOG_ERROR, "%s", err->text);
+    ui_say(link->ui, true, "%s", err->text);
+}
+
 static void record(struct link *link, const json_t *message)
 {
     struct error err = ERROR_INIT;
 
     if (!recording_put(link->recording, message, &err))
-        ui_say(link->ui, true, "%s", err.text);
+        tell_end(link, &err);
 }
 
 static void record_connection(struct link *link, const char *advice)
@@ -69,7 +78,7 @@ static void record_connection(struct link *link, const char *advice)
     struct error err = ERROR_INIT;
 
     if (!recording_put_connection(link->recording, advice, &err))
-        ui_say(link->ui, true, "%s", err.text);
+        tell_end(link, &err);
 }
 
 static void record_request(struct link *link, long id, enum request request, json_t *params)
@@ -142,7 +151,9 @@ bool link_quiet(const struct link *link)
 
 double link_deadline(const struct link *link)
 {
-    return link->client != NULL ? INFINITY : link->retry;
+    if (link->client == NULL)
+        return link->retry;
+    return link->more ? 0 : INFINITY;
 }
 
 static void start_engine(struct link *link)
@@ -241,6 +252,14 @@ static void lost(struct link *link)
     ui_disconnected(link->ui, LINK_LOST, lost_advice);
 }
 
+static bool is_point(const json_t *message)
+{
+    const json_t *params = json_object_get(message, "params");
+    const char *event = json_string_value(json_object_get(params, "event"));
+
+    return event != NULL && (strcmp(event, "point") == 0 || strcmp(event, "epoch") == 0);
+}
+
 static void take_message(struct link *link, const json_t *message)
 {
     const json_t *id = json_object_get(message, "id");
@@ -261,26 +280,41 @@ static void take_message(struct link *link, const json_t *message)
     ui_answer(link->ui, request, result, &failure);
 }
 
-bool link_step(struct link *link)
+static enum news weigh(const json_t *message)
 {
-    bool changed = false;
+    const char *method = json_string_value(json_object_get(message, "method"));
+
+    if (is_point(message))
+        return NEWS_SMALL;
+    return method != NULL && strcmp(method, "state") == 0 ? NEWS_STATE : NEWS_FULL;
+}
+
+enum news link_step(struct link *link)
+{
+    enum news news = NEWS_NONE;
 
     if (link->client == NULL)
-        return clock_seconds() >= link->retry || link->ui->want_engine ? try_connect(link) : false;
+        return (clock_seconds() >= link->retry || link->ui->want_engine) && try_connect(link)
+                   ? NEWS_FULL
+                   : NEWS_NONE;
     link->ui->want_engine = false;
+    link->more = true;
     for (int i = 0; i < MESSAGES_A_STEP; i++) {
         struct error err = ERROR_INIT;
         json_t *message = NULL;
 
         if (!client_next(link->client, &message, &err)) {
             lost(link);
-            return true;
+            return NEWS_FULL;
         }
-        if (message == NULL)
+        if (message == NULL) {
+            link->more = false;
             break;
+        }
         take_message(link, message);
+        enum news weight = weigh(message);
+        news = weight > news ? weight : news;
         json_decref(message);
-        changed = true;
     }
-    return changed;
+    return news;
 }

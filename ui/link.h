@@ -27,8 +27,16 @@ int link_fd(const struct link *link);
 short link_events(const struct link *link);
 /* Whether every request has had its answer. */
 bool link_quiet(const struct link *link);
-/* Do what can be done now and tell the ui. Returns whether anything changed. */
-bool link_step(struct link *link);
+
+enum news {
+    NEWS_NONE,
+    NEWS_SMALL, /* points of curves: they can wait for the state that follows within a second */
+    NEWS_STATE, /* figures that move all the time */
+    NEWS_FULL,  /* what somebody waits for: answers, events, the line itself */
+};
+
+/* Do what can be done now and tell the ui. Returns how much changed. */
+enum news link_step(struct link *link);
 /* When link_step wants to be called even if nothing arrives, on clock_seconds(); INFINITY: not. */
 double link_deadline(const struct link *link);
 

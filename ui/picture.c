@@ -59,9 +59,11 @@ void picture_write(struct ui *ui, const struct surface *surface, const struct th
          file_writer_commit(&writer, &err);
     file_writer_abort(&writer);
     text_free(&text);
-    if (ok)
+    if (ok) {
         ui_say(ui, false, "the screen is in %s", ui->want_picture);
-    else
+    } else {
+        ui_log_local(ui, LOG_ERROR, "the picture was not written: %s", err.text);
         ui_say(ui, true, "%s", err.text);
+    }
     ui->want_picture[0] = '\0';
 }

@@ -192,8 +192,8 @@ static void write_title(const struct ui *ui, struct run_chart *made)
 
     if (made->chart.reading)
         snprintf(at, sizeof at, " at %s", figure_short(&cursor, made->chart.cursor));
-    snprintf(made->title, sizeof made->title, "%s%s%s", metric_look(ui->chart.metric)->title,
-             ui->chart.fixed ? ", y fixed" : "", at);
+    snprintf(made->title, sizeof made->title, "%s%s%s", metric_look(ui->chart.metric)->title, at,
+             ui->chart.fixed ? ", y fixed" : "");
 }
 
 bool run_chart_make(const struct ui *ui, struct run_chart *made, struct error *err)

@@ -79,8 +79,8 @@ static bool listen_to_engine(struct ui *ui, struct link *link, struct error *err
                              "the engine has not answered within %.0f seconds: see `dpartui engine "
                              "status`",
                              ANSWER_SECONDS);
-        if (poll(&wait, 1, left) > 0)
-            link_step(link);
+        if (link_step(link) == NEWS_NONE)
+            poll(&wait, 1, left);
     }
     return true;
 }

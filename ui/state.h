@@ -20,6 +20,7 @@ enum {
     STATE_MAX_POINTS = 100000, /* epochs of one curve */
     STATE_MAX_FINE = 1024,     /* points between epochs; the engine sends no more */
     STATE_MAX_RETUNES = 1000,  /* of one run */
+    STATE_MAX_CURVES = 160,    /* known at a time: more than a comparison and the chart show */
     STATE_MAX_QUEUE = 1000,
     STATE_MAX_LOG = 500, /* messages, the newest */
     STATE_HISTORY = 256, /* samples of a device's load */
@@ -109,7 +110,8 @@ struct state_run {
     struct retune *retunes; /* by rising step */
     int retune_count, retune_capacity;
     struct run_setting setting;
-    bool curve_known; /* what was before we watched has been asked for or is here */
+    bool curve_known;         /* what was before we watched has been asked for or is here */
+    unsigned long curve_used; /* state->curve_uses when it was last looked at */
 };
 
 /* The run that goes on. */
@@ -146,6 +148,7 @@ struct state {
     int run_count;
     unsigned long runs_version; /* rises with every change to the runs */
     bool runs_stale;            /* something happened that only a new `runs` tells */
+    unsigned long curve_uses;   /* counts state_use_curve */
     struct log_line *log;       /* oldest first */
     int log_count;
 };
@@ -170,6 +173,12 @@ bool state_log_local(struct state *state, double time, enum log_level level, con
 
 /* NULL: no such run or device is known. */
 struct state_run *state_run(const struct state *state, long run);
+/*
+ * Somebody looks at a run's curve. True: it is not known and should be asked for; from then on it
+ * counts as known, and when there are more than STATE_MAX_CURVES the one that was not looked at for
+ * longest is forgotten, so that a day of looking at runs does not fill the memory.
+ */
+bool state_use_curve(struct state *state, struct state_run *run);
 /* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */
 int state_queue_place(const struct state *state, long run);
 const struct state_device *state_device(const struct state *state, struct device_id id);

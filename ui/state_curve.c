@@ -7,8 +7,7 @@
 
 /* What a run's curve is made of: epochs, points between them, and changes from outside. */
 
-/* Make room for one more element; the first allocation has room for 16. */
-static void *grown(void *array, int count, int *capacity, size_t size, struct error *err)
+void *room_for_one(void *array, int count, int *capacity, size_t size, struct error *err)
 {
     if (count < *capacity)
         return array;
@@ -35,7 +34,7 @@ static bool add_point(struct epoch_point **points, int *count, int *capacity, in
     }
     if (*count >= most)
         return true;
-    struct epoch_point *moved = grown(*points, *count, capacity, sizeof **points, err);
+    struct epoch_point *moved = room_for_one(*points, *count, capacity, sizeof **points, err);
     if (moved == NULL)
         return false;
     *points = moved;
@@ -88,7 +87,7 @@ bool curve_add_retune(struct state_run *run, const json_t *event, struct error *
     if (run->retune_count >= STATE_MAX_RETUNES)
         return true;
     struct retune *moved =
-        grown(run->retunes, run->retune_count, &run->retune_capacity, sizeof *moved, err);
+        room_for_one(run->retunes, run->retune_count, &run->retune_capacity, sizeof *moved, err);
     if (moved == NULL)
         return false;
     run->retunes = moved;
@@ -132,6 +131,7 @@ void curve_move(struct state_run *to, struct state_run *from)
     to->retune_capacity = from->retune_capacity;
     to->setting = from->setting;
     to->curve_known = from->curve_known;
+    to->curve_used = from->curve_used;
     from->points = from->fine = NULL;
     from->retunes = NULL;
 }
@@ -141,4 +141,40 @@ void curve_free(struct state_run *run)
     free(run->points);
     free(run->fine);
     free(run->retunes);
+    run->points = run->fine = NULL;
+    run->retunes = NULL;
+    run->point_count = run->point_capacity = run->fine_count = run->fine_capacity = 0;
+    run->retune_count = run->retune_capacity = 0;
+}
+
+/* What was known when the engine was lost stays, too. */
+static void forget_oldest(struct state *state)
+{
+    struct state_run *oldest = NULL;
+    int known = 0;
+
+    for (int i = 0; i < state->run_count; i++) {
+        struct state_run *run = &state->runs[i];
+
+        if (!run->curve_known && run->points == NULL && run->fine == NULL)
+            continue;
+        known++;
+        if (oldest == NULL || run->curve_used < oldest->curve_used)
+            oldest = run;
+    }
+    if (known > STATE_MAX_CURVES) {
+        curve_free(oldest);
+        oldest->curve_known = false;
+    }
+}
+
+bool state_use_curve(struct state *state, struct state_run *run)
+{
+    run->curve_used = ++state->curve_uses;
+    /* A run that waits has none. */
+    if (run->curve_known || run->status == RUN_QUEUED)
+        return false;
+    run->curve_known = true;
+    forget_oldest(state);
+    return true;
 }

@@ -67,13 +67,6 @@ static bool read_settings(struct run_details *details, const json_t *spec, struc
     return true;
 }
 
-static double amount(const json_t *object, const char *key)
-{
-    double value = read_number(object, key);
-
-    return value >= 0 ? value : NAN;
-}
-
 static int read_device_figures(const json_t *array, struct detail_device *devices)
 {
     int count = 0;
@@ -85,11 +78,11 @@ static int read_device_figures(const json_t *array, struct detail_device *device
         read_text(object, "device", device->name, sizeof device->name);
         if (device->name[0] == '\0')
             continue;
-        device->rows = amount(object, "rows");
-        device->samples_per_s = amount(object, "samples_per_s");
-        device->compute_s = amount(object, "compute_s");
-        device->sync_s = amount(object, "sync_s");
-        device->wait_s = amount(object, "wait_s");
+        device->rows = read_amount(object, "rows");
+        device->samples_per_s = read_amount(object, "samples_per_s");
+        device->compute_s = read_amount(object, "compute_s");
+        device->sync_s = read_amount(object, "sync_s");
+        device->wait_s = read_amount(object, "wait_s");
         count++;
     }
     return count;
@@ -116,19 +109,19 @@ static bool read_detail_epoch(const json_t *event, struct detail_epoch *epoch,
                               struct detail_device *devices, int *device_count)
 {
     *epoch = (struct detail_epoch){
-        .epoch = amount(event, "epoch"),
-        .step = amount(event, "step"),
-        .lr = amount(event, "lr"),
+        .epoch = read_amount(event, "epoch"),
+        .step = read_amount(event, "step"),
+        .lr = read_amount(event, "lr"),
         .train_loss = read_number(event, "train_loss"),
-        .train_acc = amount(event, "train_acc"),
+        .train_acc = read_amount(event, "train_acc"),
         .test_loss = read_number(event, "test_loss"),
-        .test_acc = amount(event, "test_acc"),
-        .seconds = amount(event, "seconds"),
-        .samples_per_s = amount(event, "samples_per_s"),
-        .compute_s = amount(event, "compute_s"),
-        .sync_s = amount(event, "sync_s"),
-        .wait_s = amount(event, "wait_s"),
-        .eval_s = amount(event, "eval_s"),
+        .test_acc = read_amount(event, "test_acc"),
+        .seconds = read_amount(event, "seconds"),
+        .samples_per_s = read_amount(event, "samples_per_s"),
+        .compute_s = read_amount(event, "compute_s"),
+        .sync_s = read_amount(event, "sync_s"),
+        .wait_s = read_amount(event, "wait_s"),
+        .eval_s = read_amount(event, "eval_s"),
         .partial = json_is_true(json_object_get(event, "partial")),
     };
     *device_count = read_device_figures(json_object_get(event, "devices"), devices);
@@ -150,17 +143,12 @@ static bool add_epoch(struct run_details *details, const struct detail_epoch *ep
     }
     if (details->epoch_count == DETAILS_EPOCHS)
         return true;
-    if (details->epoch_count == details->epoch_capacity) {
-        int larger = details->epoch_capacity > 0 ? 2 * details->epoch_capacity : 16;
-        struct detail_epoch *moved =
-            realloc(details->epochs, (size_t)larger * sizeof *details->epochs);
-
-        if (moved == NULL)
-            return error_memory(err, "a run's epochs");
-        details->epochs = moved;
-        details->epoch_capacity = larger;
-    }
-    struct detail_epoch *place = &details->epochs[at];
+    struct detail_epoch *moved = room_for_one(details->epochs, details->epoch_count,
+                                              &details->epoch_capacity, sizeof *moved, err);
+    if (moved == NULL)
+        return false;
+    details->epochs = moved;
+    struct detail_epoch *place = &moved[at];
     memmove(place + 1, place, (size_t)(details->epoch_count - at) * sizeof *place);
     *place = *epoch;
     details->epoch_count++;
@@ -194,9 +182,9 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
     details_begin(details, details->run);
     if (error != NULL && (details->error = strdup(error)) == NULL)
         return error_memory(err, "a run's error");
-    details->params = amount(result, "params");
-    details->seed = amount(result, "seed");
-    details->epochs_left_out = fmax(amount(result, "epochs_left_out"), 0);
+    details->params = read_amount(result, "params");
+    details->seed = read_amount(result, "seed");
+    details->epochs_left_out = fmax(read_amount(result, "epochs_left_out"), 0);
     if (!read_settings(details, json_object_get(result, "spec"), err))
         return false;
     for (size_t i = 0; i < json_array_size(epochs); i++)

@@ -27,8 +27,7 @@ double read_number(const json_t *object, const char *key)
                                                                        : NAN;
 }
 
-/* A number that cannot be negative. */
-static double read_amount(const json_t *object, const char *key)
+double read_amount(const json_t *object, const char *key)
 {
     double value = read_number(object, key);
 

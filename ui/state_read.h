@@ -22,6 +22,8 @@ bool read_retune(const json_t *object, struct retune *retune);
 void read_setting(const json_t *show, struct run_setting *setting);
 void read_shares(const json_t *epoch, struct run_setting *setting);
 double read_number(const json_t *object, const char *key);
+/* The same of one that cannot be negative. */
+double read_amount(const json_t *object, const char *key);
 void read_text(const json_t *object, const char *key, char *buffer, size_t size);
 /* 0: none. */
 long read_run_number(const json_t *object);
@@ -36,6 +38,11 @@ bool curve_add_fine(struct state_run *run, const json_t *event, struct error *er
 bool curve_add_retune(struct state_run *run, const json_t *event, struct error *err);
 void curve_move(struct state_run *to, struct state_run *from);
 void curve_free(struct state_run *run);
+/*
+ * The array, moved when it was full, with room for one element behind its `count`; NULL when memory
+ * ran out, and then `array` is as it was.
+ */
+void *room_for_one(void *array, int count, int *capacity, size_t size, struct error *err);
 
 /* state_log.c: the engine's messages. */
 bool log_add(struct state *state, const json_t *message, struct error *err);

@@ -295,6 +295,10 @@ void surface_paragraph(struct surface *surface, struct rect area, enum style sty
     for (int y = area.y; y < area.y + area.h && area.w > 0 && *text != '\0'; y++) {
         size_t length = text_line_length(text, area.w);
 
+        if (y + 1 == area.y + area.h) {
+            surface_text(surface, y, area.x, area.w, style, text);
+            return;
+        }
         snprintf(line, sizeof line, "%.*s", (int)length, text);
         surface_text(surface, y, area.x, area.w, style, line);
         for (text += length; *text == ' '; text++)

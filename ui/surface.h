@@ -127,7 +127,8 @@ struct bar_part {
 };
 void surface_parts(struct surface *surface, int y, int x, int w, const struct bar_part *parts,
                    int count);
-/* Text over as many rows of `area` as it needs, broken between words. */
+/* Text over as many rows of `area` as it needs, broken between words. What does not
+ * fit ends in an ellipsis. */
 void surface_paragraph(struct surface *surface, struct rect area, enum style style,
                        const char *text);
 /* A frame around the edge of `area`, its inside blank, `title` in the top edge. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
+#include "ui/paint.h"
 
 #include <curses.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
@@ -27,36 +29,27 @@
 enum { ESCAPE_DELAY_MS = 25, LEAVE_WAIT_MS = 200 };
 
 struct terminal {
-    SCREEN *screen;
+    SCREEN *screen;   /* curses sets the terminal up and reads keys; ui/paint.h draws */
+    WINDOW *keys;     /* where they are read: a pad, which curses never shows */
+    int out;          /* where frames are written: does not block, unless it is standard output */
     const char *type; /* $TERM */
     struct preferences preferences;
     bool utf8;
-    bool can_colour; /* curses has set colours up */
     struct term_input input;
-    attr_t attributes[STYLE_COUNT];
-    short pairs[STYLE_COUNT];
-    struct surface shown;  /* what curses has been given */
+    int colours; /* of the terminal */
+    struct paint paint;
+    size_t frame_bytes;    /* of the last one */
+    int rows, columns;     /* of the terminal */
     struct termios before; /* as the terminal was */
-    bool everything;       /* the next frame owes nothing to `shown` */
+    bool outside;          /* curses has not entered the screen, or left it */
+    bool everything;       /* the next frame owes nothing to the last one */
 };
 
-/* Give curses what the theme says; a colour that cannot be had leaves the look without it. */
 static void choose_looks(struct terminal *term)
 {
-    bool coloured = term->preferences.colour && term->can_colour;
-    struct theme theme = theme_make(&term->preferences, coloured ? COLORS : 0);
+    struct theme theme = theme_make(&term->preferences, term->colours);
 
-    for (int i = 0; i < STYLE_COUNT; i++) {
-        struct look look = theme_look(&theme, (enum style)i);
-
-        term->pairs[i] = 0;
-        term->attributes[i] = (look.attributes & LOOK_BOLD ? A_BOLD : 0) |
-                              (look.attributes & LOOK_DIM ? A_DIM : 0) |
-                              (look.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
-                              (look.attributes & LOOK_REVERSE ? A_REVERSE : 0);
-        if (look.colour >= 0 && init_pair((short)(i + 1), (short)look.colour, -1) == OK)
-            term->pairs[i] = (short)(i + 1);
-    }
+    paint_choose(&term->paint, &theme);
 }
 
 /* The console of Linux knows UTF-8 but has no braille in its font. */
@@ -122,6 +115,16 @@ static SCREEN *make_screen(const char *type)
     return screen;
 }
 
+/* The terminal once more, for itself: making standard output itself not block would change it for
+ * the shell, too. Without the right to open it frames are written to standard output. */
+static int open_output(void)
+{
+    const char *path = ttyname(STDOUT_FILENO);
+    int fd = path != NULL ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+
+    return fd >= 0 ? fd : STDOUT_FILENO;
+}
+
 bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err)
 {
     const char *type = usable_terminal(err);
@@ -139,25 +142,32 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     term->preferences = *preferences;
     term->utf8 = choose_utf8(preferences->charset, type);
     set_escdelay(ESCAPE_DELAY_MS);
+    term->out = STDOUT_FILENO;
     term->screen = make_screen(type);
     if (term->screen == NULL) {
         free(term);
         return error_set(err, ERROR_FAILED,
                          "the terminal could not be set up (TERM=%.64s): " INSTEAD, type);
     }
+    term->keys = newpad(1, 1);
+    if (term->keys == NULL) {
+        term_close(term);
+        return error_memory(err, "the terminal");
+    }
     cbreak();
     noecho();
     nonl();
-    intrflush(stdscr, FALSE);
-    keypad(stdscr, TRUE);
-    nodelay(stdscr, TRUE);
+    intrflush(term->keys, FALSE);
+    keypad(term->keys, TRUE);
+    nodelay(term->keys, TRUE);
     typeahead(-1);
     curs_set(0);
-    term->can_colour = has_colors() && start_color() == OK && use_default_colors() == OK;
+    term->colours = max_colors;
+    term->out = open_output();
     choose_looks(term);
-    term_input_open(&term->input, preferences->mouse);
+    term_input_open(&term->input, term->keys, preferences->mouse);
     term_input_report(&term->input, true);
-    term->everything = true;
+    term->outside = term->everything = true;
     *out = term;
     return true;
 }
@@ -193,9 +203,20 @@ static bool takes_output(void)
     return poll(&wait, 1, LEAVE_WAIT_MS) == 1 && (wait.revents & POLLOUT);
 }
 
+/* A last message to a terminal that takes none would wait for ever, too. */
+static void silence_errors(void)
+{
+    int nowhere = isatty(STDERR_FILENO) ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+
+    if (nowhere >= 0) {
+        dup2(nowhere, STDERR_FILENO);
+        close(nowhere);
+    }
+}
+
 bool term_close(struct terminal *term)
 {
-    bool taken = term != NULL && takes_output();
+    bool taken = term != NULL && takes_output() && term_flush(term);
 
     if (term == NULL)
         return false;
@@ -203,12 +224,17 @@ bool term_close(struct terminal *term)
         term_input_report(&term->input, false);
         curs_set(1);
         endwin();
+        if (term->keys != NULL)
+            delwin(term->keys);
         delscreen(term->screen);
     } else {
         /* Whatever curses does now would write, and writing would keep the process for ever. */
         tcsetattr(STDOUT_FILENO, TCSANOW, &term->before);
+        silence_errors();
     }
-    surface_free(&term->shown);
+    if (term->out != STDOUT_FILENO)
+        close(term->out);
+    paint_free(&term->paint);
     free(term);
     return taken;
 }
@@ -227,22 +253,40 @@ int term_fd(const struct terminal *term)
 void term_size(struct terminal *term, int *rows, int *columns)
 {
     struct winsize size;
+    int now_rows = LINES, now_columns = COLS;
 
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0 &&
-        (size.ws_row != LINES || size.ws_col != COLS)) {
-        resizeterm(size.ws_row, size.ws_col);
-        term->everything = true;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0) {
+        now_rows = size.ws_row;
+        now_columns = size.ws_col;
     }
-    *rows = LINES > 0 ? LINES : 1;
-    *columns = COLS > 0 ? COLS : 1;
+    if (now_rows != term->rows || now_columns != term->columns)
+        term->everything = true;
+    *rows = term->rows = now_rows > 0 ? now_rows : 1;
+    *columns = term->columns = now_columns > 0 ? now_columns : 1;
+}
+
+bool term_flush(struct terminal *term)
+{
+    struct text *unsent = &term->paint.out;
+
+    while (unsent->length > 0) {
+        ssize_t sent = write(term->out, unsent->data, unsent->length);
+
+        if (sent > 0)
+            text_consume(unsent, (size_t)sent);
+        else if (sent < 0 && errno == EINTR)
+            continue;
+        else
+            return false;
+    }
+    return true;
 }
 
 bool term_writable(const struct terminal *term)
 {
     struct pollfd now = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-    (void)term;
-    return poll(&now, 1, 0) == 1 && (now.revents & POLLOUT);
+    return term->paint.out.length == 0 && poll(&now, 1, 0) == 1 && (now.revents & POLLOUT);
 }
 
 bool term_gone(const struct terminal *term)
@@ -253,52 +297,39 @@ bool term_gone(const struct terminal *term)
     return ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0;
 }
 
-static void show_cell(const struct terminal *term, int y, int x, const struct cell *cell)
+/* Have curses enter the screen (again). It clears it, too, since it thinks that it is blank. This
+ * waits for the terminal, all frames do not. */
+static void enter_screen(void)
 {
-    attr_t attributes = term->attributes[cell->style];
-    short pair = term->pairs[cell->style];
-    wchar_t text[2] = {(wchar_t)cell->character, L'\0'};
-    cchar_t glyph;
-
-    if (!term->utf8) {
-        mvaddch(y, x, (chtype)cell->character | attributes | (chtype)COLOR_PAIR(pair));
-    } else if (setcchar(&glyph, text, attributes, pair, NULL) == OK) {
-        mvadd_wch(y, x, &glyph);
-    }
+    clearok(curscr, TRUE);
+    refresh();
 }
 
-void term_show(struct terminal *term, const struct surface *surface)
+bool term_show(struct terminal *term, const struct surface *surface, struct error *err)
 {
-    struct error ignored = ERROR_INIT;
-    bool everything = term->everything || term->shown.rows != surface->rows ||
-                      term->shown.columns != surface->columns;
-
-    if (everything) {
-        erase();
-        clearok(curscr, TRUE);
-        /* Without memory for the last frame each frame is given to curses whole. */
-        if (!surface_resize(&term->shown, surface->rows, surface->columns, &ignored))
-            surface_free(&term->shown);
+    if (term->outside)
+        enter_screen();
+    term->outside = false;
+    if (term->everything) {
+        if (!paint_clear(&term->paint, surface->rows, surface->columns, err))
+            return false;
+        term->everything = false;
     }
-    for (int y = 0; y < surface->rows; y++)
-        for (int x = 0; x < surface->columns; x++) {
-            const struct cell *cell = surface_at(surface, y, x);
-            struct cell *last = surface_at(&term->shown, y, x);
+    if (!paint_surface(&term->paint, surface, err))
+        return false;
+    term->frame_bytes = term->paint.out.length;
+    term_flush(term);
+    return true;
+}
 
-            if (!everything && last != NULL && last->character == cell->character &&
-                last->style == cell->style)
-                continue;
-            show_cell(term, y, x, cell);
-            if (last != NULL)
-                *last = *cell;
-        }
-    bool cursor = surface->cursor_y >= 0;
-    curs_set(cursor);
-    leaveok(stdscr, !cursor);
-    if (cursor)
-        move(surface->cursor_y, surface->cursor_x);
-    refresh();
-    term->everything = false;
+size_t term_frame_bytes(const struct terminal *term)
+{
+    return term->frame_bytes;
+}
+
+void term_redraw(struct terminal *term)
+{
+    term->everything = true;
 }
 
 bool term_next(struct terminal *term, struct term_event *event)
@@ -308,6 +339,10 @@ bool term_next(struct terminal *term, struct term_event *event)
 
 void term_suspend(struct terminal *term)
 {
+    /* What the terminal has not taken is not for whoever has it next. */
+    if (!term_flush(term))
+        text_consume(&term->paint.out, term->paint.out.length);
+    term->outside = true;
     term_input_report(&term->input, false);
     curs_set(1);
     endwin();

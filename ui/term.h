@@ -32,14 +32,22 @@ bool term_utf8(const struct terminal *term);
 int term_fd(const struct terminal *term);
 /* The size now, at least 1 x 1, after a change has been taken over. */
 void term_size(struct terminal *term, int *rows, int *columns);
-/* Whether the terminal takes output now: a stopped one (Ctrl-S, a stalled line) does not. */
+/* Whether the terminal takes a frame now: a stopped one (Ctrl-S, a stalled line) does not, nor one
+ * that has not taken all of the last. */
 bool term_writable(const struct terminal *term);
 /* The terminal is closed: reading it would return at once for ever. To be asked when poll() reports
  * input, before that is read. */
 bool term_gone(const struct terminal *term);
 
-/* Show a frame of the terminal's size; sends what changed since the last one. */
-void term_show(struct terminal *term, const struct surface *surface);
+/* Show a frame of the terminal's size: sends what changed since the last one, as far as the
+ * terminal takes it; term_flush() sends the rest. Only when term_writable(). */
+bool term_show(struct terminal *term, const struct surface *surface, struct error *err);
+/* The next frame is sent whole: what the terminal shows is anybody's guess. */
+void term_redraw(struct terminal *term);
+/* How many bytes the last frame took. */
+size_t term_frame_bytes(const struct terminal *term);
+/* Send what is left of the last frame; false when the terminal has not taken all of it. */
+bool term_flush(struct terminal *term);
 /*
  * What the user did. Pasted text comes whole, so that it can never be taken for keys, where the
  * terminal marks it; it is valid until the next call.

@@ -54,9 +54,9 @@ static const struct {
     {KEY_PPAGE, KEYCODE_PAGE_UP}, {KEY_ENTER, KEYCODE_ENTER},  {KEY_NPAGE, KEYCODE_PAGE_DOWN},
 };
 
-void term_input_open(struct term_input *input, bool mouse)
+void term_input_open(struct term_input *input, struct _win_st *keys, bool mouse)
 {
-    *input = (struct term_input){.mouse = mouse, .click_y = -1};
+    *input = (struct term_input){.keys = keys, .mouse = mouse, .click_y = -1};
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++)
         if (key_defined(sequences[i].sequence) == 0)
             define_key(sequences[i].sequence, sequences[i].key);
@@ -105,7 +105,7 @@ static int behind_escape(struct term_input *input)
 {
     wint_t next;
 
-    if (get_wch(&next) != OK)
+    if (wget_wch(input->keys, &next) != OK)
         return KEYCODE_ESCAPE;
     if (next == KEYCODE_ESCAPE) {
         unget_wch((wchar_t)next);
@@ -281,7 +281,7 @@ bool term_input_next(struct term_input *input, struct term_event *event)
 {
     wint_t key;
 
-    for (int status; (status = get_wch(&key)) != ERR;)
+    for (int status; (status = wget_wch(input->keys, &key)) != ERR;)
         if (take(input, status, key, event))
             return true;
     return false;

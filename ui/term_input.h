@@ -13,8 +13,9 @@
 enum term_sequence { SEQUENCE_NONE, SEQUENCE_CSI, SEQUENCE_SS3, SEQUENCE_X10 };
 
 struct term_input {
-    bool mouse;   /* clicks and the wheel are reported */
-    bool pasting; /* between the terminal's marks around pasted text */
+    struct _win_st *keys; /* the window of curses that keys are read through, never shown */
+    bool mouse;           /* clicks and the wheel are reported */
+    bool pasting;         /* between the terminal's marks around pasted text */
     enum term_sequence sequence;
     double heard;    /* when the last part of those came */
     size_t length;   /* of `text` */
@@ -24,7 +25,7 @@ struct term_input {
 };
 
 /* Teach curses what its terminal sends, also when the terminal's description does not know. */
-void term_input_open(struct term_input *input, bool mouse);
+void term_input_open(struct term_input *input, struct _win_st *keys, bool mouse);
 /* Have the terminal mark pasted text and, if it is wanted, report the mouse; or neither. */
 void term_input_report(const struct term_input *input, bool on);
 /* Whether the mouse is wanted. */

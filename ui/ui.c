@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/local_socket.h"
 #include "ui/comparison.h"
 #include "ui/control.h"
 #include "ui/log_lines.h"
@@ -187,7 +188,7 @@ static void want_curve(struct ui *ui, long number)
 {
     struct state_run *run = state_run(&ui->state, number);
 
-    if (!run->curve_known && run->status != RUN_QUEUED)
+    if (state_use_curve(&ui->state, run))
         run->curve_known = ui_request_run(ui, REQUEST_SHOW, number);
 }
 
@@ -284,6 +285,20 @@ void ui_notification(struct ui *ui, const json_t *message)
     follow_up(ui);
 }
 
+/* An engine may be left over from before an update of this program. */
+static void greeted(struct ui *ui, const json_t *result)
+{
+    const char *version = json_string_value(json_object_get(result, "version"));
+
+    if (json_integer_value(json_object_get(result, "protocol")) == PROTOCOL_VERSION)
+        return;
+    ui_say(ui, true,
+           "the running engine is of version %.40s, this program of " PACKAGE_VERSION
+           ": end it with 'dpartui engine stop'",
+           version != NULL ? version : "?");
+    ui_log_local(ui, LOG_ERROR, "%s", ui->message.text);
+}
+
 void ui_answer(struct ui *ui, enum request request, const json_t *result,
                const struct error *failure)
 {
@@ -301,6 +316,9 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         return;
     }
     switch (request) {
+    case REQUEST_HELLO:
+        greeted(ui, result);
+        break;
     case REQUEST_RUNS:
         ok = state_runs(&ui->state, result, &err);
         break;

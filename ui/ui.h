@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "sweep.h"
 #include "ui/actions.h"
 #include "ui/editor.h"
 #include "ui/form.h"
@@ -18,6 +17,7 @@
 #include "ui/state.h"
 #include "ui/state_details.h"
 #include "ui/surface.h"
+#include "ui/sweep.h"
 
 /*
  * The workbench without terminal and socket: what the engine said, what the user is doing, and the

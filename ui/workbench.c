@@ -19,6 +19,18 @@
 
 /* A running engine's first words are worth this wait: one full frame instead of two. */
 #define FIRST_FRAME_S 0.015
+/* A point of a curve is shown with the next state, which comes within a second while a run trains:
+ * one small frame instead of two. */
+#define SMALL_NEWS_S 1.0
+
+/*
+ * What frames that nobody asked for may cost on a slow line, in bytes a second: so much for a
+ * screen of 80x24, and so much more for each cell beyond. After a large one the next waits, at most
+ * so long.
+ */
+#define LINE_BYTES_S      330.0
+#define LINE_BYTES_CELL_S 0.03
+#define LINE_WAIT_MOST_S  3.0
 
 struct workbench {
     struct ui ui;
@@ -28,7 +40,10 @@ struct workbench {
     struct recording *recording;
     struct surface surface;
     bool stale;        /* the screen shows less than the ui knows */
-    double not_before; /* of the first frame */
+    bool opening;      /* the first frame waits for the engine's first words */
+    double not_before; /* when what is stale is drawn; 0: at once */
+    bool by_user;      /* what is stale is the answer to a key or the like */
+    double paid;       /* when the line has had its time for the last frame that was not */
     int ended_by;      /* a signal that says to leave, 0: none */
     bool terminal_gone;
 };
@@ -56,7 +71,8 @@ static void take_signals(struct workbench *w)
             w->ended_by = number;
             break;
         }
-        w->stale = true;
+        w->stale = w->by_user = true;
+        w->not_before = 0;
     }
 }
 
@@ -86,12 +102,26 @@ static void take_events(struct workbench *w)
     }
     while (!w->ui.quit && term_next(w->term, &event)) {
         take_event(w, &event);
-        w->stale = true;
+        w->stale = w->by_user = true;
+        if (!w->opening)
+            w->not_before = 0;
     }
     if (w->ui.want_redraw) {
         w->ui.want_redraw = false;
-        term_resume(w->term);
+        term_redraw(w->term);
     }
+}
+
+/* After a frame: when the next one of those that nobody asked for may follow. */
+static void pay(struct workbench *w)
+{
+    double cells = (double)w->surface.rows * w->surface.columns;
+    double rate = LINE_BYTES_S + LINE_BYTES_CELL_S * fmax(cells - 80 * 24, 0);
+
+    if (!w->by_user && !w->opening)
+        w->paid =
+            clock_seconds() + fmin((double)term_frame_bytes(w->term) / rate, LINE_WAIT_MOST_S);
+    w->stale = w->opening = w->by_user = false;
 }
 
 static bool draw(struct workbench *w, struct error *err)
@@ -112,8 +142,9 @@ static bool draw(struct workbench *w, struct error *err)
         if (!screen_draw(&w->ui, &w->surface, err))
             return false;
     }
-    term_show(w->term, &w->surface);
-    w->stale = false;
+    if (!term_show(w->term, &w->surface, err))
+        return false;
+    pay(w);
     return true;
 }
 
@@ -127,12 +158,28 @@ static int wait_ms(double deadline)
     return left <= 0 ? 0 : left > 3600 ? 3600000 : (int)ceil(left * 1000);
 }
 
+static void take_news(struct workbench *w, enum news news)
+{
+    if (w->opening) {
+        w->opening = w->ui.link == LINK_UP && !(w->ui.state.known && link_quiet(w->link));
+        if (!w->opening)
+            w->not_before = 0;
+    } else if (news == NEWS_FULL) {
+        w->not_before = 0;
+    } else if (news == NEWS_STATE && !w->by_user) {
+        w->not_before = w->paid;
+    } else if (news == NEWS_SMALL && !w->stale) {
+        w->not_before = clock_seconds() + SMALL_NEWS_S;
+    }
+    w->stale = w->stale || news != NEWS_NONE;
+}
+
 /* One turn: wait, take in what came, draw when something changed. */
 static bool turn(struct workbench *w, struct error *err)
 {
     bool hold = w->stale && clock_seconds() < w->not_before;
     /* A terminal that takes nothing gets no frame; the newest one is drawn when it does again. */
-    bool blocked = w->stale && !hold && !term_writable(w->term);
+    bool blocked = !term_flush(w->term) || (w->stale && !hold && !term_writable(w->term));
 
     if (w->stale && !hold && !blocked && !draw(w, err))
         return false;
@@ -155,11 +202,7 @@ static bool turn(struct workbench *w, struct error *err)
         w->terminal_gone = true;
     else if (ready > 0 && (fds[0].revents & POLLIN))
         take_events(w);
-    if (link_step(w->link)) {
-        w->stale = true;
-        if (w->ui.link != LINK_UP || (w->ui.state.known && link_quiet(w->link)))
-            w->not_before = 0;
-    }
+    take_news(w, link_step(w->link));
     return true;
 }
 
@@ -168,7 +211,8 @@ static bool loop(struct workbench *w, struct error *err)
     w->stale = true;
     /* Only a running engine answers in time; without one the first frame comes at once. */
     link_step(w->link);
-    w->not_before = w->ui.link == LINK_UP ? clock_seconds() + FIRST_FRAME_S : 0;
+    w->opening = w->ui.link == LINK_UP;
+    w->not_before = w->opening ? clock_seconds() + FIRST_FRAME_S : 0;
     while (!w->ui.quit && w->ended_by == 0 && !w->terminal_gone)
         if (!turn(w, err))
             return false;

@@ -16,14 +16,19 @@ static const struct {
     {"go_on", "not to stop after this epoch"},
 };
 
+const char *retune_words(const char *what)
+{
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (strcmp(what, changes[i].what) == 0)
+            return changes[i].words;
+    return what;
+}
+
 const char *retune_text(char *buffer, size_t size, const char *what, double from, double to,
                         double step)
 {
-    const char *words = what;
+    const char *words = retune_words(what);
 
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-        if (strcmp(what, changes[i].what) == 0)
-            words = changes[i].words;
     if (isfinite(from) && isfinite(to))
         snprintf(buffer, size, "%s %.6g -> %.6g after step %.0f", words, from, to, step);
     else

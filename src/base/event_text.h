@@ -5,6 +5,9 @@
 #include <jansson.h>
 #include <stddef.h>
 
+/* What a change without figures means: "resumed" for "resume"; an unknown one, and one with
+ * figures, is its own word. */
+const char *retune_words(const char *what);
 /*
  * A change of a run in words: "lr 0.1 -> 0.05 after step 590", "paused after step 590"; NAN for
  * figures that mean nothing. Into `buffer` of `size` bytes, which is returned.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Measure the program beside PyTorch on this machine, and write the figures down.
 
-    make bench                            everything, some 15 minutes on two cores
+    make bench                            everything, some 20 minutes on two cores
     make bench BENCH_ARGS=--quick         a rough look, nothing is written
-    make bench BENCH_ARGS='--only screen'
+    make bench BENCH_ARGS='--only screen' one part alone: 5 minutes
 
 Every figure is the median of as many rounds as --rounds says, with the least and the most. A round
 runs each thing once, in a new process, one after the other, so that a change of the machine's
@@ -24,12 +24,12 @@ sys.dont_write_bytecode = True
 
 import measure  # noqa: E402
 import report  # noqa: E402
+import screens  # noqa: E402
 
 from measure import CORES  # noqa: E402  (measure put the folder above on the path)
 import program  # noqa: E402
 
 RESNET = {256: (6, 2), 64: (12, 4)}  # batch: steps of a process, of which do not count
-SIZES = ((80, 24), (200, 60))
 PARTS = ("resnet18", "smallnet", "screen")
 
 
@@ -40,16 +40,16 @@ def say(text):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="two short rounds, written nowhere")
-    parser.add_argument("--rounds", type=int, help="rounds (5)")
-    parser.add_argument("--only", choices=PARTS, help="measure this part alone, written nowhere")
+    parser.add_argument("--rounds", type=int, help="rounds (5; of the screen 3)")
+    parser.add_argument("--only", choices=PARTS, help="measure this part alone")
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md alone")
     args = parser.parse_args()
-    if args.rounds is None:
-        args.rounds = 2 if args.quick else 5
-    if args.rounds < 1:
+    if args.rounds is not None and args.rounds < 1:
         parser.error("--rounds must be at least 1")
+    args.screen_rounds = args.rounds or (1 if args.quick else 3)
+    args.rounds = args.rounds or (2 if args.quick else 5)
     args.parts = (args.only,) if args.only else PARTS
-    args.write = not (args.quick or args.only or args.no_write)
+    args.write = not (args.quick or args.no_write)
     return args
 
 
@@ -125,21 +125,44 @@ def smallnet(args, runners, data_name):
                              report.shorter)
 
 
+def add(measured, results, *more):
+    for key, value in results.items():
+        measured.setdefault((*more, *key), []).append(value)
+
+
+def screen_costs(args, home):
+    """{(what, program, size): [figures of each round]}"""
+    measured = {}
+    seconds = 3 if args.quick else 12
+
+    def look(what, **options):
+        for i in range(args.screen_rounds):
+            say(f"  round {i + 1} of {args.screen_rounds}, {what}")
+            add(measured, screens.costs(home, seconds, i, **options), what)
+    look("idle")
+    for devices in (2, 8):
+        with home.training(devices):
+            look(f"{devices} devices")
+    with screens.made_up_gpus(home, 8) as environment:
+        look("8 GPUs, made up", names=["dpartui"], environment=environment)
+    return measured
+
+
 def screen(args, data):
     say("workbench")
-    seconds = 5 if args.quick else 20
-    measured = {}
-    with measure.Workbench(data) as workbench:
-        for what in ("idle", "while training"):
-            if what != "idle":
-                workbench.start_run()
-            for i in range(args.rounds):
-                for columns, rows in SIZES:
-                    result = workbench.measure(columns, rows, seconds)
-                    measured.setdefault((what, f"{columns}x{rows}"), []).append(result)
-                    say(f"  round {i + 1} of {args.rounds}, {what}, {columns}x{rows}: "
-                        f"{result['first_frame_ms']:.0f} ms, {result['bytes_per_s']:.0f} bytes/s")
-    return report.screens(measured)
+    keys, blocks = {}, {}
+    with screens.Home(data) as home:
+        costs = screen_costs(args, home)
+        with home.training(2):
+            for i in range(args.screen_rounds):
+                say(f"  round {i + 1} of {args.screen_rounds}, keys and blocked terminals")
+                for what, times in screens.key_times(home).items():
+                    keys.setdefault(what, []).extend(times)
+                add(blocks, screens.after_block(home))
+        missing = [name for name in ("htop", "btop") if name not in home.others]
+        versions = [screens.version(name) for name in home.others]
+    beside = "- beside " + ", ".join(versions + [name + ": missing" for name in missing])
+    return "\n\n".join((beside, report.screens(costs), report.keys(keys), report.blocks(blocks)))
 
 
 def processor():
@@ -163,19 +186,21 @@ def system():
         return "unknown system"
 
 
-def circumstances(args, runners, data_name, load):
-    torch = [runner for runner in runners.values() if isinstance(runner, measure.Torch)]
-    if torch and torch[0].versions:
-        beside = "PyTorch {version} with oneDNN {onednn}".format(**torch[0].versions)
-    else:
-        beside = "PyTorch: not measured" if torch else "PyTorch: missing on this machine"
+def circumstances(rounds_done, data_name, load):
     return "\n".join((
         f"- {datetime.date.today().isoformat()}, {processor()}, {CORES} cores for this process, "
         f"{system()}, Linux {platform.release()}",
-        f"- {version('dpartui')} and {version('dpartui-engine')}; {beside}",
-        f"- rows of {data_name}; rounds: {args.rounds}, median (least-most); load before the "
+        f"- {version('dpartui')} and {version('dpartui-engine')}",
+        f"- rows of {data_name}; rounds: {rounds_done}, median (least-most); load before the "
         f"measurements {load:.2f}" + (", so something else was running" if load > 0.5 else ""),
     ))
+
+
+def torch_line(runners):
+    torch = [runner for runner in runners.values() if isinstance(runner, measure.Torch)]
+    if torch and torch[0].versions:
+        return "- PyTorch {version} with oneDNN {onednn}".format(**torch[0].versions)
+    return "- PyTorch: missing on this machine"
 
 
 def main():
@@ -184,22 +209,27 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     load = os.getloadavg()[0]
     data, data_name = choose_data()
-    python = measure.find_torch()
-    if not python:
-        say("no Python here has PyTorch: the program alone is measured")
-    runners = contestants(data, python, args.quick)
-    parts = []
-    if "resnet18" in args.parts:
-        parts.append(resnet18(args, runners))
-    if "smallnet" in args.parts:
-        parts.append(smallnet(args, runners, data_name))
-    if "screen" in args.parts:
-        parts.append(screen(args, data))
-    text = "\n\n".join([circumstances(args, runners, data_name, load)] + parts)
-    print(text)
     page = os.path.join(os.path.dirname(program.HERE), "docs", "benchmarks.md")
-    if args.write:
-        say(f"written to {page}" if report.write(page, text) else f"{page} is not writable")
+    runners = {}
+    if set(args.parts) & {"resnet18", "smallnet"}:
+        python = measure.find_torch()
+        if not python:
+            say("no Python here has PyTorch: the program alone is measured")
+        runners = contestants(data, python, args.quick)
+    measures = {"resnet18": lambda: resnet18(args, runners),
+                "smallnet": lambda: smallnet(args, runners, data_name),
+                "screen": lambda: screen(args, data)}
+    for part in args.parts:
+        tables = measures[part]()
+        rounds_done = args.screen_rounds if part == "screen" else args.rounds
+        lines = [circumstances(rounds_done, data_name, load)]
+        if part != "screen":
+            lines.append(torch_line(runners) + "\n")
+        text = "\n".join(lines + [tables])
+        print(text, end="\n\n", flush=True)
+        if args.write:
+            written = report.write(page, part, text)
+            say(f"written to {page}" if written else f"{page} is not writable")
 
 
 if __name__ == "__main__":

@@ -6,14 +6,11 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
 import program  # noqa: E402
-import ptymeter  # noqa: E402
 
 CORES = len(os.sched_getaffinity(0))
 SECONDS = 3600  # more than any measured process takes
@@ -82,51 +79,3 @@ class Torch:
 
     def epoch_seconds(self, model, rows):
         return sum(self.steps("--model", model, "--batch", 256, "--rows", rows))
-
-
-class Workbench:
-    """The screen, in a home of its own, with and without a run behind it."""
-
-    def __init__(self, data):
-        self.data = data
-        self.folder = tempfile.TemporaryDirectory(prefix="dpb.")  # short: a socket lies in it
-        home = self.folder.name
-        run = os.path.join(home, "run")
-        os.mkdir(run, 0o700)
-        self.environment = dict(
-            program.environment(), HOME=home, XDG_RUNTIME_DIR=run, XDG_DATA_HOME=home + "/data",
-            XDG_CONFIG_HOME=home + "/config", XDG_STATE_HOME=home + "/state",
-            TERM="xterm-256color", LC_ALL="C.UTF-8")
-
-    def __enter__(self):
-        self.command("engine", "start")
-        return self
-
-    def __exit__(self, *_):
-        subprocess.run([program.path(), "engine", "stop", "--now"], env=self.environment,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        self.folder.cleanup()
-
-    def command(self, *arguments):
-        done = subprocess.run([program.path(), *arguments], env=self.environment,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=SECONDS, check=False)
-        if done.returncode:
-            raise program.Failure(f"dpartui {' '.join(arguments)}: {done.stderr.strip()}")
-        return done.stdout
-
-    def start_run(self):
-        """A run of one thread that outlasts any measurement; returns once it trains."""
-        options = {**self.data, "model": "smallnet", "devices": "cpu:0", "cpu-threads": 1,
-                   "epochs": 1000, "test-rows": 1000, "train-rows": 10000}
-        words = [word for key, value in options.items() for word in ("--" + key, str(value))]
-        self.command("train", "--detach", *words)
-        end = time.monotonic() + 60
-        while json.loads(self.command("runs", "--json"))[-1].get("epochs_done", 0) < 1:
-            if time.monotonic() > end:
-                raise program.Failure("the run behind the workbench has not trained an epoch "
-                                      "within 60 s")
-            time.sleep(0.2)
-
-    def measure(self, columns, rows, seconds):
-        return ptymeter.measure([program.path()], columns, rows, 3.0, seconds, self.environment)

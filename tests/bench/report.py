@@ -4,8 +4,17 @@
 import os
 import statistics
 
-BEGIN = "<!-- figures of `make bench`: begin -->"
-END = "<!-- figures of `make bench`: end -->"
+MARK = "<!-- figures of `make bench`, {}: {} -->"
+
+# Of the workbench: (what, size): (first frame in ms, its bytes, bytes/s, CPU in %, memory in MiB).
+BUDGETS = {
+    ("idle", "80x24"): (30, 3500, 5, "", 6),
+    ("2 devices", "80x24"): (30, 3500, 350, 0.2, 6),
+    ("2 devices", "200x50"): (30, "", 600, 0.2, 6),
+    ("8 devices", "80x24"): (30, 3500, 350, 0.5, 6),
+    ("8 devices", "200x50"): (30, "", 600, 0.5, 6),
+}
+BUDGET_KEY_MS = 50
 
 
 def spread(values, digits=0):
@@ -56,30 +65,61 @@ def shorter(ours, theirs):
 
 
 def screens(measured):
-    """A table of the workbench: measured[(what, size)] = [results of ptymeter]."""
+    """What viewers cost: measured[(what, program, (columns, rows))] = [results of each round]."""
     rows = []
-    for (what, size), results in measured.items():
+    for (what, name, (columns, lines)), results in sorted(
+            measured.items(), key=lambda item: (list_of(measured, 0).index(item[0][0]),
+                                                item[0][2], list_of(measured, 1).index(item[0][1]))):
         def figures(key, digits=0, results=results):
             return spread([result[key] for result in results], digits)
-        rows.append([what, size, figures("first_frame_ms"), figures("first_frame_bytes"),
+        size = f"{columns}x{lines}"
+        budget = BUDGETS.get((what, size))
+        if budget and name == "dpartui":
+            frame, of_it, rate, cpu, memory = budget
+            rows.append([what, size, "budget", frame, of_it, rate, "", cpu, memory])
+        rows.append([what, size, name, figures("first_frame_ms"), figures("first_frame_bytes"),
                      figures("bytes_per_s"), figures("updates_per_s", 1),
                      figures("cpu_percent", 2),
                      spread([result["resident_kib"] / 1024 for result in results], 1)])
-    return table(["workbench", "size", "first frame, ms", "bytes of it", "bytes/s", "updates/s",
-                  "CPU, %", "memory, MiB"], rows)
+    return table(["screen", "size", "program", "first frame, ms", "bytes of it", "bytes/s",
+                  "updates/s", "CPU, %", "memory, MiB"], rows)
 
 
-def write(path, text):
-    """Put the text between the marks of the page; False when it cannot be written."""
+def list_of(measured, index):
+    """The different values at that place of the keys, as they came first."""
+    return list(dict.fromkeys(key[index] for key in measured))
+
+
+def keys(measured):
+    """How fast keys are answered: measured[what] = [milliseconds or None of each key]."""
+    rows = [["budget", "", BUDGET_KEY_MS, BUDGET_KEY_MS, 0]]
+    for what, times in measured.items():
+        name = what if isinstance(what, str) else ", ".join(what)
+        answered = [value for value in times if value is not None]
+        rows.append([name, len(times), f"{statistics.median(answered):.1f}" if answered else "-",
+                     f"{max(answered):.1f}" if answered else "-", len(times) - len(answered)])
+    return table(["key to the screen's change, ms", "keys", "median", "most", "unanswered"], rows)
+
+
+def blocks(measured):
+    """What comes after a block: measured[(program, how)] = [bytes of each round]."""
+    rows = [[name] + [spread(measured.get((name, how), [])) for how in ("not read", "stopped")]
+            for name in list_of(measured, 0)]
+    return table(["after 10 s of a blocked terminal, bytes", "not read", "stopped (Ctrl-S)"], rows)
+
+
+def write(path, part, text):
+    """Put the text between the marks of the part; False when it cannot be written."""
     if not os.access(path, os.W_OK):
         return False
     with open(path, encoding="utf-8") as file:
         page = file.read()
-    if BEGIN not in page or END not in page:
-        raise ValueError(f"{path} lacks the marks between which the figures stand")
-    head, rest = page.split(BEGIN, 1)
-    tail = rest.split(END, 1)[1]
+    begin, end = MARK.format(part, "begin"), MARK.format(part, "end")
+    if begin not in page or end not in page:
+        raise ValueError(f"{path} lacks the marks between which the figures of {part} stand")
+    head, rest = page.split(begin, 1)
+    tail = rest.split(end, 1)[1]
     with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}")
+        file.write(f"{head}{begin}\n\n{text}\n\n{end}{tail}")
     os.replace(path + ".new", path)
     return True

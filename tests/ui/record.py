@@ -51,6 +51,7 @@ class Recorder:
     def connect(self):
         """From here on messages come, and have to be heard."""
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(30)
         self.socket.connect(self.engine.path)
         self.file = self.socket.makefile('r')
         self.ask('hello', version='0.1.0')
@@ -149,8 +150,112 @@ def many_runs(recorder):
         engine.submit(dict(SHORT, devices=devices, model='resnet18', data='cifar10'))
 
 
+def machine(count, gpus, epochs=3):
+    """A machine of `count` devices, on all of which a run goes on; earlier ones had fewer."""
+    recorder = Recorder(cpus=count - gpus, gpus=gpus)
+    engine = recorder.engine
+    names = [device['device'] for device in engine.machine]
+    spec = dict(SHORT, model='smallnet', data='fashion-mnist', epochs=epochs)
+    for some in (names[:1], names[:max(count // 2, 2)]):
+        recorder.history(dict(spec, devices=','.join(some or ['cpu:0']), seed=len(some) + 1,
+                              note='with %d of them' % len(some) if some else None))
+        explain(engine.runs[-1])
+    if count == 0:
+        recorder.connect()
+        recorder.show_all()
+        recorder.ask('log')
+        recorder.save(FOLDER, 'machine-0')
+        return
+    recorder.train(dict(spec, devices=','.join(names), batch=256 * count, lr=0.1 * count,
+                        epochs=2 * epochs), 1)
+    engine.do_set_lr({'run': 3, 'lr': 0.05 * count})
+    engine.epoch()
+    explain(engine.runs[-1])
+    spend_time(engine)
+    engine.step(118)
+    recorder.connect()
+    recorder.show_all()
+    recorder.ask('log')
+    engine.submit(dict(spec, devices=names[-1], model='lenet'))
+    engine.say('warning', 3, names[-1] + ' is slower than the others, which wait for it in every '
+               'step: its clock is held back')
+    for _ in range(4):
+        engine.step(7)
+    recorder.hear_until('"epoch_step": 146')
+    recorder.save(FOLDER, 'machine-%d' % count)
+
+
+def training(**machine_):
+    """A run that a viewer has been watching, on two devices; one before it, one behind it."""
+    recorder = Recorder(**machine_)
+    recorder.history(dict(SHORT, devices='cpu:0', model='smallnet', data='fashion-mnist'))
+    recorder.train(dict(SHORT, devices='cpu:0-1', batch=512, lr=0.2, epochs=8), 2)
+    for run in recorder.engine.runs:
+        explain(run)
+    recorder.engine.step(118)
+    recorder.engine.submit(dict(SHORT, devices='cpu:0', seed=2, model='smallnet',
+                                data='fashion-mnist'))
+    recorder.connect()
+    recorder.show_all()
+    return recorder
+
+
+def states():
+    """What can become of a run and its engine while somebody watches."""
+    recorder = training()
+    recorder.lines.append(json.dumps({
+        'connection': 'lost', 'advice': 'the engine is gone. If it ended, so did its runs. Press e '
+                                        'to start another'}))
+    recorder.save(FOLDER, 'engine-lost')
+
+    recorder = training()
+    recorder.engine.end('failed', 'the loss is not a number at step 589: training has diverged; lr '
+                        '0.2 is probably too high for batch 512: try a smaller one')
+    recorder.ask('runs')
+    recorder.show_all()
+    recorder.save(FOLDER, 'diverged')
+
+    recorder = training()
+    recorder.engine.say('warning', 2, 'run 2: /home/user/run.jsonl: the log ends early, within a '
+                        'line: No space left on device')
+    recorder.engine.end('failed', '/home/user/net.safetensors: cannot write: No space left on '
+                        'device')
+    recorder.ask('runs')
+    recorder.show_all()
+    recorder.engine.refusal = ('--log /home/user/run.jsonl: cannot write there: No space left on '
+                               'device')
+    recorder.ask('submit', **dict(SHORT, devices='cpu:0'))
+    recorder.save(FOLDER, 'disk-full')
+
+    recorder = training()
+    recorder.engine.do_pause({'run': 2})
+    recorder.hear_until('"status": "paused"')
+    recorder.ask('runs')
+    recorder.save(FOLDER, 'paused')
+
+    recorder = training()
+    recorder.engine.do_stop({'run': 2, 'when': 'epoch'})
+    recorder.hear_until('"stop_after_epoch": true')
+    recorder.ask('runs')
+    recorder.save(FOLDER, 'stop-after-epoch')
+
+    recorder = training(cpus=4)
+    for devices in ('cpu:0-1', 'cpu:0-3', 'cpu:2-3'):
+        recorder.engine.submit(dict(SHORT, devices=devices, seed=7, model='smallnet',
+                                    data='fashion-mnist'))
+        recorder.hear_until('"method": "state"')
+    recorder.ask('runs')
+    recorder.save(FOLDER, 'queue')
+
+
+FOLDER = sys.argv[1] if len(sys.argv) > 1 else HERE
+
+
 def main():
-    folder = sys.argv[1] if len(sys.argv) > 1 else HERE
+    folder = FOLDER
+    for count, gpus in ((0, 0), (1, 0), (2, 0), (8, 8), (16, 8)):
+        machine(count, gpus)
+    states()
 
     recorder = Recorder()
     recorder.connect()

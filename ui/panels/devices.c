@@ -277,7 +277,7 @@ bool panel_devices(const struct ui *ui, struct surface *surface, struct rect are
         draw_list(ui, surface, area, devices, count);
     else
         draw_cells(ui, surface, area, devices, count);
-    if (count == 0)
+    if (count == 0 && area.h > 1)
         surface_text(surface, area.y + 1, area.x, area.w, STYLE_LABEL,
                      ui->link != LINK_UP ? "the engine lists them when it is there"
                      : ui->state.known   ? "the engine has none: + adds a CPU device"

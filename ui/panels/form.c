@@ -72,7 +72,8 @@ bool panel_form(const struct ui *ui, struct surface *surface, struct rect area, 
         bool here = focused && field == ui->form.field;
 
         surface_mark_line(surface, y, area.x, area.w, i);
-        surface_text(surface, y, area.x, LABEL_WIDTH - 1, STYLE_LABEL, form_label(field));
+        surface_text(surface, y, area.x, area.w < LABEL_WIDTH ? area.w : LABEL_WIDTH - 1,
+                     STYLE_LABEL, form_label(field));
         if (here && ui->prompt == &form_prompt) {
             draw_editor(&ui->editor, surface, y, area.x + LABEL_WIDTH, area.w - LABEL_WIDTH);
             continue;

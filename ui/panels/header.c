@@ -85,7 +85,7 @@ static void add_run(const struct ui *ui, struct line *line)
     part = add(line, STYLE_NORMAL, 5);
     snprintf(part->text, sizeof part->text, "%s", live->model);
     if (live->data[0] != '\0') {
-        part = add(line, STYLE_NORMAL, 7);
+        part = add(line, STYLE_NORMAL, 9);
         snprintf(part->text, sizeof part->text, "%s", live->data);
     }
     part = add(line, STYLE_NORMAL, 3);
@@ -136,7 +136,7 @@ static void add_lost(const struct ui *ui, struct line *line)
 
 static void add_link(const struct ui *ui, struct line *line)
 {
-    struct part *part = add(line, STYLE_NORMAL, 8);
+    struct part *part = add(line, STYLE_NORMAL, 10);
 
     switch (ui->link) {
     case LINK_STARTING:
@@ -163,7 +163,7 @@ static void add_link(const struct ui *ui, struct line *line)
         break;
     }
     if (ui->state.queued > 0) {
-        part = add(line, STYLE_LABEL, 9);
+        part = add(line, STYLE_LABEL, 7);
         snprintf(part->text, sizeof part->text, "%d queued", ui->state.queued);
     }
 }
@@ -172,7 +172,7 @@ bool panel_header(const struct ui *ui, struct surface *surface, struct rect area
 {
     struct line line = {.count = 0};
     const char *title = view_of(ui->view)->title;
-    struct part *part = add(&line, STYLE_STRONG, 3);
+    struct part *part = add(&line, STYLE_STRONG, 8);
     int x = area.x;
 
     (void)err;

@@ -48,6 +48,7 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
              const struct list_column *columns, const struct column_place *places,
              const struct state_run *run);
+enum style run_status_style(enum run_status status);
 /* Its status, with the place in the queue or what has been asked of it: "queued 2". */
 enum style run_status_text(const struct ui *ui, const struct state_run *run, char *buffer,
                            size_t size);

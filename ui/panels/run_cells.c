@@ -8,7 +8,7 @@
 
 /* What every list of runs says of one. */
 
-static enum style status_style(enum run_status status)
+enum style run_status_style(enum run_status status)
 {
     switch (status) {
     case RUN_RUNNING:
@@ -41,7 +41,7 @@ enum style run_status_text(const struct ui *ui, const struct state_run *run, cha
         snprintf(buffer, size, "stopping");
     else
         snprintf(buffer, size, "%s", run_status_name(status));
-    return status_style(status);
+    return run_status_style(status);
 }
 
 static double speed_up(const struct state *state, const struct state_run *run)

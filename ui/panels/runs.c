@@ -30,7 +30,7 @@ bool panel_runs(const struct ui *ui, struct surface *surface, struct rect area, 
     (void)err;
     columns_place(columns, RUN_COLUMNS, area.w, places);
     panel_heading(ui, surface, area, PANEL_RUNS, columns, places, RUN_COLUMNS);
-    if (count == 0)
+    if (count == 0 && visible > 0)
         surface_text(surface, area.y + 1, area.x, area.w, STYLE_LABEL,
                      ui->link == LINK_UP ? "none yet" : "");
     int first = list_scroll(line, count, visible);

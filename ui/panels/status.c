@@ -8,6 +8,8 @@
 
 /* The line for a question, an answer, or a word about what is in focus; most pressing first. */
 
+enum { MOST_ROWS = 6 }; /* over which a long answer spreads */
+
 /* The label, the text being typed and a hint or what is wrong. */
 static void draw_prompt(const struct ui *ui, struct surface *surface, struct rect area)
 {
@@ -39,10 +41,28 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
     const struct view *view = view_of(ui->view);
 
     buffer[0] = '\0';
-    if (misses_engine(ui))
-        snprintf(buffer, size, "%s", ui->link_advice);
-    else if (view->hint != NULL)
+    if (view->hint != NULL)
         view->hint(ui, buffer, size);
+}
+
+/*
+ * A text that does not fit into its row takes those above it until the next key: what went wrong
+ * and what to do about it stand at the end of it.
+ */
+static void draw_words(struct surface *surface, struct rect area, enum style style,
+                       const char *text)
+{
+    int rows = 1, most = area.y < MOST_ROWS ? area.y : MOST_ROWS;
+    const char *rest = text + text_line_length(text, area.w);
+
+    while (rows < most && *rest != '\0') {
+        rest += *rest == ' ';
+        rest += text_line_length(rest, area.w);
+        rows++;
+    }
+    struct rect grown = {area.y + 1 - rows, area.x, rows, area.w};
+    surface_fill(surface, grown, STYLE_NORMAL);
+    surface_paragraph(surface, grown, style, text);
 }
 
 bool panel_status(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
@@ -53,14 +73,14 @@ bool panel_status(const struct ui *ui, struct surface *surface, struct rect area
     if (ui->prompt != NULL && ui->prompt->label != NULL) {
         draw_prompt(ui, surface, area);
     } else if (ui->question != NULL) {
-        surface_text(surface, area.y, area.x, area.w, STYLE_WARNING, ui->question_text);
+        draw_words(surface, area, STYLE_WARNING, ui->question_text);
     } else if (ui->message.text[0] != '\0') {
-        surface_text(surface, area.y, area.x, area.w, ui->message.bad ? STYLE_BAD : STYLE_NORMAL,
-                     ui->message.text);
+        draw_words(surface, area, ui->message.bad ? STYLE_BAD : STYLE_NORMAL, ui->message.text);
+    } else if (misses_engine(ui)) {
+        draw_words(surface, area, STYLE_WARNING, ui->link_advice);
     } else {
         hint(ui, buffer, sizeof buffer);
-        surface_text(surface, area.y, area.x, area.w,
-                     misses_engine(ui) ? STYLE_WARNING : STYLE_LABEL, buffer);
+        surface_text(surface, area.y, area.x, area.w, STYLE_LABEL, buffer);
     }
     return true;
 }

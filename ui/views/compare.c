@@ -76,7 +76,7 @@ static const struct compare_row *row_in_question(const struct ui *ui,
 
     if (row == NULL)
         *series = &comparison->series[0];
-    int last = (*series)->count > 0 ? (*series)->count - 1 : 0;
+    int last = (*series)->count - 1;
     if (row != NULL && isfinite(row->speed_up) && row != &(*series)->rows[0])
         return row;
     while (last > 0 && !isfinite((*series)->rows[last].speed_up))
@@ -88,7 +88,7 @@ static void say_progress(const struct ui *ui, struct notes *notes)
 {
     struct sweep_progress progress;
     struct figure left;
-    char now[64] = "";
+    char now[64] = "", until[64] = "";
 
     if (ui->compare.submitting) {
         snprintf(note(notes, STYLE_GOOD), NOTE_SIZE, "Sweep: %d of %d runs are in the queue",
@@ -101,13 +101,12 @@ static void say_progress(const struct ui *ui, struct notes *notes)
         snprintf(now, sizeof now, ", run %ld on %d device%s %s", progress.live->run,
                  progress.live->device_count, progress.live->device_count == 1 ? "" : "s",
                  ui->state.live.status == RUN_PAUSED ? "paused" : "trains");
-    snprintf(note(notes, STYLE_GOOD), NOTE_SIZE, "Sweep: %d of %d done%s, %d wait%s; %s%s left",
+    if (isfinite(progress.left_s))
+        snprintf(until, sizeof until, "; %s %s left", progress.at_least ? "at least" : "about",
+                 figure_duration(&left, progress.left_s));
+    snprintf(note(notes, STYLE_GOOD), NOTE_SIZE, "Sweep: %d of %d done%s, %d wait%s%s",
              progress.ended, progress.count, now, progress.waiting,
-             progress.waiting == 1 ? "s" : "",
-             !isfinite(progress.left_s) ? ""
-             : progress.at_least        ? "at least "
-                                        : "about ",
-             figure_duration(&left, progress.left_s));
+             progress.waiting == 1 ? "s" : "", until);
 }
 
 static void make_notes(const struct ui *ui, const struct comparison *comparison,
@@ -257,7 +256,8 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
         return draw_lower(ui, &comparison, surface, area, err);
     heading(&comparison, text, sizeof text);
     surface_text(surface, area.y++, area.x, area.w, STYLE_LABEL, text);
-    area.h--;
+    if (--area.h == 0)
+        return true;
     make_notes(ui, &comparison, &notes);
     return area.w >= WIDE && comparison_says_something(&comparison)
                ? draw_wide(ui, &comparison, &notes, surface, area, err)

@@ -33,22 +33,6 @@ static const struct list_column columns[COLUMNS] = {
     [STATUS] = {"status", 7, 12, false, 4},
 };
 
-static enum style status_style(enum run_status status)
-{
-    switch (status) {
-    case RUN_RUNNING:
-        return STYLE_GOOD;
-    case RUN_PAUSED:
-    case RUN_STOPPED:
-    case RUN_INTERRUPTED:
-        return STYLE_WARNING;
-    case RUN_FAILED:
-        return STYLE_BAD;
-    default:
-        return STYLE_LABEL;
-    }
-}
-
 /* Unlike a share, an efficiency may be above 1. */
 static const char *efficiency_text(struct figure *figure, double efficiency)
 {
@@ -96,7 +80,7 @@ static void draw_row(const struct ui *ui, const struct compare_series *series,
         enum style style = STYLE_NORMAL;
 
         if (i == STATUS)
-            style = status_style(status);
+            style = run_status_style(status);
         else if (i == SPEED_UP || i == EFFICIENCY)
             style = STYLE_STRONG;
         else if (i == NUMBER && row->run.run == ui->state.live.run)
@@ -138,19 +122,28 @@ static void draw_heading(struct surface *surface, struct rect area,
     }
 }
 
+/* Where a line stands below the headings when the titles above it are counted; 0 for none. */
+static int row_of_line(const struct comparison *comparison, int line)
+{
+    int row = line, before = 0;
+
+    for (int i = 0; i < comparison->count && before <= line; i++) {
+        row++;
+        before += comparison->series[i].count;
+    }
+    return line < 0 ? 0 : row;
+}
+
 void compare_table_draw(const struct ui *ui, const struct comparison *comparison,
                         struct surface *surface, struct rect area)
 {
     struct column_place places[COLUMNS];
-    int focus = comparison_line(ui, comparison), at = 0, line = 0, shown_focus = 0;
+    int focus = comparison_line(ui, comparison), at = 0, line = 0;
     int all = compare_table_rows(comparison) - 1, visible = area.h - 1;
+    int first = list_scroll(row_of_line(comparison, focus), all, visible);
 
     columns_place(columns, COLUMNS, area.w, places);
     draw_heading(surface, area, places);
-    for (int i = 0; i < comparison->count && focus >= 0; i++)
-        shown_focus += focus >= line ? 1 : 0, line += comparison->series[i].count;
-    int first = list_scroll(focus < 0 ? 0 : focus + shown_focus, all, visible);
-    line = 0;
     for (int i = 0; i < comparison->count; i++) {
         const struct compare_series *series = &comparison->series[i];
 

@@ -128,7 +128,8 @@ static void draw_heading(const struct ui *ui, struct surface *surface, struct re
 static void draw_empty(const struct ui *ui, struct surface *surface, struct rect area)
 {
     area.y++;
-    area.h--;
+    if (--area.h <= 0)
+        return;
     if (ui->state.log_count > 0)
         surface_text(surface, area.y, area.x, area.w, STYLE_LABEL,
                      "No message has all these words: / changes them, Esc there takes them away.");

@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/event_text.h"
 #include "ui/format.h"
 #include "ui/panels/panels.h"
 
@@ -227,19 +227,11 @@ static void change_text(const struct retune *retune, char *buffer, size_t size)
 {
     struct figure from, to;
 
-    if (strcmp(retune->what, "lr") == 0 || strcmp(retune->what, "epochs") == 0)
-        snprintf(buffer, size, "%s from %s to %s", retune->what, figure_short(&from, retune->from),
-                 figure_short(&to, retune->to));
-    else if (strcmp(retune->what, "pause") == 0)
-        snprintf(buffer, size, "paused");
-    else if (strcmp(retune->what, "resume") == 0)
-        snprintf(buffer, size, "went on");
-    else if (strcmp(retune->what, "stop_after_epoch") == 0)
-        snprintf(buffer, size, "to stop after this epoch");
-    else if (strcmp(retune->what, "go_on") == 0)
-        snprintf(buffer, size, "not to stop after this epoch");
+    if (isfinite(retune->from) && isfinite(retune->to))
+        snprintf(buffer, size, "%s from %s to %s", retune_words(retune->what),
+                 figure_short(&from, retune->from), figure_short(&to, retune->to));
     else
-        snprintf(buffer, size, "%s", retune->what);
+        snprintf(buffer, size, "%s", retune_words(retune->what));
 }
 
 void section_changes(struct page *page, const struct ui *ui, const struct state_run *run)

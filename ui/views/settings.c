@@ -83,14 +83,6 @@ static void draw_setting(const struct ui *ui, struct surface *surface, struct re
         surface_restyle(surface, row.y, row.x, row.w, STYLE_CURSOR);
 }
 
-/* The area behind the signs. */
-static struct rect inside(struct rect area)
-{
-    int signs = area.w > SIGN ? SIGN : 0;
-
-    return (struct rect){area.y, area.x + signs, area.h, area.w - signs};
-}
-
 /* The first row in sight. */
 static int scroll(const struct ui *ui, int visible)
 {
@@ -103,7 +95,7 @@ static int scroll(const struct ui *ui, int visible)
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct column_place places[COLUMNS];
-    struct rect rows = inside(area);
+    struct rect rows = {area.y, area.x + SIGN, area.h, area.w - SIGN}; /* behind the signs */
     int first = scroll(ui, area.h), headings = 0, before;
     struct setting setting;
     const char *member;
@@ -113,6 +105,8 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
         surface_text(surface, area.y, area.x, area.w, STYLE_NORMAL, "No settings are kept here.");
         return true;
     }
+    if (rows.w <= 0)
+        return true;
     columns_place(columns, COLUMNS, rows.w, places);
     for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
         before = headings;

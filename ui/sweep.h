@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SWEEP_H
-#define DPARTUI_SWEEP_H
+#ifndef DPARTUI_UI_SWEEP_H
+#define DPARTUI_UI_SWEEP_H
 
-#include "compare.h"
 #include "engine/spec.h"
+#include "ui/compare.h"
 
 /*
  * The same training on 1, 2, 4... devices, one run after the other, so that compare.h can set them

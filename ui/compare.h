@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMPARE_H
-#define DPARTUI_COMPARE_H
+#ifndef DPARTUI_UI_COMPARE_H
+#define DPARTUI_UI_COMPARE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sweep.h"
+#include "ui/sweep.h"
 
 #include <math.h>
 #include <stdio.h>

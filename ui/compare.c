@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compare.h"
+#include "ui/compare.h"
 
 #include <math.h>
 #include <stdio.h>
