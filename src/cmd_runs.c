@@ -26,7 +26,7 @@ static void add_run(struct table *table, const json_t *run)
              member_number(run, "epochs"));
     table_cell(table, epochs);
     table_cell(table, format_fixed(text, member_number(run, "test_acc"), 3));
-    table_cell(table, format_fixed(text, member_number(run, "s_per_epoch"), 1));
+    table_cell(table, format_seconds(text, member_number(run, "s_per_epoch")));
     table_cell(table, format_rate(text, member_number(run, "samples_per_s")));
     table_cell(table, member_text(run, "note"));
 }
@@ -122,7 +122,7 @@ static bool print_epochs(const json_t *epochs, struct error *err)
         table_cell(&table, format_fixed(text, member_number(epoch, "epoch"), 0));
         for (size_t i = 0; i < 4; i++)
             table_cell(&table, format_fixed(text, member_number(epoch, losses[i]), i % 2 ? 3 : 4));
-        table_cell(&table, format_fixed(text, member_number(epoch, "seconds"), 1));
+        table_cell(&table, format_seconds(text, member_number(epoch, "seconds")));
         table_cell(&table, format_rate(text, member_number(epoch, "samples_per_s")));
     }
     return table_end(&table, err);
@@ -157,7 +157,7 @@ static bool print_run(const json_t *run, struct error *err)
     printf("test acc %s (best %s), %s s/epoch, %s samples/s on %s\n\nsettings\n",
            format_fixed(accuracy, member_number(run, "test_acc"), 3),
            format_fixed(best, member_number(run, "best_test_acc"), 3),
-           format_fixed(time, member_number(run, "s_per_epoch"), 1),
+           format_seconds(time, member_number(run, "s_per_epoch")),
            format_rate(rate, member_number(run, "samples_per_s")),
            format_devices(devices, sizeof devices, json_object_get(run, "devices")));
     json_object_foreach(spec, key, value) print_setting(spec, key);

@@ -73,6 +73,14 @@ const char *format_time(char *buffer, double seconds)
     return buffer;
 }
 
+const char *format_seconds(char *buffer, double seconds)
+{
+    if (!isfinite(seconds))
+        return unknown(buffer);
+    snprintf(buffer, FORMAT_SIZE, seconds > 0 && seconds < 0.95 ? "%.2g" : "%.1f", seconds);
+    return buffer;
+}
+
 const char *format_fixed(char *buffer, double value, int decimals)
 {
     if (!isfinite(value))

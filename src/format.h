@@ -17,6 +17,7 @@ const char *format_count(char *buffer, double count);     /* "11.2 M", "640" */
 const char *format_flop(char *buffer, double operations); /* "2.7 GFLOP", "60 FLOP" */
 const char *format_rate(char *buffer, double per_second); /* "4511", "31.2 k" */
 const char *format_time(char *buffer, double seconds);    /* "4m12s", "2h05m", "38s" */
+const char *format_seconds(char *buffer, double seconds); /* "13.3", "0.31", "0.0007" */
 const char *format_fixed(char *buffer, double value, int decimals);
 const char *format_general(char *buffer, double value); /* "0.1", "1e-05" */
 

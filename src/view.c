@@ -70,7 +70,7 @@ static void print_epoch(const struct view *view, const json_t *event)
            format_fixed(loss, member_number(event, "train_loss"), 4),
            format_fixed(train, member_number(event, "train_acc"), 3),
            format_fixed(test, member_number(event, "test_acc"), 3),
-           format_fixed(time, member_number(event, "seconds"), 1),
+           format_seconds(time, member_number(event, "seconds")),
            format_rate(rate, member_number(event, "samples_per_s")));
 }
 
@@ -99,7 +99,7 @@ static void print_end(const struct view *view, const json_t *event)
         return;
     printf("test acc %s, %s s/epoch, %s samples/s on %s\n",
            format_fixed(accuracy, member_number(event, "test_acc"), 3),
-           format_fixed(time, member_number(event, "s_per_epoch"), 1),
+           format_seconds(time, member_number(event, "s_per_epoch")),
            format_fixed(rate, member_number(event, "samples_per_s"), 0),
            format_devices(devices, sizeof devices, json_object_get(view->begin, "devices")));
 }

@@ -31,6 +31,16 @@ COMMANDS = ["train", "devices", "model", "runs", "show", "stop", "fetch", "compl
             "engine", "screen"]
 
 
+def has_ended(pid):
+    """Also of a process that nobody has reaped yet; by then its sockets are closed."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state = file.read().rpartition(b")")[2].split()[0]
+        return state in b"ZX" and len(os.listdir(f"/proc/{pid}/task")) <= 1
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -92,8 +102,7 @@ class Case(unittest.TestCase):
             time.sleep(0.02)
 
     def wait_gone(self, pid):
-        # A process that nobody has reaped yet has no program any more.
-        self.wait_for("its end", lambda: not os.path.exists(f"/proc/{pid}/exe"))
+        self.wait_for("its end", lambda: has_ended(pid))
 
     def status_of(self, run):
         return self.good_json("show", str(run))["status"]

@@ -32,7 +32,8 @@ class Pictures(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def run_program(self, *arguments, **options):
-        env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, LC_ALL='C.UTF-8')
+        env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, LC_ALL='C.UTF-8', HOME=self.folder,
+                   XDG_CONFIG_HOME=self.folder)
         return subprocess.run([PROGRAM, 'screen', *arguments], env=env, capture_output=True,
                               text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,
                               cwd=self.folder, **options)
@@ -85,6 +86,45 @@ class Pictures(unittest.TestCase):
         keyed = self.good('--replay', RECORDED, '--keys', '?')
         self.assertIn('start the next run', keyed)
 
+    def test_readme(self):
+        """Its picture is what the program draws; UPDATE_GOLDEN=1 puts that there."""
+        path = os.path.join(HERE, '..', 'README.md')
+        picture = self.good('--replay', os.path.join(HERE, 'ui', 'readme.jsonl'), '--size',
+                            '100x30', '--charset', 'utf8', '--keys', '<Down> ')
+        with open(path) as file:
+            before = file.read()
+        begin, _, rest = before.partition('<!-- picture: make update-pictures -->\n')
+        _, _, end = rest.partition('<!-- end of the picture -->\n')
+        self.assertTrue(end, 'README.md has no place for a picture')
+        indented = ''.join(('    ' + line).rstrip() + '\n' for line in picture.splitlines())
+        after = (begin + '<!-- picture: make update-pictures -->\n\n' + indented +
+                 '\n<!-- end of the picture -->\n' + end)
+        if os.environ.get('UPDATE_GOLDEN'):
+            with open(path, 'w') as out:
+                out.write(after)
+        else:
+            self.assertEqual(before, after, 'run make update-pictures')
+
+    def golden(self, name, which):
+        """A part of a file that the tests of the views write and compare."""
+        with open(os.path.join(HERE, 'ui', 'golden', name)) as file:
+            parts = file.read().split('== ')
+        return next(part.partition('\n')[2] for part in parts if part.startswith(which + '\n'))
+
+    def test_recordings_show_what_the_tests_of_the_views_saw(self):
+        for recording, golden, view in (
+                ('machine-2', 'matrix/dashboard-2.txt', 'dashboard'),
+                ('machine-16', 'matrix/dashboard-16.txt', 'dashboard'),
+                ('machine-8', 'matrix/compare-8.txt', 'compare'),
+                ('machine-0', 'matrix/runs-0.txt', 'runs'),
+                ('diverged', 'states/diverged.txt', 'dashboard'),
+                ('engine-lost', 'states/engine-lost.txt', 'dashboard')):
+            for charset in ('ascii', 'utf8'):
+                with self.subTest(recording=recording, view=view, charset=charset):
+                    picture = self.good('--replay', os.path.join(HERE, 'ui', recording + '.jsonl'),
+                                        '--view', view, '--size', '80x24', '--charset', charset)
+                    self.assertEqual(picture, self.golden(golden, '80x24 ' + charset))
+
     def test_colours(self):
         plain = self.good('--replay', RECORDED)
         for colours, pattern in (('256', r'38;5;\d+'), ('8', r'3[0-7]m'), ('0', r'\[0;1m')):
@@ -115,6 +155,20 @@ class Pictures(unittest.TestCase):
         earlier = self.good('--replay', session, '--at', '0')
         self.assertNotIn('epoch 5/10', earlier)
 
+    def test_a_recording_that_ends_is_told_once(self):
+        engine = self.training()
+        t = Terminal([PROGRAM, '--record', '/dev/full', '--charset', 'utf8'], self.folder)
+        self.addCleanup(t.close)
+        t.expect('/dev/full: the recording ends here: No space left on device')
+        t.keys('L')
+        t.expect('Log')
+        engine.epoch()
+        t.expect('epoch 5/10')
+        view = t.screen.dump().splitlines()[:-2]  # the hint below may repeat the line in focus
+        self.assertEqual('\n'.join(view).count('the recording ends here'), 1)
+        t.keys('Esc', 'q')
+        self.assertEqual(t.exit_status(), 0)
+
     def test_the_key(self):
         self.training()
         t = Terminal([PROGRAM, '--charset', 'utf8'], self.folder)
@@ -133,6 +187,10 @@ class Pictures(unittest.TestCase):
         self.assertEqual(written[:22], seen[:22])
         t.keys('P')
         t.expect('Write this screen to')
+        t.keys(target, 'Enter')
+        t.expect('is there already')
+        t.keys('Esc', 'P')
+        t.expect('Write this screen to: dpartui')
         t.keys(self.path('picture.ans'), 'Enter')
         t.expect('the screen is in')
         with open(self.path('picture.ans')) as file:

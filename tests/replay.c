@@ -198,6 +198,12 @@ void replay_keys(struct replay *replay, const char *keys)
     }
 }
 
+void replay_key(struct replay *replay, int key)
+{
+    ui_key(&replay->ui, key);
+    answer_shows(replay);
+}
+
 void replay_view(struct replay *replay, enum view_id view)
 {
     ui_show_view(&replay->ui, view);

@@ -30,6 +30,8 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage);
 void replay_line(struct replay *replay, const char *line);
 /* Keys as characters and names: "<Tab>s". */
 void replay_keys(struct replay *replay, const char *keys);
+/* One key of ui/key.h. */
+void replay_key(struct replay *replay, int key);
 /* Show a view, as `dpartui screen --view` does. */
 void replay_view(struct replay *replay, enum view_id view);
 /* The newest request, "" when there was none. */

@@ -6,8 +6,8 @@
 #include <stdarg.h>
 
 /*
- * Run the suites, up to a NULL, and report as the environment says (CK_VERBOSITY, CK_RUN_CASE, ...).
- * The exit status of a test program: 1 when a test failed.
+ * Run the suites, up to a NULL, and report as the environment says (CK_VERBOSITY, CK_RUN_CASE,
+ * ...). The exit status of a test program: 1 when a test failed.
  */
 __attribute__((sentinel)) static inline int run_suites(Suite *first, ...)
 {

@@ -21,9 +21,11 @@ KEYS.update({name: '\x1bO' + KEYS[name][-1] for name in ('Up', 'Down', 'Right', 
 
 
 class Terminal:
-    """A program on a pseudo terminal. With `job`, below a shell-like parent that can stop it."""
+    """A program on a pseudo terminal, with files in `folder`, started in `directory`. With `job`,
+    below a shell-like parent that can stop it."""
 
-    def __init__(self, command, folder, rows=24, columns=80, job=False, **environment):
+    def __init__(self, command, folder, rows=24, columns=80, job=False, directory=None,
+                 **environment):
         self.screen = Screen(rows, columns)
         env = dict(os.environ, XDG_RUNTIME_DIR=folder, TERM='xterm-256color', LC_ALL='C.UTF-8',
                    PATH='/usr/bin:/bin')
@@ -37,6 +39,8 @@ class Terminal:
                 os.close(go)
                 # The size is there before the program looks.
                 fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+                if directory:
+                    os.chdir(directory)
                 if job:
                     run_as_job(command, env)
                 os.execve(command[0], command, env)

@@ -195,6 +195,10 @@ START_TEST(figures_are_short)
     ck_assert_str_eq(format_time(text, 7500), "2h05m");
     ck_assert_str_eq(format_time(text, 200000), "2d07h");
     ck_assert_str_eq(format_time(text, INFINITY), "-");
+    ck_assert_str_eq(format_seconds(text, 13.28), "13.3");
+    ck_assert_str_eq(format_seconds(text, 0.00071), "0.00071");
+    ck_assert_str_eq(format_seconds(text, 0), "0.0");
+    ck_assert_str_eq(format_seconds(text, NAN), "-");
     ck_assert_str_eq(format_fixed(text, 0.9304, 3), "0.930");
     ck_assert_str_eq(format_general(text, 1e-5), "1e-05");
 }

@@ -61,7 +61,7 @@ START_TEST(speed_up_and_efficiency)
     ck_assert(!series.threads_differ);
     compare_sentence(&series, &series.rows[2], sentence, sizeof sentence);
     ck_assert_str_eq(sentence,
-                     "4 devices are 3.20 times as fast as 1: 80 % efficient, accuracy +0.003");
+                     "4 devices are 3.20 times as fast as 1: 80% efficient, accuracy +0.003");
     compare_sentence(&series, &series.rows[0], sentence, sizeof sentence);
     ck_assert_str_eq(sentence, "");
 }
@@ -174,7 +174,7 @@ START_TEST(unknown_figures)
     ck_assert_str_eq(sentence, "");
     compare_sentence(&series, &series.rows[3], sentence, sizeof sentence);
     ck_assert_str_eq(
-        sentence, "8 devices are 3.00 times as fast as 2: 75 % efficient (after 3 epochs, not 10)");
+        sentence, "8 devices are 3.00 times as fast as 2: 75% efficient (after 3 epochs, not 10)");
     make_series(&series, COMPARE_FIXED, runs, 1, &runs[0]);
     ck_assert_int_eq(series.base, -1);
     ck_assert_double_nan(compare_ideal_speed_up(&series, 2));

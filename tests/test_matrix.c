@@ -35,8 +35,8 @@ START_TEST(view_looks_as_before)
     static const struct {
         int rows, columns;
         bool utf8;
-    } dumps[] = {{24, 80, false}, {24, 80, true},   {30, 100, false},
-                 {30, 100, true}, {50, 200, false}, {50, 200, true}};
+    } dumps[] = {
+        {24, 80, false}, {24, 80, true}, {30, 100, false}, {30, 100, true}, {50, 200, true}};
     int devices = machines[_i % MACHINES];
     enum view_id view = (enum view_id)(_i / MACHINES);
     struct text text = TEXT_INIT;

@@ -374,7 +374,7 @@ START_TEST(a_key_without_a_meaning_says_so)
     replay_keys(&replay, "Z");
     expect_message("Z does nothing here");
     /* In a question and in a text other keys are none of these. */
-    replay_keys(&replay, "RX");
+    replay_keys(&replay, "R<End>X");
     ck_assert_ptr_nonnull(replay.ui.question);
     replay_keys(&replay, "Z");
     expect_message("");
@@ -394,6 +394,26 @@ START_TEST(a_long_message_is_readable_to_its_end)
     screen = replay_screen(&replay, 4, 20, false);
     ck_assert_ptr_eq(strstr(screen, "a folder"), strchr(screen, '\n') + 1);
     free(screen);
+}
+END_TEST
+
+START_TEST(a_silent_engine_is_seen)
+{
+    struct ui *ui = &replay.ui;
+
+    ui_say(ui, false, "run 7 trains");
+    ui_silence(ui);
+    expect_on_screen("engine silent", true);
+    expect_on_screen("does not answer: what is shown is old.", true);
+    expect_on_screen("run 7 trains", false);
+    ui_connected(ui);
+    expect_on_screen("engine silent", false);
+    ui_silence(ui);
+    ui_say(ui, false, "run 7 trains");
+    ui_disconnected(ui, LINK_LOST, "the engine is gone");
+    expect_on_screen("engine silent", false);
+    expect_on_screen("run 7 trains", false);
+    expect_on_screen("the engine is gone", true);
 }
 END_TEST
 
@@ -421,6 +441,7 @@ int main(void)
     tcase_add_test(tests, lost_runs_do_not_run);
     tcase_add_test(tests, another_engine_has_other_curves);
     tcase_add_test(tests, a_key_without_a_meaning_says_so);
+    tcase_add_test(tests, a_silent_engine_is_seen);
     tcase_add_test(tests, a_long_message_is_readable_to_its_end);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

@@ -322,7 +322,7 @@ static const struct action_entry table[] = {
      {'c'},
      4,
      "chart",
-     "chart: the next of these"},
+     "chart: the next figure"},
 
     {ACTION_VIEW_DASHBOARD,
      "dashboard",
@@ -401,7 +401,7 @@ static const struct action_entry table[] = {
      {KEYCODE_F1 + 9, KEYCODE_CTRL_C},
      0,
      "leave",
-     "the same from everywhere"},
+     "leave the workbench from any page"},
 
     {ACTION_YES, "yes", CONTEXT_QUESTION, {'y', 'Y'}, 1, "yes", "answer a question with yes"},
     {ACTION_SAVE_FIRST,

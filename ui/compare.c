@@ -159,7 +159,7 @@ void compare_sentence(const struct compare_series *series, const struct compare_
              row->run.epochs_done != base->epochs_done)
         snprintf(accuracy, sizeof accuracy, " (after %.0f epochs, not %.0f)", row->run.epochs_done,
                  base->epochs_done);
-    snprintf(buffer, size, "%d device%s %s %.2f times as fast as %d: %.0f %% efficient%s",
+    snprintf(buffer, size, "%d device%s %s %.2f times as fast as %d: %.0f%% efficient%s",
              row->run.devices, row->run.devices == 1 ? "" : "s",
              row->run.devices == 1 ? "is" : "are", row->speed_up, base->devices,
              row->efficiency * 100, accuracy);

@@ -82,7 +82,7 @@ void compare_finish(struct compare_series *series);
 double compare_ideal_speed_up(const struct compare_series *series, double devices);
 
 /*
- * What a row's figures mean, such as "2 devices are 1.87 times as fast as 1: 94 % efficient,
+ * What a row's figures mean, such as "2 devices are 1.87 times as fast as 1: 94% efficient,
  * accuracy +0.002". Empty for the base itself and where nothing is known.
  */
 void compare_sentence(const struct compare_series *series, const struct compare_row *row,

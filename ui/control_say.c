@@ -18,7 +18,8 @@ bool runs_say_why_not(struct ui *ui, enum action action)
 
     if (action == ACTION_START || (needs_engine && ui->link != LINK_UP))
         ui_say(ui, true, "there is no engine that could do that");
-    else if (needs_engine && !controls && run == NULL)
+    else if (run == NULL &&
+             ((needs_engine && !controls) || action == ACTION_MARK || action == ACTION_DETAILS))
         ui_say(ui, false, "no run is selected");
     else if (action == ACTION_DELETE)
         ui_say(ui, false, "run %ld has not ended: stop it first", run->run);

@@ -113,8 +113,10 @@ const char *figure_memory(struct figure *figure, double used, double total)
         used /= 1024;
     }
     of = fmin(of, 1e6);
-    if (!isfinite(total) || total <= 0 || !isfinite(used))
+    if (!isfinite(total) || total <= 0)
         snprintf(figure->text, sizeof figure->text, "%.*f %s", of < 99.95, of, unit[i]);
+    else if (!isfinite(used))
+        snprintf(figure->text, sizeof figure->text, "-/%.*f %s", of < 9.95, of, unit[i]);
     else
         snprintf(figure->text, sizeof figure->text, "%.*f/%.*f %s", used < 99.95, fmin(used, 1e6),
                  of < 9.95, of, unit[i]);

@@ -24,7 +24,7 @@ const char *figure_times(struct figure *figure, double value);
 const char *figure_percent(struct figure *figure, double fraction);
 /* 45s, 4m12s, 1h03m, 2d03h. */
 const char *figure_duration(struct figure *figure, double seconds);
-/* 12.1/139 GiB, or one of the two when the other is not known. */
+/* 12.1/139 GiB, or -/139 GiB or 12.1 GiB when the other is not known. */
 const char *figure_memory(struct figure *figure, double used, double total);
 
 #endif

@@ -15,6 +15,8 @@
 #define START_SECONDS   10.0
 #define LOST_RETRY_S    0.5
 #define LOST_RETRY_MOST 5.0
+/* While a run trains there is a state every second, and an answer takes no longer. */
+#define SILENCE_S 5.0
 
 /* Far more than are ever open: a comparison asks for each of its runs at once. */
 enum { PENDING = 512, MESSAGES_A_STEP = 256 };
@@ -32,6 +34,7 @@ struct link {
     bool started;                /* an engine was started and has not answered yet */
     double give_up;              /* when it should have */
     bool more;                   /* messages may be here that poll() knows nothing of */
+    double heard;       /* when the engine last said something, or began to owe an answer */
     double retry, wait; /* the next attempt to connect, and the pause before the one after */
 };
 
@@ -91,6 +94,14 @@ static void record_request(struct link *link, long id, enum request request, jso
     json_decref(message);
 }
 
+/* Is there something that the engine should say before long? */
+static bool expects(const struct link *link)
+{
+    const struct state_live *live = &link->ui->state.live;
+
+    return link->pending_count > 0 || (live->run != 0 && live->status == RUN_RUNNING);
+}
+
 static bool send_request(void *context, enum request request, json_t *params, struct error *err)
 {
     struct link *link = context;
@@ -105,6 +116,8 @@ static bool send_request(void *context, enum request request, json_t *params, st
         json_decref(kept);
         return false;
     }
+    if (!expects(link))
+        link->heard = clock_seconds();
     remember(link, id, request);
     if (link->recording != NULL)
         record_request(link, id, request, kept);
@@ -153,7 +166,9 @@ double link_deadline(const struct link *link)
 {
     if (link->client == NULL)
         return link->retry;
-    return link->more ? 0 : INFINITY;
+    if (link->more)
+        return 0;
+    return expects(link) && !link->ui->silent ? link->heard + SILENCE_S : INFINITY;
 }
 
 static void start_engine(struct link *link)
@@ -280,6 +295,21 @@ static void take_message(struct link *link, const json_t *message)
     ui_answer(link->ui, request, result, &failure);
 }
 
+/* After the messages that there were; returns whether this is news. */
+static bool listen(struct link *link, bool heard)
+{
+    double now = clock_seconds();
+
+    if (heard) {
+        link->heard = now;
+        link->ui->silent = false;
+    } else if (expects(link) && !link->ui->silent && now >= link->heard + SILENCE_S) {
+        ui_silence(link->ui);
+        return true;
+    }
+    return false;
+}
+
 static enum news weigh(const json_t *message)
 {
     const char *method = json_string_value(json_object_get(message, "method"));
@@ -291,6 +321,8 @@ static enum news weigh(const json_t *message)
 
 enum news link_step(struct link *link)
 {
+    bool heard = false;
+
     enum news news = NEWS_NONE;
 
     if (link->client == NULL)
@@ -311,10 +343,11 @@ enum news link_step(struct link *link)
             link->more = false;
             break;
         }
+        heard = true;
         take_message(link, message);
         enum news weight = weigh(message);
         news = weight > news ? weight : news;
         json_decref(message);
     }
-    return news;
+    return listen(link, heard) ? NEWS_FULL : news;
 }

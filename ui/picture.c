@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -13,6 +14,10 @@ static bool accept(struct ui *ui, const char *path)
 {
     if (path[0] == '\0' || strlen(path) >= sizeof ui->want_picture) {
         ui_say(ui, true, "wants the name of a file");
+        return false;
+    }
+    if (access(path, F_OK) == 0) {
+        ui_say(ui, true, "%s is there already", path);
         return false;
     }
     snprintf(ui->want_picture, sizeof ui->want_picture, "%s", path);

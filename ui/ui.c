@@ -244,6 +244,7 @@ void ui_connected(struct ui *ui)
     if (ui->link_advice[0] != '\0')
         ui_log_local(ui, LOG_INFO, "connected to an engine again");
     ui->link = LINK_UP;
+    ui->silent = false;
     ui->link_advice[0] = '\0';
     ui->state.runs_stale = false;
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
@@ -253,11 +254,21 @@ void ui_connected(struct ui *ui)
         view_of(ui->view)->opened(ui);
 }
 
+void ui_silence(struct ui *ui)
+{
+    ui->silent = true;
+    ui->message.text[0] = '\0';
+    ui_log_local(ui, LOG_WARNING, "the engine does not answer");
+}
+
 void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
 {
     if (link != ui->link || strcmp(advice, ui->link_advice) != 0)
         ui_log_local(ui, link == LINK_LOST ? LOG_WARNING : LOG_ERROR, "%s", advice);
     ui->link = link;
+    ui->silent = false;
+    /* What went on before is less pressing than what to do now. */
+    ui->message.text[0] = '\0';
     snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
     state_disconnected(&ui->state);
     ui->compare.submitting = false;

@@ -140,6 +140,7 @@ struct ui {
     struct state state;
     struct form form;
     enum link_state link;
+    bool silent;           /* it is UP, but owes an answer or the state of a run for seconds */
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
     struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
     const struct keeper *keeper;     /* of the settings, borrowed; NULL: none */
@@ -184,6 +185,8 @@ void ui_free(struct ui *ui);
 void ui_connected(struct ui *ui);
 /* It went away (LOST), or no engine could be started (NO_ENGINE). */
 void ui_disconnected(struct ui *ui, enum link_state link, const char *advice);
+/* The engine is connected and has said nothing for too long; the next message ends that. */
+void ui_silence(struct ui *ui);
 /* A notification of the engine. */
 void ui_notification(struct ui *ui, const json_t *message);
 /* The answer to a request: its result, or NULL and why. */

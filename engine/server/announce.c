@@ -47,10 +47,13 @@ static void add_figures(struct text *text, const json_t *event)
                    {"s_per_epoch", "", " s/epoch", 1},
                    {"samples_per_s", "", " samples/s", 0}};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        const json_t *value = json_object_get(event, figures[i].key);
-        if (json_is_number(value))
-            text_printf(text, "%s%s%.*f%s", text->length ? ", " : ": ", figures[i].before,
-                        figures[i].decimals, json_number_value(value), figures[i].behind);
+        const json_t *member = json_object_get(event, figures[i].key);
+        double value = json_number_value(member);
+        /* An epoch of a small network takes less than a tenth of a second. */
+        bool small = value > 0 && value < 0.095;
+        if (json_is_number(member))
+            text_printf(text, small ? "%s%s%.*g%s" : "%s%s%.*f%s", text->length ? ", " : ": ",
+                        figures[i].before, figures[i].decimals + small, value, figures[i].behind);
     }
 }
 

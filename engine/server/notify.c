@@ -116,12 +116,15 @@ void server_add_events(struct server *server, struct connection *connection)
 
 void server_add_state(struct server *server, struct connection *connection, double now)
 {
-    if (!connection->watching || connection->out.length || now < connection->next_state)
+    if (!connection->watching || connection->out.length)
         return;
     pthread_mutex_lock(&server->queue.lock);
     uint64_t version = server->queue.version, changes = server->queue.changes;
     bool running = queue_running(&server->queue);
     pthread_mutex_unlock(&server->queue.lock);
+    /* What starts, pauses and ends is told beside its event, not a second after it. */
+    if (now < connection->next_state && changes == connection->state_changes)
+        return;
     version += telemetry_version(server->telemetry);
     connection->next_state = now + connection->interval;
     if (version == connection->state_version)

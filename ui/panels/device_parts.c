@@ -77,7 +77,7 @@ const char *device_trouble(const struct form_device *device, enum style *style, 
 
     *style = cpu ? STYLE_LABEL : STYLE_WARNING;
     if (known == NULL)
-        return cpu ? "shares the cores with the others" : "not on this machine";
+        return cpu ? "shared cores" : "not on this machine";
     if (known->lost) {
         *style = STYLE_BAD;
         snprintf(buffer, size, "%s: %s", known->available ? "failed" : "lost",

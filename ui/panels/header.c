@@ -154,7 +154,11 @@ static void add_link(const struct ui *ui, struct line *line)
         break;
     case LINK_UP:
         part->style = STYLE_LABEL;
-        if (!ui->state.known)
+        if (ui->silent) {
+            part->style = STYLE_BAD;
+            part->drop = 0;
+            snprintf(part->text, sizeof part->text, "engine silent");
+        } else if (!ui->state.known)
             snprintf(part->text, sizeof part->text, "connected");
         else if (ui->state.live.run != 0)
             snprintf(part->text, sizeof part->text, "engine %ld", ui->state.pid);

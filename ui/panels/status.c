@@ -78,6 +78,12 @@ bool panel_status(const struct ui *ui, struct surface *surface, struct rect area
         draw_words(surface, area, ui->message.bad ? STYLE_BAD : STYLE_NORMAL, ui->message.text);
     } else if (misses_engine(ui)) {
         draw_words(surface, area, STYLE_WARNING, ui->link_advice);
+    } else if (ui->silent) {
+        snprintf(buffer, sizeof buffer,
+                 "the engine (process %ld) does not answer: what is shown is old. It was stopped, "
+                 "or the machine has too much to do",
+                 ui->state.pid);
+        draw_words(surface, area, STYLE_WARNING, buffer);
     } else {
         hint(ui, buffer, sizeof buffer);
         surface_text(surface, area.y, area.x, area.w, STYLE_LABEL, buffer);

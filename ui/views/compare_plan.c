@@ -48,7 +48,8 @@ static void draw_run(const struct sweep *sweep, int which, struct surface *surfa
     way(sweep, COMPARE_FIXED, which, brief, fixed, sizeof fixed, why);
     way(sweep, COMPARE_GROWING, which, brief, growing, sizeof growing, why);
     int width = brief ? 6 : 14;
-    surface_format(surface, y, area.x, area.w < 3 ? area.w : 3, STYLE_NORMAL, "%3d", sweep->devices[which]);
+    surface_format(surface, y, area.x, area.w < 3 ? area.w : 3, STYLE_NORMAL, "%3d",
+                   sweep->devices[which]);
     if (area.w > 4 + width)
         surface_text(surface, y, area.x + 4, width, STYLE_NORMAL, names != NULL ? names : "-");
     surface_format(surface, y, area.x + 4 + width, area.w - 4 - width, STYLE_NORMAL, "%s  %s",

@@ -189,16 +189,24 @@ static void draw_lines(const struct page *page, struct surface *surface, struct 
     }
 }
 
-/* The name of the device, which one of how many it is, and how to see more of it. */
+/* The name of the device, which one of how many it is, and how to see more of it; the latter two in
+ * as many words as there is room for. */
 static void draw_title(const struct form_device *device, struct surface *surface, struct rect area,
                        int number, int count, bool more)
 {
+    static const char *const which[] = {"Up Down: device ", "", ""};
     char name[16], where[64];
+    int used = 2 + surface_text(surface, area.y, area.x, area.w, STYLE_STRONG,
+                                device_id_text(device->id, name));
 
-    snprintf(where, sizeof where, "%sUp Down: device %d of %d", more ? "PageDown: more  " : "",
-             number + 1, count);
-    surface_right(surface, area.y, area.x, area.w, STYLE_LABEL, where);
-    surface_text(surface, area.y, area.x, area.w, STYLE_STRONG, device_id_text(device->id, name));
+    for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {
+        snprintf(where, sizeof where, "%s%s%d of %d", more && i < 2 ? "PageDown: more  " : "",
+                 which[i], number + 1, count);
+        if (text_columns(where) <= area.w - used)
+            break;
+        where[0] = '\0';
+    }
+    surface_right(surface, area.y, area.x + used, area.w - used, STYLE_LABEL, where);
 }
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
