@@ -46,7 +46,8 @@ static bool take_view(const char *value, struct snapshot_options *options, struc
 static bool take_colours(const char *value, struct snapshot_options *options, struct error *err)
 {
     long colours = 256;
-    if (value && !parse_long(value, 0, 256, &colours))
+    if (value && (!parse_long(value, 0, 256, &colours) ||
+                  (colours != 0 && colours != 8 && colours != 16 && colours != 256)))
         return error_set(err, ERROR_USAGE, "--colours '%.40s' is none of 0, 8, 16, 256", value);
     options->colours = (int)colours;
     return true;

@@ -11,7 +11,8 @@
 #include "base/paths.h"
 #include "base/text.h"
 
-char *absolute_path(const char *path, struct error *err)
+/* A path against the working directory, in a new string; "" and absolute ones are only copied. */
+static char *absolute_path(const char *path, struct error *err)
 {
     char directory[PATH_MAX];
     char *absolute = NULL;

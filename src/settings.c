@@ -28,7 +28,8 @@ void settings_free(struct settings *settings)
     spec_free(&settings->spec);
 }
 
-bool settings_remember(struct settings *settings, struct error *err)
+/* The keys' values now, which settings.conf comes on top of. */
+static bool remember(struct settings *settings, struct error *err)
 {
     for (size_t i = 0; i < SETTINGS_KEYS; i++) {
         free(settings->trace[i].below);
@@ -102,8 +103,7 @@ static bool read_user_files(struct settings *settings, struct error *err)
 {
     char *own = NULL, *saved = NULL;
     bool ok = user_file("dpartui.conf", &own, err) && settings_saved_path(&saved, err) &&
-              (!own || read_if_there(settings, own, SOURCE_USER, err)) &&
-              settings_remember(settings, err) &&
+              (!own || read_if_there(settings, own, SOURCE_USER, err)) && remember(settings, err) &&
               (!saved || settings_read_saved(settings, saved, err));
     free(saved);
     free(own);

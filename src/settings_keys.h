@@ -35,7 +35,5 @@ char *settings_key_text(size_t key, const struct spec *spec, const struct prefer
 /* Read a file as `source`; the rest is settings_read_file's. */
 bool settings_take_file(struct settings *settings, const char *path, enum setting_source source,
                         struct error *err);
-/* The keys' values now, which settings.conf comes on top of. */
-bool settings_remember(struct settings *settings, struct error *err);
 
 #endif

@@ -213,6 +213,7 @@ class Pictures(unittest.TestCase):
         self.assertIn('--replay', self.bad(2, '--at', '3'))
         self.bad(2, '--replay', RECORDED, '--at', 'noon')
         self.bad(2, '--replay', RECORDED, '--colours', 'many')
+        self.bad(2, '--replay', RECORDED, '--colours', '7')
         self.assertIn('<Hyper>', self.bad(2, '--replay', RECORDED, '--keys', '<Hyper>'))
         self.assertIn('/nowhere', self.bad(1, '--replay', '/nowhere.jsonl'))
         with open(self.path('text'), 'w') as file:

@@ -108,7 +108,7 @@ class Storm:
 
     def key(self):
         which = self.chance.random()
-        if which < 0.3:
+        if which < 0.15:
             return self.chance.choice(PLAIN)
         if which < 0.6:
             return self.chance.choice(OFTEN)

@@ -75,8 +75,6 @@ void control_answer(struct ui *ui, enum request request, const json_t *result);
 /* The setting in `line` and its name without the group; false behind the last. */
 bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member);
 int settings_count(const struct ui *ui);
-/* How many settings.conf does not hold as they are now. */
-int settings_unsaved(const struct ui *ui);
 /* Does it belong to the group `screen`? */
 bool settings_of_screen(const struct setting *setting);
 bool settings_can(const struct ui *ui, enum action action);

@@ -42,7 +42,6 @@ bool runs_can(const struct ui *ui, enum action action)
     case ACTION_EPOCHS:
         return can_control(ui, action);
     case ACTION_COPY:
-        return ui->link == LINK_UP && selected != NULL;
     case ACTION_NOTE:
         return ui->link == LINK_UP && selected != NULL;
     case ACTION_DETAILS:

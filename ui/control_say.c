@@ -10,7 +10,7 @@
 bool runs_say_why_not(struct ui *ui, enum action action)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
-    bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN;
+    bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN || ui->view == VIEW_COMPARE;
     bool controls = action == ACTION_STOP || action == ACTION_PAUSE || action == ACTION_RETUNE ||
                     action == ACTION_EPOCHS;
     bool needs_engine = controls || action == ACTION_NOTE || action == ACTION_DELETE ||

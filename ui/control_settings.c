@@ -32,7 +32,8 @@ int settings_count(const struct ui *ui)
     return count;
 }
 
-int settings_unsaved(const struct ui *ui)
+/* How many settings settings.conf does not hold as they are now. */
+static int count_unsaved(const struct ui *ui)
 {
     struct setting setting;
     int unsaved = 0;
@@ -45,7 +46,7 @@ int settings_unsaved(const struct ui *ui)
 /* Is there something to save, and somebody who does? */
 static bool can_save(const struct ui *ui)
 {
-    return settings_unsaved(ui) > 0 && ui->keeper->save != NULL;
+    return count_unsaved(ui) > 0 && ui->keeper->save != NULL;
 }
 
 bool settings_of_screen(const struct setting *setting)
@@ -164,7 +165,7 @@ void settings_opened(struct ui *ui)
 
 void settings_left(struct ui *ui)
 {
-    int unsaved = settings_unsaved(ui);
+    int unsaved = count_unsaved(ui);
 
     /* Help comes back here. */
     if (unsaved > 0 && ui->view != VIEW_HELP)
@@ -232,7 +233,7 @@ static const struct question leave_question = {
 
 void ui_leave(struct ui *ui)
 {
-    int unsaved = settings_unsaved(ui);
+    int unsaved = count_unsaved(ui);
 
     if (!can_save(ui) || ui->question == &leave_question)
         ui->quit = true;

@@ -92,7 +92,7 @@ bool form_problem(const struct form *form, const struct state *state, char *buff
 
 /*
  * With more or fewer devices than batch and learning rate were chosen for, those in proportion.
- * False when there is nothing to suggest. form_remember makes the present choice the base.
+ * False when there is nothing to suggest.
  */
 struct form_suggestion {
     int devices;
@@ -101,6 +101,5 @@ struct form_suggestion {
 };
 bool form_suggest(const struct form *form, const struct state *state,
                   struct form_suggestion *suggestion);
-void form_remember(struct form *form, const struct state *state);
 
 #endif

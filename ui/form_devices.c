@@ -112,6 +112,19 @@ static bool choose(struct form *form, const struct form_device *devices, int cou
     return true;
 }
 
+/*
+ * Only a base that was forgotten (0) is set, so that going from one device to four in three steps
+ * is still worked out from the one.
+ */
+static void remember(struct form *form, const struct state *state)
+{
+    if (form->base_devices > 0)
+        return;
+    form->base_devices = form_device_count(form, state);
+    form->base_batch = form->spec.batch;
+    form->base_lr = form->spec.lr;
+}
+
 bool form_toggle(struct form *form, const struct state *state, struct device_id id,
                  struct error *err)
 {
@@ -125,7 +138,7 @@ bool form_toggle(struct form *form, const struct state *state, struct device_id 
         return error_set(err, ERROR_USAGE, "%s",
                          device->known->reason[0] != '\0' ? device->known->reason
                                                           : "this device is not available");
-    form_remember(form, state);
+    remember(form, state);
     device->chosen = !device->chosen;
     return choose(form, devices, count, err);
 }
@@ -149,7 +162,7 @@ bool form_add_cpu(struct form *form, const struct state *state, struct error *er
 
     if (id.index >= SPEC_MAX_DEVICES)
         return error_set(err, ERROR_USAGE, "a run uses at most %d devices", SPEC_MAX_DEVICES);
-    form_remember(form, state);
+    remember(form, state);
     count = offer(devices, count, id);
     if (count == before)
         return error_set(err, ERROR_USAGE, "the list of devices is full");
@@ -169,7 +182,7 @@ bool form_remove_cpu(struct form *form, const struct state *state, struct error 
 
     if (device == NULL || device->known != NULL)
         return error_set(err, ERROR_USAGE, "only CPU devices that were added can be taken away");
-    form_remember(form, state);
+    remember(form, state);
     if (device->chosen) {
         device->chosen = false;
         if (!choose(form, devices, count, err))
@@ -177,19 +190,6 @@ bool form_remove_cpu(struct form *form, const struct state *state, struct error 
     }
     form->cpu_top = id.index - 1;
     return true;
-}
-
-/*
- * Only a base that was forgotten (0) is set, so that going from one device to four in three steps
- * is still worked out from the one.
- */
-void form_remember(struct form *form, const struct state *state)
-{
-    if (form->base_devices > 0)
-        return;
-    form->base_devices = form_device_count(form, state);
-    form->base_batch = form->spec.batch;
-    form->base_lr = form->spec.lr;
 }
 
 bool form_suggest(const struct form *form, const struct state *state,

@@ -17,7 +17,7 @@ static bool accept(struct ui *ui, const char *path)
         return false;
     }
     if (access(path, F_OK) == 0) {
-        ui_say(ui, true, "%s is there already", path);
+        ui_say(ui, true, "is there already");
         return false;
     }
     snprintf(ui->want_picture, sizeof ui->want_picture, "%s", path);

@@ -54,7 +54,8 @@ void run_chart_window(const struct ui *ui, double *low, double *high)
     }
 }
 
-int run_chart_at_cursor(const struct ui *ui, struct curve *curve)
+/* The point of the front run's curve at the cursor; -1: none. */
+static int point_at_cursor(const struct ui *ui, struct curve *curve)
 {
     const struct state_run *front = run_chart_front(ui);
 
@@ -176,7 +177,7 @@ static void add_changes(const struct ui *ui, struct run_chart *made, const struc
     const struct retune *said =
         front->retune_count > 0 ? &front->retunes[front->retune_count - 1] : NULL;
     struct curve curve;
-    int at = run_chart_at_cursor(ui, &curve);
+    int at = point_at_cursor(ui, &curve);
 
     for (int i = first; i < front->retune_count; i++)
         made->marks[made->chart.mark_count++] = retune_epoch(front, &front->retunes[i]);
@@ -203,7 +204,7 @@ bool run_chart_make(const struct ui *ui, struct run_chart *made, struct error *e
     int count = ui_chart_runs(ui, runs);
     const struct state_run *front = count > 0 ? runs[count - 1] : NULL;
     struct curve curve;
-    int at = run_chart_at_cursor(ui, &curve);
+    int at = point_at_cursor(ui, &curve);
     bool lost = ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
     bool ok = true;
 
@@ -252,7 +253,7 @@ void run_chart_hint(const struct ui *ui, char *buffer, size_t size)
 {
     const struct state_run *front = run_chart_front(ui);
     struct curve curve;
-    int at = run_chart_at_cursor(ui, &curve);
+    int at = point_at_cursor(ui, &curve);
     struct figure epoch, step, lr, end;
     char change[96];
     double low, high;

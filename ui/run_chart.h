@@ -28,8 +28,6 @@ const struct state_run *run_chart_front(const struct ui *ui);
 /* All epochs that the chart can show, and those that it does show. */
 void run_chart_bounds(const struct ui *ui, double *low, double *high);
 void run_chart_window(const struct ui *ui, double *low, double *high);
-/* The point of the front run's curve at the cursor; -1: none. */
-int run_chart_at_cursor(const struct ui *ui, struct curve *curve);
 /* A line about the epoch at the cursor, or about the front run. */
 void run_chart_hint(const struct ui *ui, char *buffer, size_t size);
 

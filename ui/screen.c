@@ -26,6 +26,12 @@ bool screen_draw(const struct ui *ui, struct surface *surface, struct error *err
     struct layout layout = dashboard_layout(ui, surface->rows, surface->columns);
     struct rect inside = {layout.header.h, 0, layout.status.y - layout.header.h, surface->columns};
 
+    /* A long status covers the last rows of the view until the next key. */
+    struct rect status = layout.status;
+    int above = status_rows(ui, status.w) - 1;
+    above = above < inside.h ? above : inside.h;
+    status.y -= above;
+    status.h += above;
     surface_clear(surface);
     if (layout.too_small) {
         draw_too_small(surface);
@@ -34,6 +40,6 @@ bool screen_draw(const struct ui *ui, struct surface *surface, struct error *err
     return draw_in(ui, surface, layout.header, panel_header, err) &&
            draw_in(ui, surface, inside, view_of(ui->view)->draw, err) &&
            draw_in(ui, surface, inside, palette_draw, err) &&
-           draw_in(ui, surface, layout.status, panel_status, err) &&
+           draw_in(ui, surface, status, panel_status, err) &&
            draw_in(ui, surface, layout.keys, panel_keys, err);
 }

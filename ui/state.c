@@ -56,7 +56,8 @@ void state_disconnected(struct state *state)
     state->runs_version++;
 }
 
-const struct state_device *state_device(const struct state *state, struct device_id id)
+/* NULL: it was not there before. */
+static const struct state_device *find_device(const struct state *state, struct device_id id)
 {
     for (int i = 0; i < state->device_count; i++)
         if (state->devices[i].id.kind == id.kind && state->devices[i].id.index == id.index)
@@ -120,7 +121,7 @@ static void begin_history(const struct state *state, struct state_device *device
 /* Carry over what was known of the device. */
 static void compare_device(const struct state *state, struct state_device *device)
 {
-    const struct state_device *before = state_device(state, device->id);
+    const struct state_device *before = find_device(state, device->id);
     bool gone = !device->available && before != NULL && (before->available || before->lost);
 
     device->lost = gone || strcmp(device->state, "failed") == 0;
@@ -147,7 +148,7 @@ static void keep_loads(const struct state *state, struct state_device *devices, 
     bool news = state->live.run != 0 && state->live.status != RUN_PAUSED;
 
     for (int i = 0; i < count && !news; i++) {
-        const struct state_device *before = state_device(state, devices[i].id);
+        const struct state_device *before = find_device(state, devices[i].id);
 
         news = before == NULL || (isfinite(devices[i].load) && devices[i].load != before->load);
     }
@@ -155,7 +156,7 @@ static void keep_loads(const struct state *state, struct state_device *devices, 
         devices[i].history[devices[i].history_count++ % STATE_HISTORY] = (float)devices[i].load;
 }
 
-bool state_devices(struct state *state, const json_t *result, struct error *err)
+static bool take_devices(struct state *state, const json_t *result, struct error *err)
 {
     size_t size = json_array_size(result);
     struct state_device *devices = NULL;
@@ -307,7 +308,7 @@ static bool take_state(struct state *state, const json_t *params, struct error *
     if (before.run != state->live.run || before.stop_after_epoch != state->live.stop_after_epoch ||
         before.status != state->live.status || queued != state->queued)
         state->runs_stale = true;
-    return state_devices(state, json_object_get(params, "devices"), err);
+    return take_devices(state, json_object_get(params, "devices"), err);
 }
 
 bool state_notification(struct state *state, const char *method, const json_t *params,

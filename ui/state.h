@@ -162,16 +162,15 @@ void state_disconnected(struct state *state);
 /* A notification's method and params. False only when memory ran out. */
 bool state_notification(struct state *state, const char *method, const json_t *params,
                         struct error *err);
-/* Results of `runs`, `show`, `devices` and `log`. */
+/* Results of `runs`, `show` and `log`. */
 bool state_runs(struct state *state, const json_t *result, struct error *err);
 bool state_show(struct state *state, const json_t *result, struct error *err);
-bool state_devices(struct state *state, const json_t *result, struct error *err);
 bool state_log(struct state *state, const json_t *result, struct error *err);
 /* A message of the workbench itself. */
 bool state_log_local(struct state *state, double time, enum log_level level, const char *text,
                      struct error *err);
 
-/* NULL: no such run or device is known. */
+/* NULL: no such run is known. */
 struct state_run *state_run(const struct state *state, long run);
 /*
  * Somebody looks at a run's curve. True: it is not known and should be asked for; from then on it
@@ -181,7 +180,6 @@ struct state_run *state_run(const struct state *state, long run);
 bool state_use_curve(struct state *state, struct state_run *run);
 /* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */
 int state_queue_place(const struct state *state, long run);
-const struct state_device *state_device(const struct state *state, struct device_id id);
 /* The first run of the same model and data that has a speed; what others are compared with. */
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run);
 

@@ -22,14 +22,6 @@ bool device_table_fill(struct device_table *table, struct error *err)
     return true;
 }
 
-const struct device_info *device_table_find(const struct device_table *table, struct device_id id)
-{
-    for (int i = 0; i < table->count; i++)
-        if (table->info[i].id.kind == id.kind && table->info[i].id.index == id.index)
-            return &table->info[i];
-    return NULL;
-}
-
 json_t *device_info_json(const struct device_info *info)
 {
     char id[16];

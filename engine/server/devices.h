@@ -14,7 +14,6 @@ struct device_table {
 };
 
 bool device_table_fill(struct device_table *table, struct error *err);
-const struct device_info *device_table_find(const struct device_table *table, struct device_id id);
 
 /* {"device", "name", "cores", "memory_total", "available", "reason"} of one device. */
 json_t *device_info_json(const struct device_info *info);

@@ -9,6 +9,12 @@
 
 static const double INTERVAL_S = 0.25;
 
+/* A speed of 0 is that of a run which has not been timed yet. */
+static double measured(double rate)
+{
+    return rate > 0 ? rate : NAN;
+}
+
 static const char *activity_name(enum activity activity)
 {
     switch (activity) {
@@ -43,7 +49,7 @@ static void show_devices(struct run *run)
             .id = member->options.id,
             .state = activity_name(activity),
             .rows = member->train[run->step.size].rows,
-            .samples_per_s = device->rate.value,
+            .samples_per_s = measured(device->rate.value),
             .compute_s = device->compute_s,
             .sync_s = device->sync_s,
             .wait_s = fmax(0, spent_s - device->compute_s - device->sync_s),
@@ -92,7 +98,7 @@ static void deliver(struct run *run, double now)
         .lr = run->lr,
         .train_loss = figures_ratio(epoch->loss_sum, (double)epoch->rows),
         .train_acc = figures_ratio((double)epoch->correct, (double)epoch->rows),
-        .samples_per_s = figures->rate.value,
+        .samples_per_s = measured(figures->rate.value),
         .elapsed_s = now - figures->begin,
         .eta_s = time_left(run),
         .device_count = run->member_count,

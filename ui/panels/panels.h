@@ -15,6 +15,12 @@ typedef bool draw_part(const struct ui *ui, struct surface *surface, struct rect
 
 /* Above and below every view. */
 draw_part panel_header, panel_status, panel_keys;
+/*
+ * How many rows of that width the status line wants: more than one for a question, an answer or an
+ * advice that does not fit, because what to do about it stands at its end.
+ */
+enum { STATUS_MOST_ROWS = 6 };
+int status_rows(const struct ui *ui, int width);
 /* Of the dashboard. */
 draw_part panel_devices, panel_chart, panel_form, panel_runs;
 
@@ -39,12 +45,7 @@ void list_cell(struct surface *surface, struct rect area, int y, const struct li
 int list_scroll(int line, int count, int visible);
 /* `line` of `count` after an action that walks through lines, `page` at a time for pages. */
 int list_move(int line, int count, int page, enum action action);
-/*
- * One run in one column, as every list of runs shows it: the text into `buffer`, and its style.
- */
-enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
-                    char *buffer, size_t size);
-/* A line of such a list: all its columns that have a place. */
+/* A line of a list of runs: all its columns that have a place. */
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
              const struct list_column *columns, const struct column_place *places,
              const struct state_run *run);

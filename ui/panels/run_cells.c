@@ -106,8 +106,9 @@ static const char *figure_of(const struct ui *ui, const struct state_run *run,
     }
 }
 
-enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
-                    char *buffer, size_t size)
+/* One run in one column: the text into `buffer`, and its style. */
+static enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
+                           char *buffer, size_t size)
 {
     struct figure f;
 

@@ -20,6 +20,17 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_SYNC] = {"sync", 9, 16, false, 12},
 };
 
+/* Which part of a longer list is shown, in place of a title that its column can do without. */
+static void draw_position(struct surface *surface, struct rect area,
+                          const struct column_place *places, int first, int visible, int count)
+{
+    const struct column_place *place = &places[RUN_COLUMN_DEVICES];
+
+    surface_fill(surface, (struct rect){area.y, area.x + place->x, 1, place->w}, STYLE_LABEL);
+    surface_format(surface, area.y, area.x + place->x, place->w, STYLE_LABEL, "%d-%d of %d",
+                   first + 1, first + visible, count);
+}
+
 bool panel_runs(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
@@ -34,6 +45,8 @@ bool panel_runs(const struct ui *ui, struct surface *surface, struct rect area, 
         surface_text(surface, area.y + 1, area.x, area.w, STYLE_LABEL,
                      ui->link == LINK_UP ? "none yet" : "");
     int first = list_scroll(line, count, visible);
+    if (count > visible && visible > 0)
+        draw_position(surface, area, places, first, visible, count);
     for (int i = first; i < count && i < first + visible; i++) {
         int y = area.y + 1 + i - first;
 

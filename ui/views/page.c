@@ -13,18 +13,13 @@ int page_next(struct page *page)
     return row >= 0 && row < page->area.h ? page->area.y + row : -1;
 }
 
-void page_blank(struct page *page)
-{
-    page_next(page);
-}
-
 void page_title(struct page *page, const char *format, ...)
 {
     char text[160];
     va_list arguments;
 
     if (page->line > 0)
-        page_blank(page);
+        page_next(page);
     int y = page_next(page);
     if (y < 0)
         return;

@@ -18,7 +18,6 @@ struct page {
 
 /* The row of the next line on the screen, -1: out of sight. The page moves to the line below. */
 int page_next(struct page *page);
-void page_blank(struct page *page);
 /* A blank line unless this is the top, and a title. */
 void page_title(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A label and behind it a text of as many lines as it needs. */
