@@ -24,7 +24,7 @@ const struct field spec_fields[] = {
     {"data", FIELD_STRING, AT(data), 0, 0, NULL},
     {"data-dir", FIELD_STRING, AT(data_dir), 0, 0, NULL},
     {"devices", FIELD_DEVICES, AT(devices), 0, 0, NULL},
-    {"cpu-threads", FIELD_INT, AT(cpu_threads), 0, 1024, NULL},
+    {"cpu-threads", FIELD_THREADS, AT(cpu_threads), 0, 1024, NULL},
     {"batch", FIELD_LONG, AT(batch), 1, 16777216, NULL},
     {"lr", FIELD_DOUBLE, AT(lr), 0, 1e6, NULL},
     {"momentum", FIELD_DOUBLE, AT(momentum), 0, 1, NULL},
@@ -128,6 +128,18 @@ static bool validate_path(const struct field *field, const struct spec *spec, st
     return true;
 }
 
+bool spec_validate_threads(const struct spec *spec, struct error *err)
+{
+    int cpus = 0;
+    for (int i = 0; i < spec->devices.count; i++)
+        cpus += spec->devices.id[i].kind == DEVICE_CPU;
+    return spec->thread_count == 0 || spec->thread_count == cpus ||
+           error_set(err, ERROR_USAGE,
+                     "cpu-threads has %d numbers for %d CPU devices: give one for all of them, or "
+                     "one for each",
+                     spec->thread_count, cpus);
+}
+
 bool spec_validate(const struct spec *spec, struct error *err)
 {
     for (size_t i = 0; i < spec_field_count; i++)
@@ -141,5 +153,5 @@ bool spec_validate(const struct spec *spec, struct error *err)
         return error_set(err, ERROR_USAGE,
                          "split has %d weights for %d devices: give one weight for each device",
                          spec->weight_count, spec->devices.count);
-    return true;
+    return spec->devices.choice != DEVICES_LISTED || spec_validate_threads(spec, err);
 }

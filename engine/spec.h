@@ -49,8 +49,10 @@ struct spec {
     char *data;     /* name, folder or random:RxC; NULL: fashion-mnist if present, else glyphs */
     char *data_dir; /* where named data lie; NULL: $DPARTUI_DATA_DIR, else the data home */
     struct device_list devices;
-    int cpu_threads; /* per CPU device; 0: cores / CPU devices, at least 1 */
-    long batch;      /* rows of the whole mini-batch, over all devices */
+    int cpu_threads;  /* per CPU device; 0: cores / CPU devices, at least 1 */
+    int thread_count; /* 0: all have cpu_threads; else one number for each CPU device: */
+    int threads[SPEC_MAX_DEVICES];
+    long batch; /* rows of the whole mini-batch, over all devices */
     double lr, momentum, weight_decay;
     long epochs;
     uint64_t seed;
@@ -98,6 +100,9 @@ extern const struct data_name data_names[]; /* ends with a NULL name */
 
 /* Bounds and combinations that need no knowledge of the machine (weights against devices, ...). */
 bool spec_validate(const struct spec *spec, struct error *err);
+
+/* Of that, cpu-threads against the devices; also for a list that came later. */
+bool spec_validate_threads(const struct spec *spec, struct error *err);
 
 /* JSON with the option names as members ("batch", "weight_decay", "train_rows", ...). */
 json_t *spec_to_json(const struct spec *spec);

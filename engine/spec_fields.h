@@ -14,7 +14,6 @@
  */
 enum field_kind {
     FIELD_LONG,
-    FIELD_INT,
     FIELD_SEED,
     FIELD_DOUBLE,
     FIELD_BOOL,
@@ -23,6 +22,7 @@ enum field_kind {
     FIELD_CHOICE,
     FIELD_DEVICES,
     FIELD_SPLIT,
+    FIELD_THREADS,
     FIELD_INIT,
 };
 

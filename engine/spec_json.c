@@ -21,8 +21,10 @@ static json_t *field_json(const struct spec *spec, const struct field *field)
     switch (field->kind) {
     case FIELD_LONG:
         return json_integer(*(const long *)where);
-    case FIELD_INT:
-        return json_integer(*(const int *)where);
+    case FIELD_THREADS:
+        if (spec->thread_count == 0)
+            return json_integer(spec->cpu_threads);
+        break;
     case FIELD_SEED:
         return json_integer((json_int_t) * (const uint64_t *)where);
     case FIELD_DOUBLE:

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,10 +146,43 @@ static bool set_number(const struct field *field, void *where, const char *value
                          field->key, value, low, high);
     if (field->kind == FIELD_LONG)
         *(long *)where = number;
-    else if (field->kind == FIELD_INT)
+    else if (field->kind == FIELD_THREADS)
         *(int *)where = (int)number;
     else
         *(uint64_t *)where = (uint64_t)number;
+    return true;
+}
+
+/* A number for all CPU devices, or "N0,N1,...", one for each of them. */
+static bool set_threads(const struct field *field, struct spec *spec, const char *value,
+                        struct error *err)
+{
+    long number;
+    int threads[SPEC_MAX_DEVICES], count = 0;
+    if (!strchr(value, ',')) {
+        if (!set_number(field, &spec->cpu_threads, value, err))
+            return false;
+        spec->thread_count = 0;
+        return true;
+    }
+    for (const char *at = value;; at++) {
+        char part[8];
+        size_t length = strcspn(at, ",");
+        if (count == SPEC_MAX_DEVICES)
+            return error_set(err, ERROR_USAGE, "%s has more than %d numbers", field->key,
+                             SPEC_MAX_DEVICES);
+        snprintf(part, sizeof part, "%.*s", (int)length, at);
+        if (length >= sizeof part || !parse_long(part, 1, (long)field->high, &number))
+            return error_set(err, ERROR_USAGE, "%s '%s': a list holds whole numbers from 1 to %ld",
+                             field->key, value, (long)field->high);
+        threads[count++] = (int)number;
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    spec->cpu_threads = 0;
+    spec->thread_count = count;
+    memcpy(spec->threads, threads, (size_t)count * sizeof threads[0]);
     return true;
 }
 
@@ -160,7 +194,6 @@ bool spec_set(struct spec *spec, const char *key, const char *value, struct erro
     void *where = (char *)spec + field->offset;
     switch (field->kind) {
     case FIELD_LONG:
-    case FIELD_INT:
     case FIELD_SEED:
     case FIELD_DOUBLE:
         return set_number(field, where, value, err);
@@ -181,6 +214,8 @@ bool spec_set(struct spec *spec, const char *key, const char *value, struct erro
         return device_list_parse(value, where, err) || error_prefix(err, "devices");
     case FIELD_SPLIT:
         return set_split(field, spec, value, err);
+    case FIELD_THREADS:
+        return set_threads(field, spec, value, err);
     case FIELD_INIT:
         return set_init(spec, value, err);
     }

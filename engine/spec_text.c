@@ -35,6 +35,20 @@ static char *split_text(const struct spec *spec)
     return text.data;
 }
 
+static char *threads_text(const struct spec *spec)
+{
+    struct text text = TEXT_INIT;
+    if (spec->thread_count == 0)
+        text_printf(&text, "%d", spec->cpu_threads);
+    for (int i = 0; i < spec->thread_count; i++)
+        text_printf(&text, "%s%d", i ? "," : "", spec->threads[i]);
+    if (!text_cstr(&text)) {
+        text_free(&text);
+        return NULL;
+    }
+    return text.data;
+}
+
 static char *init_text(const struct spec *spec)
 {
     if (spec->init == INIT_FILE)
@@ -53,8 +67,6 @@ char *spec_field_text(const struct spec *spec, const struct field *field)
     switch (field->kind) {
     case FIELD_LONG:
         return text_format("%ld", *(const long *)where);
-    case FIELD_INT:
-        return text_format("%d", *(const int *)where);
     case FIELD_SEED:
         return text_format("%lld", (long long)*(const uint64_t *)where);
     case FIELD_DOUBLE:
@@ -72,6 +84,8 @@ char *spec_field_text(const struct spec *spec, const struct field *field)
         return device_list_text(where);
     case FIELD_SPLIT:
         return split_text(spec);
+    case FIELD_THREADS:
+        return threads_text(spec);
     case FIELD_INIT:
         return init_text(spec);
     }

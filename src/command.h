@@ -100,15 +100,15 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
         {"data-dir", OPTION_SETTING, "DIR", "where named data lie"},                               \
         {"devices", OPTION_SETTING, "LIST", "cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all"},          \
         {"gpus", OPTION_VALUE, "N", "the first N GPUs"},                                           \
-        {"cpu-threads", OPTION_SETTING, "N",                                                       \
-         "threads of a CPU device; 0: its share of the cores"},                                    \
+        {"cpu-threads", OPTION_SETTING, "N,...",                                                   \
+         "threads of each CPU device; 0: its share of the cores"},                                 \
         {"batch", OPTION_SETTING, "N", "rows of a mini-batch, over all devices"},                  \
         {"lr", OPTION_SETTING, "X", "learning rate"},                                              \
         {"momentum", OPTION_SETTING, "X", "of the SGD"},                                           \
         {"weight-decay", OPTION_SETTING, "X", "of the SGD"},                                       \
         {"epochs", OPTION_SETTING, "N", "passes over the training rows"},                          \
         {"seed", OPTION_SETTING, "N", "of weights, order, dropout and made data"},                 \
-        {"split", OPTION_SETTING, "RULE", "chunk, even, balanced or weighted:W0,W1,..."},          \
+        {"split", OPTION_SETTING, "RULE", "chunk, even, balanced, auto or weighted:W0,W1,..."},    \
         {"sync", OPTION_SETTING, "METHOD", "allreduce, reduce-broadcast or central"},              \
         {"sync-bn", OPTION_SWITCH, NULL, "BatchNorm statistics over all devices"},                 \
         {"dtype", OPTION_SETTING, "TYPE", "f32, tf32 or bf16"},                                    \

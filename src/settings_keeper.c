@@ -111,6 +111,12 @@ static void put_value(struct text *out, enum value_kind kind, const char *value)
     case VALUE_FILE:
         put_string(out, value);
         break;
+    case VALUE_COUNTS:
+        if (strchr(value, ','))
+            put_string(out, value);
+        else
+            text_puts(out, value);
+        break;
     case VALUE_WHOLE:
         text_printf(out, "%s%s", value, strtol(value, NULL, 10) > INT_MAX ? "L" : "");
         break;

@@ -16,7 +16,7 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"train.data", VALUE_FILE, "DPARTUI_DATA"},
     {"train.data_dir", VALUE_FILE, "DPARTUI_DATA_DIR"},
     {"train.devices", VALUE_TEXT, "DPARTUI_DEVICES"},
-    {"train.cpu_threads", VALUE_WHOLE, "DPARTUI_CPU_THREADS"},
+    {"train.cpu_threads", VALUE_COUNTS, "DPARTUI_CPU_THREADS"},
     {"train.batch", VALUE_WHOLE, "DPARTUI_BATCH"},
     {"train.lr", VALUE_NUMBER, "DPARTUI_LR"},
     {"train.momentum", VALUE_NUMBER, "DPARTUI_MOMENTUM"},

@@ -12,6 +12,7 @@ enum value_kind {
     VALUE_TEXT,
     VALUE_FILE, /* text that may name a file or folder; "~/" stands for the home directory */
     VALUE_WHOLE,
+    VALUE_COUNTS, /* a whole number, or text that lists some */
     VALUE_NUMBER, /* 1 is as good as 1.0 */
     VALUE_BOOL,
 };

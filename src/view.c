@@ -116,6 +116,9 @@ static void print_text(struct view *view, json_t *event, const char *name)
         print_epoch(view, event);
     } else if (strcmp(name, "retune") == 0) {
         print_retune(view, event);
+    } else if (strcmp(name, "shares") == 0) {
+        char text[FORMAT_TEXT];
+        printf("%s\n", event_shares_text(text, sizeof text, event));
     } else if (strcmp(name, "end") == 0) {
         view->ended = true;
         print_end(view, event);

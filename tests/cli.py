@@ -234,6 +234,16 @@ class Training(Case):
         self.assertRegex(lines[3], r"^test acc \d\.\d{3}, [\d.]+ s/epoch, \d+ samples/s on "
                                    r"\[cpu:0, cpu:1\]$")
 
+    def test_devices_of_unequal_speed(self):
+        lines = self.good("train", *SHORT, "--json", "--devices", "cpu:0-1", "--split", "auto",
+                          "--cpu-threads", "2,1").splitlines()
+        run, *others = [json.loads(line) for line in lines]
+        self.assertEqual((run["split"], run["cpu_threads"]), ("auto", "2,1"))
+        self.assertEqual([sum(event["shards"]) for event in others if event["event"] == "step"],
+                         [20] * 30)
+        self.assertIn("2 numbers for 3 CPU devices", self.run_program(
+            "train", *SHORT, "--devices", "cpu:0-2", "--cpu-threads", "2,1").stderr)
+
     def test_a_log_that_cannot_be_written_is_told(self):
         done = self.run_program("train", *SHORT, "--log", "/dev/full")
         self.assertEqual(done.returncode, 0)

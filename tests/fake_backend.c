@@ -9,6 +9,13 @@
 
 struct fake fake;
 
+static _Thread_local double fake_now;
+
+double fake_clock(void)
+{
+    return fake_now;
+}
+
 struct device {
     int index;
     pthread_t thread;
@@ -148,6 +155,13 @@ static bool gradients_export(struct device *device, const struct replica *replic
     return true;
 }
 
+static void count_plan(void)
+{
+    int now = atomic_fetch_add(&fake.plans, 1) + 1, most = atomic_load(&fake.most_plans);
+    while (now > most && !atomic_compare_exchange_weak(&fake.most_plans, &most, now))
+        ;
+}
+
 static bool plan_create(struct device *device, struct replica *replica,
                         const struct plan_request *request, struct plan **out, struct error *err)
 {
@@ -159,6 +173,7 @@ static bool plan_create(struct device *device, struct replica *replica,
     if (!plan || !plan->logits)
         return error_memory(err, "plan");
     *out = plan;
+    count_plan();
     return true;
 }
 
@@ -167,6 +182,7 @@ static void plan_destroy(struct device *device, struct plan *plan)
     check_thread(device);
     free(plan->logits);
     free(plan);
+    atomic_fetch_sub(&fake.plans, 1);
 }
 
 static void plan_memory(const struct plan *plan, struct plan_memory *out)
@@ -181,6 +197,8 @@ static bool faults(struct device *device, const struct plan *plan, struct batch_
     device->passes += training;
     if (device->index == fake.slow_device)
         usleep(fake.slow_us);
+    if (training && device->index < (int)(sizeof fake.row_s / sizeof *fake.row_s))
+        fake_now += fake.row_s[device->index] * plan->request.rows;
     if (device->index != fake.device)
         return true;
     if (fake.fails_in_evaluation && !training)

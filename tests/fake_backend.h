@@ -23,14 +23,19 @@ struct fake {
     bool fails_in_evaluation;
     int slow_device; /* sleeps in every pass */
     unsigned slow_us;
+    double row_s[4];   /* what fake_clock takes each row for, on the devices of these indices */
     atomic_bool go_on; /* hanging devices come back */
     atomic_int opened, closed, hanging;
-    atomic_int misuse; /* calls on a wrong thread, with wrong rows, ... */
+    atomic_int plans, most_plans; /* on all devices together: now, and at most */
+    atomic_int misuse;            /* calls on a wrong thread, with wrong rows, ... */
     /* How often each row was trained and evaluated. */
     atomic_int trained[FAKE_ROWS], evaluated[FAKE_ROWS];
 };
 
 extern struct fake fake;
+
+/* Time of the calling device's thread, in which nothing but training passes. */
+double fake_clock(void);
 
 /* No faults, nothing counted. */
 void fake_reset(void);

@@ -247,6 +247,14 @@ START_TEST(changes_are_told_in_a_line)
     event = json_pack("{s:s}", "what", "\x1b");
     ck_assert_str_eq(event_retune_text(text, sizeof text, event), "? after step 0");
     json_decref(event);
+    event = json_pack("{s:[iii], s:i, s:s}", "shares", 10, 5, 1, "step", 20, "reason", "it pays");
+    ck_assert_str_eq(event_shares_text(text, sizeof text, event),
+                     "shares 10,5,1 after step 20: it pays");
+    ck_assert_str_eq(event_shares_text(text, 14, event), "shares 10,5,1");
+    json_decref(event);
+    event = json_object();
+    ck_assert_str_eq(event_shares_text(text, sizeof text, event), "shares  after step 0: ?");
+    json_decref(event);
 }
 END_TEST
 

@@ -265,7 +265,8 @@ START_TEST(hanging_device_is_given_up)
     char settings[200];
     snprintf(settings, sizeof settings, LINEAR "devices=cpu:0-2 sync=%s", methods[_i]);
     recorder_init(&rec, settings);
-    rec.limits = (struct run_limits){.stall_s = 0.3, .grace_s = 0.2};
+    rec.limits.stall_s = 0.3;
+    rec.limits.grace_s = 0.2;
     fake.device = 1;
     fake.pass = 2;
     fake.hangs = true;
@@ -292,7 +293,8 @@ START_TEST(slow_device_is_waited_for)
     recorder_init(&rec, LINEAR "devices=cpu:0-2 epochs=1");
     fake.slow_device = 2;
     fake.slow_us = 60000;
-    rec.limits = (struct run_limits){.stall_s = 10, .grace_s = 10};
+    rec.limits.stall_s = 10;
+    rec.limits.grace_s = 10;
     ck_assert(recorder_run(&rec));
     const json_t *devices = json_object_get(recorder_event(&rec, "epoch", 0), "devices");
     ck_assert(recorder_number(json_array_get(devices, 2), "compute_s") > 0.2);

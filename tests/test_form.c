@@ -41,7 +41,7 @@ START_TEST(the_form_steps)
         {FORM_LR, "5", "10", "2"},
         {FORM_LR, "0", "1e-05", "0"},
         {FORM_EPOCHS, "10", "11", "9"},
-        {FORM_SPLIT, "chunk", "even", "balanced"},
+        {FORM_SPLIT, "chunk", "even", "auto"},
         {FORM_SYNC, "central", "allreduce", "reduce-broadcast"},
         {FORM_SYNC_BN, "no", "yes", "yes"},
         {FORM_MOMENTUM, "0.9", "0.95", "0.5"},

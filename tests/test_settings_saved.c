@@ -93,7 +93,7 @@ START_TEST(everything_can_be_saved)
         {"train.data", "random:1000x5"},
         {"train.data_dir", "/srv/@include \"x\""},
         {"train.devices", "cpu:0-2"},
-        {"train.cpu_threads", "3"},
+        {"train.cpu_threads", "3,1,2"},
         {"train.batch", "16777216"},
         {"train.lr", "1e-05"},
         {"train.momentum", "0.95"},

@@ -38,6 +38,15 @@ static const struct {
     {"weight_decay", "0.0005", "0.0005"},
     {"seed", "9223372036854775807", "9223372036854775807"},
     {"seed", "-1", NULL},
+    {"cpu-threads", "4", "4"},
+    {"cpu-threads", "0", "0"},
+    {"cpu-threads", "2,1,12", "2,1,12"},
+    {"cpu-threads", "2,", NULL},
+    {"cpu-threads", ",2", NULL},
+    {"cpu-threads", "2,0", NULL},
+    {"cpu-threads", "2,1025", NULL},
+    {"cpu-threads", "2,10000000001", NULL},
+    {"cpu-threads", "1025", NULL},
     {"split", "balanced", "balanced"},
     {"split", "weighted:2,1.5,0", "weighted:2,1.5,0"},
     {"split", "weighted", NULL},
@@ -115,6 +124,7 @@ START_TEST(json_round_trip)
         {"split", "weighted:3,1"}, {"sync", "central"},       {"sync-bn", "yes"},
         {"init", "normal:0.1"},    {"order", "sequential"},   {"max-steps", "7"},
         {"save", "/tmp/x"},        {"log", "/tmp/log.jsonl"}, {"train-rows", "1000"},
+        {"cpu-threads", "2,1"},
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         ck_assert_msg(spec_set(&spec, values[i][0], values[i][1], &err), "%s", err.text);
@@ -124,6 +134,7 @@ START_TEST(json_round_trip)
     json_t *json_again = spec_to_json(&again);
     ck_assert(json_equal(json, json_again));
     ck_assert_int_eq(again.weight_count, 2);
+    ck_assert_int_eq(again.thread_count, 2);
     ck_assert_str_eq(again.save, "/tmp/x");
     json_decref(json);
     json_decref(json_again);
@@ -160,6 +171,13 @@ START_TEST(combinations)
     ck_assert(!spec_validate(&spec, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "3 weights for 2 devices"));
     ck_assert(spec_set(&spec, "devices", "cpu:0-2", &err));
+    ck_assert(spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "cpu-threads", "2,1", &err));
+    ck_assert(!spec_validate(&spec, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "2 numbers for 3 CPU devices"));
+    ck_assert(spec_set(&spec, "cpu-threads", "2,1,1", &err));
+    ck_assert(spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "cpu-threads", "2", &err));
     ck_assert(spec_validate(&spec, &err));
     ck_assert(spec_set(&spec, "save", "relative.safetensors", &err));
     ck_assert(!spec_validate(&spec, &err));

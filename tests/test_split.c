@@ -45,7 +45,7 @@ static const struct row table[] = {
     {SPLIT_WEIGHTED, {1, -1}, 10, 2, {-1}},
     {SPLIT_WEIGHTED, {1, NAN}, 10, 2, {-1}},
     {SPLIT_WEIGHTED, {INFINITY, 1}, 10, 2, {-1}},
-    {SPLIT_AUTO, {0}, 10, 2, {-1}},
+    {SPLIT_AUTO, {0}, 11, 2, {6, 5}},
     {SPLIT_CHUNK, {0}, -1, 2, {-1}},
     {SPLIT_CHUNK, {0}, 10, 0, {-1}},
     {SPLIT_CHUNK, {0}, 10, SPEC_MAX_DEVICES + 1, {-1}},
@@ -230,11 +230,23 @@ END_TEST
 START_TEST(cpus_of_devices)
 {
     struct spec spec = spec_for(3);
-    ck_assert(cpus_suffice(&spec.devices, 4, 12) && !cpus_suffice(&spec.devices, 4, 11));
-    ck_assert_int_eq(first_cpu(&spec.devices, 4, 2), 8);
+    int threads[SPEC_MAX_DEVICES];
+    spec.cpu_threads = 4;
+    share_threads(&spec, threads);
+    ck_assert(cpus_suffice(threads, 3, 12) && !cpus_suffice(threads, 3, 11));
+    ck_assert_int_eq(first_cpu(&spec.devices, threads, 2), 8);
     spec.devices.id[1].kind = DEVICE_CUDA;
-    ck_assert(cpus_suffice(&spec.devices, 4, 9) && !cpus_suffice(&spec.devices, 4, 8));
-    ck_assert_int_eq(first_cpu(&spec.devices, 4, 2), 4);
+    share_threads(&spec, threads);
+    ck_assert(cpus_suffice(threads, 3, 9) && !cpus_suffice(threads, 3, 8));
+    ck_assert_int_eq(first_cpu(&spec.devices, threads, 2), 4);
+    /* Of each CPU device its own number. */
+    spec.thread_count = 2;
+    spec.threads[0] = 2;
+    spec.threads[1] = 5;
+    share_threads(&spec, threads);
+    ck_assert(threads[0] == 2 && threads[1] == 1 && threads[2] == 5);
+    ck_assert(cpus_suffice(threads, 3, 8) && !cpus_suffice(threads, 3, 7));
+    ck_assert_int_eq(first_cpu(&spec.devices, threads, 2), 2);
 }
 END_TEST
 

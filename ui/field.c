@@ -12,7 +12,7 @@
 static const char *const models[] = {"",      "resnet18", "smallnet", "cifar-cnn",
                                      "lenet", "linear",   NULL};
 static const char *const data_sets[] = {"", "fashion-mnist", "mnist", "cifar10", "glyphs", NULL};
-static const char *const splits[] = {"chunk", "even", "balanced", NULL};
+static const char *const splits[] = {"chunk", "even", "balanced", "auto", NULL};
 static const char *const methods[] = {"allreduce", "reduce-broadcast", "central", NULL};
 static const char *const yes_no[] = {"no", "yes", NULL};
 static const char *const momenta[] = {"0", "0.5", "0.9", "0.95", "0.99", NULL};
@@ -27,11 +27,13 @@ static const struct field fields[] = {
      data_sets},
     {"data-dir", "the folder that holds the named data sets", STEP_NOT, NULL},
     {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them in the list", STEP_NOT, NULL},
-    {"cpu-threads", "of each CPU device; 0: its share of the cores", STEP_ONE, NULL},
+    {"cpu-threads", "of each CPU device; 0: its share of the cores; 2,1: one by one", STEP_ONE,
+     NULL},
     {"batch", "rows of a mini-batch, over all devices", STEP_DOUBLE, NULL},
     {"lr", "learning rate; r changes that of the run that goes on", STEP_125, NULL},
     {"epochs", "times over the whole training set", STEP_ONE, NULL},
-    {"split", "how a mini-batch is divided; also weighted:W0,W1", STEP_WORDS, splits},
+    {"split", "how a mini-batch is divided; auto: by speed; also weighted:W0,W1", STEP_WORDS,
+     splits},
     {"sync", "how the devices' gradients meet", STEP_WORDS, methods},
     {"sync-bn", "BatchNorm statistics over all devices", STEP_WORDS, yes_no},
     {"momentum", "of SGD; 0: none", STEP_WORDS, momenta},

@@ -18,7 +18,8 @@ static unsigned long digest_of(const char *text)
 
 /*
  * Members that have a place of their own in a comparison, or that do not change what a step does.
- * The seed is among them: another one gives figures that are as good.
+ * The seed is among them: another one gives figures that are as good. Threads that differ from
+ * device to device are not: nothing else has a place for them.
  */
 static const char *const apart[] = {
     "model", "data",   "data_dir", "split",       "sync", "devices", "batch",
@@ -31,12 +32,16 @@ void read_setting(const json_t *show, struct run_setting *setting)
     const json_t *epochs = json_object_get(show, "epochs");
     json_t *rest = json_is_object(spec) ? json_copy((json_t *)(uintptr_t)spec) : NULL;
     double threads = read_number(spec, "cpu_threads");
+    const json_t *uneven = json_object_get(spec, "cpu_threads");
 
     if (json_array_size(epochs) > 0)
         read_shares(json_array_get(epochs, json_array_size(epochs) - 1), setting);
+    if (!json_is_string(uneven))
+        uneven = NULL;
     setting->threads = threads >= 1 && threads <= 1e6 ? (int)threads : 0;
     for (size_t i = 0; rest != NULL && i < sizeof apart / sizeof apart[0]; i++)
-        json_object_del(rest, apart[i]);
+        if (uneven == NULL || json_object_get(rest, apart[i]) != uneven)
+            json_object_del(rest, apart[i]);
     /* Compact and sorted, so that the same settings are the same text; none are nothing to hold. */
     char *text =
         json_object_size(rest) > 0 ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;

@@ -38,7 +38,7 @@ bool sweep_begin(struct sweep *sweep, const struct spec *spec, const struct devi
     if (!spec_copy(&sweep->spec, spec, err))
         return false;
     sweep->spec.devices = *devices;
-    if (cpus > 0 && sweep->spec.cpu_threads == 0)
+    if (cpus > 0 && sweep->spec.cpu_threads == 0 && sweep->spec.thread_count == 0)
         sweep->spec.cpu_threads = cores / cpus > 1 ? cores / cpus : 1;
     if (spec_set(&sweep->spec, "save", "", err) && spec_set(&sweep->spec, "log", "", err))
         return true;
@@ -72,6 +72,9 @@ bool sweep_spec(const struct sweep *sweep, int which, struct spec *spec, struct 
     spec->devices.count = devices;
     if (spec->split == SPLIT_WEIGHTED && spec->weight_count > devices)
         spec->weight_count = devices;
+    int cpus = cpu_devices(&spec->devices);
+    if (spec->thread_count > cpus)
+        spec->thread_count = cpus;
     bool ok =
         (sweep->kind == COMPARE_FIXED || grow(spec, devices, err)) && spec_validate(spec, err);
     if (ok && spec->split == SPLIT_EVEN && spec->batch % devices != 0)

@@ -83,13 +83,16 @@ static void announce_end(struct engine_log *log, long run, const struct spec *sp
 
 void announce_event(struct engine_log *log, long run, const struct spec *spec, const json_t *event)
 {
-    char words[200];
+    char words[400];
     const char *name = text_of(event, "event");
     if (strcmp(name, "run") == 0)
         announce_begin(log, run, spec, event);
     else if (strcmp(name, "retune") == 0)
         engine_log(log, MESSAGE_INFO, run, "run %ld: %s", run,
                    event_retune_text(words, sizeof words, event));
+    else if (strcmp(name, "shares") == 0)
+        engine_log(log, MESSAGE_INFO, run, "run %ld: %s", run,
+                   event_shares_text(words, sizeof words, event));
     else if (strcmp(name, "end") == 0)
         announce_end(log, run, spec, event);
 }

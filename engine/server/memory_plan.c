@@ -63,12 +63,12 @@ static bool measure_plans(const struct backend *backend, struct device *device,
     return true;
 }
 
-static bool measure(const struct spec *spec, const struct net *net, struct device_id id,
-                    struct share *share, struct error *err)
+static bool measure(const struct net *net, struct device_id id, int threads, struct share *share,
+                    struct error *err)
 {
     const char *why = "no backend";
     const struct backend *backend = backend_find(id.kind, &why);
-    struct device_options options = {.id = id, .threads = spec->cpu_threads};
+    struct device_options options = {.id = id, .threads = threads};
     struct device *device = NULL;
     struct replica *replica = NULL;
     char name[16];
@@ -94,10 +94,10 @@ static json_t *pass_json(const struct share *share, enum pass pass)
                      "input", (json_int_t)memory->input);
 }
 
-static json_t *share_json(const struct spec *spec, struct device_id id, const struct share *share)
+static json_t *share_json(struct device_id id, int thread_count, const struct share *share)
 {
     char name[16];
-    json_t *threads = id.kind == DEVICE_CPU ? json_integer(spec->cpu_threads) : json_null();
+    json_t *threads = id.kind == DEVICE_CPU ? json_integer(thread_count) : json_null();
     return json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:I}", "device", device_id_text(id, name),
                      "threads", threads, "parameters", (json_int_t)share->params, "full",
                      pass_json(share, PASS_FULL), "last", pass_json(share, PASS_LAST), "eval",
@@ -108,23 +108,25 @@ bool memory_plan(const struct spec *spec, const struct net *net, long rows, long
                  json_t **out, struct error *err)
 {
     struct share shares[SPEC_MAX_DEVICES];
+    int threads[SPEC_MAX_DEVICES];
     const struct device_id *ids = spec->devices.id;
     if (!take_rows(spec, rows, test_rows, shares, err))
         return false;
+    share_threads(spec, threads);
     json_t *list = json_array();
     for (int i = 0; i < spec->devices.count; i++) {
         int like = 0;
-        /* Devices of a kind with the same rows plan alike; only GPUs may differ. */
+        /* Devices with the same rows and threads plan alike; only GPUs may differ. */
         while (like < i && (ids[like].kind != DEVICE_CPU || ids[i].kind != DEVICE_CPU ||
-                            !same_rows(&shares[like], &shares[i])))
+                            threads[like] != threads[i] || !same_rows(&shares[like], &shares[i])))
             like++;
         if (like < i) {
             shares[i] = shares[like];
-        } else if (!measure(spec, net, ids[i], &shares[i], err)) {
+        } else if (!measure(net, ids[i], threads[i], &shares[i], err)) {
             json_decref(list);
             return false;
         }
-        json_array_append_new(list, share_json(spec, ids[i], &shares[i]));
+        json_array_append_new(list, share_json(ids[i], threads[i], &shares[i]));
     }
     *out = list;
     return list || error_memory(err, "memory plan");

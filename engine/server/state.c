@@ -11,7 +11,7 @@
 struct snapshot {
     struct telemetry_sample sample;
     struct device_list list; /* of the running run */
-    int device_count, cpu_threads;
+    int device_count, threads[SPEC_MAX_DEVICES];
     struct run_device device[SPEC_MAX_DEVICES];
     bool shown[SPEC_MAX_DEVICES];
     struct device_table devices; /* the GPUs that only the driver knows among them */
@@ -36,12 +36,13 @@ static void add_run_figures(json_t *object, const struct run_device *device)
 static const int *device_cpus(const struct server *server, const struct snapshot *snapshot,
                               const struct run_device *device, int *count)
 {
-    int threads = snapshot->cpu_threads;
+    const int *threads = snapshot->threads;
     *count = server->cpu_count;
-    if (!device || !cpus_suffice(&snapshot->list, threads, server->cpu_count))
+    if (!device || !cpus_suffice(threads, snapshot->list.count, server->cpu_count))
         return server->cpus;
-    *count = threads;
-    return server->cpus + first_cpu(&snapshot->list, threads, (int)(device - snapshot->device));
+    int index = (int)(device - snapshot->device);
+    *count = threads[index];
+    return server->cpus + first_cpu(&snapshot->list, threads, index);
 }
 
 static json_t *sensor_json(const struct device_sensors *sensors, enum sensor sensor)
@@ -180,7 +181,7 @@ json_t *server_state_json(struct server *server)
     const struct record *current = queue_running(&server->queue);
     if (current && current->has_progress) {
         snapshot.device_count = current->progress.device_count;
-        snapshot.cpu_threads = current->spec.cpu_threads;
+        share_threads(&current->spec, snapshot.threads);
         snapshot.list = current->spec.devices;
         memcpy(snapshot.device, current->device, sizeof snapshot.device);
     }

@@ -61,7 +61,9 @@ static bool take_step(struct run *run, long begin, struct error *err)
     figures_step(&run->figures, parts, run->member_count, seconds);
     if (!report_step(run, loss, seconds, err))
         return false;
-    return isfinite(loss) || diverged(run, loss, err);
+    if (!isfinite(loss))
+        return diverged(run, loss, err);
+    return run_reshare(run, err);
 }
 
 bool run_epoch(struct run *run, long epoch, struct error *err)

@@ -18,6 +18,7 @@ struct step_times {
     double reduce_s;   /* keeping the replicas equal, waiting for those who reduce included */
     double exchange_s; /* sums inside the passes (synchronised BatchNorm), likewise */
     double wait_s;     /* waiting for devices that are still computing */
+    double pass_s;     /* of compute_s: forward and backward, what depends on the rows */
 };
 
 /* Rows per second over the last second or so. */

@@ -39,52 +39,17 @@ static enum activity busy_state(const struct member *member)
     return member->train[member->run->step.size].rows > 0 ? ACTIVITY_TRAIN : ACTIVITY_IDLE;
 }
 
-/* struct device_exchange: BatchNorm sums over all devices, in the middle of a pass. */
-static bool exchange_sum(void *context, double *values, size_t count, struct error *err)
+bool member_exchange_sum(void *context, double *values, size_t count, struct error *err)
 {
     struct member *member = context;
-    double begin = clock_seconds(), waited = 0;
+    double (*clock)(void) = member->run->limits.clock;
+    double begin = clock(), waited = 0;
     show(member, ACTIVITY_WAIT);
     bool ok = rendezvous_sum(member->run->meeting, member->index, values, count, &waited, err);
     show(member, busy_state(member));
     member->times.wait_s += waited;
-    member->times.exchange_s += clock_seconds() - begin - waited;
+    member->times.exchange_s += clock() - begin - waited;
     return ok;
-}
-
-static bool create_plan(struct member *member, enum plan_mode mode, struct pass *pass,
-                        struct error *err)
-{
-    struct run *run = member->run;
-    struct plan_request request = {.mode = mode, .rows = pass->rows};
-    struct plan_memory memory = {0};
-    if (mode == PLAN_TRAIN && run->member_count > 1 && run->spec.sync_bn) {
-        request.sync_bn = true;
-        request.exchange = (struct device_exchange){exchange_sum, member};
-    }
-    if (!member->backend->plan_create(member->device, run->replicas[member->index], &request,
-                                      &pass->plan, err))
-        return false;
-    give_sign(member);
-    member->backend->plan_memory(pass->plan, &memory);
-    /* The plans of a device share its workspace, so the largest one counts. */
-    uint64_t bytes = memory.activations + memory.scratch + memory.input;
-    if (bytes > member->memory_bytes)
-        member->memory_bytes = bytes;
-    return true;
-}
-
-static bool create_plans(struct member *member, struct error *err)
-{
-    struct pass *train = member->train, *eval = member->eval;
-    if (!create_plan(member, PLAN_TRAIN, &train[PASS_FULL], err) ||
-        (member->trains_short && train[PASS_SHORT].rows != train[PASS_FULL].rows &&
-         !create_plan(member, PLAN_TRAIN, &train[PASS_SHORT], err)))
-        return false;
-    for (int size = 0; size < PASS_SIZES; size++)
-        if (eval[size].rows > 0 && !create_plan(member, PLAN_EVAL, &eval[size], err))
-            return false;
-    return true;
 }
 
 static bool prepare(struct member *member, struct error *err)
@@ -93,10 +58,9 @@ static bool prepare(struct member *member, struct error *err)
     struct replica **replica = &run->replicas[member->index];
     if (!member->backend->open(&member->options, &member->device, err) ||
         !member->backend->replica_create(member->device, run->net, replica, err) ||
-        !create_plans(member, err) ||
+        !plans_get(member, err) ||
         !member->backend->replica_import(member->device, *replica, &run->weights, err))
         return false;
-    member->memory_bytes += (3 * (*replica)->count + (*replica)->state_count) * sizeof(float);
     return true;
 }
 
@@ -110,10 +74,15 @@ bool member_prepare(void *context, int index, struct error *err)
     return conclude(member, ok, err);
 }
 
-/* The pass for batches of this size; sizes that are equal here share one plan. */
-static const struct pass *train_pass(const struct member *member, enum pass_size size)
+bool member_reshare(void *context, int index, struct error *err)
 {
-    return &member->train[member->train[size].plan ? size : PASS_FULL];
+    struct member *member = &((struct run *)context)->members[index];
+    enum activity before = (enum activity)atomic_load(&member->activity);
+    show(member, ACTIVITY_PREPARE);
+    bool ok = plans_get(member, err);
+    if (ok)
+        show(member, before);
+    return conclude(member, ok, err);
 }
 
 /* Forward and backward pass over this device's shard. */
@@ -121,7 +90,7 @@ static bool compute(struct member *member, struct error *err)
 {
     struct run *run = member->run;
     const struct step *step = &run->step;
-    const struct pass *pass = train_pass(member, step->size);
+    const struct pass *pass = &member->train[step->size];
     struct step_times *times = &member->times;
     struct batch batch = {
         .data = &run->data.train,
@@ -134,9 +103,10 @@ static bool compute(struct member *member, struct error *err)
     for (int i = 0; i < member->index; i++)
         batch.index += run->members[i].train[step->size].rows;
     show(member, busy_state(member));
-    double begin = clock_seconds();
+    double begin = run->limits.clock();
     bool ok = member->backend->plan_run(member->device, pass->plan, &batch, &member->result, err);
-    times->compute_s += clock_seconds() - begin - times->exchange_s - times->wait_s;
+    times->pass_s = run->limits.clock() - begin - times->exchange_s - times->wait_s;
+    times->compute_s += times->pass_s;
     give_sign(member);
     return ok;
 }
@@ -160,7 +130,7 @@ static bool step(struct member *member, struct error *err)
     bool alone = run->member_count == 1;
     struct sync_times times = {0, 0};
     member->result = (struct batch_result){0, 0};
-    member->times = (struct step_times){0, 0, 0, 0};
+    member->times = (struct step_times){.compute_s = 0};
     if (!alone && algorithm->before && !algorithm->before(&run->group, member->index, &times, err))
         return false;
     if (!compute(member, err))
@@ -253,12 +223,7 @@ void member_close(void *context, int index)
     struct run *run = context;
     struct member *member = &run->members[index];
     const struct backend *backend = member->backend;
-    for (int size = 0; size < PASS_SIZES; size++) {
-        if (member->train[size].plan)
-            backend->plan_destroy(member->device, member->train[size].plan);
-        if (member->eval[size].plan)
-            backend->plan_destroy(member->device, member->eval[size].plan);
-    }
+    plans_release(member);
     if (run->replicas[index])
         backend->replica_destroy(member->device, run->replicas[index]);
     if (member->device)

@@ -8,7 +8,6 @@
 #include "base/paths.h"
 #include "engine/train/affinity.h"
 #include "engine/train/order.h"
-#include "engine/train/shares.h"
 
 static bool take_rows(const char *option, long asked, const struct data *data,
                       const struct dataset *set, long *rows, struct error *err)
@@ -62,26 +61,31 @@ static bool make_weights(struct run *run, struct error *err)
     return true;
 }
 
+void run_take_shares(struct run *run, const struct row_shares *shares)
+{
+    run->statistics_from = 0;
+    while (shares->device[run->statistics_from].full == 0)
+        run->statistics_from++;
+    for (int i = 0; i < run->member_count; i++) {
+        const struct row_share *share = &shares->device[i];
+        struct member *member = &run->members[i];
+        member->train[PASS_FULL].rows = (int)share->full;
+        member->train[PASS_SHORT].rows = (int)share->rest;
+        member->trains_short = shares->rest_occurs;
+        member->eval_begin = share->eval_begin;
+        member->eval_rows = share->eval_rows;
+        member->eval[PASS_FULL].rows = (int)share->eval_full;
+        member->eval[PASS_SHORT].rows = (int)share->eval_rest;
+    }
+}
+
 /* Whose rows are whose, in training and in evaluation. */
 static bool take_shares(struct run *run, struct error *err)
 {
     struct row_shares shares;
     if (!share_rows(&run->spec, run->train_rows, run->test_rows, &shares, err))
         return false;
-    run->statistics_from = 0;
-    while (shares.device[run->statistics_from].full == 0)
-        run->statistics_from++;
-    for (int i = 0; i < run->member_count; i++) {
-        const struct row_share *share = &shares.device[i];
-        struct member *member = &run->members[i];
-        member->train[PASS_FULL].rows = (int)share->full;
-        member->train[PASS_SHORT].rows = (int)share->rest;
-        member->trains_short = shares.rest_occurs;
-        member->eval_begin = share->eval_begin;
-        member->eval_rows = share->eval_rows;
-        member->eval[PASS_FULL].rows = (int)share->eval_full;
-        member->eval[PASS_SHORT].rows = (int)share->eval_rest;
-    }
+    run_take_shares(run, &shares);
     return true;
 }
 
@@ -89,18 +93,19 @@ static bool take_shares(struct run *run, struct error *err)
 static bool take_cpus(struct run *run, bool *crowded, struct error *err)
 {
     const struct device_list *devices = &run->spec.devices;
-    int count, threads = run->spec.cpu_threads;
+    int count, threads[SPEC_MAX_DEVICES];
+    share_threads(&run->spec, threads);
     if (!affinity_cpus(&run->cpus, &count, err))
         return false;
-    *crowded = !cpus_suffice(devices, threads, count);
+    *crowded = !cpus_suffice(threads, run->member_count, count);
     for (int i = 0; i < run->member_count; i++) {
         struct device_options *options = &run->members[i].options;
         if (options->id.kind != DEVICE_CPU)
             continue;
-        options->threads = threads;
+        options->threads = threads[i];
         if (!*crowded) {
             options->cpus = run->cpus + first_cpu(devices, threads, i);
-            options->cpu_count = threads;
+            options->cpu_count = threads[i];
         }
     }
     return true;
@@ -148,9 +153,12 @@ static bool start_workers(struct run *run, struct error *err)
 
 bool run_prepare(struct run *run, struct error *err)
 {
-    return open_data(run, err) && load_net(run, err) && make_members(run, err) &&
-           make_weights(run, err) && start_workers(run, err) &&
-           run_command(run, member_prepare, 0, err) && sync_check(&run->group, run->names, err);
+    if (!open_data(run, err) || !load_net(run, err) || !make_members(run, err) ||
+        !make_weights(run, err) || !start_workers(run, err) ||
+        !run_command(run, member_prepare, 0, err) || !sync_check(&run->group, run->names, err))
+        return false;
+    run_begin_reshare(run);
+    return true;
 }
 
 void run_release(struct run *run)

@@ -53,7 +53,7 @@ static void show_devices(struct run *run)
             .compute_s = device->compute_s,
             .sync_s = device->sync_s,
             .wait_s = fmax(0, spent_s - device->compute_s - device->sync_s),
-            .memory_bytes = run->prepared ? member->memory_bytes : 0,
+            .memory_bytes = run->prepared ? atomic_load(&member->memory_bytes) : 0,
         };
     }
 }

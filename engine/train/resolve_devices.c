@@ -29,7 +29,7 @@ static bool resolve_list(struct spec *spec, struct error *err)
         return error_set(err, ERROR_USAGE,
                          "split has %d weights for %d devices: give one weight for each device",
                          spec->weight_count, count);
-    return true;
+    return spec_validate_threads(spec, err);
 }
 
 /*
@@ -66,7 +66,7 @@ static bool resolve_cpus(struct spec *spec, struct error *err)
                          number_type_name(spec->dtype));
     spec->dtype = TYPE_F32;
     int cores;
-    if (spec->cpu_threads > 0)
+    if (spec->cpu_threads > 0 || spec->thread_count > 0)
         return true;
     if (!usable_cores(&cores, err))
         return false;

@@ -4,17 +4,20 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "engine/train/event_log.h"
 #include "engine/train/figures.h"
+#include "engine/train/rebalance.h"
 #include "engine/train/rendezvous.h"
 #include "engine/train/run.h"
+#include "engine/train/shares.h"
 #include "engine/train/sync.h"
 #include "engine/train/worker.h"
 
 /*
- * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, member.c (what a
- * device's thread does), command.c (having it done), epoch.c, evaluate.c, retune.c (changes from
- * outside), report.c, progress.c and run.c.
+ * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, member.c and
+ * plans.c (what a device's thread does), command.c (having it done), epoch.c, evaluate.c, retune.c
+ * (changes from outside), reshare.c (`split auto`), report.c, progress.c and run.c.
  *
  * The calling thread prepares and directs; the workers compute. They take turns: between
  * workers_post and the end of the task the calling thread leaves alone everything here except
@@ -22,16 +25,17 @@
  * hang outlive the call (see workers_dismiss); so workers never touch `control` and `sink`.
  */
 
-/* How long things may take. */
+/* How long things may take, and by what that is told. */
 struct run_limits {
     double stall_s; /* a device that shows no sign of progress for so long hangs; time for the
                        work itself is added */
     double grace_s; /* for the devices to answer once the run is being ended */
+    double (*clock)(void); /* what the passes of a device are timed with, on its thread */
 };
 
 #define RUN_LIMITS_DEFAULT                                                                         \
     {                                                                                              \
-        .stall_s = 600, .grace_s = 30                                                              \
+        .stall_s = 600, .grace_s = 30, .clock = clock_seconds                                      \
     }
 
 enum activity {
@@ -43,7 +47,7 @@ enum activity {
     ACTIVITY_FAILED,
 };
 
-/* A plan and its number of rows. */
+/* A plan, one of its device's kept ones, and its number of rows. */
 struct pass {
     struct plan *plan;
     int rows;
@@ -51,6 +55,20 @@ struct pass {
 
 /* Most batches of an epoch are full; the last may be shorter. The same goes for evaluation. */
 enum pass_size { PASS_FULL, PASS_SHORT, PASS_SIZES };
+
+/*
+ * How many plans a device keeps: at most four are needed at a time, the others may be wanted again.
+ * They cost memory of their own for the library's compiled code and small tables; the activations
+ * lie in the workspace, which is one for all.
+ */
+enum { PLANS_KEPT = 12 };
+
+struct kept_plan {
+    struct plan *plan; /* NULL: an empty place */
+    enum plan_mode mode;
+    int rows;
+    long used; /* when last, in uses of plans */
+};
 
 /* One device of a run. */
 struct member {
@@ -63,7 +81,11 @@ struct member {
     struct pass train[PASS_SIZES], eval[PASS_SIZES];
     bool trains_short; /* short batches occur */
     long eval_begin, eval_rows;
-    uint64_t memory_bytes;
+    struct kept_plan kept[PLANS_KEPT];
+    long plans_used;
+    double plan_s;                 /* to make the newest plan */
+    uint64_t plan_bytes;           /* the largest plan so far */
+    _Atomic uint64_t memory_bytes; /* all in all */
     /* Of the task just done. */
     struct batch_result result;
     struct step_times times;
@@ -114,6 +136,8 @@ struct run {
     double epoch_spent_s; /* of the running epoch, without pauses; 0 between epochs */
     double last_progress;
     struct figures figures;
+    struct rebalance rebalance; /* with `split auto` */
+    double reshare_s;           /* what a change of the shares costs, by the last one */
     struct run_device shown[SPEC_MAX_DEVICES];
 };
 
@@ -123,15 +147,25 @@ bool run_train_within(const struct run_limits *limits, const struct spec *spec, 
 
 /* prepare.c: all that must be there before the first step; called once. */
 bool run_prepare(struct run *run, struct error *err);
+/* Have the devices' passes fit these shares; they have the plans for it only when they got them. */
+void run_take_shares(struct run *run, const struct row_shares *shares);
 /* Release what run_prepare got on the calling thread's side. */
 void run_release(struct run *run);
 
 /* member.c: tasks for the workers; `context` is the run. */
 bool member_prepare(void *context, int index, struct error *err);
+bool member_reshare(void *context, int index, struct error *err); /* plans for other shares */
 bool member_step(void *context, int index, struct error *err);
 bool member_evaluate(void *context, int index, struct error *err);
 bool member_export(void *context, int index, struct error *err); /* member 0 into run->weights */
 void member_close(void *context, int index);
+
+/* struct device_exchange: BatchNorm sums over all devices, in the middle of a pass. */
+bool member_exchange_sum(void *context, double *values, size_t count, struct error *err);
+
+/* plans.c: plans for the rows of all passes of the device, on its thread. */
+bool plans_get(struct member *member, struct error *err);
+void plans_release(struct member *member);
 
 /*
  * command.c: have every worker run a task and wait for it, showing progress, heeding stop requests
@@ -158,6 +192,13 @@ bool run_settle(struct run *run, bool *done, struct error *err);
 long run_count_steps(const struct run *run);
 
 /*
+ * reshare.c: `split auto`. Begin to measure, with the shares that the run was prepared for; then
+ * after every step: other shares from the next step on if they pay.
+ */
+void run_begin_reshare(struct run *run);
+bool run_reshare(struct run *run, struct error *err);
+
+/*
  * epoch.c: train epoch `epoch`, from 1. Ends early, and still returns true, when max_steps is
  * reached or a stop is asked for (run->stopped).
  */
@@ -172,6 +213,9 @@ bool report_step(struct run *run, double loss, double seconds, struct error *err
 bool report_epoch(struct run *run, struct error *err);
 /* A change that takes effect now; `from` and `to` (stolen) are NULL where it has none. */
 bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err);
+/* Other shares from the next step on, which took `seconds` to prepare. */
+bool report_shares(struct run *run, const struct rebalance_advice *advice, double seconds,
+                   struct error *err);
 /* The last event; err is NULL for a run that is done. */
 void report_end(struct run *run, const struct error *err);
 

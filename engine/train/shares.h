@@ -32,10 +32,23 @@ struct row_shares {
 bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct row_shares *shares,
                 struct error *err);
 
-/* Are `cpu_count` CPUs enough for each thread of a run's devices to have one to itself? */
-bool cpus_suffice(const struct device_list *devices, int threads, int cpu_count);
+/*
+ * The same for `split auto` later on: `full` are the rows of a full mini-batch that each device is
+ * to have now. Short batches and the test rows are divided like it.
+ */
+bool share_rows_like(const struct spec *spec, const long *full, long train_rows, long test_rows,
+                     struct row_shares *shares, struct error *err);
 
-/* Then CPU device `index` of the list has `threads` CPUs from this one on. */
-int first_cpu(const struct device_list *devices, int threads, int index);
+/*
+ * threads[0..devices-1]: how many each device keeps busy. A CPU device those of its team; another
+ * one only the thread that directs it.
+ */
+void share_threads(const struct spec *spec, int *threads);
+
+/* Are `cpu_count` CPUs enough for each thread of a run's devices to have one to itself? */
+bool cpus_suffice(const int *threads, int devices, int cpu_count);
+
+/* Then CPU device `index` of the list has its CPUs from this one on. */
+int first_cpu(const struct device_list *devices, const int *threads, int index);
 
 #endif

@@ -89,14 +89,11 @@ bool split_rows(enum split_rule rule, const double *weights, long rows, int devi
     case SPLIT_EVEN:
         return split_even(rows, devices, sizes, err);
     case SPLIT_BALANCED:
+    case SPLIT_AUTO:
         split_balanced(rows, devices, sizes);
         return true;
     case SPLIT_WEIGHTED:
         return split_weighted(weights, rows, devices, sizes, err);
-    case SPLIT_AUTO:
-        break;
     }
-    return error_set(err, ERROR_USAGE,
-                     "split auto needs measured speeds, which this version does not take: use "
-                     "chunk, even, balanced or weighted:W0,W1,...");
+    return error_set(err, ERROR_USAGE, "split: there is no rule %d", (int)rule);
 }

@@ -14,7 +14,7 @@
  *  even      equal, or ERROR_USAGE that names both numbers
  *  balanced  rows/devices each, the remainder one by one to the first (numpy.array_split)
  *  weighted  by largest remainder of rows*w/sum(w), ties to the lower index; loses no row
- * SPLIT_AUTO is refused (ERROR_USAGE): it needs measured speeds.
+ *  auto      as balanced: what it begins with, while no speeds are measured (rebalance.h)
  */
 bool split_rows(enum split_rule rule, const double *weights, long rows, int devices, long *sizes,
                 struct error *err);

@@ -52,3 +52,23 @@ const char *event_retune_text(char *buffer, size_t size, const json_t *event)
                        number_of(event, "to"),
                        (double)json_integer_value(json_object_get(event, "step")));
 }
+
+const char *event_shares_text(char *buffer, size_t size, const json_t *event)
+{
+    const json_t *shares = json_object_get(event, "shares");
+    const char *reason = json_string_value(json_object_get(event, "reason"));
+    struct text text = TEXT_INIT;
+
+    text_puts(&text, "shares ");
+    for (size_t i = 0; i < json_array_size(shares); i++)
+        text_printf(&text, "%s%lld", i > 0 ? "," : "",
+                    (long long)json_integer_value(json_array_get(shares, i)));
+    text_printf(&text, " after step %lld: %s",
+                (long long)json_integer_value(json_object_get(event, "step")),
+                reason ? reason : "?");
+    const char *all = text_cstr(&text);
+    snprintf(buffer, size, "%s", all ? all : "shares");
+    text_free(&text);
+    text_replace_controls(buffer);
+    return buffer;
+}

@@ -19,4 +19,7 @@ const char *retune_text(char *buffer, size_t size, const char *what, double from
  */
 const char *event_retune_text(char *buffer, size_t size, const json_t *event);
 
+/* A "shares" event: "shares 192,64 after step 20: by the measured speeds ...". Likewise. */
+const char *event_shares_text(char *buffer, size_t size, const json_t *event);
+
 #endif

@@ -69,7 +69,8 @@ static void remark(const struct ui *ui, const struct error *why, char *buffer, s
         snprintf(buffer, size,
                  "A batch of %ld leaves devices without rows: most of %d would only wait.",
                  sweep->spec.batch, most);
-    else if (sweep->spec.devices.id[0].kind == DEVICE_CPU && ui->form.spec.cpu_threads == 0)
+    else if (sweep->spec.devices.id[0].kind == DEVICE_CPU && ui->form.spec.cpu_threads == 0 &&
+             ui->form.spec.thread_count == 0)
         snprintf(buffer, size,
                  "CPU devices divide the cores: each gets %d thread%s in every run, so that only "
                  "their number differs.",

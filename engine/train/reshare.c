@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run_state.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+
+/*
+ * `split auto`: from step to step the devices are measured, and between two steps they may get
+ * other shares. Gradients are those of the whole batch however it is divided (logit gradients carry
+ * 1/global_rows), so nothing but time depends on it.
+ */
+
+static void measure_anew(struct run *run)
+{
+    long shares[SPEC_MAX_DEVICES];
+    for (int i = 0; i < run->member_count; i++)
+        shares[i] = run->members[i].train[PASS_FULL].rows;
+    rebalance_begin(&run->rebalance, shares, run->member_count);
+}
+
+void run_begin_reshare(struct run *run)
+{
+    /* A guess, until a change has been seen. Not by the first plan, which also times algorithms. */
+    for (int i = 0; i < run->member_count; i++)
+        run->reshare_s = fmax(run->reshare_s, 4 * run->members[i].plan_s);
+    measure_anew(run);
+}
+
+static bool take(struct run *run, const struct rebalance_advice *advice, struct error *err)
+{
+    struct row_shares shares;
+    double begin = clock_seconds();
+    if (!share_rows_like(&run->spec, advice->shares, run->train_rows, run->test_rows, &shares, err))
+        return false;
+    run_take_shares(run, &shares);
+    if (!run_command(run, member_reshare, 0, err))
+        return false;
+    double seconds = clock_seconds() - begin;
+    run->reshare_s = seconds;
+    measure_anew(run);
+    return report_shares(run, advice, seconds, err);
+}
+
+bool run_reshare(struct run *run, struct error *err)
+{
+    double seconds[SPEC_MAX_DEVICES];
+    struct rebalance_advice advice;
+    /* Short batches are few, and their rows take their own time. */
+    if (run->spec.split != SPLIT_AUTO || run->step.size != PASS_FULL)
+        return true;
+    for (int i = 0; i < run->member_count; i++)
+        seconds[i] = run->members[i].times.pass_s;
+    rebalance_measure(&run->rebalance, seconds);
+    if (run->figures.steps == run->total_steps ||
+        !rebalance_propose(&run->rebalance, run->reshare_s, &advice))
+        return true;
+    return take(run, &advice, err);
+}
