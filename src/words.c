@@ -162,14 +162,27 @@ static char *model_name(const char *directory, const char *file)
     return NULL;
 }
 
+/* Two ways may lead to one directory; each model is one word. */
+static bool is_new(struct text *seen, const char *name)
+{
+    char *line = text_format("\n%s\n", name);
+    const char *before = text_cstr(seen);
+    bool known = line && before && strstr(before, line);
+
+    if (!known && line)
+        text_puts(seen, line);
+    free(line);
+    return !known;
+}
+
 static bool print_models_in(const char *directory, void *context)
 {
+    struct text *seen = context;
     struct dirent **entries;
     int count = scandir(directory, &entries, NULL, alphasort);
-    (void)context;
     for (int i = 0; i < count; i++) {
         char *name = model_name(directory, entries[i]->d_name);
-        if (name)
+        if (name && is_new(seen, name))
             print_word(name, directory);
         free(name);
         free(entries[i]);
@@ -181,7 +194,10 @@ static bool print_models_in(const char *directory, void *context)
 
 static void print_models(void)
 {
-    paths_visit_models(print_models_in, NULL);
+    struct text seen = TEXT_INIT;
+
+    paths_visit_models(print_models_in, &seen);
+    text_free(&seen);
 }
 
 bool words_print(const char *source)

@@ -2,6 +2,7 @@
 #include "tests/saved_fixture.h"
 
 #include <check.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +16,26 @@ struct settings settings;
 struct settings_keeper keeper;
 struct error err;
 
+/* Only the tests say what the variables of the keys hold. */
+static void forget_environment(void)
+{
+    for (size_t i = 0; settings_key(i) != NULL; i++) {
+        char *variable = format("DPARTUI_%s", strchr(settings_key(i), '.') + 1);
+
+        for (char *c = variable; *c != '\0'; c++)
+            *c = (char)toupper((unsigned char)*c);
+        unsetenv(variable);
+        free(variable);
+    }
+    unsetenv("NO_COLOR");
+}
+
 void saved_setup(void)
 {
-    static const char *const variables[] = {"DPARTUI_BATCH", "DPARTUI_PALETTE", "DPARTUI_MOUSE",
-                                            "NO_COLOR"};
-
     folder = temporary_folder();
     ck_assert_int_eq(chdir(folder), 0);
     setenv("XDG_CONFIG_HOME", folder, 1);
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
-        unsetenv(variables[i]);
+    forget_environment();
     own_file = format("%s/dpartui/dpartui.conf", folder);
     saved_file = format("%s/dpartui/settings.conf", folder);
     char *config = format("%s/dpartui", folder);

@@ -166,11 +166,14 @@ void settings_opened(struct ui *ui)
 void settings_left(struct ui *ui)
 {
     int unsaved = count_unsaved(ui);
+    char page[KEY_NAME_SIZE], save[KEY_NAME_SIZE];
 
     /* Help comes back here. */
     if (unsaved > 0 && ui->view != VIEW_HELP)
-        ui_say(ui, false, "%d setting%s not saved: press S, then w", unsaved,
-               unsaved == 1 ? " is" : "s are");
+        ui_say(ui, false, "%d setting%s not saved: press %s, then %s", unsaved,
+               unsaved == 1 ? " is" : "s are",
+               keymap_first(&ui->keymap, ACTION_VIEW_SETTINGS, page),
+               keymap_first(&ui->keymap, ACTION_SAVE, save));
 }
 
 bool settings_can(const struct ui *ui, enum action action)

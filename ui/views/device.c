@@ -149,7 +149,9 @@ static void fill_page(const struct ui *ui, const struct form_device *focused, st
         add(page, style, device != NULL ? "not usable" : "hardware", trouble);
     if (device != NULL && !device->available)
         add(page, STYLE_LABEL, "what to do",
-            "choose others; or mend it, end the engine (dpartui engine stop) and start another");
+            device->lost ? "choose others; or mend it, end the engine (dpartui engine stop) and "
+                           "start another"
+                         : "choose other devices");
     if (device == NULL && focused->id.kind == DEVICE_CPU)
         add(page, STYLE_LABEL, "figures", "come with a run that uses it");
     add(page, focused->chosen ? STYLE_STRONG : STYLE_NORMAL, "next run",
