@@ -189,7 +189,7 @@ START_TEST(what_never_was_there_is_not_lost)
     ck_assert(on_screen("no driver"));
     replay_keys(&replay, "<Enter>");
     ck_assert(on_screen("not usable   no driver"));
-    ck_assert(on_screen("what to do   choose others"));
+    ck_assert(on_screen("what to do   choose other devices"));
 }
 END_TEST
 
