@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/plan.h"
+
+#include <math.h>
+
+/*
+ * A convolution. Each direction is one plan of the library; what it cannot join to the forward
+ * pass, bias and ReLU, is a kernel behind it. Where a BatchNorm follows, the sums that it wants may
+ * come with the forward pass. In bf16 the gradient of the filters is rounded once, when the library
+ * writes it, and then widened into the arena.
+ */
+struct conv {
+    struct conv_plan *forward, *weights, *data;
+    const struct buffer *x, *y, *dy;
+    struct buffer *masked, *dx; /* masked: gradient in front of the ReLU */
+    struct buffer *workspaces[3], *rounded, *pieces;
+    struct value_sums sums;
+    void *w;
+    const float *bias;
+    float *dw, *dbias;
+    size_t weight_count;
+    struct conv_request request; /* what all directions have in common */
+    struct tensor_shape shape;   /* of y */
+    bool relu;
+    bool fused; /* the library adds the bias and takes the ReLU */
+};
+
+static void release(void *layer)
+{
+    struct conv *c = layer;
+    conv_plan_destroy(c->forward);
+    conv_plan_destroy(c->weights);
+    conv_plan_destroy(c->data);
+}
+
+static bool run_forward(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct device *device = plan->device;
+    void *y = c->y->data;
+    const struct conv_tensors tensors = {.x = c->x->data,
+                                         .w = c->w,
+                                         .y = y,
+                                         .bias = c->bias,
+                                         .sums = c->sums.sums ? c->sums.sums->data : NULL,
+                                         .squares = c->sums.sums ? c->sums.squares->data : NULL};
+    if (!conv_plan_run(c->forward, device->dnn, &tensors, c->workspaces[0]->data, err))
+        return false;
+    if (c->fused || (!c->bias && !c->relu))
+        return true;
+    return cuda_kernel(c->relu
+                           ? kernel_activation(device->stream, device->storage, ACTIVATION_RELU,
+                                               c->shape, y, c->bias, y)
+                           : kernel_bias(device->stream, device->storage, c->shape, y, c->bias, y),
+                       err);
+}
+
+static bool run_mask(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    return cuda_kernel(kernel_activation_backward(plan->device->stream, plan->device->storage,
+                                                  ACTIVATION_RELU, c->shape, c->y->data,
+                                                  c->dy->data, c->masked->data),
+                       err);
+}
+
+static bool run_weights(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct device *device = plan->device;
+    const struct conv_tensors tensors = {
+        .x = c->x->data, .w = c->rounded ? c->rounded->data : c->dw, .y = c->masked->data};
+    if (c->dbias && !cuda_kernel(kernel_channel_sums(device->stream, device->storage, c->shape,
+                                                     c->masked->data, c->pieces->data, c->dbias),
+                                 err))
+        return false;
+    if (!conv_plan_run(c->weights, device->dnn, &tensors, c->workspaces[1]->data, err))
+        return false;
+    return !c->rounded ||
+           cuda_kernel(kernel_convert(device->stream, device->storage, c->rounded->data, CUDA_F32,
+                                      c->dw, c->weight_count),
+                       err);
+}
+
+static bool run_data(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct conv_tensors tensors = {.x = c->dx->data, .w = c->w, .y = c->masked->data};
+    return conv_plan_run(c->data, plan->device->dnn, &tensors, c->workspaces[2]->data, err);
+}
+
+static void describe(struct conv *c, const struct builder *b, const struct node *node)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    const struct value *x = &b->graph->values[node->input], *y = &b->graph->values[node->output];
+    c->request = (struct conv_request){.type = b->device->type,
+                                       .rows = b->rows,
+                                       .in = value_channels(x),
+                                       .in_h = x->shape.h,
+                                       .in_w = x->shape.w,
+                                       .out = value_channels(y),
+                                       .out_h = y->shape.h,
+                                       .out_w = y->shape.w,
+                                       .kernel_h = 1,
+                                       .kernel_w = 1,
+                                       .stride_h = 1,
+                                       .stride_w = 1,
+                                       .deterministic = b->device->deterministic};
+    if (!node->columns) {
+        c->request.kernel_h = op->kernel_h;
+        c->request.kernel_w = op->kernel_w;
+        c->request.stride_h = op->stride_h;
+        c->request.stride_w = op->stride_w;
+        c->request.pad_h = op->pad_h;
+        c->request.pad_w = op->pad_w;
+    }
+    c->weight_count = (size_t)c->request.out * (size_t)c->request.kernel_h *
+                      (size_t)c->request.kernel_w * (size_t)c->request.in;
+    c->shape = cuda_shape(b, node->output);
+    c->relu = node->relu;
+    c->w = (void *)(uintptr_t)cuda_weights(b, op->weight); /* only read */
+    c->bias = cuda_param(b, node->bias);
+}
+
+static bool make_plan(struct builder *b, const struct conv *c, enum conv_pattern pattern,
+                      struct conv_plan **out, struct error *err)
+{
+    struct conv_request request = c->request;
+    request.pattern = pattern;
+    request.relu = pattern == CONV_FORWARD_BIAS && c->relu;
+    return cuda_conv_plan(b->plan, &request, out, err);
+}
+
+/* Whether a BatchNorm reads the result and would use its sums. */
+static bool sums_wanted(const struct builder *b, const struct node *node)
+{
+    if (!b->training || b->device->type != TYPE_BF16 || node->bias != NET_NONE || node->relu)
+        return false;
+    for (int i = 0; i < b->graph->node_count; i++)
+        if (b->graph->nodes[i].kind == NET_BATCHNORM && b->graph->nodes[i].input == node->output)
+            return true;
+    return false;
+}
+
+/* Seconds that a kernel needs to read the result again for its sums: an estimate, from its start
+ * and from memory of 3 TB/s. */
+static double seconds_of_sums(const struct conv *c, size_t number_size)
+{
+    return 3e-6 + (double)tensor_size(c->shape) * (double)number_size / 3e12;
+}
+
+/* Sums from the forward pass where that takes less time than the plain one and reading its result
+ * again; also where nothing was measured, because it reads less. */
+static bool try_sums(struct builder *b, const struct node *node, struct conv *c, struct error *err)
+{
+    struct error why = ERROR_INIT;
+    struct conv_plan *with_sums;
+    if (!sums_wanted(b, node) || !make_plan(b, c, CONV_FORWARD_STATS, &with_sums, &why))
+        return true;
+    const double plain = conv_plan_seconds(c->forward), with = conv_plan_seconds(with_sums);
+    if (!isnan(plain) && !isnan(with) &&
+        with > plain + seconds_of_sums(c, cuda_type_size(b->device->storage))) {
+        conv_plan_destroy(with_sums);
+        return true;
+    }
+    conv_plan_destroy(c->forward);
+    c->forward = with_sums;
+    const size_t bytes = (size_t)c->shape.channels * sizeof(float);
+    c->sums.sums = build_buffer(b, bytes, err);
+    c->sums.squares = c->sums.sums ? build_buffer(b, bytes, err) : NULL;
+    if (!c->sums.squares)
+        return false;
+    build_use(b, c->sums.sums);
+    build_use(b, c->sums.squares);
+    b->plan->sums[node->output] = c->sums;
+    return true;
+}
+
+static bool make_forward(struct builder *b, const struct node *node, struct conv *c,
+                         struct error *err)
+{
+    struct error why = ERROR_INIT;
+    c->fused = c->bias && make_plan(b, c, CONV_FORWARD_BIAS, &c->forward, &why);
+    if (!c->fused &&
+        (!make_plan(b, c, CONV_FORWARD, &c->forward, err) || !try_sums(b, node, c, err)))
+        return false;
+    c->workspaces[0] = build_scratch(b, conv_plan_workspace(c->forward), err);
+    return c->workspaces[0] != NULL;
+}
+
+static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+{
+    struct conv *c = *layer = build_object(b, sizeof *c, release, err);
+    if (!c)
+        return false;
+    describe(c, b, node);
+    c->x = build_value(b, node->input, err);
+    c->y = c->x ? build_value(b, node->output, err) : NULL;
+    return c->y && make_forward(b, node, c, err) && build_step(b, node, run_forward, c, err);
+}
+
+/* A step that takes the gradient through the ReLU; *dy becomes its result. */
+static bool build_mask(struct builder *b, const struct node *node, struct conv *c,
+                       struct buffer **dy, struct error *err)
+{
+    c->dy = c->masked = *dy;
+    if (!node->relu)
+        return true;
+    c->masked = gradient_result(b, *dy, node->output, err);
+    if (!c->masked)
+        return false;
+    build_use(b, b->values[node->output]);
+    if (c->masked != *dy) {
+        gradient_drop(*dy);
+        c->masked->holders++;
+    }
+    *dy = c->masked;
+    return build_step(b, node, run_mask, c, err);
+}
+
+static bool build_weights(struct builder *b, const struct node *node, struct conv *c,
+                          struct error *err)
+{
+    build_use(b, c->masked);
+    build_use(b, b->values[node->input]);
+    c->dw = cuda_grads(b, b->graph->net->ops[node->op].weight);
+    c->dbias = cuda_grads(b, node->bias);
+    if (!make_plan(b, c, CONV_WEIGHTS, &c->weights, err))
+        return false;
+    c->workspaces[1] = build_scratch(b, conv_plan_workspace(c->weights), err);
+    c->pieces = c->workspaces[1] ? build_scratch(b, kernel_sums_scratch(c->shape), err) : NULL;
+    if (!c->pieces)
+        return false;
+    if (b->device->storage != CUDA_F32) {
+        c->rounded = build_scratch(b, c->weight_count * cuda_type_size(b->device->storage), err);
+        if (!c->rounded)
+            return false;
+    }
+    return build_step(b, node, run_weights, c, err);
+}
+
+static bool build_data(struct builder *b, const struct node *node, struct conv *c,
+                       struct error *err)
+{
+    c->dx = gradient_new(b, node->input, err);
+    if (!c->dx || !make_plan(b, c, CONV_DATA, &c->data, err))
+        return false;
+    build_use(b, c->masked);
+    c->workspaces[2] = build_scratch(b, conv_plan_workspace(c->data), err);
+    return c->workspaces[2] && build_step(b, node, run_data, c, err) &&
+           gradient_give(b, node, node->input, c->dx, err);
+}
+
+static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    struct conv *c = layer;
+    struct buffer *dy[2];
+    if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, c, &dy[0], err) ||
+        !build_weights(b, node, c, err) ||
+        (b->graph->values[node->input].wants_grad && !build_data(b, node, c, err)))
+        return false;
+    gradient_drop(dy[0]);
+    return true;
+}
+
+const struct layer_kind cuda_layer_conv = {forward, backward};

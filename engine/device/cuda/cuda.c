@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/cuda.h"
+
+#include "engine/device/cuda/backend.h"
+#include "engine/device/cuda/group.h"
+
+const struct backend cuda_backend = {
+    .kind = DEVICE_CUDA,
+    .enumerate = cuda_enumerate,
+    .open = cuda_open,
+    .close = cuda_close,
+    .replica_create = cuda_replica_create,
+    .replica_destroy = cuda_replica_destroy,
+    .replica_import = cuda_replica_import,
+    .replica_export = cuda_replica_export,
+    .values_export = cuda_values_export,
+    .values_import = cuda_values_import,
+    .arena_read = cuda_arena_read,
+    .arena_write = cuda_arena_write,
+    .stage_create = cuda_stage_create,
+    .stage_destroy = cuda_stage_destroy,
+    .libraries = cuda_libraries,
+    .facts = cuda_facts,
+    .links = cuda_links,
+    .plan_create = cuda_plan_create,
+    .plan_destroy = cuda_plan_destroy,
+    .plan_memory = cuda_plan_memory,
+    .plan_run = cuda_plan_run,
+    .plan_logits = cuda_plan_logits,
+    .sgd = cuda_sgd,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_CUDA_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_CUDA_H
+
+#include "engine/device/cuda/api.h"
+#include "engine/device/cuda/kernels.h"
+#include "engine/device/device.h"
+
+/* What the files of the CUDA backend share. */
+
+/*
+ * A device is the thread that opened it. Everything is queued on `stream` in order; `side` is for
+ * what may overlap it: rows staged ahead, and the reductions between GPUs.
+ */
+struct device {
+    char name[16];  /* "cuda:1" */
+    int ordinal;    /* as the runtime counts */
+    char model[96]; /* "NVIDIA H200" */
+    int multiprocessors;
+    enum number_type type;  /* never TYPE_DEFAULT */
+    enum cuda_type storage; /* of activations and of the weights that they meet */
+    bool deterministic;
+    struct device_watch watch;
+    const struct cudnn_api *cudnn;
+    const struct cublaslt_api *cublaslt;
+    cudnnHandle_t dnn;
+    cublasLtHandle_t blas;
+    cudaStream_t stream, side;
+    void *workspace; /* of the one plan that is running */
+    size_t workspace_size;
+    unsigned workspace_moves;  /* how often it was replaced: plans bound before must rebind */
+    struct resident *resident; /* data sets kept in the device's memory (resident.c) */
+};
+
+/* machine.c */
+bool cuda_enumerate(struct device_info *list, int capacity, int *count, char *why, size_t why_size,
+                    struct error *err);
+bool cuda_open(const struct device_options *options, struct device **out, struct error *err);
+void cuda_close(struct device *device);
+/* Make the device the calling thread's own; before anything else on a thread. */
+bool cuda_select(const struct device *device, struct error *err);
+
+/* driver.c: in one line, why there is no GPU when the runtime says `status` for the first call. */
+void cuda_absence(cudaError_t status, char *why, size_t size);
+
+/*
+ * wait.c: wait until all that was queued on `stream` is done. Never a bare synchronize: polls, and
+ * fails when the run is called off or after watch.limit_s. `what` is being waited for.
+ */
+bool cuda_wait(const struct device *device, cudaStream_t stream, const char *what,
+               struct error *err);
+
+/* replica.c */
+bool cuda_replica_create(struct device *device, const struct net *net, struct replica **out,
+                         struct error *err);
+void cuda_replica_destroy(struct device *device, struct replica *replica);
+bool cuda_replica_import(struct device *device, struct replica *replica,
+                         const struct weights *weights, struct error *err);
+bool cuda_replica_export(struct device *device, const struct replica *replica,
+                         struct weights *weights, struct error *err);
+bool cuda_values_export(struct device *device, const struct replica *replica,
+                        enum replica_arena arena, float *values, struct error *err);
+bool cuda_values_import(struct device *device, struct replica *replica, enum replica_arena arena,
+                        const float *values, struct error *err);
+bool cuda_arena_read(struct device *device, const struct replica *replica, enum replica_arena arena,
+                     size_t begin, size_t end, float *host, struct error *err);
+bool cuda_arena_write(struct device *device, struct replica *replica, enum replica_arena arena,
+                      size_t begin, size_t end, const float *host, struct error *err);
+bool cuda_sgd(struct device *device, struct replica *replica, size_t begin, size_t end,
+              const struct sgd_step *step, struct error *err);
+
+/* plan.c */
+bool cuda_plan_create(struct device *device, struct replica *replica,
+                      const struct plan_request *request, struct plan **out, struct error *err);
+void cuda_plan_destroy(struct device *device, struct plan *plan);
+void cuda_plan_memory(const struct plan *plan, struct plan_memory *out);
+bool cuda_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
+                   struct batch_result *result, struct error *err);
+bool cuda_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err);
+
+/* resident.c: gives back what a device keeps of data sets; NULL: nothing. Of one that is not at
+ * rest, and may still be reading and writing, only what it does not know of. */
+void cuda_resident_destroy(struct resident *resident, bool at_rest);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/resident.h"
+
+/*
+ * The rows of a shard, scaled and laid out for the first operation. Queued by the host in every
+ * pass, never captured: where the rows lie and how they are changed differs.
+ */
+struct input {
+    struct buffer *x, *labels;
+    struct input_args args;
+};
+
+static bool check_rows(const struct batch *batch, const struct net *net, struct error *err)
+{
+    const struct dataset *data = batch->data;
+    const size_t given = (size_t)data->channels * (size_t)data->height * (size_t)data->width;
+    if (given != net_shape_size(net->input))
+        return error_set(err, ERROR_FAILED,
+                         "the data have %zu numbers a row, the network reads %zu", given,
+                         net_shape_size(net->input));
+    for (int n = 0; n < batch->rows; n++)
+        if (batch->index[n] >= (uint32_t)data->rows)
+            return error_set(err, ERROR_FAILED, "row %u asked for of %d", batch->index[n],
+                             data->rows);
+    for (int n = 0; n < batch->rows; n++)
+        if (data->labels[batch->index[n]] >= net->classes)
+            return error_set(err, ERROR_FAILED, "row %u has label %d, the network %d classes",
+                             batch->index[n], data->labels[batch->index[n]], net->classes);
+    return true;
+}
+
+static bool run_input(struct plan *plan, void *layer, struct error *err)
+{
+    const struct input *in = layer;
+    const struct batch *batch = plan->core.batch;
+    cudaStream_t stream = plan->device->stream;
+    struct rows_place rows;
+    if (!check_rows(batch, plan->replica->base.net, err) ||
+        !resident_find(plan->device, batch, &rows, err))
+        return false;
+    struct input_args args = in->args;
+    args.pixels = rows.pixels;
+    args.numbers = rows.numbers;
+    args.ids = pass_index(&plan->pass);
+    args.index = rows.gathered ? NULL : args.ids;
+    args.scale = pass_scale(&plan->pass);
+    args.shift = pass_shift(&plan->pass);
+    args.y = in->x->data;
+    if (plan->core.request.mode == PLAN_TRAIN && rows.pixels)
+        args.augment =
+            (struct augmentation){.flags = batch->augment,
+                                  .key = {(uint32_t)batch->seed, (uint32_t)(batch->seed >> 32)},
+                                  .epoch = batch->epoch};
+    return cuda_kernel(kernel_input(stream, &args), err) &&
+           cuda_kernel(
+               kernel_labels(stream, rows.labels, args.index, batch->rows, in->labels->data), err);
+}
+
+/* The convolution that reads columns; NULL: none does. */
+static const struct net_op *columns_reader(const struct graph *graph)
+{
+    for (int i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].columns)
+            return &graph->net->ops[graph->nodes[i].op];
+    return NULL;
+}
+
+static void describe(struct input *in, const struct builder *b)
+{
+    const struct net_op *op = columns_reader(b->graph);
+    const struct net_shape shape = b->graph->net->input;
+    in->args = (struct input_args){.channels = shape.c,
+                                   .h = shape.h,
+                                   .w = shape.w,
+                                   .y_shape = cuda_shape(b, 0),
+                                   .type = b->device->storage};
+    if (!op)
+        return;
+    in->args.kernel_h = op->kernel_h;
+    in->args.kernel_w = op->kernel_w;
+    in->args.stride_h = op->stride_h;
+    in->args.stride_w = op->stride_w;
+    in->args.pad_h = op->pad_h;
+    in->args.pad_w = op->pad_w;
+}
+
+bool cuda_build_input(struct builder *b, struct error *err)
+{
+    struct input *in = build_object(b, sizeof *in, NULL, err);
+    if (!in)
+        return false;
+    describe(in, b);
+    in->x = b->values[0] =
+        build_input_buffer(b, cuda_count(b, 0) * cuda_type_size(b->device->storage), err);
+    in->labels = in->x ? build_input_buffer(b, (size_t)b->rows, err) : NULL;
+    b->plan->labels = in->labels;
+    return in->labels && build_step(b, NULL, run_input, in, err);
+}

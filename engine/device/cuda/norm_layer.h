@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_NORM_LAYER_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_NORM_LAYER_H
+
+#include "engine/device/cuda/plan.h"
+
+/* BatchNorm, with the addition and ReLU behind it where the fuse pass joined them. */
+
+struct norm_scratch {
+    struct buffer *own, *all; /* f64, 2 x channels: of this device, of all */
+    struct buffer *pieces;    /* partial sums */
+};
+
+struct norm {
+    struct tensor_shape shape;
+    bool relu, sync, wants_dx;
+    int slot; /* of the count of numbers per channel, in the pass */
+    struct norm_params params;
+    struct norm_gradients gradients;
+    struct buffer *stats; /* NORM_ARRAYS x channels, from forward to backward */
+    struct norm_scratch forward, backward;
+    struct value_sums made; /* by the convolution in front; NULL: none */
+    double *host;           /* pinned: sums on their way to the other devices */
+    /* values; in a plan of 0 rows NULL */
+    struct buffer *x, *other, *y;
+    struct buffer *dy, *dy2, *g, *dx;
+};
+
+enum { NORM_MEAN, NORM_ISTD, NORM_SCALE, NORM_SHIFT, NORM_A, NORM_B, NORM_C, NORM_ARRAYS };
+
+/* norm_run.c */
+bool norm_run_forward(struct plan *plan, void *layer, struct error *err);
+bool norm_run_evaluation(struct plan *plan, void *layer, struct error *err);
+bool norm_run_backward(struct plan *plan, void *layer, struct error *err);
+
+#endif

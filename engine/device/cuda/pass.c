@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/device/cuda/plan.h"
+
+/* The block's beginning. */
+struct head {
+    double global_rows;
+    struct dropout_pass dropout;
+};
+
+static size_t take(size_t *at, size_t bytes)
+{
+    const size_t start = (*at + 15) / 16 * 16;
+    *at = start + bytes;
+    return start;
+}
+
+static float setting(const float *list, int count, int channel, float none)
+{
+    return count == 0 ? none : list[count == 1 ? 0 : channel];
+}
+
+/* x = pixel * scale + shift, per channel. */
+static void fill_scaling(struct pass *pass, const struct net *net)
+{
+    float *scale = (float *)(pass->host + pass->scale_at);
+    float *shift = (float *)(pass->host + pass->shift_at);
+    for (int c = 0; c < net->input.c; c++) {
+        double mean = (double)setting(net->mean, net->mean_count, c, 0);
+        double std = (double)setting(net->std, net->std_count, c, 1);
+        scale[c] = (float)(1 / (255 * std));
+        shift[c] = (float)(-mean / std);
+    }
+}
+
+bool pass_make(struct builder *b, struct error *err)
+{
+    struct pass *pass = &b->plan->pass;
+    const struct net *net = b->graph->net;
+    const size_t channels = (size_t)net->input.c * sizeof(float);
+    size_t at = sizeof(struct head);
+    pass->norm_capacity = b->graph->node_count;
+    pass->norms_at = take(&at, (size_t)pass->norm_capacity * sizeof(double));
+    pass->scale_at = take(&at, channels);
+    pass->shift_at = take(&at, channels);
+    pass->index_at = take(&at, (size_t)b->rows * sizeof(uint32_t));
+    pass->bytes = (at + 15) / 16 * 16;
+    pass->pixels = calloc((size_t)pass->norm_capacity + 1, sizeof *pass->pixels);
+    pass->shared = calloc((size_t)pass->norm_capacity + 1, sizeof *pass->shared);
+    if (!pass->pixels || !pass->shared)
+        return error_memory(err, "a plan");
+    if (!cuda_check(cudaMallocHost((void **)&pass->host, pass->bytes + sizeof(struct loss_result)),
+                    "pinned memory", err))
+        return false;
+    memset(pass->host, 0, pass->bytes + sizeof(struct loss_result));
+    fill_scaling(pass, net);
+    pass->block = build_input_buffer(b, pass->bytes, err);
+    pass->result = pass->block ? build_input_buffer(b, sizeof(struct loss_result), err) : NULL;
+    return pass->result != NULL;
+}
+
+void pass_free(struct pass *pass)
+{
+    if (pass->host)
+        cudaFreeHost(pass->host);
+    free(pass->pixels);
+    free(pass->shared);
+}
+
+int pass_add_norm(struct pass *pass, double pixels, bool shared)
+{
+    pass->pixels[pass->norm_count] = pixels;
+    pass->shared[pass->norm_count] = shared;
+    return pass->norm_count++;
+}
+
+static void *place(const struct pass *pass, size_t at)
+{
+    return (char *)pass->block->data + at;
+}
+
+const double *pass_elements(const struct pass *pass, int norm)
+{
+    return (const double *)place(pass, pass->norms_at) + norm;
+}
+
+const double *pass_global_rows(const struct pass *pass)
+{
+    return place(pass, offsetof(struct head, global_rows));
+}
+
+const struct dropout_pass *pass_dropout(const struct pass *pass)
+{
+    return place(pass, offsetof(struct head, dropout));
+}
+
+const float *pass_scale(const struct pass *pass)
+{
+    return place(pass, pass->scale_at);
+}
+
+const float *pass_shift(const struct pass *pass)
+{
+    return place(pass, pass->shift_at);
+}
+
+const uint32_t *pass_index(const struct pass *pass)
+{
+    return place(pass, pass->index_at);
+}
+
+struct loss_result *pass_result(const struct pass *pass)
+{
+    return pass->result->data;
+}
+
+bool pass_send(struct plan *plan, const struct batch *batch, struct error *err)
+{
+    struct pass *pass = &plan->pass;
+    struct head *head = (struct head *)pass->host;
+    double *elements = (double *)(pass->host + pass->norms_at);
+    head->global_rows = (double)batch->global_rows;
+    head->dropout = (struct dropout_pass){
+        .key = {(uint32_t)batch->seed, (uint32_t)(batch->seed >> 32)}, .epoch = batch->epoch};
+    for (int i = 0; i < pass->norm_count; i++)
+        elements[i] =
+            pass->pixels[i] * (double)(pass->shared[i] ? batch->global_rows : (long)batch->rows);
+    if (batch->rows > 0)
+        memcpy(pass->host + pass->index_at, batch->index, (size_t)batch->rows * sizeof(uint32_t));
+    return cuda_check(cudaMemcpyAsync(pass->block->data, pass->host, pass->bytes,
+                                      cudaMemcpyHostToDevice, plan->device->stream),
+                      "copying to the device", err);
+}
+
+bool pass_fetch(struct plan *plan, struct error *err)
+{
+    struct pass *pass = &plan->pass;
+    return cuda_check(cudaMemcpyAsync(pass->host + pass->bytes, pass->result->data,
+                                      sizeof(struct loss_result), cudaMemcpyDeviceToHost,
+                                      plan->device->stream),
+                      "copying from the device", err);
+}
+
+struct batch_result pass_take(const struct pass *pass)
+{
+    const struct loss_result *result = (const struct loss_result *)(pass->host + pass->bytes);
+    return (struct batch_result){.loss_sum = result->loss_sum, .correct = (long)result->correct};
+}

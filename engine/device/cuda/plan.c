@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/device/cuda/resident.h"
+#include "engine/device/cuda/transfer.h"
+
+static const struct layer_kind *layer_of(enum net_kind kind)
+{
+    switch (kind) {
+    case NET_CONV:
+        return &cuda_layer_conv;
+    case NET_BATCHNORM:
+        return &cuda_layer_norm;
+    case NET_RELU:
+    case NET_SIGMOID:
+    case NET_TANH:
+        return &cuda_layer_activation;
+    case NET_MAXPOOL:
+    case NET_AVGPOOL:
+        return &cuda_layer_pool;
+    case NET_GLOBAL_AVGPOOL:
+        return &cuda_layer_global_pool;
+    case NET_LINEAR:
+        return &cuda_layer_linear;
+    case NET_FLATTEN:
+        return &cuda_layer_flatten;
+    case NET_ADD:
+        return &cuda_layer_add;
+    case NET_DROPOUT:
+        return &cuda_layer_dropout;
+    }
+    return NULL;
+}
+
+static bool run_addition(struct plan *plan, void *layer, struct error *err)
+{
+    const struct addition *add = layer;
+    return cuda_kernel(kernel_add(plan->device->stream, plan->device->storage, add->count,
+                                  add->left->data, add->right->data, false, add->sum->data),
+                       err);
+}
+
+/* Plans run one at a time, so they share one workspace, as large as the largest needs. */
+static bool grow_workspace(struct device *device, size_t bytes, struct error *err)
+{
+    if (bytes <= device->workspace_size)
+        return true;
+    if (!cuda_wait(device, device->stream, "the last pass", err))
+        return false;
+    cudaFree(device->workspace);
+    device->workspace = NULL;
+    device->workspace_size = 0;
+    device->workspace_moves++;
+    if (!cuda_memory_create(device, bytes, "activations and scratch", &device->workspace, err))
+        return false;
+    device->workspace_size = bytes;
+    return true;
+}
+
+static bool build(struct plan *plan, struct error *err)
+{
+    const struct graph *graph = &plan->replica->graph;
+    const struct build_backend backend = {.number_size = cuda_type_size(plan->device->storage),
+                                          .layer_of = layer_of,
+                                          .begin = pass_make,
+                                          .input = cuda_build_input,
+                                          .loss = cuda_build_loss,
+                                          .run_addition = run_addition};
+    const size_t params = (size_t)graph->net->param_count;
+    plan->sums = calloc((size_t)graph->value_count, sizeof *plan->sums);
+    plan->done = malloc((params + 1) * sizeof *plan->done);
+    if (!plan->sums || !plan->done)
+        return error_memory(err, "a plan");
+    for (size_t i = 0; i < params; i++)
+        plan->done[i] = -1;
+    return plan_core_build(&plan->core, plan, plan->device, graph, &backend, err) &&
+           cuda_pieces_make(plan, err) &&
+           grow_workspace(plan->device, plan_core_bytes(&plan->core), err);
+}
+
+bool cuda_plan_create(struct device *device, struct replica *replica,
+                      const struct plan_request *request, struct plan **out, struct error *err)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return error_memory(err, "a plan");
+    plan->device = device;
+    plan->replica = (struct cuda_replica *)replica;
+    plan->core.request = *request;
+    plan->captures = !(request->mode == PLAN_TRAIN && request->sync_bn);
+    if (!build(plan, err)) {
+        cuda_plan_destroy(device, plan);
+        return error_prefix(err, "%s", device->name);
+    }
+    *out = plan;
+    return true;
+}
+
+void cuda_plan_destroy(struct device *device, struct plan *plan)
+{
+    (void)device;
+    if (!plan)
+        return;
+    cuda_pieces_free(plan);
+    plan_core_free(&plan->core);
+    pass_free(&plan->pass);
+    free(plan->sums);
+    free(plan->done);
+    free(plan);
+}
+
+void cuda_plan_memory(const struct plan *plan, struct plan_memory *out)
+{
+    plan_core_memory(&plan->core, out);
+}
+
+const char *cuda_plan_note(const struct plan *plan)
+{
+    return plan->note;
+}
+
+/* Addresses of the plan's buffers, when the workspace has moved since the last pass. */
+static void bind_memory(struct device *device, struct plan *plan)
+{
+    if (plan->core.bound && plan->core.workspace_moves == device->workspace_moves)
+        return;
+    cuda_pieces_forget(plan);
+    plan_core_bind(&plan->core, device->workspace);
+    plan->core.bound = true;
+    plan->core.workspace_moves = device->workspace_moves;
+}
+
+static bool clear_gradients(struct plan *plan, struct error *err)
+{
+    const struct replica *replica = &plan->replica->base;
+    return cuda_check(
+        cudaMemsetAsync(replica->grads, 0, replica->count * sizeof(float), plan->device->stream),
+        "clearing gradients", err);
+}
+
+/* Queue the pass and see it to its end. */
+static bool run_pass(struct device *device, struct plan *plan, const struct batch *batch,
+                     struct error *err)
+{
+    const bool empty = plan->core.request.rows == 0;
+    if (!(pass_send(plan, batch, err) &&
+          (!(empty && plan->core.request.mode == PLAN_TRAIN) || clear_gradients(plan, err))))
+        return error_prefix(err, "%s", device->name);
+    if (!cuda_pieces_run(plan, err))
+        return false;
+    return ((empty || pass_fetch(plan, err)) && resident_stage_ahead(device, batch, err) &&
+            cuda_wait(device, device->stream, "a pass", err)) ||
+           error_prefix(err, "%s", device->name);
+}
+
+bool cuda_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
+                   struct batch_result *result, struct error *err)
+{
+    if (batch->rows != plan->core.request.rows)
+        return error_set(err, ERROR_FAILED, "%s: %d rows given to a plan for %d", device->name,
+                         batch->rows, plan->core.request.rows);
+    if (device->workspace_size < plan_core_bytes(&plan->core))
+        return error_set(err, ERROR_FAILED, "%s: no memory for the plan", device->name);
+    bind_memory(device, plan);
+    plan->core.batch = batch;
+    bool ok = run_pass(device, plan, batch, err);
+    plan->core.batch = NULL;
+    *result = ok && batch->rows > 0 ? pass_take(&plan->pass) : (struct batch_result){0};
+    return ok;
+}
+
+bool cuda_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)
+{
+    const size_t classes = (size_t)plan->replica->base.net->classes;
+    const size_t rows = (size_t)plan->core.request.rows, row = plan->core.logits_row;
+    if (rows == 0)
+        return true;
+    if (!plan->core.bound)
+        return error_set(err, ERROR_FAILED, "%s: logits asked for before a pass", device->name);
+    float *all = malloc(rows * row * sizeof *all);
+    if (!all)
+        return error_memory(err, "logits");
+    bool ok =
+        cuda_read(device, all, plan->core.logits->data, rows * row * sizeof *all, "logits", err) ||
+        error_prefix(err, "%s", device->name);
+    for (size_t n = 0; ok && n < rows; n++)
+        memcpy(logits + n * classes, all + n * row, classes * sizeof *logits);
+    free(all);
+    return ok;
+}

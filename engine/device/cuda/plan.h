@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PLAN_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_PLAN_H
+
+#include "engine/device/builder.h"
+#include "engine/device/cuda/conv_plan.h"
+#include "engine/device/cuda/cuda.h"
+#include "engine/device/cuda/matmul.h"
+#include "engine/device/cuda/pass.h"
+#include "engine/device/cuda/replica.h"
+
+/*
+ * A pass on a GPU: its steps queue kernels and library calls on the device's stream. What they read
+ * that differs from pass to pass lies in device memory (pass.h), so that the steps behind the input
+ * can be captured once, as CUDA graphs, and started as a whole from then on.
+ */
+
+/* Steps that run without the host, up to where a gradient bucket is complete. */
+struct piece {
+    int begin, end;        /* steps */
+    int bucket_end;        /* buckets before this one are complete behind it */
+    cudaGraphExec_t graph; /* NULL: not captured */
+};
+
+/* Sums that a convolution makes of its result along the way, f32, a number per channel. */
+struct value_sums {
+    struct buffer *sums, *squares;
+};
+
+struct plan {
+    struct plan_core core;
+    struct device *device;
+    struct cuda_replica *replica;
+    struct pass pass;
+    struct value_sums *sums; /* per value of the graph */
+    int *done;               /* per parameter: the step that completes its gradient; -1: none */
+    struct buffer *labels;   /* of the rows */
+    bool wide_logits;        /* the last layer makes them in f32 whatever the storage type */
+    struct piece *pieces;
+    int piece_count;
+    bool captures; /* whether pieces are to be captured; false once that failed, too */
+    bool warm;     /* has run eagerly, so that libraries have loaded what they need */
+    char note[200];
+};
+
+/* Steps. */
+extern const struct layer_kind cuda_layer_conv, cuda_layer_norm, cuda_layer_activation,
+    cuda_layer_pool, cuda_layer_global_pool, cuda_layer_linear, cuda_layer_flatten, cuda_layer_add,
+    cuda_layer_dropout;
+
+bool cuda_build_input(struct builder *b, struct error *err);
+bool cuda_build_loss(struct builder *b, struct error *err);
+
+/* What most steps need. */
+struct tensor_shape cuda_shape(const struct builder *b, int value);
+/* Numbers of a value over all rows. */
+size_t cuda_count(const struct builder *b, int value);
+/* ERROR_FAILED unless a kernel was started. */
+bool cuda_kernel(cudaError_t status, struct error *err);
+
+/* Addresses of a parameter's numbers; NULL for NET_NONE. Weights are of the storage type. The step
+ * being built is the one that completes the gradients asked for. */
+float *cuda_param(const struct builder *b, int param);
+const void *cuda_weights(const struct builder *b, int param);
+float *cuda_grads(struct builder *b, int param);
+
+/* Bytes that one library call may work in. */
+#define CUDA_WORKSPACE_LIMIT ((size_t)256 << 20)
+
+/* The best plan of a convolution on the plan's device; notes when the choice cannot be kept. */
+bool cuda_conv_plan(struct plan *plan, const struct conv_request *request, struct conv_plan **out,
+                    struct error *err);
+
+/* pieces.c: cut the plan's steps where buckets end. */
+bool cuda_pieces_make(struct plan *plan, struct error *err);
+void cuda_pieces_forget(struct plan *plan); /* the captured graphs: addresses have changed */
+void cuda_pieces_free(struct plan *plan);
+/* Queue all steps, and tell of each bucket behind the last step that writes to it. */
+bool cuda_pieces_run(struct plan *plan, struct error *err);
+
+/* What goes on all the same, but slower: choices of algorithms that cannot be kept for the next
+ * time, passes that are not started as graphs. "": nothing. */
+const char *cuda_plan_note(const struct plan *plan);
+
+#endif

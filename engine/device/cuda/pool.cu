@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "engine/device/cuda/each.h"
+#include "engine/device/cuda/window_math.h"
+
+/*
+ * Max and average pooling. A thread makes 8 channels of one pixel: of the output going forward; of
+ * the input going backward, where it gathers from all windows that cover the pixel, in their order,
+ * so that nothing has to be added atomically.
+ */
+
+struct pool_place {
+    uint32_t group;
+    int row, y, x;
+};
+
+/* Where pack i lies. Tensors have fewer than 2^32 packs. */
+static __device__ struct pool_place place_of(size_t i, const struct tensor_shape &shape)
+{
+    const uint32_t groups = (uint32_t)shape.channels / PACK;
+    const uint32_t position = (uint32_t)i / groups, line = position / (uint32_t)shape.w;
+    struct pool_place p;
+    p.group = (uint32_t)i % groups;
+    p.x = (int)(position % (uint32_t)shape.w);
+    p.y = (int)(line % (uint32_t)shape.h);
+    p.row = (int)(line / (uint32_t)shape.h);
+    return p;
+}
+
+/* The pack of the same row and channels at (y, x) of a tensor. */
+static __device__ size_t pack_at(const struct tensor_shape &shape, const struct pool_place &p,
+                                 int y, int x)
+{
+    const size_t position = ((size_t)p.row * shape.h + y) * shape.w + x;
+    return position * ((uint32_t)shape.channels / PACK) + p.group;
+}
+
+static __device__ struct span inputs_y(const struct pool_args &a, int y)
+{
+    return window_inputs(y, a.kernel_h, a.stride_h, a.pad_h, a.x.h);
+}
+
+static __device__ struct span inputs_x(const struct pool_args &a, int x)
+{
+    return window_inputs(x, a.kernel_w, a.stride_w, a.pad_w, a.x.w);
+}
+
+static __device__ struct span outputs_y(const struct pool_args &a, int y)
+{
+    return window_outputs(y, a.kernel_h, a.stride_h, a.pad_h, a.y.h);
+}
+
+static __device__ struct span outputs_x(const struct pool_args &a, int x)
+{
+    return window_outputs(x, a.kernel_w, a.stride_w, a.pad_w, a.y.w);
+}
+
+/* What a window's tap at input (y, x) is called in `winners`. */
+static __device__ uint32_t tap_at(const struct pool_args &a, int oy, int ox, int y, int x)
+{
+    return (uint32_t)((y - (oy * a.stride_h - a.pad_h)) * a.kernel_w + x -
+                      (ox * a.stride_w - a.pad_w));
+}
+
+static __device__ void store_winners(uint8_t *winners, size_t i, const uint32_t winner[PACK])
+{
+    uint2 bytes = make_uint2(0, 0);
+    for (int k = 0; k < 4; k++) {
+        bytes.x |= winner[k] << (8 * k);
+        bytes.y |= winner[4 + k] << (8 * k);
+    }
+    reinterpret_cast<uint2 *>(winners)[i] = bytes;
+}
+
+template <typename T> struct pool_work {
+    typedef each_nothing constants;
+    typedef each_nothing loaded;
+    enum { bytes = 64 }; /* one at a time: each has several loads of its own */
+    struct pool_args args;
+
+    __device__ constants prepare(uint32_t) const
+    {
+        return constants();
+    }
+    __device__ loaded load(size_t) const
+    {
+        return loaded();
+    }
+};
+
+/* The first of equal numbers wins; a NaN wins against all. */
+template <typename T> struct maxpool_work : pool_work<T> {
+    const T *x;
+    T *y;
+    uint8_t *winners;
+
+    __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
+    {
+        const struct pool_args &a = this->args;
+        const struct pool_place p = place_of(i, a.y);
+        const struct span across = inputs_x(a, p.x), down = inputs_y(a, p.y);
+        float best[PACK], v[PACK];
+        uint32_t winner[PACK];
+        for (int k = 0; k < PACK; k++) {
+            best[k] = -INFINITY;
+            winner[k] = tap_at(a, p.y, p.x, down.first, across.first);
+        }
+        for (int iy = down.first; iy < down.end; iy++) {
+            for (int ix = across.first; ix < across.end; ix++) {
+                const uint32_t tap = tap_at(a, p.y, p.x, iy, ix);
+                pack_numbers(pack_load(x, pack_at(a.x, p, iy, ix)), v);
+                for (int k = 0; k < PACK; k++) {
+                    const bool wins = v[k] > best[k] || v[k] != v[k];
+                    best[k] = wins ? v[k] : best[k];
+                    winner[k] = wins ? tap : winner[k];
+                }
+            }
+        }
+        pack_store(y, i, best);
+        if (winners)
+            store_winners(winners, i, winner);
+    }
+};
+
+template <typename T> struct maxpool_backward_work : pool_work<T> {
+    const T *dy;
+    const uint8_t *winners;
+    T *dx;
+
+    __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
+    {
+        const struct pool_args &a = this->args;
+        const struct pool_place p = place_of(i, a.x);
+        const struct span across = outputs_x(a, p.x), down = outputs_y(a, p.y);
+        float sum[PACK] = {}, v[PACK];
+        for (int oy = down.first; oy < down.end; oy++) {
+            for (int ox = across.first; ox < across.end; ox++) {
+                const uint32_t tap = tap_at(a, oy, ox, p.y, p.x);
+                const size_t at = pack_at(a.y, p, oy, ox);
+                const uint2 won = reinterpret_cast<const uint2 *>(winners)[at];
+                pack_numbers(pack_load(dy, at), v);
+                for (int k = 0; k < PACK; k++)
+                    if (((k < 4 ? won.x : won.y) >> (8 * (k % 4)) & 255) == tap)
+                        sum[k] += v[k];
+            }
+        }
+        pack_store(dx, i, sum);
+    }
+};
+
+template <typename T> struct avgpool_work : pool_work<T> {
+    const T *x;
+    T *y;
+
+    __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
+    {
+        const struct pool_args &a = this->args;
+        const struct pool_place p = place_of(i, a.y);
+        const struct span across = inputs_x(a, p.x), down = inputs_y(a, p.y);
+        float sum[PACK] = {}, v[PACK];
+        for (int iy = down.first; iy < down.end; iy++) {
+            for (int ix = across.first; ix < across.end; ix++) {
+                pack_numbers(pack_load(x, pack_at(a.x, p, iy, ix)), v);
+                for (int k = 0; k < PACK; k++)
+                    sum[k] += v[k];
+            }
+        }
+        for (int k = 0; k < PACK; k++)
+            sum[k] /= (float)(a.kernel_h * a.kernel_w);
+        pack_store(y, i, sum);
+    }
+};
+
+template <typename T> struct avgpool_backward_work : pool_work<T> {
+    const T *dy;
+    T *dx;
+
+    __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
+    {
+        const struct pool_args &a = this->args;
+        const struct pool_place p = place_of(i, a.x);
+        const struct span across = outputs_x(a, p.x), down = outputs_y(a, p.y);
+        float sum[PACK] = {}, v[PACK];
+        for (int oy = down.first; oy < down.end; oy++) {
+            for (int ox = across.first; ox < across.end; ox++) {
+                pack_numbers(pack_load(dy, pack_at(a.y, p, oy, ox)), v);
+                for (int k = 0; k < PACK; k++)
+                    sum[k] += v[k];
+            }
+        }
+        for (int k = 0; k < PACK; k++)
+            sum[k] /= (float)(a.kernel_h * a.kernel_w);
+        pack_store(dx, i, sum);
+    }
+};
+
+template <typename T>
+static cudaError_t maxpool(cudaStream_t s, const struct pool_args *args, const void *x, void *y,
+                           uint8_t *winners)
+{
+    maxpool_work<T> work;
+    work.args = *args;
+    work.x = (const T *)x;
+    work.y = (T *)y;
+    work.winners = winners;
+    return each_of_tensor(s, work, args->y);
+}
+
+template <typename T>
+static cudaError_t maxpool_backward(cudaStream_t s, const struct pool_args *args, const void *dy,
+                                    const uint8_t *winners, void *dx)
+{
+    maxpool_backward_work<T> work;
+    work.args = *args;
+    work.dy = (const T *)dy;
+    work.winners = winners;
+    work.dx = (T *)dx;
+    return each_of_tensor(s, work, args->x);
+}
+
+template <typename T>
+static cudaError_t avgpool(cudaStream_t s, const struct pool_args *args, const void *x, void *y)
+{
+    avgpool_work<T> work;
+    work.args = *args;
+    work.x = (const T *)x;
+    work.y = (T *)y;
+    return each_of_tensor(s, work, args->y);
+}
+
+template <typename T>
+static cudaError_t avgpool_backward(cudaStream_t s, const struct pool_args *args, const void *dy,
+                                    void *dx)
+{
+    avgpool_backward_work<T> work;
+    work.args = *args;
+    work.dy = (const T *)dy;
+    work.dx = (T *)dx;
+    return each_of_tensor(s, work, args->x);
+}
+
+extern "C" cudaError_t kernel_maxpool(cudaStream_t s, enum cuda_type type,
+                                      const struct pool_args *args, const void *x, void *y,
+                                      uint8_t *winners)
+{
+    return type == CUDA_BF16 ? maxpool<uint16_t>(s, args, x, y, winners)
+                             : maxpool<float>(s, args, x, y, winners);
+}
+
+extern "C" cudaError_t kernel_maxpool_backward(cudaStream_t s, enum cuda_type type,
+                                               const struct pool_args *args, const void *dy,
+                                               const uint8_t *winners, void *dx)
+{
+    return type == CUDA_BF16 ? maxpool_backward<uint16_t>(s, args, dy, winners, dx)
+                             : maxpool_backward<float>(s, args, dy, winners, dx);
+}
+
+extern "C" cudaError_t kernel_avgpool(cudaStream_t s, enum cuda_type type,
+                                      const struct pool_args *args, const void *x, void *y)
+{
+    return type == CUDA_BF16 ? avgpool<uint16_t>(s, args, x, y) : avgpool<float>(s, args, x, y);
+}
+
+extern "C" cudaError_t kernel_avgpool_backward(cudaStream_t s, enum cuda_type type,
+                                               const struct pool_args *args, const void *dy,
+                                               void *dx)
+{
+    return type == CUDA_BF16 ? avgpool_backward<uint16_t>(s, args, dy, dx)
+                             : avgpool_backward<float>(s, args, dy, dx);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/replica.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/device/cuda/transfer.h"
+
+/* Params, grads, momentum, state, and the bf16 copies: one allocation, zeroed. */
+static bool allocate(struct device *device, struct cuda_replica *r,
+                     const struct replica_sizes *sizes, struct error *err)
+{
+    const size_t arenas = (3 * sizes->trained + sizes->state) * sizeof(float);
+    const size_t copies = device->storage == CUDA_BF16 ? sizes->trained * sizeof(uint16_t) : 0;
+    const size_t rates = (size_t)RATES * RATES_SLOTS * sizeof(float);
+    char *memory;
+    if (!cuda_memory_create(device, arenas + copies + rates, "parameters and gradients", &r->memory,
+                            err) ||
+        !cuda_check(cudaMemsetAsync(r->memory, 0, arenas + copies + rates, device->stream),
+                    "clearing memory", err) ||
+        !cuda_check(cudaMallocHost((void **)&r->host_rates, rates), "pinned memory", err))
+        return false;
+    memory = r->memory;
+    r->base.count = sizes->trained;
+    r->base.state_count = sizes->state;
+    r->base.params = (float *)memory;
+    r->base.grads = r->base.params + sizes->trained;
+    r->base.momentum = r->base.grads + sizes->trained;
+    r->base.state = r->base.momentum + sizes->trained;
+    r->rates = r->base.state + sizes->state;
+    if (copies > 0)
+        r->copies = (uint16_t *)(r->rates + (size_t)RATES * RATES_SLOTS);
+    return cuda_wait(device, device->stream, "clearing memory", err);
+}
+
+bool cuda_replica_create(struct device *device, const struct net *net, struct replica **out,
+                         struct error *err)
+{
+    struct cuda_replica *r = calloc(1, sizeof *r);
+    struct replica_sizes sizes;
+    if (!r)
+        return error_memory(err, "a replica");
+    r->base.net = net;
+    if (!graph_build(net, LAYOUT_CHANNELS_LAST, cuda_padded(1), &r->graph, err) ||
+        !cuda_replica_lay_out(r, &sizes, err) || !allocate(device, r, &sizes, err)) {
+        cuda_replica_destroy(device, &r->base);
+        return error_prefix(err, "%s", device->name);
+    }
+    *out = &r->base;
+    return true;
+}
+
+void cuda_replica_destroy(struct device *device, struct replica *replica)
+{
+    struct cuda_replica *r = (struct cuda_replica *)replica;
+    (void)device;
+    if (!r)
+        return;
+    free(r->places);
+    graph_free(&r->graph);
+    if (r->memory)
+        cudaFree(r->memory);
+    if (r->host_rates)
+        cudaFreeHost(r->host_rates);
+    free(r);
+}
+
+static void move_filter(const struct place *p, float *stored, float *canonical, bool import)
+{
+    for (size_t o = 0; o < p->out; o++) {
+        for (size_t c = 0; c < p->channels; c++) {
+            for (size_t t = 0; t < p->taps; t++) {
+                float *a = &stored[o * p->row + t * p->stride + c];
+                float *v = &canonical[(o * p->channels + c) * p->taps + t];
+                if (import)
+                    *a = *v;
+                else
+                    *v = *a;
+            }
+        }
+    }
+}
+
+/* One parameter between a host copy of its arena and canonical order. */
+static void move_param(const struct cuda_replica *r, int index, float *arena, float *values,
+                       bool import)
+{
+    const struct net_param *param = &r->base.net->params[index];
+    const struct place *place = &r->places[index];
+    float *stored = arena + place->offset, *canonical = values + param->offset;
+    if (place->kind == PLACE_FILTER)
+        move_filter(place, stored, canonical, import);
+    else if (import)
+        memcpy(stored, canonical, param->count * sizeof(float));
+    else
+        memcpy(canonical, stored, param->count * sizeof(float));
+}
+
+static float *arena_of(const struct replica *replica, enum replica_arena arena)
+{
+    switch (arena) {
+    case ARENA_PARAMS:
+        return replica->params;
+    case ARENA_GRADS:
+        return replica->grads;
+    case ARENA_MOMENTUM:
+        return replica->momentum;
+    case ARENA_STATE:
+        break;
+    }
+    return replica->state;
+}
+
+static size_t arena_count(const struct replica *replica, enum replica_arena arena)
+{
+    return arena == ARENA_STATE ? replica->state_count : replica->count;
+}
+
+/* A whole arena by way of host memory: all parameters that lie in it, zeros between them. */
+static bool move_arena(struct device *device, struct replica *replica, enum replica_arena arena,
+                       float *values, bool import, struct error *err)
+{
+    const struct cuda_replica *r = (const struct cuda_replica *)replica;
+    const size_t count = arena_count(replica, arena);
+    float *host = calloc(count + 1, sizeof *host);
+    if (!host)
+        return error_memory(err, "a copy of the parameters");
+    bool ok = import || cuda_arena_read(device, replica, arena, 0, count, host, err);
+    for (int i = 0; ok && i < replica->net->param_count; i++)
+        if ((r->places[i].kind == PLACE_STATE) == (arena == ARENA_STATE))
+            move_param(r, i, host, values, import);
+    if (ok && import)
+        ok = cuda_arena_write(device, replica, arena, 0, count, host, err);
+    free(host);
+    return ok;
+}
+
+/* The two directions share their code; what is const in one is only read there. */
+#define UNCONST(type, pointer) ((type *)(uintptr_t)(pointer))
+
+bool cuda_replica_import(struct device *device, struct replica *replica,
+                         const struct weights *weights, struct error *err)
+{
+    return move_arena(device, replica, ARENA_PARAMS, weights->values, true, err) &&
+           move_arena(device, replica, ARENA_STATE, weights->values, true, err);
+}
+
+bool cuda_replica_export(struct device *device, const struct replica *replica,
+                         struct weights *weights, struct error *err)
+{
+    struct replica *r = UNCONST(struct replica, replica);
+    return move_arena(device, r, ARENA_PARAMS, weights->values, false, err) &&
+           move_arena(device, r, ARENA_STATE, weights->values, false, err);
+}
+
+bool cuda_values_export(struct device *device, const struct replica *replica,
+                        enum replica_arena arena, float *values, struct error *err)
+{
+    return move_arena(device, UNCONST(struct replica, replica), arena, values, false, err);
+}
+
+bool cuda_values_import(struct device *device, struct replica *replica, enum replica_arena arena,
+                        const float *values, struct error *err)
+{
+    return move_arena(device, replica, arena, UNCONST(float, values), true, err);
+}
+
+static bool check_piece(const struct device *device, const struct replica *replica,
+                        enum replica_arena arena, size_t begin, size_t end, struct error *err)
+{
+    const size_t count = arena_count(replica, arena);
+    return (begin <= end && end <= count) ||
+           error_set(err, ERROR_FAILED, "%s: numbers %zu to %zu asked for of %zu", device->name,
+                     begin, end, count);
+}
+
+bool cuda_arena_read(struct device *device, const struct replica *replica, enum replica_arena arena,
+                     size_t begin, size_t end, float *host, struct error *err)
+{
+    if (!check_piece(device, replica, arena, begin, end, err))
+        return false;
+    return cuda_read(device, host, arena_of(replica, arena) + begin, (end - begin) * sizeof *host,
+                     "reading parameters", err) ||
+           error_prefix(err, "%s", device->name);
+}
+
+/* Queue what depends on params[begin..end): the bf16 copies that products read. */
+static bool renew_copies(struct device *device, const struct replica *replica, size_t begin,
+                         size_t end, struct error *err)
+{
+    const struct cuda_replica *r = (const struct cuda_replica *)replica;
+    /* In whole groups of eight, as the kernel wants: the neighbours are copied as they are. */
+    const size_t from = begin / 8 * 8, to = (end + 7) / 8 * 8;
+    if (!r->copies || begin == end)
+        return true;
+    return cuda_check(kernel_convert(device->stream, CUDA_F32, replica->params + from, CUDA_BF16,
+                                     r->copies + from, to - from),
+                      "copying parameters", err) ||
+           error_prefix(err, "%s", device->name);
+}
+
+bool cuda_arena_write(struct device *device, struct replica *replica, enum replica_arena arena,
+                      size_t begin, size_t end, const float *host, struct error *err)
+{
+    if (!check_piece(device, replica, arena, begin, end, err))
+        return false;
+    if (!cuda_write(device, arena_of(replica, arena) + begin, host, (end - begin) * sizeof *host,
+                    "writing parameters", err))
+        return error_prefix(err, "%s", device->name);
+    return arena != ARENA_PARAMS || renew_copies(device, replica, begin, end, err);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_RESIDENT_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_RESIDENT_H
+
+#include "engine/device/cuda/cuda.h"
+
+/*
+ * Rows in the device's memory. A data set that fits is kept there whole, from its first use until
+ * the device is closed; of others the rows of a batch are gathered into pinned memory and copied,
+ * those of the next batch while the device computes (batch.next_index).
+ */
+struct rows_place {
+    /* device memory; of pixels and numbers exactly one */
+    const uint8_t *pixels;
+    const float *numbers;
+    const uint8_t *labels;
+    bool gathered; /* just the batch's rows, in its order; else the whole data set */
+};
+
+/* Where the rows of `batch` are; work queued on the device's stream may read them. */
+bool resident_find(struct device *device, const struct batch *batch, struct rows_place *out,
+                   struct error *err);
+/* Bring the rows that batch->next_index names, if they are not there already. To be called when
+ * the pass over `batch` has been queued. */
+bool resident_stage_ahead(struct device *device, const struct batch *batch, struct error *err);
+
+#endif
