@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/builder.h"
+
+#include <stdlib.h>
+
+struct buffer *build_buffer(struct builder *b, size_t bytes, struct error *err)
+{
+    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_PLANNED, bytes);
+    if (!buffer)
+        error_memory(err, "a plan's buffers");
+    return buffer;
+}
+
+struct buffer *build_scratch(struct builder *b, size_t bytes, struct error *err)
+{
+    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_SCRATCH, bytes);
+    if (!buffer) {
+        error_memory(err, "a plan's buffers");
+        return NULL;
+    }
+    buffer->offset = b->scratch;
+    b->scratch += buffer->size;
+    return buffer;
+}
+
+struct buffer *build_input_buffer(struct builder *b, size_t bytes, struct error *err)
+{
+    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_INPUT, bytes);
+    if (!buffer) {
+        error_memory(err, "a plan's buffers");
+        return NULL;
+    }
+    buffer->offset = b->core->input_bytes;
+    b->core->input_bytes += buffer->size;
+    return buffer;
+}
+
+struct buffer *build_fixed(struct builder *b, void *data, struct error *err)
+{
+    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_FIXED, 0);
+    if (!buffer) {
+        error_memory(err, "a plan's buffers");
+        return NULL;
+    }
+    buffer->data = data;
+    return buffer;
+}
+
+void build_use(struct builder *b, struct buffer *buffer)
+{
+    buffer_use(buffer, b->time);
+}
+
+static size_t value_bytes(const struct builder *b, int value)
+{
+    return (size_t)b->rows * value_row(&b->graph->values[value]) * b->backend->number_size;
+}
+
+struct buffer *build_value(struct builder *b, int value, struct error *err)
+{
+    if (!b->values[value])
+        b->values[value] = build_buffer(b, value_bytes(b, value), err);
+    if (b->values[value])
+        build_use(b, b->values[value]);
+    return b->values[value];
+}
+
+void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err)
+{
+    struct plan_core *plan = b->core;
+    if (plan->owned_count == plan->owned_capacity) {
+        int capacity = plan->owned_capacity ? 2 * plan->owned_capacity : 64;
+        struct owned *list = realloc(plan->owned, (size_t)capacity * sizeof *list);
+        if (!list) {
+            error_memory(err, "a plan's steps");
+            return NULL;
+        }
+        plan->owned = list;
+        plan->owned_capacity = capacity;
+    }
+    void *object = calloc(1, size);
+    if (!object) {
+        error_memory(err, "a plan's steps");
+        return NULL;
+    }
+    plan->owned[plan->owned_count++] = (struct owned){object, release};
+    return object;
+}
+
+bool build_step(struct builder *b, const struct node *node, step_function *run, void *layer,
+                struct error *err)
+{
+    struct plan_core *plan = b->core;
+    if (plan->step_count == plan->step_capacity) {
+        int capacity = plan->step_capacity ? 2 * plan->step_capacity : 64;
+        struct step *list = realloc(plan->steps, (size_t)capacity * sizeof *list);
+        if (!list)
+            return error_memory(err, "a plan's steps");
+        plan->steps = list;
+        plan->step_capacity = capacity;
+    }
+    plan->steps[plan->step_count++] = (struct step){run, layer, node};
+    if (b->scratch > plan->scratch_bytes)
+        plan->scratch_bytes = b->scratch;
+    b->scratch = 0;
+    b->time++;
+    return true;
+}
+
+struct buffer *gradient_new(struct builder *b, int value, struct error *err)
+{
+    struct buffer *buffer = build_buffer(b, value_bytes(b, value), err);
+    if (buffer)
+        build_use(b, buffer);
+    return buffer;
+}
+
+bool gradient_is_mine(const struct buffer *part)
+{
+    return part->holders == 1;
+}
+
+struct buffer *gradient_result(struct builder *b, struct buffer *part, int value, struct error *err)
+{
+    return gradient_is_mine(part) ? part : gradient_new(b, value, err);
+}
+
+void gradient_drop(struct buffer *part)
+{
+    part->holders--;
+}
+
+/* A step of its own that turns both parts of a gradient into one. */
+static bool add_parts(struct builder *b, const struct node *node, int value, struct error *err)
+{
+    struct gradient *g = &b->gradients[value];
+    struct addition *add = build_object(b, sizeof *add, NULL, err);
+    if (!add)
+        return false;
+    add->left = g->part[0];
+    add->right = g->part[1];
+    add->count = (size_t)b->rows * value_row(&b->graph->values[value]);
+    add->sum = gradient_is_mine(g->part[0])   ? g->part[0]
+               : gradient_is_mine(g->part[1]) ? g->part[1]
+                                              : gradient_new(b, value, err);
+    if (!add->sum)
+        return false;
+    build_use(b, g->part[0]);
+    build_use(b, g->part[1]);
+    gradient_drop(g->part[0]);
+    gradient_drop(g->part[1]);
+    add->sum->holders++;
+    *g = (struct gradient){.part = {add->sum}, .count = 1};
+    return build_step(b, node, b->backend->run_addition, add, err);
+}
+
+bool gradient_give(struct builder *b, const struct node *node, int value, struct buffer *part,
+                   struct error *err)
+{
+    struct gradient *g = &b->gradients[value];
+    if (!b->graph->values[value].wants_grad)
+        return true;
+    if (g->count == 2 && !add_parts(b, node, value, err))
+        return false;
+    part->holders++;
+    g->part[g->count++] = part;
+    return true;
+}
+
+bool gradient_take(struct builder *b, const struct node *node, int value, int most,
+                   struct buffer *parts[2], struct error *err)
+{
+    struct gradient *g = &b->gradients[value];
+    if (g->count > most && !add_parts(b, node, value, err))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        parts[i] = i < g->count ? g->part[i] : NULL;
+        if (parts[i])
+            build_use(b, parts[i]);
+    }
+    g->count = 0;
+    return true;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_MAPPING_H
+#define DPARTUI_ENGINE_DEVICE_CPU_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* Zeroed memory from the kernel, in huge pages where it is large. */
+struct mapping {
+    void *data;
+    size_t size; /* bytes, as asked for */
+};
+
+bool mapping_create(struct mapping *mapping, size_t bytes, const char *what, struct error *err);
+void mapping_free(struct mapping *mapping);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/pool.h"
+
+#include <stdlib.h>
+
+struct buffer *pool_add(struct pool *pool, enum buffer_region region, size_t size)
+{
+    if (pool->count == pool->capacity) {
+        int capacity = pool->capacity ? 2 * pool->capacity : 64;
+        struct buffer **list = realloc(pool->list, (size_t)capacity * sizeof *list);
+        if (!list)
+            return NULL;
+        pool->list = list;
+        pool->capacity = capacity;
+    }
+    struct buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return NULL;
+    buffer->region = region;
+    buffer->size = memory_round(size);
+    buffer->first = buffer->last = -1;
+    pool->list[pool->count++] = buffer;
+    return buffer;
+}
+
+void buffer_use(struct buffer *buffer, int time)
+{
+    if (buffer->first < 0 || time < buffer->first)
+        buffer->first = time;
+    if (time > buffer->last)
+        buffer->last = time;
+}
+
+/* Largest first; the order of equal ones is theirs in time, so that a plan is reproducible. */
+static int compare_size(const void *left, const void *right)
+{
+    const struct buffer *a = *(struct buffer *const *)left, *b = *(struct buffer *const *)right;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->last > b->last) - (a->last < b->last);
+}
+
+/* The lowest offset at which `buffer` meets none of the `count` placed ones. */
+static size_t lowest_place(struct buffer *const *placed, int count, const struct buffer *buffer)
+{
+    size_t offset = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int i = 0; i < count; i++) {
+            const struct buffer *other = placed[i];
+            bool meets = other->first <= buffer->last && buffer->first <= other->last &&
+                         other->offset < offset + buffer->size &&
+                         offset < other->offset + other->size;
+            if (meets) {
+                offset = other->offset + other->size;
+                moved = true;
+            }
+        }
+    }
+    return offset;
+}
+
+bool pool_layout(struct pool *pool, size_t *total, struct error *err)
+{
+    struct buffer **order = malloc((size_t)(pool->count + 1) * sizeof *order);
+    int count = 0;
+    *total = 0;
+    if (!order)
+        return error_memory(err, "laying out a plan");
+    for (int i = 0; i < pool->count; i++)
+        if (pool->list[i]->region == BUFFER_PLANNED && pool->list[i]->first >= 0)
+            order[count++] = pool->list[i];
+    qsort(order, (size_t)count, sizeof *order, compare_size);
+    for (int i = 0; i < count; i++) {
+        order[i]->offset = lowest_place(order, i, order[i]);
+        if (order[i]->offset + order[i]->size > *total)
+            *total = order[i]->offset + order[i]->size;
+    }
+    free(order);
+    return true;
+}
+
+void pool_free(struct pool *pool)
+{
+    for (int i = 0; i < pool->count; i++)
+        free(pool->list[i]);
+    free(pool->list);
+    *pool = (struct pool){0};
+}
