@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "engine/server/queue_inside.h"
+
+/* What runs say: kept for those who follow, and handed to the keeper. */
+
+static bool is_event(const json_t *event, const char *name)
+{
+    const char *is = json_string_value(json_object_get(event, "event"));
+    return is && strcmp(is, name) == 0;
+}
+
+/* The event on one line, with the number of its run: a new string, NULL when memory ran out. */
+static char *event_text(const struct record *record, json_t *event)
+{
+    char *text = NULL;
+    if (json_object_get(event, "run"))
+        return json_dumps(event, JSON_LINE);
+    json_t *numbered = json_pack("{s:I}", "run", (json_int_t)record->number);
+    if (numbered && json_object_update(numbered, event) == 0)
+        text = json_dumps(numbered, JSON_LINE);
+    json_decref(numbered);
+    return text;
+}
+
+static void tell_point(struct queue *queue, const struct record *record, const struct point *point)
+{
+    json_t *event = point_json(point);
+    char *text = event ? event_text(record, event) : NULL;
+    if (text)
+        history_add(&queue->marks, text, false);
+    free(text);
+    keeper_add_point(queue->keeper, record->number, event);
+}
+
+/* The event's name as a string that lasts: one of those that runs have. */
+static const char *lasting_name(const json_t *event)
+{
+    static const char *const names[] = {"run", "epoch", "retune", "shares", "warning", "end"};
+    const char *name = json_string_value(json_object_get(event, "event"));
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return names[i];
+    return "other";
+}
+
+void queue_keep(struct queue *queue, const struct record *record)
+{
+    if (queue->keeper)
+        keeper_put_run(queue->keeper, record_json(record), spec_to_json(&record->spec), NULL);
+}
+
+/* What is no step: the event, and how the run stands behind it. */
+static void keep_mark(struct queue *queue, const struct record *record, const json_t *event,
+                      const char *text)
+{
+    if (!queue->keeper)
+        return;
+    if (text)
+        keeper_add_event(queue->keeper, record->number, lasting_name(event), text);
+    /* Pairs of points may have been merged meanwhile. */
+    if (is_event(event, "end"))
+        keeper_set_points(queue->keeper, record->number, record_points_json(record));
+    keeper_put_run(queue->keeper, record_json(record), NULL, NULL);
+}
+
+bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
+{
+    struct point point;
+    bool is_step = is_event(event, "step");
+    bool is_point = is_step                  ? curve_add(&record->curve, event, &point)
+                    : is_event(event, "end") ? curve_end(&record->curve, &point)
+                                             : false;
+    if (is_point)
+        tell_point(queue, record, &point);
+    char *text = event_text(record, event);
+    if (text)
+        history_add(&record->history, text, is_step);
+    else
+        record->history.next++; /* followers learn of it as a gap */
+    if (!is_step) {
+        record_take_event(record, event);
+        queue_touch(queue);
+    }
+    if (text && !is_step)
+        history_add(&queue->marks, text, false);
+    if (!is_step)
+        keep_mark(queue, record, event, text);
+    free(text);
+    return is_point || !is_step;
+}
+
+void queue_keep_end(struct queue *queue, struct record *record, const char *status,
+                    const char *error)
+{
+    json_t *event =
+        json_pack("{s:s, s:I, s:s, s:I, s:I}", "event", "end", "run", (json_int_t)record->number,
+                  "status", status, "epochs", (json_int_t)record->epochs_done, "steps",
+                  (json_int_t)(record->has_progress ? record->progress.step : 0));
+    if (event && error)
+        json_object_set_new(event, "error", json_any_text(error));
+    /* Memory may have run out for the event; the run has ended all the same. */
+    if (event)
+        queue_keep_event(queue, record, event);
+    if (!record->ended) {
+        record->ended = true;
+        record->status = RUN_FAILED;
+    }
+    json_decref(event);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "engine/server/queue_inside.h"
+#include "engine/train/checkpoint.h"
+
+/* Runs that go on from their checkpoints, and those of earlier engines. */
+
+char *queue_checkpoint_folder(const struct queue *queue, long number)
+{
+    return queue->checkpoints ? text_format("%s/%ld", queue->checkpoints, number) : NULL;
+}
+
+json_t *queue_checkpoint_json(struct queue *queue, const struct record *record)
+{
+    struct error ignored = ERROR_INIT;
+    struct stat info;
+    long steps;
+    char *folder = queue_checkpoint_folder(queue, record->number);
+    char *path =
+        folder && checkpoint_find(folder, &steps, &ignored) ? checkpoint_path(folder, steps) : NULL;
+    bool found = path && stat(path, &info) == 0;
+    free(path);
+    free(folder);
+    return found ? json_pack("{s:I, s:f}", "steps", (json_int_t)steps, "time",
+                             (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec)
+                 : json_null();
+}
+
+void queue_bring(struct queue *queue, struct record *record)
+{
+    struct error err = ERROR_INIT;
+    json_t *events = NULL, *points = NULL;
+    if (!record->away || !queue_has_ended(record))
+        return;
+    if (keeper_read(queue->keeper, record->number, &events, &points, &err))
+        record_bring(record, events, points);
+    else
+        engine_log(queue->log, MESSAGE_ERROR, record->number, "%s", err.text);
+    json_decref(events);
+    json_decref(points);
+}
+
+/* With the lock held: may this run go on? */
+static bool check_resumable(const struct queue *queue, const struct record *record, long number,
+                            struct error *err)
+{
+    if (!record)
+        return error_set(err, ERROR_ABSENT, "there is no run %ld", number);
+    if (!queue_has_ended(record))
+        return error_set(err, ERROR_FAILED, "run %ld is %s already", number,
+                         record_status_name(record));
+    if (record == queue->current)
+        return error_set(err, ERROR_FAILED, "run %ld is still being cleared away: try again",
+                         number);
+    if (queue->leaving)
+        return error_set(err, ERROR_FAILED, "the engine is about to end");
+    if (queue->waiting_count >= QUEUE_WAITING_LIMIT)
+        return error_set(err, ERROR_FAILED, "%d runs wait already: stop some first",
+                         QUEUE_WAITING_LIMIT);
+    return true;
+}
+
+/* With the lock held. */
+static void resume(struct queue *queue, struct record *record, struct spec *spec, long steps)
+{
+    json_t *events;
+    struct spec old = record->spec;
+    queue_bring(queue, record);
+    record->spec = *spec;
+    *spec = old; /* for the caller to release */
+    record_rewind(record, steps, &events);
+    record->resumes = true;
+    queue->waiting[queue->waiting_count++] = record;
+    if (queue->keeper) {
+        keeper_set_events(queue->keeper, record->number, events);
+        keeper_set_points(queue->keeper, record->number, record_points_json(record));
+        queue_keep(queue, record);
+    } else {
+        json_decref(events);
+    }
+    engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld is to go on behind step %ld",
+               record->number, steps);
+    queue_touch(queue);
+    pthread_cond_signal(&queue->wake);
+}
+
+bool queue_resume(struct queue *queue, long number, struct spec *spec, struct error *err)
+{
+    long steps;
+    char *folder = queue_checkpoint_folder(queue, number);
+    if (!folder)
+        return queue->checkpoints ? error_memory(err, "checkpoints")
+                                  : error_set(err, ERROR_FAILED, "no checkpoints are kept here");
+    bool found = checkpoint_find(folder, &steps, err);
+    free(folder);
+    if (!found)
+        return err->kind == ERROR_ABSENT
+                   ? error_set(err, ERROR_FAILED, "run %ld left no checkpoint to go on from",
+                               number)
+                   : false;
+    pthread_mutex_lock(&queue->lock);
+    struct record *record = queue_find(queue, number);
+    bool ok = check_resumable(queue, record, number, err);
+    if (ok)
+        resume(queue, record, spec, steps);
+    pthread_mutex_unlock(&queue->lock);
+    return ok;
+}
