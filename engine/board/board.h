@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_BOARD_BOARD_H
+#define DPARTUI_ENGINE_BOARD_BOARD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * A run for TensorBoard: its events become the scalars train/loss, train/accuracy, test/loss,
+ * test/accuracy, learning_rate and samples_per_s over the steps, in an event file in DIR/run-N.
+ * Steps are summed up so that a run has about a thousand points.
+ */
+struct board;
+
+/*
+ * The folder of run N is made, its parents too; where an earlier run of that number has left one,
+ * DIR/run-N.2 and so on, unless this run `resumes` it. `wall_time` as below.
+ */
+bool board_open(struct board **out, const char *directory, long run, bool resumes, double wall_time,
+                struct error *err);
+
+/*
+ * Take an event of docs/protocol.md: "run", "step" or "point", "epoch", "end"; others are left out.
+ * It happened at `wall_time`, in seconds since 1970. With "epoch" and "end" all is handed to the
+ * system. False, once: the file ends here, for the reason in *err; what comes later is left out.
+ */
+bool board_take(struct board *board, const json_t *event, double wall_time, struct error *err);
+
+/* What is not written yet is; false as above. NULL is fine. */
+bool board_close(struct board *board, struct error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_SAVER_H
+#define DPARTUI_ENGINE_TRAIN_SAVER_H
+
+#include "engine/train/checkpoint.h"
+
+/*
+ * Writes checkpoints on a thread of its own, so that training does not wait for the disk. There is
+ * one buffer: while a checkpoint is being written, the next one has to wait or be left out.
+ */
+struct saver;
+
+/* `folder` is copied; `net` outlives the saver. */
+bool saver_start(const struct net *net, const char *folder, bool momentum, struct saver **out,
+                 struct error *err);
+
+/*
+ * The buffer, to be filled with what is to be written. NULL: the one before is still being written;
+ * with `wait` that is waited for. Then call saver_give.
+ */
+struct checkpoint *saver_take(struct saver *saver, bool wait);
+/* Begin to write what is in the buffer. best_steps: as checkpoint_write. */
+void saver_give(struct saver *saver, long best_steps);
+
+/* Did the last writing fail? Then *err, once. */
+bool saver_failed(struct saver *saver, struct error *err);
+
+/* Wait for the writing, end the thread and release everything. */
+void saver_stop(struct saver *saver);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run_state.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+
+/* When a run writes checkpoints, what is in them, and going on from one. */
+
+bool run_begin_saving(struct run *run, struct error *err)
+{
+    struct saving *saving = &run->saving;
+    saving->best_steps = -1;
+    saving->best_acc = NAN;
+    saving->last = clock_seconds();
+    if (!run->keep.checkpoints ||
+        (run->spec.checkpoint_epochs == 0 && !(run->spec.checkpoint_minutes > 0)))
+        return true;
+    return saver_start(run->net, run->keep.checkpoints, run->spec.momentum > 0, &saving->saver,
+                       err);
+}
+
+static void fill_place(const struct run *run, struct checkpoint_place *place)
+{
+    const struct figures *figures = &run->figures;
+    const struct epoch_figures *epoch = &figures->epoch;
+    /* Its evaluation is done, so the epoch is over. */
+    bool between = isfinite(epoch->test_loss) && epoch->steps == run->steps_per_epoch;
+    *place = (struct checkpoint_place){
+        .epochs = between ? epoch->epoch : epoch->epoch - 1,
+        .steps = figures->steps,
+        .rows = figures->rows,
+        .lr = run->lr,
+        .train_s = figures->train_s,
+        .eval_s = figures->eval_s,
+        .test_loss = figures->test_loss,
+        .test_acc = figures->test_acc,
+        .best_acc = run->saving.best_acc,
+        .batch = run->spec.batch,
+        .train_rows = run->train_rows,
+        .seed = run->spec.seed,
+    };
+    if (between)
+        return;
+    place->epoch.steps = epoch->steps;
+    place->epoch.rows = epoch->rows;
+    place->epoch.correct = epoch->correct;
+    place->epoch.loss_sum = epoch->loss_sum;
+    /* An epoch that was cut short has its time counted already. */
+    place->epoch.seconds = epoch->seconds > 0 ? epoch->seconds : run->epoch_spent_s;
+    place->train_s -= epoch->seconds;
+}
+
+/* A disk that takes no checkpoint is no reason to end; the next one may get there. */
+static bool report_failure(struct run *run, struct error *err)
+{
+    struct error failure = ERROR_INIT;
+    if (!run->saving.saver || !saver_failed(run->saving.saver, &failure))
+        return true;
+    error_prefix(&failure, "no checkpoint could be written");
+    return report_warning(run, failure.text, err);
+}
+
+bool run_checkpoint(struct run *run, bool wait, struct error *err)
+{
+    struct saving *saving = &run->saving;
+    struct checkpoint *buffer = saving->saver ? saver_take(saving->saver, wait) : NULL;
+    if (!report_failure(run, err))
+        return false;
+    if (!buffer)
+        return true;
+    if (!run_command(run, member_export, 0, err))
+        return false;
+    run->weights.batches_tracked = run->tracked_before + run->figures.steps;
+    fill_place(run, &buffer->place);
+    buffer->origin = (struct checkpoint_origin){
+        .model = run->spec.model,
+        .data = run->spec.data,
+        .data_dir = run->spec.data_dir,
+        .test_rows = run->spec.test_rows,
+    };
+    weights_copy(run->net, &buffer->weights, &run->weights);
+    saving->buffer = buffer;
+    if (buffer->momentum && !run_command(run, member_export_momentum, 0, err))
+        return false;
+    saving->last = clock_seconds();
+    saver_give(saving->saver, saving->best_steps);
+    return true;
+}
+
+bool run_checkpoint_epoch(struct run *run, struct error *err)
+{
+    struct saving *saving = &run->saving;
+    const struct epoch_figures *epoch = &run->figures.epoch;
+    bool best = isfinite(epoch->test_acc) && !(epoch->test_acc <= saving->best_acc);
+    long every = run->spec.checkpoint_epochs;
+    double minutes = run->spec.checkpoint_minutes;
+    bool due = (every > 0 && (epoch->epoch % every == 0 || best)) ||
+               (minutes > 0 && clock_seconds() - saving->last >= 60 * minutes) ||
+               epoch->epoch == run->spec.epochs;
+    if (best)
+        saving->best_acc = epoch->test_acc;
+    if (!due)
+        return true;
+    if (best)
+        saving->best_steps = run->figures.steps;
+    return run_checkpoint(run, best || epoch->epoch == run->spec.epochs, err);
+}
+
+bool run_checkpoint_step(struct run *run, struct error *err)
+{
+    double minutes = run->spec.checkpoint_minutes;
+    if (!run->saving.saver || !(minutes > 0) || clock_seconds() - run->saving.last < 60 * minutes)
+        return true;
+    return run_checkpoint(run, false, err);
+}
+
+static bool check_resumable(const struct run *run, const struct checkpoint_place *place,
+                            struct error *err)
+{
+    if (place->batch != run->spec.batch || place->train_rows != run->train_rows ||
+        place->seed != run->spec.seed)
+        return error_set(err, ERROR_USAGE,
+                         "a run goes on with its own batch, rows and seed only (%ld, %ld, %llu)",
+                         place->batch, place->train_rows, (unsigned long long)place->seed);
+    if (place->epoch.steps > run->steps_per_epoch)
+        return error_set(err, ERROR_FAILED, "the checkpoint is of another run");
+    return true;
+}
+
+bool run_read_checkpoint(struct run *run, struct error *err)
+{
+    struct checkpoint *from = &run->saving.resumed;
+    const char *folder = run->keep.checkpoints;
+    long steps;
+    if (!run->keep.resumes)
+        return true;
+    if (!checkpoint_create(run->net, run->spec.momentum > 0, from, err) ||
+        !checkpoint_find(folder, &steps, err) ||
+        !checkpoint_read(run->net, folder, steps, from, err) ||
+        !check_resumable(run, &from->place, err))
+        return false;
+    weights_copy(run->net, &run->weights, &from->weights);
+    run->tracked_before = from->weights.batches_tracked - from->place.steps;
+    return true;
+}
+
+bool run_resume_figures(struct run *run, struct error *err)
+{
+    const struct checkpoint_place *place = &run->saving.resumed.place;
+    if (!run->keep.resumes)
+        return true;
+    run->lr = place->lr;
+    run->saving.best_acc = place->best_acc;
+    run->saving.best_steps = place->test_acc >= place->best_acc ? place->steps : -1;
+    run->figures.test_loss = place->test_loss;
+    run->figures.test_acc = place->test_acc;
+    run->figures.epoch.epoch = place->epochs;
+    return figures_resume(&run->figures, place->steps, place->rows, place->epochs, place->train_s,
+                          place->eval_s, err);
+}
+
+double run_resume_epoch(struct run *run)
+{
+    const struct checkpoint_place *place = &run->saving.resumed.place;
+    struct epoch_figures *epoch = &run->figures.epoch;
+    if (!run->keep.resumes || epoch->epoch != place->epochs + 1)
+        return 0;
+    epoch->steps = place->epoch.steps;
+    epoch->rows = place->epoch.rows;
+    epoch->correct = place->epoch.correct;
+    epoch->loss_sum = place->epoch.loss_sum;
+    return place->epoch.seconds;
+}
+
+void run_end_saving(struct run *run)
+{
+    saver_stop(run->saving.saver);
+    run->saving.saver = NULL;
+}
