@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "command.h"
+#include "format.h"
+#include "run_board.h"
+#include "run_csv.h"
+#include "run_figure.h"
+#include "run_number.h"
+#include "run_pick.h"
+#include "run_source.h"
+#include "svg_chart.h"
+
+/* Runs for other programs: tables, everything as JSON, pictures. */
+
+enum form { FORM_NONE, FORM_CSV, FORM_JSON, FORM_SVG };
+static const char *const form_names[] = {"", "csv", "json", "svg"};
+
+/* By an option, else by what the file's name ends in. */
+static bool take_form(const struct invocation *invocation, enum form *form, struct error *err)
+{
+    const char *output = invocation_value(invocation, "output");
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    int asked = 0;
+    *form = FORM_NONE;
+    for (int i = FORM_CSV; i <= FORM_SVG; i++)
+        if (invocation_has(invocation, form_names[i])) {
+            *form = (enum form)i;
+            asked++;
+        }
+    if (asked > 1)
+        return error_set(err, ERROR_USAGE, "--csv, --json and --svg exclude each other");
+    for (int i = FORM_CSV; dot && !asked && i <= FORM_SVG; i++)
+        if (strcmp(dot + 1, form_names[i]) == 0)
+            *form = (enum form)i;
+    if (*form == FORM_NONE)
+        return error_set(err, ERROR_USAGE, "export: say --csv, --json, --svg or --tensorboard DIR");
+    if (*form != FORM_CSV && invocation_has(invocation, "points"))
+        return error_set(err, ERROR_USAGE, "--points goes with --csv");
+    if (*form != FORM_SVG && invocation_has(invocation, "figure"))
+        return error_set(err, ERROR_USAGE, "--figure goes with --svg");
+    return true;
+}
+
+static bool read_runs(const struct invocation *invocation, json_t *runs, struct error *err)
+{
+    struct run_source source;
+    if (!run_source_open(&source, err))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < invocation->argument_count; i++) {
+        json_t *run = NULL;
+        long number;
+        ok = run_number_parse(invocation->arguments[i], &number, err) &&
+             run_source_show(&source, number, &run, err) &&
+             (json_array_append_new(runs, run) == 0 || error_memory(err, "runs"));
+    }
+    run_source_close(&source);
+    return ok;
+}
+
+/* "run 12: cpu:0-1, batch 256, lr 0.1, warm start" */
+static char *curve_name(const json_t *run)
+{
+    char number[FORMAT_SIZE], batch[FORMAT_SIZE], lr[FORMAT_SIZE];
+    char *devices = run_devices_text(run);
+    const char *note = json_string_value(json_object_get(run, "note"));
+    char *name = text_format(
+        "run %s: %s, batch %s, lr %s%s%s", format_fixed(number, member_number(run, "run"), 0),
+        devices ? devices : "-", format_fixed(batch, member_number(run, "batch"), 0),
+        format_general(lr, member_number(run, "lr")), note ? ", " : "", note ? note : "");
+    free(devices);
+    return name;
+}
+
+/* What all runs have in common is said once. */
+static const char *common(const json_t *runs, const char *key)
+{
+    const char *first = member_text(json_array_get(runs, 0), key);
+    for (size_t i = 1; i < json_array_size(runs); i++)
+        if (strcmp(first, member_text(json_array_get(runs, i), key)) != 0)
+            return NULL;
+    return first;
+}
+
+static char *picture_title(const struct run_figure *figure, const json_t *runs)
+{
+    const char *model = common(runs, "model"), *data = common(runs, "data");
+    return text_format("%s%s%s%s%s", figure->title, model || data ? ": " : "", model ? model : "",
+                       model && data ? " on " : "", data ? data : "");
+}
+
+struct picture_curves {
+    struct svg_curve *curves;
+    struct chart_point **points;
+    char **names;
+    int count;
+};
+
+static void free_curves(struct picture_curves *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        free(all->points[i]);
+        free(all->names[i]);
+    }
+    free(all->curves);
+    free(all->points);
+    free(all->names);
+}
+
+static bool make_curves(const struct run_figure *figure, const json_t *runs,
+                        struct picture_curves *all, struct error *err)
+{
+    size_t count = json_array_size(runs);
+    all->curves = calloc(count, sizeof *all->curves);
+    all->points = calloc(count, sizeof *all->points);
+    all->names = calloc(count, sizeof *all->names);
+    if (!all->curves || !all->points || !all->names)
+        return error_memory(err, "curves");
+    for (; all->count < (int)count; all->count++) {
+        const json_t *run = json_array_get(runs, (size_t)all->count);
+        struct chart_point **points = &all->points[all->count];
+        char **name = &all->names[all->count];
+        int length;
+        if (!run_figure_curve(figure, run, points, &length, err))
+            return false;
+        *name = curve_name(run);
+        if (!*name) {
+            free(*points);
+            return error_memory(err, "curves");
+        }
+        all->curves[all->count] = (struct svg_curve){*name, *points, length};
+    }
+    return true;
+}
+
+static bool put_svg(const struct invocation *invocation, const json_t *runs, struct text *out,
+                    struct error *err)
+{
+    const char *asked = invocation_value(invocation, "figure");
+    const struct run_figure *figure = run_figure_find(asked ? asked : "test_acc", err);
+    struct picture_curves all = {.count = 0};
+    if (!figure)
+        return false;
+    char *title = picture_title(figure, runs);
+    bool ok = title ? make_curves(figure, runs, &all, err) : error_memory(err, "title");
+    if (ok) {
+        const struct svg_chart chart = {.title = title,
+                                        .x_label = "epoch",
+                                        .top = figure->top,
+                                        .may_diverge = figure->may_diverge,
+                                        .curves = all.curves,
+                                        .count = all.count};
+        ok = svg_chart_draw(&chart, out, err);
+    }
+    free_curves(&all);
+    free(title);
+    return ok;
+}
+
+static bool put_json(const json_t *runs, struct text *out, struct error *err)
+{
+    char *text = json_dumps(runs, JSON_INDENT(1) | JSON_DIGITS);
+    if (!text)
+        return error_memory(err, "JSON");
+    text_puts(out, text);
+    text_puts(out, "\n");
+    free(text);
+    return true;
+}
+
+static bool write_output(const char *path, struct text *out, struct error *err)
+{
+    struct file_writer writer = FILE_WRITER_INIT;
+    if (!text_cstr(out))
+        return error_memory(err, "export");
+    if (!path || strcmp(path, "-") == 0) {
+        /* Whether it could be written is looked at when the program ends. */
+        fwrite(out->data, 1, out->length, stdout);
+        return true;
+    }
+    bool ok = file_writer_open(&writer, path, err) &&
+              file_writer_put(&writer, out->data, out->length, err) &&
+              file_writer_commit(&writer, err);
+    file_writer_abort(&writer);
+    return ok;
+}
+
+/* What TensorBoard reads is a folder of its own for each run. */
+static bool export_to_board(const struct invocation *invocation, struct error *err)
+{
+    const char *directory = invocation_value(invocation, "tensorboard");
+    static const char *const others[] = {"csv", "points", "json", "svg", "figure", "output"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (invocation_has(invocation, others[i]))
+            return error_set(err, ERROR_USAGE, "--tensorboard and --%s exclude each other",
+                             others[i]);
+    json_t *runs = json_array();
+    bool ok = (runs || error_memory(err, "runs")) && read_runs(invocation, runs, err);
+    for (size_t i = 0; ok && i < json_array_size(runs); i++)
+        ok = run_board_write(json_array_get(runs, i), directory, err);
+    json_decref(runs);
+    return ok;
+}
+
+static bool export(struct invocation *invocation, struct error *err)
+{
+    struct text out = TEXT_INIT;
+    enum form form;
+    json_t *runs = json_array();
+    bool ok = runs || error_memory(err, "runs");
+    ok = ok && take_form(invocation, &form, err) && read_runs(invocation, runs, err);
+    if (ok && form == FORM_CSV)
+        run_csv_put(runs, invocation_has(invocation, "points"), &out);
+    else if (ok && form == FORM_JSON)
+        ok = put_json(runs, &out, err);
+    else if (ok)
+        ok = put_svg(invocation, runs, &out, err);
+    ok = ok && write_output(invocation_value(invocation, "output"), &out, err);
+    json_decref(runs);
+    text_free(&out);
+    return ok;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    bool ok = invocation_has(invocation, "tensorboard") ? export_to_board(invocation, err)
+                                                        : export(invocation, err);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static const struct option options[] = {
+    {"csv", OPTION_FLAG, NULL, "a table of the epochs"},
+    {"points", OPTION_FLAG, NULL, "csv: the finer curve between the epochs instead"},
+    {"json", OPTION_FLAG, NULL, "all that is kept, an array of runs"},
+    {"svg", OPTION_FLAG, NULL, "the curves as a picture"},
+    {"figure", OPTION_VALUE, "FIGURE", "svg: test_acc (as without it), train_loss, ..."},
+    {"tensorboard", OPTION_VALUE, "DIR", "write DIR/run-N for TensorBoard"},
+    {"output", OPTION_VALUE, "FILE", "instead of standard output; its name may say the form"},
+    OPTIONS_END,
+};
+
+const struct command command_export = {
+    .name = "export",
+    .arguments = "RUN...",
+    .argument_min = 1,
+    .argument_max = ARGUMENTS_MAX,
+    .summary = "Write runs as a table, as JSON or as a picture",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_RUN_FIGURE_H
+#define DPARTUI_RUN_FIGURE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "ui/chart.h"
+
+/* The figures of a run that have a curve over its epochs. */
+struct run_figure {
+    const char *name;  /* as members of events are called */
+    const char *title; /* in words */
+    bool between;      /* known between epochs, too */
+    bool may_diverge;  /* as ui/chart.h has it */
+    double top;        /* never above this */
+};
+
+/* NULL behind the last. */
+const struct run_figure *run_figure(size_t index);
+/* ERROR_USAGE: there is no such figure. */
+const struct run_figure *run_figure_find(const char *name, struct error *err);
+
+/*
+ * The curve of a figure of a run as `show` gives it, over passes through the training rows; what is
+ * not known is NAN. *points is a new array the caller frees; *count may be 0.
+ */
+bool run_figure_curve(const struct run_figure *figure, const json_t *run,
+                      struct chart_point **points, int *count, struct error *err);
+
+#endif
