@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/conv_reference.h"
+
+#include <math.h>
+
+size_t conv_role_count(const struct conv_request *request, enum conv_role role)
+{
+    return conv_role_bytes(request, role) / cuda_type_size(conv_role_type(request, role));
+}
+
+static void add_term(struct conv_sum *sum, double a, double b)
+{
+    sum->value += a * b;
+    sum->magnitude += fabs(a * b);
+}
+
+static size_t x_at(const struct conv_request *r, int row, int h, int w, int c)
+{
+    return (((size_t)row * (size_t)r->in_h + (size_t)h) * (size_t)r->in_w + (size_t)w) *
+               (size_t)r->in +
+           (size_t)c;
+}
+
+static size_t y_at(const struct conv_request *r, int row, int h, int w, int c)
+{
+    return (((size_t)row * (size_t)r->out_h + (size_t)h) * (size_t)r->out_w + (size_t)w) *
+               (size_t)r->out +
+           (size_t)c;
+}
+
+static size_t w_at(const struct conv_request *r, int out, int kh, int kw, int in)
+{
+    return (((size_t)out * (size_t)r->kernel_h + (size_t)kh) * (size_t)r->kernel_w + (size_t)kw) *
+               (size_t)r->in +
+           (size_t)in;
+}
+
+/* The place in x that tap (kh, kw) of output (oh, ow) reads; false: in the padding. */
+static bool tap(const struct conv_request *r, int oh, int ow, int kh, int kw, int *h, int *w)
+{
+    *h = oh * r->stride_h + kh - r->pad_h;
+    *w = ow * r->stride_w + kw - r->pad_w;
+    return *h >= 0 && *h < r->in_h && *w >= 0 && *w < r->in_w;
+}
+
+/* Where an element of a tensor with these sizes lies: row, h, w, channel. */
+struct place {
+    int row, h, w, c;
+};
+
+static struct place place_of(size_t at, int h, int w, int channels)
+{
+    struct place p;
+    p.c = (int)(at % (size_t)channels);
+    at /= (size_t)channels;
+    p.w = (int)(at % (size_t)w);
+    at /= (size_t)w;
+    p.h = (int)(at % (size_t)h);
+    p.row = (int)(at / (size_t)h);
+    return p;
+}
+
+static struct conv_sum forward(const struct conv_request *r, float *const host[CONV_ROLES],
+                               size_t at)
+{
+    struct place p = place_of(at, r->out_h, r->out_w, r->out);
+    struct conv_sum sum = {0, 0};
+    for (int kh = 0; kh < r->kernel_h; kh++)
+        for (int kw = 0; kw < r->kernel_w; kw++) {
+            int h, w;
+            if (!tap(r, p.h, p.w, kh, kw, &h, &w))
+                continue;
+            for (int c = 0; c < r->in; c++)
+                add_term(&sum, (double)host[CONV_X][x_at(r, p.row, h, w, c)],
+                         (double)host[CONV_W][w_at(r, p.c, kh, kw, c)]);
+        }
+    if (r->pattern != CONV_FORWARD_BIAS)
+        return sum;
+    add_term(&sum, (double)host[CONV_BIAS][p.c], 1);
+    if (r->other)
+        add_term(&sum, (double)host[CONV_OTHER][at], 1);
+    if (r->relu && sum.value < 0)
+        sum.value = 0;
+    return sum;
+}
+
+static struct conv_sum backward_data(const struct conv_request *r, float *const host[CONV_ROLES],
+                                     size_t at)
+{
+    struct place p = place_of(at, r->in_h, r->in_w, r->in);
+    struct conv_sum sum = {0, 0};
+    for (int oh = 0; oh < r->out_h; oh++)
+        for (int ow = 0; ow < r->out_w; ow++) {
+            int kh = p.h + r->pad_h - oh * r->stride_h, kw = p.w + r->pad_w - ow * r->stride_w;
+            if (kh < 0 || kh >= r->kernel_h || kw < 0 || kw >= r->kernel_w)
+                continue;
+            for (int c = 0; c < r->out; c++)
+                add_term(&sum, (double)host[CONV_Y][y_at(r, p.row, oh, ow, c)],
+                         (double)host[CONV_W][w_at(r, c, kh, kw, p.c)]);
+        }
+    if (r->pattern != CONV_DATA_RELU_SUMS)
+        return sum;
+    if (r->other)
+        add_term(&sum, (double)host[CONV_OTHER][at], 1);
+    if (!(host[CONV_GATE][at] > 0))
+        sum = (struct conv_sum){0, 0};
+    return sum;
+}
+
+static struct conv_sum backward_weights(const struct conv_request *r, float *const host[CONV_ROLES],
+                                        size_t at)
+{
+    struct place p = place_of(at, r->kernel_h, r->kernel_w, r->in);
+    struct conv_sum sum = {0, 0};
+    for (int row = 0; row < r->rows; row++)
+        for (int oh = 0; oh < r->out_h; oh++)
+            for (int ow = 0; ow < r->out_w; ow++) {
+                int h, w;
+                if (tap(r, oh, ow, p.h, p.w, &h, &w))
+                    add_term(&sum, (double)host[CONV_X][x_at(r, row, h, w, p.c)],
+                             (double)host[CONV_Y][y_at(r, row, oh, ow, p.row)]);
+            }
+    return sum;
+}
+
+/* Sums (or, times themselves or the gate, "squares") over all but the channel. */
+static struct conv_sum over_channel(const struct conv_request *r, float *const host[CONV_ROLES],
+                                    bool squares, size_t channel)
+{
+    bool data = r->pattern == CONV_DATA_RELU_SUMS;
+    size_t channels = (size_t)(data ? r->in : r->out);
+    size_t count = conv_role_count(r, data ? CONV_X : CONV_Y);
+    struct conv_sum sum = {0, 0};
+    for (size_t at = channel; at < count; at += channels) {
+        struct conv_sum one = data ? backward_data(r, host, at) : forward(r, host, at);
+        double factor = !squares ? 1 : data ? (double)host[CONV_GATE][at] : one.value;
+        sum.value += one.value * factor;
+        sum.magnitude += one.magnitude * (fabs(factor) + (squares && !data ? one.magnitude : 0));
+    }
+    return sum;
+}
+
+struct conv_sum conv_reference(const struct conv_request *request, float *const host[CONV_ROLES],
+                               enum conv_role role, size_t at)
+{
+    if (role == CONV_SUMS || role == CONV_SQUARES)
+        return over_channel(request, host, role == CONV_SQUARES, at);
+    if (role == CONV_W)
+        return backward_weights(request, host, at);
+    return role == CONV_X ? backward_data(request, host, at) : forward(request, host, at);
+}

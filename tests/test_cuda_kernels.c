@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/cuda_tensor.h"
+#include "tests/suites.h"
+
+/* Every kernel of the CUDA backend against plain loops in f64. */
+int main(void)
+{
+    return run_suites(elementwise_suite(), input_suite(), norm_suite(), pool_suite(), NULL);
+}
