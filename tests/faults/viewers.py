@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hostile viewers against an engine that trains: its memory stays bounded, the run is not disturbed.
+
+FAULTS_MEASURE=1 also measures how much longer epochs take meanwhile, in turns with quiet times.
+"""
+
+import json
+import os
+import signal
+import statistics
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from engine import Engine, Fault, Home, Lost  # noqa: E402
+
+SETTINGS = {"model": "smallnet", "data": "glyphs", "devices": "cpu:0", "cpu_threads": 1,
+            "batch": 50, "train_rows": 400, "test_rows": 50}
+SECONDS = float(os.environ.get("FAULTS_SECONDS", "1.5"))
+# 64 connections with a line and an answer of a megabyte each, twice for what is copied.
+MEMORY_LIMIT = 400 << 20
+REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"status"}\n'
+
+
+def flood(connect, end):
+    """Requests as fast as they are answered."""
+    sock = connect()
+    while time.monotonic() < end:
+        sock.sendall(REQUEST * 20)
+        sock.recv(1 << 16)
+
+
+def stall(connect, end):
+    """Requests whose answers are never read."""
+    stalled = [connect() for _ in range(30)]
+    for sock in stalled:
+        sock.setblocking(False)
+    while time.monotonic() < end:
+        for sock in stalled:
+            try:
+                sock.send(REQUEST.replace(b"status", b"devices") + REQUEST * 500)
+            except BlockingIOError:
+                pass
+        time.sleep(0.01)
+
+
+def send_halves(connect, end):
+    """Lines without an end, some of them almost as long as they may be."""
+    halves = [connect() for _ in range(30)]
+    for i, sock in enumerate(halves):
+        sock.sendall(b'{"jsonrpc":"2.0","id":1,' + b" " * (1000000 if i < 20 else 10))
+    time.sleep(max(0, end - time.monotonic()))
+
+
+def send_long_lines(connect, end):
+    while time.monotonic() < end:
+        sock = connect()
+        try:
+            sock.sendall(b"x" * 10000000)
+        except OSError:
+            pass  # it need not read to the end what is too long
+        sock.close()
+
+
+def send_wrong_types(connect, end):
+    params = [None, 1, "x", [], {}, {"run": "1"}, {"run": -1}, {"run": 1e300}, {"run": []},
+              {"model": 1}, {"lr": "x"}, {"text": {}}, {"interval": -1}, {"limit": "x"}]
+    methods = ["status", "devices", "show", "stop", "set_lr", "set_epochs", "pause", "move", "note",
+               "tag", "log", "model", "check", "follow", "watch", "delete", "nothing", 5, None]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": value}).encode()
+             for method in methods for value in params]
+    lines += [b"[]", b"5", b"null", b"{", b"\xff\xfe", b'{"id":{}}', b"[" * 5000, b"\0"]
+    while time.monotonic() < end:
+        sock = connect()
+        for line in lines:
+            sock.sendall(line + b"\n")
+            sock.recv(1 << 16)
+        sock.close()
+
+
+def connect_often(connect, end):
+    """500 at once, or as many as the engine's queue of connections takes."""
+    held = []
+    while time.monotonic() < end:
+        if len(held) == 500:
+            held.clear()
+        try:
+            held.append(connect(0.2))
+        except OSError:
+            time.sleep(0.01)
+
+
+ATTACKS = (flood, stall, send_halves, send_long_lines, send_wrong_types, connect_often)
+
+
+def start_attack(engine, attack, seconds):
+    """In a process of its own, for the time; the process's id."""
+    child = os.fork()
+    if child:
+        return child
+    signal.alarm(int(seconds) + 30)
+
+    def connect(patience=5):
+        sock = engine.new_socket()
+        sock.settimeout(patience)
+        return sock
+
+    try:
+        if os.cpu_count() > 1:
+            os.sched_setaffinity(0, {os.cpu_count() - 1})
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                attack(connect, end)
+            except OSError:
+                time.sleep(0.01)  # refused or thrown out; once more
+    finally:
+        os._exit(0)
+
+
+def epoch_seconds(engine, run):
+    """By the epoch's number; the oldest ones are left out of a long answer."""
+    return {event["epoch"]: event["seconds"] for event in engine.must("show", run=run)["epochs"]}
+
+
+def storm(engine, run, attack, seconds):
+    """The engine's largest memory meanwhile; that it goes on and answers is checked."""
+    before = engine.must("show", run=run)["epochs_done"]
+    child = start_attack(engine, attack, seconds)
+    most = 0
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        most = max(most, engine.memory())
+        asked = time.monotonic()
+        if engine.must("status")["run"] != run:
+            raise Fault(f"{attack.__name__}: the run ended: {engine.log()}")
+        if time.monotonic() - asked > 20:
+            raise Fault(f"{attack.__name__}: an answer took {time.monotonic() - asked:.1f} s")
+        time.sleep(0.05)
+    end = time.monotonic() + 30
+    while engine.must("show", run=run)["epochs_done"] <= before:
+        if time.monotonic() > end:
+            raise Fault(f"{attack.__name__}: the run stands still")
+        time.sleep(0.02)
+    other = engine.new_socket()
+    other.sendall(REQUEST)
+    if b'"running":true' not in other.recv(4096):
+        raise Fault(f"{attack.__name__}: no answer to a new viewer")
+    other.close()
+    return most
+
+
+def check():
+    """Correctness and memory under each attack."""
+    home = Home()
+    engine = Engine(home)
+    run = engine.submit(**SETTINGS, epochs=100000)
+    engine.wait(run, ("running",))
+    while len(epoch_seconds(engine, run)) < 2:
+        time.sleep(0.02)
+    quiet = engine.memory()
+    for attack in ATTACKS:
+        most = storm(engine, run, attack, SECONDS)
+        print(f"{attack.__name__}: {(most - quiet) >> 20} MiB more", flush=True)
+        if most - quiet > MEMORY_LIMIT:
+            raise Fault(f"{attack.__name__}: {most} bytes, {quiet} before")
+    left = engine.memory()
+    engine.must("stop", run=run, when="now")
+    engine.wait(run, ("stopped",))
+    if engine.stop() != 0:
+        raise Fault(engine.log())
+    print(f"quiet: {quiet >> 20} MiB, behind it all: {left >> 20} MiB")
+    home.remove()
+
+
+def server_seconds(engine):
+    """Of the processor, spent by the thread that serves viewers; it is the process's first."""
+    pid = engine.process.pid
+    with open(f"/proc/{pid}/task/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure():
+    """Seconds of an epoch, quiet and under attack in turns, and what the attack cost the engine."""
+    home = Home()
+    engine = Engine(home)
+    run = engine.submit(**SETTINGS, epochs=1000000)
+    engine.wait(run, ("running",))
+    for attack in ATTACKS:
+        times, spent = {False: [], True: []}, 0.0
+        for turn in range(8):
+            hostile = turn % 2 == 1
+            had = max(epoch_seconds(engine, run), default=0)
+            if hostile:
+                before = server_seconds(engine)
+                os.waitpid(start_attack(engine, attack, 2), 0)
+                spent += server_seconds(engine) - before
+            else:
+                time.sleep(2)
+            times[hostile] += [seconds for epoch, seconds in epoch_seconds(engine, run).items()
+                               if epoch > had + 1]
+        quiet, hostile = statistics.median(times[False]), statistics.median(times[True])
+        print(f"{attack.__name__}: {1000 * quiet:.2f} ms quiet, {1000 * hostile:.2f} ms hostile: "
+              f"{100 * (hostile / quiet - 1):+.1f}% ({len(times[True])} epochs); the serving "
+              f"thread took {100 * spent / 8 / os.cpu_count():.2f}% of the machine", flush=True)
+    engine.must("stop", run=run, when="now")
+    engine.wait(run, ("stopped",))
+    engine.stop()
+    home.remove()
+
+
+if __name__ == "__main__":
+    try:
+        if os.environ.get("FAULTS_MEASURE"):
+            measure()
+        else:
+            check()
+    except (Fault, Lost) as fault:
+        print(f"FAILED: {fault}")
+        sys.exit(1)

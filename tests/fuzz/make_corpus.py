@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Write the first inputs of the fuzzers into tests/fuzz/corpus.
+
+Files that a fuzzer found (found-*) and those of the shipped models and of the configuration stay
+or are copied; the others are made here, always the same bytes.
+
+    tests/fuzz/make_corpus.py SOURCE
+"""
+import gzip
+import io
+import json
+import pathlib
+import re
+import sqlite3
+import struct
+import sys
+import tarfile
+import tempfile
+
+TOP = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+CORPUS = TOP / "tests" / "fuzz" / "corpus"
+
+
+def put(target, name, data):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+def packed(data):
+    return gzip.compress(data, mtime=0)
+
+
+def idx():
+    images = bytes([0, 0, 8, 3]) + struct.pack(">III", 2, 2, 3) + b"abcdefghijkl"
+    labels = bytes([0, 0, 8, 1]) + struct.pack(">I", 2) + b"\0\1"
+    put("idx", "images", b"\0" + images)
+    put("idx", "images.gz", b"\0" + packed(images))
+    put("idx", "labels", b"\1" + labels)
+    put("idx", "test-labels.gz", b"\3" + packed(labels))
+    put("idx", "classes", b"\4coat\nshoe\nhat\n")
+    put("idx", "huge", b"\0" + bytes([0, 0, 8, 3]) + b"\xff" * 12)
+    put("idx", "no-rows", b"\0" + bytes([0, 0, 8, 3]) + bytes(12))
+
+
+def cifar():
+    record = b"\7" + bytes(range(256)) * 12
+    put("cifar", "train", b"\0" + record)
+    put("cifar", "test", b"\5" + record)
+    put("cifar", "two", b"\5" + record * 2)
+    put("cifar", "label", b"\1" + b"\12" + bytes(3072))
+
+
+def tensors(entries, note=None):
+    """A safetensors file of (name, shape, bytes, dtype)."""
+    header, body = {}, b""
+    if note is not None:
+        header["__metadata__"] = {"format": "pt", "dpartui": note}
+    for name, shape, data, dtype in entries:
+        header[name] = {"dtype": dtype, "shape": shape,
+                        "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + body
+
+
+def floats(count):
+    return struct.pack("<%df" % count, *(i / 8 for i in range(count)))
+
+
+def safetensors():
+    weights = [("0.weight", [2, 1, 1, 1], floats(2), "F32"),
+               ("1.weight", [2], floats(2), "F32"), ("1.bias", [2], floats(2), "F32"),
+               ("1.running_mean", [2], floats(2), "F32"),
+               ("1.running_var", [2], floats(2), "F32"),
+               ("1.num_batches_tracked", [], struct.pack("<q", 5), "I64"),
+               ("2.weight", [2, 8], floats(16), "F32"), ("2.bias", [2], floats(2), "F32")]
+    place = {"version": 1, "epochs": 1, "steps": 1, "rows": 8, "lr": 0.05,
+             "epoch": {"steps": 0, "rows": 0, "correct": 0, "loss_sum": 0.0, "seconds": 0.0},
+             "train_s": 1.0, "eval_s": 0.1, "test_loss": 2.0, "test_acc": 0.5, "best_acc": 0.5,
+             "batch": 8, "train_rows": 8, "seed": 1}
+    trained = [w for w in weights if "running" not in w[0] and "tracked" not in w[0]]
+    put("safetensors", "weights", tensors(weights))
+    put("safetensors", "module", tensors([("module." + w[0], *w[1:]) for w in weights]))
+    put("safetensors", "checkpoint", tensors(weights, json.dumps(place)))
+    put("safetensors", "momentum",
+        tensors([(w[0] + ".momentum_buffer", *w[1:]) for w in trained]))
+    put("safetensors", "half", tensors([("0.weight", [2, 1, 1, 1], b"abcd", "F16")]))
+    put("safetensors", "no-header", struct.pack("<Q", 1 << 40) + b"{}")
+    put("safetensors", "empty", tensors([]))
+    put("safetensors", "deep", struct.pack("<Q", 4096) + b'{"a":' + b"[" * 4091)
+
+
+def models():
+    for path in sorted((TOP / "etc" / "models").glob("*.conf")):
+        lines = [line for line in path.read_text().splitlines()
+                 if line.strip() and not line.strip().startswith("#")]
+        put("model", path.stem, "\n".join(lines) + "\n")
+    put("model", "residual", """default_input = [1, 8, 8]; default_classes = 3;
+mean = [0.5]; std = 0.25; order = ["b", "a"];
+layers = ({ type = "sequence"; name = "a"; repeat = 2; layers = (
+  { type = "residual"; layers = ({ type = "conv"; channels = 4; kernel = [3, 3]; pad = 1; });
+    shortcut = ({ type = "conv"; channels = 4; kernel = 1; }); after = ("relu"); }); },
+  "global_avgpool", { type = "dropout"; p = 0.25; },
+  { type = "linear"; name = "b"; outputs = "classes"; });
+""")
+    put("model", "huge", """input = [16, 4096, 4096]; classes = 10;
+layers = ({ type = "sequence"; repeat = 1000; layers = (
+  { type = "linear"; repeat = 1000; outputs = 1000000; }); });
+""")
+    put("model", "include", '@include "/etc/passwd"\n')
+
+
+def settings():
+    put("settings", "shipped", (TOP / "etc" / "dpartui.conf").read_bytes())
+    text = (TOP / "etc" / "dpartui.conf").read_text()
+    put("settings", "all", re.sub(r"^    # (?=[a-z_]+ = .*;$)", "    ", text, flags=re.M))
+    put("settings", "train", """train: { model = "linear"; data = "glyphs"; batch = 64; lr = 0.1;
+  devices = "cpu:0-1"; epochs = 3; split = "weighted:1,2"; deterministic = true; };
+screen: { theme = "dark"; unicode = false; fps = 10; };
+keys: { stop = ["s", "F9"]; quit = "q"; };
+""")
+    put("settings", "wrong", "train: { batch = \"many\"; lr = [1]; };\n@include \"x\"\n")
+
+
+def request(method, params=None, **more):
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method,
+                       **({"params": params} if params is not None else {}), **more})
+
+
+def protocol():
+    spec = {"model": "linear", "data": "glyphs", "batch": 4, "epochs": 2, "train_rows": 40}
+    requests = [
+        ("hello", {"client": "x", "version": "1"}), ("status", None), ("devices", None),
+        ("submit", spec), ("submit", {"model": "slow", "epochs": 3}),
+        ("submit", {"model": "fail"}), ("submit", {"model": "mute", "note": "mine"}),
+        ("stop", {"run": 1, "now": True}), ("stop", {"run": 1, "when": "epoch"}),
+        ("set_lr", {"run": 1, "lr": 0.01}), ("set_epochs", {"run": 1, "epochs": 5}),
+        ("pause", {"run": 1}), ("resume", {"run": 1}), ("move", {"run": 2, "place": 0}),
+        ("delete", {"run": 1}), ("note", {"run": 1, "text": "words"}),
+        ("tag", {"run": 1, "add": ["a", "b"], "remove": ["a"]}), ("log", {"limit": 10}),
+        ("runs", {"limit": 3}), ("show", {"run": 1}),
+        ("model", {"model": "linear", "data": "glyphs"}), ("follow", {"run": 1, "steps": True}),
+        ("watch", {"interval": 0.05}), ("fetch", {"data": "mnist", "from": "file:///nowhere"}),
+    ]
+    for number, (method, params) in enumerate(requests):
+        put("protocol", "%02d-%s" % (number, method), request(method, params) + "\n")
+    put("protocol", "session", "\n".join(request(*r) for r in requests[:20]) + "\n")
+    put("protocol", "shutdown", request("submit", spec) + "\n" + request("shutdown", {}) + "\n")
+    put("protocol", "notifications", '{"jsonrpc":"2.0","method":"stop","params":{"run":1}}\n[]\n{}')
+
+
+POINT = {"event": "point", "epoch": 0.5, "step": 5, "steps": 5, "rows": 20, "train_loss": 1.5,
+         "train_acc": 0.5, "samples_per_s": 900.0, "lr": 0.05}
+EVENTS = [
+    {"event": "run", "run": 3, "params": 7850, "model": "linear", "data": "glyphs",
+     "devices": ["cpu:0"], "train_rows": 40, "total_steps": 20, "epochs": 2},
+    {"event": "epoch", "epoch": 1, "step": 10, "train_loss": 1.0, "train_acc": 0.5,
+     "test_loss": 1.0, "test_acc": 0.5, "seconds": 0.5, "samples_per_s": 1000.0,
+     "devices": [{"device": "cpu:0", "rows": 40}]},
+    {"event": "retune", "epoch": 1, "step": 11, "what": "lr", "from": 0.05, "to": 0.01},
+    {"event": "end", "status": "done", "epochs": 2, "steps": 20, "test_acc": 0.9,
+     "s_per_epoch": 0.5, "samples_per_s": 1000.0, "seconds": 1.5}]
+SPEC = {"model": "linear", "data": "glyphs", "devices": "cpu:0", "batch": 4, "lr": 0.05,
+        "epochs": 2, "seed": 1}
+OBJECT = {"run": 3, "status": "done", "model": "linear", "data": "glyphs", "params": 7850,
+          "epochs": 2, "epochs_done": 2, "retunes": 1, "train_acc": 0.5, "test_acc": 0.9,
+          "best_test_acc": 0.9, "s_per_epoch": 0.5, "samples_per_s": 1000.0,
+          "submitted_at": 1.7e9, "started_at": 1.7e9, "ended_at": 1.7e9, "note": "mine",
+          "tags": ["a", "b"], "warnings": ["small batches"]}
+
+
+def record():
+    whole = {"object": dict(OBJECT, spec=SPEC), "events": EVENTS, "points": [POINT]}
+    put("record", "whole", json.dumps(whole))
+    put("record", "bare", json.dumps({"object": {"run": 1, "spec": {}}}))
+    wrong = {"object": dict(OBJECT, spec=SPEC, tags=[1, {}], warnings=[1, {}], note=7,
+                            test_acc="x", status=[]),
+             "events": [1, [], {}, {"event": 1}, {"event": "end"}],
+             "points": [1, {}, {"rows": -1, "train_acc": 1e300, "train_loss": 1e300}]}
+    put("record", "wrong", json.dumps(wrong))
+
+
+def spec():
+    put("spec", "object", json.dumps(dict(
+        SPEC, split="weighted:1,2", devices="cpu:0-1", momentum=0.9, weight_decay=1e-4,
+        sync="allreduce", sync_bn=True, dtype="f32", init="normal:0.02", order="shuffle",
+        augment="flip", deterministic=True, train_rows=100, test_rows=10, max_steps=3,
+        cpu_threads=2, save="/tmp/x.safetensors", log="/tmp/x.jsonl")))
+    put("spec", "wrong", json.dumps({"batch": 1e300, "lr": -1, "devices": ["cpu:0"], "seed": -1,
+                                     "epochs": 1 << 62, "cpu_threads": [1, "2"]}))
+    put("spec", "lines", "batch=64\nlr=1e-3\nepochs=3\ndevices=cpu:0-3\nsplit=weighted:1,2,3,4\n"
+        "init=normal:0.5\ncpu-threads=1,1,2,2\nsync-bn=yes\ndtype=bf16\nseed=18446744073709551615\n"
+        "augment=crop\nmodel=linear\ndata=random:10x5\nsave=x.safetensors\ngpus=2\n")
+    for number, text in enumerate(["cpu:0-7", "cuda:0,cuda:2-3", "2,3", "all", "default", "",
+                                   "cpu:0,cpu:0", "cpu:0-99999999999", "cpu:5-2", "cuda:-1"]):
+        put("device_list", "list-%d" % number, text)
+
+
+def archive():
+    def tar(members, prefix=b"\0"):
+        stream = io.BytesIO()
+        with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as file:
+            for name, kind, data in members:
+                info = tarfile.TarInfo(name)
+                info.type, info.size = kind, len(data)
+                info.linkname = "/etc/passwd" if kind in (tarfile.SYMTYPE, tarfile.LNKTYPE) else ""
+                file.addfile(info, io.BytesIO(data))
+        data = stream.getvalue().rstrip(b"\0")
+        return prefix + data + bytes(-len(data) % 512) + bytes(512)
+
+    plain, folder = tarfile.REGTYPE, tarfile.DIRTYPE
+    good = [("box", folder, b""), ("box/a.bin", plain, b"a" * 700), ("box/b.bin", plain, b"b")]
+    put("archive", "good", tar(good))
+    put("archive", "good-corrected", tar(good, b"\1"))
+    put("archive", "good.gz", b"\0" + packed(tar(good)[1:]))
+    put("archive", "absolute", tar([("/box/a", plain, b"x")], b"\1"))
+    put("archive", "upwards", tar([("box/../a", plain, b"x")], b"\1"))
+    put("archive", "dots", tar([("box/..", plain, b"x")], b"\1"))
+    put("archive", "link", tar([("box/a", tarfile.SYMTYPE, b"")], b"\1"))
+    put("archive", "hard-link", tar([("box/a", tarfile.LNKTYPE, b"")], b"\1"))
+    put("archive", "device", tar([("box/a", tarfile.CHRTYPE, b"")], b"\1"))
+    put("archive", "fifo", tar([("box/a", tarfile.FIFOTYPE, b"")], b"\1"))
+    put("archive", "twice", tar([("box/a", plain, b"1"), ("box/a", plain, b"2")], b"\1"))
+    put("archive", "many", tar([("box/%d" % i, plain, b"") for i in range(70)], b"\1"))
+
+
+def store():
+    """A store of two runs, by the statements of engine/store/schema.c, in pages of 512 bytes."""
+    source = (TOP / "engine" / "store" / "schema.c").read_text()
+    body = source[source.index("steps[STORE_VERSION] = {"):source.index("\n};")]
+    sql = ""
+    for line in body.splitlines()[1:]:
+        line = line.split("/*")[0].strip().rstrip(",")
+        if line.startswith('"'):
+            sql += line.strip('"')
+    with tempfile.TemporaryDirectory() as place:
+        path = pathlib.Path(place) / "runs.db"
+        db = sqlite3.connect(path, isolation_level=None)
+        db.execute("PRAGMA page_size = 512")
+        db.executescript(sql)
+        for run in (3, 4):
+            db.execute("INSERT INTO runs (number, status, model, data, devices, batch, lr, object,"
+                       " spec, environment) VALUES (?,?,?,?,?,?,?,?,?,?)",
+                       (run, "done" if run == 3 else "running", "linear", "glyphs", "cpu:0", 4,
+                        0.05, json.dumps(dict(OBJECT, run=run)), json.dumps(SPEC), "{}"))
+            for number, event in enumerate(EVENTS):
+                db.execute("INSERT INTO events VALUES (?,?,?,?)",
+                           (run, number, event["event"], json.dumps(event)))
+            db.execute("INSERT INTO points VALUES (?,5,5,20,0.5,1.5,0.5,900.0,0.05)", (run,))
+            db.execute("INSERT INTO tags VALUES (?,'a')", (run,))
+        db.execute("VACUUM")
+        db.close()
+        whole = path.read_bytes()
+        put("store", "whole", whole)
+        put("store", "cut", whole[:len(whole) // 2])
+        db = sqlite3.connect(path, isolation_level=None)
+        db.execute("PRAGMA user_version = 99")
+        db.close()
+        put("store", "newer", path.read_bytes())
+        db = sqlite3.connect(path, isolation_level=None)
+        db.executescript("PRAGMA user_version = 1; UPDATE runs SET object = '[]', spec = 7;"
+                         "UPDATE events SET event = 'no JSON'; UPDATE points SET step = 'x'")
+        db.close()
+        put("store", "odd-rows", path.read_bytes())
+        db = sqlite3.connect(path, isolation_level=None)
+        db.executescript("DROP TABLE tags; DROP TABLE points")
+        db.close()
+        put("store", "no-tables", path.read_bytes())
+    put("store", "text", "no database at all\n" * 10)
+    put("store", "empty", b"")
+
+
+def conv_choices():
+    line = "91900\tNVIDIA H200\tconv 1 2 3\t62\t2=4,27=-8\t131\t0.000123456\n"
+    put("conv_choices", "two", "# first\n" + line + line.replace("62", "1").replace("1 2 3", "4"))
+    put("conv_choices", "no-knobs", line.replace("2=4,27=-8", "-"))
+    put("conv_choices", "many-knobs",
+        line.replace("2=4,27=-8", ",".join("%d=%d" % (i, i) for i in range(50))))
+
+
+for make in (idx, cifar, safetensors, models, settings, protocol, record, spec, archive, store,
+             conv_choices):
+    make()
