@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "engine/train/checkpoint.h"
+#include "tests/support.h"
+
+/* Checkpoints on disk: every bit comes back, the right ones are kept, damaged ones are refused. */
+
+static char *folder, *checkpoints;
+static struct net *net;
+
+#define must(CALL) ck_assert_msg(CALL, "%s", err.text)
+
+static void setup(void)
+{
+    struct error err = ERROR_INIT;
+    char *model = shipped_model("smallnet");
+    folder = temporary_folder();
+    checkpoints = format("%s/checkpoints/12", folder);
+    must(net_load_default(model, &net, &err));
+    free(model);
+}
+
+static void teardown(void)
+{
+    net_free(net);
+    free(checkpoints);
+    remove_tree(folder);
+}
+
+static struct checkpoint make(long steps, bool momentum)
+{
+    struct error err = ERROR_INIT;
+    struct checkpoint c;
+    must(checkpoint_create(net, momentum, &c, &err));
+    weights_init(net, &c.weights, INIT_NORMAL, 0.01, (uint64_t)steps);
+    c.weights.batches_tracked = steps;
+    for (size_t i = 0; momentum && i < net->value_count; i++)
+        c.momentum[i] = (float)i / 3;
+    c.place = (struct checkpoint_place){
+        .epochs = 2,
+        .steps = steps,
+        .rows = steps * 256,
+        .lr = 0.1,
+        .epoch = {.steps = 3, .rows = 768, .correct = 99, .loss_sum = 1.0 / 3, .seconds = 0.7},
+        .train_s = 12.3456789012345678,
+        .eval_s = 0.1,
+        .test_loss = NAN,
+        .test_acc = 0.8125,
+        .best_acc = 1.0 / 7,
+        .batch = 256,
+        .train_rows = 60000,
+        .seed = UINT64_MAX,
+    };
+    return c;
+}
+
+static void write_one(long steps, bool momentum, long best)
+{
+    struct error err = ERROR_INIT;
+    struct checkpoint c = make(steps, momentum);
+    must(checkpoint_write(net, checkpoints, &c, best, &err));
+    checkpoint_free(&c);
+}
+
+/* Files in the folder. */
+static int count_files(void)
+{
+    int count = 0;
+    DIR *directory = opendir(checkpoints);
+    if (!directory)
+        return 0;
+    for (const struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+START_TEST(every_bit_comes_back)
+{
+    bool momentum = _i == 1;
+    struct error err = ERROR_INIT;
+    struct checkpoint written = make(590, momentum), read;
+    long steps = 0;
+    must(checkpoint_write(net, checkpoints, &written, -1, &err));
+    ck_assert_int_eq(count_files(), momentum ? 2 : 1);
+    must(checkpoint_find(checkpoints, &steps, &err));
+    ck_assert_int_eq(steps, 590);
+    must(checkpoint_create(net, momentum, &read, &err));
+    must(checkpoint_read(net, checkpoints, 590, &read, &err));
+    ck_assert_mem_eq(read.weights.values, written.weights.values, net->value_count * sizeof(float));
+    ck_assert(read.weights.batches_tracked == 590);
+    for (int i = 0; momentum && i < net->param_count; i++)
+        if (net_is_trained(&net->params[i]))
+            ck_assert_mem_eq(read.momentum + net->params[i].offset,
+                             written.momentum + net->params[i].offset,
+                             net->params[i].count * sizeof(float));
+    const struct checkpoint_place *a = &read.place, *b = &written.place;
+    ck_assert(a->epochs == b->epochs && a->steps == b->steps && a->rows == b->rows);
+    ck_assert(a->lr == b->lr && a->train_s == b->train_s && a->eval_s == b->eval_s);
+    ck_assert(a->epoch.steps == b->epoch.steps && a->epoch.rows == b->epoch.rows);
+    ck_assert(a->epoch.correct == b->epoch.correct && a->epoch.loss_sum == b->epoch.loss_sum);
+    ck_assert(a->epoch.seconds == b->epoch.seconds);
+    ck_assert(isnan(a->test_loss) && a->test_acc == b->test_acc && a->best_acc == b->best_acc);
+    ck_assert(a->batch == b->batch && a->train_rows == b->train_rows && a->seed == b->seed);
+    checkpoint_free(&read);
+    checkpoint_free(&written);
+}
+END_TEST
+
+START_TEST(the_newest_and_the_best_are_kept)
+{
+    struct error err = ERROR_INIT;
+    long steps = 0;
+    for (long step = 100; step <= 500; step += 100)
+        write_one(step, true, 200);
+    ck_assert_int_eq(count_files(), 4);
+    must(checkpoint_find(checkpoints, &steps, &err));
+    ck_assert_int_eq(steps, 500);
+    struct checkpoint c;
+    must(checkpoint_create(net, true, &c, &err));
+    must(checkpoint_read(net, checkpoints, 200, &c, &err));
+    ck_assert_int_eq(c.place.steps, 200);
+    ck_assert(!checkpoint_read(net, checkpoints, 300, &c, &err));
+    checkpoint_free(&c);
+    must(checkpoint_remove_all(checkpoints, &err));
+    ck_assert(!checkpoint_find(checkpoints, &steps, &err));
+    ck_assert_int_eq(err.kind, ERROR_ABSENT);
+    must(checkpoint_remove_all(checkpoints, &err));
+}
+END_TEST
+
+START_TEST(what_a_killed_writer_left_goes)
+{
+    struct error err = ERROR_INIT;
+    long steps = 0;
+    write_one(100, true, -1);
+    put_file(checkpoints, "step-00000200.safetensors.1f3-abc", "half", 4);
+    put_file(checkpoints, "step-00000200.momentum.safetensors", "whole, without weights", 22);
+    put_file(checkpoints, "notes.txt", "mine", 4);
+    must(checkpoint_find(checkpoints, &steps, &err));
+    ck_assert_int_eq(steps, 100);
+    write_one(300, true, -1);
+    ck_assert_int_eq(count_files(), 3);
+    must(checkpoint_remove_all(checkpoints, &err));
+    ck_assert_int_eq(count_files(), 1);
+}
+END_TEST
+
+/* Files that hold something else than the checkpoint. */
+START_TEST(damaged_ones_are_refused)
+{
+    static const char *const names[] = {"step-00000100.safetensors",
+                                        "step-00000100.momentum.safetensors"};
+    struct error err = ERROR_INIT;
+    struct checkpoint c;
+    write_one(100, true, -1);
+    char *path = path_join(checkpoints, names[_i % 2]), *data = NULL;
+    size_t length;
+    must(file_read(path, 1 << 24, &data, &length, &err));
+    if (_i < 2)
+        length -= 5;
+    else
+        memset(data, 'x', 64);
+    put_file(checkpoints, names[_i % 2], data, length);
+    must(checkpoint_create(net, true, &c, &err));
+    ck_assert(!checkpoint_read(net, checkpoints, 100, &c, &err));
+    ck_assert_msg(strstr(err.text, names[_i % 2]) != NULL, "%s", err.text);
+    checkpoint_free(&c);
+    free(data);
+    free(path);
+}
+END_TEST
+
+START_TEST(plain_weights_are_no_checkpoint)
+{
+    struct error err = ERROR_INIT;
+    struct checkpoint c = make(100, false);
+    must(make_directories(checkpoints, 0700, &err));
+    char *path = checkpoint_path(checkpoints, 100);
+    must(weights_write(net, path, &c.weights, &err));
+    ck_assert(!checkpoint_read(net, checkpoints, 100, &c, &err));
+    ck_assert_msg(strstr(err.text, "not written as a checkpoint") != NULL, "%s", err.text);
+    ck_assert_int_eq(err.kind, ERROR_FAILED);
+    free(path);
+    checkpoint_free(&c);
+}
+END_TEST
+
+START_TEST(the_best_is_found_by_its_note)
+{
+    struct error err = ERROR_INIT;
+    const double accuracies[] = {0.5, 0.8, 0.8, NAN};
+    long steps = 0;
+    json_t *note = NULL;
+    for (int i = 0; i < 4; i++) {
+        struct checkpoint c = make(100 * (i + 1), false);
+        c.place.test_acc = accuracies[i];
+        c.place.epoch.steps = c.place.epoch.rows = c.place.epoch.correct = 0;
+        c.origin =
+            (struct checkpoint_origin){.model = "linear", .data = "glyphs", .test_rows = 300};
+        /* So that none goes. */
+        char *apart = format("%s/%d", checkpoints, i);
+        must(checkpoint_write(net, apart, &c, -1, &err));
+        char *from = checkpoint_path(apart, 100 * (i + 1));
+        char *to = checkpoint_path(checkpoints, 100 * (i + 1));
+        ck_assert_int_eq(rename(from, to), 0);
+        free(from);
+        free(to);
+        free(apart);
+        checkpoint_free(&c);
+    }
+    must(checkpoint_find_best(checkpoints, &steps, &err));
+    ck_assert_int_eq(steps, 200);
+    must(checkpoint_find(checkpoints, &steps, &err));
+    ck_assert_int_eq(steps, 400);
+    char *path = checkpoint_path(checkpoints, 200);
+    must(checkpoint_note(path, &note, &err));
+    ck_assert_str_eq(json_string_value(json_object_get(note, "model")), "linear");
+    ck_assert_str_eq(json_string_value(json_object_get(note, "data")), "glyphs");
+    ck_assert(json_is_null(json_object_get(note, "data_dir")));
+    ck_assert_int_eq(json_integer_value(json_object_get(note, "test_rows")), 300);
+    json_decref(note);
+    free(path);
+}
+END_TEST
+
+START_TEST(the_newest_is_best_when_none_was_evaluated)
+{
+    struct error err = ERROR_INIT;
+    long steps = 0;
+    ck_assert(!checkpoint_find_best(checkpoints, &steps, &err));
+    ck_assert_int_eq(err.kind, ERROR_ABSENT);
+    err = (struct error)ERROR_INIT;
+    /* In the middle of an epoch: their accuracy is that of other weights. */
+    write_one(100, false, 100);
+    write_one(200, false, 100);
+    must(checkpoint_find_best(checkpoints, &steps, &err));
+    ck_assert_int_eq(steps, 200);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("checkpoints");
+    TCase *tests = tcase_create("checkpoints");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_loop_test(tests, every_bit_comes_back, 0, 2);
+    tcase_add_test(tests, the_newest_and_the_best_are_kept);
+    tcase_add_test(tests, what_a_killed_writer_left_goes);
+    tcase_add_loop_test(tests, damaged_ones_are_refused, 0, 4);
+    tcase_add_test(tests, plain_weights_are_no_checkpoint);
+    tcase_add_test(tests, the_best_is_found_by_its_note);
+    tcase_add_test(tests, the_newest_is_best_when_none_was_evaluated);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tests/recorder.h"
+#include "tests/support.h"
+
+/* Runs that go on from their checkpoints, on real CPU devices. */
+
+/* A small network with BatchNorm and dropout: everything that has state or is random. */
+static const char model[] = "default_input = [ 1, 20, 20 ]; default_classes = 10; layers = ( { "
+                            "type = \"conv\"; channels = 4; kernel = 3; stride = 2; },"
+                            " \"batchnorm\", \"relu\", { type = \"dropout\"; p = 0.25; },"
+                            " \"flatten\", { type = \"linear\"; outputs = \"classes\"; } );\n";
+
+static char *folder, *model_file, *checkpoints;
+
+static void setup(void)
+{
+    folder = temporary_folder();
+    put_file(folder, "small.conf", model, sizeof model - 1);
+    model_file = format("%s/small.conf", folder);
+    checkpoints = format("%s/checkpoints", folder);
+}
+
+static void teardown(void)
+{
+    free(checkpoints);
+    free(model_file);
+    remove_tree(folder);
+}
+
+/* 3 epochs of 5 steps, the last one short. */
+static void begin(struct recorder *recorder, const char *devices, const char *more,
+                  const char *save)
+{
+    char *settings =
+        format("model=%s data=glyphs train-rows=450 test-rows=200 batch=100 epochs=3 lr=0.1 "
+               "momentum=0.9 devices=%s cpu-threads=1 save=%s/%s %s",
+               model_file, devices, folder, save, more);
+    recorder_init(recorder, settings);
+    recorder->keep.checkpoints = checkpoints;
+    free(settings);
+}
+
+static long stop_at; /* step; 0: never */
+
+static void stop_there(struct recorder *recorder, const char *kind, json_t *event)
+{
+    if (strcmp(kind, "step") == 0 && recorder_number(event, "step") == (double)stop_at)
+        run_control_stop(&recorder->control, RUN_STOP_STEP);
+}
+
+static void run_whole(const char *devices, const char *more, const char *save)
+{
+    struct recorder recorder;
+    begin(&recorder, devices, more, save);
+    recorder.keep.checkpoints = NULL;
+    ck_assert_msg(recorder_run(&recorder), "%s", recorder.err.text);
+    recorder_free(&recorder);
+}
+
+/* Stop behind step `stop`, then go on with a run of its own; *second is the latter's recorder. */
+static void run_in_parts(const char *devices, const char *then, const char *more, long stop,
+                         const char *save, struct recorder *second)
+{
+    struct recorder first;
+    begin(&first, devices, more, "unused");
+    first.on_event = stop_there;
+    stop_at = stop;
+    recorder_run(&first);
+    recorder_free(&first);
+    begin(second, then, more, save);
+    second->keep.resumes = true;
+    ck_assert_msg(recorder_run(second), "%s", second->err.text);
+}
+
+static float *read_values(const char *name, size_t *count)
+{
+    struct error err = ERROR_INIT;
+    char *path = path_join(folder, name), *data;
+    size_t length;
+    ck_assert_msg(file_read(path, 1 << 24, &data, &length, &err), "%s", err.text);
+    free(path);
+    uint64_t header;
+    memcpy(&header, data, sizeof header);
+    *count = (length - 8 - header) / sizeof(float);
+    float *values = malloc(*count * sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    memcpy(values, data + 8 + header, *count * sizeof *values);
+    free(data);
+    return values;
+}
+
+static void same_bits(const char *a, const char *b)
+{
+    size_t count, others;
+    float *x = read_values(a, &count), *y = read_values(b, &others);
+    ck_assert_uint_eq(count, others);
+    ck_assert_mem_eq(x, y, count * sizeof *x);
+    free(x);
+    free(y);
+}
+
+START_TEST(goes_on_to_the_very_bits)
+{
+    const char *const rules[] = {"", "sync-bn=yes sync=central", "augment=flip-crop order=shuffle"};
+    struct recorder second;
+    long stop = _i % 15 + 1;
+    const char *more = rules[_i / 15];
+    run_whole("cpu:0-1", more, "whole");
+    run_in_parts("cpu:0-1", "cpu:0-1", more, stop, "parts", &second);
+    same_bits("whole", "parts");
+    json_t *run = recorder_event(&second, "run", 0);
+    ck_assert(recorder_number(run, "resumed_at") == (double)stop);
+    json_t *end = recorder_event(&second, "end", 0);
+    ck_assert(recorder_number(end, "steps") == 15 && recorder_number(end, "epochs") == 3);
+    ck_assert_int_eq(recorder_count(&second, "step"), 15 - (int)stop);
+    recorder_free(&second);
+}
+END_TEST
+
+/* The figures of an epoch that was cut in two are those of the whole. */
+START_TEST(epochs_add_up)
+{
+    struct recorder whole, second;
+    begin(&whole, "cpu:0", "", "whole");
+    ck_assert(recorder_run(&whole));
+    run_in_parts("cpu:0", "cpu:0", "", 8, "parts", &second);
+    ck_assert_int_eq(recorder_count(&second, "epoch"), 2);
+    for (int i = 0; i < 2; i++) {
+        static const char *const keys[] = {"epoch",     "step",      "train_loss",
+                                           "train_acc", "test_loss", "test_acc"};
+        json_t *a = recorder_event(&whole, "epoch", i + 1);
+        json_t *b = recorder_event(&second, "epoch", i);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            ck_assert_msg(recorder_number(a, keys[k]) == recorder_number(b, keys[k]), "%s",
+                          keys[k]);
+    }
+    recorder_free(&second);
+    recorder_free(&whole);
+}
+END_TEST
+
+START_TEST(goes_on_with_other_devices)
+{
+    struct recorder second;
+    size_t count, others;
+    run_whole("cpu:0", "sync-bn=yes", "whole");
+    run_in_parts("cpu:0-1", "cpu:0-2", "sync-bn=yes", 7, "parts", &second);
+    recorder_free(&second);
+    float *x = read_values("whole", &count), *y = read_values("parts", &others);
+    ck_assert_uint_eq(count, others);
+    double difference = 0, size = 0;
+    for (size_t i = 8; i < count; i++) { /* behind the counters */
+        difference += pow((double)x[i] - (double)y[i], 2);
+        size += pow((double)x[i], 2);
+    }
+    ck_assert_double_le(sqrt(difference / size), 1e-4);
+    free(x);
+    free(y);
+}
+END_TEST
+
+START_TEST(more_epochs_than_before)
+{
+    struct recorder first, second;
+    run_whole("cpu:0", "epochs=5", "whole");
+    begin(&first, "cpu:0", "", "unused");
+    ck_assert(recorder_run(&first));
+    recorder_free(&first);
+    begin(&second, "cpu:0", "epochs=5", "parts");
+    second.keep.resumes = true;
+    ck_assert_msg(recorder_run(&second), "%s", second.err.text);
+    ck_assert_int_eq(recorder_count(&second, "epoch"), 2);
+    same_bits("whole", "parts");
+    recorder_free(&second);
+}
+END_TEST
+
+/* A run that was done, as it was: nothing is left to train. */
+START_TEST(a_run_that_is_done_stays_so)
+{
+    struct recorder first, second;
+    begin(&first, "cpu:0", "", "whole");
+    ck_assert(recorder_run(&first));
+    recorder_free(&first);
+    begin(&second, "cpu:0", "", "parts");
+    second.keep.resumes = true;
+    ck_assert_msg(recorder_run(&second), "%s", second.err.text);
+    ck_assert_int_eq(recorder_count(&second, "step"), 0);
+    same_bits("whole", "parts");
+    recorder_free(&second);
+}
+END_TEST
+
+START_TEST(another_batch_is_refused)
+{
+    struct recorder first, second;
+    begin(&first, "cpu:0", "", "unused");
+    ck_assert(recorder_run(&first));
+    recorder_free(&first);
+    begin(&second, "cpu:0", "batch=50", "parts");
+    second.keep.resumes = true;
+    ck_assert(!recorder_run(&second));
+    ck_assert_msg(strstr(second.err.text, "batch") != NULL, "%s", second.err.text);
+    recorder_free(&second);
+}
+END_TEST
+
+START_TEST(checkpoints_come_as_often_as_asked)
+{
+    static const struct {
+        const char *every;
+        long steps; /* of the newest one; -1: none */
+    } cases[] = {{"1", 15}, {"2", 15}, {"off", -1}, {"0.01m", 15}};
+    struct recorder recorder;
+    struct error err = ERROR_INIT;
+    long steps = -1;
+    char *more = format("checkpoint-every=%s", cases[_i].every);
+    begin(&recorder, "cpu:0", more, "unused");
+    ck_assert_msg(recorder_run(&recorder), "%s", recorder.err.text);
+    checkpoint_find(checkpoints, &steps, &err);
+    ck_assert_int_eq(steps, cases[_i].steps);
+    recorder_free(&recorder);
+    free(more);
+}
+END_TEST
+
+START_TEST(a_place_that_takes_no_checkpoints_is_told_and_no_more)
+{
+    struct recorder recorder;
+    put_file(folder, "checkpoints", "a file", 6);
+    begin(&recorder, "cpu:0", "", "saved");
+    ck_assert_msg(recorder_run(&recorder), "%s", recorder.err.text);
+    ck_assert_int_ge(recorder_count(&recorder, "warning"), 1);
+    const char *text = recorder_string(recorder_event(&recorder, "warning", 0), "text");
+    ck_assert_msg(strstr(text, "no checkpoint could be written") != NULL, "%s", text);
+    recorder_free(&recorder);
+}
+END_TEST
+
+START_TEST(divergence_leaves_the_last_good_one)
+{
+    struct recorder recorder;
+    struct error err = ERROR_INIT;
+    long steps = -1;
+    begin(&recorder, "cpu:0", "lr=1e6 epochs=30", "unused");
+    ck_assert(!recorder_run(&recorder));
+    ck_assert_msg(strstr(recorder.err.text, "diverged") != NULL, "%s", recorder.err.text);
+    ck_assert_msg(strstr(recorder.err.text, "1e+06") != NULL, "%s", recorder.err.text);
+    recorder_free(&recorder);
+    ck_assert(!checkpoint_find(checkpoints, &steps, &err) || steps > 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("resume");
+    TCase *tests = tcase_create("resume");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, goes_on_to_the_very_bits, 0, 3 * 15);
+    tcase_add_test(tests, epochs_add_up);
+    tcase_add_test(tests, goes_on_with_other_devices);
+    tcase_add_test(tests, more_epochs_than_before);
+    tcase_add_test(tests, a_run_that_is_done_stays_so);
+    tcase_add_test(tests, another_batch_is_refused);
+    tcase_add_loop_test(tests, checkpoints_come_as_often_as_asked, 0, 4);
+    tcase_add_test(tests, a_place_that_takes_no_checkpoints_is_told_and_no_more);
+    tcase_add_test(tests, divergence_leaves_the_last_good_one);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
