@@ -13,6 +13,8 @@
 #include "base/text.h"
 #include "config.h"
 #include "engine/server/server.h"
+#include "engine/store/store.h"
+#include "engine/train/checkpoint.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 
@@ -106,6 +108,13 @@ static void leave_openmp_settings(char **argv)
     }
 }
 
+/* GPUs are numbered as the NVIDIA driver's tools number them, not by speed. */
+static void number_gpus_by_place(void)
+{
+    if (setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1) != 0)
+        fprintf(stderr, "dpartui-engine: cannot set CUDA_DEVICE_ORDER: %s\n", strerror(errno));
+}
+
 /* Descriptors 0 to 2 are open, so that nothing else ever gets their numbers. */
 static bool keep_standard_descriptors(void)
 {
@@ -155,7 +164,12 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     leave_openmp_settings(argv);
-    if (!keep_standard_descriptors() || (arguments.log && !redirect_log(arguments.log)))
+    number_gpus_by_place();
+    if (!keep_standard_descriptors()) {
+        fprintf(stderr, "dpartui-engine: /dev/null: %s\n", strerror(errno));
+        return STATUS_FAILED;
+    }
+    if (arguments.log && !redirect_log(arguments.log))
         return STATUS_FAILED;
     /* Out of the starting terminal's session; fails harmlessly in one that leads its group. */
     if (!arguments.foreground)
@@ -165,18 +179,26 @@ int main(int argc, char **argv)
         fprintf(stderr, "dpartui-engine: cannot watch signals: %s\n", strerror(errno));
         return STATUS_FAILED;
     }
+    char *store_path = NULL, *checkpoints = NULL;
+    struct error err = ERROR_INIT;
+    /* A private engine leaves the user's runs alone. */
+    if (arguments.private_fd < 0 && !(store_path = store_default_path(&err)))
+        fprintf(stderr, "dpartui-engine: %s: runs are not kept\n", err.text);
+    if (store_path && !(checkpoints = checkpoint_default_folder(&err)))
+        fprintf(stderr, "dpartui-engine: %s: there will be no checkpoints\n", err.text);
     struct server_options options = {
         .log_fd = arguments.private_fd < 0 || arguments.log ? STDERR_FILENO : -1,
         .version = PACKAGE_VERSION,
         .private_fd = arguments.private_fd,
         .signal_fd = signal_fd,
+        .store_path = store_path,
+        .checkpoints = checkpoints,
     };
     if (options.private_fd >= 0)
         fcntl(options.private_fd, F_SETFD, FD_CLOEXEC);
     /* Once, before there are threads. */
     json_object_seed(0);
     enum server_end end;
-    struct error err = ERROR_INIT;
     bool ok = server_run(&options, &end, &err);
     if (!ok) {
         fprintf(stderr, "dpartui-engine: %s\n", err.text);
@@ -190,5 +212,7 @@ int main(int argc, char **argv)
     if (end == SERVER_HELD)
         _exit(status);
     close(signal_fd);
+    free(checkpoints);
+    free(store_path);
     return status;
 }

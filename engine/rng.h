@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "engine/rng_purpose.h"
+
 /*
  * Random numbers as a pure function of (seed, purpose, counter): nothing is kept between calls, so
  * every thread, device and resumed run computes the same numbers, in any order.
@@ -27,17 +29,11 @@
  *     DROPOUT      operation    row number   epoch   place in the row, in c,h,w order
  *     GLYPHS       part         row          0       up to the user
  *     RANDOM_DATA  part         row          0       column; labels follow behind the columns
+ *     AUGMENT      0            row number   epoch   see engine/data/augment.h
  *
  * Dropout drops the element when its word < rng_threshold(p). The row number counts from 0 in the
  * data set, not in the shard, so a mask does not depend on how rows are split over devices.
  */
-enum rng_purpose {
-    RNG_INIT = 1,
-    RNG_SHUFFLE = 2,
-    RNG_DROPOUT = 3,
-    RNG_GLYPHS = 4,
-    RNG_RANDOM_DATA = 5,
-};
 
 #define RNG_INDEX_LIMIT (UINT32_C(1) << 24)
 

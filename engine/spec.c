@@ -10,6 +10,8 @@
 static const char *const split_names[] = {"chunk", "even", "balanced", "weighted", "auto", NULL};
 static const char *const sync_names[] = {"allreduce", "reduce-broadcast", "central", NULL};
 static const char *const type_names[] = {"default", "f32", "tf32", "bf16", NULL};
+/* By the flags. */
+static const char *const augment_names[] = {"none", "flip", "crop", "flip-crop", NULL};
 static const char *const order_names[] = {"shuffle", "sequential", NULL};
 
 const struct data_name data_names[] = {
@@ -37,11 +39,15 @@ const struct field spec_fields[] = {
     {"dtype", FIELD_CHOICE, AT(dtype), 0, 0, type_names},
     {"init", FIELD_INIT, AT(init), 0, 0, NULL},
     {"order", FIELD_CHOICE, AT(order), 0, 0, order_names},
+    {"augment", FIELD_CHOICE, AT(augment), 0, 0, augment_names},
+    {"deterministic", FIELD_BOOL, AT(deterministic), 0, 0, NULL},
     {"train-rows", FIELD_LONG, AT(train_rows), 0, MANY, NULL},
     {"test-rows", FIELD_LONG, AT(test_rows), 0, MANY, NULL},
     {"max-steps", FIELD_LONG, AT(max_steps), 0, MANY, NULL},
+    {"checkpoint-every", FIELD_CHECKPOINTS, AT(checkpoint_epochs), 0, SPEC_MAX_EPOCHS, NULL},
     {"save", FIELD_PATH, AT(save), 0, 0, NULL},
     {"log", FIELD_PATH, AT(log), 0, 0, NULL},
+    {"tensorboard", FIELD_PATH, AT(tensorboard), 0, 0, NULL},
 };
 
 const size_t spec_field_count = sizeof spec_fields / sizeof spec_fields[0];
@@ -61,6 +67,11 @@ const char *number_type_name(enum number_type type)
     return type_names[type];
 }
 
+const char *augment_name(enum augment_flags augment)
+{
+    return augment_names[augment];
+}
+
 void spec_init(struct spec *spec)
 {
     *spec = (struct spec){
@@ -70,6 +81,7 @@ void spec_init(struct spec *spec)
         .seed = 1,
         .init = INIT_NORMAL,
         .init_std = 0.01,
+        .checkpoint_epochs = 1,
     };
 }
 
@@ -81,16 +93,17 @@ void spec_free(struct spec *spec)
     free(spec->init_file);
     free(spec->save);
     free(spec->log);
+    free(spec->tensorboard);
     spec_init(spec);
 }
 
 bool spec_copy(struct spec *to, const struct spec *from, struct error *err)
 {
     *to = *from;
-    char *const *const source[] = {&from->model,     &from->data, &from->data_dir,
-                                   &from->init_file, &from->save, &from->log};
-    char **const target[] = {&to->model,     &to->data, &to->data_dir,
-                             &to->init_file, &to->save, &to->log};
+    char *const *const source[] = {&from->model, &from->data, &from->data_dir,   &from->init_file,
+                                   &from->save,  &from->log,  &from->tensorboard};
+    char **const target[] = {&to->model, &to->data, &to->data_dir,   &to->init_file,
+                             &to->save,  &to->log,  &to->tensorboard};
     bool ok = true;
     for (size_t i = 0; i < sizeof source / sizeof source[0]; i++) {
         *target[i] = *source[i] ? strdup(*source[i]) : NULL;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "engine/data/augment.h"
 
 /*
  * Everything that defines a run. The viewer fills one from options, configuration or the form,
@@ -66,8 +67,12 @@ struct spec {
     double init_std; /* INIT_NORMAL */
     char *init_file; /* INIT_FILE: a .safetensors file */
     enum row_order order;
+    enum augment_flags augment; /* of training pictures */
+    bool deterministic;         /* GPUs: the same bits in every run; CPU devices always */
     long train_rows, test_rows, max_steps; /* 0: all */
-    char *save, *log;                      /* absolute paths, or NULL */
+    long checkpoint_epochs;                /* a checkpoint each so many epochs; 0: none */
+    double checkpoint_minutes;             /* or each so many minutes; 0: not by time */
+    char *save, *log, *tensorboard;        /* absolute paths, or NULL */
 };
 
 /* The defaults of dpartui.1. Release with spec_free. */
@@ -107,6 +112,8 @@ bool spec_validate_threads(const struct spec *spec, struct error *err);
 /* JSON with the option names as members ("batch", "weight_decay", "train_rows", ...). */
 json_t *spec_to_json(const struct spec *spec);
 bool spec_from_json(struct spec *spec, const json_t *object, struct error *err);
+/* Set the fields that the object has; after a failure some of them may have been set. */
+bool spec_change(struct spec *spec, const json_t *object, struct error *err);
 
 /*
  * "cuda:0,cuda:2-3", "2,3" (GPUs), "cpu:0-7", "all", "" or "default".
@@ -120,5 +127,6 @@ char *device_list_text(const struct device_list *list);
 const char *split_rule_name(enum split_rule rule);     /* "chunk" ... */
 const char *sync_method_name(enum sync_method method); /* "allreduce" ... */
 const char *number_type_name(enum number_type type);   /* "default", "f32" ... */
+const char *augment_name(enum augment_flags augment);  /* "none", "flip" ... */
 
 #endif

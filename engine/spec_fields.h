@@ -24,6 +24,7 @@ enum field_kind {
     FIELD_SPLIT,
     FIELD_THREADS,
     FIELD_INIT,
+    FIELD_CHECKPOINTS,
 };
 
 struct field {

@@ -80,9 +80,8 @@ static char *json_text(const char *key, const json_t *value, struct error *err)
     return text;
 }
 
-bool spec_from_json(struct spec *spec, const json_t *object, struct error *err)
+bool spec_change(struct spec *spec, const json_t *object, struct error *err)
 {
-    spec_init(spec);
     if (!json_is_object(object))
         return error_set(err, ERROR_USAGE, "a run specification must be a JSON object");
     const char *key;
@@ -98,6 +97,13 @@ bool spec_from_json(struct spec *spec, const json_t *object, struct error *err)
         if (!ok)
             break;
     }
+    return ok;
+}
+
+bool spec_from_json(struct spec *spec, const json_t *object, struct error *err)
+{
+    spec_init(spec);
+    bool ok = spec_change(spec, object, err);
     if (!ok)
         spec_free(spec);
     return ok;

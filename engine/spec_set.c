@@ -186,6 +186,26 @@ static bool set_threads(const struct field *field, struct spec *spec, const char
     return true;
 }
 
+/* "N" epochs, "Xm" minutes, or "off". */
+static bool set_checkpoints(const struct field *field, struct spec *spec, const char *value,
+                            struct error *err)
+{
+    char part[24];
+    size_t length = strlen(value);
+    long epochs = 0;
+    double minutes = 0;
+    bool timed = length > 1 && length < sizeof part && value[length - 1] == 'm';
+    snprintf(part, sizeof part, "%.*s", (int)(length - timed), value);
+    if (strcmp(value, "off") != 0 && !(timed ? parse_double(part, 0.01, 1e6, &minutes)
+                                             : parse_long(value, 0, (long)field->high, &epochs)))
+        return error_set(err, ERROR_USAGE,
+                         "%s '%.60s': a number of epochs, of minutes as in 10m, or off", field->key,
+                         value);
+    spec->checkpoint_epochs = epochs;
+    spec->checkpoint_minutes = minutes;
+    return true;
+}
+
 bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err)
 {
     const struct field *field = spec_find_field(key);
@@ -218,6 +238,8 @@ bool spec_set(struct spec *spec, const char *key, const char *value, struct erro
         return set_threads(field, spec, value, err);
     case FIELD_INIT:
         return set_init(spec, value, err);
+    case FIELD_CHECKPOINTS:
+        return set_checkpoints(field, spec, value, err);
     }
     return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
 }

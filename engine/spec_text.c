@@ -61,6 +61,18 @@ static char *init_text(const struct spec *spec)
     return string;
 }
 
+static char *checkpoints_text(const struct spec *spec)
+{
+    if (spec->checkpoint_minutes > 0) {
+        char *number = spec_double_text(spec->checkpoint_minutes);
+        char *text = number ? text_format("%sm", number) : NULL;
+        free(number);
+        return text;
+    }
+    return spec->checkpoint_epochs == 0 ? strdup("off")
+                                        : text_format("%ld", spec->checkpoint_epochs);
+}
+
 char *spec_field_text(const struct spec *spec, const struct field *field)
 {
     const void *where = spec_field(spec, field);
@@ -88,6 +100,8 @@ char *spec_field_text(const struct spec *spec, const struct field *field)
         return threads_text(spec);
     case FIELD_INIT:
         return init_text(spec);
+    case FIELD_CHECKPOINTS:
+        return checkpoints_text(spec);
     }
     return NULL;
 }

@@ -5,8 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run_figure.h"
+#include "run_pick.h"
 #include "ui/views/views.h"
 #include "words.h"
+
+static const char *const statuses[] = {"queued",  "running", "paused",     "done",
+                                       "stopped", "failed",  "interrupted"};
 
 static void add_word(struct argument *argument, const char *word)
 {
@@ -58,6 +63,15 @@ static void find(struct argument *argument, bool live_run)
     } else if (strcmp(name, "VIEW") == 0) {
         for (int i = 0; i < VIEW_COUNT; i++)
             add_word(argument, view_of((enum view_id)i)->name);
+    } else if (strcmp(name, "KEY") == 0) {
+        for (size_t i = 0; run_pick_key(i); i++)
+            add_word(argument, run_pick_key(i));
+    } else if (strcmp(name, "STATUS") == 0) {
+        for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+            add_word(argument, statuses[i]);
+    } else if (strcmp(name, "FIGURE") == 0) {
+        for (size_t i = 0; run_figure(i); i++)
+            add_word(argument, run_figure(i)->name);
     } else if (strcmp(name, "DATASET") == 0) {
         add_data_names(argument, true);
     }
@@ -79,15 +93,23 @@ bool argument_of_option(const struct option *option, struct argument *out)
     return true;
 }
 
+/* "RUN..." stands for many: so many of them are offered. */
+#define REPEATED 8
+
 bool argument_of_command(const struct command *command, size_t index, struct argument *out)
 {
-    const char *at = command->arguments;
+    const char *at = command->forms ? command->forms : command->arguments;
+    size_t left = index;
     *out = (struct argument){.count = 0};
-    while (at && index-- > 0)
-        at = (at = strchr(at, ' ')) ? at + 1 : NULL;
-    if (!at)
+    while (at && left > 0 && strchr(at, ' ')) {
+        at = strchr(at, ' ') + 1;
+        left--;
+    }
+    size_t length = at ? strcspn(at, " ") : 0;
+    bool many = length > 3 && strncmp(at + length - 3, "...", 3) == 0;
+    if (!at || (left > 0 && !(many && index < REPEATED)))
         return false;
-    snprintf(out->name, sizeof out->name, "%.*s", (int)strcspn(at, " "), at);
+    snprintf(out->name, sizeof out->name, "%.*s", (int)(many ? length - 3 : length), at);
     find(out, command->live_run);
     return true;
 }

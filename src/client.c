@@ -234,7 +234,11 @@ static bool take_line(struct client *client, json_t **message, struct error *err
             ? memchr(in->data + client->in_scanned, '\n', in->length - client->in_scanned)
             : NULL;
     if (!newline) {
-        text_consume(in, client->in_taken);
+        /* The room for a long list of runs is not kept for the short lines that follow. */
+        if (client->in_taken == in->length && in->capacity > 2 * READ_SIZE)
+            text_free(in);
+        else
+            text_consume(in, client->in_taken);
         client->in_taken = 0;
         client->in_scanned = in->length;
         if (in->length > PROTOCOL_LINE_LIMIT)
@@ -300,9 +304,11 @@ bool client_response(const json_t *message, json_t **result, struct error *err)
     }
     const json_t *failure = json_object_get(message, "error");
     const char *text = json_string_value(json_object_get(failure, "message"));
-    bool usage = json_integer_value(json_object_get(failure, "code")) == -32602;
-    return error_set(err, usage ? ERROR_USAGE : ERROR_FAILED, "%s",
-                     text ? text : "the engine answered without a result");
+    json_int_t code = json_integer_value(json_object_get(failure, "code"));
+    enum error_kind kind = code == -32602   ? ERROR_USAGE
+                           : code == -32001 ? ERROR_ABSENT
+                                            : ERROR_FAILED;
+    return error_set(err, kind, "%s", text ? text : "the engine answered without a result");
 }
 
 static bool is_response_to(const json_t *message, long id)

@@ -55,7 +55,7 @@ bool client_next(struct client *client, json_t **message, struct error *err);
 /*
  * Send a request and wait up to `seconds` for its result (a new reference; `result` may be NULL).
  * Messages that arrive meanwhile are kept for client_next. An error response becomes *err
- * (ERROR_USAGE for -32602).
+ * (ERROR_USAGE for -32602, ERROR_ABSENT for -32001: there is no such run).
  */
 bool client_call(struct client *client, const char *method, json_t *params, double seconds,
                  json_t **result, struct error *err);

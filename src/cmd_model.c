@@ -106,7 +106,7 @@ static bool print_memory(const json_t *memory, struct error *err)
     return table_end(&table, err);
 }
 
-static bool print_model(const json_t *model, struct error *err)
+static bool print_model(const json_t *model, const struct spec *spec, struct error *err)
 {
     char input[FORMAT_SIZE], params[FORMAT_SIZE], forward[FORMAT_SIZE], training[FORMAT_SIZE];
     char name[FORMAT_TEXT], source[FORMAT_TEXT];
@@ -123,7 +123,9 @@ static bool print_model(const json_t *model, struct error *err)
            format_count(params, member_number(model, "params")), member_number(model, "params"),
            format_flop(forward, member_number(model, "forward_flops")),
            format_flop(training, member_number(model, "training_flops")));
-    printf("\nmemory for batch %.0f\n", member_number(model, "batch"));
+    printf("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
+           spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"
+                                     : "");
     return print_memory(json_object_get(model, "memory"), err);
 }
 
@@ -145,7 +147,7 @@ static int run(struct invocation *invocation, struct error *err)
     if (ok && invocation_has(invocation, "json"))
         print_json(model);
     else if (ok)
-        ok = print_model(model, err);
+        ok = print_model(model, spec, err);
     json_decref(model);
     client_close(client);
     return ok ? STATUS_DONE : STATUS_FAILED;

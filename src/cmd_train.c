@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "command.h"
 #include "follow.h"
 #include "run_spec.h"
@@ -27,6 +30,46 @@ static bool submit(struct client *client, const struct spec *spec, const char *n
     *run = (long)json_integer_value(json_object_get(result, "run"));
     json_decref(result);
     return true;
+}
+
+/* Only what the command line says: all else is as it was. */
+static json_t *changed_settings(const struct invocation *invocation, struct error *err)
+{
+    json_t *params = json_object();
+    for (size_t i = 0; params && invocation->command->options[i].name; i++) {
+        const struct option *option = &invocation->command->options[i];
+        bool gpus = strcmp(option->name, "gpus") == 0;
+        if (!invocation->values[i] || (option->kind == OPTION_VALUE && !gpus) ||
+            option->kind == OPTION_FLAG)
+            continue;
+        const char *key = gpus ? "devices" : option->name;
+        char *value = spec_get(&invocation->settings.spec, key, err), name[32];
+        snprintf(name, sizeof name, "%s", key);
+        for (char *at = name; *at; at++)
+            *at = *at == '-' ? '_' : *at;
+        if (!value || json_object_set_new(params, name, json_string(value)) != 0) {
+            json_decref(params);
+            params = NULL;
+        }
+        free(value);
+    }
+    return params;
+}
+
+static bool resume(struct client *client, const struct invocation *invocation, long *run,
+                   struct error *err)
+{
+    json_t *result = NULL;
+    if (!parse_long(invocation_value(invocation, "resume"), 1, LONG_MAX, run))
+        return error_set(err, ERROR_USAGE, "--resume needs the number of a run (see dpartui runs)");
+    json_t *params = changed_settings(invocation, err);
+    if (!params || json_object_set_new(params, "resume", json_integer(*run)) != 0) {
+        json_decref(params);
+        return error_memory(err, "settings");
+    }
+    bool ok = client_call(client, "submit", params, SUBMIT_SECONDS, &result, err);
+    json_decref(result);
+    return ok;
 }
 
 static int print_number(long run, bool json)
@@ -63,12 +106,20 @@ static int run(struct invocation *invocation, struct error *err)
         error_set(err, ERROR_USAGE, "--foreground and --detach exclude each other");
         return STATUS_USAGE;
     }
+    if (foreground && invocation_value(invocation, "resume")) {
+        error_set(err, ERROR_USAGE,
+                  "--resume is for the engine in the background, which has the checkpoints");
+        return STATUS_USAGE;
+    }
     if (!run_spec_finish(invocation, err) ||
         !(foreground ? session_open_private(&client, err) : session_open(&client, err)))
         return STATUS_FAILED;
     int status = STATUS_FAILED;
-    if (submit(client, &invocation->settings.spec, invocation_value(invocation, "note"), &number,
-               err))
+    bool submitted = invocation_value(invocation, "resume")
+                         ? resume(client, invocation, &number, err)
+                         : submit(client, &invocation->settings.spec,
+                                  invocation_value(invocation, "note"), &number, err);
+    if (submitted)
         status = detach ? print_number(number, invocation_has(invocation, "json"))
                         : follow(invocation, client, number, err);
     client_close(client);
@@ -77,6 +128,7 @@ static int run(struct invocation *invocation, struct error *err)
 
 static const struct option options[] = {
     OPTIONS_SPEC,
+    {"resume", OPTION_VALUE, "RUN", "go on with a run that has ended, from its newest checkpoint"},
     {"note", OPTION_VALUE, "TEXT", "a line of your own to know the run by"},
     {"json", OPTION_FLAG, NULL, "print the events as JSON, one object a line"},
     {"detach", OPTION_FLAG, NULL, "submit the run, print its number and return"},

@@ -129,7 +129,9 @@ bool command_parse(const struct command *command, int argc, char *const *argv,
     for (int i = 0; i < argc; i++) {
         const char *text = argv[i];
         bool used;
-        if (options_end || text[0] != '-' || text[1] == '\0') {
+        bool dash_word =
+            command->dash_words && text[0] == '-' && text[1] != '-' && strcmp(text, "-h") != 0;
+        if (options_end || dash_word || text[0] != '-' || text[1] == '\0') {
             if (invocation->argument_count == command->argument_max)
                 return error_set(err, ERROR_USAGE,
                                  "'%.60s' is one argument too many (see dpartui%s%s --help)", text,

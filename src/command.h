@@ -30,8 +30,8 @@ struct option {
 };
 
 #define COMMANDS_MAX  32
-#define OPTIONS_MAX   40
-#define ARGUMENTS_MAX 4
+#define OPTIONS_MAX   48
+#define ARGUMENTS_MAX 64
 
 struct command;
 
@@ -46,9 +46,11 @@ struct invocation {
 
 struct command {
     const char *name;      /* NULL: the program without a command */
-    const char *arguments; /* "RUN", "NAME|FILE" or NULL; argument.h understands them, too */
+    const char *arguments; /* "RUN", "NAME|FILE", "RUN..." or NULL; argument.h understands them */
+    const char *forms;     /* what else it takes, in the same words, for completion; or NULL */
     int argument_min, argument_max;
     bool live_run;                /* its RUN is one that has not ended */
+    bool dash_words;              /* "-word" is an argument; options begin with two dashes */
     const char *summary;          /* one line for the list of commands */
     const char *details;          /* lines below it in the command's own help, or NULL */
     const struct option *options; /* ends with a NULL name; --help and --version are understood */
@@ -92,19 +94,26 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
         "canvas", OPTION_VALUE, "KIND", "of curves: auto, braille, quadrant or ascii"              \
     }
 
-/* What the workbench's form and `train` begin with. */
-#define OPTIONS_SPEC                                                                               \
+/* What the workbench's form and `train` begin with: where a run trains, its batch and learning
+ * rate, what else defines it, and the files that it writes. */
+#define OPTIONS_PLACE                                                                              \
     {"model", OPTION_SETTING, "NAME|FILE", "network, by name or from a model description"},        \
         {"data", OPTION_SETTING, "NAME|DIR",                                                       \
          "fashion-mnist, mnist, cifar10, glyphs, random:ROWSxCOLUMNS or a folder"},                \
         {"data-dir", OPTION_SETTING, "DIR", "where named data lie"},                               \
         {"devices", OPTION_SETTING, "LIST", "cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all"},          \
         {"gpus", OPTION_VALUE, "N", "the first N GPUs"},                                           \
-        {"cpu-threads", OPTION_SETTING, "N,...",                                                   \
-         "threads of each CPU device; 0: its share of the cores"},                                 \
-        {"batch", OPTION_SETTING, "N", "rows of a mini-batch, over all devices"},                  \
-        {"lr", OPTION_SETTING, "X", "learning rate"},                                              \
-        {"momentum", OPTION_SETTING, "X", "of the SGD"},                                           \
+    {                                                                                              \
+        "cpu-threads", OPTION_SETTING, "N,...",                                                    \
+            "threads of each CPU device; 0: its share of the cores"                                \
+    }
+#define OPTIONS_PACE                                                                               \
+    {"batch", OPTION_SETTING, "N", "rows of a mini-batch, over all devices"},                      \
+    {                                                                                              \
+        "lr", OPTION_SETTING, "X", "learning rate"                                                 \
+    }
+#define OPTIONS_TRAINING                                                                           \
+    {"momentum", OPTION_SETTING, "X", "of the SGD"},                                               \
         {"weight-decay", OPTION_SETTING, "X", "of the SGD"},                                       \
         {"epochs", OPTION_SETTING, "N", "passes over the training rows"},                          \
         {"seed", OPTION_SETTING, "N", "of weights, order, dropout and made data"},                 \
@@ -114,17 +123,26 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
         {"dtype", OPTION_SETTING, "TYPE", "f32, tf32 or bf16"},                                    \
         {"init", OPTION_SETTING, "RULE|FILE", "normal:STD, default or a .safetensors file"},       \
         {"order", OPTION_SETTING, "ORDER", "shuffle or sequential"},                               \
+        {"augment", OPTION_SETTING, "CHANGES",                                                     \
+         "of training pictures: none, flip, crop, flip-crop"},                                     \
+        {"checkpoint-every", OPTION_SETTING, "N", "epochs, minutes as in 10m, or off"},            \
+        {"deterministic", OPTION_SWITCH, NULL, "GPUs: the same bits in every run"},                \
         {"train-rows", OPTION_SETTING, "N", "use the first N training rows; 0: all"},              \
         {"test-rows", OPTION_SETTING, "N", "use the first N test rows; 0: all"},                   \
-        {"max-steps", OPTION_SETTING, "N", "stop after N steps in all; 0: no limit"},              \
-        {"save", OPTION_SETTING, "FILE", "write the final weights as safetensors"},                \
     {                                                                                              \
-        "log", OPTION_SETTING, "FILE", "write the events, one JSON object a line"                  \
+        "max-steps", OPTION_SETTING, "N", "stop after N steps in all; 0: no limit"                 \
+    }
+#define OPTIONS_SPEC                                                                               \
+    OPTIONS_PLACE, OPTIONS_PACE, OPTIONS_TRAINING,                                                 \
+        {"save", OPTION_SETTING, "FILE", "write the final weights as safetensors"},                \
+        {"log", OPTION_SETTING, "FILE", "write the events, one JSON object a line"},               \
+    {                                                                                              \
+        "tensorboard", OPTION_SETTING, "DIR", "write DIR/run-N for TensorBoard"                    \
     }
 
-extern const struct command command_workbench, command_train, command_devices, command_runs,
-    command_show, command_stop, command_model, command_fetch, command_completion, command_engine,
-    command_screen;
+extern const struct command command_workbench, command_train, command_compare, command_devices,
+    command_runs, command_show, command_export, command_stop, command_model, command_fetch,
+    command_completion, command_engine, command_screen, command_eval;
 
 /* All of them, the workbench first; ends with NULL. */
 extern const struct command *const commands[];

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -86,6 +87,16 @@ const char *format_fixed(char *buffer, double value, int decimals)
     if (!isfinite(value))
         return unknown(buffer);
     snprintf(buffer, FORMAT_SIZE, "%.*f", decimals, value);
+    return buffer;
+}
+
+const char *format_date(char *buffer, double seconds)
+{
+    struct tm local;
+    time_t time = isfinite(seconds) ? (time_t)seconds : 0;
+    if (!isfinite(seconds) || !localtime_r(&time, &local) ||
+        strftime(buffer, FORMAT_SIZE, "%Y-%m-%d %H:%M", &local) == 0)
+        return unknown(buffer);
     return buffer;
 }
 

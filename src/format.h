@@ -19,6 +19,7 @@ const char *format_rate(char *buffer, double per_second); /* "4511", "31.2 k" */
 const char *format_time(char *buffer, double seconds);    /* "4m12s", "2h05m", "38s" */
 const char *format_seconds(char *buffer, double seconds); /* "13.3", "0.31", "0.0007" */
 const char *format_fixed(char *buffer, double value, int decimals);
+const char *format_date(char *buffer, double seconds);  /* "2026-11-20 14:30", since 1970 */
 const char *format_general(char *buffer, double value); /* "0.1", "1e-05" */
 
 /* A number member of a JSON object; NAN when it is missing or null. */

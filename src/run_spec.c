@@ -11,8 +11,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 
-/* A path against the working directory, in a new string; "" and absolute ones are only copied. */
-static char *absolute_path(const char *path, struct error *err)
+char *run_spec_absolute_path(const char *path, struct error *err)
 {
     char directory[PATH_MAX];
     char *absolute = NULL;
@@ -33,7 +32,7 @@ static bool make_absolute(char **path, struct error *err)
 {
     if (!*path || (*path)[0] == '/')
         return true;
-    char *absolute = absolute_path(*path, err);
+    char *absolute = run_spec_absolute_path(*path, err);
     if (!absolute)
         return false;
     free(*path);
@@ -58,7 +57,8 @@ bool run_spec_make_absolute(struct spec *spec, struct error *err)
     if (spec->data && is_data_folder(spec->data) && !make_absolute(&spec->data, err))
         return false;
     return make_absolute(&spec->data_dir, err) && make_absolute(&spec->init_file, err) &&
-           make_absolute(&spec->save, err) && make_absolute(&spec->log, err);
+           make_absolute(&spec->save, err) && make_absolute(&spec->log, err) &&
+           make_absolute(&spec->tensorboard, err);
 }
 
 bool run_spec_finish(struct invocation *invocation, struct error *err)

@@ -14,6 +14,12 @@ bool run_spec_finish(struct invocation *invocation, struct error *err);
 bool run_spec_make_absolute(struct spec *spec, struct error *err);
 
 /*
+ * A path against the working directory, in a new string that the caller frees; "" and absolute ones
+ * are only copied.
+ */
+char *run_spec_absolute_path(const char *path, struct error *err);
+
+/*
  * Take over the options that are preferences, by their names, and --mono; and remember for the
  * settings page which values, also of the spec, came from the command line.
  */

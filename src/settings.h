@@ -17,7 +17,7 @@
  * $XDG_CONFIG_HOME/dpartui, environment.
  */
 
-enum { SETTINGS_KEYS = 24 };
+enum { SETTINGS_KEYS = 27 };
 
 struct settings {
     struct spec spec; /* what a run starts from; not yet validated as a whole */

@@ -29,6 +29,9 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"train.dtype", VALUE_TEXT, "DPARTUI_DTYPE"},
     {"train.init", VALUE_FILE, "DPARTUI_INIT"},
     {"train.order", VALUE_TEXT, "DPARTUI_ORDER"},
+    {"train.augment", VALUE_TEXT, "DPARTUI_AUGMENT"},
+    {"train.checkpoint_every", VALUE_TEXT, "DPARTUI_CHECKPOINT_EVERY"},
+    {"train.deterministic", VALUE_BOOL, "DPARTUI_DETERMINISTIC"},
 };
 
 const char *settings_key(size_t index)

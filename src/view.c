@@ -114,6 +114,9 @@ static void print_text(struct view *view, json_t *event, const char *name)
             print_run(view, event);
     } else if (strcmp(name, "epoch") == 0) {
         print_epoch(view, event);
+    } else if (strcmp(name, "warning") == 0) {
+        char text[FORMAT_TEXT];
+        printf("warning: %s\n", format_member(text, event, "text"));
     } else if (strcmp(name, "retune") == 0) {
         print_retune(view, event);
     } else if (strcmp(name, "shares") == 0) {

@@ -14,6 +14,8 @@
 #include "client.h"
 #include "engine/spec.h"
 #include "format.h"
+#include "run_pick.h"
+#include "run_source.h"
 
 /* As long as nobody at a prompt takes it for a hang. */
 #define ANSWER_SECONDS 0.5
@@ -47,27 +49,10 @@ static json_t *ask(const char *method)
     return result;
 }
 
-/* "cpu:0-1" from an array of names; a new string, NULL where that cannot be. */
-static char *devices_text(const json_t *names)
-{
-    struct device_list list;
-    struct error ignored = ERROR_INIT;
-    struct text joined = TEXT_INIT;
-    for (size_t i = 0; i < json_array_size(names); i++) {
-        const char *name = json_string_value(json_array_get(names, i));
-        text_printf(&joined, "%s%s", i ? "," : "", name ? name : "?");
-    }
-    const char *text = text_cstr(&joined);
-    char *devices =
-        text && device_list_parse(text, &list, &ignored) ? device_list_text(&list) : NULL;
-    text_free(&joined);
-    return devices;
-}
-
 static void print_run(const json_t *run)
 {
     char number[FORMAT_SIZE], batch[FORMAT_SIZE];
-    char *devices = devices_text(json_object_get(run, "devices"));
+    char *devices = run_devices_text(run);
     char *what = text_format(
         "%s on %s, batch %s, %s", member_text(run, "model"), devices ? devices : "-",
         format_fixed(batch, member_number(run, "batch"), 0), member_text(run, "status"));
@@ -79,7 +64,12 @@ static void print_run(const json_t *run)
 static void print_runs(bool live)
 {
     static const char *const alive[] = {"queued", "running", "paused"};
-    json_t *list = ask("runs");
+    struct run_source source;
+    struct error ignored = ERROR_INIT;
+    json_t *list = NULL;
+    run_source_open_quickly(&source, ANSWER_SECONDS);
+    run_source_list(&source, &list, &ignored);
+    run_source_close(&source);
     for (size_t i = json_array_size(list); i-- > 0;) {
         const json_t *run = json_array_get(list, i);
         bool wanted = !live;

@@ -200,6 +200,12 @@ class Bash(Case):
         self.check("dpartui stop -- ", "3", "2")
         self.check("dpartui stop -- --")
         self.check("dpartui show 1 ")
+        self.check("dpartui runs ", "delete", "note", "tag")
+        self.check("dpartui runs tag ", "3", "2", "1")
+        self.check("dpartui runs --status inter", "interrupted")
+        self.check("dpartui runs --sort sp", "speed")
+        self.check("dpartui export 1 ", "3", "2", "1")
+        self.check("dpartui export --figure test", "test_acc", "test_loss")
         self.check("dpartui show --json 1 ")
         self.check("dpartui show ", *[f"{n}  {RUNS[n]}" for n in RUNS], tabs=2)
         self.check_run("dpartui show --json 2", "show", "--json", "2")
@@ -239,7 +245,7 @@ class Bash(Case):
         self.check("dpartui train --init s", "start.safetensors")
         self.check("dpartui train --init ", "default", "normal:", "start.safetensors", "models",
                    "my folder")
-        self.check("dpartui runs ")
+        self.check("dpartui devices ")
         self.check("dpartui show my")
 
     def test_other_ways_to_call_it(self):

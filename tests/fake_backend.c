@@ -118,18 +118,6 @@ static void replica_destroy(struct device *device, struct replica *replica)
     free(replica);
 }
 
-static bool replica_import(struct device *device, struct replica *replica,
-                           const struct weights *weights, struct error *err)
-{
-    const struct net *net = replica->net;
-    (void)err;
-    check_thread(device);
-    for (int i = 0; i < 2; i++)
-        memcpy(replica->params + place(net, i), weights->values + net->params[i].offset,
-               net->params[i].count * sizeof(float));
-    return true;
-}
-
 static void to_canonical(const struct net *net, const float *arena, float *values)
 {
     for (int i = 0; i < 2; i++)
@@ -146,13 +134,46 @@ static bool replica_export(struct device *device, const struct replica *replica,
     return true;
 }
 
-static bool gradients_export(struct device *device, const struct replica *replica, float *values,
-                             struct error *err)
+static float *arena_of(const struct replica *replica, enum replica_arena arena)
+{
+    switch (arena) {
+    case ARENA_PARAMS:
+        return replica->params;
+    case ARENA_GRADS:
+        return replica->grads;
+    case ARENA_MOMENTUM:
+        return replica->momentum;
+    case ARENA_STATE:
+        break;
+    }
+    return NULL;
+}
+
+static bool values_export(struct device *device, const struct replica *replica,
+                          enum replica_arena arena, float *values, struct error *err)
 {
     (void)err;
     check_thread(device);
-    to_canonical(replica->net, replica->grads, values);
+    to_canonical(replica->net, arena_of(replica, arena), values);
     return true;
+}
+
+static bool values_import(struct device *device, struct replica *replica, enum replica_arena arena,
+                          const float *values, struct error *err)
+{
+    const struct net *net = replica->net;
+    (void)err;
+    check_thread(device);
+    for (int i = 0; i < 2; i++)
+        memcpy(arena_of(replica, arena) + place(net, i), values + net->params[i].offset,
+               net->params[i].count * sizeof(float));
+    return true;
+}
+
+static bool replica_import(struct device *device, struct replica *replica,
+                           const struct weights *weights, struct error *err)
+{
+    return values_import(device, replica, ARENA_PARAMS, weights->values, err);
 }
 
 static void count_plan(void)
@@ -190,15 +211,16 @@ static void plan_memory(const struct plan *plan, struct plan_memory *out)
     *out = (struct plan_memory){.activations = 1000 * (size_t)plan->request.rows};
 }
 
-static bool faults(struct device *device, const struct plan *plan, struct batch_result *result,
-                   struct error *err)
+static bool faults(struct device *device, const struct plan *plan, const struct batch *batch,
+                   struct batch_result *result, struct error *err)
 {
     bool training = plan->request.mode == PLAN_TRAIN;
     device->passes += training;
     if (device->index == fake.slow_device)
         usleep(fake.slow_us);
     if (training && device->index < (int)(sizeof fake.row_s / sizeof *fake.row_s))
-        fake_now += fake.row_s[device->index] * plan->request.rows;
+        fake_now += fake.row_s[device->index] *
+                    (double)(fake.competing ? batch->global_rows : plan->request.rows);
     if (device->index != fake.device)
         return true;
     if (fake.fails_in_evaluation && !training)
@@ -299,7 +321,7 @@ static bool plan_run(struct device *device, struct plan *plan, const struct batc
             atomic_fetch_add(
                 training ? &fake.trained[batch->index[i]] : &fake.evaluated[batch->index[i]], 1);
     }
-    return faults(device, plan, result, err);
+    return faults(device, plan, batch, result, err);
 }
 
 static bool plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)
@@ -333,7 +355,8 @@ static const struct backend backend = {
     .replica_destroy = replica_destroy,
     .replica_import = replica_import,
     .replica_export = replica_export,
-    .gradients_export = gradients_export,
+    .values_export = values_export,
+    .values_import = values_import,
     .plan_create = plan_create,
     .plan_destroy = plan_destroy,
     .plan_memory = plan_memory,

@@ -24,6 +24,7 @@ struct fake {
     int slow_device; /* sleeps in every pass */
     unsigned slow_us;
     double row_s[4];   /* what fake_clock takes each row for, on the devices of these indices */
+    bool competing;    /* for one processor: a pass takes as long as all rows of the batch do */
     atomic_bool go_on; /* hanging devices come back */
     atomic_int opened, closed, hanging;
     atomic_int plans, most_plans; /* on all devices together: now, and at most */

@@ -18,6 +18,7 @@ import time
 GIB = 1 << 30
 # When the made-up history begins.
 BEGIN = 1763650000.0
+KILLED = 'the engine ended without a word: it was killed, or the machine went down'
 # Steps that a point of a curve sums up, and how many messages are kept.
 STRIDE = 20
 MESSAGES = 500
@@ -45,6 +46,7 @@ class FakeEngine:
         self.clients = []
         self.requests = []          # (method, params), for tests to look at
         self.refusal = None         # why no run can be submitted
+        self.no_gpus = None if gpus else 'no NVIDIA driver is loaded'
         self.stalled = threading.Event()
         self.runs = []
         self.live = None
@@ -86,7 +88,7 @@ class FakeEngine:
                        'clock_mhz': 1755, 'clock_max_mhz': 1980,
                        'throttle': 'power cap' if number == 0 else '',
                        'pcie_rx': (3 + number) * 2 ** 20, 'pcie_tx': (1 + number) * 2 ** 20,
-                       'missing': {}}
+                       'tensor_load': 0.0, 'memory_load': 0.01, 'missing': {}}
         else:
             rapl = '/sys/class/powercap/intel-rapl:0'
             sensors = {'temperature_c': 48.0, 'power_w': None, 'power_limit_w': None,
@@ -152,7 +154,8 @@ class FakeEngine:
             if method == 'watch':
                 self._send([client], self._state())
             # Last, so that a test that waits for the request also has its answer on the way.
-            self.requests.append((method, params))
+            if method != 'check':   # which come with every change of the form
+                self.requests.append((method, params))
 
     def _send(self, clients, message):
         data = (json.dumps(message) + '\n').encode()
@@ -176,7 +179,7 @@ class FakeEngine:
     @staticmethod
     def _run_object(run):
         """What 'runs' has of a run: its lists are only counted or left to 'show'."""
-        return dict({k: v for k, v in run.items() if k not in ('epoch_events', 'points', 'spec')},
+        return dict({k: v for k, v in run.items() if k not in ('epoch_events', 'points', 'spec', 'checkpoint')},
                     retunes=len(run['retunes']))
 
     def do_runs(self, params):
@@ -184,15 +187,56 @@ class FakeEngine:
 
     def do_show(self, params):
         run = self.run(params['run'])
-        return dict(self._run_object(run), spec=run['spec'], epochs=run['epoch_events'],
-                    points=run['points'], retunes=run['retunes'])
+        types = ['bf16' if name.startswith('cuda') else 'f32' for name in run['devices']]
+        return dict(self._run_object(run), spec=run['spec'], types=types, epochs=run['epoch_events'],
+                    points=run['points'], retunes=run['retunes'], shares=[],
+                    checkpoint=run['checkpoint'])
+
+    def do_check(self, params):
+        if params['model'] not in (None, '', 'smallnet', 'resnet18', 'lenet', 'linear', 'cifar-cnn'):
+            raise ValueError('no model \'%s\'' % params['model'])
+        gpu = any(device['device'].startswith('cuda') for device in self.machine)
+        return dict(params, model=params['model'] or ('resnet18' if gpu else 'smallnet'),
+                    data=params['data'] or 'glyphs', train_rows=60000)
 
     def do_submit(self, params):
+        if 'resume' in params:
+            return {'run': self._go_on(**params)}
         if params['batch'] == 13:
             raise ValueError('batch 13 is unlucky: use another one')
         if self.refusal:
             raise RuntimeError(self.refusal)
         return {'run': self.submit(params)}
+
+    def _go_on(self, resume, epochs=None, devices=None):
+        run = self.run(resume)
+        if run['status'] in ('queued', 'running'):
+            raise RuntimeError('run %d has not ended' % resume)
+        if run['checkpoint'] is None:
+            raise RuntimeError('run %d left no checkpoint to go on from' % resume)
+        run.update(status='queued', error=None, ended_at=None, epochs=epochs or run['epochs'],
+                   devices=list_devices(devices) if devices else run['devices'])
+        self.queue.append(resume)
+        self.say_state()
+        return resume
+
+    def do_tag(self, params):
+        run = self.run(params['run'])
+        run['tags'] = sorted((set(run['tags']) | set(params.get('add', [])))
+                             - set(params.get('remove', [])))
+        self.say_state()
+        return {}
+
+    def interrupt(self):
+        """As if the engine had been killed and another one been started."""
+        with self.lock:
+            self.live = None
+            self.queue = []
+            for run in self.runs:
+                if run['status'] in ('queued', 'running', 'paused'):
+                    run.update(status='interrupted', error=KILLED)
+                    self.say('warning', run['run'], 'run %d was interrupted: the engine before '
+                             'this one ended without a word' % run['run'])
 
     def do_stop(self, params):
         """Of a run that goes on only what concerns its epoch: tests end it when they want."""
@@ -293,7 +337,7 @@ class FakeEngine:
         spec = dict(spec)
         note = spec.pop('note', None)
         choice = spec.get('devices') or 'default'
-        devices = list_devices(choice) if ':' in choice else [self.machine[0]['device']]
+        devices = list_devices(choice) if ':' in choice else [self._first()]
         self.submitted += 1
         number = self.submitted
         self.runs.append({
@@ -304,12 +348,16 @@ class FakeEngine:
             'error': None, 'split': spec.get('split', 'chunk'), 'sync': spec.get('sync', 'allreduce'),
             'seed': spec.get('seed', 1), 'params': 12345, 'note': note or None,
             'stop_after_epoch': False, 'submitted_at': self.clock, 'started_at': None,
-            'ended_at': None, 'epoch_events': [], 'points': [], 'retunes': [], 'spec': spec})
+            'ended_at': None, 'warnings': [], 'tags': [],
+            'checkpoint': None, 'epoch_events': [], 'points': [], 'retunes': [], 'spec': spec})
         self.queue.append(number)
         self.say('info', number, 'run %d is submitted: batch %d, lr %g, %d epochs'
                  % (number, spec['batch'], spec['lr'], spec['epochs']))
         self.say_state()
         return number
+
+    def _first(self):
+        return self.machine[0]['device'] if self.machine else 'cpu:0'
 
     def run(self, number):
         for run in self.runs:
@@ -326,6 +374,13 @@ class FakeEngine:
                    'text': text}
         self.messages.append(message)
         self._send(self.clients, {'jsonrpc': '2.0', 'method': 'log', 'params': message})
+
+    def warn(self, text):
+        """The preflight check of the run that goes on has found something."""
+        run = self.run(self.live['run'])
+        run['warnings'].append(text)
+        self._event({'run': run['run'], 'event': 'warning', 'text': text})
+        self.say('warning', run['run'], 'run %d: %s' % (run['run'], text))
 
     def lose(self, name, reason):
         """A device is not there any more."""
@@ -416,6 +471,7 @@ class FakeEngine:
             point.update(compute_s=seconds * (0.98 - lost), sync_s=seconds * lost,
                          wait_s=seconds * 0.02)
             run['epoch_events'].append(point)
+            run['checkpoint'] = {'steps': self.live['step'], 'time': self.clock}
             run.update(epochs_done=epoch, test_acc=value, train_acc=point['train_acc'],
                        best_test_acc=max(value, run['best_test_acc'] or 0),
                        s_per_epoch=seconds, samples_per_s=self.speed(run))
@@ -457,9 +513,12 @@ class FakeEngine:
                               rows=max(min(share, run['batch'] - i * share), 0),
                               samples_per_s=self.speed(run) / len(run['devices'])
                               * (1 + 0.02 * math.sin(self.live['step'] + i)))
+                if device['device'].startswith('cuda'):
+                    device.update(tensor_load=0.44 + 0.02 * i, memory_load=0.31 + 0.02 * i)
         return {'jsonrpc': '2.0', 'method': 'state',
                 'params': {'pid': 4242, 'version': '0.1.0', 'host': 'testhost',
-                           'queue': self.queue, 'run': self.live, 'devices': devices}}
+                           'queue': self.queue, 'run': self.live, 'no_gpus': self.no_gpus,
+                           'devices': devices}}
 
     def say_state(self):
         with self.lock:
@@ -482,8 +541,8 @@ def main():
         for _ in range(10):
             engine.epoch()
         engine.end()
-    engine.submit({'devices': 'cpu:0-%d' % (options.devices - 1), 'batch': 256, 'lr': 0.1,
-                   'epochs': 10})
+    engine.submit({'devices': ','.join(device['device'] for device in engine.machine) or 'default',
+                   'batch': 256, 'lr': 0.1, 'epochs': 10})
     while True:
         if engine.live is None and engine.queue:
             engine.begin()

@@ -224,9 +224,10 @@ static bool train_epochs(struct script *script, struct error *err)
     return true;
 }
 
-bool run_train(const struct spec *spec, long run_number, struct run_control *control,
-               const struct run_sink *sink, struct error *err)
+bool run_train(const struct spec *spec, long run_number, const struct run_keep *keep,
+               struct run_control *control, const struct run_sink *sink, struct error *err)
 {
+    (void)keep;
     struct script script = {.spec = spec, .control = control, .sink = sink};
     script.slow_ms = strcmp(spec->model, "slow") == 0 ? 5 : 0;
     begin(&script, run_number);

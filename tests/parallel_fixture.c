@@ -29,6 +29,16 @@ static const char normalised_model[] =
 char *folder;
 double (*parallel_clock)(void);
 
+const int parallel_counts[PARALLEL_COUNTS] = {1, 2, 3, 8};
+
+const struct parallel_split parallel_splits[PARALLEL_SPLITS] = {
+    {{"chunk", "chunk", "chunk", "chunk"}, "batch=29 train-rows=92"},
+    {{"even", "even", "even", "even"}, "batch=48 train-rows=120"},
+    {{"balanced", "balanced", "balanced", "balanced"}, "batch=29 train-rows=92"},
+    {{"weighted:1", "weighted:0,1", "weighted:3,0,1", "weighted:0,2,0.5,3,1,1,4,1"},
+     "batch=29 train-rows=92"},
+};
+
 static void put_idx(const char *name, int rows, bool pictures, uint32_t part)
 {
     size_t header = pictures ? 16 : 8, row_size = pictures ? SIDE * SIDE : 1;

@@ -24,6 +24,16 @@
 /* What the devices' passes are timed with, if not NULL. */
 extern double (*parallel_clock)(void);
 
+/* Numbers of devices to try, and how each may split batches, with a short last one in every epoch.
+ */
+enum { PARALLEL_COUNTS = 4, PARALLEL_SPLITS = 4 };
+extern const int parallel_counts[PARALLEL_COUNTS];
+struct parallel_split {
+    const char *rule[PARALLEL_COUNTS]; /* for each number of devices */
+    const char *batches;               /* full and short last ones that the rule can split */
+};
+extern const struct parallel_split parallel_splits[PARALLEL_SPLITS];
+
 /* Of the running test: holds data, models and weights. */
 extern char *folder;
 

@@ -25,7 +25,9 @@ def skip(reason):
 
 
 def path():
-    """The program `dpartui` of this build."""
+    """The program `dpartui` of this build, or what DPARTUI_PROGRAM names in its place."""
+    if os.environ.get("DPARTUI_PROGRAM"):
+        return os.environ["DPARTUI_PROGRAM"]
     for folder in (os.environ.get("top_builddir"), os.getcwd(), os.path.dirname(HERE)):
         if folder and os.access(os.path.join(folder, "dpartui"), os.X_OK):
             return os.path.join(os.path.abspath(folder), "dpartui")

@@ -73,8 +73,8 @@ bool recorder_run(struct recorder *recorder)
     recorder->snapshots = 0;
     memset(recorder->phases, 0, sizeof recorder->phases);
     run_control_init(&recorder->control);
-    bool ok = run_train_within(&recorder->limits, &recorder->spec, 12, &recorder->control, &sink,
-                               &recorder->err);
+    bool ok = run_train_within(&recorder->limits, &recorder->spec, 12, &recorder->keep,
+                               &recorder->control, &sink, &recorder->err);
     /* Whatever happened, the last event says how it ended, once. */
     ck_assert_int_eq(recorder_count(recorder, "end"), 1);
     json_t *end = json_array_get(recorder->events, json_array_size(recorder->events) - 1);

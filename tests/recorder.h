@@ -12,6 +12,7 @@
 struct recorder {
     struct spec spec;
     struct run_limits limits;
+    struct run_keep keep; /* no checkpoints unless a test sets it */
     struct run_control control;
     struct error err;
     json_t *events;

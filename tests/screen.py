@@ -427,13 +427,13 @@ class Workbench(WorkbenchCase):
         t = self.program(COLORFGBG='')
         t.expect('engine 4242 idle')
         t.keys('S', 'Down', 'Down', '+')  # palette
-        t.expect('* palette       colour-blind')
+        t.expect('* palette        colour-blind')
         t.keys('Down', '+')  # background: dark
-        t.expect('* background    dark')
+        t.expect('* background     dark')
         t.settle()
         self.assertIn(b'38;5;220m', t.raw)  # the sign of what is not saved
         t.keys('Down', 'Down', 'Down', '+')  # mouse
-        t.expect('* mouse         yes')
+        t.expect('* mouse          yes')
         t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
         t.keys('Esc')
         t.expect('3 settings are not saved')
@@ -448,13 +448,13 @@ class Workbench(WorkbenchCase):
         t = self.program('--charset', 'ascii', '--background', 'light', DPARTUI_BATCH='64')
         t.expect('engine 4242 idle')
         t.keys('S')
-        t.expect('palette       colour-blind        saved')
-        t.expect('background    light               command line')
-        t.expect('batch         64                  environment')
+        t.expect('palette        colour-blind       saved')
+        t.expect('background     light              command line')
+        t.expect('batch          64                 environment')
         t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
         # Ctrl-C twice leaves even with changes that are not saved.
         t.keys('+', '+')
-        t.expect('* charset       utf8')
+        t.expect('* charset        utf8')
         t.expect('…')  # the locale has it
         t.keys('Ctrl-C')
         t.expect('1 setting is not saved')
@@ -476,7 +476,7 @@ class Workbench(WorkbenchCase):
         t.keys('S')
         t.expect('what to draw with; auto: by t~')
         t.keys('+')
-        t.expect('* charset       utf8')
+        t.expect('* charset        utf8')
         t.expect('what to draw with; auto: by t…')
         t.keys('-')
         t.expect('what to draw with; auto: by t~')

@@ -14,7 +14,7 @@ from vt import Screen
 PATIENCE = float(os.environ.get('SCREEN_PATIENCE', '20'))  # seconds before a test gives up
 KEYS = {'Up': '\x1b[A', 'Down': '\x1b[B', 'Right': '\x1b[C', 'Left': '\x1b[D', 'Tab': '\t',
         'Enter': '\r', 'Esc': '\x1b', 'Ctrl-C': '\x03', 'Ctrl-L': '\x0c', 'Ctrl-Z': '\x1a',
-        'Home': '\x1b[H', 'End': '\x1b[F', 'Backspace': '\x7f'}
+        'Space': ' ', 'Home': '\x1b[H', 'End': '\x1b[F', 'Backspace': '\x7f'}
 # In application mode, which curses switches on, arrows are sent like this.
 KEYS.update({name: '\x1bO' + KEYS[name][-1] for name in ('Up', 'Down', 'Right', 'Left', 'Home',
                                                          'End')})

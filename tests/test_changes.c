@@ -170,7 +170,7 @@ START_TEST(ended_runs_can_be_deleted)
     tell(client, "stop", of(second));
     json_decref(next_event(client, second, "end"));
     tell(client, "delete", of(second));
-    refuse(client, "show", of(second), ERROR_FAILED);
+    refuse(client, "show", of(second), ERROR_ABSENT);
     wait_status(client, third, "done");
     client_close(client);
 }

@@ -6,9 +6,10 @@
 
 #include "engine/device/cpu/backend.h"
 #include "engine/device/cpu/conv.h"
+#include "engine/device/pool.h"
 #include "engine/net/fuse.h"
 #include "engine/rng.h"
-#include "tests/cpu_trial.h"
+#include "tests/conformance.h"
 #include "tests/suites.h"
 
 /* The parts of the CPU backend by themselves: fusing, memory, algorithms, update. */
@@ -290,36 +291,8 @@ END_TEST
 
 START_TEST(update_is_pytorchs)
 {
-    static const struct sgd_step steps[] = {{0.1F, 0, 0}, {0.1F, 0, 0.5F}, {0.1F, 0.9F, 0.25F}};
-    enum { BEGIN = 5 };
-    for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
-        struct trial trial;
-        struct rig rig;
-        trial_make(&trial, LINEAR, (struct net_shape){300, 20, 13}, 3, 1, true, 1);
-        rig_open(&rig, &trial, 2);
-        size_t count = rig.replica->count, end = count - 7;
-        double off = 0;
-        for (size_t i = 0; i < count; i++) {
-            rig.replica->params[i] = (float)(i % 7) - 3;
-            rig.replica->grads[i] = (float)(i % 5);
-            rig.replica->momentum[i] = (float)(i % 3);
-        }
-        ck_assert(rig.cpu->sgd(rig.device, rig.replica, BEGIN, end, &steps[k], &err));
-        for (size_t i = 0; i < count; i++) {
-            bool in = i >= BEGIN && i < end;
-            double w = (double)(i % 7) - 3, v = (double)(i % 3);
-            double g = (double)(i % 5) + (double)steps[k].weight_decay * w;
-            double moved = steps[k].momentum == 0 ? g : (double)steps[k].momentum * v + g;
-            double kept = in && steps[k].momentum != 0 ? moved : v;
-            double now = in ? w - (double)steps[k].lr * moved : w;
-            off = fmax(off, fabs((double)rig.replica->params[i] - now));
-            off = fmax(off, fabs((double)rig.replica->momentum[i] - kept));
-        }
-        ck_assert_double_le(off, 1e-6);
-        ck_assert(!rig.cpu->sgd(rig.device, rig.replica, 0, count + 1, &steps[k], &err));
-        rig_close(&rig);
-        trial_free(&trial);
-    }
+    const struct trial_device device = trial_cpu(2);
+    conform_update(&device);
 }
 END_TEST
 

@@ -255,6 +255,38 @@ START_TEST(addresses_and_names_are_checked)
 }
 END_TEST
 
+/* Names and passwords in addresses stay out of messages, which others may get to see. */
+START_TEST(passwords_are_not_shown)
+{
+    static const char *const pairs[][2] = {
+        {"http://me:secret@host/file", "http://***@host/file"},
+        {"http://me:sec/ret@host/file", "http://***@host/file"},
+        {"me:secret@host", "***@host"},
+        {"http://host:80/file", "http://host:80/file"},
+        {"file:///a", "file:///a"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char *shown = address_shown(pairs[i][0]);
+        ck_assert_str_eq(shown, pairs[i][1]);
+        free(shown);
+    }
+    start();
+    char *with = format("http://me:secret@%s", address + strlen("http://"));
+    check_fetched(with);
+    set.files[0].name = "absent.gz";
+    check_refused(with, "http://***@127.0.0.1");
+    ck_assert_ptr_null(strstr(err.text, "secret"));
+    free(with);
+    check_refused("scp://me:secret@host/", "scp://***@host/");
+    ck_assert_ptr_null(strstr(err.text, "secret"));
+    check_refused("http://me:secret@127.0.0.1:9/", "http://***@127.0.0.1:9/absent.gz");
+    ck_assert_ptr_null(strstr(err.text, "secret"));
+    check_refused("http://me:sec/ret@127.0.0.1:9/", "***@127.0.0.1");
+    ck_assert_ptr_null(strstr(err.text, "sec/ret"));
+}
+END_TEST
+
 START_TEST(cancelling_keeps_the_partial_file)
 {
     start();
@@ -356,6 +388,7 @@ int main(void)
     tcase_add_test(tcase, redirects_stay_on_the_web);
     tcase_add_test(tcase, nobody_listens);
     tcase_add_test(tcase, addresses_and_names_are_checked);
+    tcase_add_test(tcase, passwords_are_not_shown);
     tcase_add_test(tcase, cancelling_keeps_the_partial_file);
     tcase_add_loop_test(tcase, cancelling_ends_a_stall_and_a_pause, 0, 2);
     tcase_add_test(tcase, a_full_disk);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,9 @@ START_TEST(the_form_steps)
         {FORM_INIT, "normal:0.01", "default", "default"},
         {FORM_WEIGHT_DECAY, "0.0001", "0.0002", "5e-05"},
         {FORM_ORDER, "shuffle", "sequential", "sequential"},
+        {FORM_AUGMENT, "none", "flip", "flip-crop"},
+        {FORM_CHECKPOINTS, "1", "2", "off"},
+        {FORM_DETERMINISTIC, "no", "yes", "yes"},
         {FORM_DTYPE, "f32", "tf32", "default"},
         {FORM_CPU_THREADS, "1", "2", "0"},
     };
@@ -153,15 +157,16 @@ START_TEST(problems_are_told_before_the_start)
     struct error err = ERROR_INIT;
     struct form *form = &replay.ui.form;
     const struct state *state = &replay.ui.state;
+    const struct form_check check = {.train_rows = 60000};
     char problem[160];
 
     replay_recording(&replay, "idle", 0);
-    ck_assert(!form_problem(form, state, problem, sizeof problem));
+    ck_assert(!form_problem(form, state, &check, problem, sizeof problem));
     ck_assert(form_set(form, FORM_DEVICES, "cpu:0-2", &err));
     ck_assert(form_set(form, FORM_BATCH, "100", &err));
-    ck_assert(!form_problem(form, state, problem, sizeof problem));
+    ck_assert(!form_problem(form, state, &check, problem, sizeof problem));
     ck_assert(form_set(form, FORM_SPLIT, "even", &err));
-    ck_assert(form_problem(form, state, problem, sizeof problem));
+    ck_assert(form_problem(form, state, &check, problem, sizeof problem));
     ck_assert_ptr_nonnull(strstr(problem, "100 rows does not divide by 3 devices"));
     replay_keys(&replay, "<Tab>");
     char *screen = replay_screen(&replay, 24, 80, true);
@@ -169,13 +174,89 @@ START_TEST(problems_are_told_before_the_start)
     ck_assert_ptr_nonnull(strstr(screen, "does not divide by 3 devices"));
     free(screen);
     ck_assert(form_set(form, FORM_BATCH, "99", &err));
-    ck_assert(!form_problem(form, state, problem, sizeof problem));
+    ck_assert(!form_problem(form, state, &check, problem, sizeof problem));
     ck_assert(form_set(form, FORM_SPLIT, "weighted:1,2", &err));
-    ck_assert(form_problem(form, state, problem, sizeof problem));
+    ck_assert(form_problem(form, state, &check, problem, sizeof problem));
     ck_assert(form_set(form, FORM_SPLIT, "balanced", &err));
     ck_assert(form_set(form, FORM_BATCH, "2", &err));
-    ck_assert(form_problem(form, state, problem, sizeof problem));
+    ck_assert(form_problem(form, state, &check, problem, sizeof problem));
     ck_assert_ptr_nonnull(strstr(problem, "leaves 1 of 3 devices without work"));
+}
+END_TEST
+
+START_TEST(gpus_that_cannot_be_had)
+{
+    static const char *const choices[] = {"cuda:0", "cuda:0,cpu:0", "all"};
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+    struct state *state = &replay.ui.state;
+    char problem[160];
+
+    replay_recording(&replay, "idle", 0);
+    snprintf(state->no_gpus, sizeof state->no_gpus, "no NVIDIA driver is loaded");
+    ck_assert(!form_problem(form, state, NULL, problem, sizeof problem));
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        ck_assert(form_set(form, FORM_DEVICES, choices[i], &err));
+        ck_assert(form_problem(form, state, NULL, problem, sizeof problem));
+        ck_assert_msg(strstr(problem, "no NVIDIA driver is loaded") != NULL, "%s", problem);
+    }
+    replay_recording(&replay, "train-8", 0);
+    ck_assert(form_set(form, FORM_DEVICES, "cuda:0,cpu:0", &err));
+    ck_assert(!form_problem(form, state, NULL, problem, sizeof problem));
+    state->devices[0].available = false;
+    snprintf(state->devices[0].reason, sizeof state->devices[0].reason, "fell off the bus");
+    ck_assert(form_problem(form, state, NULL, problem, sizeof problem));
+    ck_assert_str_eq(problem, "cuda:0: fell off the bus");
+}
+END_TEST
+
+static bool note_request(void *context, enum request request, json_t *params, struct error *err)
+{
+    int *checks = context;
+
+    (void)err;
+    *checks += request == REQUEST_CHECK;
+    json_decref(params);
+    return true;
+}
+
+static void answer_check(const char *text)
+{
+    json_t *result = json_loads(text, 0, NULL);
+
+    ck_assert_ptr_nonnull(result);
+    ui_answer(&replay.ui, REQUEST_CHECK, result, NULL);
+    json_decref(result);
+}
+
+/* The engine is asked once about each state of the form, and its answer shown. */
+START_TEST(the_engine_is_asked_about_the_form)
+{
+    struct error err = ERROR_INIT;
+    int checks = 0;
+
+    replay_recording(&replay, "idle", 0);
+    replay.ui.requester = (struct requester){note_request, &checks};
+    replay.ui.check = (struct form_check){.asked = false};
+    replay_keys(&replay, "<Tab>");
+    ck_assert_int_eq(checks, 1);
+    replay_keys(&replay, "<Down><Down><Down>+"); /* the batch; the answer is still to come */
+    ck_assert_int_eq(checks, 1);
+    answer_check("{\"model\":\"smallnet\",\"data\":\"glyphs\",\"train_rows\":400}");
+    ck_assert_int_eq(checks, 2);
+    char *screen = replay_screen(&replay, 24, 120, true);
+    ck_assert_ptr_nonnull(strstr(screen, "smallnet (default)"));
+    ck_assert_ptr_nonnull(strstr(screen, "glyphs (default)"));
+    ck_assert_ptr_nonnull(strstr(screen, "batch 512: there are 400 training"));
+    free(screen);
+    error_set(&err, ERROR_USAGE, "no model 'smalnet'");
+    ui_answer(&replay.ui, REQUEST_CHECK, NULL, &err);
+    screen = replay_screen(&replay, 24, 120, true);
+    ck_assert_ptr_nonnull(strstr(screen, "! no model 'smalnet'"));
+    free(screen);
+    replay_keys(&replay, "<Up><Down>");
+    ck_assert_int_eq(checks, 2);
+    replay.ui.requester.send = NULL;
 }
 END_TEST
 
@@ -210,6 +291,8 @@ int main(void)
     tcase_add_test(tests, typed_values_are_checked);
     tcase_add_test(tests, devices_and_the_suggestion);
     tcase_add_test(tests, a_device_that_is_not_available);
+    tcase_add_test(tests, gpus_that_cannot_be_had);
+    tcase_add_test(tests, the_engine_is_asked_about_the_form);
     tcase_add_test(tests, problems_are_told_before_the_start);
     tcase_add_test(tests, settings_of_a_former_run);
     suite_add_tcase(suite, tests);

@@ -45,7 +45,7 @@ START_TEST(a_run_has_a_note)
     refuse(client, "note", with(run, "text", json_string(longest)), ERROR_USAGE);
     refuse(client, "note", of(run), ERROR_USAGE);
     refuse(client, "note", with(run, "text", json_integer(1)), ERROR_USAGE);
-    refuse(client, "note", with(99, "text", json_string("x")), ERROR_FAILED);
+    refuse(client, "note", with(99, "text", json_string("x")), ERROR_ABSENT);
     note = note_of(client, run);
     ck_assert_str_eq(note, "cold start");
     free(note);

@@ -25,7 +25,7 @@ struct scene {
     double sums[PARTIES][3];
     double waited[PARTIES];
     atomic_int closed, abandoned;
-    atomic_bool hold;
+    atomic_bool hold, hold_close;
     pthread_t threads[PARTIES];
     bool signals_blocked[PARTIES];
     char thread_names[PARTIES][16];
@@ -35,6 +35,8 @@ static void close_member(void *context, int member)
 {
     struct scene *scene = context;
     scene->counters[member] = -1;
+    while (member == 1 && atomic_load(&scene->hold_close))
+        usleep(1000);
     atomic_fetch_add(&scene->closed, 1);
 }
 
@@ -90,7 +92,7 @@ START_TEST(barrier_holds)
         ck_assert_msg(workers_result(workers, i, &err), "%s", err.text);
         ck_assert(scene.waited[i] > 0);
     }
-    ck_assert(workers_dismiss(workers));
+    ck_assert(workers_dismiss(workers, 60));
     ck_assert_int_eq(atomic_load(&scene.closed), PARTIES);
     rendezvous_destroy(scene.meeting);
 }
@@ -137,7 +139,7 @@ START_TEST(sums_are_bit_equal_and_in_order)
         ck_assert_msg(workers_result(workers, i, &err), "%s", err.text);
         ck_assert_mem_eq(scene.sums[i], scene.sums[0], sizeof scene.sums[0]);
     }
-    ck_assert(workers_dismiss(workers));
+    ck_assert(workers_dismiss(workers, 60));
     rendezvous_destroy(scene.meeting);
 }
 END_TEST
@@ -161,7 +163,7 @@ START_TEST(sum_refuses_unequal_lengths)
     ck_assert(!workers_result(workers, 0, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "d1"));
     ck_assert(!workers_result(workers, 1, &err));
-    ck_assert(workers_dismiss(workers));
+    ck_assert(workers_dismiss(workers, 60));
     rendezvous_destroy(scene.meeting);
 }
 END_TEST
@@ -201,7 +203,7 @@ START_TEST(abort_wakes_everybody_with_the_reason)
     double waited = 0;
     ck_assert(!rendezvous_wait(scene.meeting, 3, &waited, &err));
     ck_assert_str_eq(err.text, "enough");
-    ck_assert(workers_dismiss(workers));
+    ck_assert(workers_dismiss(workers, 60));
     rendezvous_destroy(scene.meeting);
 }
 END_TEST
@@ -216,7 +218,7 @@ START_TEST(deadline_names_the_missing)
     ck_assert(workers_wait(workers, 60));
     ck_assert(!workers_result(workers, 0, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "in vain for d5"));
-    ck_assert(workers_dismiss(workers));
+    ck_assert(workers_dismiss(workers, 60));
     rendezvous_destroy(scene.meeting);
 }
 END_TEST
@@ -257,7 +259,7 @@ START_TEST(tasks_stay_on_their_thread)
     sigset_t set;
     pthread_sigmask(SIG_SETMASK, NULL, &set);
     ck_assert(!sigismember(&set, SIGINT));
-    ck_assert(workers_dismiss(workers));
+    ck_assert(workers_dismiss(workers, 60));
     ck_assert_int_eq(atomic_load(&scene.abandoned), 0);
 }
 END_TEST
@@ -280,11 +282,28 @@ START_TEST(hanging_thread_is_left_behind)
     ck_assert(!workers_wait(workers, 0.05));
     ck_assert(workers_finished(workers, 0));
     ck_assert(!workers_finished(workers, 1));
-    ck_assert(!workers_dismiss(workers));
+    ck_assert(!workers_dismiss(workers, 60));
     /* Nobody closes while the third may still look at the others. */
     usleep(20000);
     ck_assert_int_eq(atomic_load(&scene.closed), 0);
     atomic_store(&scene.hold, false);
+    double end = clock_seconds() + 60;
+    while (!atomic_load(&scene.abandoned) && clock_seconds() < end)
+        usleep(1000);
+    ck_assert_int_eq(atomic_load(&scene.abandoned), 1);
+    ck_assert_int_eq(atomic_load(&scene.closed), 3);
+}
+END_TEST
+
+/* A device whose driver hangs while its memory is given back. */
+START_TEST(thread_that_hangs_in_closing_is_left_behind)
+{
+    struct scene scene = {0};
+    struct workers *workers = start(&scene, 3);
+    atomic_store(&scene.hold_close, true);
+    ck_assert(!workers_dismiss(workers, 0.05));
+    ck_assert_int_eq(atomic_load(&scene.abandoned), 0);
+    atomic_store(&scene.hold_close, false);
     double end = clock_seconds() + 60;
     while (!atomic_load(&scene.abandoned) && clock_seconds() < end)
         usleep(1000);
@@ -308,6 +327,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, tasks_stay_on_their_thread);
     tcase_add_test(tcase, hanging_thread_is_left_behind);
+    tcase_add_test(tcase, thread_that_hangs_in_closing_is_left_behind);
     suite_add_tcase(suite, tcase);
     return run_suites(suite, NULL);
 }

@@ -13,19 +13,6 @@
  * the method of synchronisation. Real CPU devices, small pictures made here.
  */
 
-static const int device_counts[] = {1, 2, 3, 8};
-
-static const struct {
-    const char *rule[4]; /* for each number of devices */
-    const char *batches; /* full and short last ones that the rule can split */
-} splits[] = {
-    {{"chunk", "chunk", "chunk", "chunk"}, "batch=29 train-rows=92"},
-    {{"even", "even", "even", "even"}, "batch=48 train-rows=120"},
-    {{"balanced", "balanced", "balanced", "balanced"}, "batch=29 train-rows=92"},
-    {{"weighted:1", "weighted:0,1", "weighted:3,0,1", "weighted:0,2,0.5,3,1,1,4,1"},
-     "batch=29 train-rows=92"},
-};
-
 static const struct {
     const char *model, *settings;
 } kinds[] = {
@@ -35,7 +22,7 @@ static const struct {
     {"normalised", "sync-bn=yes momentum=0.9 weight-decay=0.01"},
 };
 
-enum { SPLITS = sizeof splits / sizeof splits[0], KINDS = sizeof kinds / sizeof kinds[0] };
+enum { SPLITS = PARALLEL_SPLITS, KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* 92 rows in batches of 29 end with one of 5: idle devices under every rule but even. */
 START_TEST(devices_equal_one_device)
@@ -43,17 +30,19 @@ START_TEST(devices_equal_one_device)
     int split = _i % SPLITS, kind = _i / SPLITS;
     double tolerance = kind < 2 ? PLAIN_TOLERANCE : NORMALISED_TOLERANCE;
     const char *model = kinds[kind].model;
-    char *common = format("max-steps=10 %s %s", splits[split].batches, kinds[kind].settings);
+    char *common =
+        format("max-steps=10 %s %s", parallel_splits[split].batches, kinds[kind].settings);
     struct outcome one = train(model, common);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < PARALLEL_COUNTS; i++) {
         static const char *const methods[] = {"allreduce", "reduce-broadcast", "central"};
         struct outcome first = {.net = NULL};
         for (int method = 0; method < 3; method++) {
-            char *settings = format("%s devices=cpu:0-%d split=%s sync=%s", common,
-                                    device_counts[i] - 1, splits[split].rule[i], methods[method]);
+            char *settings =
+                format("%s devices=cpu:0-%d split=%s sync=%s", common, parallel_counts[i] - 1,
+                       parallel_splits[split].rule[i], methods[method]);
             struct outcome many = train(model, settings);
             check_close(&one, &many, tolerance, settings);
-            if (device_counts[i] == 1)
+            if (parallel_counts[i] == 1)
                 check_same(&one, &many, settings);
             if (method == 0) {
                 first = many;
@@ -67,6 +56,28 @@ START_TEST(devices_equal_one_device)
     }
     outcome_free(&one);
     free(common);
+}
+END_TEST
+
+/* The same pictures, mirrored and moved, whatever device gets them; and not those as stored. */
+START_TEST(augmented_pictures_are_the_same_on_all_devices)
+{
+    static const char *const divided[] = {"devices=cpu:0-1", "devices=cpu:0-2 split=weighted:3,0,1",
+                                          "devices=cpu:0-7 split=balanced sync=central"};
+    static const char common[] = "max-steps=10 batch=29 train-rows=92 augment=flip-crop";
+    struct outcome one = train("plain", common);
+    struct outcome stored = train("plain", "max-steps=10 batch=29 train-rows=92");
+    const struct net_param *last = &one.net->params[one.net->param_count - 1];
+    ck_assert(difference(last, one.weights.values, stored.weights.values) > 1000 * PLAIN_TOLERANCE);
+    for (size_t i = 0; i < sizeof divided / sizeof *divided; i++) {
+        char *settings = format("%s %s", common, divided[i]);
+        struct outcome many = train("plain", settings);
+        check_close(&one, &many, PLAIN_TOLERANCE, settings);
+        outcome_free(&many);
+        free(settings);
+    }
+    outcome_free(&stored);
+    outcome_free(&one);
 }
 END_TEST
 
@@ -196,6 +207,7 @@ int main(void)
     Suite *suite = suite_create("parallel");
     TCase *tcase = add_parallel_case(suite, "parallel");
     tcase_add_loop_test(tcase, devices_equal_one_device, 0, SPLITS * KINDS);
+    tcase_add_test(tcase, augmented_pictures_are_the_same_on_all_devices);
     tcase_add_test(tcase, ten_steps_change_the_weights);
     tcase_add_test(tcase, same_seed_same_devices_same_bits);
     tcase_add_loop_test(tcase, running_statistics_of_the_first_device_with_rows, 0, 4);

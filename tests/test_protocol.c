@@ -255,7 +255,7 @@ START_TEST(impossible_requests_are_refused)
     refuse(client, "submit", json_pack("{s:i}", "colour", 1), ERROR_USAGE);
     refuse(client, "submit", json_pack("{s:s}", "model", "wrong"), ERROR_USAGE);
     refuse(client, "submit", json_pack("{s:s}", "save", "relative"), ERROR_USAGE);
-    refuse(client, "show", json_pack("{s:i}", "run", 1), ERROR_FAILED);
+    refuse(client, "show", json_pack("{s:i}", "run", 1), ERROR_ABSENT);
     refuse(client, "show", NULL, ERROR_USAGE);
     refuse(client, "stop", json_pack("{s:s}", "run", "1"), ERROR_USAGE);
     refuse(client, "watch", json_pack("{s:f}", "interval", -1.0), ERROR_USAGE);
@@ -277,6 +277,25 @@ START_TEST(a_model_is_described_by_the_devices)
     ck_assert_ptr_nonnull(strstr(err.text, "made-up"));
     client_close(client);
     free(file);
+}
+END_TEST
+
+/* What was left open is filled in, and nothing is submitted. */
+START_TEST(a_submission_is_checked)
+{
+    struct client *client = viewer();
+    json_t *checked = ask(client, "check", json_pack("{s:i, s:i}", "batch", 64, "epochs", 3));
+    ck_assert_str_eq(string_of(checked, "model"), "linear");
+    ck_assert_str_eq(string_of(checked, "data"), "glyphs");
+    ck_assert_int_eq((int)number_of(checked, "batch"), 64);
+    ck_assert_int_gt((int)number_of(checked, "train_rows"), 64);
+    json_decref(checked);
+    refuse(client, "check", json_pack("{s:s}", "model", "wrong"), ERROR_USAGE);
+    refuse(client, "check", json_pack("{s:s}", "modle", "linear"), ERROR_USAGE);
+    json_t *runs = ask(client, "runs", NULL);
+    ck_assert_uint_eq(json_array_size(runs), 0);
+    json_decref(runs);
+    client_close(client);
 }
 END_TEST
 
@@ -344,6 +363,7 @@ static Suite *protocol_suite(void)
     tcase_add_test(served, who_follows_and_watches_hears_events_once);
     tcase_add_test(served, impossible_requests_are_refused);
     tcase_add_test(served, a_model_is_described_by_the_devices);
+    tcase_add_test(served, a_submission_is_checked);
     tcase_add_test(served, only_an_idle_engine_ends_when_asked);
     tcase_add_test(served, a_second_engine_leaves);
     tcase_add_test(alone, long_socket_paths_are_refused);

@@ -109,15 +109,33 @@ START_TEST(a_device_becomes_slow_half_way)
 }
 END_TEST
 
-/* Speeds that change with every change of the shares, so that plans are wanted again and again. */
+/* Devices that share a processor gain nothing, and get their old shares back. */
+START_TEST(back_when_it_does_not_pay)
+{
+    fake.competing = true;
+    run_unequal(3, 1, 0, AUTO "batch=20 epochs=12 devices=cpu:0-1", NULL);
+    ck_assert_int_eq(recorder_count(&rec, "shares"), 2);
+    const json_t *there = recorder_event(&rec, "shares", 0);
+    const json_t *back = recorder_event(&rec, "shares", -1);
+    ck_assert(share(there, 0) == 5 && share(there, 1) == 15);
+    ck_assert(share(back, 0) == 10 && share(back, 1) == 10);
+    ck_assert_str_eq(
+        recorder_string(back, "reason"),
+        "back: a step computed 0% shorter, not 50% shorter; no other try for 64 steps");
+    ck_assert_int_eq(rec.last_devices[0].rows, 10);
+}
+END_TEST
+
+/* Speeds that change with every change of the shares, so that plans are wanted again and again; all
+ * become faster, or it would seem that the change had not paid. */
 static void turn_around(struct recorder *recorder, const char *kind, json_t *event)
 {
     (void)recorder;
     (void)event;
     if (strcmp(kind, "shares") == 0) {
         double first = fake.row_s[0];
-        fake.row_s[0] = fake.row_s[1] + 0.37;
-        fake.row_s[1] = first + 0.11;
+        fake.row_s[0] = 0.7 * fake.row_s[1];
+        fake.row_s[1] = 0.69 * first;
     }
 }
 
@@ -155,6 +173,7 @@ static Suite *reshare_suite(void)
     tcase_add_test(tcase, each_row_once_an_epoch);
     tcase_add_test(tcase, sums_over_devices_go_on);
     tcase_add_test(tcase, a_device_becomes_slow_half_way);
+    tcase_add_test(tcase, back_when_it_does_not_pay);
     tcase_add_test(tcase, only_some_plans_are_kept);
     tcase_add_loop_test(tcase, shares_that_stay, 0, sizeof fixed / sizeof *fixed);
     return suite;

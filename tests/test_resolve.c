@@ -26,6 +26,7 @@ static const struct {
     {"train-rows=101", "has 100"},
     {"test-rows=101", "has 100"},
     {"init=/nosuch.safetensors", "/nosuch.safetensors"},
+    {"augment=flip", "no pictures"},
     {"save=/nosuch/weights", "/nosuch/weights"},
     {"save=/", "is a directory"},
     {"save=/dev/null", "not a regular file"},

@@ -188,31 +188,20 @@ END_TEST
 static const struct {
     const char *filter, *found;
 } filters[] = {
-    {"", "4 3 2 1"},
-    {"  ", "4 3 2 1"},
-    {"resnet", "4 2"},
-    {"RESNET fashion", "2"},
-    {"failed", "3"},
-    {"warm", "4"},
-    {"cpu:0-1", "2"},
-    {"nothing", ""},
-    {"batch=256", "3 1"},
-    {"batch=", "4 3 2 1"},
-    {"batch=25", ""},
-    {"batch=x", ""},
-    {"lr<0.2", "1"},
-    {"lr<=0.2", "2 1"},
-    {"lr>=0.2", "4 3 2"},
-    {"acc>0.85", "2"},
-    {"acc<0.99", "2 1"},
-    {"devices=2", "2"},
-    {"devices=cpu:0-", "2"},
-    {"status=done resn", "4 2"},
-    {"status=fail", "3"},
-    {"run=3", "3"},
-    {"run>2 batch=256", "3"},
-    {"note=warm", "4"},
-    {"a=b", "4"},
+    {"", "4 3 2 1"},          {"  ", "4 3 2 1"},
+    {"resnet", "4 2"},        {"RESNET fashion", "2"},
+    {"failed", "3"},          {"warm", "4"},
+    {"cpu:0-1", "2"},         {"nothing", ""},
+    {"batch=256", "3 1"},     {"batch=", "4 3 2 1"},
+    {"batch=25", ""},         {"batch=x", ""},
+    {"lr<0.2", "1"},          {"lr<=0.2", "2 1"},
+    {"lr>=0.2", "4 3 2"},     {"acc>0.85", "2"},
+    {"acc<0.99", "2 1"},      {"devices=2", "2"},
+    {"devices=cpu:0-", "2"},  {"status=done resn", "4 2"},
+    {"status=fail", "3"},     {"run=3", "3"},
+    {"run>2 batch=256", "3"}, {"note=warm", "4"},
+    {"tag=the", "1"},         {"FINAL", "1"},
+    {"thesis resnet", ""},    {"a=b", "4"},
     {"BATCH=512", "4 2"},
 };
 
@@ -230,6 +219,7 @@ START_TEST(filters_find)
     snprintf(runs[1].devices, sizeof runs[1].devices, "cpu:0-1");
     snprintf(runs[1].data, sizeof runs[1].data, "fashion-mnist");
     runs[2].status = RUN_FAILED;
+    snprintf(runs[0].tags, sizeof runs[0].tags, "final thesis");
     snprintf(runs[3].note, sizeof runs[3].note, "Warm start a=b");
     filter(filters[_i].filter);
     expect(filters[_i].found);

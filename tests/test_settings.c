@@ -127,7 +127,8 @@ START_TEST(every_key_is_taken)
                             "  epochs = 7; seed = 9223372036854775807L;\n"
                             "  split = \"weighted:1,2,3\"; sync = \"central\"; sync_bn = true;\n"
                             "  dtype = \"f32\"; init = \"~/w.safetensors\";\n"
-                            "  order = \"sequential\";\n"
+                            "  order = \"sequential\"; augment = \"flip\";\n"
+                            "  checkpoint_every = \"5m\"; deterministic = true;\n"
                             "};\n"
                             "screen = { charset = \"ascii\"; colour = false; mouse = true;\n"
                             "  palette = \"colour-blind\"; background = \"light\";\n"
@@ -150,6 +151,9 @@ START_TEST(every_key_is_taken)
     expect("dtype", "f32");
     expect("init", "/home/somebody/w.safetensors");
     expect("order", "sequential");
+    expect("augment", "flip");
+    expect("checkpoint-every", "5m");
+    expect("deterministic", "yes");
     ck_assert_int_eq(settings.preferences.charset, CHARSET_ASCII);
     ck_assert(!settings.preferences.colour);
     ck_assert_int_eq(settings.preferences.palette, PALETTE_COLOUR_BLIND);

@@ -106,6 +106,9 @@ START_TEST(everything_can_be_saved)
         {"train.dtype", "f32"},
         {"train.init", "normal:0.02"},
         {"train.order", "sequential"},
+        {"train.augment", "flip-crop"},
+        {"train.checkpoint_every", "10m"},
+        {"train.deterministic", "yes"},
     };
 
     ck_assert_uint_eq(sizeof values / sizeof values[0], SETTINGS_KEYS);

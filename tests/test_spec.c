@@ -66,6 +66,18 @@ static const struct {
     {"init", "/a/b.safetensors", "/a/b.safetensors"},
     {"init", "xavier", NULL},
     {"order", "sequential", "sequential"},
+    {"augment", "flip-crop", "flip-crop"},
+    {"augment", "rotate", NULL},
+    {"checkpoint-every", "3", "3"},
+    {"checkpoint-every", "0", "off"},
+    {"checkpoint-every", "0.5m", "0.5m"},
+    {"checkpoint-every", "off", "off"},
+    {"checkpoint-every", "m", NULL},
+    {"checkpoint-every", "-1", NULL},
+    {"checkpoint-every", "10s", NULL},
+    {"checkpoint-every", "nanm", NULL},
+    {"deterministic", "true", "yes"},
+    {"deterministic", "mostly", NULL},
     {"devices", "cuda:0,cuda:2-3", "cuda:0,cuda:2-3"},
     {"devices", "2,3", "cuda:2-3"},
     {"devices", "cpu:0-7", "cpu:0-7"},
@@ -118,13 +130,29 @@ END_TEST
 START_TEST(json_round_trip)
 {
     static const char *const values[][2] = {
-        {"model", "lenet"},        {"data", "glyphs"},        {"devices", "cpu:0-1"},
-        {"batch", "96"},           {"lr", "0.017"},           {"momentum", "0.9"},
-        {"weight-decay", "1e-4"},  {"epochs", "3"},           {"seed", "123456789012345"},
-        {"split", "weighted:3,1"}, {"sync", "central"},       {"sync-bn", "yes"},
-        {"init", "normal:0.1"},    {"order", "sequential"},   {"max-steps", "7"},
-        {"save", "/tmp/x"},        {"log", "/tmp/log.jsonl"}, {"train-rows", "1000"},
+        {"model", "lenet"},
+        {"data", "glyphs"},
+        {"devices", "cpu:0-1"},
+        {"batch", "96"},
+        {"lr", "0.017"},
+        {"momentum", "0.9"},
+        {"weight-decay", "1e-4"},
+        {"epochs", "3"},
+        {"seed", "123456789012345"},
+        {"split", "weighted:3,1"},
+        {"sync", "central"},
+        {"sync-bn", "yes"},
+        {"init", "normal:0.1"},
+        {"order", "sequential"},
+        {"max-steps", "7"},
+        {"save", "/tmp/x"},
+        {"log", "/tmp/log.jsonl"},
+        {"tensorboard", "/tmp/board"},
+        {"train-rows", "1000"},
         {"cpu-threads", "2,1"},
+        {"augment", "crop"},
+        {"deterministic", "yes"},
+        {"checkpoint-every", "7m"},
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         ck_assert_msg(spec_set(&spec, values[i][0], values[i][1], &err), "%s", err.text);
@@ -191,7 +219,8 @@ START_TEST(fixed_words)
     static const struct {
         const char *key;
         size_t count;
-    } keys[] = {{"split", 5}, {"sync", 3}, {"dtype", 4}, {"order", 2}, {"init", 2}, {"sync-bn", 2}};
+    } keys[] = {{"split", 5}, {"sync", 3},    {"dtype", 4},   {"order", 2},
+                {"init", 2},  {"sync-bn", 2}, {"augment", 4}, {"deterministic", 2}};
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         size_t i = 0;
         for (const char *word; (word = spec_word(keys[k].key, i)); i++) {

@@ -16,7 +16,9 @@
  */
 
 /* In the words of ui/link.c. */
-#define GONE "the engine is gone. If it ended, so did its runs. Press e to start another"
+#define GONE                                                                                       \
+    "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to start "   \
+    "another"
 
 static void no_engine(struct replay *replay)
 {

@@ -186,6 +186,127 @@ START_TEST(notes_are_written)
 }
 END_TEST
 
+START_TEST(tags_are_written)
+{
+    char text[70];
+
+    replay_keys(&replay, "<Down><Down>Tthesis,  warm<Enter>");
+    ck_assert_str_eq(replay_last(&replay),
+                     "tag {\"run\":18,\"add\":[\"thesis\",\"warm\"],\"remove\":[]}");
+    struct state_run *run = state_run(&replay.ui.state, 18);
+    snprintf(run->tags, sizeof run->tags, "thesis warm");
+    expect_on_screen("#thesis #warm lr lowered by hand", true);
+    replay_keys(&replay, "T");
+    ck_assert_str_eq(replay.ui.editor.text, "thesis warm");
+    replay_keys(&replay, "warm cold warmer<Enter>");
+    ck_assert_str_eq(replay_last(&replay),
+                     "tag {\"run\":18,\"add\":[\"cold\",\"warmer\"],\"remove\":[\"thesis\"]}");
+    memset(text, 'x', 61);
+    text[61] = '\0';
+    replay_keys(&replay, "T");
+    replay_keys(&replay, text);
+    replay_keys(&replay, "<Enter>");
+    expect_message("wants words of at most 60 bytes, this one has 61: xxxxxxxxxxxx...");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+    replay_keys(&replay, "<Esc>T");
+    for (int i = 0; i < 21; i++)
+        replay_keys(&replay, "x ");
+    replay_keys(&replay, "<Enter>");
+    expect_message("wants at most 20 words, these are 21");
+}
+END_TEST
+
+START_TEST(what_has_ended_goes_on)
+{
+    replay_keys(&replay, "<Down><Down>a");
+    ck_assert_ptr_null(replay.ui.prompt);
+    expect_message("run 18 has not ended");
+    /* Stopped in its second epoch of four. */
+    replay_keys(&replay, "/run=13<Enter>a");
+    ck_assert_str_eq(replay.ui.editor.text, "4");
+    replay_keys(&replay, "<Enter>");
+    ck_assert_str_eq(replay_last(&replay), "submit {\"resume\":13,\"epochs\":4}");
+    replay_keys(&replay, "a6 on cpu:0-1<Enter>");
+    ck_assert_str_eq(replay_last(&replay),
+                     "submit {\"resume\":13,\"epochs\":6,\"devices\":\"cpu:0-1\"}");
+    replay_keys(&replay, "asome<Enter>");
+    expect_message("wants a whole number from 1 to 1000000, such as 20 or 20 on cpu:0-1");
+    replay_keys(&replay, "<Esc>a6 tpu:0<Enter>");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+    ck_assert(replay.ui.message.bad);
+    /* Nothing is left to do for one that is done, but for more epochs. */
+    replay_keys(&replay, "<Esc>/run=4<Enter>a");
+    ck_assert_str_eq(replay.ui.editor.text, "8");
+    replay_keys(&replay, "4<Enter>");
+    expect_message("it has done 4: give it more");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+}
+END_TEST
+
+/* What an engine lists whose predecessor was killed. */
+static const char interrupted[] =
+    "[{\"run\":1,\"status\":\"interrupted\",\"error\":\"killed\"},"
+    "{\"run\":2,\"status\":\"done\"},"
+    "{\"run\":3,\"status\":\"interrupted\",\"error\":\"the engine was killed\"},"
+    "{\"run\":4,\"status\":\"interrupted\",\"error\":\"the engine was killed\"}]";
+
+START_TEST(a_crash_is_told_of_once)
+{
+    json_t *runs = json_loads(interrupted, 0, NULL);
+
+    ui_connected(&replay.ui);
+    ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
+    expect_message("2 runs were interrupted: R lists them, and there a lets one go on");
+    expect_on_screen("interrupted", true);
+    replay_keys(&replay, "<Down>");
+    ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
+    expect_message("");
+    /* Once another was trained, that is settled. */
+    json_array_append_new(runs, json_pack("{s:i, s:s}", "run", 5, "status", "stopped"));
+    ui_connected(&replay.ui);
+    ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
+    expect_message("");
+    json_decref(runs);
+}
+END_TEST
+
+START_TEST(going_on_forgets_what_was_behind)
+{
+    replay_keys(&replay, "/run=13<Enter>");
+    struct state_run *run = state_run(&replay.ui.state, 13);
+    ck_assert_int_gt(run->point_count, 0);
+    replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"run\",\"run\":13,"
+                         "\"resumed_at\":235}}");
+    run = state_run(&replay.ui.state, 13);
+    ck_assert_int_eq(run->point_count, 0);
+    ck_assert_int_eq(run->fine_count, 0);
+    /* Its curve is on the screen, so it is asked for anew. */
+    ck_assert(run->curve_known);
+    ck_assert_int_eq(replay.wanted[replay.wanted_count - 1], 13);
+}
+END_TEST
+
+START_TEST(details_tell_of_checkpoints_and_shares)
+{
+    replay_keys(&replay, "/run=13<Enter><Enter>");
+    json_t *shown = json_deep_copy(json_object_get(replay.shows, "13"));
+    json_object_set_new(shown, "checkpoint",
+                        json_pack("{s:i, s:f}", "steps", 470, "time", 1763650031.5));
+    json_object_set_new(shown, "shares",
+                        json_pack("[{s:i, s:i, s:[i, i], s:s}]", "epoch", 1, "step", 20, "shares",
+                                  192, 64, "reason",
+                                  "by the measured speeds a step computes 50% less time"));
+    ui_answer(&replay.ui, REQUEST_SHOW, shown, NULL);
+    expect_on_screen("checkpoint behind step 470, 2025-11-20 14:47:11", true);
+    expect_on_screen("step 20, epoch 1: rows 192 + 64, by the measured speeds a step computes 50%",
+                     true);
+    json_object_set_new(shown, "checkpoint", json_null());
+    ui_answer(&replay.ui, REQUEST_SHOW, shown, NULL);
+    expect_on_screen("checkpoint behind", false);
+    json_decref(shown);
+}
+END_TEST
+
 START_TEST(the_selected_run_is_controlled)
 {
     replay_keys(&replay, "x");
@@ -431,6 +552,11 @@ int main(void)
     tcase_add_test(tests, deleting_the_last_line_moves_up);
     tcase_add_test(tests, the_queue_moves);
     tcase_add_test(tests, notes_are_written);
+    tcase_add_test(tests, tags_are_written);
+    tcase_add_test(tests, what_has_ended_goes_on);
+    tcase_add_test(tests, a_crash_is_told_of_once);
+    tcase_add_test(tests, going_on_forgets_what_was_behind);
+    tcase_add_test(tests, details_tell_of_checkpoints_and_shares);
     tcase_add_test(tests, the_selected_run_is_controlled);
     tcase_add_test(tests, settings_go_into_the_form);
     tcase_add_test(tests, details_follow_the_run);

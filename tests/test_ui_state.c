@@ -51,14 +51,16 @@ START_TEST(connecting_asks_for_what_is_shown)
     replay_line(&replay, "{\"id\":1,\"result\":[{\"run\":1,\"status\":\"done\",\"data\":\"glyphs\","
                          "\"epochs_done\":3},{\"run\":2,\"status\":\"queued\",\"data\":\"glyphs\","
                          "\"epochs_done\":0}]}");
-    ck_assert_int_eq(replay.asked_count, 4);
-    ck_assert_str_eq(replay_last(&replay), "show {\"run\":1}");
+    /* The newest ended run, and what the form would start. */
+    ck_assert_int_eq(replay.asked_count, 5);
+    ck_assert_str_eq(replay.asked[3], "show {\"run\":1}");
+    ck_assert(strncmp(replay.asked[4], "check {", 7) == 0);
     /* Once is enough, even when the answer is an error. */
     replay_line(&replay, "{\"id\":2,\"method\":\"show\"}");
     replay_line(&replay, "{\"id\":2,\"error\":{\"code\":-32001,\"message\":\"no such run\"}}");
     replay_line(&replay,
                 "{\"method\":\"state\",\"params\":{\"pid\":7,\"devices\":[],\"run\":null}}");
-    ck_assert_int_eq(replay.asked_count, 4);
+    ck_assert_int_eq(replay.asked_count, 5);
     /* The end of a run makes the list stale. */
     replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"end\",\"run\":1,"
                          "\"status\":\"failed\",\"error\":\"disk full\"}}");

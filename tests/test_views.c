@@ -27,6 +27,11 @@ static const struct {
     {"train-1", "train-1", "", LINK_UP},
     {"train-2", "train-2", "", LINK_UP},
     {"train-8", "train-8", "<Tab><Tab><End>", LINK_UP},
+    {"mixed", "mixed", "", LINK_UP},
+    {"mixed-device", "mixed", "i", LINK_UP},
+    {"mixed-lost-device", "mixed", "<Down><Down>i", LINK_UP},
+    {"mixed-run", "mixed", "R<Down><Enter>", LINK_UP},
+    {"mixed-log", "mixed", "L", LINK_UP},
     {"finished", "finished", "<Tab><Tab><Down><Down>3", LINK_UP},
     {"edit", "idle", "<Tab><Down><Down><Down><Enter>-7<Enter>", LINK_UP},
     {"retune", "train-2", "r0.05", LINK_UP},
@@ -34,8 +39,8 @@ static const struct {
     {"help", "idle", "?<End>", LINK_UP},
     {"settings-open", "idle", "S", LINK_UP},
     {"settings-changed", "idle", "S<Down><Down>+<Down><Down>++<End>+", LINK_UP},
-    {"settings-wrong", "idle", "S<End><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Enter>0<Enter>",
-     LINK_UP},
+    {"settings-wrong", "idle",
+     "S<End><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Enter>0<Enter>", LINK_UP},
     {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
     {"settings-no-engine", NULL, "S", LINK_NO_ENGINE},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
@@ -79,6 +84,11 @@ static const struct {
     {"run-waiting", "runs", "R<Enter>", LINK_UP},
     {"run-devices", "runs", "R/run=4<Enter><Enter>", LINK_UP},
     {"run-lost", "runs", "R<Down><Down><Enter>", LINK_LOST},
+    {"interrupted", "interrupted", "", LINK_UP},
+    {"interrupted-runs", "interrupted", "R<Down>", LINK_UP},
+    {"interrupted-run", "interrupted", "R<Down><Enter>", LINK_UP},
+    {"interrupted-go-on", "interrupted", "R<Down>a", LINK_UP},
+    {"interrupted-tags", "interrupted", "R<End>Tthesis final", LINK_UP},
     {"compare-empty", "idle", "C", LINK_UP},
     {"compare-2", "compare-2", "C<Down><Down>", LINK_UP},
     {"compare-8", "compare-8", "C<End>", LINK_UP},
@@ -121,7 +131,8 @@ static void play(struct replay *replay, int scene)
     if (scenes[scene].link == LINK_LOST)
         ui_disconnected(
             &replay->ui, LINK_LOST,
-            "the engine is gone. If it ended, so did its runs. Press e to start another");
+            "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to "
+            "start another");
     else if (scenes[scene].link == LINK_NO_ENGINE)
         ui_disconnected(&replay->ui, LINK_NO_ENGINE,
                         "cannot start dpartui-engine (install it beside dpartui or in PATH): No "

@@ -33,7 +33,9 @@ enum action {
     ACTION_MARK,
     ACTION_DETAILS,
     ACTION_COPY,
+    ACTION_GO_ON,
     ACTION_NOTE,
+    ACTION_TAGS,
     ACTION_FILTER,
     ACTION_SORT,
     ACTION_REVERSE,
@@ -130,4 +132,12 @@ struct action_entry {
 
 /* At most ACTION_ENTRIES. */
 const struct action_entry *actions_table(size_t *count);
+
+/* Up and down, by lines, by pages, to the ends: what list_move takes. */
+static inline bool action_walks(enum action action)
+{
+    return action == ACTION_UP || action == ACTION_DOWN || action == ACTION_PAGE_UP ||
+           action == ACTION_PAGE_DOWN || action == ACTION_FIRST || action == ACTION_LAST;
+}
+
 #endif

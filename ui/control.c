@@ -132,6 +132,7 @@ void ui_act(struct ui *ui, enum action action)
     }
     run_list_refresh(ui);
     ui_want_curves(ui);
+    form_want_check(ui);
 }
 
 void ui_key(struct ui *ui, int key)

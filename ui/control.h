@@ -12,6 +12,12 @@ void ui_want_curves(struct ui *ui);
 /* control_dashboard.c: what the keys do in the dashboard's lists and form. */
 bool dashboard_can(const struct ui *ui, enum action action);
 bool dashboard_act(struct ui *ui, enum action action);
+/*
+ * control_check.c: ask the engine about the form when it has changed since it was asked; its answer
+ * or (`result` NULL) refusal.
+ */
+void form_want_check(struct ui *ui);
+void form_checked(struct ui *ui, const json_t *result, const struct error *failure);
 /* The form's value being typed; the form draws it. */
 extern const struct prompt form_prompt;
 
@@ -28,6 +34,14 @@ bool chart_say_why_not(struct ui *ui, enum action action);
 bool runs_can(const struct ui *ui, enum action action);
 /* False when the action is none of these. */
 bool runs_act(struct ui *ui, enum action action);
+/*
+ * control_keeping.c: runs that have ended go on, and tags.
+ */
+/* Has the selected run ended, so that it may go on from a checkpoint? */
+bool keeping_can(const struct ui *ui, enum action action);
+/* False when the action is none of these. */
+bool keeping_act(struct ui *ui, enum action action);
+
 /* Submit the form. */
 void control_start(struct ui *ui);
 
@@ -66,6 +80,8 @@ bool runs_say_why_not(struct ui *ui, enum action action);
 void say_nothing_to_do(struct ui *ui, enum action action);
 /* That a key has no meaning here, and where those are that have. */
 void say_unbound(struct ui *ui, int key);
+/* After an engine's first list of runs: how many a crash has interrupted, and what to do. */
+void say_interrupted(struct ui *ui);
 /* The result of a request that changes something. */
 void control_answer(struct ui *ui, enum request request, const json_t *result);
 

@@ -141,6 +141,10 @@ bool dashboard_act(struct ui *ui, enum action action)
 {
     if (chart_act(ui, action))
         return true;
+    if (action_walks(action)) {
+        move(ui, action);
+        return true;
+    }
     switch (action) {
     case ACTION_SCALE:
         scale(ui);
@@ -164,14 +168,6 @@ bool dashboard_act(struct ui *ui, enum action action)
     case ACTION_MORE:
     case ACTION_LESS:
         step(ui, action == ACTION_MORE ? 1 : -1);
-        return true;
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
-        move(ui, action);
         return true;
     case ACTION_NEXT_PANEL:
         ui->focus = (enum panel)((ui->focus + 1) % PANEL_COUNT);

@@ -94,7 +94,7 @@ static void leave_filter(struct ui *ui)
 
 static const struct prompt filter_prompt = {
     .label = "Filter: ",
-    .hint = "words, batch=256, acc>0.9, status=done; Esc: all runs",
+    .hint = "words, batch=256, acc>0.9, tag=thesis; Esc: all runs",
     .accept = accept_filter,
     .changed = set_filter,
     .left = leave_filter,
@@ -115,24 +115,24 @@ static void sort(struct ui *ui, bool other_way)
     run_list_refresh(ui);
 }
 
+static void move(struct ui *ui, enum action action)
+{
+    int line = run_list_find(&ui->list, &ui->state, ui->selected_run);
+    int page = runs_view_lines(ui) > 2 ? runs_view_lines(ui) - 1 : 1;
+    const struct state_run *run =
+        run_list_run(&ui->list, &ui->state, list_move(line, ui->list.count, page, action));
+
+    ui->selected_run = run != NULL ? run->run : 0;
+    run_list_refresh(ui);
+}
+
 bool run_list_act(struct ui *ui, enum action action)
 {
-    switch (action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST: {
-        int line = run_list_find(&ui->list, &ui->state, ui->selected_run);
-        int page = runs_view_lines(ui) > 2 ? runs_view_lines(ui) - 1 : 1;
-        const struct state_run *run =
-            run_list_run(&ui->list, &ui->state, list_move(line, ui->list.count, page, action));
-
-        ui->selected_run = run != NULL ? run->run : 0;
-        run_list_refresh(ui);
+    if (action_walks(action)) {
+        move(ui, action);
         return true;
     }
+    switch (action) {
     case ACTION_FILTER:
         begin_filter(ui);
         return true;
@@ -180,18 +180,10 @@ bool run_details_act(struct ui *ui, enum action action)
 {
     int last = run_view_last_line(ui);
 
-    switch (action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
-        /* A smaller page now may have left the line behind the end. */
-        ui->line = list_move(ui->line < last ? ui->line : last, last + 1,
-                             ui->rows > 6 ? ui->rows - 4 : 1, action);
-        return true;
-    default:
+    if (!action_walks(action))
         return false;
-    }
+    /* A smaller page now may have left the line behind the end. */
+    ui->line = list_move(ui->line < last ? ui->line : last, last + 1,
+                         ui->rows > 6 ? ui->rows - 4 : 1, action);
+    return true;
 }

@@ -55,7 +55,7 @@ bool runs_can(const struct ui *ui, enum action action)
     case ACTION_LATER:
         return ui->link == LINK_UP && place >= 0 && place + 1 < ui->state.queued;
     default:
-        return true;
+        return keeping_can(ui, action);
     }
 }
 
@@ -319,6 +319,6 @@ bool runs_act(struct ui *ui, enum action action)
         move_in_queue(ui, action == ACTION_EARLIER ? -1 : 1);
         return true;
     default:
-        return false;
+        return keeping_act(ui, action);
     }
 }

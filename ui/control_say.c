@@ -14,13 +14,16 @@ bool runs_say_why_not(struct ui *ui, enum action action)
     bool controls = action == ACTION_STOP || action == ACTION_PAUSE || action == ACTION_RETUNE ||
                     action == ACTION_EPOCHS;
     bool needs_engine = controls || action == ACTION_NOTE || action == ACTION_DELETE ||
-                        action == ACTION_COPY || action == ACTION_EARLIER || action == ACTION_LATER;
+                        action == ACTION_COPY || action == ACTION_EARLIER ||
+                        action == ACTION_LATER || action == ACTION_TAGS || action == ACTION_GO_ON;
 
     if (action == ACTION_START || (needs_engine && ui->link != LINK_UP))
         ui_say(ui, true, "there is no engine that could do that");
     else if (run == NULL &&
              ((needs_engine && !controls) || action == ACTION_MARK || action == ACTION_DETAILS))
         ui_say(ui, false, "no run is selected");
+    else if (action == ACTION_GO_ON)
+        ui_say(ui, false, "run %ld has not ended", run->run);
     else if (action == ACTION_DELETE)
         ui_say(ui, false, "run %ld has not ended: stop it first", run->run);
     else if ((action == ACTION_EARLIER || action == ACTION_LATER) && run->status == RUN_QUEUED)
@@ -111,6 +114,38 @@ void control_event(struct ui *ui, const char *method, const json_t *params)
         ui_say(ui, false, "run %ld is %s", run, status);
 }
 
+void say_interrupted(struct ui *ui)
+{
+    const struct state *state = &ui->state;
+    bool told = ui->interrupted_told;
+    char list[KEY_NAME_SIZE], go_on[KEY_NAME_SIZE];
+    int count = 0;
+    long newest = 0;
+
+    ui->interrupted_told = true;
+    /* No more when others have been trained since. */
+    for (int i = state->run_count; i-- > 0;) {
+        const struct state_run *run = &state->runs[i];
+
+        if (run_has_ended(run) && run->status != RUN_INTERRUPTED)
+            break;
+        if (run->status != RUN_INTERRUPTED)
+            continue;
+        newest = newest == 0 ? run->run : newest;
+        count++;
+    }
+    if (told || count == 0 || (ui->message.bad && ui->message.text[0] != '\0'))
+        return;
+    keymap_first(&ui->keymap, ACTION_VIEW_RUNS, list);
+    keymap_first(&ui->keymap, ACTION_GO_ON, go_on);
+    if (count == 1)
+        ui_say(ui, false, "run %ld was interrupted: %s lists it, and there %s lets it go on",
+               newest, list, go_on);
+    else
+        ui_say(ui, false, "%d runs were interrupted: %s lists them, and there %s lets one go on",
+               count, list, go_on);
+}
+
 static void copy_spec(struct ui *ui, const json_t *result)
 {
     struct error err = ERROR_INIT;
@@ -120,7 +155,7 @@ static void copy_spec(struct ui *ui, const json_t *result)
     /* The new run must not write over what the former one saved. */
     if (spec_from_json(&spec, json_object_get(result, "spec"), &err) &&
         spec_set(&spec, "save", "", &err) && spec_set(&spec, "log", "", &err) &&
-        form_take(&ui->form, &spec, &err))
+        spec_set(&spec, "tensorboard", "", &err) && form_take(&ui->form, &spec, &err))
         ui_say(ui, false, "the form has the settings of run %ld",
                (long)json_integer_value(json_object_get(result, "run")));
     else
@@ -138,6 +173,12 @@ void control_answer(struct ui *ui, enum request request, const json_t *result)
                run);
         ui->state.runs_stale = true;
         break;
+    case REQUEST_GO_ON:
+        ui_say(ui, false,
+               ui->state.live.run != 0 ? "run %ld waits for its turn to go on" : "run %ld goes on",
+               run);
+        ui->state.runs_stale = true;
+        break;
     case REQUEST_SWEEP:
         sweep_taken(ui, run);
         break;
@@ -146,6 +187,7 @@ void control_answer(struct ui *ui, enum request request, const json_t *result)
     case REQUEST_MOVE:
     case REQUEST_DELETE:
     case REQUEST_NOTE:
+    case REQUEST_TAGS:
         ui->state.runs_stale = true;
         break;
     case REQUEST_SET_LR:

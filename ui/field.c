@@ -19,6 +19,8 @@ static const char *const momenta[] = {"0", "0.5", "0.9", "0.95", "0.99", NULL};
 static const char *const types[] = {"default", "f32", "tf32", "bf16", NULL};
 static const char *const inits[] = {"normal:0.01", "default", NULL};
 static const char *const orders[] = {"shuffle", "sequential", NULL};
+static const char *const checkpoints[] = {"1", "2", "5", "10", "10m", "60m", "off", NULL};
+static const char *const augments[] = {"none", "flip", "crop", "flip-crop", NULL};
 
 static const struct field fields[] = {
     {"model", "a name or a description file; default: smallnet, on GPUs resnet18", STEP_WORDS,
@@ -43,6 +45,12 @@ static const struct field fields[] = {
     {"init", "initial weights: normal:STD, PyTorch's rule, or a .safetensors file", STEP_WORDS,
      inits},
     {"order", "of the rows in each epoch", STEP_WORDS, orders},
+    {"augment", "training pictures mirrored at random, moved by up to 4 pixels, or both",
+     STEP_WORDS, augments},
+    {"checkpoint-every", "epochs between checkpoints, minutes as in 10m, or off", STEP_WORDS,
+     checkpoints},
+    {"deterministic", "GPUs: the same bits in every run, if slower; CPU devices always", STEP_WORDS,
+     yes_no},
     {"charset", "what to draw with; auto: by the locale", STEP_WORDS, NULL},
     {"colour", "no: bold, dim and reverse instead of colours", STEP_WORDS, NULL},
     {"palette", "colour-blind: colours that all eyes can tell apart", STEP_WORDS, NULL},

@@ -21,7 +21,10 @@ static const char *const keys[FORM_FIELDS] = {
     [FORM_WEIGHT_DECAY] = "weight-decay",
     [FORM_INIT] = "init",
     [FORM_ORDER] = "order",
+    [FORM_AUGMENT] = "augment",
     [FORM_DTYPE] = "dtype",
+    [FORM_CHECKPOINTS] = "checkpoint-every",
+    [FORM_DETERMINISTIC] = "deterministic",
     [FORM_CPU_THREADS] = "cpu-threads",
     [FORM_SEED] = "seed",
 };
@@ -44,6 +47,10 @@ const char *form_label(enum form_field field)
         return "decay";
     case FORM_CPU_THREADS:
         return "threads";
+    case FORM_CHECKPOINTS:
+        return "checkpts";
+    case FORM_DETERMINISTIC:
+        return "same bits";
     default:
         return keys[field];
     }
@@ -89,7 +96,37 @@ bool form_step(struct form *form, enum form_field field, int direction, struct e
     return ok;
 }
 
-bool form_problem(const struct form *form, const struct state *state, char *buffer, size_t size)
+/* A device that was asked for and cannot be had: the engine would say so only at the start. */
+static bool gpu_problem(const struct form *form, const struct state *state, char *buffer,
+                        size_t size)
+{
+    const struct device_list *list = &form->spec.devices;
+    const char *none = state->no_gpus[0] != '\0' ? state->no_gpus : "not on this machine";
+    struct form_device devices[FORM_MAX_DEVICES];
+    char name[16];
+
+    if (!state->known)
+        return false;
+    int count = form_devices(form, state, devices), chosen = 0;
+    for (int i = 0; i < count; i++) {
+        const struct state_device *known = devices[i].known;
+
+        chosen += devices[i].chosen;
+        if (!devices[i].chosen || (known != NULL && known->available) ||
+            (known == NULL && devices[i].id.kind == DEVICE_CPU))
+            continue;
+        snprintf(buffer, size, "%s: %s", device_id_text(devices[i].id, name),
+                 known == NULL ? none : known->reason);
+        return true;
+    }
+    if (chosen > 0 || (list->choice != DEVICES_ALL_GPUS && list->choice != DEVICES_FIRST_GPUS))
+        return false;
+    snprintf(buffer, size, "no GPU can be used: %s", none);
+    return true;
+}
+
+bool form_problem(const struct form *form, const struct state *state,
+                  const struct form_check *check, char *buffer, size_t size)
 {
     const struct spec *spec = &form->spec;
     int devices = form_device_count(form, state);
@@ -99,6 +136,8 @@ bool form_problem(const struct form *form, const struct state *state, char *buff
         snprintf(buffer, size, "%s", err.text);
         return true;
     }
+    if (gpu_problem(form, state, buffer, size))
+        return true;
     if (devices == 0)
         return false;
     if (spec->split == SPLIT_EVEN && spec->batch % devices != 0)
@@ -107,6 +146,11 @@ bool form_problem(const struct form *form, const struct state *state, char *buff
     else if (spec->split == SPLIT_WEIGHTED && spec->weight_count != devices)
         snprintf(buffer, size, "split weighted: %d weights for %d devices", spec->weight_count,
                  devices);
+    else if (check != NULL && check->problem[0] != '\0')
+        snprintf(buffer, size, "%s", check->problem);
+    else if (check != NULL && check->train_rows > 0 && spec->batch > check->train_rows)
+        snprintf(buffer, size, "batch %ld: there are %ld training rows, one step an epoch",
+                 spec->batch, check->train_rows);
     else if (spec->batch < devices)
         snprintf(buffer, size, "a batch of %ld rows leaves %ld of %d devices without work",
                  spec->batch, devices - spec->batch, devices);

@@ -27,7 +27,10 @@ enum form_field {
     FORM_WEIGHT_DECAY,
     FORM_INIT,
     FORM_ORDER,
+    FORM_AUGMENT,
     FORM_DTYPE,
+    FORM_CHECKPOINTS,
+    FORM_DETERMINISTIC,
     FORM_CPU_THREADS,
     FORM_SEED,
     FORM_FIELDS
@@ -51,6 +54,15 @@ struct form_device {
 };
 
 enum { FORM_MAX_DEVICES = STATE_MAX_DEVICES + 2 * SPEC_MAX_DEVICES };
+
+/* What the engine says of the form before it is asked to start: by docs/protocol.md's `check`. */
+struct form_check {
+    bool asked;               /* an answer is on its way */
+    unsigned long of;         /* digest of the spec that it was, or will be, about */
+    char problem[200];        /* why it would be refused; "": it would not, or it is not known */
+    char model[64], data[64]; /* what those that were left open stand for; "": not known */
+    long train_rows;          /* 0: not known */
+};
 
 bool form_init(struct form *form, const struct spec *spec, struct error *err);
 void form_free(struct form *form);
@@ -85,10 +97,10 @@ int form_device_count(const struct form *form, const struct state *state);
 
 /*
  * What stands in the way of starting this, or would surprise: one line in `buffer`. False when
- * there is nothing. What only the engine knows (names, files, memory) it says when it is asked to
- * start.
+ * there is nothing. What only the engine knows (names, files) is in `check`; NULL: not asked.
  */
-bool form_problem(const struct form *form, const struct state *state, char *buffer, size_t size);
+bool form_problem(const struct form *form, const struct state *state,
+                  const struct form_check *check, char *buffer, size_t size);
 
 /*
  * With more or fewer devices than batch and learning rate were chosen for, those in proportion.

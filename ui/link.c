@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/link.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -255,7 +256,8 @@ static bool try_connect(struct link *link)
 static void lost(struct link *link)
 {
     static const char lost_advice[] =
-        "the engine is gone. If it ended, so did its runs. Press e to start another";
+        "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to start "
+        "another";
 
     client_close(link->client);
     link->client = NULL;
@@ -319,6 +321,20 @@ static enum news weigh(const json_t *message)
     return method != NULL && strcmp(method, "state") == 0 ? NEWS_STATE : NEWS_FULL;
 }
 
+/* A long list takes megabytes while it is read; they are not to stay with the process. */
+static void release(json_t *message)
+{
+    bool is_long = json_array_size(json_object_get(message, "result")) > 100;
+
+    json_decref(message);
+#ifdef __GLIBC__
+    if (is_long)
+        malloc_trim(0);
+#else
+    (void)is_long;
+#endif
+}
+
 enum news link_step(struct link *link)
 {
     bool heard = false;
@@ -347,7 +363,7 @@ enum news link_step(struct link *link)
         take_message(link, message);
         enum news weight = weigh(message);
         news = weight > news ? weight : news;
-        json_decref(message);
+        release(message);
     }
     return listen(link, heard) ? NEWS_FULL : news;
 }

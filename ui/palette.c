@@ -25,19 +25,8 @@ static int rating(const struct action_entry *entry, const char *typed)
 /* Only what is worth typing a name for: not the keys that walk through lines or answer. */
 static bool is_command(const struct ui *ui, const struct action_entry *entry)
 {
-    switch (entry->action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
-    case ACTION_PALETTE:
-        return false;
-    default:
-        return (entry->contexts & ui_view_contexts(ui, ui->view)) &&
-               ui_can_below(ui, entry->action);
-    }
+    return !action_walks(entry->action) && entry->action != ACTION_PALETTE &&
+           (entry->contexts & ui_view_contexts(ui, ui->view)) && ui_can_below(ui, entry->action);
 }
 
 /* The places in the table of what was found, the best first. */

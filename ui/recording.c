@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +29,7 @@ bool recording_open(struct recording **out, const char *path, struct error *err)
         return error_memory(err, "the recording");
     }
     recording->begin = clock_seconds();
-    recording->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    recording->fd = open_output(path);
     if (recording->fd < 0) {
         error_errno(err, "%s: the session cannot be recorded", path);
         free(recording->path);

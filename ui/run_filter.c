@@ -20,6 +20,7 @@ static const struct {
     {"data", KIND_TEXT, offsetof(struct state_run, data)},
     {"devices", KIND_DEVICES, offsetof(struct state_run, devices)},
     {"status", KIND_STATUS, 0},
+    {"tag", KIND_TEXT, offsetof(struct state_run, tags)},
     {"note", KIND_TEXT, offsetof(struct state_run, note)},
     {"split", KIND_TEXT, offsetof(struct state_run, split)},
     {"sync", KIND_TEXT, offsetof(struct state_run, sync)},
@@ -125,6 +126,7 @@ static bool fits_word(const char *word, const struct state_run *run)
 {
     return strcasestr(run->model, word) != NULL || strcasestr(run->data, word) != NULL ||
            strcasestr(run->devices, word) != NULL || strcasestr(run->note, word) != NULL ||
+           strcasestr(run->tags, word) != NULL ||
            strcasestr(run_status_name(run->status), word) != NULL;
 }
 

@@ -8,9 +8,9 @@
 
 /*
  * Which runs a list shows. A filter is words that must all fit: a plain one occurs in model, data,
- * devices, status or note, whatever the case; "batch=256", "lr<=0.1", "acc>0.9", "devices=2" or
- * "status=done" compare one figure or search one text. A comparison without its value yet, as while
- * it is typed, fits every run.
+ * devices, status, note or tags, whatever the case; "batch=256", "lr<=0.1", "acc>0.9", "devices=2"
+ * or "status=done" compare one figure or search one text. A comparison without its value yet, as
+ * while it is typed, fits every run.
  */
 enum { RUN_FILTER_SIZE = 64, RUN_FILTER_TERMS = 16 };
 

@@ -57,6 +57,7 @@ static bool ask_only(void *context, enum request request, json_t *params, struct
     case REQUEST_RUNS:
     case REQUEST_SHOW:
     case REQUEST_COPY:
+    case REQUEST_CHECK:
     case REQUEST_LOG:
         return onlooker->engine.send(onlooker->engine.context, request, params, err);
     default:

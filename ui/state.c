@@ -131,6 +131,8 @@ static void compare_device(const struct state *state, struct state_device *devic
     }
     device->lost_told = before->lost_told && device->lost;
     device->load = settled(before->load, device->load, device->in_run ? 0.02 : 0.08);
+    device->tensor_load = settled(before->tensor_load, device->tensor_load, 0.02);
+    device->memory_load = settled(before->memory_load, device->memory_load, 0.02);
     device->memory_used = settled(before->memory_used, device->memory_used,
                                   device->memory_total * (device->in_run ? 0.005 : 0.02));
     device->samples_per_s =
@@ -278,10 +280,17 @@ static bool take_event(struct state *state, const json_t *params, struct error *
     if (event == NULL)
         return true;
     bool fine = strcmp(event, "point") == 0;
-    if ((run == NULL && !fine) || strcmp(event, "run") == 0 || strcmp(event, "end") == 0)
+    if ((run == NULL && !fine) || strcmp(event, "run") == 0 || strcmp(event, "warning") == 0 ||
+        strcmp(event, "end") == 0)
         state->runs_stale = true;
     if (run == NULL)
         return true;
+    /* It goes on from a checkpoint: what it did behind that is forgotten. */
+    if (strcmp(event, "run") == 0 && json_is_integer(json_object_get(params, "resumed_at"))) {
+        curve_free(run);
+        run->curve_known = false;
+        state->runs_version++;
+    }
     if (strcmp(event, "epoch") == 0) {
         state->runs_version++;
         return take_epoch(run, params, err);

@@ -32,6 +32,7 @@ struct state_device {
     bool available;
     int cores;
     double load, memory_used, memory_total; /* 0..1; bytes */
+    double tensor_load, memory_load;        /* of a GPU's tensor cores and memory bandwidth */
     bool in_run;
     double rows, samples_per_s;
     double compute_s, sync_s, wait_s; /* of the running epoch */
@@ -98,9 +99,11 @@ struct state_run {
     enum run_status status;
     char model[48], data[48], devices[64], split[48], sync[24], error[200];
     char note[401];
+    char tags[200]; /* with blanks between; those that do not fit are left out whole */
     double submitted_at, started_at, ended_at; /* seconds since 1970 */
     bool stop_after_epoch;
     int device_count;
+    int warnings; /* that were found before it began */
     double batch, lr, epochs, epochs_done;
     double test_acc, best_test_acc, train_acc, s_per_epoch, samples_per_s;
     struct epoch_point *points; /* by rising epoch */
@@ -139,6 +142,7 @@ struct state {
     bool known; /* a state has arrived on this connection */
     long pid;
     char host[64], version[32];
+    char no_gpus[160]; /* why there are none; empty: there are, or it is not known */
     int queued;
     long queue[STATE_MAX_QUEUE]; /* the `queued` waiting runs, the next one first */
     struct state_live live;

@@ -13,13 +13,16 @@ static void forget(struct run_details *details)
     for (int i = 0; i < details->setting_count; i++)
         free(details->settings[i].value);
     free(details->error);
+    json_decref(details->warnings);
+    json_decref(details->shares);
     free(details->epochs);
 }
 
 void details_begin(struct run_details *details, long run)
 {
     forget(details);
-    *details = (struct run_details){.run = run, .params = NAN, .seed = NAN};
+    *details = (struct run_details){
+        .run = run, .params = NAN, .seed = NAN, .checkpoint_steps = NAN, .checkpoint_at = NAN};
 }
 
 void details_free(struct run_details *details)
@@ -172,6 +175,28 @@ bool details_epoch(struct run_details *details, const json_t *event, struct erro
     return add_epoch(details, &epoch, err);
 }
 
+/* Each device in turn, but those that are like the one before only once. */
+static void read_types(const json_t *result, char *buffer, size_t size)
+{
+    const json_t *types = json_object_get(result, "types");
+    const json_t *devices = json_object_get(result, "devices");
+    const char *before = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < json_array_size(types) && used < size; i++) {
+        const char *name = json_string_value(json_array_get(devices, i));
+        const char *type = json_string_value(json_array_get(types, i));
+
+        if (name == NULL || type == NULL || strcmp(type, before) == 0)
+            continue;
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s from %s on", i > 0 ? ", " : "",
+                                 type, name);
+        before = type;
+    }
+    if (used > 0 && strchr(buffer, ',') == NULL)
+        snprintf(buffer, size, "%s", before);
+}
+
 bool details_show(struct run_details *details, const json_t *result, struct error *err)
 {
     const json_t *epochs = json_object_get(result, "epochs");
@@ -182,6 +207,11 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
     details_begin(details, details->run);
     if (error != NULL && (details->error = strdup(error)) == NULL)
         return error_memory(err, "a run's error");
+    details->warnings = json_incref(json_object_get(result, "warnings"));
+    details->shares = json_incref(json_object_get(result, "shares"));
+    details->checkpoint_steps = read_amount(json_object_get(result, "checkpoint"), "steps");
+    details->checkpoint_at = read_amount(json_object_get(result, "checkpoint"), "time");
+    read_types(result, details->types, sizeof details->types);
     details->params = read_amount(result, "params");
     details->seed = read_amount(result, "seed");
     details->epochs_left_out = fmax(read_amount(result, "epochs_left_out"), 0);

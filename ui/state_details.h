@@ -35,7 +35,11 @@ struct run_details {
     long run;   /* which run these are, or will be, about; 0: none */
     bool known; /* `show` has answered */
     char *error;
+    json_t *warnings; /* array of strings, or NULL */
+    char types[96];   /* what they compute in: "bf16", "bf16 from cuda:0 on, f32 from cpu:0 on" */
     double params, seed;
+    double checkpoint_steps, checkpoint_at; /* of the newest one; NAN: there is none */
+    json_t *shares;                         /* array of "shares" events, or NULL */
     struct detail_setting settings[DETAILS_SETTINGS];
     int setting_count;
     struct detail_epoch *epochs; /* by rising number */

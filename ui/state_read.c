@@ -75,6 +75,8 @@ bool read_device(const json_t *object, struct state_device *device)
     device->available = !json_is_false(json_object_get(object, "available"));
     device->cores = (int)fmin(fmax(read_number(object, "cores"), 0), 1e6);
     device->load = read_number(object, "load");
+    device->tensor_load = read_number(object, "tensor_load");
+    device->memory_load = read_number(object, "memory_load");
     device->memory_used = read_amount(object, "memory_used");
     device->memory_total = read_amount(object, "memory_total");
     device->rows = read_amount(object, "rows");
@@ -101,6 +103,7 @@ bool read_device(const json_t *object, struct state_device *device)
 void device_forget(struct state_device *device)
 {
     device->load = device->memory_used = NAN;
+    device->tensor_load = device->memory_load = NAN;
     device->rows = device->samples_per_s = NAN;
     device->compute_s = device->sync_s = device->wait_s = NAN;
     device->temperature_c = device->power_w = device->clock_mhz = NAN;
@@ -129,6 +132,20 @@ static void read_devices(const json_t *array, struct state_run *run)
     run->device_count = list.count;
 }
 
+static void read_tags(const json_t *array, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *tag = json_string_value(json_array_get(array, i));
+        size_t length = tag != NULL ? strlen(tag) : 0;
+
+        if (length > 0 && used + 1 + length < size)
+            used += (size_t)sprintf(buffer + used, "%s%s", used > 0 ? " " : "", tag);
+    }
+}
+
 bool read_run(const json_t *object, struct state_run *run)
 {
     *run = (struct state_run){.run = read_run_number(object)};
@@ -141,12 +158,14 @@ bool read_run(const json_t *object, struct state_run *run)
     read_text(object, "sync", run->sync, sizeof run->sync);
     read_text(object, "error", run->error, sizeof run->error);
     read_text(object, "note", run->note, sizeof run->note);
+    read_tags(json_object_get(object, "tags"), run->tags, sizeof run->tags);
     run->submitted_at = read_amount(object, "submitted_at");
     run->started_at = read_amount(object, "started_at");
     run->ended_at = read_amount(object, "ended_at");
     run->stop_after_epoch = json_is_true(json_object_get(object, "stop_after_epoch"));
     read_devices(json_object_get(object, "devices"), run);
     run->setting.sync_share = run->setting.wait_share = NAN;
+    run->warnings = (int)json_array_size(json_object_get(object, "warnings"));
     run->batch = read_amount(object, "batch");
     run->lr = read_amount(object, "lr");
     run->epochs = read_amount(object, "epochs");
@@ -201,6 +220,7 @@ void read_engine(const json_t *object, struct state *state)
     state->pid = pid < 1e9 ? (long)pid : 0;
     read_text(object, "host", state->host, sizeof state->host);
     read_text(object, "version", state->version, sizeof state->version);
+    read_text(object, "no_gpus", state->no_gpus, sizeof state->no_gpus);
     state->queued = 0;
     const json_t *queue = json_object_get(object, "queue");
     for (size_t i = 0; i < json_array_size(queue) && state->queued < STATE_MAX_QUEUE; i++) {

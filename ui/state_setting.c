@@ -23,7 +23,7 @@ static unsigned long digest_of(const char *text)
  */
 static const char *const apart[] = {
     "model", "data",   "data_dir", "split",       "sync", "devices", "batch",
-    "lr",    "epochs", "seed",     "cpu_threads", "save", "log",
+    "lr",    "epochs", "seed",     "cpu_threads", "save", "log",     "tensorboard",
 };
 
 void read_setting(const json_t *show, struct run_setting *setting)

@@ -40,7 +40,8 @@ bool sweep_begin(struct sweep *sweep, const struct spec *spec, const struct devi
     sweep->spec.devices = *devices;
     if (cpus > 0 && sweep->spec.cpu_threads == 0 && sweep->spec.thread_count == 0)
         sweep->spec.cpu_threads = cores / cpus > 1 ? cores / cpus : 1;
-    if (spec_set(&sweep->spec, "save", "", err) && spec_set(&sweep->spec, "log", "", err))
+    if (spec_set(&sweep->spec, "save", "", err) && spec_set(&sweep->spec, "log", "", err) &&
+        spec_set(&sweep->spec, "tensorboard", "", err))
         return true;
     sweep_free(sweep);
     return false;

@@ -30,6 +30,8 @@ const char *request_method(enum request request)
         [REQUEST_PAUSE] = "pause",   [REQUEST_RESUME] = "resume",
         [REQUEST_MOVE] = "move",     [REQUEST_DELETE] = "delete",
         [REQUEST_NOTE] = "note",     [REQUEST_LOG] = "log",
+        [REQUEST_CHECK] = "check",   [REQUEST_TAGS] = "tag",
+        [REQUEST_GO_ON] = "submit",
     };
 
     return methods[request];
@@ -236,6 +238,7 @@ static void follow_up(struct ui *ui)
     chart_follow(ui);
     run_list_refresh(ui);
     ui_want_curves(ui);
+    form_want_check(ui);
 }
 
 void ui_connected(struct ui *ui)
@@ -246,7 +249,7 @@ void ui_connected(struct ui *ui)
     ui->link = LINK_UP;
     ui->silent = false;
     ui->link_advice[0] = '\0';
-    ui->state.runs_stale = false;
+    ui->state.runs_stale = ui->interrupted_told = false;
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
     ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
     ui_request(ui, REQUEST_RUNS, NULL);
@@ -271,6 +274,7 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     ui->message.text[0] = '\0';
     snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
     state_disconnected(&ui->state);
+    ui->check = (struct form_check){.asked = false};
     ui->compare.submitting = false;
     /* Questions about a run that may be gone are moot. */
     if (ui->question != NULL && ui->question->moot)
@@ -322,6 +326,10 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         /* A run that was deleted meanwhile has no curve; that is nobody's fault. */
         if (request == REQUEST_SHOW)
             return;
+        if (request == REQUEST_CHECK) {
+            form_checked(ui, NULL, failure);
+            return;
+        }
         ui_log_local(ui, LOG_WARNING, "%s was refused: %s", request_method(request), failure->text);
         ui_say(ui, true, "%s", failure->text);
         return;
@@ -332,9 +340,13 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         break;
     case REQUEST_RUNS:
         ok = state_runs(&ui->state, result, &err);
+        say_interrupted(ui);
         break;
     case REQUEST_SHOW:
         ok = state_show(&ui->state, result, &err) && details_show(&ui->details, result, &err);
+        break;
+    case REQUEST_CHECK:
+        form_checked(ui, result, NULL);
         break;
     case REQUEST_LOG:
         ok = state_log(&ui->state, result, &err);

@@ -81,7 +81,10 @@ enum request {
     REQUEST_RESUME,
     REQUEST_MOVE,
     REQUEST_DELETE,
+    REQUEST_CHECK,
     REQUEST_NOTE,
+    REQUEST_TAGS,
+    REQUEST_GO_ON, /* `submit`, of a run that has ended */
     REQUEST_LOG,
     REQUEST_COUNT
 };
@@ -139,6 +142,7 @@ enum { UI_MARKS = 8 };
 struct ui {
     struct state state;
     struct form form;
+    struct form_check check; /* what the engine says of it */
     enum link_state link;
     bool silent;           /* it is UP, but owes an answer or the state of a run for seconds */
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
@@ -171,6 +175,7 @@ struct ui {
         bool bad;
     } message; /* stays until the next key */
     struct requester requester;
+    bool interrupted_told;   /* on this connection: which runs a crash has interrupted */
     bool start_when_idle;    /* submit the form once, as soon as the engine says it is idle */
     bool want_engine;        /* the user asked for the engine to be started */
     bool want_redraw;        /* the user asked for a fresh screen */

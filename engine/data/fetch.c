@@ -64,6 +64,16 @@ static bool has_size(const char *path, int64_t size)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == size;
 }
 
+/* ERROR_USAGE or another kind: the address, with words behind it. */
+static bool address_error(const char *url, enum error_kind kind, const char *words,
+                          struct error *err)
+{
+    char *shown = address_shown(url);
+    bool failed = shown ? error_set(err, kind, "%s: %s", shown, words) : error_memory(err, words);
+    free(shown);
+    return failed;
+}
+
 /* "BASE/NAME" with exactly one slash between; only addresses that transfers are allowed to use. */
 static char *address_of(const char *base, const char *name, struct error *err)
 {
@@ -72,14 +82,14 @@ static char *address_of(const char *base, const char *name, struct error *err)
         if (strncasecmp(base, schemes[i], strlen(schemes[i])) == 0) {
             char *url = path_join(base, name);
             if (!url)
-                error_memory(err, base);
+                error_memory(err, name);
             return url;
         }
     }
-    error_set(err, ERROR_USAGE,
-              "%s: not an address that data can be fetched from: it must begin with http://, "
-              "https://, ftp:// or file://",
-              base);
+    address_error(base, ERROR_USAGE,
+                  "not an address that data can be fetched from: it must begin with http://, "
+                  "https://, ftp:// or file://",
+                  err);
     return NULL;
 }
 
@@ -101,10 +111,10 @@ static bool download(const char *url, const char *part, const struct fetch_file 
         if (unlink(part) != 0)
             return error_errno(err, "%s: damaged, and cannot be removed", part);
         if (!resumed)
-            return error_set(err, ERROR_FAILED,
-                             "%s: the %lld bytes fetched are not the expected file (its SHA-256 "
-                             "differs) and were removed: use --from with another mirror",
-                             url, (long long)file->size);
+            return address_error(url, ERROR_FAILED,
+                                 "what was fetched is not the expected file (its SHA-256 differs) "
+                                 "and was removed: use --from with another mirror",
+                                 err);
     }
 }
 

@@ -59,6 +59,13 @@ bool reporter_begin(struct fetch_reporter *reporter, const char *phase, int64_t 
 /* Tell how far it is, if it is time to. False with ERROR_CANCELLED: stop. */
 bool reporter_update(struct fetch_reporter *reporter, int64_t done, struct error *err);
 
+/*
+ * address.c: an address for people to read, without the user's name and password in it; a new
+ * string that the caller frees, NULL: memory ran out. What stands before the last '@' goes, because
+ * a password that should have been escaped may hold any character.
+ */
+char *address_shown(const char *url);
+
 /* transfer.c: bring `url` into the file `path` of exactly `size` bytes, going on behind what the
  * file holds already (*resumed: it held something that was kept). */
 bool transfer_file(const char *url, const char *path, int64_t size,

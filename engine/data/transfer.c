@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 /* One transfer over as many attempts as it takes. */
 struct transfer {
     const char *url, *path;
+    char *shown; /* the address in messages */
     int fd;
     int64_t size;              /* expected */
     int64_t start;             /* where this attempt began */
@@ -51,14 +53,14 @@ static size_t take_bytes(char *data, size_t one, size_t length, void *context)
             t->err, ERROR_FAILED,
             "%s: the server offers %lld bytes, but the file has %lld: use --from with another "
             "mirror",
-            t->url, (long long)(t->start + offered), (long long)t->size);
+            t->shown, (long long)(t->start + offered), (long long)t->size);
         return 0;
     }
     if ((int64_t)length > t->size - t->have) {
         error_set(t->err, ERROR_FAILED,
                   "%s: the server sends more than the %lld bytes of the file: use --from with "
                   "another mirror",
-                  t->url, (long long)t->size);
+                  t->shown, (long long)t->size);
         return 0;
     }
     if (!write_fully(t->fd, data, length)) {
@@ -125,7 +127,7 @@ static enum outcome judge_status(struct transfer *t, struct error *err)
                        : status == 401 || status == 403 ? " (access denied)"
                                                         : "";
     error_set(err, ERROR_FAILED, "%s: the server answers %ld%s: use --from with another mirror",
-              t->url, status, word);
+              t->shown, status, word);
     return OUTCOME_FAILED;
 }
 
@@ -139,7 +141,7 @@ static enum outcome judge(struct transfer *t, CURLcode code, struct error *err)
     case CURLE_OK:
         if (t->have == t->size)
             return OUTCOME_DONE;
-        error_set(err, ERROR_FAILED, "%s: only %lld of %lld bytes are there", t->url,
+        error_set(err, ERROR_FAILED, "%s: only %lld of %lld bytes are there", t->shown,
                   (long long)t->have, (long long)t->size);
         return OUTCOME_FAILED;
     case CURLE_HTTP_RETURNED_ERROR:
@@ -160,13 +162,13 @@ static enum outcome judge(struct transfer *t, CURLcode code, struct error *err)
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
         error_set(err, ERROR_FAILED,
-                  "%s: host not found (%s): check the network, or use --from with a mirror", t->url,
-                  t->reason);
+                  "%s: host not found (%s): check the network, or use --from with a mirror",
+                  t->shown, t->reason);
         return OUTCOME_FAILED;
     default:
         break;
     }
-    error_set(err, ERROR_FAILED, "%s: cannot fetch: %s", t->url,
+    error_set(err, ERROR_FAILED, "%s: cannot fetch: %s", t->shown,
               *t->reason ? t->reason : curl_easy_strerror(code));
     return OUTCOME_FAILED;
 }
@@ -186,7 +188,7 @@ static enum outcome attempt(struct transfer *t, const struct fetch_patience *pat
     if (!t->curl) {
         error_memory(err, "libcurl");
     } else if (!set_options(t, patience)) {
-        error_set(err, ERROR_FAILED, "%s: libcurl cannot be set up for this address", t->url);
+        error_set(err, ERROR_FAILED, "%s: libcurl cannot be set up for this address", t->shown);
     } else {
         CURLcode code = curl_easy_perform(t->curl);
         if (err->kind == ERROR_NONE)
@@ -238,7 +240,7 @@ static bool transfer_all(struct transfer *t, const struct fetch_patience *patien
                 return error_set(err, ERROR_FAILED,
                                  "%s: gave up after %d attempts (%s); what arrived is kept, the "
                                  "next fetch goes on from there",
-                                 t->url, tries, t->reason);
+                                 t->shown, tries, t->reason);
             if (!pause_for(t, pause, err))
                 return false;
             break;
@@ -263,9 +265,14 @@ bool transfer_file(const char *url, const char *path, int64_t size,
     struct transfer t = {.url = url, .path = path, .size = size, .reporter = reporter};
     struct stat info;
     pthread_once(&once, initialise_curl);
+    t.shown = address_shown(url);
+    if (!t.shown)
+        return error_memory(err, path);
     t.fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (t.fd < 0)
+    if (t.fd < 0) {
+        free(t.shown);
         return error_errno(err, "%s: cannot create", path);
+    }
     bool ok = fstat(t.fd, &info) == 0;
     if (!ok)
         error_errno(err, "%s: cannot stat", path);
@@ -276,5 +283,6 @@ bool transfer_file(const char *url, const char *path, int64_t size,
          transfer_all(&t, patience, resumed, err);
     if (close(t.fd) != 0 && ok)
         ok = error_errno(err, "%s: cannot close", path);
+    free(t.shown);
     return ok;
 }

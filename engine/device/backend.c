@@ -2,93 +2,140 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config.h"
 #include "engine/device/cpu/backend.h"
+#ifdef HAVE_CUDA_TOOLKIT
+#include "engine/device/cuda/backend.h"
+#endif
 #include "engine/device/device.h"
 
 const struct backend *backend_find(enum device_kind kind, const char **why)
 {
     if (kind == DEVICE_CPU)
         return &cpu_backend;
-    *why = "this build trains on CPU devices only";
+#ifdef HAVE_CUDA_TOOLKIT
+    (void)why;
+    return &cuda_backend;
+#else
+    *why = "this build has no CUDA backend (" CUDA_MISSING_TEXT "); build it again where "
+           "configure finds CUDA and cuDNN";
     return NULL;
+#endif
 }
 
-/* How many GPUs can be used; `why` says why there are none. */
-static bool count_gpus(int *count, char *why, size_t why_size, struct error *err)
+/* The machine's GPUs. */
+struct gpus {
+    int count;
+    struct device_info info[SPEC_MAX_DEVICES];
+    char why[160]; /* there are none */
+};
+
+static bool find_gpus(struct gpus *gpus, struct error *err)
 {
-    struct device_info list[SPEC_MAX_DEVICES];
     const char *missing = "";
     const struct backend *backend = backend_find(DEVICE_CUDA, &missing);
-    *count = 0;
-    snprintf(why, why_size, "%s", missing);
-    if (!backend)
-        return true;
-    int found = 0;
-    if (!backend->enumerate(list, SPEC_MAX_DEVICES, &found, why, why_size, err))
-        return false;
-    for (int i = 0; i < found; i++)
-        *count += list[i].available;
-    return true;
+    gpus->count = 0;
+    snprintf(gpus->why, sizeof gpus->why, "%s", missing);
+    return !backend || backend->enumerate(gpus->info, SPEC_MAX_DEVICES, &gpus->count, gpus->why,
+                                          sizeof gpus->why, err);
 }
 
-static bool take_gpus(int wanted, int gpus, const char *why, struct device_id *ids, int *count,
+static int take_available(const struct gpus *gpus, int wanted, struct device_id *ids)
+{
+    int taken = 0;
+    for (int i = 0; i < gpus->count && taken < wanted; i++)
+        if (gpus->info[i].available)
+            ids[taken++] = gpus->info[i].id;
+    return taken;
+}
+
+/* The first `wanted` GPUs that can be used; 0: all, but at least one. */
+static bool take_gpus(const struct gpus *gpus, int wanted, struct device_id *ids, int *count,
                       struct error *err)
 {
-    if (gpus == 0)
+    *count = take_available(gpus, wanted > 0 ? wanted : SPEC_MAX_DEVICES, ids);
+    if (*count == 0)
         return error_set(err, ERROR_USAGE, "no GPU to train on (%s); use --devices cpu:0",
-                         *why ? why : "none found");
-    if (wanted > gpus)
-        return error_set(err, ERROR_USAGE, "%d GPUs asked for, this machine has %d", wanted, gpus);
-    for (int i = 0; i < wanted; i++)
-        ids[i] = (struct device_id){DEVICE_CUDA, i};
-    *count = wanted;
+                         gpus->count > 0 ? gpus->info[0].reason
+                         : *gpus->why    ? gpus->why
+                                         : "none found");
+    if (*count < wanted)
+        return error_set(err, ERROR_USAGE, "%d GPUs asked for, %d can be used here", wanted,
+                         *count);
     return true;
 }
 
-/* More CPU devices than cores may be named: they share the cores. */
-static bool take_listed(const struct device_list *choice, int gpus, const char *why,
-                        struct device_id *ids, int *count, struct error *err)
+static bool check_gpu(const struct gpus *gpus, struct device_id id, struct error *err)
 {
     char name[16];
+    device_id_text(id, name);
+    if (gpus->count == 0)
+        return error_set(err, ERROR_USAGE, "no device %s: %s", name,
+                         *gpus->why ? gpus->why : "no GPU found");
+    if (id.index < 0 || id.index >= gpus->count)
+        return error_set(err, ERROR_USAGE, "no device %s: cuda:0 to cuda:%d can be named", name,
+                         gpus->count - 1);
+    const struct device_info *info = &gpus->info[id.index];
+    return info->available || error_set(err, ERROR_USAGE, "%s (%s) cannot be used: %s", name,
+                                        info->name, info->reason);
+}
+
+static bool check_cpu(struct device_id id, struct error *err)
+{
+    char name[16];
+    return (id.index >= 0 && id.index < SPEC_MAX_DEVICES) ||
+           error_set(err, ERROR_USAGE, "no device %s: cpu:0 to cpu:%d can be named",
+                     device_id_text(id, name), SPEC_MAX_DEVICES - 1);
+}
+
+/* More CPU devices than cores may be named: they share the cores. The GPUs' driver is not asked for
+ * CPU devices, so that these can be used whatever state it is in. */
+static bool take_listed(const struct device_list *choice, struct device_id *ids, int *count,
+                        struct error *err)
+{
+    struct gpus gpus;
+    bool asked = false;
     if (choice->count < 1 || choice->count > SPEC_MAX_DEVICES)
         return error_set(err, ERROR_USAGE, "%d devices listed, 1 to %d can be used", choice->count,
                          SPEC_MAX_DEVICES);
     for (int i = 0; i < choice->count; i++) {
         struct device_id id = choice->id[i];
-        if (id.kind == DEVICE_CUDA && (id.index < 0 || id.index >= gpus))
-            return error_set(err, ERROR_USAGE, "no device %s: %s", device_id_text(id, name),
-                             *why        ? why
-                             : gpus == 0 ? "no GPU found"
-                                         : "this machine has fewer GPUs");
-        if (id.kind == DEVICE_CPU && (id.index < 0 || id.index >= SPEC_MAX_DEVICES))
-            return error_set(err, ERROR_USAGE, "no device %s: cpu:0 to cpu:%d can be named",
-                             device_id_text(id, name), SPEC_MAX_DEVICES - 1);
+        if (id.kind == DEVICE_CUDA && !asked && !find_gpus(&gpus, err))
+            return false;
+        asked |= id.kind == DEVICE_CUDA;
+        if (id.kind == DEVICE_CUDA ? !check_gpu(&gpus, id, err) : !check_cpu(id, err))
+            return false;
         ids[i] = id;
     }
     *count = choice->count;
     return true;
 }
 
+/* Every GPU; where there is none, the first CPU device. */
+static bool take_default(const struct gpus *gpus, struct device_id *ids, int *count)
+{
+    *count = take_available(gpus, SPEC_MAX_DEVICES, ids);
+    if (*count == 0)
+        ids[(*count)++] = (struct device_id){DEVICE_CPU, 0};
+    return true;
+}
+
 bool devices_resolve(const struct device_list *choice, struct device_id *ids, int *count,
                      struct error *err)
 {
-    char why[160];
-    int gpus;
-    if (!count_gpus(&gpus, why, sizeof why, err))
+    struct gpus gpus;
+    if (choice->choice == DEVICES_LISTED)
+        return take_listed(choice, ids, count, err);
+    if (!find_gpus(&gpus, err))
         return false;
     switch (choice->choice) {
     case DEVICES_DEFAULT:
-        if (gpus > 0)
-            return take_gpus(gpus, gpus, why, ids, count, err);
-        ids[0] = (struct device_id){DEVICE_CPU, 0};
-        *count = 1;
-        return true;
+        return take_default(&gpus, ids, count);
     case DEVICES_ALL_GPUS:
-        return take_gpus(gpus, gpus, why, ids, count, err);
+        return take_gpus(&gpus, 0, ids, count, err);
     case DEVICES_FIRST_GPUS:
-        return take_gpus(choice->count, gpus, why, ids, count, err);
-    case DEVICES_LISTED:
-        return take_listed(choice, gpus, why, ids, count, err);
+        return take_gpus(&gpus, choice->count, ids, count, err);
+    default:
+        return error_set(err, ERROR_USAGE, "unknown choice of devices");
     }
-    return error_set(err, ERROR_USAGE, "unknown choice of devices");
 }

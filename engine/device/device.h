@@ -30,9 +30,19 @@ struct device_info {
     char reason[160]; /* why not available */
 };
 
+/* How long a device may take for what it was given, and whether the run still wants it. */
+struct device_watch {
+    double limit_s;                    /* a wait that takes longer fails; 0: no limit */
+    bool (*called_off)(void *context); /* NULL: never; any thread, at once */
+    void *context;
+};
+
 struct device_options {
     struct device_id id;
-    int threads;   /* CPU: size of the OpenMP team */
+    enum number_type type;     /* GPU: of activations and products; CPU: f32 whatever is said */
+    bool deterministic;        /* GPU: the same bits in every run, also where that is slower */
+    struct device_watch watch; /* GPU; a CPU device computes on the caller's own thread */
+    int threads;               /* CPU: size of the OpenMP team */
     int cpu_count; /* CPU: the cores of this device, from the inherited affinity mask; 0: no pinning
                     */
     const int *cpus;
@@ -50,13 +60,29 @@ struct replica {
     float *params, *grads, *momentum;
     size_t state_count; /* floats of BatchNorm running statistics */
     float *state;
-    bool host_accessible;
+    bool host_accessible; /* the pointers above are host memory; else the device's */
 };
 
-/* Sums `count` numbers over all devices of the run in place, every device gets the same bits. For
- * synchronised BatchNorm. Blocks; fails when another device failed or the run is being ended. */
+/*
+ * Sums `count` numbers over all devices of the run in place, every device gets the same bits. For
+ * synchronised BatchNorm, in the order of its layers: twice as many numbers as the layer has
+ * channels, in the forward pass the sums of x and of x squared, in the backward pass those of the
+ * gradient g and of g * x. Blocks; fails when another device failed or the run is being ended.
+ */
 struct device_exchange {
     bool (*sum)(void *context, double *values, size_t count, struct error *err);
+    void *context;
+};
+
+/*
+ * Gradients become final from the front of the arena to its end while the backward pass goes on.
+ * `ready` is called on the device's thread, in order, for each piece grads[ends[i-1]..ends[i]), as
+ * soon as all work that makes it has been done, or, on a GPU, queued on the device's stream.
+ */
+struct gradient_buckets {
+    int count;          /* 0: nobody wants to know */
+    const size_t *ends; /* ascending, the last is the arena's length; borrowed */
+    bool (*ready)(void *context, int bucket, struct error *err);
     void *context;
 };
 
@@ -67,6 +93,7 @@ struct plan_request {
     int rows;     /* exactly this many; 0 is allowed (a device without a shard) */
     bool sync_bn; /* BatchNorm statistics through `exchange` */
     struct device_exchange exchange;
+    struct gradient_buckets buckets; /* TRAIN */
 };
 
 /* Bytes, for the memory plan and the preflight check. */
@@ -83,8 +110,13 @@ struct batch {
     int rows;
     long global_rows; /* rows of the mini-batch over all devices: logit gradients carry 1/this;
                          also what synchronised BatchNorm divides by */
-    uint64_t seed;    /* with (epoch, row number, operation): dropout */
+    uint64_t seed;    /* with (epoch, row number, operation): dropout; augmentation */
     uint32_t epoch;
+    uint32_t augment; /* enum augment_flags; training only */
+    /* A hint: what the device's next pass will most likely read, so that it can be brought nearer
+     * meanwhile. NULL and 0: not known. Valid until that pass. */
+    const uint32_t *next_index;
+    int next_rows;
 };
 
 struct batch_result {
@@ -96,8 +128,22 @@ struct sgd_step {
     float lr, momentum, weight_decay; /* PyTorch's SGD: g += wd*w; v = m*v + g; w -= lr*v */
 };
 
+/* The arenas of a replica. */
+enum replica_arena { ARENA_PARAMS, ARENA_GRADS, ARENA_MOMENTUM, ARENA_STATE };
+
 struct device; /* backend's own */
 struct plan;   /* backend's own */
+struct links;  /* engine/device/links.h */
+
+/* What is worth knowing of an open device before a run takes it. 0: not known. */
+struct device_facts {
+    enum number_type type; /* what it computes in */
+    int multiprocessors, clock_mhz;
+    uint64_t memory_free, memory_total; /* bytes */
+    uint64_t reads;                     /* bit i: it can read the memory of the device of index i */
+    int driver, runtime;                /* CUDA versions, 13000: 13.0 */
+    char links[320];                    /* what is wrong with the library that links GPUs, or "" */
+};
 
 struct backend {
     enum device_kind kind;
@@ -116,10 +162,36 @@ struct backend {
                            const struct weights *weights, struct error *err);
     bool (*replica_export)(struct device *device, const struct replica *replica,
                            struct weights *weights, struct error *err);
-    /* Gradients in canonical order, for tests: values as in struct weights (statistics untouched).
+    /*
+     * One arena (not ARENA_STATE) to canonical order and back: values as in struct weights, those
+     * of running statistics untouched. For devices of different kinds, checkpoints and tests.
      */
-    bool (*gradients_export)(struct device *device, const struct replica *replica, float *values,
-                             struct error *err);
+    bool (*values_export)(struct device *device, const struct replica *replica,
+                          enum replica_arena arena, float *values, struct error *err);
+    bool (*values_import)(struct device *device, struct replica *replica, enum replica_arena arena,
+                          const float *values, struct error *err);
+    /*
+     * A piece of an arena as it is, to host memory and back, once all that was queued before is
+     * done. NULL for backends whose arenas the host can read.
+     */
+    bool (*arena_read)(struct device *device, const struct replica *replica,
+                       enum replica_arena arena, size_t begin, size_t end, float *host,
+                       struct error *err);
+    bool (*arena_write)(struct device *device, struct replica *replica, enum replica_arena arena,
+                        size_t begin, size_t end, const float *host, struct error *err);
+    /* Host memory that the two move fastest from and to. NULL: any is as good. */
+    bool (*stage_create)(struct device *device, size_t bytes, void **out, struct error *err);
+    void (*stage_destroy)(struct device *device, void *stage);
+
+    /* What it computes with, for the record of a run: "oneDNN 2.6.3". May be called on any thread.
+     * NULL: there is nothing to say. */
+    void (*libraries)(char *buffer, size_t size);
+
+    /* NULL: there is nothing to say. */
+    bool (*facts)(struct device *device, struct device_facts *out, struct error *err);
+    /* The ways in which devices of this kind reduce among themselves, best first, up to a NULL.
+     * NULL: there are none. */
+    const struct links *const *links;
 
     /*
      * Fixes every shape, algorithm, layout and byte of passes over `rows` rows; nothing is

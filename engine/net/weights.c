@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/rng.h"
 
@@ -10,6 +11,12 @@ bool weights_create(const struct net *net, struct weights *out, struct error *er
 {
     *out = (struct weights){.values = calloc(net->value_count + 1, sizeof *out->values)};
     return out->values || error_memory(err, "weights");
+}
+
+void weights_copy(const struct net *net, struct weights *to, const struct weights *from)
+{
+    memcpy(to->values, from->values, net->value_count * sizeof *to->values);
+    to->batches_tracked = from->batches_tracked;
 }
 
 void weights_free(struct weights *weights)

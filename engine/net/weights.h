@@ -15,6 +15,7 @@ struct weights {
 
 bool weights_create(const struct net *net, struct weights *out, struct error *err);
 void weights_free(struct weights *weights);
+void weights_copy(const struct net *net, struct weights *to, const struct weights *from);
 
 /*
  * Fill by rule (reference: PyTorch 2, nn.Linear and nn.Conv2d). NORMAL: conv and linear weights
@@ -35,5 +36,20 @@ bool weights_read(const struct net *net, const char *path, struct weights *weigh
                   struct error *err);
 bool weights_write(const struct net *net, const char *path, const struct weights *weights,
                    struct error *err);
+
+/* The same with `note` (NULL: none) as "dpartui" in the file's metadata, where others ignore it. */
+bool weights_write_noted(const struct net *net, const char *path, const struct weights *weights,
+                         const char *note, struct error *err);
+/* That note; a new string the caller frees. ERROR_ABSENT: the file has none. */
+bool weights_read_note(const char *path, char **note, struct error *err);
+
+/*
+ * The optimizer's momentum: an entry "NAME.momentum_buffer" (PyTorch's name of it) of each trained
+ * parameter. `values` are net->value_count numbers in canonical order, those of running statistics
+ * are not looked at.
+ */
+bool momentum_write(const struct net *net, const char *path, const float *values,
+                    struct error *err);
+bool momentum_read(const struct net *net, const char *path, float *values, struct error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "engine/net/safetensors.h"
 #include "engine/net/weights.h"
 
-/* One entry of a weights file: a param, or the counter of a BatchNorm. */
+/* One entry of a weights file: a param (or its momentum), or the counter of a BatchNorm. */
 struct stored {
     char *name;
     const struct net_param *param; /* NULL: num_batches_tracked */
@@ -24,6 +24,28 @@ static void stored_free(struct stored_list *list)
     for (size_t i = 0; i < list->count; i++)
         free(list->items[i].name);
     free(list->items);
+}
+
+static bool all_named(const struct stored_list *list, struct error *err)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->items[i].name)
+            return error_memory(err, "weights");
+    return true;
+}
+
+/* What the optimizer keeps of each trained param, in module order. */
+static bool momentum_make(const struct net *net, struct stored_list *list, struct error *err)
+{
+    *list = (struct stored_list){0};
+    list->items = calloc((size_t)net->param_count + 1, sizeof *list->items);
+    if (!list->items)
+        return error_memory(err, "momentum");
+    for (int i = 0; i < net->param_count; i++)
+        if (net_is_trained(&net->params[i]))
+            list->items[list->count++] = (struct stored){
+                text_format("%s.momentum_buffer", net->params[i].name), &net->params[i]};
+    return all_named(list, err);
 }
 
 /* Everything a file of this network holds, in module order. */
@@ -42,10 +64,7 @@ static bool stored_make(const struct net *net, struct stored_list *list, struct 
                 .name = text_format("%s.num_batches_tracked", net->ops[param->op].name)};
         }
     }
-    for (size_t i = 0; i < list->count; i++)
-        if (!list->items[i].name)
-            return error_memory(err, "weights");
-    return true;
+    return all_named(list, err);
 }
 
 #define MODULE_PREFIX "module."
@@ -191,25 +210,58 @@ static bool read_items(const struct safetensors *file, const struct stored_list 
     return true;
 }
 
+static bool read_file(const struct net *net, const char *path, const struct stored_list *list,
+                      struct weights *weights, struct error *err)
+{
+    struct safetensors file = SAFETENSORS_INIT;
+    const struct safetensors_entry **found = NULL;
+    const char *prefix = "";
+    bool ok = safetensors_open(&file, path, err) && find_prefix(&file, list, &prefix, err);
+    if (ok) {
+        found = calloc(list->count + 1, sizeof *found);
+        ok = found || error_memory(err, path);
+    }
+    ok = ok && match_items(net, &file, list, prefix, found, err) &&
+         refuse_others(net, &file, list, strlen(prefix), err) &&
+         read_items(&file, list, found, weights, err);
+    free(found);
+    safetensors_close(&file);
+    return ok;
+}
+
 bool weights_read(const struct net *net, const char *path, struct weights *weights,
                   struct error *err)
 {
-    struct safetensors file = SAFETENSORS_INIT;
     struct stored_list list;
-    const struct safetensors_entry **found = NULL;
-    const char *prefix = "";
-    bool ok = stored_make(net, &list, err) && safetensors_open(&file, path, err) &&
-              find_prefix(&file, &list, &prefix, err);
-    if (ok) {
-        found = calloc(list.count + 1, sizeof *found);
-        ok = found || error_memory(err, path);
-    }
-    ok = ok && match_items(net, &file, &list, prefix, found, err) &&
-         refuse_others(net, &file, &list, strlen(prefix), err) &&
-         read_items(&file, &list, found, weights, err);
-    free(found);
-    safetensors_close(&file);
+    bool ok = stored_make(net, &list, err) && read_file(net, path, &list, weights, err);
     stored_free(&list);
+    return ok;
+}
+
+bool momentum_read(const struct net *net, const char *path, float *values, struct error *err)
+{
+    struct stored_list list;
+    struct weights weights = {.values = values};
+    bool ok = momentum_make(net, &list, err) && read_file(net, path, &list, &weights, err);
+    stored_free(&list);
+    return ok;
+}
+
+bool weights_read_note(const char *path, char **note, struct error *err)
+{
+    struct safetensors file = SAFETENSORS_INIT;
+    if (!safetensors_open(&file, path, err)) {
+        safetensors_close(&file);
+        return false;
+    }
+    const json_t *metadata = json_object_get(file.header, "__metadata__");
+    const char *text = json_string_value(json_object_get(metadata, "dpartui"));
+    bool ok = text || error_set(err, ERROR_ABSENT, "%s: was not written as a checkpoint", path);
+    if (ok) {
+        *note = strdup(text);
+        ok = *note || error_memory(err, path);
+    }
+    safetensors_close(&file);
     return ok;
 }
 
@@ -217,10 +269,11 @@ bool weights_read(const struct net *net, const char *path, struct weights *weigh
  * The header lists entries in module order; the counters' bytes come first all the same, so that
  * every number is aligned in the file and readers can map it.
  */
-static bool make_header(const struct stored_list *list, json_t *header, struct error *err)
+static bool make_header(const struct stored_list *list, const char *note, json_t *header,
+                        struct error *err)
 {
     uint64_t counter_at = 0, param_at = list->counters * sizeof(int64_t);
-    json_t *metadata = json_pack("{s:s}", "format", "pt");
+    json_t *metadata = json_pack("{s:s, s:s*}", "format", "pt", "dpartui", note);
     if (json_object_set_new(header, "__metadata__", metadata) != 0)
         return error_memory(err, "safetensors header");
     for (size_t i = 0; i < list->count; i++) {
@@ -236,7 +289,6 @@ static bool make_header(const struct stored_list *list, json_t *header, struct e
     return true;
 }
 
-/* Params lie in module order without padding, so the canonical arena is what the file holds. */
 static bool put_values(struct file_writer *writer, const float *values, size_t count,
                        struct error *err)
 {
@@ -262,20 +314,55 @@ static bool put_counters(struct file_writer *writer, size_t count, int64_t value
     return true;
 }
 
+/* In the order of the entries, which is that of the canonical arena. */
+static bool put_items(struct file_writer *writer, const struct stored_list *list,
+                      const struct weights *weights, struct error *err)
+{
+    if (!put_counters(writer, list->counters, weights->batches_tracked, err))
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct net_param *param = list->items[i].param;
+        if (param && !put_values(writer, weights->values + param->offset, param->count, err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_file(const char *path, const struct stored_list *list,
+                       const struct weights *weights, const char *note, struct error *err)
+{
+    struct file_writer writer = FILE_WRITER_INIT;
+    json_t *header = json_object();
+    bool ok = (header || error_memory(err, path)) && make_header(list, note, header, err) &&
+              file_writer_open(&writer, path, err) &&
+              safetensors_put_header(&writer, header, err) &&
+              put_items(&writer, list, weights, err) && file_writer_commit(&writer, err);
+    file_writer_abort(&writer);
+    json_decref(header);
+    return ok;
+}
+
+bool weights_write_noted(const struct net *net, const char *path, const struct weights *weights,
+                         const char *note, struct error *err)
+{
+    struct stored_list list;
+    bool ok = stored_make(net, &list, err) && write_file(path, &list, weights, note, err);
+    stored_free(&list);
+    return ok;
+}
+
 bool weights_write(const struct net *net, const char *path, const struct weights *weights,
                    struct error *err)
 {
-    struct file_writer writer = FILE_WRITER_INIT;
+    return weights_write_noted(net, path, weights, NULL, err);
+}
+
+bool momentum_write(const struct net *net, const char *path, const float *values, struct error *err)
+{
     struct stored_list list;
-    json_t *header = json_object();
-    bool ok = header || error_memory(err, path);
-    ok = stored_make(net, &list, err) && ok && make_header(&list, header, err) &&
-         file_writer_open(&writer, path, err) && safetensors_put_header(&writer, header, err) &&
-         put_counters(&writer, list.counters, weights->batches_tracked, err) &&
-         put_values(&writer, weights->values, net->value_count, err) &&
-         file_writer_commit(&writer, err);
-    file_writer_abort(&writer);
+    /* Only read from. */
+    const struct weights weights = {.values = (float *)(uintptr_t)values};
+    bool ok = momentum_make(net, &list, err) && write_file(path, &list, &weights, NULL, err);
     stored_free(&list);
-    json_decref(header);
     return ok;
 }

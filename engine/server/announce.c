@@ -93,6 +93,8 @@ void announce_event(struct engine_log *log, long run, const struct spec *spec, c
     else if (strcmp(name, "shares") == 0)
         engine_log(log, MESSAGE_INFO, run, "run %ld: %s", run,
                    event_shares_text(words, sizeof words, event));
+    else if (strcmp(name, "warning") == 0)
+        engine_log(log, MESSAGE_WARNING, run, "run %ld: %s", run, text_of(event, "text"));
     else if (strcmp(name, "end") == 0)
         announce_end(log, run, spec, event);
 }

@@ -12,7 +12,8 @@
 /* "resnet18 on fashion-mnist, cpu:0-1, batch 256, lr 0.1, 10 epochs": a new string or NULL. */
 char *announce_describe(const struct spec *spec);
 
-/* A "run", "retune", "shares" or "end" event of a run with these settings; others are no news. */
+/* A "run", "warning", "retune", "shares" or "end" event of a run with these settings; others are no
+ * news. */
 void announce_event(struct engine_log *log, long run, const struct spec *spec, const json_t *event);
 
 #endif

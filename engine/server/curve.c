@@ -111,9 +111,10 @@ void curve_free(struct curve *curve)
 json_t *point_json(const struct point *point)
 {
     double rows = (double)point->rows;
-    return json_pack("{s:s, s:f, s:I, s:I, s:o, s:o, s:o, s:o}", "event", "point", "epoch",
+    return json_pack("{s:s, s:f, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "event", "point", "epoch",
                      point->epoch, "step", (json_int_t)point->step, "steps",
-                     (json_int_t)point->steps, "train_loss", json_finite(point->loss_sum / rows),
-                     "train_acc", json_finite((double)point->correct / rows), "samples_per_s",
+                     (json_int_t)point->steps, "rows", (json_int_t)point->rows, "train_loss",
+                     json_finite(point->loss_sum / rows), "train_acc",
+                     json_finite((double)point->correct / rows), "samples_per_s",
                      json_finite(rows / point->seconds), "lr", json_finite(point->lr));
 }

@@ -10,28 +10,22 @@
 #include "engine/server/task.h"
 #include "engine/telemetry/nvml.h"
 
-/* Seconds that a request for the devices waits for the driver's first answer. */
+/* Seconds that a request for the devices waits: for the driver's telemetry, and for the driver's
+ * start, which initialises every GPU where nothing keeps it loaded (nvidia-persistenced). */
 #define DRIVER_PATIENCE 4
+#define START_PATIENCE  30
 
 bool device_table_fill(struct device_table *table, struct error *err)
 {
-    static const enum device_kind kinds[] = {DEVICE_CUDA, DEVICE_CPU};
+    const char *why = "";
+    char reason[160];
+    const struct backend *backend = backend_find(DEVICE_CPU, &why);
     table->count = 0;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const char *why;
-        char reason[160];
-        int count = 0;
-        const struct backend *backend = backend_find(kinds[i], &why);
-        if (backend &&
-            !backend->enumerate(table->info + table->count, SPEC_MAX_DEVICES - table->count, &count,
-                                reason, sizeof reason, err))
-            return false;
-        table->count += count;
-    }
-    return true;
+    return !backend || backend->enumerate(table->info, SPEC_MAX_DEVICES, &table->count, reason,
+                                          sizeof reason, err);
 }
 
-/* A GPU of a backend that the driver gave up. */
+/* A GPU of the backend that the driver gave up. */
 static void heed_driver(struct device_info *info, const struct gpu_list *gpus)
 {
     const struct gpu_figures *gpu = gpu_list_find(gpus, info->uuid);
@@ -41,7 +35,7 @@ static void heed_driver(struct device_info *info, const struct gpu_list *gpus)
     snprintf(info->reason, sizeof info->reason, "%s", gpu->broken.text);
 }
 
-/* A GPU that this build cannot train on; what it cannot do comes after what is wrong with it. */
+/* A GPU that cannot be trained on; what keeps all from it comes after what is wrong with it. */
 static void describe_gpu(struct device_info *info, const struct gpu_figures *gpu, int index,
                          const char *why)
 {
@@ -52,18 +46,23 @@ static void describe_gpu(struct device_info *info, const struct gpu_figures *gpu
     snprintf(info->reason, sizeof info->reason, "%s", gpu->working ? why : gpu->broken.text);
 }
 
-void device_table_add_gpus(struct device_table *table, const struct gpu_list *gpus)
+void device_table_add_gpus(struct device_table *table, const struct gpu_findings *findings,
+                           const struct gpu_list *gpus)
 {
-    const char *why = "";
-    for (int i = 0; i < table->count; i++)
-        heed_driver(&table->info[i], gpus);
-    if (backend_find(DEVICE_CUDA, &why))
-        return;
+    bool usable = findings->count > 0;
     int room = SPEC_MAX_DEVICES - table->count;
-    int count = gpus->count < room ? gpus->count : room;
+    int count = usable ? findings->count : gpus->count;
+    if (count > room)
+        count = room;
     memmove(table->info + count, table->info, (size_t)table->count * sizeof *table->info);
-    for (int i = 0; i < count; i++)
-        describe_gpu(&table->info[i], &gpus->gpu[i], i, why);
+    for (int i = 0; i < count; i++) {
+        if (usable) {
+            table->info[i] = findings->info[i];
+            heed_driver(&table->info[i], gpus);
+        } else {
+            describe_gpu(&table->info[i], &gpus->gpu[i], i, findings->why);
+        }
+    }
     table->count += count;
 }
 
@@ -80,27 +79,40 @@ json_t *device_info_json(const struct device_info *info)
                      "memory_total", memory, "available", info->available, "reason", reason);
 }
 
-json_t *no_gpus_json(const struct gpu_list *gpus)
+/* The driver's own words are the more exact ones where it has any. */
+json_t *no_gpus_json(const struct gpu_findings *findings, const struct gpu_list *gpus)
 {
-    return gpus->count == 0 && *gpus->none.text ? json_any_text(gpus->none.text) : json_null();
+    const char *why = *gpus->none.text ? gpus->none.text : findings->why;
+    return gpus->count == 0 && findings->count == 0 && *why ? json_any_text(why) : json_null();
+}
+
+/* Until both have answered; a driver that was not in use before may take its time. */
+static void wait_for_gpus(struct task *task)
+{
+    double begin = clock_seconds();
+    gpu_survey_ask(task->survey);
+    while (clock_seconds() - begin < DRIVER_PATIENCE && !atomic_load(&task->cancelled))
+        if (nvml_wait(task->nvml, 0.1))
+            break;
+    while (clock_seconds() - begin < START_PATIENCE && !atomic_load(&task->cancelled))
+        if (gpu_survey_wait(task->survey, 0.1))
+            break;
 }
 
 bool task_devices(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
     (void)params;
     struct device_table table;
+    struct gpu_findings findings;
     struct gpu_list *gpus = malloc(sizeof *gpus);
     if (!gpus)
         return error_memory(err, "devices");
-    /* A driver that was not in use before may take its time. */
-    for (double begin = clock_seconds();
-         clock_seconds() - begin < DRIVER_PATIENCE && !atomic_load(&task->cancelled);)
-        if (nvml_wait(task->nvml, 0.1))
-            break;
+    wait_for_gpus(task);
     nvml_read(task->nvml, gpus);
+    gpu_survey_read(task->survey, &findings);
     bool ok = device_table_fill(&table, err);
     if (ok)
-        device_table_add_gpus(&table, gpus);
+        device_table_add_gpus(&table, &findings, gpus);
     free(gpus);
     if (!ok)
         return false;

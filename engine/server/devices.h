@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "engine/device/device.h"
+#include "engine/server/gpu_survey.h"
 #include "engine/telemetry/gpu_list.h"
 
 /* Every device of every kind that this build knows. */
@@ -14,17 +15,19 @@ struct device_table {
     struct device_info info[SPEC_MAX_DEVICES];
 };
 
+/* The CPU devices. */
 bool device_table_fill(struct device_table *table, struct error *err);
 
 /*
- * What the NVIDIA driver tells of the GPUs. Those of a backend are matched by UUID, and not
- * available when the driver says so; where this build has no backend for GPUs they are listed all
- * the same, first, and not available.
+ * Put the GPUs first: those that this build's backend found. What the NVIDIA driver tells of them
+ * is matched by UUID, and one that it gave up is not available. Where the backend has found none,
+ * or there is none, the driver's GPUs are listed all the same, not available, with the reason.
  */
-void device_table_add_gpus(struct device_table *table, const struct gpu_list *gpus);
+void device_table_add_gpus(struct device_table *table, const struct gpu_findings *findings,
+                           const struct gpu_list *gpus);
 
 /* Why there are no GPUs, or null. */
-json_t *no_gpus_json(const struct gpu_list *gpus);
+json_t *no_gpus_json(const struct gpu_findings *findings, const struct gpu_list *gpus);
 
 /* {"device", "name", "uuid", "cores", "memory_total", "available", "reason"} of one device. */
 json_t *device_info_json(const struct device_info *info);

@@ -17,7 +17,7 @@ method_function method_hello, method_status, method_runs, method_show, method_lo
 
 /* methods_change.c */
 method_function method_stop, method_set_lr, method_set_epochs, method_pause, method_resume,
-    method_move, method_delete, method_note;
+    method_move, method_delete, method_note, method_tag;
 
 /* methods.c: set the error's text and return the code. */
 int method_fail(struct error *err, int code, const char *text);

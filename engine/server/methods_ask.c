@@ -26,13 +26,15 @@ int method_status(struct server *server, struct connection *connection, const js
     (void)connection;
     (void)params;
     (void)err;
+    struct gpu_findings findings;
     nvml_read(server->nvml, &server->gpus);
+    gpu_survey_read(server->survey, &findings);
     pthread_mutex_lock(&server->queue.lock);
     const struct record *current = queue_running(&server->queue);
     *result = json_pack("{s:b, s:i, s:s, s:o, s:o}", "running", 1, "pid", (int)getpid(), "version",
                         server->options->version, "run",
                         current ? json_integer(current->number) : json_null(), "no_gpus",
-                        no_gpus_json(&server->gpus));
+                        no_gpus_json(&findings, &server->gpus));
     method_unlock(server);
     return RPC_OK;
 }
@@ -40,26 +42,34 @@ int method_status(struct server *server, struct connection *connection, const js
 /* A response is one line: the oldest runs are left out where there are too many for it. */
 #define RUNS_BYTES ((size_t)PROTOCOL_LINE_LIMIT - 4096)
 
+static json_t *newest_that_fit(const json_t *all)
+{
+    json_t *list = json_array();
+    size_t first = json_array_size(all), used = 0;
+    for (; first > 0; first--) {
+        used += json_dumpb(json_array_get(all, first - 1), NULL, 0, JSON_LINE) + 1;
+        if (used > RUNS_BYTES)
+            break;
+    }
+    for (size_t i = first; i < json_array_size(all); i++)
+        json_array_append(list, json_array_get(all, i));
+    return list;
+}
+
 int method_runs(struct server *server, struct connection *connection, const json_t *params,
                 json_t **result, struct error *err)
 {
     (void)connection;
     (void)params;
     (void)err;
-    json_t *list = json_array();
-    size_t used = 0;
+    json_t *all = json_array();
     pthread_mutex_lock(&server->queue.lock);
-    for (size_t i = server->queue.count; i > 0; i--) {
-        json_t *run = record_json(server->queue.records[i - 1]);
-        used += json_dumpb(run, NULL, 0, JSON_LINE) + 1;
-        if (used > RUNS_BYTES) {
-            json_decref(run);
-            break;
-        }
-        json_array_insert_new(list, 0, run);
-    }
+    for (size_t i = 0; i < server->queue.count; i++)
+        json_array_append_new(all, record_json(server->queue.records[i]));
     method_unlock(server);
-    *result = list;
+    /* The run that goes on does not wait for the rest. */
+    *result = newest_that_fit(all);
+    json_decref(all);
     return RPC_OK;
 }
 
@@ -71,7 +81,10 @@ int method_show(struct server *server, struct connection *connection, const json
     int code = method_lock_run(server, params, &record, err);
     if (code != RPC_OK)
         return code;
+    queue_bring(&server->queue, record);
     *result = record_json_full(record);
+    if (*result)
+        json_object_set_new(*result, "checkpoint", queue_checkpoint_json(&server->queue, record));
     method_unlock(server);
     return RPC_OK;
 }
@@ -100,6 +113,7 @@ int method_follow(struct server *server, struct connection *connection, const js
     if (code != RPC_OK)
         return code;
     long number = record->number;
+    queue_bring(&server->queue, record);
     method_unlock(server);
     int at = 0;
     while (at < connection->follow_count && connection->follow[at].run != number)
@@ -143,7 +157,7 @@ int method_shutdown(struct server *server, struct connection *connection, const 
         return RPC_PARAMS;
     if (!now && queue_is_busy(&server->queue))
         return method_fail(err, RPC_FAILED,
-                           "a run goes on: stop it first, or end the engine with --now to lose it");
+                           "a run goes on: stop it first, or end the engine with --now");
     server_leave(server, RUN_STOP_NOW);
     *result = json_object();
     return RPC_OK;

@@ -87,12 +87,14 @@ int method_set_lr(struct server *server, struct connection *connection, const js
     int code = method_lock_run(server, params, &record, err);
     if (code != RPC_OK)
         return code;
-    if (record->status == RUN_QUEUED)
+    if (record->status == RUN_QUEUED) {
         record->spec.lr = lr;
-    else if (record->status == RUN_RUNNING)
+        queue_keep(&server->queue, record);
+    } else if (record->status == RUN_RUNNING) {
         atomic_store(&record->control.lr, lr);
-    else
+    } else {
         code = ended_already(record, err);
+    }
     return finish(server, code, result);
 }
 
@@ -132,7 +134,10 @@ int method_set_epochs(struct server *server, struct connection *connection, cons
     int code = method_lock_run(server, params, &record, err);
     if (code != RPC_OK)
         return code;
-    return finish(server, change_epochs(record, epochs, err), result);
+    code = change_epochs(record, epochs, err);
+    if (code == RPC_OK)
+        queue_keep(&server->queue, record);
+    return finish(server, code, result);
 }
 
 static int set_paused(struct server *server, const json_t *params, bool paused, json_t **result,
@@ -218,5 +223,42 @@ int method_note(struct server *server, struct connection *connection, const json
     if (code != RPC_OK)
         return code;
     record_set_note(record, text);
+    queue_keep(&server->queue, record);
+    return finish(server, code, result);
+}
+
+/* An array of tags, each as it should be. */
+static bool check_tags(const json_t *params, const char *key, const json_t **tags,
+                       struct error *err)
+{
+    size_t index;
+    const json_t *value;
+    *tags = json_object_get(params, key);
+    if (*tags && !json_is_array(*tags))
+        return error_set(err, ERROR_USAGE, "'%s' must be an array of words", key);
+    json_array_foreach(*tags, index, value)
+    {
+        if (!json_is_string(value))
+            return error_set(err, ERROR_USAGE, "'%s' must be an array of words", key);
+        if (!record_check_tag(json_string_value(value), err))
+            return false;
+    }
+    return true;
+}
+
+int method_tag(struct server *server, struct connection *connection, const json_t *params,
+               json_t **result, struct error *err)
+{
+    (void)connection;
+    struct record *record;
+    const json_t *add, *remove;
+    if (!check_tags(params, "add", &add, err) || !check_tags(params, "remove", &remove, err))
+        return RPC_PARAMS;
+    int code = method_lock_run(server, params, &record, err);
+    if (code != RPC_OK)
+        return code;
+    record_change_tags(record, add, remove);
+    keeper_set_tags(server->keeper, record->number, json_copy(record->tags));
+    queue_keep(&server->queue, record);
     return finish(server, code, result);
 }

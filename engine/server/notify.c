@@ -125,7 +125,8 @@ void server_add_state(struct server *server, struct connection *connection, doub
     /* What starts, pauses and ends is told beside its event, not a second after it. */
     if (now < connection->next_state && changes == connection->state_changes)
         return;
-    version += telemetry_version(server->telemetry) + nvml_version(server->nvml);
+    version += telemetry_version(server->telemetry) + nvml_version(server->nvml) +
+               gpu_survey_version(server->survey);
     connection->next_state = now + connection->interval;
     if (version == connection->state_version)
         return;

@@ -6,12 +6,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "engine/server/keeper.h"
 #include "engine/server/log.h"
 #include "engine/server/record.h"
 
 /*
  * The runs of this engine: those that wait, the one that trains (on the queue's own thread), and
- * those that have ended, kept in memory while the engine lives. The training side only takes the
+ * those that have ended, of this and of earlier engines. All that happens to a run is also handed
+ * to the keeper, which has it in the store a moment later. The training side only takes the
  * lock for as long as it takes to copy an event; it never waits for a viewer.
  */
 #define QUEUE_WAITING_LIMIT 1000
@@ -33,13 +35,18 @@ struct queue {
     pthread_cond_t wake;
     pthread_t runner;
     struct engine_log *log;
+    struct keeper *keeper;          /* NULL: runs end with the engine */
+    const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
+    const char *program_version;    /* for the record of a run */
     atomic_int followers;           /* readers of step events; with none a step wakes nobody */
     void (*changed)(void *context); /* called on the runner's thread, without the lock */
     void *context;
 };
 
-bool queue_start(struct queue *queue, struct engine_log *log, void (*changed)(void *context),
-                 void *context, struct error *err);
+/* `keeper` outlives the queue; `past` (runs taken over) are those of earlier engines. */
+bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
+                 struct engine_log *log, struct keeper *keeper, const struct keeper_past *past,
+                 void (*changed)(void *context), void *context, struct error *err);
 /*
  * Take waiting runs out, tell the running one to stop, and let the runner leave when it has. May be
  * called again to be more urgent.
@@ -52,6 +59,12 @@ void queue_free(struct queue *queue);
 /* Append a resolved spec (taken over) with the user's note or ""; its number in *number. */
 bool queue_add(struct queue *queue, struct spec *spec, const char *note, long *number,
                struct error *err);
+
+/*
+ * Have a run that has ended go on from its newest checkpoint, behind those that wait, with a
+ * resolved spec (taken over) in place of its own. ERROR_ABSENT: there is no such run.
+ */
+bool queue_resume(struct queue *queue, long number, struct spec *spec, struct error *err);
 
 /* Is a run training or waiting? */
 bool queue_is_busy(struct queue *queue);
@@ -70,6 +83,18 @@ void queue_move(struct queue *queue, struct record *record, size_t place);
 
 /* With the lock held: forget a run that has ended. */
 void queue_forget(struct queue *queue, struct record *record);
+
+/* With the lock held: hand the run as it is now to the keeper, with its spec. */
+void queue_keep(struct queue *queue, const struct record *record);
+
+/* With the lock held: have the events and points of an ended run at hand again. */
+void queue_bring(struct queue *queue, struct record *record);
+
+/*
+ * With the lock held: the newest checkpoint of a run, {"steps":590,"time":T} (seconds since 1970);
+ * null: it has none. NULL: memory ran out.
+ */
+json_t *queue_checkpoint_json(struct queue *queue, const struct record *record);
 
 /* With the lock held: something about a run changed from outside (paused, learning rate). */
 void queue_touch(struct queue *queue);

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 
 #define STEPS_KEPT 20000
 #define MARKS_KEPT 10000
 
-static const char *const status_names[] = {"queued", "running", "done", "stopped", "failed"};
+static const char *const status_names[] = {"queued",  "running", "done",
+                                           "stopped", "failed",  "interrupted"};
 
 struct record *record_new(long number, struct spec *spec)
 {
@@ -30,7 +32,12 @@ struct record *record_new(long number, struct spec *spec)
     record->s_per_epoch = record->samples_per_s = NAN;
     record->submitted_at = clock_date();
     record->started_at = record->ended_at = NAN;
-    return record;
+    record->tags = json_array();
+    record->warnings = json_array();
+    if (record->tags && record->warnings)
+        return record;
+    record_free(record);
+    return NULL;
 }
 
 void record_free(struct record *record)
@@ -40,6 +47,8 @@ void record_free(struct record *record)
     history_free(&record->history);
     curve_free(&record->curve);
     spec_free(&record->spec);
+    json_decref(record->tags);
+    json_decref(record->warnings);
     free(record->model);
     free(record->data);
     free(record);
@@ -95,7 +104,9 @@ static void take_number(double *field, const json_t *event, const char *key)
 static void take_epoch(struct record *record, const json_t *event)
 {
     double seconds = NAN;
-    record->epochs_done++;
+    long epoch = (long)json_integer_value(json_object_get(event, "epoch"));
+    record->epochs_told++;
+    record->epochs_done = epoch > record->epochs_done ? epoch : record->epochs_done + 1;
     take_number(&record->train_acc, event, "train_acc");
     take_number(&record->test_acc, event, "test_acc");
     take_number(&record->samples_per_s, event, "samples_per_s");
@@ -104,7 +115,7 @@ static void take_epoch(struct record *record, const json_t *event)
         record->best_test_acc = fmax(record->best_test_acc, record->test_acc);
     if (!isnan(seconds)) {
         record->seconds += seconds;
-        record->s_per_epoch = record->seconds / (double)record->epochs_done;
+        record->s_per_epoch = record->seconds / (double)record->epochs_told;
     }
 }
 
@@ -146,9 +157,70 @@ void record_take_event(struct record *record, const json_t *event)
         take_epoch(record, event);
     } else if (strcmp(name, "retune") == 0) {
         take_retune(record, event);
+    } else if (strcmp(name, "warning") == 0) {
+        json_array_append(record->warnings, json_object_get(event, "text"));
     } else if (strcmp(name, "end") == 0) {
         take_end(record, event);
     }
+}
+
+/* Is the event one of the first so many steps? The run's own says all that was laid down. */
+static bool belongs(const json_t *event, long steps)
+{
+    const char *name = json_string_value(json_object_get(event, "event"));
+    const json_t *step = json_object_get(event, "step");
+    return name && strcmp(name, "end") != 0 &&
+           (!json_is_integer(step) || json_integer_value(step) <= steps);
+}
+
+static json_t *events_until(const struct record *record, long steps)
+{
+    json_t *list = json_array();
+    const struct kept_event *kept = record->history.first.text ? &record->history.first : NULL;
+    for (size_t i = 0; list && kept; kept = history_mark(&record->history, i++)) {
+        json_t *event = json_loadb(kept->text, kept->length, 0, NULL);
+        if (event && belongs(event, steps))
+            json_array_append(list, event);
+        json_decref(event);
+    }
+    return list;
+}
+
+/* As it was submitted; the curve's points up to there stay. */
+static void start_anew(struct record *record, long steps)
+{
+    struct curve *curve = &record->curve;
+    while (curve->count > 0 && curve->points[curve->count - 1].step > steps)
+        curve->count--;
+    curve->open.steps = 0;
+    history_free(&record->history);
+    history_init(&record->history, STEPS_KEPT, MARKS_KEPT);
+    record->epochs_done = record->epochs_told = record->retunes = 0;
+    record->seconds = 0;
+    record->train_acc = record->test_acc = record->best_test_acc = NAN;
+    record->s_per_epoch = record->samples_per_s = NAN;
+    record->ended_at = NAN;
+    record->ended = record->has_progress = false;
+    record->error[0] = '\0';
+    record->status = RUN_QUEUED;
+    run_control_init(&record->control);
+}
+
+void record_rewind(struct record *record, long steps, json_t **events)
+{
+    size_t index;
+    const json_t *event;
+    *events = events_until(record, steps);
+    start_anew(record, steps);
+    json_array_foreach(*events, index, event)
+    {
+        char *text = json_dumps(event, JSON_LINE);
+        if (text)
+            history_add(&record->history, text, false);
+        free(text);
+        record_take_event(record, event);
+    }
+    record->epochs = record->spec.epochs;
 }
 
 void record_set_progress(struct record *record, const struct run_progress *progress)

@@ -17,13 +17,24 @@
 
 #define NOTE_BYTES 400
 
-enum record_status { RUN_QUEUED, RUN_RUNNING, RUN_DONE, RUN_STOPPED, RUN_FAILED };
+enum record_status {
+    RUN_QUEUED,
+    RUN_RUNNING,
+    RUN_DONE,
+    RUN_STOPPED,
+    RUN_FAILED,
+    RUN_INTERRUPTED, /* its engine ended without a word */
+};
 
 struct record {
     long number;
     enum record_status status;
     struct spec spec;          /* resolved; unchanged from the begin of the run on */
     char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
+    json_t *tags;              /* strings, sorted */
+    json_t *warnings;          /* strings: what its preflight check found */
+    bool resumes;              /* goes on from its newest checkpoint */
+    bool away;                 /* its events and points are in the store only */
     struct run_control control;
     struct history history;
     struct curve curve;
@@ -33,6 +44,7 @@ struct record {
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
     long params, epochs, epochs_done, retunes;
+    long epochs_told; /* whose events are here: after a crash the newest may be missing */
     double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;
     char error[512];
     /* The newest progress, while it runs. `devices` points into `device`. */
@@ -45,6 +57,23 @@ struct record {
 struct record *record_new(long number, struct spec *spec);
 void record_free(struct record *record);
 
+/* A run that an earlier engine kept, from its run object with "spec": its events are away. NULL:
+ * the object is damaged, or memory ran out. */
+struct record *record_restore(const json_t *object);
+/* Fetch the events and points of a run that is away, from what the store has of it. */
+void record_bring(struct record *record, const json_t *events, const json_t *points);
+
+/*
+ * Forget what an ended run did behind so many steps, and have it wait again. *events (NULL: memory
+ * ran out) becomes an array of the events that are left.
+ */
+void record_rewind(struct record *record, long steps, json_t **events);
+
+/* One tag: a word of at most 60 bytes without spaces, commas and control characters. */
+bool record_check_tag(const char *tag, struct error *err);
+/* Add and take away tags (arrays of strings, or NULL). False: memory ran out. */
+bool record_change_tags(struct record *record, const json_t *add, const json_t *remove);
+
 /*
  * The user's note: one line, not too long; ERROR_USAGE names `key` otherwise. Set one that has been
  * checked.
@@ -52,7 +81,7 @@ void record_free(struct record *record);
 bool record_check_note(const char *note, const char *key, struct error *err);
 void record_set_note(struct record *record, const char *note);
 
-/* "queued", "running", "paused", "done", "stopped" or "failed". */
+/* "queued", "running", "paused", "done", "stopped", "failed" or "interrupted". */
 const char *record_status_name(const struct record *record);
 
 /* Is it to stop after the running epoch? */
@@ -69,6 +98,8 @@ void record_set_progress(struct record *record, const struct run_progress *progr
 json_t *record_json(const struct record *record);
 /* The same with "spec", "epochs", the devices' figures, "points" and "retunes". */
 json_t *record_json_full(const struct record *record);
+/* The points of its curve, an array of "point" events. */
+json_t *record_points_json(const struct record *record);
 /* The "run" member of a state. */
 json_t *record_json_state(const struct record *record);
 

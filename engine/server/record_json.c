@@ -37,7 +37,7 @@ json_t *record_json(const struct record *record)
     double lr = record->has_progress ? record->progress.lr : spec->lr;
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
-        "s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o}",
+        "s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
         device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(lr), "epochs",
@@ -50,7 +50,8 @@ json_t *record_json(const struct record *record)
         record->params ? json_integer(record->params) : json_null(), "note",
         string_or_null(record->note), "retunes", (json_int_t)record->retunes, "stop_after_epoch",
         record_stops_after_epoch(record), "submitted_at", json_finite(record->submitted_at),
-        "started_at", json_finite(record->started_at), "ended_at", json_finite(record->ended_at));
+        "started_at", json_finite(record->started_at), "ended_at", json_finite(record->ended_at),
+        "tags", json_copy(record->tags), "warnings", json_copy(record->warnings));
 }
 
 /*
@@ -59,6 +60,7 @@ json_t *record_json(const struct record *record)
  */
 #define EPOCHS_BYTES  ((size_t)550 << 10)
 #define RETUNES_BYTES ((size_t)100 << 10)
+#define SHARES_BYTES  ((size_t)50 << 10)
 
 /*
  * The newest kept events of one name, oldest first, as many as fit into `limit` bytes; `brief`:
@@ -91,12 +93,23 @@ static json_t *kept_events(const struct record *record, const char *name, size_t
     return list;
 }
 
-static json_t *points_json(const struct curve *curve)
+json_t *record_points_json(const struct record *record)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < curve->count; i++)
-        json_array_append_new(list, point_json(&curve->points[i]));
+    for (size_t i = 0; i < record->curve.count; i++)
+        json_array_append_new(list, point_json(&record->curve.points[i]));
     return list;
+}
+
+/* As its "run" event, the first of all, has them. */
+static void add_types(json_t *object, const struct record *record)
+{
+    const struct kept_event *first = history_find(&record->history, 0, false);
+    json_t *event = first ? json_loadb(first->text, first->length, 0, NULL) : NULL;
+    json_t *types = json_object_get(event, "types");
+    if (types)
+        json_object_set(object, "types", types);
+    json_decref(event);
 }
 
 /* When the epochs do not fit, their figures per device go first, then the oldest ones. */
@@ -106,16 +119,18 @@ json_t *record_json_full(const struct record *record)
     json_t *epochs = kept_events(record, "epoch", EPOCHS_BYTES, false);
     json_t *figures = json_incref(
         json_object_get(json_array_get(epochs, json_array_size(epochs) - 1), "devices"));
-    if ((long)json_array_size(epochs) < record->epochs_done) {
+    if ((long)json_array_size(epochs) < record->epochs_told) {
         json_decref(epochs);
         epochs = kept_events(record, "epoch", EPOCHS_BYTES, true);
     }
     long left_out = record->epochs_done - (long)json_array_size(epochs);
+    add_types(object, record);
     json_object_set_new(object, "spec", spec_to_json(&record->spec));
     json_object_set_new(object, "epochs", epochs);
     json_object_set_new(object, "device_figures", figures ? figures : json_array());
-    json_object_set_new(object, "points", points_json(&record->curve));
+    json_object_set_new(object, "points", record_points_json(record));
     json_object_set_new(object, "retunes", kept_events(record, "retune", RETUNES_BYTES, false));
+    json_object_set_new(object, "shares", kept_events(record, "shares", SHARES_BYTES, false));
     if (left_out > 0)
         json_object_set_new(object, "epochs_left_out", json_integer(left_out));
     return object;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "engine/server/server_state.h"
 #include "engine/train/affinity.h"
+#include "engine/train/checkpoint.h"
 
 /* Events are handed out this often, in seconds, however fast they come. */
 #define EVENT_INTERVAL 0.02
@@ -58,14 +59,17 @@ static void look_again(struct poll_set *set, double when)
 
 static void prepare_poll(struct server *server, struct poll_set *set, double now)
 {
-    bool listening = server->listener.fd >= 0 && now >= server->accept_again;
+    double requests = server_requests_wait(server, now);
+    bool listening = server->listener.fd >= 0 && now >= server->accept_again && requests <= 0;
     set->until = now + 3600;
     set->fds[POLL_WAKE] = (struct pollfd){.fd = server->wake_fd, .events = POLLIN};
     set->fds[POLL_SIGNAL] = (struct pollfd){.fd = server->options->signal_fd, .events = POLLIN};
     set->fds[POLL_LISTEN] =
         (struct pollfd){.fd = listening ? server->listener.fd : -1, .events = POLLIN};
-    if (server->listener.fd >= 0 && !listening)
+    if (server->listener.fd >= 0 && now < server->accept_again)
         look_again(set, server->accept_again);
+    if (requests > 0)
+        look_again(set, requests);
     if (atomic_load(&server->wake_set))
         look_again(set, server->serve_events);
     if (server->leave_by > 0)
@@ -74,8 +78,9 @@ static void prepare_poll(struct server *server, struct poll_set *set, double now
         look_again(set, server->check_socket);
     for (int i = 0; i < server->connection_count; i++) {
         struct connection *connection = server->connections[i];
-        bool lines = server_has_lines(connection);
-        bool reads = !connection->input_ended && !lines && connection_accepts(connection);
+        bool lines = requests <= 0 && server_has_lines(connection);
+        bool reads =
+            requests <= 0 && !connection->input_ended && !lines && connection_accepts(connection);
         set->fds[POLL_CONNECTIONS + i] = (struct pollfd){
             .fd = connection->fd,
             .events = (short)((reads ? POLLIN : 0) | (connection->out.length ? POLLOUT : 0))};
@@ -123,11 +128,9 @@ static bool events_are_due(struct server *server, double now)
 static void serve_connection(struct server *server, struct connection *connection, short revents,
                              bool due, double now)
 {
-    if (revents & POLLIN)
-        connection_read(connection);
-    else if (revents & (POLLHUP | POLLERR | POLLNVAL))
+    if (!(revents & POLLIN) && (revents & (POLLHUP | POLLERR | POLLNVAL)))
         connection->lost = true;
-    server_handle_lines(server, connection);
+    server_take_requests(server, connection, revents & POLLIN);
     if (due || revents || connection->more_events)
         server_add_events(server, connection);
     connection_flush(connection);
@@ -199,6 +202,48 @@ static bool loop(struct server *server, struct error *err)
     return true;
 }
 
+/*
+ * Where new runs may write checkpoints: only when no number can be given a second time. Without the
+ * store the numbers of earlier runs are not known; one that was set aside has left their
+ * checkpoints.
+ */
+static const char *checkpoint_folder(struct server *server, struct keeper_past *past)
+{
+    const struct server_options *options = server->options;
+    struct error err = ERROR_INIT;
+    bool known = server->keeper || !options->store_path;
+    if (!options->checkpoints)
+        return NULL;
+    if (!known)
+        error_set(&err, ERROR_FAILED, "the numbers of earlier runs are not known");
+    if (known && checkpoint_tidy(options->checkpoints, &past->last_number, &err))
+        return options->checkpoints;
+    engine_log(&server->log, MESSAGE_ERROR, 0,
+               "%s: there will be no checkpoints, lest they replace those of earlier runs",
+               err.text);
+    return NULL;
+}
+
+static bool start_queue(struct server *server, struct error *err)
+{
+    const struct server_options *options = server->options;
+    struct keeper_past past = {.last_number = 0};
+    if (options->store_path)
+        keeper_start(options->store_path, &server->log, &server->keeper, &past);
+    const char *checkpoints = checkpoint_folder(server, &past);
+    bool ok = queue_start(&server->queue, options->version, checkpoints, &server->log,
+                          server->keeper, &past, server_wake, server, err);
+    json_decref(past.runs);
+    return ok;
+}
+
+static bool start_survey(struct server *server, struct error *err)
+{
+    const char *why = "";
+    const struct backend *backend = backend_find(DEVICE_CUDA, &why);
+    return gpu_survey_start(&server->survey, backend, why, &server->log, err);
+}
+
 static bool set_up(struct server *server, struct error *err)
 {
     const struct server_options *options = server->options;
@@ -214,17 +259,20 @@ static bool set_up(struct server *server, struct error *err)
            device_table_fill(&server->devices, err) &&
            telemetry_start(&server->telemetry, options->system_root ? options->system_root : "/",
                            server->cpus, server->cpu_count, err) &&
-           nvml_start(&server->nvml, &gpus, err) &&
-           queue_start(&server->queue, &server->log, server_wake, server, err);
+           nvml_start(&server->nvml, &gpus, err) && start_survey(server, err) &&
+           start_queue(server, err);
 }
 
 /* False: a thread hangs in a driver. */
 static bool tear_down(struct server *server)
 {
+    /* First: who waits for the engine's end by his connection then finds the store closed. */
+    keeper_stop(server->keeper);
     while (server->connection_count > 0)
         connection_free(server->connections[--server->connection_count]);
     telemetry_stop(server->telemetry);
     bool ended = nvml_stop(server->nvml);
+    ended &= gpu_survey_stop(server->survey);
     listener_close(&server->listener);
     listener_release(&server->listener);
     if (server->wake_fd >= 0)

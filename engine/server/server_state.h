@@ -17,14 +17,25 @@
 
 #define CONNECTION_LIMIT 64
 
+/*
+ * What viewers may cost a run: a share of the machine's time, which is saved up for a moment. While
+ * it is used up, requests wait; events and states do not.
+ */
+struct request_budget {
+    double seconds; /* of the processor; below 0: used up */
+    double counted; /* when that was brought up to date */
+};
+
 struct server {
     const struct server_options *options;
     struct engine_log log;
+    struct keeper *keeper; /* NULL: runs are not kept */
     struct queue queue;
     struct telemetry *telemetry;
     struct nvml *nvml;
+    struct gpu_survey *survey;
     struct gpu_list gpus;        /* what was last read of them */
-    struct device_table devices; /* those of this build's backends */
+    struct device_table devices; /* the CPU devices */
     int *cpus;                   /* logical CPUs this process may use */
     int cpu_count;
     struct listener listener;
@@ -39,6 +50,7 @@ struct server {
     double accept_again;  /* no descriptors left: when to try again */
     double check_socket;  /* when to see whether viewers still find us */
     bool unfound;         /* they do not: another engine has our place */
+    struct request_budget budget;
     int end_signals;
     bool leaving;
     double leave_by; /* when to give up on what still hangs; 0: wait for it */
@@ -68,8 +80,11 @@ void server_wake(void *context);
 bool server_add_connection(struct server *server, int fd, struct error *err);
 void server_accept_connections(struct server *server, double now);
 void server_drop_connection(struct server *server, int index);
-void server_handle_lines(struct server *server, struct connection *connection);
-/* Could server_handle_lines go on without reading? */
+/* Bring the budget up to date; when requests may be read again, 0: now. */
+double server_requests_wait(struct server *server, double now);
+/* Read, and handle what there is, on the budget. */
+void server_take_requests(struct server *server, struct connection *connection, bool readable);
+/* Could server_take_requests go on without reading? */
 bool server_has_lines(const struct connection *connection);
 /* Takes over id and params; answers with an error when the task cannot be started. */
 void server_start_task(struct server *server, struct connection *connection, task_work *work,

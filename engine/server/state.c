@@ -14,7 +14,8 @@ struct snapshot {
     int device_count, threads[SPEC_MAX_DEVICES];
     struct run_device device[SPEC_MAX_DEVICES];
     bool shown[SPEC_MAX_DEVICES];
-    struct device_table devices; /* the GPUs that only the driver knows among them */
+    struct gpu_findings findings;
+    struct device_table devices; /* with the GPUs */
 };
 
 static json_t *known_bytes(uint64_t bytes)
@@ -176,7 +177,8 @@ json_t *server_state_json(struct server *server)
     telemetry_read(server->telemetry, &snapshot.sample);
     nvml_read(server->nvml, &server->gpus);
     snapshot.devices = server->devices;
-    device_table_add_gpus(&snapshot.devices, &server->gpus);
+    gpu_survey_read(server->survey, &snapshot.findings);
+    device_table_add_gpus(&snapshot.devices, &snapshot.findings, &server->gpus);
     pthread_mutex_lock(&server->queue.lock);
     const struct record *current = queue_running(&server->queue);
     if (current && current->has_progress) {
@@ -192,5 +194,5 @@ json_t *server_state_json(struct server *server)
                      server->options->version, "host", json_any_text(host), "memory_engine",
                      known_bytes(snapshot.sample.memory_engine), "queue", queue, "run", run,
                      "devices", devices_json(server, &snapshot), "no_gpus",
-                     no_gpus_json(&server->gpus));
+                     no_gpus_json(&snapshot.findings, &server->gpus));
 }

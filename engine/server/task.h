@@ -17,6 +17,7 @@
  * releases them.
  */
 
+struct gpu_survey;
 struct nvml;
 struct queue;
 struct task;
@@ -30,6 +31,7 @@ struct task {
     task_work *work;
     struct queue *queue;
     struct nvml *nvml;
+    struct gpu_survey *survey;
     uint64_t connection;
     bool barrier;
     json_t *id;     /* of the request; NULL: a notification, nobody waits for the answer */
@@ -64,6 +66,6 @@ void task_finish(struct task *task);
 bool task_take_progress(struct task *task, json_t **params);
 
 /* What the methods do. */
-task_work task_devices, task_submit, task_model, task_fetch;
+task_work task_devices, task_check, task_submit, task_model, task_weights, task_fetch;
 
 #endif

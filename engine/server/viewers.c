@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -7,6 +8,9 @@
 
 /* Requests of one viewer that are handled before it is the others' turn. */
 #define LINES_PER_TURN 32
+/* Of the machine's time, for requests while a run goes on; and how many seconds may be saved up. */
+#define REQUEST_SHARE 0.01
+#define REQUEST_SAVED 0.1
 /* How long a private engine whose viewer is gone waits for its devices. */
 #define PRIVATE_GRACE 2.0
 
@@ -78,6 +82,7 @@ void server_start_task(struct server *server, struct connection *connection, tas
                         .work = work,
                         .queue = &server->queue,
                         .nvml = server->nvml,
+                        .survey = server->survey,
                         .connection = connection->id,
                         .barrier = barrier,
                         .id = id,
@@ -143,7 +148,7 @@ void server_serve_tasks(struct server *server)
     }
 }
 
-void server_handle_lines(struct server *server, struct connection *connection)
+static void handle_lines(struct server *server, struct connection *connection)
 {
     for (int i = 0; i < LINES_PER_TURN && connection_accepts(connection); i++) {
         size_t length;
@@ -155,7 +160,45 @@ void server_handle_lines(struct server *server, struct connection *connection)
     }
 }
 
-/* Could handle_lines go on without reading? */
+static double processor_seconds(void)
+{
+    struct timespec spent;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec;
+}
+
+static bool is_training(struct server *server)
+{
+    pthread_mutex_lock(&server->queue.lock);
+    bool yes = server->queue.current != NULL;
+    pthread_mutex_unlock(&server->queue.lock);
+    return yes;
+}
+
+double server_requests_wait(struct server *server, double now)
+{
+    struct request_budget *budget = &server->budget;
+    double rate = REQUEST_SHARE * (server->cpu_count > 0 ? server->cpu_count : 1);
+    budget->seconds += rate * (now - budget->counted);
+    budget->counted = now;
+    if (budget->seconds > REQUEST_SAVED || (budget->seconds < 0 && !is_training(server)))
+        budget->seconds = REQUEST_SAVED;
+    return budget->seconds < 0 ? now - budget->seconds / rate : 0;
+}
+
+void server_take_requests(struct server *server, struct connection *connection, bool readable)
+{
+    if (server->budget.seconds < 0)
+        return;
+    double before = processor_seconds();
+    if (readable)
+        connection_read(connection);
+    handle_lines(server, connection);
+    connection_flush(connection);
+    server->budget.seconds -= processor_seconds() - before;
+}
+
+/* Could server_take_requests go on without reading? */
 bool server_has_lines(const struct connection *connection)
 {
     return connection_accepts(connection) && connection->in_scanned < connection->in.length;

@@ -22,8 +22,7 @@ static void call_off_stalled(struct run *run, double limit_s)
     struct text text = TEXT_INIT;
     int culprit = -1;
     for (int i = run->member_count - 1; i >= 0; i--) {
-        if (workers_finished(run->workers, i) ||
-            atomic_load(&run->members[i].activity) == ACTIVITY_WAIT)
+        if (workers_finished(run->workers, i) || rendezvous_waiting(run->meeting, i))
             continue;
         text_printf(&text, "%s%s", culprit < 0 ? "" : ", ", run->names[i]);
         culprit = i;

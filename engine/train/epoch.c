@@ -2,6 +2,7 @@
 #include "engine/train/run_state.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "engine/train/order.h"
@@ -31,13 +32,31 @@ static double step_flops(const struct run *run)
     return most * net_training_flops(run->net);
 }
 
+/*
+ * Guessing costs ln(classes). A loss of so many times that does come back at times, when a few rows
+ * are very wrong; one that stays there for several steps does not.
+ */
+#define EXPLODED       1000
+#define EXPLODED_STEPS 5
+
+static bool explodes(struct run *run, double loss)
+{
+    double guessing = log(run->net->classes > 1 ? run->net->classes : 2);
+    run->exploded = loss > EXPLODED * guessing ? run->exploded + 1 : 0;
+    return run->exploded >= EXPLODED_STEPS;
+}
+
 static bool diverged(const struct run *run, double loss, struct error *err)
 {
+    char size[32];
+    snprintf(size, sizeof size, "%.3g", loss);
     return error_set(err, ERROR_FAILED,
                      "the loss is %s at step %ld: training has diverged; lr %g is probably too "
                      "high for batch %ld%s",
-                     isnan(loss) ? "not a number" : "infinite", run->figures.steps, run->lr,
-                     run->spec.batch,
+                     isnan(loss)   ? "not a number"
+                     : isinf(loss) ? "infinite"
+                                   : size,
+                     run->figures.steps, run->lr, run->spec.batch,
                      run->spec.init == INIT_FILE ? ", or the initial weights are broken"
                                                  : ": try a smaller one");
 }
@@ -61,20 +80,22 @@ static bool take_step(struct run *run, long begin, struct error *err)
     figures_step(&run->figures, parts, run->member_count, seconds);
     if (!report_step(run, loss, seconds, err))
         return false;
-    if (!isfinite(loss))
+    if (!isfinite(loss) || explodes(run, loss))
         return diverged(run, loss, err);
     return run_reshare(run, err);
 }
 
 bool run_epoch(struct run *run, long epoch, struct error *err)
 {
-    double start = clock_seconds(), paused_s = 0;
+    double paused_s = 0;
     struct order order =
         order_make(run->spec.order, run->spec.seed, (uint32_t)epoch, (uint32_t)run->train_rows);
     figures_begin_epoch(&run->figures, epoch);
+    double start = clock_seconds() - run_resume_epoch(run);
     progress_phase(run, PHASE_TRAIN);
     order_fill(&order, run->order);
-    for (long begin = 0; begin < run->train_rows && run->figures.steps < run->total_steps;
+    for (long begin = run->figures.epoch.steps * run->spec.batch;
+         begin < run->train_rows && run->figures.steps < run->total_steps;
          begin += run->spec.batch) {
         if (!run_wait_while_paused(run, &paused_s, err) || !run_take_changes(run, err))
             return false;
@@ -84,6 +105,8 @@ bool run_epoch(struct run *run, long epoch, struct error *err)
         if (!take_step(run, begin, err))
             return false;
         run->epoch_spent_s = clock_seconds() - start - paused_s;
+        if (!run_checkpoint_step(run, err))
+            return false;
         progress_tick(run);
     }
     figures_end_epoch(&run->figures, clock_seconds() - start - paused_s);

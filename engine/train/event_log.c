@@ -2,7 +2,6 @@
 #include "engine/train/event_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,8 +12,7 @@
 bool event_log_open(struct event_log *log, const char *path, struct error *err)
 {
     *log = (struct event_log)EVENT_LOG_INIT;
-    /* O_NONBLOCK: no training waits for the reader of a named pipe. */
-    log->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    log->fd = open_output(path);
     return log->fd >= 0 || error_errno(err, "%s: cannot open the log", path);
 }
 

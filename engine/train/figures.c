@@ -107,6 +107,20 @@ void figures_evaluated(struct figures *figures, double loss, double accuracy, do
     figures->evaluations++;
 }
 
+bool figures_resume(struct figures *figures, long steps, long rows, long epochs, double train_s,
+                    double eval_s, struct error *err)
+{
+    figures->steps = steps;
+    figures->rows = rows;
+    figures->train_s = train_s;
+    figures->eval_s = eval_s;
+    figures->epoch.seconds = epochs > 0 ? train_s / (double)epochs : 0;
+    for (long i = 0; i < epochs; i++)
+        if (!figures_count_epoch(figures, err))
+            return false;
+    return true;
+}
+
 double figures_ratio(double numerator, double denominator)
 {
     return denominator > 0 ? numerator / denominator : NAN;

@@ -75,6 +75,13 @@ void figures_end_epoch(struct figures *figures, double seconds);
 bool figures_count_epoch(struct figures *figures, struct error *err);
 void figures_evaluated(struct figures *figures, double loss, double accuracy, double seconds);
 
+/*
+ * Go on behind so many steps, rows and whole epochs, which took train_s and eval_s in all; of each
+ * of those epochs the mean time is all that is known.
+ */
+bool figures_resume(struct figures *figures, long steps, long rows, long epochs, double train_s,
+                    double eval_s, struct error *err);
+
 /* NAN where there is nothing to divide by. */
 double figures_ratio(double numerator, double denominator);
 double figures_mean_seconds(const struct figures *figures);

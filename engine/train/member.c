@@ -28,6 +28,7 @@ static bool conclude(struct member *member, bool ok, struct error *err)
             error_prefix(err, "%s", member->name);
         show(member, ACTIVITY_FAILED);
         rendezvous_abort(member->run->meeting, member->index, err);
+        sync_break_off(&member->run->group, member->index);
     }
     give_sign(member);
     return ok;
@@ -56,12 +57,16 @@ static bool prepare(struct member *member, struct error *err)
 {
     struct run *run = member->run;
     struct replica **replica = &run->replicas[member->index];
+    member->facts.type = member->options.type;
     if (!member->backend->open(&member->options, &member->device, err) ||
+        (member->backend->facts && !member->backend->facts(member->device, &member->facts, err)) ||
         !member->backend->replica_create(member->device, run->net, replica, err) ||
         !plans_get(member, err) ||
         !member->backend->replica_import(member->device, *replica, &run->weights, err))
         return false;
-    return true;
+    const float *momentum = run->saving.resumed.momentum;
+    return !momentum ||
+           member->backend->values_import(member->device, *replica, ARENA_MOMENTUM, momentum, err);
 }
 
 bool member_prepare(void *context, int index, struct error *err)
@@ -85,28 +90,75 @@ bool member_reshare(void *context, int index, struct error *err)
     return conclude(member, ok, err);
 }
 
+bool member_join(void *context, int index, struct error *err)
+{
+    struct run *run = context;
+    struct error refusal = ERROR_INIT;
+    (void)err;
+    /* Not the end of the run: there may be another way, and run_connect knows. */
+    if (!sync_join(&run->group, index, &refusal)) {
+        if (!strstr(refusal.text, run->names[index]))
+            error_prefix(&refusal, "%s", run->names[index]);
+        run->refusals[index] = refusal;
+    }
+    return conclude(&run->members[index], true, err);
+}
+
+bool member_leave(void *context, int index, struct error *err)
+{
+    struct run *run = context;
+    sync_leave(&run->group, index);
+    return conclude(&run->members[index], true, err);
+}
+
+bool member_piece_ready(void *context, int piece, struct error *err)
+{
+    struct member *member = context;
+    return sync_piece_ready(&member->run->group, member->index, piece, err);
+}
+
+/* What this device will be given next, if the epoch goes on. */
+static void foresee(const struct member *member, struct batch *batch)
+{
+    const struct run *run = member->run;
+    long begin = run->step.begin + run->step.rows, before, rows;
+    if (begin >= run->train_rows)
+        return;
+    enum pass_size size = run->step.size == PASS_FULL && run->train_rows - begin >= run->step.rows
+                              ? PASS_FULL
+                              : PASS_SHORT;
+    run_shard(run, member->index, size, &before, &rows);
+    batch->next_index = run->order + begin + before;
+    batch->next_rows = (int)rows;
+}
+
 /* Forward and backward pass over this device's shard. */
 static bool compute(struct member *member, struct error *err)
 {
     struct run *run = member->run;
     const struct step *step = &run->step;
-    const struct pass *pass = &member->train[step->size];
+    struct pass *pass = &member->train[step->size];
     struct step_times *times = &member->times;
+    long before, rows;
+    run_shard(run, member->index, step->size, &before, &rows);
     struct batch batch = {
         .data = &run->data.train,
-        .index = run->order + step->begin,
+        .index = run->order + step->begin + before,
         .rows = pass->rows,
         .global_rows = step->rows,
         .seed = run->spec.seed,
         .epoch = step->epoch,
+        .augment = run->spec.augment,
     };
-    for (int i = 0; i < member->index; i++)
-        batch.index += run->members[i].train[step->size].rows;
+    foresee(member, &batch);
+    /* A first pass loads code, for which a device may have to be idle: nothing beside it then. */
+    run->ends[member->index].overlaps = pass->warm;
     show(member, busy_state(member));
     double begin = run->limits.clock();
     bool ok = member->backend->plan_run(member->device, pass->plan, &batch, &member->result, err);
     times->pass_s = run->limits.clock() - begin - times->exchange_s - times->wait_s;
     times->compute_s += times->pass_s;
+    pass->warm = ok;
     give_sign(member);
     return ok;
 }
@@ -115,7 +167,7 @@ static bool update(struct member *member, struct error *err)
 {
     struct run *run = member->run;
     struct replica *replica = run->replicas[member->index];
-    if (run->algorithm->one_updates && member->index != 0)
+    if (run->group.algorithm->one_updates && member->index != 0)
         return true;
     double begin = clock_seconds();
     bool ok = member->backend->sgd(member->device, replica, 0, replica->count, &run->step.sgd, err);
@@ -126,17 +178,13 @@ static bool update(struct member *member, struct error *err)
 static bool step(struct member *member, struct error *err)
 {
     struct run *run = member->run;
-    const struct sync_algorithm *algorithm = run->algorithm;
-    bool alone = run->member_count == 1;
     struct sync_times times = {0, 0};
     member->result = (struct batch_result){0, 0};
     member->times = (struct step_times){.compute_s = 0};
-    if (!alone && algorithm->before && !algorithm->before(&run->group, member->index, &times, err))
-        return false;
-    if (!compute(member, err))
+    if (!sync_before(&run->group, member->index, &times, err) || !compute(member, err))
         return false;
     show(member, ACTIVITY_WAIT);
-    if (!alone && !algorithm->after(&run->group, member->index, &times, err))
+    if (!sync_after(&run->group, member->index, &times, err))
         return false;
     member->times.reduce_s += times.moving_s;
     member->times.wait_s += times.wait_s;
@@ -177,15 +225,11 @@ static bool evaluate_rows(struct member *member, const struct pass *pass, long b
 static bool evaluate(struct member *member, struct error *err)
 {
     struct run *run = member->run;
-    int culprit;
-    struct error reason;
     long begin = member->eval_begin, end = begin + member->eval_rows;
     member->result = (struct batch_result){0, 0};
-    sync_fetch_statistics(&run->group, member->index, run->statistics_from);
-    if (run->algorithm->one_updates)
-        sync_fetch_params(&run->group, member->index, 0);
-    while (begin < end && !atomic_load(&run->cut) &&
-           !rendezvous_aborted(run->meeting, &culprit, &reason)) {
+    if (!sync_even_out(&run->group, member->index, run->statistics_from, err))
+        return false;
+    while (begin < end && !atomic_load(&run->cut) && !rendezvous_called_off(run->meeting)) {
         bool full = end - begin >= member->eval[PASS_FULL].rows;
         const struct pass *pass = &member->eval[full ? PASS_FULL : PASS_SHORT];
         if (!evaluate_rows(member, pass, begin, err))
@@ -209,13 +253,21 @@ bool member_export(void *context, int index, struct error *err)
 {
     struct run *run = context;
     struct member *member = &run->members[index];
-    if (index != 0)
-        return true;
-    sync_fetch_statistics(&run->group, index, run->statistics_from);
-    return conclude(
-        member,
-        member->backend->replica_export(member->device, run->replicas[index], &run->weights, err),
-        err);
+    bool ok =
+        run->statistics_from == 0 || sync_even_out(&run->group, index, run->statistics_from, err);
+    if (ok && index == 0)
+        ok = member->backend->replica_export(member->device, run->replicas[0], &run->weights, err);
+    return conclude(member, ok, err);
+}
+
+bool member_export_momentum(void *context, int index, struct error *err)
+{
+    struct run *run = context;
+    struct member *member = &run->members[index];
+    bool ok = index != 0 ||
+              member->backend->values_export(member->device, run->replicas[0], ARENA_MOMENTUM,
+                                             run->saving.buffer->momentum, err);
+    return conclude(member, ok, err);
 }
 
 void member_close(void *context, int index)
@@ -223,6 +275,7 @@ void member_close(void *context, int index)
     struct run *run = context;
     struct member *member = &run->members[index];
     const struct backend *backend = member->backend;
+    sync_leave(&run->group, index);
     plans_release(member);
     if (run->replicas[index])
         backend->replica_destroy(member->device, run->replicas[index]);

@@ -48,6 +48,14 @@ static struct kept_plan *find(struct member *member, enum plan_mode mode, int ro
     return NULL;
 }
 
+static struct gradient_buckets pieces(struct member *member)
+{
+    size_t count = member->run->replicas[member->index]->count;
+    member->piece_count = sync_pieces(count, member->piece_ends);
+    return (struct gradient_buckets){member->piece_count, member->piece_ends, member_piece_ready,
+                                     member};
+}
+
 static bool create(struct member *member, enum plan_mode mode, int rows, struct kept_plan *kept,
                    struct error *err)
 {
@@ -60,6 +68,8 @@ static bool create(struct member *member, enum plan_mode mode, int rows, struct 
         request.sync_bn = true;
         request.exchange = (struct device_exchange){member_exchange_sum, member};
     }
+    if (mode == PLAN_TRAIN && run->member_count > 1 && member->backend->links)
+        request.buckets = pieces(member);
     if (!member->backend->plan_create(member->device, run->replicas[member->index], &request, &plan,
                                       err))
         return false;
@@ -84,6 +94,7 @@ static bool get(struct member *member, enum plan_mode mode, struct pass *pass, s
     }
     kept->used = ++member->plans_used;
     pass->plan = kept->plan;
+    pass->warm = false;
     return true;
 }
 

@@ -55,8 +55,13 @@ static bool make_weights(struct run *run, struct error *err)
     const struct spec *spec = &run->spec;
     if (!weights_create(run->net, &run->weights, err))
         return false;
-    if (spec->init == INIT_FILE)
-        return weights_read(run->net, spec->init_file, &run->weights, err);
+    if (run->keep.resumes)
+        return run_read_checkpoint(run, err);
+    if (spec->init == INIT_FILE) {
+        bool ok = weights_read(run->net, spec->init_file, &run->weights, err);
+        run->tracked_before = run->weights.batches_tracked;
+        return ok;
+    }
     weights_init(run->net, &run->weights, spec->init, spec->init_std, spec->seed);
     return true;
 }
@@ -127,8 +132,38 @@ static bool make_members(struct run *run, struct error *err)
         if (!member->backend)
             return error_set(err, ERROR_USAGE, "%s: %s", member->name, why);
     }
-    run->algorithm = sync_algorithm_find(run->spec.sync);
     return take_shares(run, err);
+}
+
+void run_shard(const struct run *run, int index, enum pass_size size, long *before, long *rows)
+{
+    *before = 0;
+    for (int i = 0; i < index; i++)
+        *before += run->members[i].train[size].rows;
+    *rows = run->members[index].train[size].rows;
+}
+
+static bool device_called_off(void *context)
+{
+    return rendezvous_called_off(((struct run *)context)->meeting);
+}
+
+/* The slowest GPU worth waiting for. */
+static const double SLOWEST_GPU_FLOPS = 1e11;
+
+static void take_options(struct run *run)
+{
+    double work = net_training_flops(run->net) * (double)run->spec.batch;
+    for (int i = 0; i < run->member_count; i++) {
+        struct device_options *options = &run->members[i].options;
+        options->type = options->id.kind == DEVICE_CPU ? TYPE_F32 : run->spec.dtype;
+        options->deterministic = run->spec.deterministic;
+        options->watch = (struct device_watch){
+            .limit_s = run->limits.stall_s + work / SLOWEST_GPU_FLOPS,
+            .called_off = device_called_off,
+            .context = run,
+        };
+    }
 }
 
 static void release_abandoned(void *context)
@@ -146,16 +181,17 @@ static bool start_workers(struct run *run, struct error *err)
     if (!take_cpus(run, &crowded, err) ||
         !rendezvous_create(run->member_count, run->names, limit_s, !crowded, &run->meeting, err))
         return false;
-    run->group = (struct sync_group){
-        .size = run->member_count, .replicas = run->replicas, .meeting = run->meeting};
+    run->group.ends = run->ends;
+    take_options(run);
     return workers_start(run->member_count, run->names, &tasks, &run->workers, err);
 }
 
 bool run_prepare(struct run *run, struct error *err)
 {
     if (!open_data(run, err) || !load_net(run, err) || !make_members(run, err) ||
-        !make_weights(run, err) || !start_workers(run, err) ||
-        !run_command(run, member_prepare, 0, err) || !sync_check(&run->group, run->names, err))
+        !make_weights(run, err) || !run_begin_saving(run, err) || !start_workers(run, err) ||
+        !run_command(run, member_prepare, 0, err) || !run_inspect(run, err) ||
+        !run_connect(run, err))
         return false;
     run_begin_reshare(run);
     return true;
@@ -163,11 +199,16 @@ bool run_prepare(struct run *run, struct error *err)
 
 void run_release(struct run *run)
 {
+    sync_close(&run->group);
     rendezvous_destroy(run->meeting);
+    /* Not before: a device that hung may come back and read it. */
+    checkpoint_free(&run->saving.resumed);
     weights_free(&run->weights);
     net_free(run->net);
     data_close(&run->data);
     figures_free(&run->figures);
+    for (int i = 0; i < run->warning_count; i++)
+        free(run->warnings[i]);
     free(run->test_order);
     free(run->order);
     free(run->cpus);

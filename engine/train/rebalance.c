@@ -10,24 +10,46 @@
 static const double LEAST_GAIN = 0.05;
 static const double STANDARD_ERRORS = 4;
 
+/* Part of what was promised that a change must keep. Where a pass has fixed costs a change saves
+ * less than its promise, and is right all the same. */
+static const double LEAST_KEPT = 0.25;
+
 /* No pass is that short: clocks of this resolution exist. */
 static const double SHORTEST_S = 1e-9;
+
+static void measure_anew(struct rebalance *rebalance, const long *shares)
+{
+    rebalance->steps = 0;
+    memcpy(rebalance->shares, shares, (size_t)rebalance->devices * sizeof *shares);
+}
 
 void rebalance_begin(struct rebalance *rebalance, const long *shares, int devices)
 {
     rebalance->devices = devices;
-    rebalance->steps = 0;
-    memcpy(rebalance->shares, shares, (size_t)devices * sizeof *shares);
+    rebalance->change.open = false;
+    rebalance->wait = 0;
+    rebalance->patience = REBALANCE_PATIENCE;
+    measure_anew(rebalance, shares);
 }
 
 void rebalance_measure(struct rebalance *rebalance, const double *seconds)
 {
     long measured = rebalance->steps++ - REBALANCE_SKIPPED;
+    double longest = SHORTEST_S;
     if (measured < 0)
         return;
-    for (int i = 0; i < rebalance->devices; i++)
-        rebalance->seconds[i][measured % REBALANCE_WINDOW] =
-            fmax(seconds[i], SHORTEST_S) / (double)rebalance->shares[i];
+    for (int i = 0; i < rebalance->devices; i++) {
+        double pass_s = fmax(seconds[i], SHORTEST_S);
+        rebalance->seconds[i][measured % REBALANCE_WINDOW] = pass_s / (double)rebalance->shares[i];
+        longest = fmax(longest, pass_s);
+    }
+    rebalance->step_s[measured % REBALANCE_WINDOW] = longest;
+}
+
+static int measured_steps(const struct rebalance *rebalance)
+{
+    long measured = rebalance->steps - REBALANCE_SKIPPED;
+    return measured < REBALANCE_WINDOW ? (int)measured : REBALANCE_WINDOW;
 }
 
 static int compare(const void *a, const void *b)
@@ -81,27 +103,73 @@ static double step_seconds(const long *shares, const double *seconds, int device
     return longest;
 }
 
-bool rebalance_propose(const struct rebalance *rebalance, double cost_s,
-                       struct rebalance_advice *advice)
+/* Shares in proportion to speed, if they are worth it. */
+static bool find_better(const struct rebalance *rebalance, double cost_s,
+                        struct rebalance_advice *advice)
 {
-    int devices = rebalance->devices;
-    long rows = 0, measured = rebalance->steps - REBALANCE_SKIPPED;
+    int devices = rebalance->devices, count = measured_steps(rebalance);
+    long rows = 0;
     double row_s[SPEC_MAX_DEVICES], error, worst = 0;
-    for (int i = 0; i < devices; i++)
-        rows += rebalance->shares[i];
-    if (devices < 2 || rows < devices || measured < REBALANCE_LEAST)
-        return false;
-    int count = measured < REBALANCE_WINDOW ? (int)measured : REBALANCE_WINDOW;
     for (int i = 0; i < devices; i++) {
+        rows += rebalance->shares[i];
         row_s[i] = median(rebalance->seconds[i], count, &error);
         worst = fmax(worst, error);
         advice->rows_per_s[i] = 1 / row_s[i];
     }
-    if (!ideal_shares(advice->rows_per_s, devices, rows, advice->shares))
+    if (rows < devices || !ideal_shares(advice->rows_per_s, devices, rows, advice->shares))
         return false;
     double now_s = step_seconds(rebalance->shares, row_s, devices);
     double saved_s = now_s - step_seconds(advice->shares, row_s, devices);
     advice->gain = saved_s / now_s;
     return advice->gain > fmax(LEAST_GAIN, STANDARD_ERRORS * worst) &&
            saved_s * (double)rebalance->steps >= cost_s;
+}
+
+/* Whether the last change kept its promise; if not, back. */
+static bool find_way_back(struct rebalance *rebalance, struct rebalance_advice *advice)
+{
+    double error;
+    double step_s = median(rebalance->step_s, measured_steps(rebalance), &error);
+    double saved = 1 - step_s / rebalance->change.step_s;
+    rebalance->change.open = false;
+    if (saved >= LEAST_KEPT * rebalance->change.gain) {
+        rebalance->patience = REBALANCE_PATIENCE;
+        return false;
+    }
+    advice->back = true;
+    advice->gain = rebalance->change.gain;
+    advice->saved = saved;
+    advice->wait = rebalance->patience;
+    memcpy(advice->shares, rebalance->change.shares, sizeof advice->shares);
+    return true;
+}
+
+bool rebalance_propose(struct rebalance *rebalance, double cost_s, struct rebalance_advice *advice)
+{
+    long measured = rebalance->steps - REBALANCE_SKIPPED;
+    if (rebalance->devices < 2 || measured < REBALANCE_LEAST)
+        return false;
+    *advice = (struct rebalance_advice){.gain = 0};
+    bool better = find_better(rebalance, cost_s, advice);
+    /* Before the next change at the latest it must be known what the last one was good for. */
+    if (rebalance->change.open && (better || measured >= REBALANCE_WINDOW) &&
+        find_way_back(rebalance, advice))
+        return true;
+    return better && rebalance->steps >= rebalance->wait;
+}
+
+void rebalance_change(struct rebalance *rebalance, const struct rebalance_advice *advice)
+{
+    double error;
+    rebalance->wait = advice->wait;
+    if (advice->back) {
+        if (rebalance->patience < REBALANCE_PATIENCE_MOST)
+            rebalance->patience *= 2;
+    } else {
+        rebalance->change.open = true;
+        rebalance->change.step_s = median(rebalance->step_s, measured_steps(rebalance), &error);
+        rebalance->change.gain = advice->gain;
+        memcpy(rebalance->change.shares, rebalance->shares, sizeof rebalance->change.shares);
+    }
+    measure_anew(rebalance, advice->shares);
 }

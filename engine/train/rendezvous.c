@@ -100,6 +100,19 @@ void rendezvous_abort(struct rendezvous *meeting, int culprit, const struct erro
     pthread_mutex_unlock(&meeting->lock);
 }
 
+bool rendezvous_waiting(struct rendezvous *meeting, int party)
+{
+    pthread_mutex_lock(&meeting->lock);
+    bool here = meeting->party[party].here;
+    pthread_mutex_unlock(&meeting->lock);
+    return here;
+}
+
+bool rendezvous_called_off(const struct rendezvous *meeting)
+{
+    return atomic_load(&meeting->aborted);
+}
+
 bool rendezvous_aborted(struct rendezvous *meeting, int *culprit, struct error *reason)
 {
     pthread_mutex_lock(&meeting->lock);

@@ -38,7 +38,13 @@ bool rendezvous_sum(struct rendezvous *meeting, int party, double *values, size_
  */
 void rendezvous_abort(struct rendezvous *meeting, int culprit, const struct error *reason);
 
-/* Has the meeting been called off? Then *culprit and *reason are filled. Any thread. */
+/* Is this party waiting for others at this moment? Any thread. */
+bool rendezvous_waiting(struct rendezvous *meeting, int party);
+
+/* Has the meeting been called off? Any thread, at once. */
+bool rendezvous_called_off(const struct rendezvous *meeting);
+
+/* The same; then *culprit and *reason are filled. Any thread. */
 bool rendezvous_aborted(struct rendezvous *meeting, int *culprit, struct error *reason);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 
 /*
@@ -11,15 +12,37 @@
  * once per event.
  */
 
+/* To the sink and the log. */
+static void hand_out(struct run *run, json_t *event)
+{
+    event_log_put(&run->log, event);
+    if (run->sink->event)
+        run->sink->event(run->sink->context, event);
+}
+
+/* Training matters more than what TensorBoard shows of it: the run only says so, and goes on. */
+static bool show_on_board(struct run *run, const json_t *event, struct error *err)
+{
+    struct error failure = ERROR_INIT;
+    if (!run->board || board_take(run->board, event, clock_date(), &failure))
+        return true;
+    json_t *warning =
+        json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(failure.text));
+    if (!warning)
+        return error_memory(err, "event");
+    hand_out(run, warning);
+    json_decref(warning);
+    return true;
+}
+
 static bool emit(struct run *run, json_t *event, struct error *err)
 {
     if (!event)
         return error_memory(err, "event");
-    event_log_put(&run->log, event);
-    if (run->sink->event)
-        run->sink->event(run->sink->context, event);
+    bool ok = show_on_board(run, event, err);
+    hand_out(run, event);
     json_decref(event);
-    return true;
+    return ok;
 }
 
 static json_t *device_names(const struct run *run)
@@ -36,27 +59,30 @@ static json_t *device_names(const struct run *run)
 /* What the devices are, in words; null where the backend cannot say. */
 static json_t *hardware(const struct run *run)
 {
-    struct device_info infos[SPEC_MAX_DEVICES];
-    struct error ignored = ERROR_INIT;
-    char why[160];
-    int count = 0;
-    /* All devices of a run are of one kind. */
-    if (!run->members[0].backend->enumerate(infos, SPEC_MAX_DEVICES, &count, why, sizeof why,
-                                            &ignored))
-        count = 0;
+    struct device_info infos[2 * SPEC_MAX_DEVICES];
+    const char *models[SPEC_MAX_DEVICES];
+    run_models(run, infos, models);
     json_t *list = json_array();
     for (int i = 0; list && i < run->member_count; i++) {
-        struct device_id id = run->members[i].options.id;
-        int j = 0;
-        /* Every CPU device is a part of the same machine, whatever its index. */
-        while (j < count && id.kind != DEVICE_CPU && infos[j].id.index != id.index)
-            j++;
-        json_t *name = j < count ? json_any_text(infos[j].name) : json_null();
+        json_t *name = *models[i] ? json_any_text(models[i]) : json_null();
         if (json_array_append_new(list, name) != 0) {
             json_decref(list);
             return NULL;
         }
     }
+    return list;
+}
+
+/* What each device computes in. */
+static json_t *types(const struct run *run)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < run->member_count; i++)
+        if (json_array_append_new(list,
+                                  json_string(number_type_name(run->members[i].facts.type))) != 0) {
+            json_decref(list);
+            return NULL;
+        }
     return list;
 }
 
@@ -88,12 +114,36 @@ static json_t *memory(const struct run *run)
     return list;
 }
 
+bool report_warning(struct run *run, const char *text, struct error *err)
+{
+    return emit(run, json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text)), err);
+}
+
+/* What the preflight check has found. */
+static bool report_warnings(struct run *run, struct error *err)
+{
+    for (int i = 0; i < run->warning_count; i++)
+        if (!report_warning(run, run->warnings[i], err))
+            return false;
+    return true;
+}
+
+/* The type of the GPUs where there are any: that is what the setting is about. */
+static const char *main_type(const struct run *run)
+{
+    for (int i = 0; i < run->member_count; i++)
+        if (run->members[i].options.id.kind == DEVICE_CUDA)
+            return number_type_name(run->members[i].facts.type);
+    return number_type_name(run->spec.dtype);
+}
+
 bool report_run(struct run *run, struct error *err)
 {
     const struct dataset *train = &run->data.train;
-    const char *how = run->member_count > 1 ? run->algorithm->description : "one device: none";
+    const char *how = run->member_count > 1 ? run->group.description : "one device: none";
     json_t *event = json_pack(
-        "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:s}",
+        "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:s, "
+        "s:o, s:s, s:o}",
         "event", "run", "run", (json_int_t)run->number, "model", json_any_text(run->spec.model),
         "data", json_any_text(run->data.name), "devices", device_names(run), "hardware",
         hardware(run), "params", (json_int_t)run->net->trainable_count, "input", train->channels,
@@ -101,7 +151,9 @@ bool report_run(struct run *run, struct error *err)
         (json_int_t)run->steps_per_epoch, "total_steps", (json_int_t)run->total_steps, "train_rows",
         (json_int_t)run->train_rows, "test_rows", (json_int_t)run->test_rows, "data_source",
         json_any_text(run->data.source), "sync_bytes_per_step", sync_step_bytes(&run->group),
-        "memory", memory(run), "sync_algorithm", how);
+        "memory", memory(run), "dtype", main_type(run), "types", types(run), "sync_algorithm", how,
+        "resumed_at",
+        run->keep.resumes ? json_integer(run->saving.resumed.place.steps) : json_null());
     /* The settings besides, where they say nothing else than the above. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
     bool ok = settings && json_object_update_missing(event, settings) == 0;
@@ -110,7 +162,7 @@ bool report_run(struct run *run, struct error *err)
         json_decref(event);
         event = NULL;
     }
-    return emit(run, event, err);
+    return emit(run, event, err) && report_warnings(run, err);
 }
 
 bool report_step(struct run *run, double loss, double seconds, struct error *err)
@@ -210,9 +262,15 @@ static json_t *speeds(const struct rebalance_advice *advice, int count)
 bool report_shares(struct run *run, const struct rebalance_advice *advice, double seconds,
                    struct error *err)
 {
-    char reason[80];
-    snprintf(reason, sizeof reason, "by the measured speeds a step computes %.0f%% less time",
-             100 * advice->gain);
+    char reason[160];
+    if (advice->back)
+        snprintf(reason, sizeof reason,
+                 "back: a step computed %.0f%% %s, not %.0f%% shorter; no other try for %ld steps",
+                 100 * fabs(advice->saved), advice->saved < 0 ? "longer" : "shorter",
+                 100 * advice->gain, advice->wait);
+    else
+        snprintf(reason, sizeof reason, "by the measured speeds a step computes %.0f%% less time",
+                 100 * advice->gain);
     return emit(run,
                 json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:f}", "event", "shares", "epoch",
                           (json_int_t)run->figures.epoch.epoch, "step",

@@ -11,20 +11,15 @@
  * 1/global_rows), so nothing but time depends on it.
  */
 
-static void measure_anew(struct run *run)
-{
-    long shares[SPEC_MAX_DEVICES];
-    for (int i = 0; i < run->member_count; i++)
-        shares[i] = run->members[i].train[PASS_FULL].rows;
-    rebalance_begin(&run->rebalance, shares, run->member_count);
-}
-
 void run_begin_reshare(struct run *run)
 {
+    long shares[SPEC_MAX_DEVICES];
     /* A guess, until a change has been seen. Not by the first plan, which also times algorithms. */
-    for (int i = 0; i < run->member_count; i++)
+    for (int i = 0; i < run->member_count; i++) {
         run->reshare_s = fmax(run->reshare_s, 4 * run->members[i].plan_s);
-    measure_anew(run);
+        shares[i] = run->members[i].train[PASS_FULL].rows;
+    }
+    rebalance_begin(&run->rebalance, shares, run->member_count);
 }
 
 static bool take(struct run *run, const struct rebalance_advice *advice, struct error *err)
@@ -37,8 +32,10 @@ static bool take(struct run *run, const struct rebalance_advice *advice, struct 
     if (!run_command(run, member_reshare, 0, err))
         return false;
     double seconds = clock_seconds() - begin;
-    run->reshare_s = seconds;
-    measure_anew(run);
+    /* The way back needs no new plans, and says nothing of what those cost. */
+    if (!advice->back)
+        run->reshare_s = seconds;
+    rebalance_change(&run->rebalance, advice);
     return report_shares(run, advice, seconds, err);
 }
 

@@ -28,7 +28,9 @@ static bool resolve_model(struct spec *spec, const struct dataset *shape, struct
                           struct error *err)
 {
     if (!spec->model) {
-        bool gpu = spec->devices.id[0].kind == DEVICE_CUDA;
+        bool gpu = false;
+        for (int i = 0; i < spec->devices.count; i++)
+            gpu = gpu || spec->devices.id[i].kind == DEVICE_CUDA;
         spec->model = strdup(gpu ? "resnet18" : "smallnet");
         if (!spec->model)
             return error_memory(err, "model name");
@@ -49,6 +51,15 @@ static bool check_numbers(const struct spec *spec, struct error *err)
     if (spec->train_rows < 0 || spec->test_rows < 0 || spec->max_steps < 0)
         return error_set(err, ERROR_USAGE,
                          "train-rows, test-rows and max-steps count from 0, which means all");
+    return true;
+}
+
+/* Vectors have no left and right. */
+static bool check_augment(const struct spec *spec, const struct dataset *shape, struct error *err)
+{
+    if (spec->augment != AUGMENT_NONE && shape->height == 1 && shape->width == 1)
+        return error_set(err, ERROR_USAGE, "augment %s: the rows of %s are no pictures: use none",
+                         augment_name(spec->augment), spec->data);
     return true;
 }
 
@@ -106,16 +117,42 @@ static bool check_place(const char *option, const char *path, bool whole, struct
     return reason == 0;
 }
 
+/* Will there be this folder, made if need be? */
+static bool check_folder(const char *option, const char *path, struct error *err)
+{
+    struct stat info;
+    char *copy = path ? strdup(path) : NULL;
+    if (!path)
+        return true;
+    if (!copy)
+        return error_memory(err, path);
+    const char *place = copy;
+    while (stat(place, &info) != 0 && errno == ENOENT && strcmp(place, "/") != 0)
+        place = dirname(copy);
+    bool ok = access(place, W_OK | X_OK) == 0;
+    if (ok && stat(place, &info) == 0 && !S_ISDIR(info.st_mode)) {
+        errno = ENOTDIR;
+        ok = false;
+    }
+    if (!ok) {
+        error_errno(err, "%s %s: cannot write there", option, path);
+        err->kind = ERROR_USAGE;
+    }
+    free(copy);
+    return ok;
+}
+
 bool run_resolve(struct spec *spec, struct error *err)
 {
     struct dataset shape = {0};
     struct net *net = NULL;
-    bool ok = spec_validate(spec, err) && check_numbers(spec, err) &&
-              run_resolve_devices(spec, err) && resolve_data(spec, &shape, err) &&
-              check_split(spec, spec->train_rows ? spec->train_rows : shape.rows, err) &&
-              resolve_model(spec, &shape, &net, err) && check_init(spec, net, err) &&
-              check_place("save", spec->save, true, err) &&
-              check_place("log", spec->log, false, err);
+    bool ok =
+        spec_validate(spec, err) && check_numbers(spec, err) && run_resolve_devices(spec, err) &&
+        resolve_data(spec, &shape, err) && check_augment(spec, &shape, err) &&
+        check_split(spec, spec->train_rows ? spec->train_rows : shape.rows, err) &&
+        resolve_model(spec, &shape, &net, err) && check_init(spec, net, err) &&
+        check_place("save", spec->save, true, err) && check_place("log", spec->log, false, err) &&
+        check_folder("tensorboard", spec->tensorboard, err);
     net_free(net);
     return ok;
 }

@@ -17,10 +17,6 @@ static bool resolve_list(struct spec *spec, struct error *err)
         char name[16];
         if (!backend_find(ids[i].kind, &why))
             return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(ids[i], name), why);
-        if (ids[i].kind != ids[0].kind)
-            return error_set(err, ERROR_USAGE,
-                             "devices of different kinds cannot train one run together yet: choose "
-                             "CPU devices or GPUs");
     }
     spec->devices.choice = DEVICES_LISTED;
     spec->devices.count = count;
@@ -53,19 +49,33 @@ static bool usable_cores(int *cores, struct error *err)
     return true;
 }
 
-/* CPU devices share the cores that this process may use. */
-static bool resolve_cpus(struct spec *spec, struct error *err)
+static int count_kind(const struct spec *spec, enum device_kind kind)
 {
-    int cpu_devices = 0;
+    int count = 0;
     for (int i = 0; i < spec->devices.count; i++)
-        cpu_devices += spec->devices.id[i].kind == DEVICE_CPU;
-    if (cpu_devices == 0)
+        count += spec->devices.id[i].kind == kind;
+    return count;
+}
+
+/* The type is a matter of GPUs, which know their own default; CPU devices always compute in f32,
+ * also beside them. */
+static bool resolve_type(struct spec *spec, struct error *err)
+{
+    if (count_kind(spec, DEVICE_CUDA) > 0)
         return true;
     if (spec->dtype != TYPE_DEFAULT && spec->dtype != TYPE_F32)
         return error_set(err, ERROR_USAGE, "dtype %s: CPU devices compute in f32 only",
                          number_type_name(spec->dtype));
     spec->dtype = TYPE_F32;
-    int cores;
+    return true;
+}
+
+/* CPU devices share the cores that this process may use. */
+static bool resolve_cpus(struct spec *spec, struct error *err)
+{
+    int cpu_devices = count_kind(spec, DEVICE_CPU), cores;
+    if (cpu_devices == 0)
+        return true;
     if (spec->cpu_threads > 0 || spec->thread_count > 0)
         return true;
     if (!usable_cores(&cores, err))
@@ -76,5 +86,5 @@ static bool resolve_cpus(struct spec *spec, struct error *err)
 
 bool run_resolve_devices(struct spec *spec, struct error *err)
 {
-    return resolve_list(spec, err) && resolve_cpus(spec, err);
+    return resolve_list(spec, err) && resolve_type(spec, err) && resolve_cpus(spec, err);
 }

@@ -75,7 +75,7 @@ struct run_progress {
 };
 
 struct run_sink {
-    /* An event object of the command line's contract ("run", "step", "epoch",
+    /* An event object of the command line's contract ("run", "warning", "step", "epoch",
      * "retune", "shares", "end"), borrowed. */
     void (*event)(void *context, json_t *event);
     void (*progress)(void *context, const struct run_progress *progress);
@@ -92,11 +92,17 @@ bool run_resolve(struct spec *spec, struct error *err);
 /* The part of it that concerns the devices: their list, their threads, the number type. */
 bool run_resolve_devices(struct spec *spec, struct error *err);
 
+/* Where a run keeps its checkpoints, and whether it goes on from the newest one there. */
+struct run_keep {
+    const char *checkpoints; /* a folder for this run alone; NULL: none are written */
+    bool resumes;
+};
+
 /*
  * Train. `run_number` goes into the events. Always ends with an "end" event: status "done",
  * "stopped" or "failed". Returns false with *err for "failed" (ERROR_CANCELLED for "stopped").
  */
-bool run_train(const struct spec *spec, long run_number, struct run_control *control,
-               const struct run_sink *sink, struct error *err);
+bool run_train(const struct spec *spec, long run_number, const struct run_keep *keep,
+               struct run_control *control, const struct run_sink *sink, struct error *err);
 
 #endif

@@ -5,19 +5,22 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "engine/board/board.h"
 #include "engine/train/event_log.h"
 #include "engine/train/figures.h"
 #include "engine/train/rebalance.h"
 #include "engine/train/rendezvous.h"
 #include "engine/train/run.h"
+#include "engine/train/saver.h"
 #include "engine/train/shares.h"
 #include "engine/train/sync.h"
 #include "engine/train/worker.h"
 
 /*
  * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, member.c and
- * plans.c (what a device's thread does), command.c (having it done), epoch.c, evaluate.c, retune.c
- * (changes from outside), reshare.c (`split auto`), report.c, progress.c and run.c.
+ * plans.c (what a device's thread does), connect.c (how they keep together), command.c (having it
+ * done), epoch.c, evaluate.c, retune.c (changes from outside), reshare.c (`split auto`), report.c,
+ * progress.c and run.c.
  *
  * The calling thread prepares and directs; the workers compute. They take turns: between
  * workers_post and the end of the task the calling thread leaves alone everything here except
@@ -51,6 +54,7 @@ enum activity {
 struct pass {
     struct plan *plan;
     int rows;
+    bool warm; /* it has been run: the device's libraries have loaded all that it needs */
 };
 
 /* Most batches of an epoch are full; the last may be shorter. The same goes for evaluation. */
@@ -70,6 +74,9 @@ struct kept_plan {
     long used; /* when last, in uses of plans */
 };
 
+/* As many does the preflight check find at most worth keeping. */
+enum { RUN_WARNINGS = 32 };
+
 /* One device of a run. */
 struct member {
     struct run *run;
@@ -78,11 +85,14 @@ struct member {
     const struct backend *backend;
     struct device_options options;
     struct device *device;
+    struct device_facts facts; /* before the run took anything */
     struct pass train[PASS_SIZES], eval[PASS_SIZES];
     bool trains_short; /* short batches occur */
     long eval_begin, eval_rows;
     struct kept_plan kept[PLANS_KEPT];
     long plans_used;
+    size_t piece_ends[SYNC_MAX_PIECES]; /* of the gradients, where devices reduce by themselves */
+    int piece_count;
     double plan_s;                 /* to make the newest plan */
     uint64_t plan_bytes;           /* the largest plan so far */
     _Atomic uint64_t memory_bytes; /* all in all */
@@ -100,13 +110,27 @@ struct step {
     struct sgd_step sgd;
 };
 
+/* Checkpoints of a run. */
+struct saving {
+    struct saver *saver;       /* NULL: none are written */
+    struct checkpoint *buffer; /* that is being filled */
+    struct checkpoint resumed; /* what the run goes on from */
+    double last;               /* when the last one was begun */
+    double best_acc;           /* of all evaluations, NAN: none */
+    long best_steps;           /* of its checkpoint, -1: none */
+};
+
 struct run {
     struct spec spec;
     long number;
+    struct run_keep keep;
+    struct saving saving;
+    int64_t tracked_before; /* batches that BatchNorms had counted before the run's first step */
     struct run_limits limits;
     struct run_control *control;
     const struct run_sink *sink;
     struct event_log log;
+    struct board *board; /* NULL: no TensorBoard */
 
     struct data data;
     struct net *net;
@@ -121,17 +145,22 @@ struct run {
     const char *names[SPEC_MAX_DEVICES];
     struct replica *replicas[SPEC_MAX_DEVICES];
     int statistics_from; /* the member whose running statistics count: the first that has rows */
+    struct sync_end ends[SPEC_MAX_DEVICES];
     struct sync_group group;
-    const struct sync_algorithm *algorithm;
+    struct error refusals[SPEC_MAX_DEVICES]; /* why a member could not join the others */
     struct rendezvous *meeting;
     struct workers *workers;
     struct step step;
     atomic_uint signs; /* of progress, counted by the workers */
     atomic_bool cut;   /* leave the evaluation at the next chance */
 
+    int warning_count; /* for the run's owner, not yet reported */
+    char *warnings[RUN_WARNINGS];
+
     enum run_phase phase;
     bool prepared, paused, stopped;
     bool stops_after_epoch; /* as asked, and may be taken back */
+    int exploded;           /* steps in a row with a loss that is far too large */
     double lr;
     double epoch_spent_s; /* of the running epoch, without pauses; 0 between epochs */
     double last_progress;
@@ -143,7 +172,8 @@ struct run {
 
 /* run_train with other limits, for tests of what happens when they are met. */
 bool run_train_within(const struct run_limits *limits, const struct spec *spec, long run_number,
-                      struct run_control *control, const struct run_sink *sink, struct error *err);
+                      const struct run_keep *keep, struct run_control *control,
+                      const struct run_sink *sink, struct error *err);
 
 /* prepare.c: all that must be there before the first step; called once. */
 bool run_prepare(struct run *run, struct error *err);
@@ -158,7 +188,16 @@ bool member_reshare(void *context, int index, struct error *err); /* plans for o
 bool member_step(void *context, int index, struct error *err);
 bool member_evaluate(void *context, int index, struct error *err);
 bool member_export(void *context, int index, struct error *err); /* member 0 into run->weights */
+bool member_export_momentum(void *context, int index, struct error *err); /* into saving.buffer */
+bool member_join(void *context, int index, struct error *err);  /* what sync_choose has chosen */
+bool member_leave(void *context, int index, struct error *err); /* that, if some could not */
 void member_close(void *context, int index);
+
+/* struct gradient_buckets: a piece of the gradients is complete. */
+bool member_piece_ready(void *context, int piece, struct error *err);
+
+/* connect.c: decide how the devices, all prepared, keep their replicas equal, and begin. */
+bool run_connect(struct run *run, struct error *err);
 
 /* struct device_exchange: BatchNorm sums over all devices, in the middle of a pass. */
 bool member_exchange_sum(void *context, double *values, size_t count, struct error *err);
@@ -204,11 +243,43 @@ bool run_reshare(struct run *run, struct error *err);
  */
 bool run_epoch(struct run *run, long epoch, struct error *err);
 
+/*
+ * saving.c: checkpoints. Begin, when the network is known; write one, at the end of an epoch or
+ * between steps if one is due, or (run_checkpoint) now: without `wait` it is left out while the one
+ * before is still being written.
+ */
+bool run_begin_saving(struct run *run, struct error *err);
+bool run_checkpoint(struct run *run, bool wait, struct error *err);
+bool run_checkpoint_epoch(struct run *run, struct error *err);
+bool run_checkpoint_step(struct run *run, struct error *err);
+void run_end_saving(struct run *run);
+/* Going on: the weights, before the devices are prepared; what was done, before the first epoch;
+ * and in an epoch that had begun: returns the seconds it had taken. All do nothing in a fresh run.
+ */
+bool run_read_checkpoint(struct run *run, struct error *err);
+bool run_resume_figures(struct run *run, struct error *err);
+double run_resume_epoch(struct run *run);
+
 /* evaluate.c: figures.test_loss and test_acc; *done is false when a stop cut it short. */
 bool run_evaluate(struct run *run, bool *done, struct error *err);
 
+/*
+ * inspect.c: the preflight check, of devices that are prepared. What it finds is reported behind
+ * the "run" event, if it does not stop the run.
+ */
+bool run_inspect(struct run *run, struct error *err);
+/* models[0..members-1]: what the machine calls the devices, "" where that is not known; the texts
+ * lie in `infos`. */
+void run_models(const struct run *run, struct device_info infos[2 * SPEC_MAX_DEVICES],
+                const char **models);
+
+/* Rows of one device in the training pass of this size, and those of the devices before it. */
+void run_shard(const struct run *run, int index, enum pass_size size, long *before, long *rows);
+
 /* report.c: the events of the command line's contract, to the sink and the log. */
 bool report_run(struct run *run, struct error *err);
+/* Something about the run that its owner should know, which does not stop it. */
+bool report_warning(struct run *run, const char *text, struct error *err);
 bool report_step(struct run *run, double loss, double seconds, struct error *err);
 bool report_epoch(struct run *run, struct error *err);
 /* A change that takes effect now; `from` and `to` (stolen) are NULL where it has none. */

@@ -2,38 +2,8 @@
 #include "engine/train/sync.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
-
-const struct sync_algorithm *sync_algorithm_find(enum sync_method method)
-{
-    switch (method) {
-    case SYNC_ALLREDUCE:
-        return &sync_allreduce;
-    case SYNC_REDUCE_BROADCAST:
-        return &sync_reduce_broadcast;
-    case SYNC_CENTRAL:
-        break;
-    }
-    return &sync_central;
-}
-
-bool sync_check(const struct sync_group *group, const char *const *names, struct error *err)
-{
-    const struct replica *first = group->replicas[0];
-    for (int i = 0; group->size > 1 && i < group->size; i++) {
-        const struct replica *replica = group->replicas[i];
-        if (!replica->host_accessible)
-            return error_set(err, ERROR_FAILED,
-                             "%s: its memory cannot be reduced by the host: train on it alone",
-                             names[i]);
-        if (replica->count != first->count || replica->state_count != first->state_count)
-            return error_set(err, ERROR_FAILED,
-                             "%s and %s lay out their parameters differently: choose devices of "
-                             "one kind",
-                             names[0], names[i]);
-    }
-    return true;
-}
 
 /* A block of sums that stays in the first-level cache while the members' gradients pass by. */
 enum { BLOCK = 2048 };
@@ -43,36 +13,57 @@ void sync_sum_gradients(const struct sync_group *group, int member, size_t begin
     float sum[BLOCK];
     for (size_t at = begin; at < end; at += BLOCK) {
         size_t count = end - at < BLOCK ? end - at : BLOCK;
-        memcpy(sum, group->replicas[0]->grads + at, count * sizeof *sum);
+        memcpy(sum, group->ends[0].grads + at, count * sizeof *sum);
         for (int i = 1; i < group->size; i++) {
-            const float *grads = group->replicas[i]->grads + at;
+            const float *grads = group->ends[i].grads + at;
 #pragma omp simd
             for (size_t j = 0; j < count; j++)
                 sum[j] += grads[j];
         }
-        memcpy(group->replicas[member]->grads + at, sum, count * sizeof *sum);
+        memcpy(group->ends[member].grads + at, sum, count * sizeof *sum);
     }
 }
 
-void sync_fetch_statistics(const struct sync_group *group, int member, int source)
+/*
+ * Half of what is left each time: what is computed last is small, so little is left to wait for,
+ * and pieces never get so small that their number costs more than they hide. The first one is
+ * small, so that reducing begins early. 25 MB is where a reduction reaches its full speed
+ * (PyTorch's figure).
+ */
+int sync_pieces(size_t count, size_t *ends)
 {
-    struct replica *to = group->replicas[member];
-    const struct replica *from = group->replicas[source];
-    if (to != from && from->state_count)
-        memcpy(to->state, from->state, from->state_count * sizeof *from->state);
+    const size_t most = 25 * (1 << 20) / sizeof(float), least = (1 << 20) / sizeof(float);
+    size_t end = 0;
+    int pieces = 0;
+    while (end < count) {
+        size_t left = count - end, size = left / 2;
+        if (pieces == 0 && count >= 4 * least)
+            size = least;
+        size = size > most ? most : size;
+        size = (size + 15) / 16 * 16;
+        if (size < least || left - size < least || pieces == SYNC_MAX_PIECES - 1)
+            size = left <= most || pieces == SYNC_MAX_PIECES - 1 ? left : most;
+        end += size;
+        ends[pieces++] = end;
+    }
+    return pieces;
 }
 
-void sync_fetch_params(const struct sync_group *group, int member, int source)
+bool sync_before(struct sync_group *group, int member, struct sync_times *times, struct error *err)
 {
-    struct replica *to = group->replicas[member];
-    const struct replica *from = group->replicas[source];
-    if (to != from)
-        memcpy(to->params, from->params, from->count * sizeof *from->params);
+    group->ends[member].pieces = 0;
+    return group->size == 1 || !group->algorithm->before ||
+           group->algorithm->before(group, member, times, err);
+}
+
+bool sync_after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
+{
+    return group->size == 1 || group->algorithm->after(group, member, times, err);
 }
 
 double sync_step_bytes(const struct sync_group *group)
 {
-    return group->size > 1 ? (double)(group->replicas[0]->count * sizeof(float)) : 0;
+    return group->size > 1 ? (double)(group->ends[0].replica->count * sizeof(float)) : 0;
 }
 
 double sync_algorithm_bandwidth(double reduced_bytes, double seconds)

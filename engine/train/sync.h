@@ -7,19 +7,55 @@
 
 #include "base/error.h"
 #include "engine/device/device.h"
+#include "engine/device/links.h"
 #include "engine/train/rendezvous.h"
 
 /*
- * How the replicas of a run are kept equal. Every device sums gradients in the order of the devices
- * (((g0 + g1) + g2) + ...), so all methods give the same bits; they differ in who does the work and
- * when. With one device nothing is copied.
+ * How the replicas of a run are kept equal. Two questions, apart: the method (struct
+ * sync_algorithm: who sums, who updates) and, below it, the transport: how the numbers get from
+ * device to device.
+ *
+ * Whatever the host or the devices' own kernels sum is summed in the order of the devices (((g0 +
+ * g1) + g2) + ...), so all methods and those transports give the same bits. A library of the
+ * devices may have an order of its own. With one device nothing is copied.
  */
+enum sync_transport {
+    SYNC_SHARED,    /* arenas of one layout in host memory, read and written where they are */
+    SYNC_LINKED,    /* a way of the devices' own (engine/device/links.h) */
+    SYNC_STAGED,    /* arenas of one layout, through host memory */
+    SYNC_CANONICAL, /* of different layouts, through host memory in the network's own order */
+};
 
-/* The replicas of a run, whose arenas all members can read and write. */
+/* One device of the group; what `sync_choose` reads is filled in by the owner. */
+struct sync_end {
+    const struct backend *backend;
+    struct device *device;
+    struct replica *replica;
+    float *grads;  /* what the host sums: the replica's own, or the stage */
+    bool overlaps; /* pieces that are ready may be reduced at once; set before each pass */
+    int pieces;    /* of this step's, so many are being reduced */
+    bool has_stage;
+};
+
 struct sync_group {
     int size;
-    struct replica **replicas; /* size */
+    struct sync_end *ends;    /* size; borrowed */
+    const char *const *names; /* likewise */
     struct rendezvous *meeting;
+    enum sync_method method;
+    const size_t *piece_ends; /* of the gradients, for transports that reduce by pieces */
+    int piece_count;
+    double limit_s; /* for a wait inside a transport */
+
+    /* Chosen. */
+    enum sync_transport transport;
+    const struct sync_algorithm *algorithm;
+    size_t count;  /* numbers that the host sums */
+    float *params; /* stage of member 0's parameters, and of running statistics */
+    float *state;
+    const struct links *way; /* SYNC_LINKED */
+    struct link *link;
+    char description[320]; /* for the run's record */
 };
 
 /* Where one device's time went. */
@@ -32,27 +68,53 @@ struct sync_times {
  * Each function is called by every member, on its own thread, in every step. *times is added to.
  */
 struct sync_algorithm {
-    const char *description; /* for the run's record */
+    const char *description;
     /* Before the forward pass; NULL: nothing to do. */
     bool (*before)(const struct sync_group *group, int member, struct sync_times *times,
                    struct error *err);
     /* After the backward pass: afterwards the gradients of each updating member are the sums. */
-    bool (*after)(const struct sync_group *group, int member, struct sync_times *times,
+    bool (*after)(struct sync_group *group, int member, struct sync_times *times,
                   struct error *err);
     bool one_updates; /* member 0 alone has the newest parameters; otherwise everyone updates */
 };
 
-const struct sync_algorithm *sync_algorithm_find(enum sync_method method);
-
-/* Can these replicas be kept equal through host memory? ERROR_FAILED says why not. */
-bool sync_check(const struct sync_group *group, const char *const *names, struct error *err);
+/* The sizes of the pieces in which gradients of `count` floats are best reduced: fills ends,
+ * returns how many there are. Pure. */
+enum { SYNC_MAX_PIECES = 32 };
+int sync_pieces(size_t count, size_t *ends);
 
 /*
- * Give `member` the running statistics, or the parameters, of member `source`. Nobody may be
- * writing either's meanwhile.
+ * Choose how the members' replicas, all made, are kept equal; on the owner's thread. `skip` ways of
+ * the devices' own are not considered again; on return *skip counts those that were tried. *why is
+ * why the last of them does not serve, if one was tried.
  */
-void sync_fetch_statistics(const struct sync_group *group, int member, int source);
-void sync_fetch_params(const struct sync_group *group, int member, int source);
+bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err);
+/* Release what sync_choose made, when every member has left. May be called again. */
+void sync_close(struct sync_group *group);
+
+/*
+ * The rest on each member's own thread. Join after sync_choose. Leave at the end, when nobody reads
+ * another's memory any more; may be called again, and without join. Break off when the run has
+ * failed: so that devices do not wait for each other; then only leave may follow.
+ */
+bool sync_join(struct sync_group *group, int member, struct error *err);
+void sync_break_off(struct sync_group *group, int member);
+void sync_leave(struct sync_group *group, int member);
+
+/* The method's two parts of a step, and between them: that piece `piece` is complete. */
+bool sync_before(struct sync_group *group, int member, struct sync_times *times, struct error *err);
+bool sync_piece_ready(struct sync_group *group, int member, int piece, struct error *err);
+bool sync_after(struct sync_group *group, int member, struct sync_times *times, struct error *err);
+
+/*
+ * Between steps: every member gets the running statistics of member `source` and, where member 0
+ * alone has the newest, the parameters. All members call it; nobody may be writing either
+ * meanwhile.
+ */
+bool sync_even_out(const struct sync_group *group, int member, int source, struct error *err);
+
+/* Likewise member 0's parameters alone; for methods. */
+bool sync_fetch_params(const struct sync_group *group, int member, struct error *err);
 
 /* Bytes of gradients that every step reduces; 0 with one device. */
 double sync_step_bytes(const struct sync_group *group);
@@ -64,10 +126,16 @@ double sync_step_bytes(const struct sync_group *group);
 double sync_algorithm_bandwidth(double reduced_bytes, double seconds);
 double sync_bus_bandwidth(double reduced_bytes, double seconds, int devices);
 
-/* The methods, one file each. */
+/* The methods as the host does them, one file each, and as the devices do them (sync_links.c). */
 extern const struct sync_algorithm sync_allreduce, sync_reduce_broadcast, sync_central;
+extern const struct sync_algorithm sync_linked, sync_linked_central;
 
 /* For the methods: grads[begin..end) of `member` becomes the sum over all members. */
 void sync_sum_gradients(const struct sync_group *group, int member, size_t begin, size_t end);
+
+/* sync_stage.c, for the methods: between a member's replica and what the host sums. Nothing to do
+ * where that is the replica itself. */
+bool sync_stage_grads(const struct sync_group *group, int member, struct error *err);
+bool sync_unstage_grads(const struct sync_group *group, int member, struct error *err);
 
 #endif

@@ -13,26 +13,31 @@ static bool before(const struct sync_group *group, int member, struct sync_times
                    struct error *err)
 {
     double begin = clock_seconds();
-    (void)err;
-    sync_fetch_params(group, member, 0);
+    bool ok = sync_fetch_params(group, member, err);
     times->moving_s += clock_seconds() - begin;
-    return true;
+    return ok;
 }
 
-static bool after(const struct sync_group *group, int member, struct sync_times *times,
-                  struct error *err)
+static bool after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
 {
+    double begin = clock_seconds();
+    if (!sync_stage_grads(group, member, err))
+        return false;
+    times->moving_s += clock_seconds() - begin;
     if (!rendezvous_wait(group->meeting, member, &times->wait_s, err))
         return false;
-    double begin = clock_seconds();
-    if (member == 0)
-        sync_sum_gradients(group, 0, 0, group->replicas[0]->count);
+    begin = clock_seconds();
+    bool ok = true;
+    if (member == 0) {
+        sync_sum_gradients(group, 0, 0, group->count);
+        ok = sync_unstage_grads(group, 0, err);
+    }
     times->moving_s += clock_seconds() - begin;
-    return true;
+    return ok;
 }
 
 const struct sync_algorithm sync_central = {
-    .description = "shared memory: parameters sent out from device 0, gradients summed there",
+    .description = "parameters sent out from device 0, gradients summed there",
     .before = before,
     .after = after,
     .one_updates = true,

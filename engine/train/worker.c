@@ -13,6 +13,9 @@
  * count. */
 static const size_t STACK_BYTES = 16u << 20;
 
+/* Threads that had no task have nothing to close. */
+static const double UNUSED_CLOSE_S = 3600;
+
 struct member {
     struct workers *workers;
     pthread_t thread;
@@ -73,6 +76,7 @@ static void *worker_main(void *argument)
 
     pthread_mutex_lock(&workers->lock);
     bool last = --workers->open == 0 && workers->abandoned;
+    pthread_cond_broadcast(&workers->finished);
     pthread_mutex_unlock(&workers->lock);
     if (last) {
         workers->tasks.abandoned(workers->tasks.context);
@@ -162,7 +166,7 @@ bool workers_start(int count, const char *const *names, const struct worker_task
     errno = status;
     error_errno(err, "%s: cannot start its thread (limits: ulimit -u, cgroup pids.max)",
                 names[workers->count]);
-    workers_dismiss(workers);
+    workers_dismiss(workers, UNUSED_CLOSE_S);
     return false;
 }
 
@@ -207,16 +211,26 @@ bool workers_result(struct workers *workers, int member, struct error *err)
     return ok;
 }
 
-bool workers_dismiss(struct workers *workers)
+/* With the lock held: wait until all threads have closed; false: some have not in this time. */
+static bool wait_closed(struct workers *workers, double seconds)
+{
+    struct timespec deadline = deadline_after(seconds);
+    while (workers->open > 0)
+        if (pthread_cond_timedwait(&workers->finished, &workers->lock, &deadline) == ETIMEDOUT)
+            break;
+    return workers->open == 0;
+}
+
+bool workers_dismiss(struct workers *workers, double close_s)
 {
     pthread_mutex_lock(&workers->lock);
-    bool abandon = workers->busy > 0;
     workers->dismissed = true;
+    pthread_cond_broadcast(&workers->posted);
+    bool abandon = workers->busy > 0 || !wait_closed(workers, close_s);
     workers->abandoned = abandon;
     /* Joined or detached before any of them can end and free the list. */
     for (int i = 0; abandon && i < workers->count; i++)
         pthread_detach(workers->member[i].thread);
-    pthread_cond_broadcast(&workers->posted);
     pthread_mutex_unlock(&workers->lock);
     if (abandon)
         return false;

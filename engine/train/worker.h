@@ -41,11 +41,12 @@ bool workers_finished(struct workers *workers, int member);
 bool workers_result(struct workers *workers, int member, struct error *err);
 
 /*
- * End the threads: each calls tasks.close on its way out. True: all have ended, and `workers` is
- * gone. A thread that hangs inside a task cannot be ended: then this returns false at once, and all
- * that the threads hold, the context included, must stay as it is until the hanging one comes back,
- * if ever; the last thread then calls tasks.abandoned.
+ * End the threads: each calls tasks.close on its way out, for which there are `close_s` seconds.
+ * True: all have ended, and `workers` is gone. A thread that hangs inside a task or in closing
+ * cannot be ended: then this returns false, and all that the threads hold, the context included,
+ * must stay as it is until the hanging one comes back, if ever; the last thread then calls
+ * tasks.abandoned.
  */
-bool workers_dismiss(struct workers *workers);
+bool workers_dismiss(struct workers *workers, double close_s);
 
 #endif

@@ -101,6 +101,21 @@ bool file_writer_open(struct file_writer *writer, const char *path, struct error
     return true;
 }
 
+int open_output(const char *path)
+{
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    struct stat link;
+    int fd = open(path, flags | O_NOFOLLOW, 0666);
+    if (fd >= 0 || errno != ELOOP)
+        return fd;
+    if (lstat(path, &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != 0 &&
+        link.st_uid != geteuid()) {
+        errno = ELOOP;
+        return -1;
+    }
+    return open(path, flags, 0666);
+}
+
 bool write_fully(int fd, const void *data, size_t length)
 {
     const char *next = data;

@@ -16,6 +16,14 @@ bool file_read(const char *path, size_t limit, char **data, size_t *length, stru
 /* All of it, in as many writes as it takes; false with errno. */
 bool write_fully(int fd, const void *data, size_t length);
 
+/*
+ * Open a file that the user named, to be written anew: made when missing, else emptied. A symbolic
+ * link is followed only if it is the user's own or root's: in a folder where others may make files,
+ * theirs could lead to any file of the user's. Does not wait for the reader of a named pipe. The
+ * descriptor, or -1 with errno (ELOOP: another's link).
+ */
+int open_output(const char *path);
+
 /* So that a file renamed into this directory is there after a crash. */
 bool sync_directory(const char *path, struct error *err);
 

@@ -47,6 +47,11 @@ char *paths_state_home(struct error *err)
     return xdg_directory("XDG_STATE_HOME", ".local/state", err);
 }
 
+char *paths_cache_home(struct error *err)
+{
+    return xdg_directory("XDG_CACHE_HOME", ".cache", err);
+}
+
 static bool private_directory(const char *path, struct error *err)
 {
     struct stat info;

@@ -13,6 +13,7 @@
 char *paths_data_home(struct error *err);   /* $XDG_DATA_HOME/dpartui, ~/.local/share/dpartui */
 char *paths_config_home(struct error *err); /* $XDG_CONFIG_HOME/dpartui, ~/.config/dpartui */
 char *paths_state_home(struct error *err);  /* $XDG_STATE_HOME/dpartui, ~/.local/state/dpartui */
+char *paths_cache_home(struct error *err);  /* $XDG_CACHE_HOME/dpartui, ~/.cache/dpartui */
 
 /*
  * The private directory of the engine's socket: $XDG_RUNTIME_DIR/dpartui, or where that is unset

@@ -30,7 +30,7 @@ from measure import CORES  # noqa: E402  (measure put the folder above on the pa
 import program  # noqa: E402
 
 RESNET = {256: (6, 2), 64: (12, 4)}  # batch: steps of a process, of which do not count
-PARTS = ("resnet18", "smallnet", "screen")
+PARTS = ("resnet18", "smallnet", "screen", "gpu")
 
 
 def say(text):
@@ -165,6 +165,14 @@ def screen(args, data):
     return "\n\n".join((beside, report.screens(costs), report.keys(keys), report.blocks(blocks)))
 
 
+def gpu(args):
+    """The figures of tests/gpu/bench, printed; none where there is no GPU."""
+    command = [os.path.join(program.HERE, "gpu", "bench"), "--program", program.path()]
+    done = subprocess.run(command + (["--quick"] if args.quick else []), check=False)
+    if done.returncode not in (0, program.SKIP):
+        raise RuntimeError("the figures of the GPU could not be had")
+
+
 def processor():
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -220,6 +228,9 @@ def main():
                 "smallnet": lambda: smallnet(args, runners, data_name),
                 "screen": lambda: screen(args, data)}
     for part in args.parts:
+        if part == "gpu":
+            gpu(args)
+            continue
         tables = measures[part]()
         rounds_done = args.screen_rounds if part == "screen" else args.rounds
         lines = [circumstances(rounds_done, data_name, load)]

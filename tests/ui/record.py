@@ -185,6 +185,25 @@ def machine(count, gpus, epochs=3):
     recorder.save(FOLDER, 'machine-%d' % count)
 
 
+def mixed():
+    """Two GPUs and a CPU device in one run; a third GPU cannot be used."""
+    recorder = Recorder(cpus=1, gpus=3)
+    engine = recorder.engine
+    engine.machine[2].update(available=False, load=None, memory_used=None,
+                             reason='the driver reports: GPU is lost (Xid 79)')
+    recorder.train(dict(SHORT, devices='cuda:0-1,cpu:0', batch=300, lr=0.2, dtype='bf16'), 0)
+    engine.warn('cpu:0 gets as many rows as cuda:0 (NVIDIA H200), which has to wait for it: --split '
+                'auto gives each what it can do')
+    engine.epoch()
+    explain(engine.runs[-1])
+    spend_time(engine)
+    engine.step(60)
+    recorder.connect()
+    recorder.show_all()
+    recorder.ask('log')
+    recorder.save(FOLDER, 'mixed')
+
+
 def training(**machine_):
     """A run that a viewer has been watching, on two devices; one before it, one behind it."""
     recorder = Recorder(**machine_)
@@ -204,8 +223,8 @@ def states():
     """What can become of a run and its engine while somebody watches."""
     recorder = training()
     recorder.lines.append(json.dumps({
-        'connection': 'lost', 'advice': 'the engine is gone. If it ended, so did its runs. Press e '
-                                        'to start another'}))
+        'connection': 'lost', 'advice': 'the engine is gone. If it ended, its runs are '
+                                        'interrupted and can go on. Press e to start another'}))
     recorder.save(FOLDER, 'engine-lost')
 
     recorder = training()
@@ -226,6 +245,19 @@ def states():
                                'device')
     recorder.ask('submit', **dict(SHORT, devices='cpu:0'))
     recorder.save(FOLDER, 'disk-full')
+
+    recorder = Recorder()
+    recorder.history(dict(SHORT, devices='cpu:0', model='smallnet', data='fashion-mnist'))
+    recorder.train(dict(SHORT, devices='cpu:0-1', batch=512, lr=0.2, epochs=8), 2)
+    recorder.engine.submit(dict(SHORT, devices='cpu:0', model='smallnet', data='fashion-mnist'))
+    for run in recorder.engine.runs:
+        explain(run)
+    recorder.engine.do_tag({'run': 1, 'add': ['thesis', 'baseline']})
+    recorder.engine.interrupt()
+    recorder.connect()
+    recorder.show_all()
+    recorder.ask('log')
+    recorder.save(FOLDER, 'interrupted')
 
     recorder = training()
     recorder.engine.do_pause({'run': 2})
@@ -256,6 +288,7 @@ def main():
     for count, gpus in ((0, 0), (1, 0), (2, 0), (8, 8), (16, 8)):
         machine(count, gpus)
     states()
+    mixed()
 
     recorder = Recorder()
     recorder.connect()

@@ -21,6 +21,8 @@ enum {
     POWER,
     CLOCK,
     THROTTLE,
+    TENSOR,
+    BANDWIDTH,
     PCIE,
     HARDWARE,
     COLUMNS
@@ -42,8 +44,10 @@ static const struct list_column all_columns[COLUMNS] = {
     [POWER] = {"power", 9, 0, true, 10},
     [CLOCK] = {"clock MHz", 9, 0, true, 11},
     [THROTTLE] = {"throttle", 9, 16, false, 12},
-    [PCIE] = {"PCIe in/out B/s", 15, 0, true, 13},
-    [HARDWARE] = {"hardware", 10, 40, false, 14},
+    [TENSOR] = {"tensor", 6, 0, true, 13},
+    [BANDWIDTH] = {"mem bw", 6, 0, true, 14},
+    [PCIE] = {"PCIe in/out B/s", 15, 0, true, 15},
+    [HARDWARE] = {"hardware", 10, 40, false, 16},
 };
 
 /* Figures that no device has get no column. */
@@ -63,6 +67,8 @@ static void find_known(const struct form_device *devices, int count, bool *known
         known[POWER] |= isfinite(device->power_w);
         known[CLOCK] |= isfinite(device->clock_mhz);
         known[THROTTLE] |= device->throttle_known;
+        known[TENSOR] |= isfinite(device->tensor_load);
+        known[BANDWIDTH] |= isfinite(device->memory_load);
         known[PCIE] |= isfinite(device->pcie_rx) || isfinite(device->pcie_tx);
     }
     known[TIMES] = known[COMPUTE];
@@ -103,6 +109,8 @@ static void draw_figures(const struct ui *ui, struct surface *surface, struct re
         [POWER] = power_text(device, power, sizeof power),
         [CLOCK] = clock_text(device, clock, sizeof clock),
         [THROTTLE] = throttle_text(device),
+        [TENSOR] = figure_percent(&f[TENSOR], device->tensor_load),
+        [BANDWIDTH] = figure_percent(&f[BANDWIDTH], device->memory_load),
         [PCIE] = pcie,
         [HARDWARE] = device->name,
     };
@@ -246,8 +254,11 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
         if (i == ui->device_line && panel_focused(ui, PANEL_DEVICES))
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
-    if (sum.working > 1 && count + 1 < area.h)
-        draw_totals(surface, area, area.y + 1 + count, places, &sum);
+    int y = area.y + 1 + count, end = area.y + area.h;
+    if (sum.working > 1 && y < end)
+        draw_totals(surface, area, y++, places, &sum);
+    if (ui->state.no_gpus[0] != '\0' && y < end)
+        surface_format(surface, y, area.x, area.w, STYLE_LABEL, "No GPUs: %s", ui->state.no_gpus);
 }
 
 /* Side by side. Their sum has a line when the layout has made room for it. */

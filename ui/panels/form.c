@@ -30,7 +30,7 @@ static void draw_heading(const struct ui *ui, struct surface *surface, struct re
                          panel_focused(ui, PANEL_FORM) ? STYLE_FOCUS : STYLE_STRONG, "Next run") +
             2;
 
-    if (form_problem(&ui->form, &ui->state, problem, sizeof problem)) {
+    if (form_problem(&ui->form, &ui->state, &ui->check, problem, sizeof problem)) {
         surface_format(surface, area.y, x, area.x + area.w - x, STYLE_WARNING, "! %s", problem);
     } else if (visible < FORM_FIELDS) {
         snprintf(lines, sizeof lines, "%d-%d of %d", first + 1, first + visible, FORM_FIELDS);
@@ -43,6 +43,9 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
 {
     char *text = form_text(&ui->form, field);
     char *devices = NULL;
+    const char *stands_for = field == FORM_MODEL  ? ui->check.model
+                             : field == FORM_DATA ? ui->check.data
+                                                  : "";
     int x = area.x + LABEL_WIDTH, w = area.w - LABEL_WIDTH;
 
     if (field == FORM_DEVICES && ui->form.spec.devices.choice != DEVICES_LISTED)
@@ -50,6 +53,8 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
     if (devices != NULL)
         surface_format(surface, y, x, w, STYLE_NORMAL, "%s (%s)", devices,
                        text != NULL ? text : "");
+    else if ((text == NULL || text[0] == '\0') && stands_for[0] != '\0')
+        surface_format(surface, y, x, w, STYLE_NORMAL, "%s (default)", stands_for);
     else if (text == NULL || text[0] == '\0')
         surface_text(surface, y, x, w, STYLE_LABEL, "default");
     else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "ui/format.h"
@@ -74,15 +75,36 @@ void date_text(double seconds, bool whole, char *buffer, size_t size)
         snprintf(buffer, size, "-");
 }
 
-/* A sign beside the number says that the run is marked. */
+/* Signs beside the number say that the run is marked, and that there were warnings. */
 static enum style number_cell(const struct ui *ui, const struct state_run *run, char *buffer,
                               size_t size)
 {
-    snprintf(buffer, size, "%s%ld", ui_is_marked(ui, run->run) ? "*" : "", run->run);
+    snprintf(buffer, size, "%s%s%ld", run->warnings > 0 ? "!" : "",
+             ui_is_marked(ui, run->run) ? "*" : "", run->run);
     if (run->run == ui->state.live.run)
         return STYLE_SERIES;
     return run->run == ui->selected_run || ui_is_marked(ui, run->run) ? STYLE_SERIES_MARKED
                                                                       : STYLE_NORMAL;
+}
+
+enum { RUN_WORDS = 800 }; /* bytes of all tags and the note, each '#' counted */
+
+int run_words(const struct state_run *run, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    for (const char *tag = run->tags; *tag != '\0'; tag += strspn(tag, " ")) {
+        int length = (int)strcspn(tag, " ");
+
+        if (used < size)
+            used += (size_t)snprintf(buffer + used, size - used, "%s#%.*s", used > 0 ? " " : "",
+                                     length, tag);
+        tag += length;
+    }
+    if (used < size)
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s",
+                                 used > 0 && run->note[0] != '\0' ? " " : "", run->note);
+    return (int)used;
 }
 
 static const char *figure_of(const struct ui *ui, const struct state_run *run,
@@ -139,7 +161,7 @@ static enum style run_cell(const struct ui *ui, const struct state_run *run, enu
         snprintf(buffer, size, "%s", run->sync);
         break;
     case RUN_COLUMN_NOTE:
-        snprintf(buffer, size, "%s", run->note);
+        run_words(run, buffer, size);
         break;
     default:
         snprintf(buffer, size, "%s", figure_of(ui, run, column, &f));
@@ -152,14 +174,18 @@ void run_hint(const struct ui *ui, char *buffer, size_t size)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
     int place = run != NULL ? state_queue_place(&ui->state, run->run) : -1;
+    char words[RUN_WORDS];
 
     if (run == NULL)
         snprintf(buffer, size, "Up and Down mark a run in the chart");
     else if (run->error[0] != '\0')
         snprintf(buffer, size, "run %ld %s: %s", run->run, run_status_name(run->status),
                  run->error);
-    else if (run->note[0] != '\0')
-        snprintf(buffer, size, "run %ld: %s", run->run, run->note);
+    else if (run_words(run, words, sizeof words) > 0)
+        snprintf(buffer, size, "run %ld: %s", run->run, words);
+    else if (run->warnings > 0)
+        snprintf(buffer, size, "run %ld has %d warning%s: Enter shows them", run->run,
+                 run->warnings, run->warnings == 1 ? "" : "s");
     else if (place == 0)
         snprintf(buffer, size, "run %ld is the next one of the queue", run->run);
     else if (place > 0)
@@ -177,7 +203,7 @@ void run_row(const struct ui *ui, struct surface *surface, struct rect area, int
              const struct list_column *columns, const struct column_place *places,
              const struct state_run *run)
 {
-    char text[sizeof run->note];
+    char text[RUN_WORDS];
 
     for (int i = 0; i < RUN_COLUMNS; i++)
         if (places[i].w > 0) {

@@ -310,15 +310,11 @@ static void move(struct ui *ui, enum action action)
 
 static bool act(struct ui *ui, enum action action)
 {
-    switch (action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
+    if (action_walks(action)) {
         move(ui, action);
         return true;
+    }
+    switch (action) {
     case ACTION_NEXT_METRIC:
         ui->compare.figure = (enum compare_figure)((ui->compare.figure + 1) % COMPARE_FIGURES);
         return true;

@@ -77,7 +77,8 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         snprintf(buffer, size, "%d device%s: batch %ld, lr %s? press g", suggestion.devices,
                  suggestion.devices == 1 ? "" : "s", suggestion.batch,
                  figure_short(&lr, suggestion.lr));
-    else if (ui->focus == PANEL_FORM && form_problem(&ui->form, &ui->state, buffer, size))
+    else if (ui->focus == PANEL_FORM &&
+             form_problem(&ui->form, &ui->state, &ui->check, buffer, size))
         return;
     else if (ui->focus == PANEL_FORM)
         snprintf(buffer, size, "%s: %s", form_label(ui->form.field), form_hint(ui->form.field));

@@ -74,6 +74,13 @@ static void add_hardware(struct page *page)
     char text[80];
 
     add_figure(page, "load", "load", figure_percent(&figure, device->load), "");
+    /* Only newer GPUs tell these, and only newer engines ask them. */
+    if (isfinite(device->tensor_load) || json_object_get(device->missing, "tensor_load") != NULL)
+        add_figure(page, "tensor cores", "tensor_load",
+                   figure_percent(&figure, device->tensor_load), "");
+    if (isfinite(device->memory_load) || json_object_get(device->missing, "memory_load") != NULL)
+        add_figure(page, "bandwidth", "memory_load", figure_percent(&figure, device->memory_load),
+                   " of the memory's");
     add_figure(page, "memory", isfinite(device->memory_used) ? "memory_total" : "memory_used",
                figure_memory(&figure, device->memory_used, device->memory_total), "");
     add_figure(page, "temperature", "temperature_c", temperature_text(device, text, sizeof text),
@@ -156,6 +163,10 @@ static void fill_page(const struct ui *ui, const struct form_device *focused, st
         add(page, STYLE_LABEL, "figures", "come with a run that uses it");
     add(page, focused->chosen ? STYLE_STRONG : STYLE_NORMAL, "next run",
         focused->chosen ? "uses it" : "does not use it");
+    if (ui->state.no_gpus[0] != '\0') {
+        snprintf(text, sizeof text, "none: %s", ui->state.no_gpus);
+        add(page, STYLE_LABEL, "GPUs", text);
+    }
     if (device != NULL && device->available)
         add_run(page, &ui->state);
     if (has_figures(device))
@@ -264,24 +275,18 @@ static bool act(struct ui *ui, enum action action)
     struct page page = {0};
     int count, focused = focused_device(ui, devices, &count);
 
-    switch (action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
+    if (!action_walks(action))
+        return false;
+    if (action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN) {
         ui->device_line = list_move(focused, count, 1, action);
         ui->line = 0;
         return true;
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-        page.width = TEXT_WIDTH;
-        if (focused >= 0)
-            fill_page(ui, &devices[focused], &page);
-        ui->line = list_move(ui->line, page.count, PAGE, action);
-        return true;
-    default:
-        return false;
     }
+    page.width = TEXT_WIDTH;
+    if (focused >= 0)
+        fill_page(ui, &devices[focused], &page);
+    ui->line = list_move(ui->line, page.count, PAGE, action);
+    return true;
 }
 
 static void hint(const struct ui *ui, char *buffer, size_t size)

@@ -113,18 +113,10 @@ static bool act(struct ui *ui, enum action action)
     struct help_line lines[LINES_MOST];
     int page = ui->rows - 3, down = lines_down(list_lines(ui, lines), ui->columns);
 
-    switch (action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
-        ui->line = list_move(ui->line, down - page + 1, page, action);
-        return true;
-    default:
+    if (!action_walks(action))
         return false;
-    }
+    ui->line = list_move(ui->line, down - page + 1, page, action);
+    return true;
 }
 
 static void hint(const struct ui *ui, char *buffer, size_t size)

@@ -205,21 +205,13 @@ static bool act(struct ui *ui, enum action action)
 {
     int lines[STATE_MAX_LOG], count = log_shown(ui, lines), back = back_of(ui, count);
 
-    switch (action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
+    if (action_walks(action))
         ui->log.back = count > 0 ? count - 1 - list_move(count - 1 - back, count, PAGE, action) : 0;
-        return true;
-    case ACTION_FILTER:
+    else if (action == ACTION_FILTER)
         ui_prompt(ui, &filter_prompt, 0, ui->log.filter);
-        return true;
-    default:
+    else
         return false;
-    }
+    return true;
 }
 
 static void hint(const struct ui *ui, char *buffer, size_t size)

@@ -50,6 +50,24 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
                speed_up);
 }
 
+/* As it was when the page was opened: later ones of a run that goes on are not told of. */
+static void write_checkpoint(struct page *page, const struct ui *ui, const struct state_run *run)
+{
+    const struct run_details *details = &ui->details;
+    char date[40];
+    struct figure steps;
+
+    if (!details->known)
+        return;
+    date_text(details->checkpoint_at, true, date, sizeof date);
+    if (isfinite(details->checkpoint_steps))
+        page_entry(page, "checkpoint", STYLE_NORMAL, "behind step %s, %s%s",
+                   figure_whole(&steps, details->checkpoint_steps), date,
+                   ui->state.live.run == run->run ? ", or a newer one" : "");
+    else
+        page_entry(page, "checkpoint", STYLE_LABEL, "-");
+}
+
 void section_summary(struct page *page, const struct ui *ui, const struct state_run *run)
 {
     const struct run_details *details = &ui->details;
@@ -61,17 +79,28 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
     page_title(page, "Run %ld", run->run);
     page_entry(page, "status", style, "%s%s", status,
                run->status == RUN_LOST ? " - it went on when the engine was lost" : "");
-    if (error[0] != '\0')
+    /* One that goes on again may still have that of its interruption. */
+    if (error[0] != '\0' && ui->state.live.run != run->run)
         page_entry(page, "error", STYLE_BAD, "%s", error);
+    for (size_t i = 0; i < json_array_size(details->warnings); i++) {
+        const char *warning = json_string_value(json_array_get(details->warnings, i));
+
+        page_entry(page, "warning", STYLE_WARNING, "%s", warning != NULL ? warning : "-");
+    }
+    if (run->tags[0] != '\0')
+        page_entry(page, "tags", STYLE_STRONG, "%s", run->tags);
     if (run->note[0] != '\0')
         page_entry(page, "note", STYLE_STRONG, "%s", run->note);
     page_entry(page, "trains", STYLE_NORMAL, "%s on %s, %s parameters",
                run->model[0] != '\0' ? run->model : "-", run->data[0] != '\0' ? run->data : "-",
                figure_whole(&params, details->params));
     page_entry(page, "devices", STYLE_NORMAL, "%s", run->devices);
+    if (details->types[0] != '\0')
+        page_entry(page, "dtype", STYLE_NORMAL, "%s", details->types);
     page_entry(page, "epochs", STYLE_NORMAL, "%s of %s", figure_whole(&done, run->epochs_done),
                figure_whole(&all, run->epochs));
     write_results(page, ui, run);
+    write_checkpoint(page, ui, run);
     write_times(page, ui, run);
 }
 
@@ -234,10 +263,29 @@ static void change_text(const struct retune *retune, char *buffer, size_t size)
         snprintf(buffer, size, "%s", retune_words(retune->what));
 }
 
+/* "step 20, epoch 1: rows 192 + 64, by the measured speeds a step computes 50% less time" */
+static void write_shares(struct page *page, const json_t *event)
+{
+    const json_t *shares = json_object_get(event, "shares");
+    const char *reason = json_string_value(json_object_get(event, "reason"));
+    char rows[160] = "", text[400];
+    size_t used = 0;
+
+    for (size_t i = 0; i < json_array_size(shares) && used < sizeof rows; i++)
+        used += (size_t)snprintf(rows + used, sizeof rows - used, "%s%lld", i > 0 ? " + " : "",
+                                 (long long)json_integer_value(json_array_get(shares, i)));
+    snprintf(text, sizeof text, "step %lld, epoch %lld: rows %s, %.160s",
+             (long long)json_integer_value(json_object_get(event, "step")),
+             (long long)json_integer_value(json_object_get(event, "epoch")), rows,
+             reason != NULL ? reason : "-");
+    page_paragraph(page, STYLE_NORMAL, text);
+}
+
 void section_changes(struct page *page, const struct ui *ui, const struct state_run *run)
 {
-    (void)ui;
-    if (run->retune_count == 0)
+    const json_t *shares = ui->details.shares;
+
+    if (run->retune_count == 0 && json_array_size(shares) == 0)
         return;
     page_title(page, "Changes on the way");
     for (int i = 0; i < run->retune_count; i++) {
@@ -250,6 +298,8 @@ void section_changes(struct page *page, const struct ui *ui, const struct state_
                  figure_whole(&epoch, retune->epoch), what);
         page_paragraph(page, STYLE_NORMAL, where);
     }
+    for (size_t i = 0; i < json_array_size(shares); i++)
+        write_shares(page, json_array_get(shares, i));
 }
 
 /* As many settings beside each other as there is room for, reading down the columns. */

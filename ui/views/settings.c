@@ -12,7 +12,7 @@ enum { NAME, VALUE, SOURCE, HELP, COLUMNS };
 enum { SIGN = 2 }; /* columns for the sign of what is not saved */
 
 static const struct list_column columns[COLUMNS] = {
-    [NAME] = {"", 12, 12, false, 0},
+    [NAME] = {"", 13, 13, false, 0},
     [VALUE] = {"value", 16, 28, false, 0},
     [SOURCE] = {"from", 12, 12, false, 1},
     [HELP] = {"what it means", 30, 76, false, 2},
@@ -124,18 +124,10 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
 
 static bool act(struct ui *ui, enum action action)
 {
-    switch (action) {
-    case ACTION_UP:
-    case ACTION_DOWN:
-    case ACTION_PAGE_UP:
-    case ACTION_PAGE_DOWN:
-    case ACTION_FIRST:
-    case ACTION_LAST:
-        ui->line = list_move(ui->line, settings_count(ui), 10, action);
-        return true;
-    default:
+    if (!action_walks(action))
         return settings_act(ui, action);
-    }
+    ui->line = list_move(ui->line, settings_count(ui), 10, action);
+    return true;
 }
 
 static void hint(const struct ui *ui, char *buffer, size_t size)

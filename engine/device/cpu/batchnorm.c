@@ -79,13 +79,14 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     n->kernels = kernels_find(x->block);
     n->rows = b->rows;
     n->channels = value_channels(x);
+    n->real = x->shape.c;
     n->block = x->block;
     n->blocks = n->channels / n->block;
     n->pixels = (size_t)value_pixels(x);
     n->chunks = choose_chunks(n->blocks, b->device->threads, b->rows);
     n->relu = node->relu;
     n->residual = node->residual != NET_NONE;
-    n->sync = b->plan->request.sync_bn;
+    n->sync = b->core->request.sync_bn;
     n->wants_dx = x->wants_grad;
     n->stream = (size_t)n->rows * value_row(x) * sizeof(float) >= STREAM_BYTES;
     bind_parameters(n, b, node);

@@ -12,6 +12,7 @@
 struct batchnorm {
     const struct kernels *kernels;
     int rows, channels, blocks, block, chunks;
+    int real; /* channels that the network knows, of those stored */
     size_t pixels;
     bool relu, residual, sync, stream, wants_dx;
     double eps, momentum;

@@ -129,10 +129,23 @@ static void statistics_of_chunks(struct batchnorm *n)
     }
 }
 
-static bool exchange(struct plan *plan, double *values, size_t count, struct error *err)
+/*
+ * Add up the sums and products of all devices, of the channels that the network knows: other kinds
+ * of devices fill theirs up to other numbers. `values` are 2 x n->channels.
+ */
+static bool exchange(struct plan *plan, const struct batchnorm *n, double *values,
+                     struct error *err)
 {
-    const struct device_exchange *with = &plan->request.exchange;
-    return with->sum(with->context, values, count, err);
+    const struct device_exchange *with = &plan->core.request.exchange;
+    const size_t channels = (size_t)n->channels, real = (size_t)n->real;
+    double *products = values + channels;
+    memmove(values + real, products, real * sizeof *values);
+    if (!with->sum(with->context, values, 2 * real, err))
+        return false;
+    memmove(products, values + real, real * sizeof *values);
+    memset(values + real, 0, (channels - real) * sizeof *values);
+    memset(products + real, 0, (channels - real) * sizeof *values);
+    return true;
 }
 
 /* Turn sums about an origin into sums about zero, in double precision, and add those of all
@@ -155,9 +168,9 @@ static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct
             squares[block * n->block + k] = square + 2 * o * sum + local * o * o;
         }
     }
-    if (!exchange(plan, all, 2 * (size_t)n->channels, err))
+    if (!exchange(plan, n, all, err))
         return false;
-    const double elements = (double)plan->batch->global_rows * (double)n->pixels;
+    const double elements = (double)plan->core.batch->global_rows * (double)n->pixels;
     for (int c = 0; c < n->channels; c += n->block)
         batchnorm_statistics(n, c, n->block, all + c, squares + c, zero, elements);
     return true;
@@ -229,6 +242,20 @@ static void backward_data_pieces(struct batchnorm *n)
     }
 }
 
+/* Devices exchange products about zero: their means may differ in the last bit. */
+static bool exchange_gradients(struct plan *plan, const struct batchnorm *n, double *sums,
+                               struct error *err)
+{
+    double *products = sums + n->channels;
+    for (int c = 0; c < n->real; c++)
+        products[c] += (double)stat(n, STAT_MEAN)[c] * sums[c];
+    if (!exchange(plan, n, sums, err))
+        return false;
+    for (int c = 0; c < n->real; c++)
+        products[c] -= (double)stat(n, STAT_MEAN)[c] * sums[c];
+    return true;
+}
+
 /* Gradients of this device's parameters from its own sums, coefficients from everybody's. */
 static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *err)
 {
@@ -243,9 +270,9 @@ static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *
     batchnorm_gradients(n, 0, n->channels, all, products);
     if (!n->wants_dx)
         return true;
-    if (n->sync && !exchange(plan, all, 2 * (size_t)n->channels, err))
+    if (n->sync && !exchange_gradients(plan, n, all, err))
         return false;
-    double rows = n->sync ? (double)plan->batch->global_rows : (double)n->rows;
+    double rows = n->sync ? (double)plan->core.batch->global_rows : (double)n->rows;
     batchnorm_coefficients(n, 0, n->channels, all, products, rows * (double)n->pixels);
     return true;
 }

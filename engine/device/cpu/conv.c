@@ -56,7 +56,7 @@ static bool stored_make(struct stored *s, const struct builder *b, const struct 
     const struct graph *g = b->graph;
     const struct net_op *op = &g->net->ops[node->op];
     *s = (struct stored){.src = value_desc(&g->values[node->input], b->rows, true),
-                         .weights = b->replica->places[op->weight].desc,
+                         .weights = b->plan->replica->places[op->weight].desc,
                          .bias = vector_desc((size_t)value_channels(&g->values[node->output])),
                          .dst = value_desc(&g->values[node->output], b->rows, true)};
     return (s->src && s->bias && s->dst) || error_memory(err, "layouts of a convolution");

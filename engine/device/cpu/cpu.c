@@ -119,16 +119,24 @@ static bool cpu_open(const struct device_options *options, struct device **out, 
     return true;
 }
 
+static void cpu_libraries(char *buffer, size_t size)
+{
+    const dnnl_version_t *version = dnnl_version();
+    snprintf(buffer, size, "oneDNN %d.%d.%d", version->major, version->minor, version->patch);
+}
+
 const struct backend cpu_backend = {
     .kind = DEVICE_CPU,
     .enumerate = cpu_enumerate,
+    .libraries = cpu_libraries,
     .open = cpu_open,
     .close = cpu_close,
     .replica_create = cpu_replica_create,
     .replica_destroy = cpu_replica_destroy,
     .replica_import = cpu_replica_import,
     .replica_export = cpu_replica_export,
-    .gradients_export = cpu_gradients_export,
+    .values_export = cpu_values_export,
+    .values_import = cpu_values_import,
     .plan_create = cpu_plan_create,
     .plan_destroy = cpu_plan_destroy,
     .plan_memory = cpu_plan_memory,

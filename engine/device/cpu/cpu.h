@@ -3,10 +3,10 @@
 #define DPARTUI_ENGINE_DEVICE_CPU_CPU_H
 
 #include "engine/device/cpu/dnnl_compat.h"
-#include "engine/device/cpu/graph.h"
 #include "engine/device/cpu/kernels.h"
-#include "engine/device/cpu/memory.h"
+#include "engine/device/cpu/mapping.h"
 #include "engine/device/device.h"
+#include "engine/device/graph.h"
 
 /* What the files of the CPU backend share. */
 
@@ -68,8 +68,10 @@ bool cpu_replica_import(struct device *device, struct replica *replica,
                         const struct weights *weights, struct error *err);
 bool cpu_replica_export(struct device *device, const struct replica *replica,
                         struct weights *weights, struct error *err);
-bool cpu_gradients_export(struct device *device, const struct replica *replica, float *values,
-                          struct error *err);
+bool cpu_values_export(struct device *device, const struct replica *replica,
+                       enum replica_arena arena, float *values, struct error *err);
+bool cpu_values_import(struct device *device, struct replica *replica, enum replica_arena arena,
+                       const float *values, struct error *err);
 bool cpu_sgd(struct device *device, struct replica *replica, size_t begin, size_t end,
              const struct sgd_step *step, struct error *err);
 

@@ -40,7 +40,7 @@ static void drop_row(const struct dropout *d, const struct rng_stream *stream, c
 
 static void drop(const struct plan *plan, const struct dropout *d, const float *from, float *to)
 {
-    const struct batch *batch = plan->batch;
+    const struct batch *batch = plan->core.batch;
     const size_t row = value_row(&d->value);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < d->rows; n++) {

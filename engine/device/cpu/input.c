@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "engine/data/augment.h"
+#include "engine/rng.h"
+
 /* The rows of a shard, gathered from the data set, scaled and laid out for the first operation. */
 struct input {
     struct buffer *x;
@@ -35,6 +38,31 @@ static void gather_pixels(const struct input *in, const uint8_t *from, float *to
     }
 }
 
+static struct augment_change change_of(const struct batch *batch, uint32_t row)
+{
+    uint32_t words[4];
+    const struct rng_stream stream = rng_stream(batch->seed, RNG_AUGMENT, 0, row, batch->epoch);
+    rng_block(&stream, 0, words);
+    return augment_change_of(words, batch->augment);
+}
+
+static void gather_changed(const struct input *in, struct augment_change change,
+                           const uint8_t *from, float *to)
+{
+    const struct net_shape shape = in->value.shape;
+    const int block = in->value.block;
+    for (int c = 0; c < shape.c; c++) {
+        const float scale = in->scale[c], shift = in->shift[c];
+        const uint8_t *p = from + (size_t)c * value_pixels(&in->value);
+        float *x = to + place_of(&in->value, c);
+        for (int row = 0; row < shape.h; row++)
+            for (int column = 0; column < shape.w; column++, x += block) {
+                const int source = augment_source(change, row, column, shape.h, shape.w);
+                *x = (source < 0 ? 0.0f : (float)p[source]) * scale + shift;
+            }
+    }
+}
+
 /* Numbers come as the network wants them. */
 static void gather_numbers(const struct input *in, const float *from, float *to)
 {
@@ -47,13 +75,15 @@ static void gather_numbers(const struct input *in, const float *from, float *to)
 static bool run_input(struct plan *plan, void *layer, struct error *err)
 {
     const struct input *in = layer;
-    const struct dataset *data = plan->batch->data;
-    const uint32_t *index = plan->batch->index;
+    const struct dataset *data = plan->core.batch->data;
+    const uint32_t *index = plan->core.batch->index;
     const size_t row = value_row(&in->value), numbers = net_shape_size(in->value.shape);
     const size_t given = (size_t)data->channels * (size_t)data->height * (size_t)data->width;
     if (given != numbers)
         return error_set(err, ERROR_FAILED,
                          "the data have %zu numbers a row, the network reads %zu", given, numbers);
+    const bool augment =
+        plan->core.request.mode == PLAN_TRAIN && plan->core.batch->augment != AUGMENT_NONE;
     for (int n = 0; n < in->rows; n++)
         if (index[n] >= (uint32_t)data->rows)
             return error_set(err, ERROR_FAILED, "row %u asked for of %d", index[n], data->rows);
@@ -62,7 +92,10 @@ static bool run_input(struct plan *plan, void *layer, struct error *err)
         float *to = (float *)in->x->data + (size_t)n * row;
         if (row != numbers)
             memset(to, 0, row * sizeof *to); /* the channels that fill the last block */
-        if (data->pixels)
+        if (data->pixels && augment)
+            gather_changed(in, change_of(plan->core.batch, index[n]),
+                           data->pixels + (size_t)index[n] * numbers, to);
+        else if (data->pixels)
             gather_pixels(in, data->pixels + (size_t)index[n] * numbers, to);
         else
             gather_numbers(in, data->numbers + (size_t)index[n] * numbers, to);
@@ -94,10 +127,6 @@ bool build_input(struct builder *b, struct error *err)
         in->shift[c] = (float)(-mean / std);
     }
     size_t bytes = (size_t)b->rows * value_row(&in->value) * sizeof(float);
-    in->x = pool_add(&b->plan->pool, BUFFER_INPUT, bytes);
-    if (!in->x)
-        return error_memory(err, "a plan's buffers");
-    b->plan->input_bytes = in->x->size;
-    b->values[0] = in->x;
-    return build_step(b, NULL, run_input, in, err);
+    in->x = b->values[0] = build_input_buffer(b, bytes, err);
+    return in->x && build_step(b, NULL, run_input, in, err);
 }

@@ -36,7 +36,7 @@ static int largest(const float *x, int classes)
 static bool run_loss(struct plan *plan, void *layer, struct error *err)
 {
     const struct loss *l = layer;
-    const struct batch *batch = plan->batch;
+    const struct batch *batch = plan->core.batch;
     const uint8_t *labels = batch->data->labels;
     double *losses = l->losses->data;
     const double scale = 1 / (double)batch->global_rows;
@@ -55,9 +55,9 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
         for (int k = l->classes; gradient && k < l->row; k++)
             gradient[k] = 0;
     }
-    plan->result = (struct batch_result){.correct = correct};
+    plan->core.result = (struct batch_result){.correct = correct};
     for (int n = 0; n < l->rows; n++) /* in order, so that the sum does not depend on the team */
-        plan->result.loss_sum += losses[n];
+        plan->core.result.loss_sum += losses[n];
     return true;
 }
 
@@ -70,7 +70,8 @@ bool build_loss(struct builder *b, struct error *err)
     l->rows = b->rows;
     l->classes = b->graph->net->classes;
     l->row = (int)value_row(logits);
-    l->logits = build_value(b, b->graph->output, err);
+    l->logits = b->core->logits = build_value(b, b->graph->output, err);
+    b->core->logits_row = value_row(logits);
     l->losses = l->logits ? build_scratch(b, (size_t)b->rows * sizeof(double), err) : NULL;
     if (!l->losses)
         return false;

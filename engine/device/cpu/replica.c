@@ -15,7 +15,7 @@ bool cpu_replica_create(struct device *device, const struct net *net, struct rep
         return error_memory(err, "a replica");
     r->base.net = net;
     r->base.host_accessible = true;
-    if (!graph_build(net, device->block, &r->graph, err) ||
+    if (!graph_build(net, LAYOUT_BLOCKS, device->block, &r->graph, err) ||
         !replica_lay_out(device, r, &sizes, err) ||
         !mapping_create(&r->memory, (3 * sizes.trained + sizes.state) * sizeof(float),
                         "parameters, gradients and momentum", err)) {
@@ -87,6 +87,9 @@ static bool move_conv(struct device *device, const struct net_param *param,
 {
     const size_t kernel = (size_t)param->dims[2] * param->dims[3];
     const size_t row = (size_t)param->dims[1] * kernel, padded_row = (size_t)place->in * kernel;
+    /* Nothing to fill up: no detour. (Beside a GPU this is done in every step.) */
+    if (padded_row == row && place->out == param->dims[0])
+        return reorder_conv(device, param, place, canonical, arena, import, err);
     float *padded = calloc((size_t)place->out * padded_row, sizeof *padded);
     if (!padded)
         return error_memory(err, "weights in plain order");
@@ -168,14 +171,42 @@ bool cpu_replica_export(struct device *device, const struct replica *replica,
     return true;
 }
 
-bool cpu_gradients_export(struct device *device, const struct replica *replica, float *values,
-                          struct error *err)
+static float *arena_of(const struct replica *replica, enum replica_arena arena)
+{
+    switch (arena) {
+    case ARENA_PARAMS:
+        return replica->params;
+    case ARENA_GRADS:
+        return replica->grads;
+    case ARENA_MOMENTUM:
+        return replica->momentum;
+    case ARENA_STATE:
+        break;
+    }
+    return replica->state;
+}
+
+static bool move_arena(struct device *device, const struct replica *replica,
+                       enum replica_arena arena, float *values, bool import, struct error *err)
 {
     const struct cpu_replica *r = (const struct cpu_replica *)replica;
     for (int i = 0; i < replica->net->param_count; i++)
         if (r->places[i].kind != PLACE_STATE &&
-            !move_param(device, r, i, replica->grads, values + replica->net->params[i].offset,
-                        false, err))
+            !move_param(device, r, i, arena_of(replica, arena),
+                        values + replica->net->params[i].offset, import, err))
             return false;
     return true;
+}
+
+bool cpu_values_export(struct device *device, const struct replica *replica,
+                       enum replica_arena arena, float *values, struct error *err)
+{
+    return move_arena(device, replica, arena, values, false, err);
+}
+
+bool cpu_values_import(struct device *device, struct replica *replica, enum replica_arena arena,
+                       const float *values, struct error *err)
+{
+    /* Only read from: the two directions share their code. */
+    return move_arena(device, replica, arena, (float *)(uintptr_t)values, true, err);
 }

@@ -4,7 +4,7 @@
 #include "engine/device/cpu/conv.h"
 
 #define NOMINAL_ROWS 32
-#define ALIGN_FLOATS (MEMORY_ALIGN / sizeof(float))
+#define ALIGN_FLOATS 16
 
 static const struct node *node_of(const struct graph *graph, int op)
 {

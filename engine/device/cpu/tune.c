@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/conv.h"
+#include "engine/device/pool.h"
 
 #include <pthread.h>
 #include <string.h>
