@@ -37,6 +37,15 @@ static void sink_progress(void *context, const struct run_progress *progress)
     pthread_mutex_unlock(&sink->queue->lock);
 }
 
+/* Takes over `environment`, which may be NULL. */
+static void keep_environment(struct queue *queue, struct record *record, json_t *environment)
+{
+    pthread_mutex_lock(&queue->lock);
+    json_decref(record->environment);
+    record->environment = environment;
+    pthread_mutex_unlock(&queue->lock);
+}
+
 /* Called and returns with the lock held. */
 static void execute(struct queue *queue, struct record *record)
 {
@@ -52,9 +61,10 @@ static void execute(struct queue *queue, struct record *record)
     pthread_mutex_unlock(&queue->lock);
     engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld: its turn has come",
                record->number);
+    json_t *environment = environment_json(&record->spec, queue->program_version);
     if (queue->keeper)
-        keeper_put_run(queue->keeper, object, NULL,
-                       environment_json(&record->spec, queue->program_version));
+        keeper_put_run(queue->keeper, object, NULL, json_deep_copy(environment));
+    keep_environment(queue, record, environment);
     char *folder = queue_checkpoint_folder(queue, record->number);
     const struct run_keep keep = {folder, record->resumes};
     bool ok = run_train(&record->spec, record->number, &keep, &record->control, &sink, &err);

@@ -49,6 +49,7 @@ void record_free(struct record *record)
     spec_free(&record->spec);
     json_decref(record->tags);
     json_decref(record->warnings);
+    json_decref(record->environment);
     free(record->model);
     free(record->data);
     free(record);

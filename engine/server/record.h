@@ -33,6 +33,7 @@ struct record {
     char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
     json_t *tags;              /* strings, sorted */
     json_t *warnings;          /* strings: what its preflight check found */
+    json_t *environment;       /* where it began; NULL: not yet, or only the store has it */
     bool resumes;              /* goes on from its newest checkpoint */
     bool away;                 /* its events and points are in the store only */
     struct run_control control;

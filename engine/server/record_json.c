@@ -131,6 +131,8 @@ json_t *record_json_full(const struct record *record)
     json_object_set_new(object, "points", record_points_json(record));
     json_object_set_new(object, "retunes", kept_events(record, "retune", RETUNES_BYTES, false));
     json_object_set_new(object, "shares", kept_events(record, "shares", SHARES_BYTES, false));
+    if (record->environment)
+        json_object_set_new(object, "environment", json_deep_copy(record->environment));
     if (left_out > 0)
         json_object_set_new(object, "epochs_left_out", json_integer(left_out));
     return object;
