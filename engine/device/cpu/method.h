@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_METHOD_H
+#define DPARTUI_ENGINE_DEVICE_CPU_METHOD_H
+
+#include "engine/device/cpu/conv.h"
+
+/*
+ * Convolutions of our own, for shapes where the library lacks a fast algorithm. They work on the
+ * layouts of the rest: values as [row][c / block][h][w][block], weights as
+ * [out / block][in / block][kernel_h][kernel_w][block of in][block of out], which is the library's
+ * OIhw16i16o (or 8) too, so that no weights are reordered between them and the library's. tune.c
+ * measures them against the library's algorithms, shape by shape.
+ */
+
+/* One pass of one direction. What the direction does not name is NULL. */
+struct conv_pass {
+    const struct conv_shape *shape;
+    int threads;       /* of the OpenMP team that the calling thread may start */
+    const float *x;    /* FORWARD, BACKWARD_WEIGHTS: the input */
+    const float *w;    /* FORWARD, BACKWARD_DATA */
+    const float *bias; /* FORWARD, or NULL */
+    const float *dy;   /* BACKWARD_DATA, BACKWARD_WEIGHTS */
+    float *y;          /* FORWARD; max(0, y) where shape->relu is set */
+    float *dx;         /* BACKWARD_DATA */
+    float *dw, *dbias; /* BACKWARD_WEIGHTS; overwritten; dbias may be NULL */
+    void *scratch;     /* conv_method.scratch bytes, aligned to a page; contents do not matter */
+};
+
+struct conv_method {
+    const char *name; /* "winograd 4x4" */
+    int block;        /* of channels, on both sides */
+    enum conv_direction direction;
+    bool (*fits)(const struct conv_shape *shape);
+    size_t (*scratch)(const struct conv_shape *shape, int threads);
+    /* On the device's thread, outside parallel regions. The same bits each time for equal
+     * arguments: sums over rows are made in an order that depends on shape and threads alone. */
+    void (*run)(const struct conv_pass *pass);
+};
+
+/*
+ * The methods of a direction for values of `block` channels that this processor can run (and
+ * dnnl_set_max_cpu_isa allows), up to a NULL.
+ */
+const struct conv_method *const *conv_methods(enum conv_direction direction, int block);
+
+#endif
