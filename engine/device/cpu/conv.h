@@ -14,6 +14,7 @@ struct conv_shape {
     int out, out_h, out_w, out_block;
     int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
     bool bias, relu;
+    bool add; /* FORWARD: to what the destination holds, in front of the ReLU */
 };
 
 /* Zeroed before it is filled, so that shapes can be compared as bytes. */

@@ -61,15 +61,18 @@ static bool make_descs(const struct conv_shape *s, bool free_layout, struct desc
     return d->src && d->weights && d->dst && (d->bias || !s->bias);
 }
 
-/* The device's attributes, with a ReLU on the result. */
-static dnnl_status_t relu_attr(struct device *device, dnnl_primitive_attr_t *out)
+/* The device's attributes, with what is done to the result behind the products. */
+static dnnl_status_t result_attr(struct device *device, const struct conv_shape *shape,
+                                 dnnl_primitive_attr_t *out)
 {
     dnnl_post_ops_t ops = NULL;
     dnnl_status_t status = dnnl_primitive_attr_clone(out, device->attr);
     if (status)
         return status;
     status = dnnl_post_ops_create(&ops);
-    if (!status)
+    if (!status && shape->add)
+        status = compat_append_sum(ops);
+    if (!status && shape->relu)
         status = compat_append_eltwise(ops, dnnl_eltwise_relu);
     if (!status)
         status = dnnl_primitive_attr_set_post_ops(*out, ops);
@@ -80,18 +83,18 @@ static dnnl_status_t relu_attr(struct device *device, dnnl_primitive_attr_t *out
 }
 
 static dnnl_status_t describe_forward(struct device *device, const struct conv_shape *shape,
-                                      dnnl_alg_kind_t algorithm, const struct descs *d, bool relu,
+                                      dnnl_alg_kind_t algorithm, const struct descs *d, bool result,
                                       dnnl_primitive_desc_t *out)
 {
     const struct conv_geometry at = {{shape->stride_h, shape->stride_w},
                                      {shape->pad_h, shape->pad_w}};
     dnnl_primitive_attr_t attr = device->attr;
-    dnnl_status_t status = relu ? relu_attr(device, &attr) : dnnl_success;
+    dnnl_status_t status = result ? result_attr(device, shape, &attr) : dnnl_success;
     if (status)
         return status;
     status = compat_conv(out, device->engine, CONV_FORWARD, algorithm, d->src, d->weights, d->bias,
                          d->dst, &at, NULL, attr);
-    if (relu)
+    if (result)
         dnnl_primitive_attr_destroy(attr);
     return status;
 }
@@ -108,8 +111,9 @@ dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shap
     dnnl_primitive_desc_t forward = NULL;
     dnnl_status_t status = dnnl_out_of_memory;
     if (make_descs(shape, free_layout, &d))
-        status = describe_forward(device, shape, kind, &d, shape->relu && direction == CONV_FORWARD,
-                                  &forward);
+        status =
+            describe_forward(device, shape, kind, &d,
+                             (shape->relu || shape->add) && direction == CONV_FORWARD, &forward);
     if (!status && direction == CONV_FORWARD) {
         *out = forward;
     } else if (!status) {

@@ -52,6 +52,11 @@ static inline dnnl_status_t compat_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_
     return dnnl_post_ops_append_eltwise(ops, kind, 0, 0);
 }
 
+static inline dnnl_status_t compat_append_sum(dnnl_post_ops_t ops)
+{
+    return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef);
+}
+
 static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                         enum conv_direction direction, dnnl_alg_kind_t algorithm,
                                         desc_t src, desc_t weights, desc_t bias, desc_t dst,
@@ -133,6 +138,11 @@ static inline void compat_desc_free(desc_t desc)
 static inline dnnl_status_t compat_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t kind)
 {
     return dnnl_post_ops_append_eltwise(ops, 1, kind, 0, 0);
+}
+
+static inline dnnl_status_t compat_append_sum(dnnl_post_ops_t ops)
+{
+    return dnnl_post_ops_append_sum(ops, 1);
 }
 
 static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_t engine,

@@ -20,7 +20,8 @@ struct conv_pass {
     const float *w;    /* FORWARD, BACKWARD_DATA */
     const float *bias; /* FORWARD, or NULL */
     const float *dy;   /* BACKWARD_DATA, BACKWARD_WEIGHTS */
-    float *y;          /* FORWARD; max(0, y) where shape->relu is set */
+    float *y;          /* FORWARD; what it holds is added where shape->add is set, then max(0, y)
+                          taken where shape->relu is */
     float *dx;         /* BACKWARD_DATA */
     float *dw, *dbias; /* BACKWARD_WEIGHTS; overwritten; dbias may be NULL */
     void *scratch;     /* conv_method.scratch bytes, aligned to a page; contents do not matter */
