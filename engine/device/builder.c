@@ -18,8 +18,7 @@ struct buffer *build_scratch(struct builder *b, size_t bytes, struct error *err)
         error_memory(err, "a plan's buffers");
         return NULL;
     }
-    buffer->offset = b->scratch;
-    b->scratch += buffer->size;
+    build_use(b, buffer);
     return buffer;
 }
 
@@ -100,9 +99,6 @@ bool build_step(struct builder *b, const struct node *node, step_function *run, 
         plan->step_capacity = capacity;
     }
     plan->steps[plan->step_count++] = (struct step){run, layer, node};
-    if (b->scratch > plan->scratch_bytes)
-        plan->scratch_bytes = b->scratch;
-    b->scratch = 0;
     b->time++;
     return true;
 }

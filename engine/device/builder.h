@@ -26,7 +26,6 @@ struct builder {
     int rows;
     bool training;
     int time;                   /* number of the step being built */
-    size_t scratch;             /* bytes of scratch it has taken */
     struct buffer **values;     /* per value of the graph */
     struct gradient *gradients; /* per value */
     void **layers;              /* per node, from its forward to its backward function */
