@@ -64,6 +64,25 @@ struct buffer *build_value(struct builder *b, int value, struct error *err)
     return b->values[value];
 }
 
+void build_again(struct builder *b, const struct node *node, again_function *make, void *layer)
+{
+    b->again[node->output] = (struct again){make, node, layer};
+}
+
+struct buffer *build_kept(struct builder *b, int value, struct error *err)
+{
+    const struct again again = b->again[value];
+    if (!again.make)
+        return build_value(b, value, err);
+    struct buffer *to = build_buffer(b, value_bytes(b, value), err);
+    if (!to || !again.make(b, again.node, again.layer, to, err))
+        return NULL;
+    b->again[value].make = NULL;
+    b->values[value] = to;
+    build_use(b, to);
+    return to;
+}
+
 void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err)
 {
     struct plan_core *plan = b->core;
