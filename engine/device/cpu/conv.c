@@ -98,9 +98,10 @@ static bool attach_weights(struct builder *b, const struct node *node, struct co
     const struct net_op *op = &b->graph->net->ops[node->op];
     const struct conv_queries q = conv_queries(CONV_BACKWARD_WEIGHTS);
     struct primitive *p = &conv->weights;
-    struct buffer *dw = build_fixed(b, param_grads(b, op->weight), err);
+    struct buffer *x = build_kept(b, node->input, err);
+    struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
     if (!dw || !primitive_make(b, p, desc, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, b->values[node->input], err) ||
+        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) ||
         !primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, dy, err) ||
         !primitive_output(b, p, desc, DNNL_ARG_DIFF_WEIGHTS, q.weights, s->weights, dw, err))
         return false;
