@@ -2,26 +2,23 @@
 #include "engine/device/cpu/winograd_weights.h"
 
 #include <omp.h>
-#include <unistd.h>
 
-#define POINTS        36 /* of a tile */
-#define TILE          4  /* pixels of the output, each way */
-#define MAX_WIDTH     64 /* 36 * 64 * 64 sums: 590 KB */
-#define OWN_SQUARES   4  /* up to 128 channels */
-#define PADDING       16 /* floats: a cache line */
-#define PIECE         16 /* tiles */
-#define DEFAULT_CACHE ((size_t)16 << 20)
-
-/* Bytes of a cache, where the system says so. */
-static size_t cache_size(int name, size_t otherwise)
-{
-    long size = sysconf(name);
-    return size > 0 ? (size_t)size : otherwise;
-}
+#define POINTS      36 /* of a tile */
+#define TILE        4  /* pixels of the output, each way */
+#define MAX_WIDTH   64 /* 36 * 64 * 64 sums: 590 KB */
+#define OWN_SQUARES 4  /* up to 128 channels */
+#define PADDING     16 /* floats: a cache line */
+#define PIECE       32 /* tiles */
+#define CHUNK       128
 
 static size_t ceil_div(size_t a, size_t b)
 {
     return (a + b - 1) / b;
+}
+
+static size_t shorter(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 static size_t squares(const struct winograd_weights *w)
@@ -57,17 +54,15 @@ static void set_parts(struct winograd_weights *w, int threads)
 }
 
 /*
- * The longer a chunk, the less often sums are fetched, up to where V and D of it no longer stay in
- * the third-level cache.
+ * A chunk takes a few MB, in which the sums are fetched once. Where all V and D are no larger than
+ * the sums would be, one chunk saves these.
  */
 static void set_chunk(struct winograd_weights *w)
 {
-    const size_t runs = ceil_div(ceil_div(w->tiles, w->parts), WINOGRAD_RUN);
-    const size_t width = (size_t)(w->in_groups + w->out_groups) * (size_t)w->width;
-    const size_t run = POINTS * width * WINOGRAD_RUN * sizeof(float);
-    const size_t cache = cache_size(_SC_LEVEL3_CACHE_SIZE, DEFAULT_CACHE) / 2 / w->parts;
-    size_t chunks = ceil_div(runs, cache / run > 0 ? cache / run : 1);
-    w->chunk = ceil_div(runs, chunks) * WINOGRAD_RUN;
+    const size_t most = ceil_div(ceil_div(w->tiles, w->parts), WINOGRAD_RUN) * WINOGRAD_RUN;
+    const size_t groups = (size_t)w->in_groups + (size_t)w->out_groups;
+    const bool small = w->parts == 1 && most * groups <= squares(w) * (size_t)w->width;
+    w->chunk = small ? most : shorter(CHUNK, most);
 }
 
 static void plan(struct winograd_weights *w, const struct conv_shape *s, int block, int threads)
@@ -169,7 +164,7 @@ static void transform(const struct work *work, const struct team *team, size_t f
     const size_t groups = (size_t)w->in_groups + (size_t)w->out_groups;
     for (size_t i = team->self; i < groups * pieces; i += team->size) {
         const size_t at = i % pieces * PIECE;
-        const size_t length = count - at < PIECE ? count - at : PIECE;
+        const size_t length = shorter(PIECE, count - at);
         const int group = (int)(i / pieces), out_group = group - w->in_groups;
         float *panels = base + (size_t)group * POINTS * w->panel + at * (size_t)w->width;
         if (out_group < 0)
@@ -205,7 +200,10 @@ static void multiply(const struct work *work, const struct team *team, size_t co
         const float *d = base + l->d + (size_t)square.out_group * POINTS * w->panel;
         float *sums = base + l->sums + (single(w) ? team->self : i) * POINTS * w->sums;
         float *bias = base + l->bias + (size_t)square.out_group * (size_t)w->width;
-        work->kernels->multiply(w, &square, v, d, count, first, sums);
+        for (size_t p = 0; p < POINTS; p++) {
+            work->kernels->multiply(w, &square, v + p * w->panel, d + p * w->panel, count, first,
+                                    sums + p * w->sums);
+        }
         if (work->pass->dbias && square.in_group == 0)
             work->kernels->bias(w, d, square.outs, count, first, bias);
         for (int in = 0; single(w) && in < square.ins; in++)
@@ -221,7 +219,7 @@ static void run_part(const struct work *work, const struct team *team, size_t pa
     const size_t start = part_start(w, part), end = part_start(w, part + 1);
     float *base = (float *)work->pass->scratch + part * work->layout.end;
     for (size_t from = start; from < end; from += w->chunk) {
-        const size_t count = end - from < w->chunk ? end - from : w->chunk;
+        const size_t count = shorter(w->chunk, end - from);
         transform(work, team, from, count, base);
         wait_for(team);
         multiply(work, team, count, from == start, base);

@@ -39,6 +39,32 @@ struct winograd_weights {
 /* Tiles added up in registers before they join the sums: for any chunk, the sums are the same. */
 #define WINOGRAD_RUN 64
 
+/* Where a tile is: `at` counts through all rows. */
+struct winograd_position {
+    size_t row;
+    int y, x;
+};
+
+static inline struct winograd_position winograd_position_of(const struct winograd_weights *w,
+                                                            size_t at)
+{
+    const size_t across = (size_t)w->tiles_w, image = across * (size_t)w->tiles_h;
+    return (struct winograd_position){
+        .row = at / image, .y = (int)(at % image / across), .x = (int)(at % across)};
+}
+
+static inline void winograd_position_next(const struct winograd_weights *w,
+                                          struct winograd_position *p)
+{
+    if (++p->x < w->tiles_w)
+        return;
+    p->x = 0;
+    if (++p->y < w->tiles_h)
+        return;
+    p->y = 0;
+    p->row++;
+}
+
 /* A pair of groups, and how many channels of each there are. */
 struct winograd_square {
     int in_group, out_group;
@@ -54,8 +80,8 @@ struct winograd_weights_kernels {
     /* D, likewise. */
     void (*gradient)(const struct winograd_weights *w, const float *dy, int group, size_t from,
                      size_t count, float *d);
-    /* Add the products of `count` tiles to the sums of a square, or set them where `first` is
-     * set. */
+    /* For one point: add the products of `count` tiles to the sums of a square, or set them where
+     * `first` is set. */
     void (*multiply)(const struct winograd_weights *w, const struct winograd_square *square,
                      const float *v, const float *d, size_t count, bool first, float *sums);
     /* Add to bias[0..outs), or set it to, the sums of dy over the tiles with these D. */

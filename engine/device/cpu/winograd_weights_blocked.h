@@ -9,32 +9,11 @@
 #define ROWS    (LANES / 2)
 #define COLUMNS 2
 
+/* How many tiles ahead memory is asked for what the transforms read. */
+#define AHEAD 16
+
 /* Whose D, in a panel, is the sum of all of a tile's pixels: both interpolate at 1. */
 #define POINT_ONE (WINOGRAD_TILE + 1)
-
-/* The tile that comes `at` tiles behind the first. */
-struct position {
-    size_t row;
-    int y, x;
-};
-
-static inline struct position position_of(const struct winograd_weights *w, size_t at)
-{
-    const size_t across = (size_t)w->tiles_w, image = across * (size_t)w->tiles_h;
-    return (struct position){
-        .row = at / image, .y = (int)(at % image / across), .x = (int)(at % across)};
-}
-
-static inline void position_next(const struct winograd_weights *w, struct position *p)
-{
-    if (++p->x < w->tiles_w)
-        return;
-    p->x = 0;
-    if (++p->y < w->tiles_h)
-        return;
-    p->y = 0;
-    p->row++;
-}
 
 /* Blocks in group `group` of a tensor of `channels`. */
 static inline int group_blocks(const struct winograd_weights *w, int channels, int group)
@@ -43,26 +22,99 @@ static inline int group_blocks(const struct winograd_weights *w, int channels, i
     return (rest < w->width ? rest : w->width) / LANES;
 }
 
+/* A walk through tiles of a group, block by block. */
+struct walk {
+    const struct winograd_weights *w;
+    const float *data;
+    int height, width;
+    size_t planes;            /* blocks of all groups */
+    size_t first, block, end; /* of the group */
+    size_t from, tile, count; /* `tile` counts from `from` */
+    struct winograd_position at;
+};
+
+static inline struct walk walk_start(const struct winograd_weights *w, const float *data,
+                                     int height, int width, int channels, int group, size_t from,
+                                     size_t count)
+{
+    const size_t first = (size_t)group * (size_t)(w->width / LANES);
+    return (struct walk){.w = w,
+                         .data = data,
+                         .height = height,
+                         .width = width,
+                         .planes = (size_t)(channels / LANES),
+                         .first = first,
+                         .block = first,
+                         .end = first + (size_t)group_blocks(w, channels, group),
+                         .from = from,
+                         .count = count,
+                         .at = winograd_position_of(w, from)};
+}
+
+static inline void walk_next(struct walk *walk)
+{
+    if (++walk->tile < walk->count) {
+        winograd_position_next(walk->w, &walk->at);
+    } else {
+        walk->tile = 0;
+        walk->block++;
+        walk->at = winograd_position_of(walk->w, walk->from);
+    }
+}
+
+static inline struct winograd_image walk_image(const struct walk *walk)
+{
+    const size_t pixels = (size_t)walk->height * (size_t)walk->width;
+    const size_t plane = walk->at.row * walk->planes + walk->block;
+    return (struct winograd_image){walk->data + plane * pixels * LANES, walk->height, walk->width};
+}
+
+/* Where the point 0 of the tile goes. */
+static inline float *walk_panel(const struct walk *walk, float *panels)
+{
+    return panels + walk->tile * (size_t)walk->w->width + (walk->block - walk->first) * LANES;
+}
+
+/*
+ * Ask for the 4x4 pixels of the tile, and go on: their rows are too short for the processor to see
+ * what comes next. To be inlined early, as GCC takes a function that only prefetches for one
+ * without an effect, and drops the call.
+ */
+static inline __attribute__((always_inline)) void walk_fetch(struct walk *walk)
+{
+    if (walk->block == walk->end)
+        return;
+    const struct winograd_image image = walk_image(walk);
+    const int y = walk->at.y * WINOGRAD_OUT, x = walk->at.x * WINOGRAD_OUT;
+    const float *pixel = image.data + ((ptrdiff_t)y * image.w + x) * LANES;
+    for (int i = 0; i < WINOGRAD_OUT && y + i < image.h; i++, pixel += (ptrdiff_t)image.w * LANES)
+#pragma GCC unroll 4
+        for (int j = 0; j < WINOGRAD_OUT * LANES; j += 16)
+            __builtin_prefetch(pixel + j);
+    walk_next(walk);
+}
+
+static inline struct walk walk_ahead(struct walk walk)
+{
+    for (int i = 0; i < AHEAD && walk.block < walk.end; i++)
+        walk_next(&walk);
+    return walk;
+}
+
 static TARGET void transform_input(const struct winograd_weights *w, const float *x, int group,
                                    size_t from, size_t count, float *v)
 {
     const struct conv_shape *s = w->shape;
-    const size_t plane = (size_t)s->in_h * (size_t)s->in_w * LANES;
-    const size_t planes = (size_t)s->in / LANES;
-    const int blocks = group_blocks(w, s->in, group);
     float copy[WINOGRAD_POINTS * LANES] __attribute__((aligned(64)));
-    for (int b = 0; b < blocks; b++) {
-        const size_t block = (size_t)(group * (w->width / LANES) + b);
-        struct position p = position_of(w, from);
-        float *out = v + (size_t)b * LANES;
-        for (size_t t = 0; t < count; t++, position_next(w, &p), out += w->width) {
-            const struct winograd_image image = {x + (p.row * planes + block) * plane, s->in_h,
-                                                 s->in_w};
-            struct winograd_window window;
-            winograd_look(&image, p.y * WINOGRAD_OUT - s->pad_h, p.x * WINOGRAD_OUT - s->pad_w,
-                          copy, &window);
-            winograd_input(&window, out, w->panel);
-        }
+    struct walk walk = walk_start(w, x, s->in_h, s->in_w, s->in, group, from, count);
+    struct walk ahead = walk_ahead(walk);
+    for (; walk.block < walk.end; walk_next(&walk)) {
+        const struct winograd_image image = walk_image(&walk);
+        struct winograd_window window;
+        walk_fetch(&ahead);
+        winograd_look(&image, walk.at.y * WINOGRAD_OUT - s->pad_h,
+                      walk.at.x * WINOGRAD_OUT - s->pad_w, copy, &window);
+        winograd_input(&window, walk_panel(&walk, v), w->panel);
     }
 }
 
@@ -124,21 +176,15 @@ static TARGET void transform_gradient(const struct winograd_weights *w, const fl
                                       size_t from, size_t count, float *d)
 {
     const struct conv_shape *s = w->shape;
-    const size_t plane = (size_t)s->out_h * (size_t)s->out_w * LANES;
-    const size_t planes = (size_t)s->out / LANES;
-    const int blocks = group_blocks(w, s->out, group);
     float copy[WINOGRAD_OUT * WINOGRAD_OUT * LANES] __attribute__((aligned(64)));
-    for (int b = 0; b < blocks; b++) {
-        const size_t block = (size_t)(group * (w->width / LANES) + b);
-        struct position p = position_of(w, from);
-        float *out = d + (size_t)b * LANES;
-        for (size_t t = 0; t < count; t++, position_next(w, &p), out += w->width) {
-            const struct winograd_image image = {dy + (p.row * planes + block) * plane, s->out_h,
-                                                 s->out_w};
-            const float *row[WINOGRAD_OUT];
-            look_4(&image, p.y * WINOGRAD_OUT, p.x * WINOGRAD_OUT, copy, row);
-            gradient_tile(row, out, w->panel);
-        }
+    struct walk walk = walk_start(w, dy, s->out_h, s->out_w, s->out, group, from, count);
+    struct walk ahead = walk_ahead(walk);
+    for (; walk.block < walk.end; walk_next(&walk)) {
+        const struct winograd_image image = walk_image(&walk);
+        const float *row[WINOGRAD_OUT];
+        walk_fetch(&ahead);
+        look_4(&image, walk.at.y * WINOGRAD_OUT, walk.at.x * WINOGRAD_OUT, copy, row);
+        gradient_tile(row, walk_panel(&walk, d), w->panel);
     }
 }
 
@@ -177,10 +223,10 @@ multiply_run(const float *v, const float *d, size_t count, size_t width, bool fi
         }
 }
 
-/* One point of a square, one run of tiles. */
-static TARGET void multiply_point(const struct winograd_square *square, const float *v,
-                                  const float *d, size_t count, size_t width, bool first,
-                                  float *sums)
+/* One run of tiles. */
+static TARGET void multiply_square(const struct winograd_square *square, const float *v,
+                                   const float *d, size_t count, size_t width, bool first,
+                                   float *sums)
 {
     const size_t ins = (size_t)square->ins, outs = (size_t)square->outs;
     size_t out = 0;
@@ -197,11 +243,10 @@ static TARGET void multiply(const struct winograd_weights *w, const struct winog
                             const float *v, const float *d, size_t count, bool first, float *sums)
 {
     const size_t width = (size_t)w->width;
-    for (int p = 0; p < WINOGRAD_POINTS; p++, v += w->panel, d += w->panel, sums += w->sums)
-        for (size_t t = 0; t < count; t += WINOGRAD_RUN) {
-            const size_t run = count - t < WINOGRAD_RUN ? count - t : WINOGRAD_RUN;
-            multiply_point(square, v + t * width, d + t * width, run, width, first && t == 0, sums);
-        }
+    for (size_t t = 0; t < count; t += WINOGRAD_RUN) {
+        const size_t run = count - t < WINOGRAD_RUN ? count - t : WINOGRAD_RUN;
+        multiply_square(square, v + t * width, d + t * width, run, width, first && t == 0, sums);
+    }
 }
 
 static TARGET void add_bias(const struct winograd_weights *w, const float *d, int outs,
