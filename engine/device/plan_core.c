@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "engine/device/builder.h"
 
 /* Without rows nothing is left but the exchanges of synchronised statistics, in everybody's order.
@@ -34,6 +35,7 @@ static bool build_forward(struct builder *b, struct error *err)
 
 static bool build_backward(struct builder *b, struct error *err)
 {
+    b->backward = true;
     for (int i = b->graph->node_count; i-- > 0;) {
         const struct node *node = &b->graph->nodes[i];
         if (node->backward && takes_part(b, node) &&
@@ -49,7 +51,7 @@ static bool build(struct builder *b, struct error *err)
         return false;
     if (b->rows > 0)
         build_use(b, b->core->logits); /* they stay readable behind the last step */
-    return pool_layout(&b->core->pool, &b->core->planned_bytes, err);
+    return pool_layout(&b->core->pool, &b->core->planned_bytes, &b->core->scratch_bytes, err);
 }
 
 bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *device,
@@ -67,12 +69,14 @@ bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *d
         .values = calloc((size_t)graph->value_count, sizeof *b.values),
         .gradients = calloc((size_t)graph->value_count, sizeof *b.gradients),
         .layers = calloc((size_t)graph->node_count + 1, sizeof *b.layers),
+        .again = calloc((size_t)graph->value_count, sizeof *b.again),
     };
-    bool ok =
-        b.values && b.gradients && b.layers ? build(&b, err) : error_memory(err, "building a plan");
+    bool ok = b.values && b.gradients && b.layers && b.again ? build(&b, err)
+                                                             : error_memory(err, "building a plan");
     free(b.values);
     free(b.gradients);
     free(b.layers);
+    free(b.again);
     return ok;
 }
 
@@ -85,24 +89,34 @@ void plan_core_memory(const struct plan_core *core, struct plan_memory *out)
 
 void plan_core_bind(struct plan_core *core, void *workspace)
 {
-    char *input = workspace;
-    char *scratch = input + core->input_bytes, *planned = scratch + core->scratch_bytes;
+    char *input = workspace, *planned = input + core->input_bytes;
     for (int i = 0; i < core->pool.count; i++) {
         struct buffer *buffer = core->pool.list[i];
         if (buffer->region != BUFFER_FIXED)
-            buffer->data = buffer->offset + (buffer->region == BUFFER_INPUT     ? input
-                                             : buffer->region == BUFFER_SCRATCH ? scratch
-                                                                                : planned);
+            buffer->data = buffer->offset + (buffer->region == BUFFER_INPUT ? input : planned);
     }
+}
+
+/* One step ends where the next begins, so that one look at the clock serves both. */
+static double note_time(struct plan_time *time, double begin)
+{
+    double end = clock_seconds();
+    time->seconds += end - begin;
+    time->calls++;
+    return end;
 }
 
 bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *net,
                    const char *device_name, int begin, int end, struct error *err)
 {
+    double time = core->times ? clock_seconds() : 0;
     for (int i = begin; i < end; i++) {
         const struct step *step = &core->steps[i];
-        if (step->run(plan, step->layer, err))
+        if (step->run(plan, step->layer, err)) {
+            if (core->times)
+                time = note_time(&core->times[i], time);
             continue;
+        }
         const char *kind = step->node ? net_kind_name(step->node->kind) : "batch";
         const char *name =
             step->node && step->node->op != NET_NONE ? net->ops[step->node->op].name : "";
@@ -120,5 +134,6 @@ void plan_core_free(struct plan_core *core)
     }
     free(core->owned);
     free(core->steps);
+    free(core->times);
     pool_free(&core->pool);
 }

@@ -3,6 +3,7 @@
 
 #include "engine/device/cpu/conv_run.h"
 #include "engine/device/cpu/elementwise.h"
+#include "engine/device/cpu/fold.h"
 
 struct conv {
     struct conv_run forward, data, weights;
@@ -67,16 +68,17 @@ static void stored_free(struct conv_stored *s)
 static bool attach_forward(struct builder *b, const struct node *node, struct conv *conv,
                            const struct conv_stored *stored, struct error *err)
 {
-    const struct net_op *op = &b->graph->net->ops[node->op];
+    struct buffer *w, *bias;
+    if (!fold_parameters(b, node, &w, &bias, err))
+        return false;
+    /* What is added lies where the sum will. */
+    if (node->residual != NET_NONE)
+        b->values[node->output] = b->values[node->residual];
     struct buffer *x = build_value(b, node->input, err);
     struct buffer *y = x ? build_value(b, node->output, err) : NULL;
-    struct buffer *w = y ? build_fixed(b, param_values(b, op->weight), err) : NULL;
-    struct buffer *bias =
-        w && node->bias != NET_NONE ? build_fixed(b, param_values(b, node->bias), err) : NULL;
     const struct conv_buffers at = {.src = x, .weights = w, .bias = bias, .dst = y};
     conv->y = y;
-    return w && (bias || node->bias == NET_NONE) &&
-           conv_run_make(b, &conv->forward, &conv->shape, CONV_FORWARD, stored, &at, err);
+    return y && conv_run_make(b, &conv->forward, &conv->shape, CONV_FORWARD, stored, &at, err);
 }
 
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
@@ -106,6 +108,7 @@ static bool build_mask(struct builder *b, const struct node *node, struct conv *
         conv->masked->holders++;
     }
     *dy = conv->masked;
+    build_label(b, PLAN_BACKWARD_RELU, "");
     return build_step(b, node, run_mask, conv, err);
 }
 
@@ -124,11 +127,11 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
                           struct buffer *dy, const struct conv_stored *stored, struct error *err)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
-    struct buffer *dw = build_fixed(b, param_grads(b, op->weight), err);
+    struct buffer *x = build_kept(b, node->input, err);
+    struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
     struct buffer *dbias =
         dw && node->bias != NET_NONE ? build_fixed(b, param_grads(b, node->bias), err) : NULL;
-    const struct conv_buffers at = {
-        .src = b->values[node->input], .weights = dw, .bias = dbias, .dst = dy};
+    const struct conv_buffers at = {.src = x, .weights = dw, .bias = dbias, .dst = dy};
     return dw && (dbias || node->bias == NET_NONE) &&
            conv_run_make(b, &conv->weights, &conv->shape, CONV_BACKWARD_WEIGHTS, stored, &at,
                          err) &&

@@ -34,6 +34,14 @@ static bool attach_weights(struct builder *b, struct primitive *p, dnnl_primitiv
            (!at->bias || primitive_bind(b, p, DNNL_ARG_DIFF_BIAS, s->bias, at->bias, err));
 }
 
+static enum plan_direction label_of(enum conv_direction direction)
+{
+    static const enum plan_direction labels[] = {[CONV_FORWARD] = PLAN_FORWARD,
+                                                 [CONV_BACKWARD_DATA] = PLAN_BACKWARD_DATA,
+                                                 [CONV_BACKWARD_WEIGHTS] = PLAN_BACKWARD_WEIGHTS};
+    return labels[direction];
+}
+
 static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_direction direction,
                            enum conv_algorithm algorithm, const struct conv_stored *stored,
                            struct error *err)
@@ -42,6 +50,7 @@ static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_di
     dnnl_primitive_desc_t desc;
     if (!conv_describe_best(b->device, run->shape, direction, algorithm, &desc, err))
         return false;
+    primitive_label(b, label_of(direction), desc);
     bool ok = primitive_make(b, p, desc, err);
     switch (direction) {
     case CONV_FORWARD:
@@ -60,6 +69,7 @@ static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_di
 
 static bool make_own(struct builder *b, struct conv_run *run, struct error *err)
 {
+    build_label(b, label_of(run->method->direction), run->method->name);
     size_t bytes = run->method->scratch(run->shape, b->device->threads);
     /* A buffer starts somewhere in a page. */
     run->scratch = build_scratch(b, bytes + CONV_SCRATCH_ALIGN, err);

@@ -2,6 +2,7 @@
 #include "engine/device/cpu/method.h"
 
 #include "engine/device/cpu/winograd_methods.h"
+#include "engine/device/cpu/winograd_weights.h"
 
 #define DIRECTIONS 3
 
@@ -10,11 +11,13 @@
 static const struct conv_method *const of_16[DIRECTIONS][8] = {
     [CONV_FORWARD] = {&winograd_forward_16},
     [CONV_BACKWARD_DATA] = {&winograd_data_16},
+    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_16},
 };
 
 static const struct conv_method *const of_8[DIRECTIONS][8] = {
     [CONV_FORWARD] = {&winograd_forward_8},
     [CONV_BACKWARD_DATA] = {&winograd_data_8},
+    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_8},
 };
 
 static bool may_use(dnnl_cpu_isa_t isa)
