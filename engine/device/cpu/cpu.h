@@ -60,6 +60,8 @@ bool cpu_enumerate(struct device_info *list, int capacity, int *count, char *why
                    struct error *err);
 /* Cores of the affinity mask the process was started with, fewer where its cgroup has a quota. */
 int cpu_cores(void);
+/* "AMD EPYC"; "processor" where the system does not say. */
+void cpu_processor_name(char *name, size_t size);
 
 /* replica.c */
 bool cpu_replica_create(struct device *device, const struct net *net, struct replica **out,
