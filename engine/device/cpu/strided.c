@@ -52,6 +52,16 @@ static bool side_fits(int in, int out, int kernel, int stride, int pad)
     return (kernel == 3 && pad == 1 && out >= 3) || (kernel == 1 && pad == 0);
 }
 
+#define STREAM_BYTES ((size_t)1 << 24) /* what the caches will not keep until it is read */
+
+bool strided_streams(const struct conv_shape *s, enum conv_direction direction)
+{
+    const size_t y = (size_t)s->out * (size_t)(s->out_h * s->out_w);
+    const size_t x = (size_t)s->in * (size_t)(s->in_h * s->in_w);
+    const size_t each = direction == CONV_FORWARD ? y : x;
+    return (size_t)s->rows * each * sizeof(float) >= STREAM_BYTES;
+}
+
 bool strided_fits(const struct conv_shape *s)
 {
     return s->kernel_h == s->kernel_w && s->in_block == s->out_block &&
@@ -127,7 +137,7 @@ void strided_plan_make(struct strided_plan *plan, const struct conv_shape *s,
     const int limit = wanted > most ? wanted / most : 1;
     const int pieces = (each + limit - 1) / limit;
     plan->rows = (each + pieces - 1) / pieces;
-    plan->weights = (size_t)(plan->h.lines * plan->w.lines) * (size_t)s->in * (size_t)s->out;
+    plan->weights = (size_t)(plan->h.lines * plan->w.lines) * strided_panel(s->in, s->out);
     measure_runs(plan, plan->rows, direction == CONV_BACKWARD_DATA);
 }
 

@@ -81,11 +81,17 @@ struct strided_plan {
 void strided_plan_make(struct strided_plan *plan, const struct conv_shape *shape,
                        enum conv_direction direction, int threads);
 
-/* Floats between the values of two points: not a multiple of what the caches' sets repeat at. */
-static inline size_t strided_panel(int tiles, int channels)
+/*
+ * Floats from a matrix of one point, or line, to the next: values, products, or weights. What lies
+ * at one place in all of them must not fall into one set of the caches.
+ */
+static inline size_t strided_panel(int rows, int columns)
 {
-    return (size_t)tiles * (size_t)channels + 16;
+    return (size_t)rows * (size_t)columns + 16;
 }
+
+/* Whether y, or dx, is stored past the caches. */
+bool strided_streams(const struct conv_shape *shape, enum conv_direction direction);
 
 bool strided_fits(const struct conv_shape *shape);
 size_t strided_scratch_forward(const struct conv_shape *shape, int threads);

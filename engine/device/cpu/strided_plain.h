@@ -48,13 +48,15 @@ static TARGET void plain_y(const struct conv_pass *pass, const struct tiles *t, 
 {
     const struct conv_shape *s = pass->shape;
     const vector bias = pass->bias ? v_load(pass->bias + (size_t)block * LANES) : v_zero();
+    const bool stream = strided_streams(s, CONV_FORWARD);
     const int pixels = s->out_h * s->out_w;
     size_t step;
     const float *in = products + group_place(s->out, t->count, block, &step);
     for (int n = t->first; n < t->first + t->rows; n++, in += (size_t)pixels * step) {
         const struct image image = image_at(n, s->out, block, s->out_h, s->out_w);
-        put_outputs(s, in, step, pixels, bias, pass->y + image.offset);
+        put_outputs(s, in, step, pixels, bias, stream, pass->y + image.offset);
     }
+    v_fence();
 }
 
 /* Pixels in odd places had no part in y. */
@@ -62,6 +64,7 @@ static TARGET void plain_dx(const struct conv_pass *pass, const struct tiles *t,
                             const float *products)
 {
     const struct conv_shape *s = pass->shape;
+    const bool stream = strided_streams(s, CONV_BACKWARD_DATA);
     size_t step;
     const float *in = products + group_place(s->in, t->count, block, &step);
     for (int n = t->first; n < t->first + t->rows; n++) {
@@ -70,12 +73,13 @@ static TARGET void plain_dx(const struct conv_pass *pass, const struct tiles *t,
         for (int i = 0; i < image.h; i++) {
             for (int j = 0; j < image.w; j++, dx += LANES) {
                 if (i % 2 == 0 && j % 2 == 0) {
-                    v_store(dx, v_load(in));
+                    put(dx, v_load(in), stream);
                     in += step;
                 } else {
-                    v_store(dx, v_zero());
+                    put(dx, v_zero(), stream);
                 }
             }
         }
     }
+    v_fence();
 }

@@ -17,9 +17,10 @@ static struct weight_block weight_block(const struct strided_plan *plan, int ind
 {
     struct weight_block block = {.plan = plan,
                                  .taps = plan->h.lines > 1 ? 3 : 1,
-                                 .in = index % (plan->in / LANES),
-                                 .out = index / (plan->in / LANES)};
-    block.tap = (size_t)index * (size_t)(block.taps * block.taps) * LANES * LANES;
+                                 .in = index / (plan->out / LANES),
+                                 .out = index % (plan->out / LANES)};
+    const size_t place = (size_t)block.out * (size_t)(plan->in / LANES) + (size_t)block.in;
+    block.tap = place * (size_t)(block.taps * block.taps) * LANES * LANES;
     return block;
 }
 
@@ -30,7 +31,7 @@ static inline int weight_blocks(const struct strided_plan *plan)
 
 static inline size_t weight_matrix(const struct strided_plan *plan)
 {
-    return (size_t)plan->in * (size_t)plan->out;
+    return strided_panel(plan->in, plan->out);
 }
 
 /* The 3x3 weights g, `tap` floats apart, to their lines, `matrix` floats apart. */
