@@ -17,6 +17,12 @@ struct gradient {
     int count;
 };
 
+/* What a step is, for a profile. Zeroed: that pass of its node, which needs no other word. */
+struct step_label {
+    enum plan_direction direction;
+    char method[sizeof((struct plan_time *)NULL)->method];
+};
+
 struct builder {
     struct plan *plan;      /* the backend's, around `core` */
     struct plan_core *core; /* what is being built */
@@ -25,8 +31,11 @@ struct builder {
     const struct graph *graph;
     int rows;
     bool training;
+    bool backward;              /* the backward pass is being built */
     int time;                   /* number of the step being built */
     size_t scratch;             /* bytes of scratch it has taken */
+    size_t bytes;               /* of the values that it uses */
+    struct step_label label;    /* of it, until it is finished */
     struct buffer **values;     /* per value of the graph */
     struct gradient *gradients; /* per value */
     void **layers;              /* per node, from its forward to its backward function */
@@ -83,6 +92,9 @@ void build_use(struct builder *b, struct buffer *buffer);
 struct buffer *build_value(struct builder *b, int value, struct error *err);
 /* A zeroed object for a step, released with the plan. `release` may be NULL. */
 void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err);
+/* Say what the step being built is, where its node takes several in a pass, and by which of several
+ * methods ("" for the only one). */
+void build_label(struct builder *b, enum plan_direction direction, const char *method);
 /* Finish the step being built. */
 bool build_step(struct builder *b, const struct node *node, step_function *run, void *layer,
                 struct error *err);

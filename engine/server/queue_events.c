@@ -18,10 +18,10 @@ static char *event_text(const struct record *record, json_t *event)
 {
     char *text = NULL;
     if (json_object_get(event, "run"))
-        return json_dumps(event, JSON_LINE);
+        return json_to_text(event, JSON_LINE);
     json_t *numbered = json_pack("{s:I}", "run", (json_int_t)record->number);
     if (numbered && json_object_update(numbered, event) == 0)
-        text = json_dumps(numbered, JSON_LINE);
+        text = json_to_text(numbered, JSON_LINE);
     json_decref(numbered);
     return text;
 }
@@ -39,7 +39,8 @@ static void tell_point(struct queue *queue, const struct record *record, const s
 /* The event's name as a string that lasts: one of those that runs have. */
 static const char *lasting_name(const json_t *event)
 {
-    static const char *const names[] = {"run", "epoch", "retune", "shares", "warning", "end"};
+    static const char *const names[] = {"run",     "epoch",   "retune", "shares",
+                                        "profile", "warning", "end"};
     const char *name = json_string_value(json_object_get(event, "event"));
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)

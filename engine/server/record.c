@@ -215,7 +215,7 @@ void record_rewind(struct record *record, long steps, json_t **events)
     start_anew(record, steps);
     json_array_foreach(*events, index, event)
     {
-        char *text = json_dumps(event, JSON_LINE);
+        char *text = json_to_text(event, JSON_LINE);
         if (text)
             history_add(&record->history, text, false);
         free(text);

@@ -120,7 +120,7 @@ void record_bring(struct record *record, const json_t *events, const json_t *poi
     record->away = false;
     json_array_foreach(events, index, value)
     {
-        char *text = json_dumps(value, JSON_LINE);
+        char *text = json_to_text(value, JSON_LINE);
         if (text)
             history_add(&record->history, text, false);
         free(text);

@@ -189,9 +189,9 @@ static bool start_workers(struct run *run, struct error *err)
 bool run_prepare(struct run *run, struct error *err)
 {
     if (!open_data(run, err) || !load_net(run, err) || !make_members(run, err) ||
-        !make_weights(run, err) || !run_begin_saving(run, err) || !start_workers(run, err) ||
-        !run_command(run, member_prepare, 0, err) || !run_inspect(run, err) ||
-        !run_connect(run, err))
+        !run_begin_profile(run, err) || !make_weights(run, err) || !run_begin_saving(run, err) ||
+        !start_workers(run, err) || !run_command(run, member_prepare, 0, err) ||
+        !run_inspect(run, err) || !run_connect(run, err))
         return false;
     run_begin_reshare(run);
     return true;
@@ -201,12 +201,16 @@ void run_release(struct run *run)
 {
     sync_close(&run->group);
     rendezvous_destroy(run->meeting);
-    /* Not before: a device that hung may come back and read it. */
+    /* Not before: a device that hung may come back and read the one, or write the other. */
     checkpoint_free(&run->saving.resumed);
+    saver_free(run->saving.saver);
     weights_free(&run->weights);
     net_free(run->net);
     data_close(&run->data);
     figures_free(&run->figures);
+    if (run->profile)
+        profile_free(run->profile);
+    free(run->profile);
     for (int i = 0; i < run->warning_count; i++)
         free(run->warnings[i]);
     free(run->test_order);

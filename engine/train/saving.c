@@ -176,5 +176,4 @@ double run_resume_epoch(struct run *run)
 void run_end_saving(struct run *run)
 {
     saver_stop(run->saving.saver);
-    run->saving.saver = NULL;
 }

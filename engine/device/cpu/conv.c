@@ -2,6 +2,7 @@
 #include "engine/device/cpu/conv.h"
 
 #include "engine/device/cpu/elementwise.h"
+#include "engine/device/cpu/fold.h"
 #include "engine/device/cpu/primitive.h"
 
 struct conv {
@@ -72,22 +73,22 @@ static void stored_free(struct stored *s)
 static bool attach_forward(struct builder *b, const struct node *node, struct conv *conv,
                            dnnl_primitive_desc_t desc, const struct stored *s, struct error *err)
 {
-    const struct net_op *op = &b->graph->net->ops[node->op];
     const struct conv_queries q = conv_queries(CONV_FORWARD);
     struct primitive *p = &conv->forward;
+    struct buffer *w, *bias;
+    if (!fold_parameters(b, node, &w, &bias, err))
+        return false;
+    /* What is added lies where the sum will. */
+    if (node->residual != NET_NONE)
+        b->values[node->output] = b->values[node->residual];
     struct buffer *x = build_value(b, node->input, err);
     struct buffer *y = x ? build_value(b, node->output, err) : NULL;
-    struct buffer *w = y ? build_fixed(b, param_values(b, op->weight), err) : NULL;
     conv->y = y;
-    if (!w || !primitive_make(b, p, desc, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, w, err) ||
-        !primitive_output(b, p, desc, DNNL_ARG_DST, q.dst, s->dst, y, err))
-        return false;
-    if (node->bias == NET_NONE)
-        return true;
-    struct buffer *bias = build_fixed(b, param_values(b, node->bias), err);
-    return bias && primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, bias, err);
+    return y && primitive_make(b, p, desc, err) &&
+           primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) &&
+           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, w, err) &&
+           primitive_output(b, p, desc, DNNL_ARG_DST, q.dst, s->dst, y, err) &&
+           (!bias || primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, bias, err));
 }
 
 static bool attach_weights(struct builder *b, const struct node *node, struct conv *conv,
@@ -133,6 +134,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     conv_shape_of(&conv->shape, b->graph, node, b->rows);
     if (!conv_describe_best(b->device, &conv->shape, CONV_FORWARD, &desc, err))
         return false;
+    primitive_label(b, PLAN_FORWARD, desc);
     bool ok = stored_make(&stored, b, node, err) &&
               attach_forward(b, node, conv, desc, &stored, err) &&
               build_step(b, node, run_forward, conv, err);
@@ -155,6 +157,7 @@ static bool build_mask(struct builder *b, const struct node *node, struct conv *
         conv->masked->holders++;
     }
     *dy = conv->masked;
+    build_label(b, PLAN_BACKWARD_RELU, "");
     return build_step(b, node, run_mask, conv, err);
 }
 
@@ -165,6 +168,7 @@ static bool build_data(struct builder *b, const struct node *node, struct conv *
     struct buffer *dx = gradient_new(b, node->input, err);
     if (!dx || !conv_describe_best(b->device, &conv->shape, CONV_BACKWARD_DATA, &desc, err))
         return false;
+    primitive_label(b, PLAN_BACKWARD_DATA, desc);
     bool ok = attach_data(b, node, conv, dy, dx, desc, stored, err) &&
               build_step(b, node, run_data, conv, err) &&
               gradient_give(b, node, node->input, dx, err);
@@ -178,6 +182,7 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
     dnnl_primitive_desc_t desc;
     if (!conv_describe_best(b->device, &conv->shape, CONV_BACKWARD_WEIGHTS, &desc, err))
         return false;
+    primitive_label(b, PLAN_BACKWARD_WEIGHTS, desc);
     bool ok = attach_weights(b, node, conv, dy, desc, stored, err) &&
               build_step(b, node, run_weights, conv, err);
     dnnl_primitive_desc_destroy(desc);

@@ -47,6 +47,7 @@ struct cpu_replica {
     struct replica base; /* first: the interface knows this one only */
     struct graph graph;
     bool lanes; /* passes go by lanes_net.h; parameters lie in canonical order */
+    struct graph folded;  /* what evaluation computes: fold.h */
     struct place *places; /* per parameter of the network */
     struct mapping memory;
 };
@@ -84,6 +85,7 @@ void cpu_plan_destroy(struct device *device, struct plan *plan);
 void cpu_plan_memory(const struct plan *plan, struct plan_memory *out);
 bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
                   struct batch_result *result, struct error *err);
+struct plan_time *cpu_plan_profile(struct plan *plan, int *count);
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err);
 
 #endif
