@@ -198,7 +198,7 @@ static bool queue_request(struct client *client, const char *method, json_t *par
     json_t *request = json_pack("{s:s, s:I, s:s}", "jsonrpc", "2.0", "id",
                                 (json_int_t)client->last_id + 1, "method", method);
     bool ok = request && (!params || json_object_set(request, "params", params) == 0);
-    char *line = ok ? json_dumps(request, JSON_LINE) : NULL;
+    char *line = ok ? json_to_text(request, JSON_LINE) : NULL;
     json_decref(request);
     json_decref(params);
     if (!line)

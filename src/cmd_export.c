@@ -165,7 +165,7 @@ static bool put_svg(const struct invocation *invocation, const json_t *runs, str
 
 static bool put_json(const json_t *runs, struct text *out, struct error *err)
 {
-    char *text = json_dumps(runs, JSON_INDENT(1) | JSON_DIGITS);
+    char *text = json_to_text(runs, JSON_INDENT(1) | JSON_DIGITS);
     if (!text)
         return error_memory(err, "JSON");
     text_puts(out, text);

@@ -175,7 +175,7 @@ bool study_save(const struct study *study, struct error *err)
 {
     struct file_writer writer = FILE_WRITER_INIT;
     json_t *object = study_to_json(study);
-    char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_DIGITS) : NULL;
+    char *text = object ? json_to_text(object, JSON_INDENT(1) | JSON_DIGITS) : NULL;
     char *path = text ? file_of(study->id, ".json", err) : NULL;
     json_decref(object);
     bool ok = path || (err->kind == ERROR_NONE ? error_memory(err, "comparison") : false);

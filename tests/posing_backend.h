@@ -23,11 +23,13 @@ enum posing_phase {
     POSING_REDUCTION, /* reading the arena, or waiting for the links */
     POSING_WRITE,     /* writing it */
     POSING_UPDATE,
+    POSING_SAVE, /* handing out the momentum for a checkpoint */
     POSING_PHASES
 };
 
 struct posing {
-    enum posing_phase phase; /* where the device of this index has its fault, on its second pass */
+    _Atomic enum posing_phase
+        phase; /* where the device of this index has its fault, on its second pass */
     int device;
     bool hangs; /* instead of failing */
     bool has_links, links_refuse;

@@ -41,14 +41,20 @@ def environment():
     return out
 
 
-def train(options, seconds=900):
-    """Run `dpartui train --foreground --json` with the options (a dict; True: no value).
-
-    Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "end": [...]}.
-    """
+def train_command(options):
+    """`dpartui train --foreground --json` with the options (a dict; True: no value)."""
     command = [path(), "train", "--foreground", "--json"]
     for key, value in options.items():
         command += ["--" + key] if value is True else ["--" + key, str(value)]
+    return command
+
+
+def train(options, seconds=900):
+    """Run it to its end.
+
+    Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "end": [...]}.
+    """
+    command = train_command(options)
     shown = " ".join(command)
     # A session of its own, so that nothing that the program started outlives a timeout.
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

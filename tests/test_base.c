@@ -230,6 +230,26 @@ START_TEST(json_members)
 }
 END_TEST
 
+START_TEST(json_as_text)
+{
+    static const size_t flags[] = {0, JSON_LINE, JSON_INDENT(1) | JSON_SORT_KEYS};
+    char key[] = "key of member a";
+    json_t *object = json_object(), *list = json_array();
+    for (; key[14] <= 'z'; key[14]++)
+        ck_assert_int_eq(json_object_set_new(object, key, json_real(0.1 * key[14])), 0);
+    ck_assert_int_eq(json_object_set_new(object, "list", list), 0);
+    ck_assert_int_eq(json_array_append_new(list, json_string("a\"\n\u00e4")), 0);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        char *text = json_to_text(object, flags[i]), *expected = json_dumps(object, flags[i]);
+        ck_assert_str_eq(text, expected);
+        free(text);
+        free(expected);
+    }
+    ck_assert_ptr_null(json_to_text(json_array_get(list, 0), 0)); /* no document by itself */
+    json_decref(object);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -246,6 +266,7 @@ int main(void)
     tcase_add_test(tcase, runtime_directory_is_private);
     tcase_add_test(tcase, models_are_found);
     tcase_add_test(tcase, json_members);
+    tcase_add_test(tcase, json_as_text);
     suite_add_tcase(suite, tcase);
     return run_suites(suite, NULL);
 }

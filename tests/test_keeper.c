@@ -296,6 +296,20 @@ START_TEST(without_a_store_nothing_is_kept)
 }
 END_TEST
 
+/* By an engine that leaves a hanging thread behind: what that still says is not written. */
+START_TEST(finishing_writes_all)
+{
+    struct keeper *keeper = start_afresh();
+    put_run(keeper, 1, "running");
+    add_events(keeper, 1, 0, 200);
+    keeper_finish(keeper, 60);
+    check_events(1, 200);
+    add_events(keeper, 1, 200, 1);
+    keeper_stop(keeper);
+    check_events(1, 200);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("keeper");
@@ -306,6 +320,7 @@ int main(void)
     tcase_add_test(tests, what_a_crash_left_is_interrupted);
     tcase_add_test(tests, a_full_disk_delays_and_loses_nothing);
     tcase_add_test(tests, what_waits_for_a_full_disk_is_limited);
+    tcase_add_test(tests, finishing_writes_all);
     tcase_add_test(tests, without_a_store_nothing_is_kept);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

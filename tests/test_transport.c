@@ -212,6 +212,8 @@ static bool occurs(enum lot lot, enum posing_phase phase)
         return lot != LOT_LINKED;
     case POSING_JOIN:
         return lot != LOT_LINKED; /* then the run goes on without links */
+    case POSING_SAVE:
+        return false; /* there are no checkpoints */
     default:
         return phase != POSING_NEVER;
     }
@@ -252,33 +254,58 @@ static const struct {
 
 enum { HANGS = sizeof hangs / sizeof *hangs };
 
-/* A device that hangs is named and left to itself; the next run does without it. */
-START_TEST(hanging_device)
+/* A run with a device that hangs in `phase`, and what it is left with. */
+static void record_hanging(enum lot lot, int device, enum posing_phase phase, const char *settings,
+                           const char *checkpoints)
 {
-    enum posing_phase phase = hangs[_i].phase;
-    enum lot lot = hangs[_i].lot;
-    char *settings = settings_of(lot, 3, "");
+    char name[16], other[16];
+    snprintf(name, sizeof name, "cuda:%d", device);
+    snprintf(other, sizeof other, "cuda:%d", 1 - device);
     pose(lot);
-    posing.phase = phase;
-    posing.device = 1;
+    atomic_store(&posing.phase, phase);
+    posing.device = device;
     posing.hangs = true;
     recorder_init(&rec, settings);
+    rec.keep.checkpoints = checkpoints;
     rec.limits.stall_s = 1.2;
     rec.limits.grace_s = 0.3;
     ck_assert(!recorder_run(&rec));
     ck_assert_int_eq(rec.err.kind, ERROR_FAILED);
-    ck_assert_msg(strstr(rec.err.text, "cuda:1") && !strstr(rec.err.text, "cuda:0") &&
+    ck_assert_msg(strstr(rec.err.text, name) && !strstr(rec.err.text, other) &&
                       strstr(rec.err.text, "no sign of progress"),
                   "%s", rec.err.text);
     recorder_free(&rec);
-    posing.phase = POSING_NEVER;
-    record(lot, 3, "");
-    recorder_free(&rec);
+    atomic_store(&posing.phase, POSING_NEVER);
+}
+
+static void let_it_come_back(void)
+{
     atomic_store(&posing.go_on, true);
     for (int i = 0; i < 5000 && atomic_load(&posing.closed) < atomic_load(&posing.opened); i++)
         usleep(1000);
     usleep(20000);
     check_left_clean();
+}
+
+/* A device that hangs is named and left to itself; the next run does without it. */
+START_TEST(hanging_device)
+{
+    enum lot lot = hangs[_i].lot;
+    char *settings = settings_of(lot, 3, "");
+    record_hanging(lot, 1, hangs[_i].phase, settings, NULL);
+    record(lot, 3, "");
+    recorder_free(&rec);
+    let_it_come_back();
+    free(settings);
+}
+END_TEST
+
+/* One that hangs while it hands out its momentum may do so when the run has long ended. */
+START_TEST(device_that_hangs_in_a_checkpoint)
+{
+    char *settings = settings_of(LOT_STAGED, 2, "momentum=0.9");
+    record_hanging(LOT_STAGED, 0, POSING_SAVE, settings, temporary_path("checkpoints"));
+    let_it_come_back();
     free(settings);
 }
 END_TEST
@@ -327,5 +354,6 @@ int main(void)
     tcase = add_parallel_case(suite, "faults");
     tcase_add_loop_test(tcase, failing_device, 0, 3 * POSING_PHASES);
     tcase_add_loop_test(tcase, hanging_device, 0, HANGS);
+    tcase_add_test(tcase, device_that_hangs_in_a_checkpoint);
     return run_suites(suite, NULL);
 }

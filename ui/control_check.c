@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "ui/control.h"
 #include "ui/state_read.h"
 
@@ -10,7 +11,7 @@
 
 static unsigned long digest(const json_t *spec)
 {
-    char *text = json_dumps(spec, JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = json_to_text(spec, JSON_COMPACT | JSON_SORT_KEYS);
     unsigned long hash = 5381; /* D. J. Bernstein's */
 
     for (const char *c = text; c != NULL && *c != '\0'; c++)

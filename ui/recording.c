@@ -68,7 +68,7 @@ bool recording_put(struct recording *recording, const json_t *message, struct er
 
     if (recording == NULL || recording->fd < 0)
         return true;
-    char *body = json_dumps(message, JSON_LINE);
+    char *body = json_to_text(message, JSON_LINE);
     if (body != NULL && strcmp(body, "{}") != 0)
         text_printf(&line, "{\"t\":%.3f,%s\n", clock_seconds() - recording->begin, body + 1);
     free(body);

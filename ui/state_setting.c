@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "ui/state_read.h"
 
 /* What only `show` tells of a run: whether it may be compared with others, and where time went. */
@@ -44,7 +45,7 @@ void read_setting(const json_t *show, struct run_setting *setting)
             json_object_del(rest, apart[i]);
     /* Compact and sorted, so that the same settings are the same text; none are nothing to hold. */
     char *text =
-        json_object_size(rest) > 0 ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+        json_object_size(rest) > 0 ? json_to_text(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     setting->digest = text != NULL ? digest_of(text) : 0;
     free(text);
     json_decref(rest);

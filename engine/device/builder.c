@@ -19,8 +19,7 @@ struct buffer *build_scratch(struct builder *b, size_t bytes, struct error *err)
         error_memory(err, "a plan's buffers");
         return NULL;
     }
-    buffer->offset = b->scratch;
-    b->scratch += buffer->size;
+    build_use(b, buffer);
     return buffer;
 }
 
@@ -66,6 +65,25 @@ struct buffer *build_value(struct builder *b, int value, struct error *err)
     if (b->values[value])
         build_use(b, b->values[value]);
     return b->values[value];
+}
+
+void build_again(struct builder *b, const struct node *node, again_function *make, void *layer)
+{
+    b->again[node->output] = (struct again){make, node, layer};
+}
+
+struct buffer *build_kept(struct builder *b, int value, struct error *err)
+{
+    const struct again again = b->again[value];
+    if (!again.make)
+        return build_value(b, value, err);
+    struct buffer *to = build_buffer(b, value_bytes(b, value), err);
+    if (!to || !again.make(b, again.node, again.layer, to, err))
+        return NULL;
+    b->again[value].make = NULL;
+    b->values[value] = to;
+    build_use(b, to);
+    return to;
 }
 
 void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err)
@@ -157,9 +175,7 @@ bool build_step(struct builder *b, const struct node *node, step_function *run, 
         plan->step_capacity = capacity;
     }
     plan->steps[plan->step_count++] = (struct step){run, layer, node};
-    if (b->scratch > plan->scratch_bytes)
-        plan->scratch_bytes = b->scratch;
-    b->scratch = b->bytes = 0;
+    b->bytes = 0;
     b->label = (struct step_label){.method = ""};
     b->time++;
     return true;

@@ -23,6 +23,19 @@ struct step_label {
     char method[sizeof((struct plan_time *)NULL)->method];
 };
 
+struct builder;
+
+/* Computes the output of `node` once more into `to`, in a step of the backward pass. */
+typedef bool again_function(struct builder *b, const struct node *node, void *layer,
+                            struct buffer *to, struct error *err);
+
+/* How to come by a value that was not kept. */
+struct again {
+    again_function *make; /* NULL: it was */
+    const struct node *node;
+    void *layer;
+};
+
 struct builder {
     struct plan *plan;      /* the backend's, around `core` */
     struct plan_core *core; /* what is being built */
@@ -33,12 +46,12 @@ struct builder {
     bool training;
     bool backward;              /* the backward pass is being built */
     int time;                   /* number of the step being built */
-    size_t scratch;             /* bytes of scratch it has taken */
-    size_t bytes;               /* of the values that it uses */
+    size_t bytes;               /* of the values that the step being built uses */
     struct step_label label;    /* of it, until it is finished */
     struct buffer **values;     /* per value of the graph */
     struct gradient *gradients; /* per value */
     void **layers;              /* per node, from its forward to its backward function */
+    struct again *again;        /* per value */
 };
 
 struct layer_kind {
@@ -90,6 +103,14 @@ struct buffer *build_fixed(struct builder *b, void *data, struct error *err);
 void build_use(struct builder *b, struct buffer *buffer);
 /* The value's buffer; made when `value` has none yet. Marks the use. */
 struct buffer *build_value(struct builder *b, int value, struct error *err);
+/*
+ * Memory for time: a node says in its forward function that its output need not be kept until the
+ * backward pass, where `make` computes it anew (Chen et al. 2016, arXiv:1604.06174). Who
+ * reads it there must ask for it by build_kept, before it begins its step.
+ */
+void build_again(struct builder *b, const struct node *node, again_function *make, void *layer);
+/* The value as the forward pass left it; takes a step where it has to be computed again. */
+struct buffer *build_kept(struct builder *b, int value, struct error *err);
 /* A zeroed object for a step, released with the plan. `release` may be NULL. */
 void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err);
 /* Say what the step being built is, where its node takes several in a pass, and by which of several

@@ -126,7 +126,8 @@ struct plan_time {
 /* Bytes, for the memory plan and the preflight check. */
 struct plan_memory {
     size_t activations; /* kept from forward to backward, and their gradients */
-    size_t scratch;     /* the library's scratchpad, weight copies in other layouts */
+    size_t scratch;     /* the library's scratchpad, weight copies in other layouts: what does not
+                           fit between activations that are not needed meanwhile */
     size_t input;       /* staged rows and labels */
 };
 

@@ -54,7 +54,8 @@ static int convert(struct building *b, int value, int block)
                                .output = to,
                                .bias = NET_NONE,
                                .input_bias = NET_NONE,
-                               .residual_bias = NET_NONE});
+                               .residual_bias = NET_NONE,
+                               .norm = NET_NONE});
     return to;
 }
 
@@ -181,6 +182,7 @@ static void lower(struct building *b, const struct fused_op *f)
                                .bias = f->bias,
                                .input_bias = f->input_bias,
                                .residual_bias = f->residual_bias,
+                               .norm = NET_NONE,
                                .columns = f == columns_reader(b)});
 }
 

@@ -57,6 +57,7 @@ struct node {
     int input, residual, output;
     bool relu;
     int bias, input_bias, residual_bias;
+    int norm;      /* conv: the operation whose BatchNorm became part of it, or NET_NONE */
     bool backward; /* takes part in the backward pass */
     /* A convolution whose input was laid out by the input step as the taps that each pixel of its
      * output reads (im2col): here it is one of 1 x 1 pixels. */

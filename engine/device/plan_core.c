@@ -51,7 +51,7 @@ static bool build(struct builder *b, struct error *err)
         return false;
     if (b->rows > 0)
         build_use(b, b->core->logits); /* they stay readable behind the last step */
-    return pool_layout(&b->core->pool, &b->core->planned_bytes, err);
+    return pool_layout(&b->core->pool, &b->core->planned_bytes, &b->core->scratch_bytes, err);
 }
 
 bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *device,
@@ -69,12 +69,14 @@ bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *d
         .values = calloc((size_t)graph->value_count, sizeof *b.values),
         .gradients = calloc((size_t)graph->value_count, sizeof *b.gradients),
         .layers = calloc((size_t)graph->node_count + 1, sizeof *b.layers),
+        .again = calloc((size_t)graph->value_count, sizeof *b.again),
     };
-    bool ok =
-        b.values && b.gradients && b.layers ? build(&b, err) : error_memory(err, "building a plan");
+    bool ok = b.values && b.gradients && b.layers && b.again ? build(&b, err)
+                                                             : error_memory(err, "building a plan");
     free(b.values);
     free(b.gradients);
     free(b.layers);
+    free(b.again);
     return ok;
 }
 
@@ -87,14 +89,11 @@ void plan_core_memory(const struct plan_core *core, struct plan_memory *out)
 
 void plan_core_bind(struct plan_core *core, void *workspace)
 {
-    char *input = workspace;
-    char *scratch = input + core->input_bytes, *planned = scratch + core->scratch_bytes;
+    char *input = workspace, *planned = input + core->input_bytes;
     for (int i = 0; i < core->pool.count; i++) {
         struct buffer *buffer = core->pool.list[i];
         if (buffer->region != BUFFER_FIXED)
-            buffer->data = buffer->offset + (buffer->region == BUFFER_INPUT     ? input
-                                             : buffer->region == BUFFER_SCRATCH ? scratch
-                                                                                : planned);
+            buffer->data = buffer->offset + (buffer->region == BUFFER_INPUT ? input : planned);
     }
 }
 

@@ -33,7 +33,7 @@ struct plan_core {
     struct owned *owned;
     int step_count, owned_count;
     int step_capacity, time_capacity, owned_capacity;
-    size_t input_bytes, scratch_bytes, planned_bytes; /* the workspace, in this order */
+    size_t input_bytes, planned_bytes, scratch_bytes; /* the workspace; see pool_layout */
     bool bound;
     unsigned workspace_moves; /* of the device when the plan was bound */
     struct buffer *logits;

@@ -62,22 +62,48 @@ static size_t lowest_place(struct buffer *const *placed, int count, const struct
     return offset;
 }
 
-bool pool_layout(struct pool *pool, size_t *total, struct error *err)
+/* Sort and place order[from..to) beside those before; the end of the region they all need. */
+static size_t place(struct buffer **order, int from, int to)
+{
+    size_t end = 0;
+    qsort(order + from, (size_t)(to - from), sizeof *order, compare_size);
+    for (int i = 0; i < to; i++) {
+        if (i >= from)
+            order[i]->offset = lowest_place(order, i, order[i]);
+        if (order[i]->offset + order[i]->size > end)
+            end = order[i]->offset + order[i]->size;
+    }
+    return end;
+}
+
+/* The buffers of a region that are used, from order[count] on; how many there are then. */
+static int gather(const struct pool *pool, enum buffer_region region, struct buffer **order,
+                  int count)
+{
+    for (int i = 0; i < pool->count; i++)
+        if (pool->list[i]->region == region && pool->list[i]->first >= 0)
+            order[count++] = pool->list[i];
+    return count;
+}
+
+bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err)
 {
     struct buffer **order = malloc((size_t)(pool->count + 1) * sizeof *order);
-    int count = 0;
-    *total = 0;
     if (!order)
         return error_memory(err, "laying out a plan");
-    for (int i = 0; i < pool->count; i++)
-        if (pool->list[i]->region == BUFFER_PLANNED && pool->list[i]->first >= 0)
-            order[count++] = pool->list[i];
-    qsort(order, (size_t)count, sizeof *order, compare_size);
-    for (int i = 0; i < count; i++) {
-        order[i]->offset = lowest_place(order, i, order[i]);
-        if (order[i]->offset + order[i]->size > *total)
-            *total = order[i]->offset + order[i]->size;
+    int kept = gather(pool, BUFFER_PLANNED, order, 0);
+    int count = gather(pool, BUFFER_SCRATCH, order, kept);
+    *planned = place(order, 0, kept);
+    size_t behind = place(order, kept, count), mixed = place(order, 0, count);
+    if (behind < mixed) {
+        kept = gather(pool, BUFFER_PLANNED, order, 0);
+        gather(pool, BUFFER_SCRATCH, order, kept);
+        place(order, 0, kept);
+        mixed = place(order, kept, count);
     }
+    if (*planned > mixed)
+        *planned = mixed;
+    *scratch = mixed - *planned;
     free(order);
     return true;
 }

@@ -21,7 +21,7 @@ static inline size_t memory_round(size_t bytes)
  */
 enum buffer_region {
     BUFFER_PLANNED, /* shares memory with buffers whose steps do not meet its own */
-    BUFFER_SCRATCH, /* of one step only */
+    BUFFER_SCRATCH, /* of one step only; shares memory with the planned ones */
     BUFFER_INPUT,   /* staged rows */
     BUFFER_FIXED,   /* lies elsewhere (an arena); `data` never changes */
 };
@@ -44,11 +44,13 @@ struct buffer *pool_add(struct pool *pool, enum buffer_region region, size_t siz
 /* Note that step `time` reads or writes the buffer. */
 void buffer_use(struct buffer *buffer, int time);
 /*
- * Give every planned buffer its offset so that no two that live at the same time overlap: the
- * largest first, each at the lowest place that is free for its whole life ("greedy by size",
- * Pisarchyk and Lee 2020, arXiv:2001.03288). *total is the size of the region in bytes.
+ * Give planned buffers and scratch their offsets in one region so that no two that live at the same
+ * time overlap: the largest first, each at the lowest place that is free for its whole life
+ * ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288). Scratch takes what the planned ones
+ * leave free, unless it all fits better in one order. Sizes in bytes: *planned of the region
+ * without scratch, *scratch by how much it is larger with it.
  */
-bool pool_layout(struct pool *pool, size_t *total, struct error *err);
+bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err);
 void pool_free(struct pool *pool);
 
 #endif

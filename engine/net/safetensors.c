@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
+
 static bool read_at(const struct safetensors *file, uint64_t offset, void *data, size_t size,
                     struct error *err)
 {
@@ -280,7 +282,7 @@ bool safetensors_describe(json_t *header, const char *name, const char *dtype, c
 bool safetensors_put_header(struct file_writer *writer, const json_t *header, struct error *err)
 {
     static const char spaces[8] = "        ";
-    char *text = json_dumps(header, JSON_COMPACT);
+    char *text = json_to_text(header, JSON_COMPACT);
     if (!text)
         return error_memory(err, "safetensors header");
     size_t length = strlen(text), padding = (8 - length % 8) % 8;

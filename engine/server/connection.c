@@ -93,21 +93,23 @@ void connection_flush(struct connection *connection)
         text_free(out);
 }
 
+/* Behind half a line that memory did not suffice for nothing comes any more. */
 static void put_text(struct connection *connection, const char *text, size_t length)
 {
+    if (connection->lost)
+        return;
     text_append(&connection->out, text, length);
 }
 
 static void put_end(struct connection *connection)
 {
     put_text(connection, "\n", 1);
-    if (connection->out.failed)
-        connection->lost = true;
+    connection->lost |= connection->out.failed;
 }
 
 void connection_put(struct connection *connection, json_t *message)
 {
-    char *line = message ? json_dumps(message, JSON_LINE) : NULL;
+    char *line = message ? json_to_text(message, JSON_LINE) : NULL;
     json_decref(message);
     if (!line) {
         connection->lost = true; /* out of memory: its own end, nobody else's */

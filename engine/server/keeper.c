@@ -54,7 +54,7 @@ struct keeper {
     struct work_list waiting;
     long writing; /* what the thread has taken and not yet written */
     long lost;    /* handed over while too much waited */
-    bool leaving;
+    bool leaving, ended;
 };
 
 static void work_free(struct work *work)
@@ -179,6 +179,8 @@ static void *keep_for_ever(void *context)
     }
     if (keeper->waiting.first || w.list.first)
         write_out(keeper, &w);
+    keeper->ended = true;
+    pthread_cond_broadcast(&keeper->wake);
     pthread_mutex_unlock(&keeper->lock);
     while (w.list.first)
         work_free(list_take(&w.list));
@@ -358,14 +360,25 @@ void keeper_start(const char *path, struct engine_log *log, struct keeper **out,
     free(keeper);
 }
 
+void keeper_finish(struct keeper *keeper, double seconds)
+{
+    if (!keeper)
+        return;
+    struct timespec deadline = deadline_after(seconds);
+    pthread_mutex_lock(&keeper->lock);
+    keeper->leaving = true;
+    pthread_cond_broadcast(&keeper->wake);
+    while (!keeper->ended &&
+           pthread_cond_timedwait(&keeper->wake, &keeper->lock, &deadline) != ETIMEDOUT)
+        ;
+    pthread_mutex_unlock(&keeper->lock);
+}
+
 void keeper_stop(struct keeper *keeper)
 {
     if (!keeper)
         return;
-    pthread_mutex_lock(&keeper->lock);
-    keeper->leaving = true;
-    pthread_cond_signal(&keeper->wake);
-    pthread_mutex_unlock(&keeper->lock);
+    keeper_finish(keeper, 0);
     pthread_join(keeper->thread, NULL);
     while (keeper->waiting.first)
         work_free(list_take(&keeper->waiting));

@@ -31,6 +31,12 @@ void keeper_start(const char *path, struct engine_log *log, struct keeper **out,
 /* Write all that was handed over, as far as the disk takes it, and close. */
 void keeper_stop(struct keeper *keeper);
 
+/*
+ * For an engine that leaves threads behind, which may still hand something over: write what was
+ * handed over, as far as that takes no more than `seconds`. What comes later is not written.
+ */
+void keeper_finish(struct keeper *keeper, double seconds);
+
 /* These steal their JSON values, which may be NULL: memory ran out for them, or as they were. */
 void keeper_put_run(struct keeper *keeper, json_t *object, json_t *spec, json_t *environment);
 void keeper_add_point(struct keeper *keeper, long run, json_t *point);

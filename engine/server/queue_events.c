@@ -18,10 +18,10 @@ static char *event_text(const struct record *record, json_t *event)
 {
     char *text = NULL;
     if (json_object_get(event, "run"))
-        return json_dumps(event, JSON_LINE);
+        return json_to_text(event, JSON_LINE);
     json_t *numbered = json_pack("{s:I}", "run", (json_int_t)record->number);
     if (numbered && json_object_update(numbered, event) == 0)
-        text = json_dumps(numbered, JSON_LINE);
+        text = json_to_text(numbered, JSON_LINE);
     json_decref(numbered);
     return text;
 }

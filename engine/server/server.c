@@ -18,6 +18,8 @@
 #define EVENT_INTERVAL 0.02
 /* How long answers may wait for their viewers once the engine has nothing else to do. */
 #define FLUSH_SECONDS 1.0
+/* How long an engine that leaves a hanging thread behind still writes into the store. */
+#define KEEPER_SECONDS 5.0
 /* How long to wait at the start for an engine that is about to end. */
 #define LOCK_SECONDS 30.0
 
@@ -303,6 +305,7 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
     engine_log_write(&server->log);
     if (!ok || server->tasks || !queue_has_left(&server->queue)) {
         listener_close(&server->listener);
+        keeper_finish(server->keeper, KEEPER_SECONDS);
         *end = SERVER_ABANDONED;
         return ok;
     }

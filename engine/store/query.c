@@ -41,7 +41,7 @@ void query_bind_text(struct query *query, const char *text)
 
 void query_bind_json(struct query *query, const json_t *json)
 {
-    char *text = json ? json_dumps(json, JSON_LINE | JSON_ENCODE_ANY) : NULL;
+    char *text = json ? json_to_text(json, JSON_LINE | JSON_ENCODE_ANY) : NULL;
     if (json && !text)
         query->memory = true;
     query_bind_text(query, text);

@@ -143,7 +143,7 @@ bool store_set_events(struct store *store, long run, const json_t *events, struc
     for (size_t i = 0; ok && i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
         const char *name = json_string_value(json_object_get(event, "event"));
-        char *text = json_dumps(event, JSON_LINE);
+        char *text = json_to_text(event, JSON_LINE);
         ok = text ? store_add_event(store, run, name ? name : "other", text, err)
                   : error_memory(err, "events");
         free(text);

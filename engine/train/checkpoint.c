@@ -87,7 +87,7 @@ static char *note_text(const struct checkpoint *checkpoint)
         json_finite(p->best_acc), "batch", (json_int_t)p->batch, "train_rows",
         (json_int_t)p->train_rows, "seed", json_integer((json_int_t)p->seed));
     bool ok = object && add_origin(object, &checkpoint->origin);
-    char *text = ok ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = ok ? json_to_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return text;
 }

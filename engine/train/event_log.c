@@ -30,7 +30,7 @@ void event_log_put(struct event_log *log, const json_t *event)
 {
     if (log->fd < 0)
         return;
-    char *line = json_dumps(event, JSON_LINE);
+    char *line = json_to_text(event, JSON_LINE);
     if (!line) {
         errno = ENOMEM;
         give_up(log);

@@ -201,8 +201,9 @@ void run_release(struct run *run)
 {
     sync_close(&run->group);
     rendezvous_destroy(run->meeting);
-    /* Not before: a device that hung may come back and read it. */
+    /* Not before: a device that hung may come back and read the one, or write the other. */
     checkpoint_free(&run->saving.resumed);
+    saver_free(run->saving.saver);
     weights_free(&run->weights);
     net_free(run->net);
     data_close(&run->data);

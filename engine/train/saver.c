@@ -41,7 +41,7 @@ static void *write_for_ever(void *context)
     return NULL;
 }
 
-static void saver_free(struct saver *saver)
+static void release(struct saver *saver)
 {
     checkpoint_free(&saver->buffer);
     free(saver->folder);
@@ -75,7 +75,7 @@ bool saver_start(const struct net *net, const char *folder, bool momentum, struc
     bool ok = saver->folder ? checkpoint_create(net, momentum, &saver->buffer, err)
                             : error_memory(err, "checkpoints");
     if (!ok || !start_thread(saver, err)) {
-        saver_free(saver);
+        release(saver);
         return false;
     }
     *out = saver;
@@ -121,7 +121,13 @@ void saver_stop(struct saver *saver)
     pthread_cond_broadcast(&saver->changed);
     pthread_mutex_unlock(&saver->lock);
     pthread_join(saver->thread, NULL);
+}
+
+void saver_free(struct saver *saver)
+{
+    if (!saver)
+        return;
     pthread_cond_destroy(&saver->changed);
     pthread_mutex_destroy(&saver->lock);
-    saver_free(saver);
+    release(saver);
 }

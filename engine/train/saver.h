@@ -25,7 +25,9 @@ void saver_give(struct saver *saver, long best_steps);
 /* Did the last writing fail? Then *err, once. */
 bool saver_failed(struct saver *saver, struct error *err);
 
-/* Wait for the writing, end the thread and release everything. */
+/* Wait for the writing and end the thread. What saver_take gave stays; NULL: nothing. */
 void saver_stop(struct saver *saver);
+/* Release everything, behind saver_stop and when nobody can write into the buffer any more. */
+void saver_free(struct saver *saver);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const json_t *member(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -72,6 +74,23 @@ json_t *json_any_text(const char *text)
     string = json_string(copy);
     free(copy);
     return string;
+}
+
+static int append(const char *bytes, size_t length, void *context)
+{
+    struct text *text = context;
+    text_append(text, bytes, length);
+    return text->failed ? -1 : 0;
+}
+
+char *json_to_text(const json_t *json, size_t flags)
+{
+    struct text text = TEXT_INIT;
+    /* A failure is remembered by the text, whatever becomes of the callback's answer. */
+    if (json_dump_callback(json, append, &text, flags) == 0 && !text.failed)
+        return text.data;
+    text_free(&text);
+    return NULL;
 }
 
 json_t *json_finite(double value)

@@ -33,6 +33,12 @@ json_t *json_any_text(const char *text);
 #define JSON_DIGITS JSON_REAL_PRECISION(15)
 #define JSON_LINE   (JSON_COMPACT | JSON_DIGITS)
 
+/*
+ * As json_dumps: a string for free(), NULL when memory ran out. (Jansson 2.14 does not notice when
+ * memory runs out for the key of a member: the text then lacks it, and is no JSON.)
+ */
+char *json_to_text(const json_t *json, size_t flags);
+
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);
 

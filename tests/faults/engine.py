@@ -30,8 +30,8 @@ ENDED = ("done", "stopped", "failed", "interrupted")
 SHORT = {"model": "linear", "data": "random:80x10", "devices": "cpu:0-1", "cpu_threads": 1, "batch": 20,
          "train_rows": 60, "test_rows": 20, "epochs": 2, "momentum": 0.9}
 # As enum fault_kind.
-KINDS = ("malloc", "open", "read", "write", "fsync", "rename", "socket", "connect", "accept",
-         "recv", "send", "mmap", "thread", "close", "truncate", "unlink", "mkdir")
+KINDS = ("open", "read", "write", "fsync", "rename", "socket", "connect", "accept", "recv",
+         "send", "mmap", "thread", "close", "truncate", "unlink", "mkdir")
 
 
 class Fault(Exception):
@@ -57,16 +57,19 @@ def is_sanitized():
 class Page:
     """What the shim and the test share: struct fault_page of shim.h."""
 
-    LAYOUT = struct.Struct(f"dQQ{len(KINDS)}Q8Q")
+    LAYOUT = struct.Struct(f"dQQ{len(KINDS)}Q8QQQQQ")
+    STACKS = 16384
+    SIZE = LAYOUT.size + 16 * STACKS
+    FIRED, PHASE, TARGET, LEFT_OUT = 16, LAYOUT.size - 32, LAYOUT.size - 16, LAYOUT.size - 8
 
     def __init__(self, folder):
         handle, self.path = tempfile.mkstemp(dir=folder)
-        os.ftruncate(handle, mmap.PAGESIZE)
-        self.memory = mmap.mmap(handle, mmap.PAGESIZE)
+        os.ftruncate(handle, self.SIZE)
+        self.memory = mmap.mmap(handle, self.SIZE)
         os.close(handle)
 
     def clear(self):
-        self.memory[:] = bytes(mmap.PAGESIZE)
+        self.memory[:] = bytes(self.SIZE)
 
     def set_clock_shift(self, seconds):
         self.memory[0:8] = struct.pack("d", seconds)
@@ -74,15 +77,38 @@ class Page:
     def set_active(self, active):
         self.memory[8:16] = struct.pack("Q", active)
 
+    def number(self, place):
+        return struct.unpack_from("Q", self.memory, place)[0]
+
+    def set_number(self, place, number):
+        self.memory[place:place + 8] = struct.pack("Q", number)
+
     def fired(self):
-        return struct.unpack("Q", self.memory[16:24])[0]
+        return self.number(self.FIRED)
 
     def counts(self):
         return dict(zip(KINDS, self.LAYOUT.unpack_from(self.memory)[3:]))
 
     def callers(self):
         """Where the first call failed, for addr2line."""
-        return [hex(one) for one in self.LAYOUT.unpack_from(self.memory)[3 + len(KINDS):] if one]
+        callers = self.LAYOUT.unpack_from(self.memory)[3 + len(KINDS):][:8]
+        return [hex(one) for one in callers if one]
+
+    def set_phase(self, bit):
+        """Stacks of allocations are noted with this bit; 0: they are not looked at."""
+        self.set_number(self.PHASE, bit)
+
+    def set_target(self, stack):
+        """The next allocation with this stack fails; 0: none."""
+        self.set_number(self.FIRED, 0)
+        self.set_number(self.TARGET, stack)
+
+    def stacks(self):
+        """The phases of each stack that came by."""
+        if self.number(self.LEFT_OUT):
+            raise Fault("there are more stacks than the page has room for")
+        numbers = struct.unpack_from(f"{2 * self.STACKS}Q", self.memory, self.LAYOUT.size)
+        return dict(pair for pair in zip(numbers[::2], numbers[1::2]) if pair[0])
 
     def close(self):
         self.memory.close()

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -89,9 +88,7 @@ __attribute__((constructor)) static void begin(void)
     syscall(SYS_close, fd);
     if (page == MAP_FAILED)
         return;
-    /* Its first call allocates. */
-    void *frames[1];
-    backtrace(frames, 1);
+    fault_stacks_begin();
     dl_iterate_phdr(add_ranges, NULL);
     for (int i = 0; call && i < FAULT_KIND_COUNT; i++)
         if (strcmp(call, kind_names[i]) == 0)
@@ -133,7 +130,7 @@ int __libc_start_main(int (*program_main)(int, char **, char **), int argc, char
 static void note_callers(void)
 {
     void *frames[12];
-    int count = backtrace(frames, 12), kept = 0;
+    int count = fault_stack_walk(frames, 12), kept = 0;
     for (int i = 0; i < count && kept < 8; i++)
         if (is_counted(frames[i]))
             shim.page->callers[kept++] = (uintptr_t)frames[i] - shim.base;
@@ -154,6 +151,28 @@ static bool fails(enum fault_kind kind, const void *caller, const char *path)
     if (__atomic_fetch_add(&shim.page->fired, 1, __ATOMIC_RELAXED) == 0)
         note_callers();
     errno = shim.error;
+    return true;
+}
+
+/* The same for an allocation, which is chosen by its stack. */
+static bool allocation_fails(const void *caller)
+{
+    struct fault_page *page = shim.page;
+    if (!shim.started || !page || __atomic_load_n(&page->phase, __ATOMIC_RELAXED) == 0 ||
+        (!is_counted(caller) && !fault_in_c_library(caller)))
+        return false;
+    void *frames[12];
+    int count = fault_stack_walk(frames, 12), first = 0;
+    while (first < count && fault_in_c_library(frames[first]))
+        first++;
+    if (first == count || !is_counted(frames[first]))
+        return false;
+    __atomic_add_fetch(&page->allocations, 1, __ATOMIC_RELAXED);
+    if (!fault_stack_is_target(page, frames, count))
+        return false;
+    __atomic_fetch_add(&page->fired, 1, __ATOMIC_RELAXED);
+    note_callers();
+    errno = ENOMEM;
     return true;
 }
 
@@ -178,27 +197,27 @@ static bool fails_on(enum fault_kind kind, const void *caller, int fd)
 
 void *malloc(size_t size)
 {
-    return fails(FAULT_malloc, CALLER, NULL) ? NULL : __libc_malloc(size);
+    return allocation_fails(CALLER) ? NULL : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return fails(FAULT_malloc, CALLER, NULL) ? NULL : __libc_calloc(count, size);
+    return allocation_fails(CALLER) ? NULL : __libc_calloc(count, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-    return fails(FAULT_malloc, CALLER, NULL) ? NULL : __libc_realloc(old, size);
+    return allocation_fails(CALLER) ? NULL : __libc_realloc(old, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return fails(FAULT_malloc, CALLER, NULL) ? NULL : __libc_memalign(alignment, size);
+    return allocation_fails(CALLER) ? NULL : __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
-    if (fails(FAULT_malloc, CALLER, NULL))
+    if (allocation_fails(CALLER))
         return ENOMEM;
     void *data = __libc_memalign(alignment, size);
     if (data)
@@ -210,14 +229,14 @@ int posix_memalign(void **out, size_t alignment, size_t size)
 char *(strdup)(const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *copy = fails(FAULT_malloc, CALLER, NULL) ? NULL : __libc_malloc(size);
+    char *copy = allocation_fails(CALLER) ? NULL : __libc_malloc(size);
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
 char *(strndup)(const char *text, size_t limit)
 {
     size_t length = strnlen(text, limit);
-    char *copy = fails(FAULT_malloc, CALLER, NULL) ? NULL : __libc_malloc(length + 1);
+    char *copy = allocation_fails(CALLER) ? NULL : __libc_malloc(length + 1);
     if (!copy)
         return NULL;
     copy[length] = '\0';

@@ -5,6 +5,9 @@
  * is read next. */
 #define STREAM_BYTES ((size_t)4 << 20)
 
+/* Smaller results are kept: what they take is not worth a step of its own. */
+#define AGAIN_BYTES ((size_t)16 << 10)
+
 static int greatest_common_divisor(int a, int b)
 {
     while (b != 0) {
@@ -70,6 +73,68 @@ static bool make_buffers(struct batchnorm *n, struct builder *b, const struct no
     return n->mask != NULL;
 }
 
+/* Whether the backward pass reads a value by asking for it, or not at all. */
+static bool reads_by_asking(const struct builder *b, int value, bool *convolved)
+{
+    *convolved = false;
+    for (int i = 0; i < b->graph->node_count; i++) {
+        const struct node *n = &b->graph->nodes[i];
+        if (n->input != value)
+            continue; /* additions do not look at their residual again */
+        *convolved = *convolved || n->kind == NET_CONV;
+        if (n->kind != NET_CONV && n->kind != NET_GLOBAL_AVGPOOL && n->kind != NET_ADD)
+            return false;
+    }
+    return value != b->graph->output;
+}
+
+/*
+ * Whether y need not be kept for the convolutions behind it: one pass over memory makes it again,
+ * from x, which this layer keeps for itself. With a residual only where somebody needs that in the
+ * backward pass anyway.
+ */
+static bool can_do_again(const struct batchnorm *n, const struct builder *b,
+                         const struct node *node)
+{
+    const size_t bytes =
+        (size_t)b->rows * value_row(&b->graph->values[node->output]) * sizeof(float);
+    bool convolved;
+    if (!b->training || bytes < AGAIN_BYTES || !reads_by_asking(b, node->output, &convolved) ||
+        !convolved)
+        return false;
+    return !n->residual || (reads_by_asking(b, node->residual, &convolved) && convolved);
+}
+
+/*
+ * Whether dx may be written over x: nobody else reads it, and a convolution that made it does not
+ * look at it again.
+ */
+static bool x_is_free(const struct builder *b, const struct node *node)
+{
+    if (b->graph->values[node->input].readers != 1 || node->input == b->graph->output)
+        return false;
+    for (const struct node *n = b->graph->nodes; n < node; n++)
+        if (n->output == node->input)
+            return n->kind == NET_CONV && !n->relu;
+    return false;
+}
+
+static bool build_forward_again(struct builder *b, const struct node *node, void *layer,
+                                struct buffer *to, struct error *err)
+{
+    struct batchnorm_again *step = build_object(b, sizeof *step, NULL, err);
+    if (!step)
+        return false;
+    step->norm = layer;
+    step->y = to;
+    if (step->norm->residual && !(step->other = build_kept(b, node->residual, err)))
+        return false;
+    build_use(b, step->norm->x);
+    build_use(b, step->norm->stats);
+    build_use(b, to);
+    return build_step(b, node, batchnorm_run_again, step, err);
+}
+
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
 {
     const struct value *x = &b->graph->values[node->input];
@@ -90,6 +155,8 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     n->wants_dx = x->wants_grad;
     n->stream = (size_t)n->rows * value_row(x) * sizeof(float) >= STREAM_BYTES;
     bind_parameters(n, b, node);
+    if (can_do_again(n, b, node))
+        build_again(b, node, build_forward_again, n);
     return make_buffers(n, b, node, err) &&
            build_step(b, node, b->training ? batchnorm_run_forward : batchnorm_run_evaluation, n,
                       err);
@@ -111,7 +178,7 @@ static bool take_gradients(struct batchnorm *n, struct builder *b, const struct 
             return false;
     }
     if (n->wants_dx)
-        n->dx = gradient_new(b, node->input, err);
+        n->dx = x_is_free(b, node) ? n->x : gradient_new(b, node->input, err);
     return n->dx || !n->wants_dx;
 }
 

@@ -27,6 +27,12 @@ struct batchnorm {
     struct buffer *sums;  /* doubles: [blocks][chunks][2][block] */
 };
 
+/* The output once more, by the statistics that are there. */
+struct batchnorm_again {
+    struct batchnorm *norm;
+    const struct buffer *other, *y;
+};
+
 /* Arrays over the channels, one behind the other. */
 enum { STAT_MEAN, STAT_ISTD, STAT_SCALE, STAT_SHIFT, STAT_A, STAT_B, STAT_C, STAT_ARRAYS };
 
@@ -53,6 +59,7 @@ void batchnorm_coefficients(struct batchnorm *n, int first, int count, const dou
 /* batchnorm_run.c: the passes over memory */
 bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err);
 bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err);
+bool batchnorm_run_again(struct plan *plan, void *layer, struct error *err);
 bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err);
 
 #endif

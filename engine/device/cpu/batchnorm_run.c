@@ -36,14 +36,17 @@ static void sum_piece(const struct batchnorm *n, const struct piece *p, const fl
     n->kernels->norm_sums(&p->slab, (const float *)n->x->data + p->start, origin, p->sums);
 }
 
-static void forward_piece(const struct batchnorm *n, const struct piece *p)
+/* `again`: where the result goes the second time, which leaves no mask; else NULL. */
+static void forward_piece(const struct batchnorm *n, const struct piece *p,
+                          const struct batchnorm_again *again)
 {
+    const struct buffer *other = again ? again->other : n->other, *y = again ? again->y : n->y;
     const struct norm_forward args = {
         .slab = p->slab,
         .x = (const float *)n->x->data + p->start,
-        .residual = n->residual ? (const float *)n->other->data + p->start : NULL,
-        .y = (float *)n->y->data + p->start,
-        .mask = n->mask ? (uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
+        .residual = n->residual ? (const float *)other->data + p->start : NULL,
+        .y = (float *)y->data + p->start,
+        .mask = n->mask && !again ? (uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
         .scale = stat(n, STAT_SCALE) + p->channel,
         .shift = stat(n, STAT_SHIFT) + p->channel,
         .relu = n->relu,
@@ -68,7 +71,7 @@ static struct norm_backward backward_args(const struct batchnorm *n, const struc
         .b = stat(n, STAT_B) + p->channel,
         .c = stat(n, STAT_C) + p->channel,
         .relu = n->relu,
-        .stream = n->stream};
+        .stream = n->stream && n->dx != n->x}; /* what was just read is in the cache */
 }
 
 /* Add up the chunks of a channel block into the sums of its first. */
@@ -93,7 +96,7 @@ static void forward_whole(struct batchnorm *n)
         take_origin(n, block, origin);
         sum_piece(n, &p, origin);
         batchnorm_statistics(n, p.channel, n->block, p.sums, p.sums + n->block, origin, elements);
-        forward_piece(n, &p);
+        forward_piece(n, &p, NULL);
     }
 }
 
@@ -108,12 +111,12 @@ static void sum_pieces(struct batchnorm *n)
     }
 }
 
-static void forward_pieces(struct batchnorm *n)
+static void forward_pieces(const struct batchnorm *n, const struct batchnorm_again *again)
 {
 #pragma omp parallel for schedule(static)
     for (int item = 0; item < n->blocks * n->chunks; item++) {
         struct piece p = piece_of(n, item);
-        forward_piece(n, &p);
+        forward_piece(n, &p, again);
     }
 }
 
@@ -192,7 +195,7 @@ bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
         statistics_of_chunks(n);
     }
     if (n->rows > 0)
-        forward_pieces(n);
+        forward_pieces(n, NULL);
     return true;
 }
 
@@ -202,7 +205,16 @@ bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err)
     (void)plan;
     (void)err;
     batchnorm_evaluation(n);
-    forward_pieces(n);
+    forward_pieces(n, NULL);
+    return true;
+}
+
+bool batchnorm_run_again(struct plan *plan, void *layer, struct error *err)
+{
+    const struct batchnorm_again *again = layer;
+    (void)plan;
+    (void)err;
+    forward_pieces(again->norm, again);
     return true;
 }
 

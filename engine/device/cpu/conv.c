@@ -2,6 +2,7 @@
 #include "engine/device/cpu/conv.h"
 
 #include "engine/device/cpu/elementwise.h"
+#include "engine/device/cpu/fold.h"
 #include "engine/device/cpu/primitive.h"
 
 struct conv {
@@ -72,22 +73,22 @@ static void stored_free(struct stored *s)
 static bool attach_forward(struct builder *b, const struct node *node, struct conv *conv,
                            dnnl_primitive_desc_t desc, const struct stored *s, struct error *err)
 {
-    const struct net_op *op = &b->graph->net->ops[node->op];
     const struct conv_queries q = conv_queries(CONV_FORWARD);
     struct primitive *p = &conv->forward;
+    struct buffer *w, *bias;
+    if (!fold_parameters(b, node, &w, &bias, err))
+        return false;
+    /* What is added lies where the sum will. */
+    if (node->residual != NET_NONE)
+        b->values[node->output] = b->values[node->residual];
     struct buffer *x = build_value(b, node->input, err);
     struct buffer *y = x ? build_value(b, node->output, err) : NULL;
-    struct buffer *w = y ? build_fixed(b, param_values(b, op->weight), err) : NULL;
     conv->y = y;
-    if (!w || !primitive_make(b, p, desc, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, w, err) ||
-        !primitive_output(b, p, desc, DNNL_ARG_DST, q.dst, s->dst, y, err))
-        return false;
-    if (node->bias == NET_NONE)
-        return true;
-    struct buffer *bias = build_fixed(b, param_values(b, node->bias), err);
-    return bias && primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, bias, err);
+    return y && primitive_make(b, p, desc, err) &&
+           primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) &&
+           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, w, err) &&
+           primitive_output(b, p, desc, DNNL_ARG_DST, q.dst, s->dst, y, err) &&
+           (!bias || primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, bias, err));
 }
 
 static bool attach_weights(struct builder *b, const struct node *node, struct conv *conv,
@@ -97,9 +98,10 @@ static bool attach_weights(struct builder *b, const struct node *node, struct co
     const struct net_op *op = &b->graph->net->ops[node->op];
     const struct conv_queries q = conv_queries(CONV_BACKWARD_WEIGHTS);
     struct primitive *p = &conv->weights;
-    struct buffer *dw = build_fixed(b, param_grads(b, op->weight), err);
+    struct buffer *x = build_kept(b, node->input, err);
+    struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
     if (!dw || !primitive_make(b, p, desc, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, b->values[node->input], err) ||
+        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) ||
         !primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, dy, err) ||
         !primitive_output(b, p, desc, DNNL_ARG_DIFF_WEIGHTS, q.weights, s->weights, dw, err))
         return false;

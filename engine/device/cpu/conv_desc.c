@@ -26,6 +26,7 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
     shape->pad_w = op->pad_w;
     shape->bias = node->bias != NET_NONE;
     shape->relu = node->relu;
+    shape->add = node->residual != NET_NONE;
 }
 
 static dnnl_format_tag_t tag_of(int block, bool free_layout)
@@ -151,7 +152,8 @@ bool conv_describe_best(struct device *device, const struct conv_shape *shape,
                     "convolution", err))
         return false;
     *out = plain;
-    if (!is_reference(plain))
+    /* What is added is there in the stored layout alone. */
+    if (!is_reference(plain) || shape->add)
         return true;
     if (conv_describe(device, shape, direction, CONV_DIRECT, true, out) == dnnl_success) {
         if (!is_reference(*out)) {

@@ -45,6 +45,7 @@ struct place {
 struct cpu_replica {
     struct replica base; /* first: the interface knows this one only */
     struct graph graph;
+    struct graph folded;  /* what evaluation computes: fold.h */
     struct place *places; /* per parameter of the network */
     struct mapping memory;
 };

@@ -78,13 +78,15 @@ static bool grow_workspace(struct device *device, size_t bytes, struct error *er
 bool cpu_plan_create(struct device *device, struct replica *replica,
                      const struct plan_request *request, struct plan **out, struct error *err)
 {
+    struct cpu_replica *r = (struct cpu_replica *)replica;
+    const struct graph *graph = request->mode == PLAN_EVAL ? &r->folded : &r->graph;
     struct plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return error_memory(err, "a plan");
     plan->device = device;
-    plan->replica = (struct cpu_replica *)replica;
+    plan->replica = r;
     plan->core.request = *request;
-    if (!plan_core_build(&plan->core, plan, device, &plan->replica->graph, &build_backend, err) ||
+    if (!plan_core_build(&plan->core, plan, device, graph, &build_backend, err) ||
         !grow_workspace(device, plan_core_bytes(&plan->core), err)) {
         cpu_plan_destroy(device, plan);
         return error_prefix(err, "%s", device->name);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/device/cpu/conv.h"
+#include "engine/device/cpu/fold.h"
 #include "engine/device/cpu/replica_layout.h"
 
 bool cpu_replica_create(struct device *device, const struct net *net, struct replica **out,
@@ -16,7 +17,7 @@ bool cpu_replica_create(struct device *device, const struct net *net, struct rep
     r->base.net = net;
     r->base.host_accessible = true;
     if (!graph_build(net, LAYOUT_BLOCKS, device->block, &r->graph, err) ||
-        !replica_lay_out(device, r, &sizes, err) ||
+        !replica_lay_out(device, r, &sizes, err) || !fold_graph(r, &r->folded, err) ||
         !mapping_create(&r->memory, (3 * sizes.trained + sizes.state) * sizeof(float),
                         "parameters, gradients and momentum", err)) {
         cpu_replica_destroy(device, &r->base);
@@ -42,6 +43,7 @@ void cpu_replica_destroy(struct device *device, struct replica *replica)
         compat_desc_free(r->places[i].desc);
     free(r->places);
     graph_free(&r->graph);
+    graph_free(&r->folded);
     mapping_free(&r->memory);
     free(r);
 }
