@@ -214,14 +214,14 @@ static bool lay_out_op(struct layout *l, int i, struct error *err)
 static bool lay_out(struct layout *l, struct error *err)
 {
     struct lanes_net *net = l->net;
-    size_t bytes;
+    size_t bytes, scratch;
     if (!use_value(l, 0, 0, err) || !use_value(l, net->output, loss_time(net), err) ||
         (net->training && !use_gradient(l, net->output, loss_time(net), err)))
         return false;
     for (int i = 0; i < net->op_count; i++)
         if (!lay_out_op(l, i, err))
             return false;
-    if (!pool_layout(&l->pool, &bytes, err))
+    if (!pool_layout(&l->pool, &bytes, &scratch, err))
         return false;
     for (int i = 0; i < net->value_count; i++) {
         net->values[i].at = l->values[i]->offset / sizeof(float);
@@ -231,7 +231,7 @@ static bool lay_out(struct layout *l, struct error *err)
     for (int i = 0; i < net->op_count; i++)
         if (l->factors[i])
             net->ops[i].factors = l->factors[i]->offset / sizeof(float);
-    net->memory = bytes / sizeof(float);
+    net->memory = (bytes + scratch) / sizeof(float);
     return true;
 }
 
