@@ -42,7 +42,7 @@ const struct strided_side_kind strided_kinds[STRIDED_KINDS] = {
 
 /* Enough tiles that weights, read once for all of them, cost little; few enough for the caches. */
 #define TILES        96
-#define SHARED_TILES 192
+#define SHARED_TILES 384
 #define PLAIN_TILES  256
 
 static bool side_fits(int in, int out, int kernel, int stride, int pad)

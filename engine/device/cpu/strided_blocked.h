@@ -15,6 +15,7 @@
 #include "engine/device/cpu/strided_multiply.h"
 #include "engine/device/cpu/strided_weights.h"
 
+/* These build on the ones above. */
 #include "engine/device/cpu/strided_tiles.h"
 
 #include "engine/device/cpu/strided_plain.h"
@@ -210,12 +211,18 @@ static TARGET void weights_rows(const struct conv_pass *pass, const struct strid
     const struct conv_shape *s = pass->shape;
     const int in = s->in / LANES, out = s->out / LANES, groups = group_count(s->out);
     float *values = weights + plan->weights, *products = values + plan->values;
+    /* Rows go in parts, so that there is work for more threads than blocks. */
+    const int parts = least(t->rows, pass->threads);
 #pragma omp for schedule(dynamic)
-    for (int block = 0; block < in + out; block++) {
+    for (int i = 0; i < (in + out) * parts; i++) {
+        const int block = i / parts, part = i % parts;
+        struct tiles some = *t;
+        some.from = t->rows * part / parts;
+        some.to = t->rows * (part + 1) / parts;
         if (block < in)
-            take_x(t, s, pass->x, block, values);
+            take_x(&some, s, pass->x, block, values);
         else
-            take_turned(t, s, pass->dy, block - in, products);
+            take_turned(&some, s, pass->dy, block - in, products);
     }
 #pragma omp for schedule(dynamic)
     for (int i = plan->h.lines * plan->w.lines * groups - 1; i >= 0; i--)

@@ -8,8 +8,8 @@
 static TARGET void plain_x(const struct tiles *t, const struct conv_shape *s, const float *x,
                            int block, float *values)
 {
-    float *out = values + (size_t)block * (size_t)t->count * LANES;
-    for (int n = t->first; n < t->first + t->rows; n++) {
+    float *out = values + (size_t)(block * t->count + tiles_first(t)) * LANES;
+    for (int n = t->first + t->from; n < t->first + t->to; n++) {
         const struct image image = image_at(n, s->in, block, s->in_h, s->in_w);
         for (int i = 0; i < s->out_h; i++) {
             const float *in = x + image.offset + (size_t)(2 * i * image.w) * LANES;
@@ -23,8 +23,8 @@ static TARGET void plain_dy(const struct tiles *t, const struct conv_shape *s, c
                             int block, float *values)
 {
     const size_t size = (size_t)(s->out_h * s->out_w) * LANES;
-    float *out = values + (size_t)block * (size_t)t->count * LANES;
-    for (int n = t->first; n < t->first + t->rows; n++, out += size) {
+    float *out = values + (size_t)(block * t->count + tiles_first(t)) * LANES;
+    for (int n = t->first + t->from; n < t->first + t->to; n++, out += size) {
         const struct image image = image_at(n, s->out, block, s->out_h, s->out_w);
         memcpy(out, dy + image.offset, size * sizeof *out);
     }
@@ -35,7 +35,8 @@ static TARGET void plain_turned(const struct tiles *t, const struct conv_shape *
 {
     size_t step;
     float *out = products + group_place(s->out, t->count, block, &step);
-    for (int n = t->first; n < t->first + t->rows; n++) {
+    out += (size_t)tiles_first(t) * step;
+    for (int n = t->first + t->from; n < t->first + t->to; n++) {
         const struct image image = image_at(n, s->out, block, s->out_h, s->out_w);
         const float *in = dy + image.offset;
         for (int i = 0; i < image.h * image.w; i++, in += LANES, out += step)

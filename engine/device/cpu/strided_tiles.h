@@ -16,6 +16,7 @@ struct tiles {
     const struct strided_side_kind *hk, *wk;
     int first, rows; /* of the batch */
     int count;
+    int from, to; /* rows of these that are to be mapped */
 };
 
 static struct tiles tiles_of(const struct strided_plan *plan, const struct conv_shape *shape,
@@ -28,6 +29,7 @@ static struct tiles tiles_of(const struct strided_plan *plan, const struct conv_
     t.hk = &strided_kinds[t.h->kind];
     t.wk = &strided_kinds[t.w->kind];
     t.count = t.rows * t.h->count * t.w->count;
+    t.to = t.rows;
     return t;
 }
 
@@ -42,6 +44,17 @@ static inline struct tile tile_at(const struct tiles *t, int index)
     return (struct tile){.row = t->first + index / area,
                          .top = t->h->first + index % area / side * t->hk->outputs,
                          .left = t->w->first + index % side * t->wk->outputs};
+}
+
+/* The tiles to be mapped: [first, end). */
+static inline int tiles_first(const struct tiles *t)
+{
+    return t->from * t->h->count * t->w->count;
+}
+
+static inline int tiles_end(const struct tiles *t)
+{
+    return t->to * t->h->count * t->w->count;
 }
 
 /* One block of channels of a row: [h][w][LANES]. */
@@ -118,8 +131,8 @@ static TARGET void map_x(const struct tiles *t, const struct conv_shape *s, cons
                          int block, float *values)
 {
     const size_t panel = strided_panel(t->count, s->in);
-    float *out = values + (size_t)block * (size_t)t->count * LANES;
-    for (int i = 0; i < t->count; i++, out += LANES) {
+    float *out = values + (size_t)(block * t->count + tiles_first(t)) * LANES;
+    for (int i = tiles_first(t); i < tiles_end(t); i++, out += LANES) {
         const struct tile tile = tile_at(t, i);
         const struct image image = image_at(tile.row, s->in, block, s->in_h, s->in_w);
         const struct window at = {2 * tile.top + t->hk->first, 2 * tile.left + t->wk->first,
@@ -133,8 +146,8 @@ static TARGET void map_dy(const struct tiles *t, const struct conv_shape *s, con
                           int block, float *values)
 {
     const size_t panel = strided_panel(t->count, s->out);
-    float *out = values + (size_t)block * (size_t)t->count * LANES;
-    for (int i = 0; i < t->count; i++, out += LANES) {
+    float *out = values + (size_t)(block * t->count + tiles_first(t)) * LANES;
+    for (int i = tiles_first(t); i < tiles_end(t); i++, out += LANES) {
         const struct tile tile = tile_at(t, i);
         const struct image image = image_at(tile.row, s->out, block, s->out_h, s->out_w);
         const struct window at = {tile.top, tile.left, t->hk->gradients, t->wk->gradients};
@@ -149,7 +162,8 @@ static TARGET void map_turned(const struct tiles *t, const struct conv_shape *s,
     const size_t panel = strided_panel(t->count, s->out);
     size_t step;
     float *out = products + group_place(s->out, t->count, block, &step);
-    for (int i = 0; i < t->count; i++, out += step) {
+    out += (size_t)tiles_first(t) * step;
+    for (int i = tiles_first(t); i < tiles_end(t); i++, out += step) {
         const struct tile tile = tile_at(t, i);
         const struct image image = image_at(tile.row, s->out, block, s->out_h, s->out_w);
         const struct window at = {tile.top, tile.left, t->hk->outputs, t->wk->outputs};
