@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(HERE, "bench"))
 import accuracy  # noqa: E402
 import measure  # noqa: E402
 import report  # noqa: E402
+import scaling  # noqa: E402
 import training  # noqa: E402
 
 
@@ -141,7 +142,39 @@ def accuracies():
                  "difference and its error")
 
 
+def operation(direction, seconds, flops, moved):
+    return {"direction": direction, "seconds": seconds, "flops": flops, "bytes": moved}
+
+
+def profile_figures():
+    """Two devices, 2 steps of 4 s: of the 16 s of both, every second is told."""
+    parts = ("operations", "input", "loss", "optimizer", "sync", "wait", "split", "metrics", "rest")
+    event = {"seconds": 8.0, "steps": 2, "operations": [
+        operation("forward", [1.0, 1.0], 6e9, 1e12), operation("data gradient", [2.0, 2.0], 6e9, 0),
+        operation("backward", [0.5, 0.5], 0, 2e9)],
+        "devices": [{"rows": rows, **{name + "_s": value for name, value in zip(parts, (
+            3.5, 0.5, 0.25, 0.75, 0.5, 0.5, 0.25, 0.25, 1.5))}} for rows in (24, 8)]}
+    got = scaling.figures(event)
+    want = {"ms": 4000.0, "rate": 4.0, "gflops": 4.0, "gigabytes": 4.0, "input": 1 / 16,
+            "forward": 2.5 / 16, "backward": 5 / 16, "sync": 2 / 16, "update": 1.5 / 16,
+            "rest": 4 / 16}
+    expect_equal(set(got), set(want), "figures of a profile")
+    for key, value in want.items():
+        expect(abs(got[key] - value) < 1e-12, f"{key} of a profile: {got[key]}, expected {value}")
+    expect(abs(scaling.outside(event) - 6.5 / 16) < 1e-12, "part outside the operations")
+    expect_equal(scaling.line([got], {"sgemm_gflops": 8.0, "triad_gb_s": 40.0})[1:6],
+                 ["4", "4", "50", "4.0", "10"], "speeds beside the machine's")
+
+
+def models():
+    text = scaling.resnet((1, 2), 16)
+    expect_equal([text.count(word) for word in ("residual", "stride = 2", "kernel = 1;")],
+                 [3, 2, 1], "units, strides and shortcuts of a network")
+
+
 if __name__ == "__main__":
+    profile_figures()
+    models()
     choice_and_ratio()
     less_is_better()
     quick_and_without()

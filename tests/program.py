@@ -52,7 +52,8 @@ def train_command(options):
 def train(options, seconds=900):
     """Run it to its end.
 
-    Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "end": [...]}.
+    Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "profile": [...],
+    "end": [...]}.
     """
     command = train_command(options)
     shown = " ".join(command)
@@ -67,7 +68,7 @@ def train(options, seconds=900):
             raise Failure(f"not done after {seconds} s: {shown}") from None
     if process.returncode != 0:
         raise Failure(f"exit status {process.returncode}: {shown}\n{err.strip()}")
-    events = {"run": [], "step": [], "epoch": [], "end": []}
+    events = {"run": [], "step": [], "epoch": [], "profile": [], "end": []}
     for line in out.splitlines():
         try:
             event = json.loads(line)

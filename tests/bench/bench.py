@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measure the program beside PyTorch on this machine, and write the figures down.
 
-    make bench                            everything but the accuracy
+    make bench                            everything but scaling and accuracy
     make bench BENCH_ARGS=--quick         a rough look, nothing is written
     make bench BENCH_ARGS='--only screen' one part alone: 5 minutes
     make bench BENCH_ARGS='--only resnet18 --only small --python /opt/torch/bin/python3 \
@@ -27,17 +27,20 @@ sys.dont_write_bytecode = True
 import accuracy  # noqa: E402
 import measure  # noqa: E402
 import report  # noqa: E402
+import scaling  # noqa: E402
 import screens  # noqa: E402
 import training  # noqa: E402
 
 from measure import CORES  # noqa: E402  (measure put the folder above on the path)
 import program  # noqa: E402
 
-# What returns (table, lines of the summary) and measures PyTorch beside the program.
+# What returns (table, lines of the summary).
 TRAINING = {"resnet18": training.resnet18, "inference": training.inference,
-            "small": training.small, "memory": training.memory, "smallnet": training.smallnet}
+            "small": training.small, "outside": scaling.outside_operations,
+            "memory": training.memory, "smallnet": training.smallnet}
+PYTORCH = {*TRAINING, "accuracy"} - {"outside"}
 USUAL = (*TRAINING, "screen", "gpu")
-HOURS = ("accuracy",)  # only when they are asked for
+LONG = {"scaling": scaling.measured, "accuracy": accuracy.measured}  # only when asked for
 
 
 def say(text):
@@ -47,10 +50,10 @@ def say(text):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="two short rounds, written nowhere")
-    parser.add_argument("--rounds", type=int, help="rounds (5; of the screen 3)")
-    parser.add_argument("--only", choices=USUAL + HOURS, action="append", metavar="PART",
+    parser.add_argument("--rounds", type=int, help="rounds (5; of screen and scaling 3)")
+    parser.add_argument("--only", choices=(*USUAL, *LONG), action="append", metavar="PART",
                         help="measure this part alone, or each that is named so: " +
-                        ", ".join(USUAL + HOURS))
+                        ", ".join((*USUAL, *LONG)))
     parser.add_argument("--python", action="append", metavar="PATH", help="a Python with PyTorch; "
                         "each that is named so takes part (all usual ones that have it)")
     parser.add_argument("--seeds", type=int, help="trainings of each kind for the accuracy "
@@ -62,7 +65,7 @@ def options():
     for name in ("rounds", "seeds"):
         if getattr(args, name) is not None and getattr(args, name) < 1:
             parser.error(f"--{name} must be at least 1")
-    args.screen_rounds = args.rounds or (1 if args.quick else 3)
+    args.few_rounds = args.rounds or (1 if args.quick else 3)
     args.rounds = args.rounds or (2 if args.quick else 5)
     args.parts = args.only or USUAL
     args.write = not (args.quick or args.no_write)
@@ -91,8 +94,8 @@ def screen_costs(args, home):
     seconds = 3 if args.quick else 12
 
     def look(what, **options):
-        for i in range(args.screen_rounds):
-            say(f"  round {i + 1} of {args.screen_rounds}, {what}")
+        for i in range(args.few_rounds):
+            say(f"  round {i + 1} of {args.few_rounds}, {what}")
             add(measured, screens.costs(home, seconds, i, **options), what)
     look("idle")
     for devices in (2, 8):
@@ -109,8 +112,8 @@ def screen(args):
     with screens.Home(args.data) as home:
         costs = screen_costs(args, home)
         with home.training(2):
-            for i in range(args.screen_rounds):
-                say(f"  round {i + 1} of {args.screen_rounds}, keys and blocked terminals")
+            for i in range(args.few_rounds):
+                say(f"  round {i + 1} of {args.few_rounds}, keys and blocked terminals")
                 for what, times in screens.key_times(home).items():
                     keys.setdefault(what, []).extend(times)
                 add(blocks, screens.after_block(home))
@@ -155,22 +158,21 @@ def circumstances(args, part, load):
         f"{system()}, Linux {platform.release()}",
         f"- {version('dpartui')} and {version('dpartui-engine')}"]
     if part != "accuracy":
-        rounds = args.screen_rounds if part == "screen" else args.rounds
+        rounds = args.few_rounds if part in ("screen", "scaling") else args.rounds
         lines.append(f"- rows of {args.data_name}; rounds: {rounds}, median (least-most); load "
                      f"before the measurements {load:.2f}" +
                      (", so something else was running" if load > 0.5 else ""))
-    if part != "screen":
+    if part in PYTORCH:
         lines += [f"- {one.long_name}" for one in args.torch] or ["- PyTorch: missing here"]
-        lines.append("")
-    return lines
+    return lines + ([] if part == "screen" else [""])
 
 
 def run_part(args, part, load, page):
     figures = {}
     if part in TRAINING:
         text, figures = TRAINING[part](args)
-    elif part == "accuracy":
-        text = accuracy.measured(args)
+    elif part in LONG:
+        text = LONG[part](args)
     else:
         text = screen(args)
     text = "\n".join(circumstances(args, part, load) + [text])
@@ -188,7 +190,7 @@ def main():
     load = os.getloadavg()[0]
     args.data, args.data_name = choose_data()
     args.torch = []
-    if set(args.parts) & {*TRAINING, "accuracy"}:
+    if set(args.parts) & PYTORCH:
         args.torch = measure.find_torch(args.python)
         if not args.torch:
             say("no Python here has PyTorch: the program alone is measured")

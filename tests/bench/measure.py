@@ -93,10 +93,28 @@ class Program:
                             **{"train-rows": batch, "test-rows": rows})
         return rows / events["epoch"][1]["eval_s"]
 
+    def profile(self, model, batch, steps):
+        """The event of --profile, which leaves the first step out."""
+        events = self.train(model=model, batch=batch, epochs=1, profile=True,
+                            **{"train-rows": batch * steps, "test-rows": 64})
+        return events["profile"][0]
+
     def step_memory(self, model, batch, steps):
         return most_memory(program.train_command(self.options(
             model=model, batch=batch, epochs=1,
             **{"train-rows": batch * steps, "test-rows": 64})), program.environment())
+
+
+def built(name):
+    """A program of the benchmark's own."""
+    return os.path.join(os.path.dirname(program.path()), "tests", "bench", name)
+
+
+def peak(threads):
+    """{"sgemm_gflops", "triad_gb_s"} of so many threads."""
+    done = subprocess.run([built("peak"), str(threads)], stdout=subprocess.PIPE, check=True,
+                          timeout=SECONDS)
+    return json.loads(done.stdout)
 
 
 class Step:
@@ -107,9 +125,9 @@ class Step:
 
     def step_rate(self, model, batch, steps, warm):
         del warm  # it leaves out two steps itself
-        command = [os.path.join(os.path.dirname(program.path()), "tests", "bench", "step"),
-                   os.path.join(program.environment()["DPARTUI_MODEL_PATH"], model + ".conf"),
-                   str(batch), str(self.threads), str(steps)]
+        models = program.environment()["DPARTUI_MODEL_PATH"]
+        command = [built("step"), os.path.join(models, model + ".conf"), str(batch),
+                   str(self.threads), str(steps)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True,
                               timeout=SECONDS)
         return batch / float(re.search(r"\(median ([0-9.]+) ms", done.stdout).group(1)) * 1000
