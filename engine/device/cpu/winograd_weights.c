@@ -3,13 +3,13 @@
 
 #include <omp.h>
 
-#define POINTS      36 /* of a tile */
-#define TILE        4  /* pixels of the output, each way */
-#define MAX_WIDTH   64 /* 36 * 64 * 64 sums: 590 KB */
-#define OWN_SQUARES 4  /* up to 128 channels */
-#define PADDING     16 /* floats: a cache line */
-#define PIECE       32 /* tiles */
-#define CHUNK       128
+#define POINTS    36                 /* of a tile */
+#define TILE      4                  /* pixels of the output, each way */
+#define MAX_WIDTH 32                 /* V and D of a run, and the sums, are 20 KB for each point */
+#define OWN_BYTES ((size_t)64 << 20) /* of sums */
+#define PADDING   16                 /* floats: a cache line */
+#define PIECE     32                 /* tiles */
+#define CHUNK     128                /* tiles */
 
 static size_t ceil_div(size_t a, size_t b)
 {
@@ -36,33 +36,43 @@ static void set_width(struct winograd_weights *w, int most)
     w->out_groups = (w->shape->out + w->width - 1) / w->width;
 }
 
+static size_t sums_bytes(const struct winograd_weights *w)
+{
+    return POINTS * squares(w) * (size_t)w->width * (size_t)w->width * sizeof(float);
+}
+
+/* Whether V and D of all tiles are no larger than all sums. */
+static bool few_tiles(const struct winograd_weights *w)
+{
+    return w->tiles * ((size_t)w->in_groups + (size_t)w->out_groups) <=
+           squares(w) * (size_t)w->width;
+}
+
 /*
- * Few channels: every thread has tiles of its own, and need not wait for the others. Many: the
- * sums are too large to have them twice, but there are squares for all threads, if need be narrow
- * ones.
+ * Threads with tiles and sums of their own need not wait for one another nor fetch V and D out of
+ * another core's cache. It does not pay where there are few tiles, and sums must not take too much
+ * memory: there threads take different squares, if need be narrow ones, so that all have some.
  */
 static void set_parts(struct winograd_weights *w, int threads)
 {
     const size_t count = (size_t)threads, runs = ceil_div(w->tiles, WINOGRAD_RUN);
     w->parts = 1;
     set_width(w, MAX_WIDTH);
-    if (squares(w) <= OWN_SQUARES)
-        w->parts = runs < count ? runs : count;
+    if (!few_tiles(w) && count * sums_bytes(w) <= OWN_BYTES)
+        w->parts = shorter(count, runs);
     else
         while (squares(w) % count != 0 && squares(w) < 4 * count && w->width > w->block)
             set_width(w, w->width / 2 < w->block ? w->block : w->width / 2);
 }
 
 /*
- * A chunk takes a few MB, in which the sums are fetched once. Where all V and D are no larger than
- * the sums would be, one chunk saves these.
+ * In a chunk of a few MB the sums are fetched once. Where there are few tiles, one chunk for all
+ * saves even that.
  */
 static void set_chunk(struct winograd_weights *w)
 {
     const size_t most = ceil_div(ceil_div(w->tiles, w->parts), WINOGRAD_RUN) * WINOGRAD_RUN;
-    const size_t groups = (size_t)w->in_groups + (size_t)w->out_groups;
-    const bool small = w->parts == 1 && most * groups <= squares(w) * (size_t)w->width;
-    w->chunk = small ? most : shorter(CHUNK, most);
+    w->chunk = w->parts == 1 && few_tiles(w) ? most : shorter(CHUNK, most);
 }
 
 static void plan(struct winograd_weights *w, const struct conv_shape *s, int block, int threads)

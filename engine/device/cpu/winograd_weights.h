@@ -17,12 +17,12 @@
  * Tiles are counted through all rows. They are transformed a chunk at a time, chunks being short
  * enough that V and D stay in a cache, long enough that the sums need not be fetched too often.
  * Channels are worked on in groups of `width`; a pair of groups, one of the input and one of the
- * output, is a square: all its sums fit into the second-level cache. V and D of a chunk lie as
+ * output, is a square. V and D of a chunk lie as
  * [group][point][tile][width], a panel per point; sums as [square][point][width of in][width of
  * out].
  *
- * Threads share the chunks and take different squares. Where there are too few squares, each takes
- * a part of the tiles and has sums of its own, which are added up in the end, in order.
+ * Either each thread takes a part of the tiles and has sums of its own, which are added up in the
+ * end, in order; or threads share the chunks and take different squares.
  */
 struct winograd_weights {
     const struct conv_shape *shape;
