@@ -48,6 +48,7 @@ const struct field spec_fields[] = {
     {"save", FIELD_PATH, AT(save), 0, 0, NULL},
     {"log", FIELD_PATH, AT(log), 0, 0, NULL},
     {"tensorboard", FIELD_PATH, AT(tensorboard), 0, 0, NULL},
+    {"profile", FIELD_BOOL, AT(profile), 0, 0, NULL},
 };
 
 const size_t spec_field_count = sizeof spec_fields / sizeof spec_fields[0];

@@ -73,6 +73,7 @@ struct spec {
     long checkpoint_epochs;                /* a checkpoint each so many epochs; 0: none */
     double checkpoint_minutes;             /* or each so many minutes; 0: not by time */
     char *save, *log, *tensorboard;        /* absolute paths, or NULL */
+    bool profile;                          /* tell where the steps' time went */
 };
 
 /* The defaults of dpartui.1. Release with spec_free. */

@@ -86,7 +86,8 @@ bool argument_of_option(const struct option *option, struct argument *out)
     const char *const *words = preferences_words(option->name);
     for (size_t i = 0; option->kind == OPTION_VALUE && words && words[i]; i++)
         add_word(out, words[i]);
-    for (size_t i = 0; option->kind != OPTION_VALUE && spec_word(option->name, i); i++)
+    bool setting = option->kind == OPTION_SETTING || option->kind == OPTION_SWITCH;
+    for (size_t i = 0; setting && spec_word(option->name, i); i++)
         add_word(out, spec_word(option->name, i));
     if (option->kind != OPTION_SWITCH)
         find(out, false);

@@ -23,8 +23,8 @@ struct argument {
     char storage[80];                  /* of words that came from the name */
 };
 
-/* The argument of an option; false when it takes none. For OPTION_SWITCH it is the one behind '='.
- */
+/* The argument of an option; false when it takes none. For one that
+ * stands alone it is the one behind '='. */
 bool argument_of_option(const struct option *option, struct argument *out);
 
 /* The argument at `index` of a command, from 0; false when there is none. */

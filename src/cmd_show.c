@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "format.h"
+#include "profile_print.h"
 #include "run_number.h"
 #include "run_source.h"
 #include "table.h"
@@ -182,6 +183,20 @@ static bool print_run(const json_t *run, struct error *err)
     return print_epochs(epochs, err);
 }
 
+/* Of a run that was trained with --profile. */
+static bool print_profile(const json_t *run, const struct invocation *invocation, struct error *err)
+{
+    const json_t *profile = json_object_get(run, "profile");
+    if (!profile)
+        return error_set(err, ERROR_FAILED, "run %.0f has no profile: train with --profile",
+                         member_number(run, "run"));
+    if (!invocation_has(invocation, "json"))
+        return profile_print(profile, profile_order_of(invocation_value(invocation, "profile")),
+                             err);
+    print_json(profile);
+    return true;
+}
+
 static int run(struct invocation *invocation, struct error *err)
 {
     struct run_source source;
@@ -191,7 +206,9 @@ static int run(struct invocation *invocation, struct error *err)
         return STATUS_FAILED;
     bool ok = run_source_show(&source, number, &run, err);
     run_source_close(&source);
-    if (ok && invocation_has(invocation, "json"))
+    if (ok && invocation_has(invocation, "profile"))
+        ok = print_profile(run, invocation, err);
+    else if (ok && invocation_has(invocation, "json"))
         print_json(run);
     else if (ok)
         ok = print_run(run, err);
@@ -199,7 +216,9 @@ static int run(struct invocation *invocation, struct error *err)
     return ok ? STATUS_DONE : STATUS_FAILED;
 }
 
-static const struct option options[] = {OPTION_JSON, OPTIONS_END};
+static const struct option options[] = {
+    OPTION_PROFILE("only where the time went, if it was trained with --profile"), OPTION_JSON,
+    OPTIONS_END};
 
 const struct command command_show = {
     .name = "show",

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "follow.h"
+#include "profile_print.h"
 #include "run_spec.h"
 #include "session.h"
 
@@ -40,7 +41,7 @@ static json_t *changed_settings(const struct invocation *invocation, struct erro
         const struct option *option = &invocation->command->options[i];
         bool gpus = strcmp(option->name, "gpus") == 0;
         if (!invocation->values[i] || (option->kind == OPTION_VALUE && !gpus) ||
-            option->kind == OPTION_FLAG)
+            option->kind == OPTION_FLAG || option->kind == OPTION_WORD)
             continue;
         const char *key = gpus ? "devices" : option->name;
         char *value = spec_get(&invocation->settings.spec, key, err), name[32];
@@ -63,7 +64,9 @@ static bool resume(struct client *client, const struct invocation *invocation, l
     if (!parse_long(invocation_value(invocation, "resume"), 1, LONG_MAX, run))
         return error_set(err, ERROR_USAGE, "--resume needs the number of a run (see dpartui runs)");
     json_t *params = changed_settings(invocation, err);
-    if (!params || json_object_set_new(params, "resume", json_integer(*run)) != 0) {
+    bool profile = invocation_has(invocation, "profile");
+    if (!params || json_object_set_new(params, "resume", json_integer(*run)) != 0 ||
+        json_object_set_new(params, "profile", json_boolean(profile)) != 0) {
         json_decref(params);
         return error_memory(err, "settings");
     }
@@ -82,8 +85,10 @@ static int follow(struct invocation *invocation, struct client *client, long run
 {
     struct follow_result result;
     enum view_kind kind = view_choose(invocation_has(invocation, "json"));
-    bool private_engine = invocation_has(invocation, "foreground");
-    if (!follow_run(client, run, private_engine, kind, &result, err))
+    const char *profile = invocation_value(invocation, "profile");
+    struct follow_options options = {kind, profile_order_of(profile ? profile : ""),
+                                     invocation_has(invocation, "foreground")};
+    if (!follow_run(client, run, &options, &result, err))
         return STATUS_FAILED;
     if (result.log_error[0])
         fprintf(stderr, "dpartui: %s: %s\n", invocation->settings.spec.log, result.log_error);
@@ -111,6 +116,7 @@ static int run(struct invocation *invocation, struct error *err)
                   "--resume is for the engine in the background, which has the checkpoints");
         return STATUS_USAGE;
     }
+    invocation->settings.spec.profile = invocation_has(invocation, "profile");
     if (!run_spec_finish(invocation, err) ||
         !(foreground ? session_open_private(&client, err) : session_open(&client, err)))
         return STATUS_FAILED;
@@ -130,6 +136,7 @@ static const struct option options[] = {
     OPTIONS_SPEC,
     {"resume", OPTION_VALUE, "RUN", "go on with a run that has ended, from its newest checkpoint"},
     {"note", OPTION_VALUE, "TEXT", "a line of your own to know the run by"},
+    OPTION_PROFILE("tell where the time went, operation by operation"),
     {"json", OPTION_FLAG, NULL, "print the events as JSON, one object a line"},
     {"detach", OPTION_FLAG, NULL, "submit the run, print its number and return"},
     {"foreground", OPTION_FLAG, NULL, "train in a private engine that ends with the command"},

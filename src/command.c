@@ -77,6 +77,22 @@ static bool unknown_option(const struct command *command, const char *name, stru
                      space, after);
 }
 
+/* One of an OPTION_WORD's words; "" stands for the first. */
+static bool take_word(const struct option *option, const char *value, const char **word,
+                      struct error *err)
+{
+    const char *at = option->argument;
+    *word = value ? value : "";
+    while (value && *at) {
+        size_t length = strcspn(at, "|");
+        if (strlen(value) == length && strncmp(at, value, length) == 0)
+            return true;
+        at += length + (at[length] == '|');
+    }
+    return !value || error_set(err, ERROR_USAGE, "--%s '%.60s' is none of %s", option->name, value,
+                               option->argument);
+}
+
 /* "--name" or "--name=value"; *used says whether `next` was the value. */
 static bool take_option(struct invocation *invocation, const char *text, const char *next,
                         bool *used, struct error *err)
@@ -94,7 +110,10 @@ static bool take_option(struct invocation *invocation, const char *text, const c
         return unknown_option(invocation->command, name, err);
     if (option->kind == OPTION_FLAG && value)
         return error_set(err, ERROR_USAGE, "--%s takes no argument", name);
-    if (option->kind == OPTION_FLAG || (option->kind == OPTION_SWITCH && !value)) {
+    if (option->kind == OPTION_WORD) {
+        if (!take_word(option, value, &value, err))
+            return false;
+    } else if (option->kind == OPTION_FLAG || (option->kind == OPTION_SWITCH && !value)) {
         value = option->kind == OPTION_FLAG ? "" : "yes";
     } else if (!value) {
         if (!next)
@@ -170,9 +189,23 @@ static void print_default(const struct option *option)
     spec_free(&spec);
 }
 
+/* What stands around an option's argument. */
+static const char *before_argument(const struct option *option)
+{
+    return !option->argument ? "" : option->kind == OPTION_WORD ? "[=" : " ";
+}
+
+static const char *behind_argument(const struct option *option)
+{
+    return option->kind == OPTION_WORD ? "]" : "";
+}
+
 static int option_width(const struct option *option)
 {
-    return (int)strlen(option->name) + (option->argument ? 1 + (int)strlen(option->argument) : 0);
+    size_t width = strlen(option->name) + strlen(before_argument(option)) +
+                   strlen(behind_argument(option)) +
+                   (option->argument ? strlen(option->argument) : 0);
+    return (int)width;
 }
 
 void command_print_options(const struct command *command)
@@ -184,9 +217,9 @@ void command_print_options(const struct command *command)
             width = option_width(option);
     printf("\nOptions:\n");
     for (const struct option *option = options; option->name; option++) {
-        printf("  --%s%s%s%*s  %s", option->name, option->argument ? " " : "",
-               option->argument ? option->argument : "", width - option_width(option), "",
-               option->help);
+        printf("  --%s%s%s%s%*s  %s", option->name, before_argument(option),
+               option->argument ? option->argument : "", behind_argument(option),
+               width - option_width(option), "", option->help);
         print_default(option);
         putchar('\n');
     }

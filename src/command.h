@@ -20,6 +20,8 @@ enum option_kind {
     OPTION_VALUE,   /* an argument the command looks at itself */
     OPTION_SETTING, /* an argument for spec_set() under the option's name */
     OPTION_SWITCH,  /* a setting that is yes or no: without an argument it is yes */
+    OPTION_WORD,    /* one of the words that the argument consists of ("time|order"), or without an
+                       argument the first of them; the command looks at it */
 };
 
 struct option {
@@ -58,6 +60,12 @@ struct command {
     int (*run)(struct invocation *invocation, struct error *err);
 };
 
+/* Does an option stand for something without an argument, so that one only follows behind '='? */
+static inline bool option_stands_alone(const struct option *option)
+{
+    return option->kind == OPTION_SWITCH || option->kind == OPTION_WORD;
+}
+
 /* The value of an option, NULL when it was not given. */
 const char *invocation_value(const struct invocation *invocation, const char *option);
 /* Is there an OPTION_FLAG? */
@@ -84,6 +92,10 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
 #define OPTIONS_END                                                                                \
     {                                                                                              \
         NULL, OPTION_FLAG, NULL, NULL                                                              \
+    }
+#define OPTION_PROFILE(help)                                                                       \
+    {                                                                                              \
+        "profile", OPTION_WORD, "time|order", help                                                 \
     }
 /* How a screen is drawn; run_preferences_take takes them over. */
 #define OPTIONS_SCREEN                                                                             \

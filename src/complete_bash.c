@@ -157,7 +157,7 @@ static void print_options(const struct command *command)
     printf("--help --version)\n        takes='");
     const char *space = "";
     for (const struct option *option = command->options; option->name; option++)
-        if (option->kind != OPTION_SWITCH && argument_of_option(option, &argument)) {
+        if (!option_stands_alone(option) && argument_of_option(option, &argument)) {
             printf("%s--%s", space, option->name);
             space = " ";
         }

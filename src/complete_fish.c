@@ -97,7 +97,7 @@ static void print_option(const struct command *command, const struct option *opt
     printf("complete -c dpartui -n \"__dpartui_command '%s'\" -l %s",
            command->name ? command->name : "", option->name);
     if (takes) {
-        printf(option->kind == OPTION_SWITCH ? " -f" : " -x");
+        printf(option_stands_alone(option) ? " -f" : " -x");
         print_offer(&argument);
     }
     printf(" -d ");
@@ -119,7 +119,7 @@ static void print_command(const struct command *command)
         struct argument other;
         printf("complete -c dpartui -n \"__dpartui_argument '%s' %zu", name, i + 1);
         for (const struct option *option = command->options; option->name; option++)
-            if (option->kind != OPTION_SWITCH && argument_of_option(option, &other))
+            if (!option_stands_alone(option) && argument_of_option(option, &other))
                 printf(" --%s", option->name);
         printf("\" -f -k");
         print_offer(&argument);

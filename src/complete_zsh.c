@@ -88,12 +88,12 @@ static void print_option(const struct option *option)
     struct argument argument;
     bool takes = argument_of_option(option, &argument);
     printf("                '--%s%s[", option->name,
-           !takes                          ? ""
-           : option->kind == OPTION_SWITCH ? "=-"
-                                           : "=");
+           !takes                        ? ""
+           : option_stands_alone(option) ? "=-"
+                                         : "=");
     complete_quote_part(option->help, "[]\\:");
     putchar(']');
-    if (option->kind == OPTION_SWITCH)
+    if (option_stands_alone(option))
         putchar(':');
     if (takes)
         print_argument(&argument);

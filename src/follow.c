@@ -169,15 +169,15 @@ static bool follow(struct follower *follower, const sigset_t *while_waiting, str
     }
 }
 
-bool follow_run(struct client *client, long run, bool private_engine, enum view_kind kind,
+bool follow_run(struct client *client, long run, const struct follow_options *options,
                 struct follow_result *result, struct error *err)
 {
     sigset_t while_waiting;
     struct follower follower = {
-        .client = client, .private_engine = private_engine, .result = result};
+        .client = client, .private_engine = options->private_engine, .result = result};
     *result = (struct follow_result){.status = ""};
-    view_begin(&follower.view, kind, run);
-    take_signals(private_engine, &while_waiting);
+    view_begin(&follower.view, options->kind, run, options->profile);
+    take_signals(options->private_engine, &while_waiting);
     bool ok = follow(&follower, &while_waiting, err);
     view_end(&follower.view);
     return ok;

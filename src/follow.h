@@ -19,7 +19,13 @@ struct follow_result {
     char log_error[256]; /* why its log is not whole */
 };
 
-bool follow_run(struct client *client, long run, bool private_engine, enum view_kind kind,
+struct follow_options {
+    enum view_kind kind;
+    enum profile_order profile; /* of a run that was profiled */
+    bool private_engine;
+};
+
+bool follow_run(struct client *client, long run, const struct follow_options *options,
                 struct follow_result *result, struct error *err);
 
 #endif

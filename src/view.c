@@ -11,6 +11,7 @@
 #include "base/event_text.h"
 #include "base/json.h"
 #include "format.h"
+#include "profile_print.h"
 
 enum view_kind view_choose(bool json)
 {
@@ -21,9 +22,9 @@ enum view_kind view_choose(bool json)
                                                                               : VIEW_LINES;
 }
 
-void view_begin(struct view *view, enum view_kind kind, long run)
+void view_begin(struct view *view, enum view_kind kind, long run, enum profile_order profile)
 {
-    *view = (struct view){.kind = kind, .run = run};
+    *view = (struct view){.kind = kind, .run = run, .profile = profile};
 }
 
 /* Write through. Output that cannot be written, to a reader that is gone or a full disk, is no
@@ -122,6 +123,9 @@ static void print_text(struct view *view, json_t *event, const char *name)
     } else if (strcmp(name, "shares") == 0) {
         char text[FORMAT_TEXT];
         printf("%s\n", event_shares_text(text, sizeof text, event));
+    } else if (strcmp(name, "profile") == 0) {
+        struct error ignored = ERROR_INIT; /* without memory for it less is shown */
+        profile_print(event, view->profile, &ignored);
     } else if (strcmp(name, "end") == 0) {
         view->ended = true;
         print_end(view, event);

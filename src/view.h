@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "bar.h"
+#include "base/profile_event.h"
 
 /*
  * What `dpartui train` shows of a run on standard output: events as JSON, a line per epoch, or
@@ -15,6 +16,7 @@ enum view_kind { VIEW_JSON, VIEW_LINES, VIEW_TERMINAL };
 
 struct view {
     enum view_kind kind;
+    enum profile_order profile;
     long run;
     bool lost; /* nobody reads the output any more: the terminal or the pipe is gone */
     bool stopping, ended;
@@ -27,7 +29,7 @@ struct view {
 /* VIEW_TERMINAL where standard output is a terminal that can rewrite a line. */
 enum view_kind view_choose(bool json);
 
-void view_begin(struct view *view, enum view_kind kind, long run);
+void view_begin(struct view *view, enum view_kind kind, long run, enum profile_order profile);
 void view_end(struct view *view);
 
 /* Take what came, then view_settle once when nothing more is there for now. */

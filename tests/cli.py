@@ -127,6 +127,7 @@ class Usage(Case):
                        "dtype", "init", "order", "augment", "checkpoint-every", "deterministic", "train-rows", "test-rows", "max-steps", "save",
                        "log", "tensorboard", "json", "detach", "foreground"):
             self.assertIn(f"\n  --{option} ", self.good("train", "--help"))
+        self.assertIn("\n  --profile[=time|order] ", self.good("train", "--help"))
 
     def test_mistakes(self):
         for arguments, says in (

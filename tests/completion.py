@@ -4,6 +4,7 @@
 terminal complete with them what one would type. zsh and fish where they are installed."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -83,7 +84,8 @@ class Case(unittest.TestCase):
                 part = text.split("Commands:\n")[1].split("\n\n")[0]
                 names += [line.split()[0] for line in part.splitlines()]
             lines = text.split("\nOptions:\n")[-1].splitlines()
-            found[name] = [line.split()[0] for line in lines if line.startswith("  --")]
+            found[name] = [re.match(r"--[a-z-]+", line.strip())[0] for line in lines
+                           if line.startswith("  --")]
         return found
 
 
@@ -178,6 +180,7 @@ class Bash(Case):
         self.check("dpartui train --split 'ch", "chunk")
         self.check("dpartui --charset u", "utf8")
         self.check("dpartui train --sync-bn=", "yes", "no")
+        self.check("dpartui train --profile=", "time", "order")
         self.check("dpartui train --sync-bn ")
         self.check("dpartui train --dtype=", "default", "f32", "tf32", "bf16")
         self.check("dpartui train --order s", "shuffle", "sequential")
@@ -297,7 +300,8 @@ class Zsh(Case):
         self.check("dpartui show ", "3", "2", "1")
         self.check("dpartui stop --now ", "3", "2")
         self.check("dpartui stop -- ", "3", "2")
-        self.check("dpartui show 1 ", "--help", "--json", "--version", "-h")
+        self.check("dpartui show 1 ", "--help", "--json", "--profile", "--version", "-h")
+        self.check("dpartui show --profile=", "--profile=time", "--profile=order")
         told = self.shell.offers("dpartui show ")
         for run in RUNS.values():
             self.assertTrue(any(run in line for line in told), told)

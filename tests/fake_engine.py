@@ -179,7 +179,7 @@ class FakeEngine:
     @staticmethod
     def _run_object(run):
         """What 'runs' has of a run: its lists are only counted or left to 'show'."""
-        return dict({k: v for k, v in run.items() if k not in ('epoch_events', 'points', 'spec', 'checkpoint')},
+        return dict({k: v for k, v in run.items() if k not in ('epoch_events', 'points', 'spec', 'checkpoint', 'profile')},
                     retunes=len(run['retunes']))
 
     def do_runs(self, params):
@@ -188,9 +188,10 @@ class FakeEngine:
     def do_show(self, params):
         run = self.run(params['run'])
         types = ['bf16' if name.startswith('cuda') else 'f32' for name in run['devices']]
+        profile = {'profile': run['profile']} if 'profile' in run else {}
         return dict(self._run_object(run), spec=run['spec'], types=types, epochs=run['epoch_events'],
                     points=run['points'], retunes=run['retunes'], shares=[],
-                    checkpoint=run['checkpoint'])
+                    checkpoint=run['checkpoint'], **profile)
 
     def do_check(self, params):
         if params['model'] not in (None, '', 'smallnet', 'resnet18', 'lenet', 'linear', 'cifar-cnn'):

@@ -15,6 +15,7 @@ static void forget(struct run_details *details)
     free(details->error);
     json_decref(details->warnings);
     json_decref(details->shares);
+    json_decref(details->profile);
     free(details->epochs);
 }
 
@@ -209,6 +210,7 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
         return error_memory(err, "a run's error");
     details->warnings = json_incref(json_object_get(result, "warnings"));
     details->shares = json_incref(json_object_get(result, "shares"));
+    details->profile = json_incref(json_object_get(result, "profile"));
     details->checkpoint_steps = read_amount(json_object_get(result, "checkpoint"), "steps");
     details->checkpoint_at = read_amount(json_object_get(result, "checkpoint"), "time");
     read_types(result, details->types, sizeof details->types);

@@ -40,6 +40,7 @@ struct run_details {
     double params, seed;
     double checkpoint_steps, checkpoint_at; /* of the newest one; NAN: there is none */
     json_t *shares;                         /* array of "shares" events, or NULL */
+    json_t *profile;                        /* "profile" event, or NULL */
     struct detail_setting settings[DETAILS_SETTINGS];
     int setting_count;
     struct detail_epoch *epochs; /* by rising number */

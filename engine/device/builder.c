@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/builder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct buffer *build_buffer(struct builder *b, size_t bytes, struct error *err)
@@ -47,6 +48,8 @@ struct buffer *build_fixed(struct builder *b, void *data, struct error *err)
 
 void build_use(struct builder *b, struct buffer *buffer)
 {
+    if (buffer->last != b->time && buffer->region == BUFFER_PLANNED)
+        b->bytes += buffer->size;
     buffer_use(buffer, b->time);
 }
 
@@ -105,10 +108,64 @@ void *build_object(struct builder *b, size_t size, void (*release)(void *), stru
     return object;
 }
 
+void build_label(struct builder *b, enum plan_direction direction, const char *method)
+{
+    b->label.direction = direction;
+    snprintf(b->label.method, sizeof b->label.method, "%s", method);
+}
+
+/* Conversions, which the network does not know, stand in front of the next operation. */
+static int place_of(const struct graph *graph, const struct node *node)
+{
+    while (node->op == NET_NONE && node + 1 < graph->nodes + graph->node_count)
+        node++;
+    return node->op;
+}
+
+/* Steps without a node: the input is the first of a plan, the loss the other. */
+static void describe_step(const struct builder *b, const struct node *node, struct plan_time *time)
+{
+    const struct net *net = b->graph->net;
+    *time = (struct plan_time){.part = b->time == 0 ? PLAN_INPUT : PLAN_LOSS, .layer = ""};
+    if (!node)
+        return;
+    const bool named = node->op != NET_NONE;
+    const bool residual = node->kind == NET_BATCHNORM && node->residual != NET_NONE;
+    time->part = PLAN_OPERATION;
+    time->direction =
+        b->backward && b->label.direction == PLAN_FORWARD ? PLAN_BACKWARD : b->label.direction;
+    time->place = place_of(b->graph, node);
+    time->layer = named ? net->ops[node->op].name : "";
+    time->bytes = (double)b->bytes;
+    if (named && (time->direction == PLAN_FORWARD || time->direction == PLAN_BACKWARD_DATA ||
+                  time->direction == PLAN_BACKWARD_WEIGHTS))
+        time->flops = b->rows * net_op_flops(net, node->op);
+    snprintf(time->kind, sizeof time->kind, "%s%s%s", net_kind_name(node->kind),
+             residual ? " + add" : "", node->relu ? " + relu" : "");
+    snprintf(time->method, sizeof time->method, "%s", b->label.method);
+}
+
+static bool add_time(struct builder *b, const struct node *node, struct error *err)
+{
+    struct plan_core *plan = b->core;
+    if (plan->step_count >= plan->time_capacity) {
+        int capacity = plan->time_capacity ? 2 * plan->time_capacity : 64;
+        struct plan_time *list = realloc(plan->times, (size_t)capacity * sizeof *list);
+        if (!list)
+            return error_memory(err, "a plan's steps");
+        plan->times = list;
+        plan->time_capacity = capacity;
+    }
+    describe_step(b, node, &plan->times[plan->step_count]);
+    return true;
+}
+
 bool build_step(struct builder *b, const struct node *node, step_function *run, void *layer,
                 struct error *err)
 {
     struct plan_core *plan = b->core;
+    if (plan->request.profile && !add_time(b, node, err))
+        return false;
     if (plan->step_count == plan->step_capacity) {
         int capacity = plan->step_capacity ? 2 * plan->step_capacity : 64;
         struct step *list = realloc(plan->steps, (size_t)capacity * sizeof *list);
@@ -118,6 +175,8 @@ bool build_step(struct builder *b, const struct node *node, step_function *run, 
         plan->step_capacity = capacity;
     }
     plan->steps[plan->step_count++] = (struct step){run, layer, node};
+    b->bytes = 0;
+    b->label = (struct step_label){.method = ""};
     b->time++;
     return true;
 }
@@ -166,6 +225,7 @@ static bool add_parts(struct builder *b, const struct node *node, int value, str
     gradient_drop(g->part[1]);
     add->sum->holders++;
     *g = (struct gradient){.part = {add->sum}, .count = 1};
+    build_label(b, PLAN_GRADIENT_SUM, "");
     return build_step(b, node, b->backend->run_addition, add, err);
 }
 

@@ -30,6 +30,12 @@ struct again {
     void *layer;
 };
 
+/* What a step is, for a profile. Zeroed: that pass of its node, which needs no other word. */
+struct step_label {
+    enum plan_direction direction;
+    char method[sizeof((struct plan_time *)NULL)->method];
+};
+
 struct builder {
     struct plan *plan;      /* the backend's, around `core` */
     struct plan_core *core; /* what is being built */
@@ -38,7 +44,10 @@ struct builder {
     const struct graph *graph;
     int rows;
     bool training;
+    bool backward;              /* the backward pass is being built */
     int time;                   /* number of the step being built */
+    size_t bytes;               /* of the values that it uses */
+    struct step_label label;    /* of it, until it is finished */
     struct buffer **values;     /* per value of the graph */
     struct gradient *gradients; /* per value */
     void **layers;              /* per node, from its forward to its backward function */
@@ -104,6 +113,9 @@ void build_again(struct builder *b, const struct node *node, again_function *mak
 struct buffer *build_kept(struct builder *b, int value, struct error *err);
 /* A zeroed object for a step, released with the plan. `release` may be NULL. */
 void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err);
+/* Say what the step being built is, where its node takes several in a pass, and by which of several
+ * methods ("" for the only one). */
+void build_label(struct builder *b, enum plan_direction direction, const char *method);
 /* Finish the step being built. */
 bool build_step(struct builder *b, const struct node *node, step_function *run, void *layer,
                 struct error *err);

@@ -94,6 +94,35 @@ struct plan_request {
     bool sync_bn; /* BatchNorm statistics through `exchange` */
     struct device_exchange exchange;
     struct gradient_buckets buckets; /* TRAIN */
+    bool profile;                    /* keep what plan_profile tells */
+};
+
+/* What a step of a pass belongs to: an operation of the network, or what is in front of and behind
+ * all of them. */
+enum plan_part { PLAN_OPERATION, PLAN_INPUT, PLAN_LOSS };
+
+enum plan_direction {
+    PLAN_FORWARD,
+    PLAN_BACKWARD, /* all gradients of an operation at once */
+    PLAN_BACKWARD_DATA,
+    PLAN_BACKWARD_WEIGHTS,
+    PLAN_BACKWARD_RELU, /* the gradient in front of the ReLU that an operation ends in */
+    PLAN_GRADIENT_SUM,  /* of those that several readers of a value give back */
+    PLAN_FORWARD_AGAIN, /* a result that was not kept for the backward pass */
+    PLAN_FOLD,          /* the weights of a convolution with the BatchNorm behind it */
+};
+
+/* The time of one step of a plan, over all passes. */
+struct plan_time {
+    enum plan_part part;
+    enum plan_direction direction;
+    int place;           /* in the network's order; of operations */
+    const char *layer;   /* its name, the network's; "" where it has none */
+    char kind[32];       /* "conv", "batchnorm + add + relu" */
+    char method[32];     /* how it is computed; "" where there is no choice */
+    double flops, bytes; /* of one call; bytes of the values that it reads and writes, each once */
+    long calls;
+    double seconds;
 };
 
 /* Bytes, for the memory plan and the preflight check. */
@@ -209,6 +238,12 @@ struct backend {
      */
     bool (*plan_run)(struct device *device, struct plan *plan, const struct batch *batch,
                      struct batch_result *result, struct error *err);
+    /*
+     * The times of the passes, step by step in their order, of a plan made with `profile`; the
+     * caller may set calls and seconds back to 0 between passes. NULL: the device computes in a way
+     * that does not let steps be told apart.
+     */
+    struct plan_time *(*plan_profile)(struct plan *plan, int *count);
     /* Logits of the rows just run, rows x classes, row-major on the host. */
     bool (*plan_logits)(struct device *device, struct plan *plan, float *logits, struct error *err);
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "engine/device/builder.h"
 
 /* Without rows nothing is left but the exchanges of synchronised statistics, in everybody's order.
@@ -34,6 +35,7 @@ static bool build_forward(struct builder *b, struct error *err)
 
 static bool build_backward(struct builder *b, struct error *err)
 {
+    b->backward = true;
     for (int i = b->graph->node_count; i-- > 0;) {
         const struct node *node = &b->graph->nodes[i];
         if (node->backward && takes_part(b, node) &&
@@ -95,13 +97,26 @@ void plan_core_bind(struct plan_core *core, void *workspace)
     }
 }
 
+/* One step ends where the next begins, so that one look at the clock serves both. */
+static double note_time(struct plan_time *time, double begin)
+{
+    double end = clock_seconds();
+    time->seconds += end - begin;
+    time->calls++;
+    return end;
+}
+
 bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *net,
                    const char *device_name, int begin, int end, struct error *err)
 {
+    double time = core->times ? clock_seconds() : 0;
     for (int i = begin; i < end; i++) {
         const struct step *step = &core->steps[i];
-        if (step->run(plan, step->layer, err))
+        if (step->run(plan, step->layer, err)) {
+            if (core->times)
+                time = note_time(&core->times[i], time);
             continue;
+        }
         const char *kind = step->node ? net_kind_name(step->node->kind) : "batch";
         const char *name =
             step->node && step->node->op != NET_NONE ? net->ops[step->node->op].name : "";
@@ -119,5 +134,6 @@ void plan_core_free(struct plan_core *core)
     }
     free(core->owned);
     free(core->steps);
+    free(core->times);
     pool_free(&core->pool);
 }

@@ -29,9 +29,10 @@ struct plan_core {
     struct plan_request request;
     struct pool pool;
     struct step *steps;
+    struct plan_time *times; /* per step, or NULL: nobody wants to know */
     struct owned *owned;
     int step_count, owned_count;
-    int step_capacity, owned_capacity;
+    int step_capacity, time_capacity, owned_capacity;
     size_t input_bytes, planned_bytes, scratch_bytes; /* the workspace; see pool_layout */
     bool bound;
     unsigned workspace_moves; /* of the device when the plan was bound */

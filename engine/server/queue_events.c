@@ -39,7 +39,8 @@ static void tell_point(struct queue *queue, const struct record *record, const s
 /* The event's name as a string that lasts: one of those that runs have. */
 static const char *lasting_name(const json_t *event)
 {
-    static const char *const names[] = {"run", "epoch", "retune", "shares", "warning", "end"};
+    static const char *const names[] = {"run",     "epoch",   "retune", "shares",
+                                        "profile", "warning", "end"};
     const char *name = json_string_value(json_object_get(event, "event"));
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)

@@ -97,7 +97,8 @@ void record_set_progress(struct record *record, const struct run_progress *progr
 
 /* record_json.c: the run object of docs/protocol.md; NULL: memory ran out. */
 json_t *record_json(const struct record *record);
-/* The same with "spec", "epochs", the devices' figures, "points" and "retunes". */
+/* The same with "spec", "epochs", the devices' figures, "points", "retunes" and, of a run
+ * that was profiled, "profile". */
 json_t *record_json_full(const struct record *record);
 /* The points of its curve, an array of "point" events. */
 json_t *record_points_json(const struct record *record);

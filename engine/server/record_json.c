@@ -61,6 +61,7 @@ json_t *record_json(const struct record *record)
 #define EPOCHS_BYTES  ((size_t)550 << 10)
 #define RETUNES_BYTES ((size_t)100 << 10)
 #define SHARES_BYTES  ((size_t)50 << 10)
+#define PROFILE_BYTES ((size_t)250 << 10) /* taken from the epochs */
 
 /*
  * The newest kept events of one name, oldest first, as many as fit into `limit` bytes; `brief`:
@@ -93,6 +94,15 @@ static json_t *kept_events(const struct record *record, const char *name, size_t
     return list;
 }
 
+/* Of a run that went on there may be several; NULL: none. */
+static json_t *newest_profile(const struct record *record)
+{
+    json_t *list = kept_events(record, "profile", PROFILE_BYTES, false);
+    json_t *newest = json_incref(json_array_get(list, json_array_size(list) - 1));
+    json_decref(list);
+    return newest;
+}
+
 json_t *record_points_json(const struct record *record)
 {
     json_t *list = json_array();
@@ -116,12 +126,14 @@ static void add_types(json_t *object, const struct record *record)
 json_t *record_json_full(const struct record *record)
 {
     json_t *object = record_json(record);
-    json_t *epochs = kept_events(record, "epoch", EPOCHS_BYTES, false);
+    json_t *profile = newest_profile(record);
+    size_t room = EPOCHS_BYTES - (profile ? PROFILE_BYTES : 0);
+    json_t *epochs = kept_events(record, "epoch", room, false);
     json_t *figures = json_incref(
         json_object_get(json_array_get(epochs, json_array_size(epochs) - 1), "devices"));
     if ((long)json_array_size(epochs) < record->epochs_told) {
         json_decref(epochs);
-        epochs = kept_events(record, "epoch", EPOCHS_BYTES, true);
+        epochs = kept_events(record, "epoch", room, true);
     }
     long left_out = record->epochs_done - (long)json_array_size(epochs);
     add_types(object, record);
@@ -131,6 +143,8 @@ json_t *record_json_full(const struct record *record)
     json_object_set_new(object, "points", record_points_json(record));
     json_object_set_new(object, "retunes", kept_events(record, "retune", RETUNES_BYTES, false));
     json_object_set_new(object, "shares", kept_events(record, "shares", SHARES_BYTES, false));
+    if (profile)
+        json_object_set_new(object, "profile", profile);
     if (record->environment)
         json_object_set_new(object, "environment", json_deep_copy(record->environment));
     if (left_out > 0)

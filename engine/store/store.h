@@ -104,7 +104,8 @@ bool store_list(struct store *store, const struct store_filter *filter, bool wit
 
 /*
  * A run object with "spec", "environment", "epochs", "device_figures", "points", "retunes",
- * "events" (all others but the run's first, its last and the epochs) and "tags", as `show` answers.
+ * "profile" (the newest, if there is one), "events" (all others but the run's first, its last and
+ * the epochs) and "tags", as `show` answers.
  * ERROR_ABSENT: there is no such run.
  */
 bool store_show(struct store *store, long run, json_t **object, struct error *err);

@@ -179,7 +179,7 @@ static bool read_others(struct store *store, long run, json_t **events, struct e
     struct query query;
     query_begin(&query, store,
                 "SELECT event FROM events WHERE run = ? AND name NOT IN"
-                " ('run', 'epoch', 'retune', 'end') ORDER BY number");
+                " ('run', 'epoch', 'retune', 'profile', 'end') ORDER BY number");
     query_bind_long(&query, run);
     return collect(&query, events, err);
 }
@@ -209,6 +209,18 @@ static bool put(json_t *object, const char *key, json_t *value, struct error *er
     return json_object_set_new(object, key, value) == 0 || error_memory(err, key);
 }
 
+/* The newest "profile" event, where there is one. */
+static bool put_profile(struct store *store, long run, json_t *object, struct error *err)
+{
+    json_t *profiles;
+    if (!store_events(store, run, "profile", &profiles, err))
+        return false;
+    json_t *newest = json_array_get(profiles, json_array_size(profiles) - 1);
+    bool ok = !newest || put(object, "profile", json_incref(newest), err);
+    json_decref(profiles);
+    return ok;
+}
+
 static bool read_parts(struct store *store, long run, json_t *object, struct error *err)
 {
     json_t *epochs, *points, *retunes, *others, *tags;
@@ -222,8 +234,8 @@ static bool read_parts(struct store *store, long run, json_t *object, struct err
            store_points(store, run, &points, err) && put(object, "points", points, err) &&
            store_events(store, run, "retune", &retunes, err) &&
            put(object, "retunes", retunes, err) && read_others(store, run, &others, err) &&
-           put(object, "events", others, err) && read_tags(store, run, &tags, err) &&
-           put(object, "tags", tags, err);
+           put(object, "events", others, err) && put_profile(store, run, object, err) &&
+           read_tags(store, run, &tags, err) && put(object, "tags", tags, err);
 }
 
 bool store_show(struct store *store, long run, json_t **object, struct error *err)

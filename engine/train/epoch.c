@@ -69,6 +69,7 @@ static bool take_step(struct run *run, long begin, struct error *err)
     set_step(run, begin);
     if (!run_command(run, member_step, step_flops(run), err))
         return false;
+    double joined = clock_seconds();
     for (int i = 0; i < run->member_count; i++) {
         const struct member *member = &run->members[i];
         parts[i] =
@@ -80,6 +81,7 @@ static bool take_step(struct run *run, long begin, struct error *err)
     figures_step(&run->figures, parts, run->member_count, seconds);
     if (!report_step(run, loss, seconds, err))
         return false;
+    run_profile_step(run, start, joined, parts);
     if (!isfinite(loss) || explodes(run, loss))
         return diverged(run, loss, err);
     return run_reshare(run, err);
@@ -102,7 +104,7 @@ bool run_epoch(struct run *run, long epoch, struct error *err)
         run->stopped = run_stop_asked(run) >= RUN_STOP_STEP;
         if (run->stopped)
             break;
-        if (!take_step(run, begin, err))
+        if (!run_profile_begin(run, err) || !take_step(run, begin, err))
             return false;
         run->epoch_spent_s = clock_seconds() - start - paused_s;
         if (!run_checkpoint_step(run, err))

@@ -19,6 +19,9 @@ struct step_times {
     double exchange_s; /* sums inside the passes (synchronised BatchNorm), likewise */
     double wait_s;     /* waiting for devices that are still computing */
     double pass_s;     /* of compute_s: forward and backward, what depends on the rows */
+    double update_s;   /* of compute_s: the optimizer */
+    double meet_s;     /* of wait_s: behind the pass */
+    double begin, end; /* of the device's part of the step, on clock_seconds */
 };
 
 /* Rows per second over the last second or so. */

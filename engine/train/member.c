@@ -171,7 +171,8 @@ static bool update(struct member *member, struct error *err)
         return true;
     double begin = clock_seconds();
     bool ok = member->backend->sgd(member->device, replica, 0, replica->count, &run->step.sgd, err);
-    member->times.compute_s += clock_seconds() - begin;
+    member->times.update_s = clock_seconds() - begin;
+    member->times.compute_s += member->times.update_s;
     return ok;
 }
 
@@ -180,13 +181,14 @@ static bool step(struct member *member, struct error *err)
     struct run *run = member->run;
     struct sync_times times = {0, 0};
     member->result = (struct batch_result){0, 0};
-    member->times = (struct step_times){.compute_s = 0};
+    member->times = (struct step_times){.begin = clock_seconds()};
     if (!sync_before(&run->group, member->index, &times, err) || !compute(member, err))
         return false;
     show(member, ACTIVITY_WAIT);
     if (!sync_after(&run->group, member->index, &times, err))
         return false;
     member->times.reduce_s += times.moving_s;
+    member->times.meet_s = times.wait_s;
     member->times.wait_s += times.wait_s;
     return update(member, err);
 }
@@ -195,6 +197,7 @@ bool member_step(void *context, int index, struct error *err)
 {
     struct member *member = &((struct run *)context)->members[index];
     bool ok = step(member, err);
+    member->times.end = clock_seconds();
     /* The next step follows at once: what a viewer sees in between is a device that trains. */
     if (ok)
         show(member, busy_state(member));

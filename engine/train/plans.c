@@ -24,7 +24,7 @@ static void drop(struct member *member, struct kept_plan *kept)
 }
 
 /* An empty place; there always is one that is not needed (PLANS_KEPT). */
-static struct kept_plan *make_place(struct member *member)
+static struct kept_plan *make_place(struct member *member, struct error *err)
 {
     struct kept_plan *oldest = NULL;
     for (int i = 0; i < PLANS_KEPT; i++) {
@@ -34,6 +34,8 @@ static struct kept_plan *make_place(struct member *member)
         if (!needed(member, kept->plan) && (!oldest || kept->used < oldest->used))
             oldest = kept;
     }
+    if (!member_profile_plan(member, oldest->plan, err))
+        return NULL;
     drop(member, oldest);
     return oldest;
 }
@@ -61,6 +63,7 @@ static bool create(struct member *member, enum plan_mode mode, int rows, struct 
 {
     struct run *run = member->run;
     struct plan_request request = {.mode = mode, .rows = rows};
+    request.profile = run->profile && mode == PLAN_TRAIN && member->backend->plan_profile;
     struct plan_memory memory = {0};
     struct plan *plan = NULL;
     double begin = clock_seconds();
@@ -88,8 +91,8 @@ static bool get(struct member *member, enum plan_mode mode, struct pass *pass, s
 {
     struct kept_plan *kept = find(member, mode, pass->rows);
     if (!kept) {
-        kept = make_place(member);
-        if (!create(member, mode, pass->rows, kept, err))
+        kept = make_place(member, err);
+        if (!kept || !create(member, mode, pass->rows, kept, err))
             return false;
     }
     kept->used = ++member->plans_used;

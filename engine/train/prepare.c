@@ -189,9 +189,9 @@ static bool start_workers(struct run *run, struct error *err)
 bool run_prepare(struct run *run, struct error *err)
 {
     if (!open_data(run, err) || !load_net(run, err) || !make_members(run, err) ||
-        !make_weights(run, err) || !run_begin_saving(run, err) || !start_workers(run, err) ||
-        !run_command(run, member_prepare, 0, err) || !run_inspect(run, err) ||
-        !run_connect(run, err))
+        !run_begin_profile(run, err) || !make_weights(run, err) || !run_begin_saving(run, err) ||
+        !start_workers(run, err) || !run_command(run, member_prepare, 0, err) ||
+        !run_inspect(run, err) || !run_connect(run, err))
         return false;
     run_begin_reshare(run);
     return true;
@@ -208,6 +208,9 @@ void run_release(struct run *run)
     net_free(run->net);
     data_close(&run->data);
     figures_free(&run->figures);
+    if (run->profile)
+        profile_free(run->profile);
+    free(run->profile);
     for (int i = 0; i < run->warning_count; i++)
         free(run->warnings[i]);
     free(run->test_order);

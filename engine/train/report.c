@@ -227,6 +227,18 @@ bool report_epoch(struct run *run, struct error *err)
         err);
 }
 
+bool report_profile(struct run *run, struct error *err)
+{
+    json_t *event = profile_json(run->profile, run->names, run->member_count);
+    bool ok = event &&
+              json_object_set_new(event, "epoch", json_integer(run->figures.epoch.epoch)) == 0 &&
+              json_object_set_new(event, "step", json_integer(run->figures.steps)) == 0;
+    if (ok)
+        return emit(run, event, err);
+    json_decref(event);
+    return error_memory(err, "event");
+}
+
 bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err)
 {
     return emit(run,

@@ -40,6 +40,8 @@ static bool train(struct run *run, struct error *err)
     for (long epoch = run->figures.epoch.epoch + 1; !done && !run->stopped; epoch++)
         if (!run_epoch(run, epoch, err) || (!run->stopped && !finish_epoch(run, &done, err)))
             return false;
+    if (!run_end_profile(run, err))
+        return false;
     /* So that it can go on from here. */
     return !run->stopped || run->figures.steps == 0 || run_stop_asked(run) == RUN_STOP_NOW ||
            run_checkpoint(run, true, err);

@@ -76,7 +76,7 @@ struct run_progress {
 
 struct run_sink {
     /* An event object of the command line's contract ("run", "warning", "step", "epoch",
-     * "retune", "shares", "end"), borrowed. */
+     * "retune", "shares", "profile", "end"), borrowed. */
     void (*event)(void *context, json_t *event);
     void (*progress)(void *context, const struct run_progress *progress);
     void *context;

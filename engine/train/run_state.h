@@ -8,6 +8,7 @@
 #include "engine/board/board.h"
 #include "engine/train/event_log.h"
 #include "engine/train/figures.h"
+#include "engine/train/profile.h"
 #include "engine/train/rebalance.h"
 #include "engine/train/rendezvous.h"
 #include "engine/train/run.h"
@@ -19,8 +20,8 @@
 /*
  * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, member.c and
  * plans.c (what a device's thread does), connect.c (how they keep together), command.c (having it
- * done), epoch.c, evaluate.c, retune.c (changes from outside), reshare.c (`split auto`), report.c,
- * progress.c and run.c.
+ * done), epoch.c, evaluate.c, retune.c (changes from outside), reshare.c (`split auto`),
+ * profiling.c, report.c, progress.c and run.c.
  *
  * The calling thread prepares and directs; the workers compute. They take turns: between
  * workers_post and the end of the task the calling thread leaves alone everything here except
@@ -165,6 +166,7 @@ struct run {
     double epoch_spent_s; /* of the running epoch, without pauses; 0 between epochs */
     double last_progress;
     struct figures figures;
+    struct profile *profile;    /* NULL: nobody wants to know */
     struct rebalance rebalance; /* with `split auto` */
     double reshare_s;           /* what a change of the shares costs, by the last one */
     struct run_device shown[SPEC_MAX_DEVICES];
@@ -276,12 +278,25 @@ void run_models(const struct run *run, struct device_info infos[2 * SPEC_MAX_DEV
 /* Rows of one device in the training pass of this size, and those of the devices before it. */
 void run_shard(const struct run *run, int index, enum pass_size size, long *before, long *rows);
 
+/*
+ * profiling.c: where the time goes, if anybody wants to know. Begin before the devices make their
+ * plans; then in front of each step and behind it, and in the end the event.
+ */
+bool run_begin_profile(struct run *run, struct error *err);
+bool run_profile_begin(struct run *run, struct error *err);
+void run_profile_step(struct run *run, double begin, double joined, const struct step_part *parts);
+bool run_end_profile(struct run *run, struct error *err);
+/* Take the times of a plan that is given up, on its device's thread. */
+bool member_profile_plan(struct member *member, struct plan *plan, struct error *err);
+
 /* report.c: the events of the command line's contract, to the sink and the log. */
 bool report_run(struct run *run, struct error *err);
 /* Something about the run that its owner should know, which does not stop it. */
 bool report_warning(struct run *run, const char *text, struct error *err);
 bool report_step(struct run *run, double loss, double seconds, struct error *err);
 bool report_epoch(struct run *run, struct error *err);
+/* Where the steps' time went. */
+bool report_profile(struct run *run, struct error *err);
 /* A change that takes effect now; `from` and `to` (stolen) are NULL where it has none. */
 bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err);
 /* Other shares from the next step on, which took `seconds` to prepare. */

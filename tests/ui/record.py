@@ -113,6 +113,27 @@ SHORT = {'batch': 256, 'lr': 0.1, 'epochs': 4, 'momentum': 0.9, 'weight_decay': 
          'train_rows': 0, 'test_rows': 0, 'max_steps': 0, 'save': None, 'log': None}
 
 
+def profile():
+    """Where the steps of four devices spent their time."""
+    operations = (('4', 'conv', 'weight gradient', 'oneDNN jit:avx512_core', 9.5, 1.2e12, 2e11),
+                  ('4', 'conv', 'data gradient', 'oneDNN jit:avx512_core', 8.25, 1.2e12, 2e11),
+                  ('4', 'conv', 'forward', 'oneDNN jit:avx512_core', 7.0, 1.2e12, 2e11),
+                  ('0', 'conv', 'forward', 'oneDNN jit:avx512_core', 3.5, 1.5e11, 3e11),
+                  ('1', 'batchnorm + relu', 'backward', '', 3.25, 0.0, 4e11),
+                  ('1', 'batchnorm + relu', 'forward', '', 2.5, 0.0, 2.5e11),
+                  ('9', 'linear', 'forward', '', 0.25, 2e9, 1e9))
+    outside = {'input_s': 0.5, 'loss_s': 0.125, 'optimizer_s': 0.25, 'sync_s': 2.0, 'wait_s': 7.0,
+               'split_s': 0.125, 'metrics_s': 0.25, 'rest_s': 15.5}
+    return {'event': 'profile', 'epoch': 4, 'step': 120, 'steps': 119, 'left_out': 1,
+            'seconds': 60.0,
+            'devices': [dict(outside, device='cpu:%d' % i, rows=60000, passes_only=False,
+                             operations_s=34.25) for i in range(4)],
+            'operations': [{'layer': layer, 'kind': kind, 'direction': direction, 'method': method,
+                            'calls': [119] * 4, 'seconds': [seconds] * 4, 'flops': flops,
+                            'bytes': size}
+                           for layer, kind, direction, method, seconds, flops, size in operations]}
+
+
 def many_runs(recorder):
     """Twenty runs in every state, the newest ones waiting."""
     engine = recorder.engine
@@ -134,6 +155,7 @@ def many_runs(recorder):
         explain(engine.run(i + 1))
         engine.run(i + 1)['note'] = {3: 'baseline for the four devices', 6: 'is central slower?',
                                      9: 'far too high on purpose'}.get(i)
+    engine.run(4)['profile'] = profile()
     recorder.train(dict(SHORT, devices='cpu:0-1', batch=512, lr=0.2, epochs=10,
                         note='lr lowered by hand'), 3)
     explain(engine.run(18))

@@ -9,8 +9,8 @@
 
 enum { WIDE = 132, EPOCHS_WIDTH = 74 };
 
-static run_section *const about[] = {section_summary, section_time, section_devices,
-                                     section_changes, section_settings};
+static run_section *const about[] = {section_summary, section_time,    section_profile,
+                                     section_devices, section_changes, section_settings};
 
 /* The part of the screen for the details, and for the epochs when they stand beside them. */
 static void split(struct rect area, struct rect *left, struct rect *right)

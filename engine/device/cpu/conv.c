@@ -8,6 +8,8 @@
 struct conv {
     struct primitive forward, data, weights;
     struct conv_shape shape;
+    struct buffer *w, *bias; /* of the forward pass */
+    struct buffer *x;        /* as the backward pass has it */
     const struct buffer *y, *dy;
     struct buffer *masked; /* gradient in front of the ReLU */
 };
@@ -75,9 +77,6 @@ static bool attach_forward(struct builder *b, const struct node *node, struct co
 {
     const struct conv_queries q = conv_queries(CONV_FORWARD);
     struct primitive *p = &conv->forward;
-    struct buffer *w, *bias;
-    if (!fold_parameters(b, node, &w, &bias, err))
-        return false;
     /* What is added lies where the sum will. */
     if (node->residual != NET_NONE)
         b->values[node->output] = b->values[node->residual];
@@ -86,9 +85,9 @@ static bool attach_forward(struct builder *b, const struct node *node, struct co
     conv->y = y;
     return y && primitive_make(b, p, desc, err) &&
            primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) &&
-           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, w, err) &&
+           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, conv->w, err) &&
            primitive_output(b, p, desc, DNNL_ARG_DST, q.dst, s->dst, y, err) &&
-           (!bias || primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, bias, err));
+           (!conv->bias || primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, conv->bias, err));
 }
 
 static bool attach_weights(struct builder *b, const struct node *node, struct conv *conv,
@@ -98,10 +97,9 @@ static bool attach_weights(struct builder *b, const struct node *node, struct co
     const struct net_op *op = &b->graph->net->ops[node->op];
     const struct conv_queries q = conv_queries(CONV_BACKWARD_WEIGHTS);
     struct primitive *p = &conv->weights;
-    struct buffer *x = build_kept(b, node->input, err);
-    struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
+    struct buffer *dw = build_fixed(b, param_grads(b, op->weight), err);
     if (!dw || !primitive_make(b, p, desc, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) ||
+        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, conv->x, err) ||
         !primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, dy, err) ||
         !primitive_output(b, p, desc, DNNL_ARG_DIFF_WEIGHTS, q.weights, s->weights, dw, err))
         return false;
@@ -133,8 +131,10 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     if (!conv)
         return false;
     conv_shape_of(&conv->shape, b->graph, node, b->rows);
-    if (!conv_describe_best(b->device, &conv->shape, CONV_FORWARD, &desc, err))
+    if (!fold_parameters(b, node, &conv->w, &conv->bias, err) ||
+        !conv_describe_best(b->device, &conv->shape, CONV_FORWARD, &desc, err))
         return false;
+    primitive_label(b, PLAN_FORWARD, desc);
     bool ok = stored_make(&stored, b, node, err) &&
               attach_forward(b, node, conv, desc, &stored, err) &&
               build_step(b, node, run_forward, conv, err);
@@ -157,6 +157,7 @@ static bool build_mask(struct builder *b, const struct node *node, struct conv *
         conv->masked->holders++;
     }
     *dy = conv->masked;
+    build_label(b, PLAN_BACKWARD_RELU, "");
     return build_step(b, node, run_mask, conv, err);
 }
 
@@ -167,6 +168,7 @@ static bool build_data(struct builder *b, const struct node *node, struct conv *
     struct buffer *dx = gradient_new(b, node->input, err);
     if (!dx || !conv_describe_best(b->device, &conv->shape, CONV_BACKWARD_DATA, &desc, err))
         return false;
+    primitive_label(b, PLAN_BACKWARD_DATA, desc);
     bool ok = attach_data(b, node, conv, dy, dx, desc, stored, err) &&
               build_step(b, node, run_data, conv, err) &&
               gradient_give(b, node, node->input, dx, err);
@@ -180,6 +182,7 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
     dnnl_primitive_desc_t desc;
     if (!conv_describe_best(b->device, &conv->shape, CONV_BACKWARD_WEIGHTS, &desc, err))
         return false;
+    primitive_label(b, PLAN_BACKWARD_WEIGHTS, desc);
     bool ok = attach_weights(b, node, conv, dy, desc, stored, err) &&
               build_step(b, node, run_weights, conv, err);
     dnnl_primitive_desc_destroy(desc);
@@ -191,7 +194,8 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     struct conv *conv = layer;
     struct buffer *dy[2];
     struct stored stored;
-    if (!gradient_take(b, node, node->output, 1, dy, err))
+    conv->x = build_kept(b, node->input, err);
+    if (!conv->x || !gradient_take(b, node, node->output, 1, dy, err))
         return false;
     if (node->relu && !build_mask(b, node, conv, &dy[0], err))
         return false;

@@ -141,6 +141,7 @@ const struct backend cpu_backend = {
     .plan_destroy = cpu_plan_destroy,
     .plan_memory = cpu_plan_memory,
     .plan_run = cpu_plan_run,
+    .plan_profile = cpu_plan_profile,
     .plan_logits = cpu_plan_logits,
     .sgd = cpu_sgd,
 };

@@ -83,6 +83,7 @@ void cpu_plan_destroy(struct device *device, struct plan *plan);
 void cpu_plan_memory(const struct plan *plan, struct plan_memory *out);
 bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
                   struct batch_result *result, struct error *err);
+struct plan_time *cpu_plan_profile(struct plan *plan, int *count);
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err);
 
 #endif

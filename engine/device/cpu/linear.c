@@ -105,6 +105,7 @@ static bool build_mask(struct builder *b, const struct node *node, struct linear
     if (!l->masked)
         return false;
     build_use(b, b->values[node->output]);
+    build_label(b, PLAN_BACKWARD_RELU, "");
     return build_step(b, node, run_mask, l, err);
 }
 
@@ -116,6 +117,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
         return false;
     build_use(b, l->masked);
     build_use(b, b->values[node->input]);
+    build_label(b, PLAN_BACKWARD_WEIGHTS, "");
     if (!build_step(b, node, run_weights, l, err))
         return false;
     if (b->graph->values[node->input].wants_grad) {
@@ -123,6 +125,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
         if (!l->dx)
             return false;
         build_use(b, l->masked);
+        build_label(b, PLAN_BACKWARD_DATA, "");
         if (!build_step(b, node, run_data, l, err) ||
             !gradient_give(b, node, node->input, l->dx, err))
             return false;

@@ -112,6 +112,12 @@ void cpu_plan_memory(const struct plan *plan, struct plan_memory *out)
     plan_core_memory(&plan->core, out);
 }
 
+struct plan_time *cpu_plan_profile(struct plan *plan, int *count)
+{
+    *count = plan->core.step_count;
+    return plan->core.times;
+}
+
 static bool bind_memory(struct device *device, struct plan *plan, struct error *err)
 {
     plan_core_bind(&plan->core, device->workspace.data);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/primitive.h"
 
+#include <stdio.h>
+
 desc_t value_desc(const struct value *value, int rows, bool filled)
 {
     const dnnl_dims_t dims = {rows, filled ? value_channels(value) : value->shape.c, value->shape.h,
@@ -111,6 +113,15 @@ bool primitive_output(struct builder *b, struct primitive *p, dnnl_primitive_des
     return copy &&
            make_reorder(b, &p->after[p->after_count++], wanted, copy, stored, buffer, err) &&
            primitive_bind(b, p, arg, wanted, copy, err);
+}
+
+void primitive_label(struct builder *b, enum plan_direction direction, dnnl_primitive_desc_t desc)
+{
+    const char *name = "";
+    char method[80];
+    dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
+    snprintf(method, sizeof method, "oneDNN %s", name);
+    build_label(b, direction, method);
 }
 
 static bool stage_run(struct device *device, const struct stage *stage, struct error *err)

@@ -144,6 +144,7 @@ complete -c dpartui -n "__dpartui_command 'train'" -l log -x -a "(__dpartui_offe
 complete -c dpartui -n "__dpartui_command 'train'" -l tensorboard -x -a "(__dpartui_offer '' '/' '')" -d 'write DIR/run-N for TensorBoard'
 complete -c dpartui -n "__dpartui_command 'train'" -l resume -x -a "(__dpartui_offer 'runs' '' '')" -d 'go on with a run that has ended, from its newest checkpoint'
 complete -c dpartui -n "__dpartui_command 'train'" -l note -x -d 'a line of your own to know the run by'
+complete -c dpartui -n "__dpartui_command 'train'" -l profile -f -a "(__dpartui_offer '' '' '' 'time' 'order')" -d 'tell where the time went, operation by operation'
 complete -c dpartui -n "__dpartui_command 'train'" -l json -d 'print the events as JSON, one object a line'
 complete -c dpartui -n "__dpartui_command 'train'" -l detach -d 'submit the run, print its number and return'
 complete -c dpartui -n "__dpartui_command 'train'" -l foreground -d 'train in a private engine that ends with the command'
@@ -237,6 +238,7 @@ complete -c dpartui -n "__dpartui_argument 'runs' 5 --sort --limit --model --dat
 complete -c dpartui -n "__dpartui_argument 'runs' 6 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_argument 'runs' 7 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_argument 'runs' 8 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_command 'show'" -l profile -f -a "(__dpartui_offer '' '' '' 'time' 'order')" -d 'only where the time went, if it was trained with --profile'
 complete -c dpartui -n "__dpartui_command 'show'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'show'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'show'" -l version -d 'show the version'

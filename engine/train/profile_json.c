@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/train/profile.h"
+
+/* The "profile" event. */
+
+#define EVENT_BYTES  200000
+#define ROW_BYTES    260 /* an operation of one device, its names included */
+#define DEVICE_BYTES 24  /* of it, each further device */
+
+static const char *const part_keys[PROFILE_PARTS] = {
+    [PROFILE_OPERATIONS] = "operations_s",
+    [PROFILE_INPUT] = "input_s",
+    [PROFILE_LOSS] = "loss_s",
+    [PROFILE_OPTIMIZER] = "optimizer_s",
+    [PROFILE_SYNC] = "sync_s",
+    [PROFILE_WAIT] = "wait_s",
+    [PROFILE_SPLIT] = "split_s",
+    [PROFILE_METRICS] = "metrics_s",
+    [PROFILE_REST] = "rest_s",
+};
+
+static const char *const directions[] = {
+    [PLAN_FORWARD] = "forward",
+    [PLAN_BACKWARD] = "backward",
+    [PLAN_BACKWARD_DATA] = "data gradient",
+    [PLAN_BACKWARD_WEIGHTS] = "weight gradient",
+    [PLAN_BACKWARD_RELU] = "relu gradient",
+    [PLAN_GRADIENT_SUM] = "gradient sum",
+    [PLAN_FORWARD_AGAIN] = "forward again",
+    [PLAN_FOLD] = "folding",
+};
+
+/* One operation on all devices. */
+struct row {
+    const struct plan_time *what; /* as the first device has it */
+    double seconds;               /* on all of them */
+};
+
+static bool is_known(const struct profile *profile, int device, const struct plan_time *like,
+                     int hint)
+{
+    for (int i = 0; i < device; i++)
+        if (profile_find(&profile->devices[i], like, hint))
+            return true;
+    return false;
+}
+
+static int by_seconds(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+    return (a->seconds < b->seconds) - (a->seconds > b->seconds);
+}
+
+/* In the order of the network, an operation's directions beside each other. */
+static int by_place(const void *left, const void *right)
+{
+    const struct plan_time *a = ((const struct row *)left)->what;
+    const struct plan_time *b = ((const struct row *)right)->what;
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    if (a->direction != b->direction)
+        return a->direction < b->direction ? -1 : 1;
+    return strcmp(a->method, b->method);
+}
+
+/* Fill `rows`, which has room for all operations of all devices; returns how many there are. */
+static int collect(const struct profile *profile, int devices, struct row *rows)
+{
+    int count = 0;
+    for (int i = 0; i < devices; i++) {
+        const struct profile_device *device = &profile->devices[i];
+        for (int j = 0; j < device->count; j++) {
+            const struct plan_time *what = &device->list[j];
+            if (is_known(profile, i, what, j))
+                continue;
+            rows[count] = (struct row){.what = what};
+            for (int k = i; k < devices; k++) {
+                const struct plan_time *time = profile_find(&profile->devices[k], what, j);
+                rows[count].seconds += time ? time->seconds : 0;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+/* What the rows [first, end) are on each device: one operation, or the sum of several. */
+static json_t *operation_json(const struct profile *profile, int devices, const struct row *rows,
+                              int first, int end)
+{
+    const struct plan_time *what = end - first == 1 ? rows[first].what : NULL;
+    json_t *calls = json_array(), *seconds = json_array();
+    double flops = 0, bytes = 0;
+    for (int i = 0; i < devices; i++) {
+        double device_s = 0;
+        long device_calls = 0;
+        for (int j = first; j < end; j++) {
+            const struct plan_time *time = profile_find(&profile->devices[i], rows[j].what, j);
+            if (!time)
+                continue;
+            device_calls += time->calls;
+            device_s += time->seconds;
+            flops += time->flops;
+            bytes += time->bytes;
+        }
+        json_array_append_new(calls, json_integer(device_calls));
+        json_array_append_new(seconds, json_real(device_s));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:f, s:f}", "layer", what ? what->layer : "",
+                     "kind", what ? what->kind : "others", "direction",
+                     what ? directions[what->direction] : "", "method", what ? what->method : "",
+                     "calls", calls, "seconds", seconds, "flops", flops, "bytes", bytes);
+}
+
+static json_t *operations_json(const struct profile *profile, int devices)
+{
+    int most = EVENT_BYTES / (ROW_BYTES + DEVICE_BYTES * devices), room = 1;
+    json_t *list = json_array();
+    for (int i = 0; i < devices; i++)
+        room += profile->devices[i].count;
+    struct row *rows = calloc((size_t)room, sizeof *rows);
+    if (!rows || !list) {
+        free(rows);
+        json_decref(list);
+        return NULL;
+    }
+    int count = collect(profile, devices, rows), shown = count > most ? most : count;
+    if (count > most)
+        qsort(rows, (size_t)count, sizeof *rows, by_seconds);
+    qsort(rows, (size_t)shown, sizeof *rows, by_place);
+    for (int i = 0; i < shown; i++)
+        json_array_append_new(list, operation_json(profile, devices, rows, i, i + 1));
+    if (count > shown)
+        json_array_append_new(list, operation_json(profile, devices, rows, shown, count));
+    free(rows);
+    return list;
+}
+
+static json_t *device_json(const struct profile *profile, int index, const char *name)
+{
+    const struct profile_device *device = &profile->devices[index];
+    double rest = profile->seconds;
+    json_t *object = json_pack("{s:s, s:I, s:b}", "device", name, "rows", (json_int_t)device->rows,
+                               "passes_only", device->passes_only);
+    for (int part = 0; part < PROFILE_REST; part++) {
+        rest -= device->part[part];
+        json_object_set_new(object, part_keys[part], json_real(device->part[part]));
+    }
+    json_object_set_new(object, part_keys[PROFILE_REST], json_real(fmax(rest, 0)));
+    return object;
+}
+
+json_t *profile_json(const struct profile *profile, const char *const *names, int count)
+{
+    json_t *devices = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(devices, device_json(profile, i, names[i]));
+    return json_pack("{s:s, s:I, s:I, s:f, s:o, s:o}", "event", "profile", "steps",
+                     (json_int_t)profile->steps, "left_out", (json_int_t)profile->left_out,
+                     "seconds", profile->seconds, "devices", devices, "operations",
+                     operations_json(profile, count));
+}
