@@ -108,6 +108,8 @@ enum plan_direction {
     PLAN_BACKWARD_WEIGHTS,
     PLAN_BACKWARD_RELU, /* the gradient in front of the ReLU that an operation ends in */
     PLAN_GRADIENT_SUM,  /* of those that several readers of a value give back */
+    PLAN_FORWARD_AGAIN, /* a result that was not kept for the backward pass */
+    PLAN_FOLD,          /* the weights of a convolution with the BatchNorm behind it */
 };
 
 /* The time of one step of a plan, over all passes. */

@@ -30,6 +30,8 @@ static const char *const directions[] = {
     [PLAN_BACKWARD_WEIGHTS] = "weight gradient",
     [PLAN_BACKWARD_RELU] = "relu gradient",
     [PLAN_GRADIENT_SUM] = "gradient sum",
+    [PLAN_FORWARD_AGAIN] = "forward again",
+    [PLAN_FOLD] = "folding",
 };
 
 /* One operation on all devices. */

@@ -226,6 +226,7 @@ bool fold_parameters(struct builder *b, const struct node *node, struct buffer *
     *bias = f->bias = f->weights ? build_buffer(b, (size_t)place->out * sizeof(float), err) : NULL;
     if (!f->bias)
         return false;
+    build_label(b, PLAN_FOLD, "");
     build_use(b, f->weights);
     build_use(b, f->bias);
     return build_step(b, node, run_fold, f, err);
