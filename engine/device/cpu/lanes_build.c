@@ -76,37 +76,6 @@ bool lanes_suit(const struct device *device, const struct graph *graph, bool *su
     return true;
 }
 
-static bool nothing_forward(struct builder *b, const struct node *node, void **layer,
-                            struct error *err)
-{
-    (void)b;
-    (void)node;
-    (void)layer;
-    (void)err;
-    return true;
-}
-
-static bool nothing_backward(struct builder *b, const struct node *node, void *layer,
-                             struct error *err)
-{
-    return nothing_forward(b, node, layer, err);
-}
-
-static const struct layer_kind nothing = {nothing_forward, nothing_backward};
-
-static const struct layer_kind *layer_of(enum net_kind kind)
-{
-    (void)kind;
-    return &nothing;
-}
-
-static bool no_input(struct builder *b, struct error *err)
-{
-    (void)b;
-    (void)err;
-    return true;
-}
-
 static struct buffer *use_new(struct builder *b, size_t bytes, struct error *err)
 {
     struct buffer *buffer = build_buffer(b, bytes, err);
@@ -147,22 +116,96 @@ static bool make_buffers(struct builder *b, struct lanes_net *net, struct error 
     return net->threads_memory && net->packed_weights && net->partial && net->logits && net->losses;
 }
 
+static bool is_name_only(const struct builder *b, const struct node *node)
+{
+    return node->kind == NET_FLATTEN || (node->kind == NET_DROPOUT && !b->training);
+}
+
 static void release(void *layer)
 {
     lanes_net_free(layer);
 }
 
-/* The whole pass, where others have their last step of the forward pass. */
+/* The whole pass, where others have the input. */
 static bool build_pass(struct builder *b, struct error *err)
 {
-    struct lanes_net *net = build_object(b, sizeof *net, release, err);
+    struct lanes_net *net = b->plan->lanes = build_object(b, sizeof *net, release, err);
+    const size_t threads = (size_t)b->device->threads;
     if (!net || !lanes_net_create(b->graph, lanes_find(b->device->block), b->training, b->rows,
                                   b->device->threads, net, err))
         return false;
+    if (b->core->request.profile) {
+        net->step_count = 3 * b->graph->node_count + 2;
+        net->spent = calloc(threads * (size_t)net->step_count, sizeof *net->spent);
+        if (!net->spent)
+            return error_memory(err, "a profile");
+    }
     for (int i = 0; i < net->op_count; i++)
         if (!bind_op(b, net, &net->ops[i], err))
             return false;
     return make_buffers(b, net, err) && build_step(b, NULL, lanes_run, net, err);
+}
+
+static bool do_nothing(struct plan *plan, void *layer, struct error *err)
+{
+    (void)plan;
+    (void)layer;
+    (void)err;
+    return true;
+}
+
+static size_t value_bytes(const struct builder *b, int value)
+{
+    return (size_t)b->rows * value_row(&b->graph->values[value]) * sizeof(float);
+}
+
+/* A step for a profile. An activation that another operation took along keeps its
+ * line, without any time. */
+static bool stand_for(struct builder *b, const struct node *node, enum plan_direction direction,
+                      int which, struct error *err)
+{
+    struct lanes_net *net = b->plan->lanes;
+    if (!b->core->request.profile)
+        return true;
+    for (int i = 0; i < net->op_count; i++)
+        if (net->ops[i].op == node->op)
+            net->ops[i].steps[which] = b->time;
+    build_label(b, direction, "rows side by side");
+    b->bytes = value_bytes(b, node->input) + value_bytes(b, node->output);
+    return build_step(b, node, do_nothing, NULL, err);
+}
+
+static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+{
+    (void)layer;
+    return is_name_only(b, node) || stand_for(b, node, PLAN_FORWARD, 0, err);
+}
+
+static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    const bool trained = node->kind == NET_CONV || node->kind == NET_LINEAR;
+    const bool data = b->graph->values[node->input].wants_grad;
+    (void)layer;
+    if (is_name_only(b, node) || (!trained && !data))
+        return true;
+    return stand_for(b, node, trained ? PLAN_BACKWARD_WEIGHTS : PLAN_BACKWARD, 1, err) &&
+           (!trained || !data || stand_for(b, node, PLAN_BACKWARD_DATA, 2, err));
+}
+
+static const struct layer_kind stand_in = {forward, backward};
+
+static const struct layer_kind *layer_of(enum net_kind kind)
+{
+    (void)kind;
+    return &stand_in;
+}
+
+static bool build_losses(struct builder *b, struct error *err)
+{
+    if (!b->core->request.profile)
+        return true;
+    b->plan->lanes->loss_step = b->time;
+    return build_step(b, NULL, do_nothing, NULL, err);
 }
 
 static bool no_addition(struct plan *plan, void *layer, struct error *err)
@@ -174,6 +217,6 @@ static bool no_addition(struct plan *plan, void *layer, struct error *err)
 
 const struct build_backend lanes_build_backend = {.number_size = sizeof(float),
                                                   .layer_of = layer_of,
-                                                  .input = no_input,
-                                                  .loss = build_pass,
+                                                  .input = build_pass,
+                                                  .loss = build_losses,
                                                   .run_addition = no_addition};

@@ -312,7 +312,9 @@ void lanes_net_free(struct lanes_net *net)
     free(net->values);
     free(net->scale);
     free(net->shift);
+    free(net->spent);
     net->ops = NULL;
     net->values = NULL;
     net->scale = net->shift = NULL;
+    net->spent = NULL;
 }

@@ -42,6 +42,7 @@ struct lanes_op {
     size_t factors;                  /* dropout: floats into the thread's memory */
     size_t x_stride, y_stride;       /* linear: floats of a row */
     struct buffer *x_rows, *dy_rows; /* linear: all rows of x and of the gradient of y */
+    int steps[3]; /* of a profile: forward, backward or gradient of weights, gradient of data */
 };
 
 struct lanes_net {
@@ -59,6 +60,8 @@ struct lanes_net {
     size_t packed;              /* floats */
     size_t logits_row, picture; /* numbers of a row of logits, of a row of the data */
     float *scale, *shift;       /* of pixels, per channel */
+    int loss_step, step_count;  /* of a profile; the first is what belongs to no other */
+    double *spent;              /* seconds of each step, thread by thread; NULL: no profile */
     struct buffer *threads_memory, *packed_weights, *partial, *logits, *losses;
 };
 
@@ -74,7 +77,8 @@ void lanes_net_free(struct lanes_net *net);
  * only for want of memory. */
 bool lanes_suit(const struct device *device, const struct graph *graph, bool *suit,
                 struct error *err);
-/* Builds plans of one step, lanes_run, for networks that suit. */
+/* Builds plans of one step, lanes_run, for networks that suit. Those with a profile have steps
+ * behind it that do nothing but stand for an operation, whose time lanes_run notes. */
 extern const struct build_backend lanes_build_backend;
 step_function lanes_run;
 

@@ -2,6 +2,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "engine/device/cpu/input.h"
 #include "engine/device/cpu/lanes_net.h"
 #include "engine/rng.h"
@@ -14,7 +15,18 @@ struct pass {
     const float *packed; /* weights, all threads' */
     int first, rows;     /* of the group, in the batch; the other lanes repeat the last row */
     long correct;
+    double *spent, since; /* for a profile; or NULL */
 };
+
+/* What was done since the last call belongs to `step`. */
+static void note_time(struct pass *p, int step)
+{
+    if (!p->spent)
+        return;
+    const double now = clock_seconds();
+    p->spent[step] += now - p->since;
+    p->since = now;
+}
 
 static float *value(const struct pass *p, int v)
 {
@@ -149,7 +161,7 @@ static void lose(struct pass *p)
                             gradient(p, net->output));
 }
 
-static void conv_back(const struct pass *p, const struct lanes_op *op)
+static void conv_back(struct pass *p, const struct lanes_op *op)
 {
     const struct lanes_kernels *k = p->net->kernels;
     float *dy = gradient(p, op->y);
@@ -157,11 +169,13 @@ static void conv_back(const struct pass *p, const struct lanes_op *op)
         k->activate_back(op->act, &op->conv.y, value(p, op->y), dy,
                          op->bias ? sums(p, op->bias_sums) : NULL);
     k->conv_weights(&op->conv, value(p, op->x), dy, sums(p, op->sums));
+    note_time(p, op->steps[1]);
     if (op->data)
         k->conv_data(&op->conv, dy, p->packed + op->packed_data, gradient(p, op->x));
+    note_time(p, op->steps[2]);
 }
 
-static void linear_back(const struct pass *p, const struct lanes_op *op)
+static void linear_back(struct pass *p, const struct lanes_op *op)
 {
     const struct lanes_kernels *k = p->net->kernels;
     const size_t first = (size_t)p->first;
@@ -172,11 +186,13 @@ static void linear_back(const struct pass *p, const struct lanes_op *op)
                (ptrdiff_t)op->x_stride);
     k->to_rows(dy, op->out, (float *)op->dy_rows->data + first * op->y_stride,
                (ptrdiff_t)op->y_stride);
+    note_time(p, op->steps[1]);
     if (op->data)
         k->linear_data(op->in, op->out, dy, op->weights, gradient(p, op->x));
+    note_time(p, op->steps[2]);
 }
 
-static void go_back(const struct pass *p, const struct lanes_op *op)
+static void go_back(struct pass *p, const struct lanes_op *op)
 {
     const struct lanes_kernels *k = p->net->kernels;
     const struct lanes_image *image = &p->net->values[op->x].image;
@@ -210,15 +226,20 @@ static void go_back(const struct pass *p, const struct lanes_op *op)
         k->activate_back(op->act, image, value(p, op->y), dx, NULL);
         break;
     }
+    note_time(p, op->steps[1]);
 }
 
 static void pass_group(struct pass *p)
 {
     const struct lanes_net *net = p->net;
     load_rows(p);
-    for (int i = 0; i < net->op_count; i++)
+    note_time(p, 0);
+    for (int i = 0; i < net->op_count; i++) {
         go_forward(p, &net->ops[i]);
+        note_time(p, net->ops[i].steps[0]);
+    }
     lose(p);
+    note_time(p, net->loss_step);
     for (int i = net->op_count; i-- > 0;)
         if (net->ops[i].backward)
             go_back(p, &net->ops[i]);
@@ -279,46 +300,65 @@ static void add_partial(const struct lanes_net *net, size_t at, float *to, size_
     }
 }
 
-static void finish(const struct lanes_net *net, int part, int parts)
+static void finish(struct pass *p, int part, int parts)
 {
+    const struct lanes_net *net = p->net;
+    note_time(p, 0);
     for (int i = 0; i < net->op_count; i++) {
         const struct lanes_op *op = &net->ops[i];
-        if (op->kind == NET_LINEAR && op->backward)
-            finish_linear(net, op, part, parts);
-        if (op->kind != NET_CONV || !op->backward)
+        if (!op->backward || (op->kind != NET_LINEAR && op->kind != NET_CONV))
             continue;
-        add_partial(net, op->sums, op->weight_gradient, op->bias_sums - op->sums, part, parts);
-        if (op->bias)
-            add_partial(net, op->bias_sums, op->bias_gradient, (size_t)op->conv.y.c, part, parts);
+        if (op->kind == NET_LINEAR) {
+            finish_linear(net, op, part, parts);
+        } else {
+            add_partial(net, op->sums, op->weight_gradient, op->bias_sums - op->sums, part, parts);
+            if (op->bias)
+                add_partial(net, op->bias_sums, op->bias_gradient, (size_t)op->conv.y.c, part,
+                            parts);
+        }
+        note_time(p, op->steps[1]);
     }
 }
 
 /* A thread's share of the groups; threads that have none still help with the rest. */
-static long pass_share(const struct lanes_net *net, const struct batch *batch, int part, int parts)
+static void pass_share(struct pass *p, int part, int parts)
 {
+    const struct lanes_net *net = p->net;
     const int sharing = parts < net->groups ? parts : net->groups, lanes = net->kernels->lanes;
-    struct pass p = {.net = net,
-                     .batch = batch,
-                     .memory = (float *)net->threads_memory->data + (size_t)part * net->memory,
-                     .packed = net->packed_weights->data};
     if (part >= sharing)
-        return 0;
-    memset(sums(&p, 0), 0, net->sums * (size_t)lanes * sizeof(float));
+        return;
+    memset(sums(p, 0), 0, net->sums * (size_t)lanes * sizeof(float));
     for (int g = share(net->groups, part, sharing); g < share(net->groups, part + 1, sharing);
          g++) {
-        p.first = g * lanes;
-        p.rows = net->rows - p.first < lanes ? net->rows - p.first : lanes;
-        pass_group(&p);
+        p->first = g * lanes;
+        p->rows = net->rows - p->first < lanes ? net->rows - p->first : lanes;
+        pass_group(p);
     }
     if (net->training)
-        net->kernels->add_lanes(sums(&p, 0), (int)net->sums,
+        net->kernels->add_lanes(sums(p, 0), (int)net->sums,
                                 (float *)net->partial->data + (size_t)part * net->sums);
-    return p.correct;
+}
+
+/* The mean over the threads; plan_core_run gives the whole time of the pass to the first step. */
+static void add_times(struct lanes_net *net, struct plan_time *times)
+{
+    for (int step = 1; step < net->step_count; step++) {
+        double seconds = 0;
+        for (int t = 0; t < net->threads; t++) {
+            double *spent = &net->spent[(size_t)t * (size_t)net->step_count + (size_t)step];
+            seconds += *spent / net->threads;
+            *spent = 0;
+        }
+        if (seconds > 0) {
+            times[step].seconds += seconds;
+            times[0].seconds -= seconds;
+        }
+    }
 }
 
 bool lanes_run(struct plan *plan, void *layer, struct error *err)
 {
-    const struct lanes_net *net = layer;
+    struct lanes_net *net = layer;
     const struct batch *batch = plan->core.batch;
     long correct = 0;
     if (!input_check(batch, net->net, err) || !loss_check_labels(batch, net->net, err))
@@ -326,13 +366,23 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
 #pragma omp parallel reduction(+ : correct)
     {
         const int part = omp_get_thread_num(), parts = omp_get_num_threads();
+        struct pass p = {.net = net,
+                         .batch = batch,
+                         .memory = (float *)net->threads_memory->data + (size_t)part * net->memory,
+                         .packed = net->packed_weights->data,
+                         .spent = net->spent ? net->spent + (size_t)part * (size_t)net->step_count
+                                             : NULL,
+                         .since = net->spent ? clock_seconds() : 0};
         pack_weights(net, net->packed_weights->data, part, parts);
 #pragma omp barrier
-        correct += pass_share(net, batch, part, parts);
+        pass_share(&p, part, parts);
+        correct += p.correct;
 #pragma omp barrier
         if (net->training)
-            finish(net, part, parts);
+            finish(&p, part, parts);
     }
+    if (net->spent)
+        add_times(net, plan->core.times);
     plan->core.result = (struct batch_result){.correct = correct};
     for (int n = 0; n < net->rows; n++) /* in order, so that the sum does not depend on the team */
         plan->core.result.loss_sum += ((const double *)net->losses->data)[n];
