@@ -20,4 +20,12 @@ bool conv_measure(struct device *device, const struct conv_shape *shape,
                   enum conv_direction direction, const struct conv_way *ways, int count, int runs,
                   double *seconds, struct error *err);
 
+/* conv_memory.c: the way that an earlier process found to be fastest, by number; -1: none. */
+int conv_recall(const struct conv_shape *shape, enum conv_direction direction, int threads,
+                const struct conv_way *ways, int count);
+
+/* Keep it for later processes, where that is possible. */
+void conv_remember(const struct conv_shape *shape, enum conv_direction direction, int threads,
+                   struct conv_way way, double seconds);
+
 #endif

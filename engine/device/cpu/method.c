@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/method.h"
 
+#include "engine/device/cpu/strided.h"
 #include "engine/device/cpu/winograd_methods.h"
 #include "engine/device/cpu/winograd_weights.h"
 
@@ -9,15 +10,15 @@
 #if defined(__x86_64__)
 
 static const struct conv_method *const of_16[DIRECTIONS][8] = {
-    [CONV_FORWARD] = {&winograd_forward_16},
-    [CONV_BACKWARD_DATA] = {&winograd_data_16},
-    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_16},
+    [CONV_FORWARD] = {&winograd_forward_16, &strided_avx512[CONV_FORWARD]},
+    [CONV_BACKWARD_DATA] = {&winograd_data_16, &strided_avx512[CONV_BACKWARD_DATA]},
+    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_16, &strided_avx512[CONV_BACKWARD_WEIGHTS]},
 };
 
 static const struct conv_method *const of_8[DIRECTIONS][8] = {
-    [CONV_FORWARD] = {&winograd_forward_8},
-    [CONV_BACKWARD_DATA] = {&winograd_data_8},
-    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_8},
+    [CONV_FORWARD] = {&winograd_forward_8, &strided_avx2[CONV_FORWARD]},
+    [CONV_BACKWARD_DATA] = {&winograd_data_8, &strided_avx2[CONV_BACKWARD_DATA]},
+    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_8, &strided_avx2[CONV_BACKWARD_WEIGHTS]},
 };
 
 static bool may_use(dnnl_cpu_isa_t isa)

@@ -64,6 +64,8 @@ static bool shape_weights(struct device *device, const struct cpu_replica *r,
                           const struct node *node, struct place *place, struct error *err)
 {
     const struct net *net = r->base.net;
+    if (r->lanes)
+        return true; /* a vector, as it is */
     if (node->kind == NET_CONV)
         return shape_conv_weights(device, &r->graph, node, place, err) ||
                error_prefix(err, "conv %s", net->ops[node->op].name);

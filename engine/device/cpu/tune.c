@@ -10,9 +10,9 @@
  * direction and team size, on a few rows per thread.
  *
  * The ways round differently. So that a run repeats bit for bit, and equal devices compute equally,
- * decisions are kept for the life of the process, shared by all devices, and a way must win clearly
- * over those in front of it. Small work, where a measurement would be all noise, always goes
- * direct.
+ * decisions are kept for the life of the process, shared by all devices, and on disk for later
+ * ones, and a way must win clearly over those in front of it. Small work, where a measurement would
+ * be all noise, always goes direct.
  */
 
 #define ROWS_PER_THREAD 32
@@ -65,19 +65,28 @@ static bool remember(const struct decision *decision, struct error *err)
 }
 
 /* The first way of all unless another is clearly faster. */
-static bool decide(struct device *device, struct decision *decision, const struct conv_way *ways,
-                   int count, struct error *err)
+static int fastest(const double *seconds, int count)
 {
-    double seconds[CONV_WAYS];
     int best = 0;
-    if (!conv_measure(device, &decision->shape, decision->direction, ways, count, TIMED_RUNS,
-                      seconds, err))
-        return false;
     for (int i = 1; i < count; i++)
         if (seconds[i] >= 0 && (seconds[best] < 0 || seconds[i] < CLEARLY * seconds[best]))
             best = i;
-    decision->way = ways[best];
-    return remember(decision, err);
+    return best;
+}
+
+static bool decide(struct device *device, struct decision *d, const struct conv_way *ways,
+                   int count, struct error *err)
+{
+    double seconds[CONV_WAYS];
+    int best = conv_recall(&d->shape, d->direction, d->threads, ways, count);
+    if (best < 0) {
+        if (!conv_measure(device, &d->shape, d->direction, ways, count, TIMED_RUNS, seconds, err))
+            return false;
+        best = fastest(seconds, count);
+        conv_remember(&d->shape, d->direction, d->threads, ways[best], seconds[best]);
+    }
+    d->way = ways[best];
+    return remember(d, err);
 }
 
 bool conv_choose(struct device *device, const struct conv_shape *shape,

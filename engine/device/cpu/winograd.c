@@ -18,7 +18,7 @@
 
 #define POINTS       36
 #define PAD          16                /* floats between matrices, against strides of 4 KB */
-#define STREAM_BYTES ((size_t)1 << 25) /* as for BatchNorm: results that no cache holds */
+#define STREAM_BYTES ((size_t)4 << 20) /* as for BatchNorm: results that no cache holds */
 #define SHARED_BYTES ((size_t)8 << 20) /* of V that threads share, in the third-level cache */
 
 struct pass {
@@ -72,14 +72,8 @@ static void set_strides(struct pass *p, int in_blocks)
 static void plan_by_tiles(struct pass *p)
 {
     set_strides(p, p->in_blocks);
-    p->chunk = p->in_blocks;
-    const size_t group = (v_size(p) + m_size(p)) * sizeof(float);
-    p->groups = (int)(cache_size() * 2 / 5 / group);
-    if (p->groups < 1)
-        p->groups = 1;
-    p->block = (long)p->groups * p->kernels->tiles;
     p->shared = p->pairs * u_size(p);
-    p->own = p->groups * (v_size(p) + m_size(p));
+    p->own = v_size(p) + m_size(p);
 }
 
 static void plan_by_outputs(struct pass *p)
@@ -157,37 +151,33 @@ static int vectors_of(const struct pass *p, int pair)
     return left < p->kernels->vectors ? left : p->kernels->vectors;
 }
 
-/* One block of tiles on one thread, with U of all weights. */
-static void run_tiles(const struct pass *p, long first, long tiles, const float *u, float *own)
+/*
+ * A group of tiles on one thread, with U of all weights. The values of the `next` one are fetched
+ * meanwhile: they come from memory, which is slow to answer and idle while matrices are multiplied.
+ */
+static void run_group(const struct pass *p, struct winograd_group group, struct winograd_group next,
+                      const float *u, float *own)
 {
     const struct winograd_kernels *k = p->kernels;
-    const int groups = groups_of(p, tiles);
-    float *v = own, *m = own + groups * v_size(p);
-    for (int i = 0; i < groups; i++)
-        for (int b = 0; b < p->in_blocks; b++) {
-            const struct winograd_group group = group_at(first, tiles, groups, i);
-            k->input(&p->job, group, b, v + i * v_size(p) + (size_t)b * k->lanes * group.tiles,
-                     p->v_stride);
-        }
-    for (int pair = 0; pair < p->pairs; pair++) {
+    const int fetches = p->in_blocks * next.tiles, steps = p->pairs * POINTS;
+    float *v = own, *m = own + v_size(p);
+    for (int b = 0; b < p->in_blocks; b++)
+        k->input(&p->job, group, b, v + (size_t)b * k->lanes * group.tiles, p->v_stride);
+    for (int pair = 0, step = 0; pair < p->pairs; pair++) {
         const int vectors = vectors_of(p, pair);
-        for (size_t point = 0; point < POINTS; point++)
-            for (int i = 0; i < groups; i++)
-                k->multiply(v + i * v_size(p) + point * p->v_stride,
-                            u + pair * u_size(p) + point * p->u_stride, p->job.in,
-                            group_at(first, tiles, groups, i).tiles, vectors, false,
-                            m + i * m_size(p) + point * p->m_stride);
-        for (int i = 0; i < groups; i++)
-            k->output(&p->job, group_at(first, tiles, groups, i), pair * k->vectors, vectors,
-                      m + i * m_size(p), p->m_stride);
+        for (size_t point = 0; point < POINTS; point++, step++) {
+            k->fetch(&p->job, next, fetches * step / steps, fetches * (step + 1) / steps);
+            k->multiply(v + point * p->v_stride, u + pair * u_size(p) + point * p->u_stride,
+                        p->job.in, group.tiles, vectors, false, m + point * p->m_stride);
+        }
+        k->output(&p->job, group, pair * k->vectors, vectors, m, p->m_stride);
     }
 }
 
 static void run_by_tiles(const struct pass *p, float *scratch)
 {
     const struct winograd_kernels *k = p->kernels;
-    long blocks = (p->job.tiles + p->block - 1) / p->block;
-    blocks = (blocks + p->threads - 1) / p->threads * p->threads;
+    const int groups = groups_of(p, p->job.tiles);
 #pragma omp parallel num_threads(p->threads)
     {
         float *own = scratch + p->shared + (size_t)omp_get_thread_num() * p->own;
@@ -200,11 +190,9 @@ static void run_by_tiles(const struct pass *p, float *scratch)
                        p->u_stride);
         }
 #pragma omp for schedule(static)
-        for (long i = 0; i < blocks; i++) {
-            const long from = p->job.tiles * i / blocks, to = p->job.tiles * (i + 1) / blocks;
-            if (to > from)
-                run_tiles(p, from, to - from, scratch, own);
-        }
+        for (int i = 0; i < groups; i++)
+            run_group(p, group_at(0, p->job.tiles, groups, i),
+                      group_at(0, p->job.tiles, groups, i + 1 < groups ? i + 1 : i), scratch, own);
     }
 }
 

@@ -48,6 +48,9 @@ struct winograd_group {
 struct winograd_kernels {
     int lanes, tiles,
         vectors; /* the most tiles and vectors of outputs that it multiplies at once */
+    /* Ask for the values of a group long before they are transformed: its tiles of each block of
+     * input channels in turn, those with the numbers `from` to `to` of all. */
+    void (*fetch)(const struct winograd *job, struct winograd_group group, int from, int to);
     /* V of the group for the input channels of a block. */
     void (*input)(const struct winograd *job, struct winograd_group group, int in_block, float *v,
                   size_t stride);

@@ -13,6 +13,7 @@
 const struct winograd_kernels winograd_avx512 = {.lanes = LANES,
                                                  .tiles = GROUP,
                                                  .vectors = 2,
+                                                 .fetch = fetch,
                                                  .input = input,
                                                  .weights = weights,
                                                  .multiply = multiply,

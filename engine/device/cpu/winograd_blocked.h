@@ -9,6 +9,8 @@
 
 #include "engine/device/cpu/winograd_transform.h"
 
+#define LINE 16 /* floats of a cache line */
+
 #define INLINE static inline TARGET __attribute__((always_inline))
 
 /* Where a tile lies. */
@@ -53,6 +55,21 @@ static TARGET void input(const struct winograd *job, struct winograd_group group
         winograd_look(&image, at.top - job->pad_h, at.left - job->pad_w, copy, &window);
         winograd_input(&window, v + (ptrdiff_t)t * LANES, stride);
         place_next(job, &at);
+    }
+}
+
+static TARGET void fetch(const struct winograd *job, struct winograd_group group, int from, int to)
+{
+    const ptrdiff_t pixels = (ptrdiff_t)job->in_h * job->in_w;
+    for (int i = from; i < to; i++) {
+        const struct place at = place_of(job, group.first + i % group.tiles);
+        const float *image =
+            job->x + (at.row * (job->in / LANES) + i / group.tiles) * pixels * LANES;
+        const int bottom = at.top + WINOGRAD_OUT < job->in_h ? at.top + WINOGRAD_OUT : job->in_h;
+        const int width = job->in_w - at.left < WINOGRAD_OUT ? job->in_w - at.left : WINOGRAD_OUT;
+        for (int h = at.top; h < bottom; h++)
+            for (int k = 0; k < width * LANES; k += LINE)
+                __builtin_prefetch(image + ((ptrdiff_t)h * job->in_w + at.left) * LANES + k, 0, 2);
     }
 }
 

@@ -25,40 +25,34 @@ struct winograd_window {
     const float *row[WINOGRAD_TILE];
 };
 
-/* Copy the window at (top, left), zeros where it hangs over, into `copy`: WINOGRAD_POINTS vectors.
- */
-static inline TARGET void winograd_copy(const struct winograd_image *image, int top, int left,
-                                        float *copy)
-{
-    static const float zeros[LANES];
-    for (int i = 0; i < WINOGRAD_TILE; i++) {
-        bool inside = (unsigned)(top + i) < (unsigned)image->h;
-        const float *row = image->data + (inside ? (ptrdiff_t)(top + i) * image->w * LANES : 0);
-        for (int j = 0; j < WINOGRAD_TILE; j++) {
-            bool there = inside && (unsigned)(left + j) < (unsigned)image->w;
-            const float *pixel = there ? row + (ptrdiff_t)(left + j) * LANES : zeros;
-            v_store(copy + (i * WINOGRAD_TILE + j) * LANES, v_load(pixel));
-        }
-    }
-}
-
 /*
  * The window whose first pixel is (top, left), which may lie outside the image, as may its last:
- * what is not there is zero. Where it lies inside, it points into the image; else into `copy`, room
- * for WINOGRAD_POINTS vectors.
+ * what is not there is zero. Rows that lie inside point into the image; if columns do not, all is
+ * copied to `copy`, room for WINOGRAD_POINTS vectors.
  */
 static inline TARGET void winograd_look(const struct winograd_image *image, int top, int left,
                                         float *copy, struct winograd_window *window)
 {
-    if (top >= 0 && left >= 0 && top + WINOGRAD_TILE <= image->h &&
-        left + WINOGRAD_TILE <= image->w) {
-        for (int i = 0; i < WINOGRAD_TILE; i++)
-            window->row[i] = image->data + ((ptrdiff_t)(top + i) * image->w + left) * LANES;
-        return;
+    static const float zeros[WINOGRAD_TILE * LANES];
+    const bool whole = left >= 0 && left + WINOGRAD_TILE <= image->w;
+#pragma GCC unroll 6
+    for (int i = 0; i < WINOGRAD_TILE; i++) {
+        const bool inside = (unsigned)(top + i) < (unsigned)image->h;
+        window->row[i] =
+            inside ? image->data + ((ptrdiff_t)(top + i) * image->w + left) * LANES : zeros;
     }
-    winograd_copy(image, top, left, copy);
+    if (whole)
+        return;
+    for (int j = 0; j < WINOGRAD_TILE; j++) {
+        const bool there = (unsigned)(left + j) < (unsigned)image->w;
+#pragma GCC unroll 6
+        for (int i = 0; i < WINOGRAD_TILE; i++) {
+            const float *pixel = there ? window->row[i] + j * LANES : zeros;
+            v_store(copy + (i * WINOGRAD_TILE + j) * LANES, v_load(pixel));
+        }
+    }
     for (int i = 0; i < WINOGRAD_TILE; i++)
-        window->row[i] = copy + (ptrdiff_t)i * WINOGRAD_TILE * LANES;
+        window->row[i] = copy + i * WINOGRAD_TILE * LANES;
 }
 
 /* A row of V: out[j * stride] = (B^T applied to t[0..5])[j]. */
