@@ -105,7 +105,7 @@ def table(found):
         for (of, by, _), result in found.items():
             if of == model:
                 sides.setdefault(by, []).append(result)
-        for by, results in sides.items():
+        for by, results in sorted(sides.items(), key=lambda side: side[0] != "dpartui"):
             accuracy = [result["test_acc"] for result in results]
             loss = statistics.mean(result["test_loss"] for result in results)
             deviation = f"{statistics.stdev(accuracy):.4f}" if len(accuracy) > 1 else "-"

@@ -24,6 +24,7 @@ struct arrays {
     float *a, *b, *c;
 };
 
+/* Each thread touches first what it will use. */
 static bool arrays_create(struct arrays *arrays, long count)
 {
     *arrays = (struct arrays){.a = malloc((size_t)count * sizeof *arrays->a),
@@ -31,7 +32,6 @@ static bool arrays_create(struct arrays *arrays, long count)
                               .c = malloc((size_t)count * sizeof *arrays->c)};
     if (!arrays->a || !arrays->b || !arrays->c)
         return false;
-        /* Each thread touches first what it will use. */
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < count; i++) {
         arrays->a[i] = 0;
