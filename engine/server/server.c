@@ -159,11 +159,13 @@ static void serve(struct server *server, const struct poll_set *set)
     for (int i = 0; i < polled; i++)
         serve_connection(server, server->connections[i], set->fds[POLL_CONNECTIONS + i].revents,
                          due, now);
+    double before = server_processor_seconds();
     for (int i = server->connection_count - 1; i >= 0; i--)
         if (connection_is_over(server->connections[i]))
             server_drop_connection(server, i);
     if (set->fds[POLL_LISTEN].revents & POLLIN && server->listener.fd >= 0)
         server_accept_connections(server, now);
+    server_charge(server, before);
     server_check_socket(server, now);
 }
 
