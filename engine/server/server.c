@@ -159,13 +159,11 @@ static void serve(struct server *server, const struct poll_set *set)
     for (int i = 0; i < polled; i++)
         serve_connection(server, server->connections[i], set->fds[POLL_CONNECTIONS + i].revents,
                          due, now);
-    double before = server_processor_seconds();
     for (int i = server->connection_count - 1; i >= 0; i--)
         if (connection_is_over(server->connections[i]))
             server_drop_connection(server, i);
     if (set->fds[POLL_LISTEN].revents & POLLIN && server->listener.fd >= 0)
         server_accept_connections(server, now);
-    server_charge(server, before);
     server_check_socket(server, now);
 }
 
@@ -193,15 +191,28 @@ static bool must_go_on(struct server *server)
     return true;
 }
 
+/* Has a viewer come, or said something? */
+static bool heard_something(const struct poll_set *set)
+{
+    for (int i = POLL_LISTEN; i < set->count; i++)
+        if (set->fds[i].revents & POLLIN)
+            return true;
+    return false;
+}
+
 static bool loop(struct server *server, struct error *err)
 {
     struct poll_set set;
     while (must_go_on(server)) {
-        double now = clock_seconds();
+        double now = clock_seconds(), begin = server_processor_seconds();
         prepare_poll(server, &set, now);
+        double budget = server->budget.seconds;
         if (!wait_for_something(&set, now, err))
             return false;
         serve(server, &set);
+        /* Many short messages cost more around them than by themselves. */
+        if (heard_something(&set))
+            server->budget.seconds = budget - (server_processor_seconds() - begin);
     }
     return true;
 }

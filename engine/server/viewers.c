@@ -195,11 +195,6 @@ void server_take_requests(struct server *server, struct connection *connection, 
         connection_read(connection);
     handle_lines(server, connection);
     connection_flush(connection);
-    server_charge(server, before);
-}
-
-void server_charge(struct server *server, double before)
-{
     server->budget.seconds -= server_processor_seconds() - before;
 }
 
