@@ -60,6 +60,8 @@ static void find(struct argument *argument, bool live_run)
         add_word(argument, "all");
     } else if (strcmp(name, "RUN") == 0) {
         argument->source = live_run ? WORDS_LIVE_RUNS : WORDS_RUNS;
+    } else if (strcmp(name, "ID") == 0) {
+        argument->source = WORDS_COMPARISONS;
     } else if (strcmp(name, "VIEW") == 0) {
         for (int i = 0; i < VIEW_COUNT; i++)
             add_word(argument, view_of((enum view_id)i)->name);

@@ -16,6 +16,7 @@
 #include "format.h"
 #include "run_pick.h"
 #include "run_source.h"
+#include "study_file.h"
 
 /* As long as nobody at a prompt takes it for a hang. */
 #define ANSWER_SECONDS 0.5
@@ -89,6 +90,30 @@ static void print_all_runs(void)
 static void print_live_runs(void)
 {
     print_runs(true);
+}
+
+static void print_comparison(const char *id)
+{
+    struct study study;
+    struct error ignored = ERROR_INIT;
+    if (!study_load(id, &study, &ignored))
+        return;
+    print_word(id, study_title(&study));
+    study_free(&study);
+}
+
+/* The newest first. */
+static void print_comparisons(void)
+{
+    struct error ignored = ERROR_INIT;
+    json_t *ids = NULL;
+    if (!study_ids(&ids, &ignored))
+        return;
+    for (size_t i = json_array_size(ids); i-- > 0;) {
+        char id[FORMAT_SIZE];
+        print_comparison(format_fixed(id, json_number_value(json_array_get(ids, i)), 0));
+    }
+    json_decref(ids);
 }
 
 static int core_count(void)
@@ -195,7 +220,8 @@ bool words_print(const char *source)
     static const struct {
         const char *name;
         void (*print)(void);
-    } sources[] = {{WORDS_DEVICES, print_devices},
+    } sources[] = {{WORDS_COMPARISONS, print_comparisons},
+                   {WORDS_DEVICES, print_devices},
                    {WORDS_LIVE_RUNS, print_live_runs},
                    {WORDS_MODELS, print_models},
                    {WORDS_RUNS, print_all_runs}};

@@ -160,6 +160,8 @@ class Compare(unittest.TestCase):
         found = self.figures(*TINY, "--lr", "0.1,0.2")
         self.assertEqual([row["lr"] for row in found["rows"]], [0.1, 0.2])
         self.assertEqual(found["id"], "2")
+        self.assertEqual(self.dpartui("completion", "words", "comparisons").stdout,
+                         "2\tlearning rates\n1\tbatch sizes\n")
         listed = self.compare("--list").stdout
         self.assertRegex(listed, r"(?m)^ *1 .*batch sizes +3 +1 +3/3 +0$")
         self.assertRegex(listed, r"(?m)^ *2 .*learning rates +2 +1 +2/2 +0$")

@@ -39,10 +39,11 @@ static void *serve(void *context)
     return NULL;
 }
 
-void engine_begin(void)
+void engine_begin_on(const char *system_root)
 {
     struct error err = ERROR_INIT;
     struct client *client = NULL;
+    engine.system_root = system_root;
     engine.folder = temporary_folder();
     setenv("XDG_RUNTIME_DIR", engine.folder, 1);
     ck_assert_int_eq(pthread_create(&engine.thread, NULL, serve, NULL), 0);
@@ -51,10 +52,9 @@ void engine_begin(void)
     client_close(client);
 }
 
-void engine_begin_on(const char *system_root)
+void engine_begin(void)
 {
-    engine.system_root = system_root;
-    engine_begin();
+    engine_begin_on(NULL);
 }
 
 void engine_end(void)

@@ -178,6 +178,31 @@ class Runs(Case):
         self.train("--epochs", "1")
         self.assertEqual(self.numbers(), [2, 4], "a number was given twice")
 
+    def test_runs_older_than_those_at_hand_are_changed_too(self):
+        self.three()
+        self.good("engine", "stop")
+        db = sqlite3.connect(os.path.join(self.folder, "data", "dpartui", "runs.db"))
+        columns = "status, model, data, devices, batch, lr, submitted_at, spec"
+        with db:
+            db.executemany(f"INSERT INTO runs (number, object, {columns}) SELECT ?, "
+                           f"json_set(object, '$.run', ?), {columns} FROM runs WHERE number = 2",
+                           [(number, number) for number in range(4, 1104)])
+        db.close()
+        self.good("engine", "start")
+        self.good("runs", "tag", "1", "ancient")
+        self.good("runs", "note", "1", "where it began")
+        self.good("runs", "note", "2", "the second")
+        self.good("runs", "delete", "3", "--yes")
+        self.bad(1, "runs", "note", "3", "again")
+        shown = self.good_json("show", "1")
+        self.assertEqual((shown["tags"], shown["note"]), (["ancient"], "where it began"))
+        self.assertEqual(len(shown["epochs"]), 2)
+        self.good("engine", "stop")
+        self.assertEqual(self.numbers("--tag", "ancient"), [1])
+        self.assertEqual(self.numbers("began"), [1])
+        self.assertEqual(self.numbers("the", "second"), [2])
+        self.assertEqual(self.numbers()[:3], [1, 2, 4])
+
     def test_a_killed_engine_loses_no_epoch_that_was_told(self):
         self.train("--epochs", "1000000", "--detach")
         self.wait_for("the run", self.numbers)

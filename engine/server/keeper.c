@@ -270,12 +270,22 @@ void keeper_add_event(struct keeper *keeper, long run, const char *name, const c
     hand_over(keeper, work);
 }
 
-bool keeper_read(struct keeper *keeper, long run, json_t **events, json_t **points,
-                 struct error *err)
+static bool open_reader(struct keeper *keeper, struct error *err)
 {
     if (!keeper)
         return error_set(err, ERROR_ABSENT, "no runs are kept");
-    if (!keeper->reader && !store_open_reading(keeper->path, &keeper->reader, err))
+    return keeper->reader || store_open_reading(keeper->path, &keeper->reader, err);
+}
+
+bool keeper_show(struct keeper *keeper, long run, json_t **object, struct error *err)
+{
+    return open_reader(keeper, err) && store_show(keeper->reader, run, object, err);
+}
+
+bool keeper_read(struct keeper *keeper, long run, json_t **events, json_t **points,
+                 struct error *err)
+{
+    if (!open_reader(keeper, err))
         return false;
     if (!store_events(keeper->reader, run, NULL, events, err))
         return false;

@@ -48,9 +48,10 @@ void keeper_delete(struct keeper *keeper, long run);
 void keeper_add_event(struct keeper *keeper, long run, const char *name, const char *text);
 
 /*
- * All events and points of a run that was kept earlier, as arrays. Only for the one thread that
- * answers viewers.
+ * A run that was kept earlier, as store_show has it; all its events and points, as arrays. By one
+ * thread at a time. ERROR_ABSENT: there is no such run.
  */
+bool keeper_show(struct keeper *keeper, long run, json_t **object, struct error *err);
 bool keeper_read(struct keeper *keeper, long run, json_t **events, json_t **points,
                  struct error *err);
 

@@ -29,12 +29,11 @@ int method_lock_run(struct server *server, const json_t *params, struct record *
     if (!number)
         return method_fail(err, RPC_PARAMS, "'run' is missing");
     pthread_mutex_lock(&server->queue.lock);
-    *record = queue_find(&server->queue, number);
+    *record = queue_recall(&server->queue, number, err);
     if (*record)
         return RPC_OK;
     pthread_mutex_unlock(&server->queue.lock);
-    error_set(err, ERROR_FAILED, "there is no run %ld", number);
-    return RPC_NO_RUN;
+    return err->kind == ERROR_ABSENT ? RPC_NO_RUN : RPC_FAILED;
 }
 
 void method_unlock(struct server *server)

@@ -8,6 +8,7 @@
 #include "engine/train/checkpoint.h"
 
 #define ENDED_LIMIT    1000
+#define RECALLED_LIMIT 64                 /* older ones that were asked for */
 #define STEPS_OF_ENDED 4                  /* newest ended runs whose steps are kept */
 #define BYTES_OF_ENDED ((size_t)64 << 20) /* of all ended runs' events */
 
@@ -28,6 +29,50 @@ struct record *queue_find(const struct queue *queue, long number)
             high = middle;
     }
     return low < queue->count && queue->records[low]->number == number ? queue->records[low] : NULL;
+}
+
+/* With the lock held: a run of the store among the others, in its place. */
+static bool insert(struct queue *queue, struct record *record, struct error *err)
+{
+    if (queue->count > ENDED_LIMIT + RECALLED_LIMIT)
+        queue_trim(queue);
+    if (!queue_make_room(queue, 1, err))
+        return false;
+    size_t at = 0;
+    while (at < queue->count && queue->records[at]->number < record->number)
+        at++;
+    memmove(&queue->records[at + 1], &queue->records[at],
+            (queue->count - at) * sizeof(struct record *));
+    queue->records[at] = record;
+    queue->count++;
+    return true;
+}
+
+struct record *queue_recall(struct queue *queue, long number, struct error *err)
+{
+    struct record *record = queue_find(queue, number);
+    json_t *object;
+    if (record)
+        return record;
+    for (size_t i = 0; i < queue->deleted_count; i++)
+        if (queue->deleted[i] == number) {
+            error_set(err, ERROR_ABSENT, "there is no run %ld", number);
+            return NULL;
+        }
+    if (!keeper_show(queue->keeper, number, &object, err)) {
+        if (err->kind == ERROR_ABSENT)
+            error_set(err, ERROR_ABSENT, "there is no run %ld", number);
+        return NULL;
+    }
+    record = record_restore(object);
+    json_decref(object);
+    if (!record) {
+        error_set(err, ERROR_FAILED, "run %ld of the store is not understood", number);
+    } else if (!insert(queue, record, err)) {
+        record_free(record);
+        record = NULL;
+    }
+    return record;
 }
 
 bool queue_has_ended(const struct record *record)
@@ -58,6 +103,16 @@ static void release_record(struct queue *queue, struct record *record)
         record_free(record);
 }
 
+/* Without memory for it the run may be found again until the store has let go of it. */
+static void note_deleted(struct queue *queue, long number)
+{
+    long *more = realloc(queue->deleted, (queue->deleted_count + 1) * sizeof *more);
+    if (!more)
+        return;
+    queue->deleted = more;
+    queue->deleted[queue->deleted_count++] = number;
+}
+
 void queue_forget(struct queue *queue, struct record *record)
 {
     struct error err = ERROR_INIT;
@@ -66,6 +121,7 @@ void queue_forget(struct queue *queue, struct record *record)
         engine_log(queue->log, MESSAGE_WARNING, record->number, "%s", err.text);
     free(folder);
     keeper_delete(queue->keeper, record->number);
+    note_deleted(queue, record->number);
     release_record(queue, record);
 }
 

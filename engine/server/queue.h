@@ -24,6 +24,8 @@ struct queue {
     struct record **records; /* ascending numbers */
     size_t count, capacity;
     long last_number;
+    long *deleted; /* runs that the store may still have for a moment */
+    size_t deleted_count;
     struct record *waiting[QUEUE_WAITING_LIMIT]; /* in their order */
     size_t waiting_count;
     struct record *current; /* the one that trains or is being cleared away */
@@ -74,6 +76,12 @@ struct record *queue_running(const struct queue *queue);
 
 /* With the lock held: the record with this number, or NULL. */
 struct record *queue_find(const struct queue *queue, long number);
+
+/*
+ * With the lock held: the same, also of one that only the store has any more, until there are many
+ * of these. NULL with ERROR_ABSENT: there is no such run; else it cannot be read.
+ */
+struct record *queue_recall(struct queue *queue, long number, struct error *err);
 
 /* With the lock held: stop a waiting or running run; no effect on one that has ended. */
 void queue_stop(struct queue *queue, struct record *record, enum run_stop how);

@@ -46,8 +46,6 @@ bool queue_bring(struct queue *queue, struct record *record, struct error *err)
 static bool check_resumable(const struct queue *queue, const struct record *record, long number,
                             long epochs, struct error *err)
 {
-    if (!record)
-        return error_set(err, ERROR_ABSENT, "there is no run %ld", number);
     if (!queue_has_ended(record))
         return error_set(err, ERROR_FAILED, "run %ld is %s already", number,
                          record_status_name(record));
@@ -109,8 +107,8 @@ bool queue_resume(struct queue *queue, long number, struct spec *spec, struct er
                                number)
                    : false;
     pthread_mutex_lock(&queue->lock);
-    struct record *record = queue_find(queue, number);
-    bool ok = check_resumable(queue, record, number, spec->epochs, err) &&
+    struct record *record = queue_recall(queue, number, err);
+    bool ok = record && check_resumable(queue, record, number, spec->epochs, err) &&
               resume(queue, record, spec, steps, err);
     pthread_mutex_unlock(&queue->lock);
     return ok;

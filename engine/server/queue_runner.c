@@ -135,6 +135,7 @@ static void free_records(struct queue *queue)
     for (size_t i = 0; i < queue->count; i++)
         record_free(queue->records[i]);
     free(queue->records);
+    free(queue->deleted);
 }
 
 bool queue_start(struct queue *queue, const char *version, const char *checkpoints,

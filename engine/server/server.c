@@ -191,15 +191,28 @@ static bool must_go_on(struct server *server)
     return true;
 }
 
+/* Has a viewer come, or said something? */
+static bool heard_something(const struct poll_set *set)
+{
+    for (int i = POLL_LISTEN; i < set->count; i++)
+        if (set->fds[i].revents & POLLIN)
+            return true;
+    return false;
+}
+
 static bool loop(struct server *server, struct error *err)
 {
     struct poll_set set;
     while (must_go_on(server)) {
-        double now = clock_seconds();
+        double now = clock_seconds(), begin = server_processor_seconds();
         prepare_poll(server, &set, now);
+        double budget = server->budget.seconds;
         if (!wait_for_something(&set, now, err))
             return false;
         serve(server, &set);
+        /* Many short messages cost more around them than by themselves. */
+        if (heard_something(&set))
+            server->budget.seconds = budget - (server_processor_seconds() - begin);
     }
     return true;
 }

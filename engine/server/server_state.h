@@ -84,6 +84,8 @@ void server_drop_connection(struct server *server, int index);
 double server_requests_wait(struct server *server, double now);
 /* Read, and handle what there is, on the budget. */
 void server_take_requests(struct server *server, struct connection *connection, bool readable);
+/* Seconds of the processor that the calling thread has had. */
+double server_processor_seconds(void);
 /* Could server_take_requests go on without reading? */
 bool server_has_lines(const struct connection *connection);
 /* Takes over id and params; answers with an error when the task cannot be started. */

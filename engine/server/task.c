@@ -99,9 +99,10 @@ static bool resolve(struct task *task, struct spec *spec, struct error *err)
 static bool copy_spec(struct task *task, long number, struct spec *spec, struct error *err)
 {
     pthread_mutex_lock(&task->queue->lock);
-    const struct record *record = queue_find(task->queue, number);
-    bool ok = record ? spec_copy(spec, &record->spec, err)
-                     : error_set(err, ERROR_USAGE, "there is no run %ld", number);
+    const struct record *record = queue_recall(task->queue, number, err);
+    bool ok = record && spec_copy(spec, &record->spec, err);
+    if (!record && err->kind == ERROR_ABSENT)
+        err->kind = ERROR_USAGE;
     if (ok)
         spec->epochs = record->epochs;
     pthread_mutex_unlock(&task->queue->lock);

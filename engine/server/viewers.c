@@ -160,7 +160,7 @@ static void handle_lines(struct server *server, struct connection *connection)
     }
 }
 
-static double processor_seconds(void)
+double server_processor_seconds(void)
 {
     struct timespec spent;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
@@ -190,12 +190,12 @@ void server_take_requests(struct server *server, struct connection *connection, 
 {
     if (server->budget.seconds < 0)
         return;
-    double before = processor_seconds();
+    double before = server_processor_seconds();
     if (readable)
         connection_read(connection);
     handle_lines(server, connection);
     connection_flush(connection);
-    server->budget.seconds -= processor_seconds() - before;
+    server->budget.seconds -= server_processor_seconds() - before;
 }
 
 /* Could server_take_requests go on without reading? */

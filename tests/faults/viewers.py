@@ -209,13 +209,14 @@ class Meter:
         self.socket.setblocking(False)
         self.rest = b""
 
-    def processor(self, thread):
-        """Seconds of the processor that a thread has had."""
-        try:
-            with open(f"/proc/{self.pid}/task/{thread}/schedstat", encoding="ascii") as file:
-                return int(file.read().split()[0]) / 1e9
-        except FileNotFoundError:
-            return 0.0
+    def processor(self):
+        """Seconds of the processor that the engine has had, with all threads it ever had."""
+        return time.clock_gettime((~self.pid << 3) | 2)  # as clock_getcpuclockid(3) has it
+
+    def server(self):
+        """The same of the thread that serves viewers; it is the process's first."""
+        with open(f"/proc/{self.pid}/task/{self.pid}/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[0]) / 1e9
 
     def read(self):
         """Seconds of each epoch since the last reading."""
@@ -232,33 +233,42 @@ class Meter:
         return [event["seconds"] for event in events if event.get("event") == "epoch"]
 
     def measure(self, seconds):
-        """The mean epoch, and the serving thread's part of the time; it is the process's first."""
+        """
+        A slice: an epoch by the clock, an epoch in the engine's seconds of the processor, and the
+        part of the time that the serving thread had a core.
+        """
         time.sleep(SETTLING)
         self.read()
-        begin, had = time.monotonic(), self.processor(self.pid)
+        begin, had, served = time.monotonic(), self.processor(), self.server()
         time.sleep(seconds)
-        part = (self.processor(self.pid) - had) / (time.monotonic() - begin)
-        return statistics.mean(self.read()), part
+        spent, served = self.processor() - had, self.server() - served
+        served /= time.monotonic() - begin
+        epochs = self.read()
+        if len(epochs) < 5:
+            raise Fault(f"{len(epochs)} epochs in {seconds} s: the machine does other work")
+        return statistics.mean(epochs), spent / len(epochs), served
 
 
 def measure_attack(engine, meter, attack):
     """Slices with and without the attack in turns, each compared with those beside it."""
-    quiet, _ = meter.measure(SLICE)
-    ratios, parts, calm = [], [], [quiet]
+    before = meter.measure(SLICE)
+    clock, processor, served = [], [], []
     for _ in range(PAIRS):
         child = start_attack(engine, attack, SLICE + 2 * SETTLING)
-        hostile, part = meter.measure(SLICE)
+        hostile = meter.measure(SLICE)
         os.waitpid(child, 0)
-        after, _ = meter.measure(SLICE)
-        ratios.append(hostile / ((quiet + after) / 2) - 1)
-        parts.append(part)
-        quiet = after
-        calm.append(quiet)
-    low, middle, high = (100 * value for value in statistics.quantiles(ratios, n=4))
-    print(f"{attack.__name__}: {middle:+.2f} % (quartiles {low:+.2f} to {high:+.2f}), epochs of "
-          f"{1000 * statistics.median(calm):.2f} ms; the serving thread had "
-          f"{100 * statistics.median(parts):.2f} % of the core, at most {100 * max(parts):.2f} %",
-          flush=True)
+        after = meter.measure(SLICE)
+        quiet = [(one + other) / 2 for one, other in zip(before, after)]
+        clock.append(hostile[0] / quiet[0] - 1)
+        processor.append(hostile[1] / quiet[1] - 1)
+        served.append(hostile[2])
+        before = after
+    words = []
+    for values in (clock, processor, served):
+        low, middle, high = (100 * value for value in statistics.quantiles(values, n=4))
+        words.append(f"{middle:+.2f} % ({low:+.2f} to {high:+.2f})")
+    print(f"{attack.__name__}: epochs by the clock {words[0]}, in processor time {words[1]}; the "
+          f"serving thread had {words[2]} of the core", flush=True)
 
 
 def measure():
@@ -271,16 +281,16 @@ def measure():
     if os.cpu_count() > 1:
         os.sched_setaffinity(0, {0})
     engine = Engine(home)
-    run = engine.submit(**SETTINGS, epochs=1000000)
-    engine.wait(run, ("running",))
-    meter = Meter(engine, run)
-    for attack in MEASURED:
-        if names == [""] or attack.__name__ in names:
-            measure_attack(engine, meter, attack)
-    engine.must("stop", run=run, when="now")
-    engine.wait(run, ("stopped",))
-    engine.stop()
-    home.remove()
+    try:
+        run = engine.submit(**SETTINGS, epochs=1000000)
+        engine.wait(run, ("running",))
+        meter = Meter(engine, run)
+        for attack in MEASURED:
+            if names == [""] or attack.__name__ in names:
+                measure_attack(engine, meter, attack)
+    finally:
+        engine.kill()
+        home.remove()
 
 
 if __name__ == "__main__":
