@@ -46,7 +46,7 @@ struct place {
 struct cpu_replica {
     struct replica base; /* first: the interface knows this one only */
     struct graph graph;
-    bool lanes; /* passes go by lanes_net.h; parameters lie in canonical order */
+    bool lanes;           /* passes go by lanes_net.h; parameters lie in canonical order */
     struct graph folded;  /* what evaluation computes: fold.h */
     struct place *places; /* per parameter of the network */
     struct mapping memory;
