@@ -13,7 +13,7 @@ import cli  # noqa: E402
 
 PARTS = ("operations", "input", "loss", "optimizer", "sync", "wait", "split", "metrics", "rest")
 OUTSIDE = ["all operations", *PARTS[1:]]
-DIRECTIONS = ["forward", "backward", "data gradient", "weight gradient", "relu gradient",
+DIRECTIONS = ["forward", "forward again", "backward", "data gradient", "weight gradient", "relu gradient",
               "gradient sum"]
 # What is part of the operation in front of it, or only another name for the same numbers.
 WITHOUT_WORK = ("relu", "add", "flatten")

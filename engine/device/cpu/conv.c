@@ -135,10 +135,9 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     conv_shape_of(&conv->shape, b->graph, node, b->rows);
     if (!conv_describe_best(b->device, &conv->shape, CONV_FORWARD, &desc, err))
         return false;
-    primitive_label(b, PLAN_FORWARD, desc);
     bool ok = stored_make(&stored, b, node, err) &&
               attach_forward(b, node, conv, desc, &stored, err) &&
-              build_step(b, node, run_forward, conv, err);
+              primitive_label(b, PLAN_FORWARD, desc) && build_step(b, node, run_forward, conv, err);
     stored_free(&stored);
     dnnl_primitive_desc_destroy(desc);
     return ok;
@@ -169,8 +168,8 @@ static bool build_data(struct builder *b, const struct node *node, struct conv *
     struct buffer *dx = gradient_new(b, node->input, err);
     if (!dx || !conv_describe_best(b->device, &conv->shape, CONV_BACKWARD_DATA, &desc, err))
         return false;
-    primitive_label(b, PLAN_BACKWARD_DATA, desc);
     bool ok = attach_data(b, node, conv, dy, dx, desc, stored, err) &&
+              primitive_label(b, PLAN_BACKWARD_DATA, desc) &&
               build_step(b, node, run_data, conv, err) &&
               gradient_give(b, node, node->input, dx, err);
     dnnl_primitive_desc_destroy(desc);
@@ -183,8 +182,8 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
     dnnl_primitive_desc_t desc;
     if (!conv_describe_best(b->device, &conv->shape, CONV_BACKWARD_WEIGHTS, &desc, err))
         return false;
-    primitive_label(b, PLAN_BACKWARD_WEIGHTS, desc);
     bool ok = attach_weights(b, node, conv, dy, desc, stored, err) &&
+              primitive_label(b, PLAN_BACKWARD_WEIGHTS, desc) &&
               build_step(b, node, run_weights, conv, err);
     dnnl_primitive_desc_destroy(desc);
     return ok;
