@@ -50,7 +50,10 @@ static struct workers *start(struct scene *scene, int count)
 {
     struct workers *workers;
     struct error err = ERROR_INIT;
-    struct worker_tasks tasks = {scene, close_member, abandoned};
+    struct worker_tasks tasks = {.context = scene,
+                                 .close = close_member,
+                                 .abandoned = abandoned,
+                                 .spin_s = count % 2 ? 0 : 1e-3};
     ck_assert_msg(workers_start(count, names, &tasks, &workers, &err), "%s", err.text);
     return workers;
 }

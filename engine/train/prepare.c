@@ -171,10 +171,14 @@ static void release_abandoned(void *context)
     run_release(context);
 }
 
+/* Between two steps the owner needs a fraction of it. */
+static const double SPIN_S = 200e-6;
+
 static bool start_workers(struct run *run, struct error *err)
 {
     bool crowded = false;
-    struct worker_tasks tasks = {run, member_close, release_abandoned};
+    struct worker_tasks tasks = {
+        .context = run, .close = member_close, .abandoned = release_abandoned};
     /* The calling thread watches for hanging devices and says so better; this is the second net. */
     double limit_s =
         4 * run->limits.stall_s + net_training_flops(run->net) * (double)run->spec.batch / 1e8;
@@ -182,6 +186,7 @@ static bool start_workers(struct run *run, struct error *err)
         !rendezvous_create(run->member_count, run->names, limit_s, !crowded, &run->meeting, err))
         return false;
     run->group.ends = run->ends;
+    tasks.spin_s = crowded ? 0 : SPIN_S;
     take_options(run);
     return workers_start(run->member_count, run->names, &tasks, &run->workers, err);
 }

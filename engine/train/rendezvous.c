@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ struct rendezvous {
     int parties;
     const char *const *names;
     double limit_s;
-    int spins;
+    double spin_s;
     pthread_mutex_t lock; /* guards everything below except offers */
     pthread_cond_t changed;
     atomic_uint generation; /* barriers passed so far; also read by the busy loop */
@@ -40,8 +41,8 @@ struct rendezvous {
     struct party party[];
 };
 
-/* About 20 microseconds: the price of a sleep and a wake-up. */
-enum { SPINS = 2000 };
+/* Devices that begin together mostly come together; one that sleeps takes up to as long to wake. */
+static const double SPIN_S = 200e-6;
 
 bool rendezvous_create(int parties, const char *const *names, double limit_s, bool spin,
                        struct rendezvous **out, struct error *err)
@@ -53,7 +54,7 @@ bool rendezvous_create(int parties, const char *const *names, double limit_s, bo
     meeting->parties = parties;
     meeting->names = names;
     meeting->limit_s = limit_s;
-    meeting->spins = spin ? SPINS : 0;
+    meeting->spin_s = spin ? SPIN_S : 0;
     atomic_init(&meeting->generation, 0);
     atomic_init(&meeting->aborted, false);
     int status = pthread_mutex_init(&meeting->lock, NULL);
@@ -146,14 +147,12 @@ static void call_off_late(struct rendezvous *meeting, int party)
 /* Has this barrier opened, or been called off, without a sleep? */
 static void spin_until_open(const struct rendezvous *meeting, unsigned generation)
 {
-    for (int i = 0; i < meeting->spins; i++) {
-        if (atomic_load_explicit(&meeting->generation, memory_order_acquire) != generation ||
-            atomic_load_explicit(&meeting->aborted, memory_order_acquire))
-            return;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
-    }
+    if (meeting->spin_s <= 0)
+        return;
+    double end = clock_seconds() + meeting->spin_s;
+    while (atomic_load_explicit(&meeting->generation, memory_order_acquire) == generation &&
+           !atomic_load_explicit(&meeting->aborted, memory_order_acquire) && clock_seconds() < end)
+        sched_yield();
 }
 
 /* With the lock held: sleep until the barrier `generation` opens or is called off. */

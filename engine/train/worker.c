@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "engine/train/deadline.h"
 
 /* Room for the libraries' own frames, whatever the shell's stack limit is; only touched pages
@@ -26,6 +29,7 @@ struct member {
 
 struct workers {
     struct worker_tasks tasks;
+    atomic_uint posts;    /* tasks so far, and the dismissal; written under the lock */
     pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t posted, finished;
     worker_task task;
@@ -58,17 +62,38 @@ static void run_task(struct workers *workers, struct member *self)
     }
 }
 
+/*
+ * With the lock held, which is let go meanwhile: the next step mostly follows at once, and a core
+ * that has fallen asleep takes long to come back. The owner may need this core to get there.
+ */
+static void spin_for_post(struct workers *workers)
+{
+    unsigned posts = atomic_load(&workers->posts);
+    pthread_mutex_unlock(&workers->lock);
+    double end = clock_seconds() + workers->tasks.spin_s;
+    while (atomic_load_explicit(&workers->posts, memory_order_acquire) == posts &&
+           clock_seconds() < end)
+        sched_yield();
+    pthread_mutex_lock(&workers->lock);
+}
+
 static void *worker_main(void *argument)
 {
     struct member *self = argument;
     struct workers *workers = self->workers;
+    bool spun = workers->tasks.spin_s <= 0;
     pthread_mutex_lock(&workers->lock);
     /* Devices read each other's memory inside tasks, so nobody closes while one is running. */
     while (!(workers->dismissed && workers->busy == 0)) {
-        if (self->busy)
+        if (self->busy) {
             run_task(workers, self);
-        else
+            spun = workers->tasks.spin_s <= 0;
+        } else if (!spun) {
+            spin_for_post(workers);
+            spun = true;
+        } else {
             pthread_cond_wait(&workers->posted, &workers->lock);
+        }
     }
     pthread_mutex_unlock(&workers->lock);
 
@@ -109,6 +134,7 @@ static int workers_allocate(int count, const struct worker_tasks *tasks, struct 
     if (!workers)
         return ENOMEM;
     workers->tasks = *tasks;
+    atomic_init(&workers->posts, 0);
     int status = pthread_mutex_init(&workers->lock, NULL);
     if (status != 0)
         goto no_lock;
@@ -177,6 +203,7 @@ void workers_post(struct workers *workers, worker_task task)
     workers->busy = workers->count;
     for (int i = 0; i < workers->count; i++)
         workers->member[i].busy = true;
+    atomic_fetch_add(&workers->posts, 1);
     pthread_cond_broadcast(&workers->posted);
     pthread_mutex_unlock(&workers->lock);
 }
@@ -225,6 +252,7 @@ bool workers_dismiss(struct workers *workers, double close_s)
 {
     pthread_mutex_lock(&workers->lock);
     workers->dismissed = true;
+    atomic_fetch_add(&workers->posts, 1);
     pthread_cond_broadcast(&workers->posted);
     bool abandon = workers->busy > 0 || !wait_closed(workers, close_s);
     workers->abandoned = abandon;

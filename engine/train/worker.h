@@ -20,6 +20,9 @@ struct worker_tasks {
     void (*close)(void *context, int member);
     /* Only after workers_dismiss returned false: every member has closed, free the context. */
     void (*abandoned)(void *context);
+    /* So many seconds a thread looks for its next task before it sleeps. 0 where threads have no
+     * cores of their own. */
+    double spin_s;
 };
 
 typedef bool (*worker_task)(void *context, int member, struct error *err);

@@ -133,6 +133,7 @@ static bool build_forward_again(struct builder *b, const struct node *node, void
     build_use(b, step->norm->x);
     build_use(b, step->norm->stats);
     build_use(b, to);
+    build_label(b, PLAN_FORWARD_AGAIN, "");
     return build_step(b, node, batchnorm_run_again, step, err);
 }
 
