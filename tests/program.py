@@ -41,14 +41,21 @@ def environment():
     return out
 
 
-def train(options, seconds=900):
-    """Run `dpartui train --foreground --json` with the options (a dict; True: no value).
-
-    Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "end": [...]}.
-    """
+def train_command(options):
+    """`dpartui train --foreground --json` with the options (a dict; True: no value)."""
     command = [path(), "train", "--foreground", "--json"]
     for key, value in options.items():
         command += ["--" + key] if value is True else ["--" + key, str(value)]
+    return command
+
+
+def train(options, seconds=900):
+    """Run it to its end.
+
+    Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "profile": [...],
+    "end": [...]}.
+    """
+    command = train_command(options)
     shown = " ".join(command)
     # A session of its own, so that nothing that the program started outlives a timeout.
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -61,7 +68,7 @@ def train(options, seconds=900):
             raise Failure(f"not done after {seconds} s: {shown}") from None
     if process.returncode != 0:
         raise Failure(f"exit status {process.returncode}: {shown}\n{err.strip()}")
-    events = {"run": [], "step": [], "epoch": [], "end": []}
+    events = {"run": [], "step": [], "epoch": [], "profile": [], "end": []}
     for line in out.splitlines():
         try:
             event = json.loads(line)

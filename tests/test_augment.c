@@ -57,14 +57,14 @@ static struct dataset changed(const struct dataset *data, uint32_t how, uint32_t
 }
 
 /* What the network makes of `rows` rows from `first` on. */
-static void logits_of(const struct trial *trial, const struct dataset *data, enum plan_mode mode,
-                      int first, int rows, uint32_t how, uint32_t epoch, float *logits)
+static void logits_by(const struct trial_device *device, const struct trial *trial,
+                      const struct dataset *data, enum plan_mode mode, int first, int rows,
+                      uint32_t how, uint32_t epoch, float *logits)
 {
     struct error err = ERROR_INIT;
     struct batch_result result;
     struct rig rig;
-    const struct trial_device cpu = trial_cpu(2);
-    rig_open(&rig, trial, &cpu);
+    rig_open(&rig, trial, device);
     struct plan *plan = rig_plan(&rig, &(struct plan_request){.mode = mode, .rows = rows});
     const struct batch batch = {.data = data,
                                 .index = trial->index + first,
@@ -80,8 +80,16 @@ static void logits_of(const struct trial *trial, const struct dataset *data, enu
     rig_close(&rig);
 }
 
+static void logits_of(const struct trial *trial, const struct dataset *data, enum plan_mode mode,
+                      int first, int rows, uint32_t how, uint32_t epoch, float *logits)
+{
+    const struct trial_device cpu = trial_cpu(2);
+    logits_by(&cpu, trial, data, mode, first, rows, how, epoch, logits);
+}
+
 START_TEST(pictures_are_those_of_the_reference)
 {
+    const struct trial_device by_layers = trial_cpu_by_layers(2);
     struct trial trial;
     float got[ROWS * LOGITS], expected[ROWS * LOGITS];
     uint32_t how = flags[_i % FLAGS];
@@ -89,6 +97,9 @@ START_TEST(pictures_are_those_of_the_reference)
     struct dataset copy = changed(&trial.data, how, EPOCH);
     logits_of(&trial, &trial.data, PLAN_TRAIN, 0, ROWS, how, EPOCH, got);
     logits_of(&trial, &copy, PLAN_TRAIN, 0, ROWS, AUGMENT_NONE, EPOCH, expected);
+    ck_assert_mem_eq(got, expected, sizeof got);
+    logits_by(&by_layers, &trial, &trial.data, PLAN_TRAIN, 0, ROWS, how, EPOCH, got);
+    logits_by(&by_layers, &trial, &copy, PLAN_TRAIN, 0, ROWS, AUGMENT_NONE, EPOCH, expected);
     ck_assert_mem_eq(got, expected, sizeof got);
     free(copy.pixels);
     trial_free(&trial);

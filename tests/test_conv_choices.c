@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/choices.h"
 #include "base/file.h"
 #include "engine/device/cuda/conv_choices.h"
 #include "engine/device/cuda/conv_plan.h"
@@ -165,13 +166,13 @@ START_TEST(the_file_stays_small)
     put("1\tg\tfirst", 1);
     file = fopen(path, "a");
     ck_assert_ptr_nonnull(file);
-    for (int i = 0; i < 2 * CONV_CHOICES_LIMIT; i++)
+    for (int i = 0; i < 2 * CHOICES_LIMIT; i++)
         fprintf(file, "1\tg\tn%d\t4\t-\t0\t1\n", i);
     ck_assert_int_eq(fclose(file), 0);
     put("1\tg\tlast", 2);
     ck_assert_int_eq(engine_of("1\tg\tlast"), 2);
     ck_assert_int_eq(engine_of("1\tg\tfirst"), -1);
-    char *key = format("1\tg\tn%d", 2 * CONV_CHOICES_LIMIT - 1);
+    char *key = format("1\tg\tn%d", 2 * CHOICES_LIMIT - 1);
     ck_assert_int_eq(engine_of(key), 4);
     free(key);
     /* One comment, and as many choices as allowed. */
@@ -181,7 +182,7 @@ START_TEST(the_file_stays_small)
     for (size_t i = 0; i < length; i++)
         lines += text[i] == '\n';
     free(text);
-    ck_assert_uint_eq(lines, 1 + CONV_CHOICES_LIMIT);
+    ck_assert_uint_eq(lines, 1 + CHOICES_LIMIT);
 }
 END_TEST
 

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "engine/device/cpu/backend.h"
-#include "engine/device/cpu/conv.h"
+#include "engine/device/cpu/conv_trial.h"
 #include "engine/device/pool.h"
 #include "engine/net/fuse.h"
 #include "engine/rng.h"
 #include "tests/conformance.h"
 #include "tests/suites.h"
+#include "tests/support.h"
 
 /* The parts of the CPU backend by themselves: fusing, memory, algorithms, update. */
 
@@ -278,14 +279,43 @@ START_TEST(choices_are_kept)
     struct conv_shape large = square_conv(device, 64, 64, 28),
                       small = square_conv(device, 1, 16, 8);
     for (int direction = CONV_FORWARD; direction <= CONV_BACKWARD_WEIGHTS; direction++) {
-        enum conv_algorithm first, again;
+        struct conv_way first, again;
         ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &first, &err));
         large.rows = 1000; /* measured on a few rows, so any more are the same question */
         ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &again, &err));
-        ck_assert_int_eq(first, again);
+        ck_assert_int_eq(first.algorithm, again.algorithm);
+        ck_assert_ptr_eq(first.method, again.method);
         ck_assert(conv_choose(device, &small, (enum conv_direction)direction, &first, &err));
-        ck_assert_int_eq(first, CONV_DIRECT);
+        ck_assert_int_eq(first.algorithm, CONV_DIRECT);
+        ck_assert_ptr_null(first.method);
     }
+    cpu_backend.close(device);
+}
+END_TEST
+
+/* Later processes find what was measured; what is not understood is measured again. */
+START_TEST(choices_are_kept_on_disk)
+{
+    struct device *device = open_device(1);
+    const struct conv_shape s = square_conv(device, 8, 64, 28),
+                            other = square_conv(device, 8, 64, 7);
+    struct conv_way ways[CONV_WAYS];
+    const int count = conv_ways(&s, CONV_FORWARD, ways), last = count - 1;
+    char *folder = temporary_folder();
+    ck_assert_int_eq(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), -1);
+    conv_remember(&s, CONV_FORWARD, 1, ways[last], 0.25);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), last);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 2, ways, count), -1);
+    ck_assert_int_eq(conv_recall(&s, CONV_BACKWARD_DATA, 1, ways, count), -1);
+    ck_assert_int_eq(conv_recall(&other, CONV_FORWARD, 1, ways, count), -1);
+    if (last > 0) /* a way that is no longer there */
+        ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, last), -1);
+    put_file(folder, "dpartui/cpu-choices", "a\tb\tc\n\xff", 7);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), -1);
+    conv_remember(&s, CONV_FORWARD, 1, ways[0], 0.25);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), 0);
+    remove_tree(folder);
     cpu_backend.close(device);
 }
 END_TEST
@@ -312,6 +342,7 @@ int main(void)
     tcase_add_test(tc, mappings_are_zero_and_fail_politely);
     tcase_add_test(tc, winograd_rounds_like_direct);
     tcase_add_test(tc, choices_are_kept);
+    tcase_add_test(tc, choices_are_kept_on_disk);
     tcase_add_test(tc, update_is_pytorchs);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);

@@ -213,6 +213,22 @@ START_TEST(another_batch_is_refused)
 }
 END_TEST
 
+/* It would have ended before it goes on. */
+START_TEST(fewer_epochs_than_done_are_refused)
+{
+    struct recorder first, second;
+    begin(&first, "cpu:0", "", "unused");
+    ck_assert(recorder_run(&first));
+    recorder_free(&first);
+    begin(&second, "cpu:0", "epochs=1", "parts");
+    second.keep.resumes = true;
+    ck_assert(!recorder_run(&second));
+    ck_assert_int_eq(second.err.kind, ERROR_USAGE);
+    ck_assert_msg(strstr(second.err.text, "more epochs") != NULL, "%s", second.err.text);
+    recorder_free(&second);
+}
+END_TEST
+
 START_TEST(checkpoints_come_as_often_as_asked)
 {
     static const struct {
@@ -271,6 +287,7 @@ int main(void)
     tcase_add_test(tests, more_epochs_than_before);
     tcase_add_test(tests, a_run_that_is_done_stays_so);
     tcase_add_test(tests, another_batch_is_refused);
+    tcase_add_test(tests, fewer_epochs_than_done_are_refused);
     tcase_add_loop_test(tests, checkpoints_come_as_often_as_asked, 0, 4);
     tcase_add_test(tests, a_place_that_takes_no_checkpoints_is_told_and_no_more);
     tcase_add_test(tests, divergence_leaves_the_last_good_one);

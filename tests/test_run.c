@@ -318,6 +318,25 @@ END_TEST
 
 /* The log */
 
+/* A backend that has no times of operations. */
+START_TEST(passes_that_are_not_told_apart)
+{
+    run_ok(LINEAR "devices=cpu:0-1 profile=yes");
+    ck_assert_int_eq(recorder_count(&rec, "profile"), 1);
+    const json_t *event = recorder_event(&rec, "profile", -1);
+    ck_assert(recorder_number(event, "steps") == 7 && recorder_number(event, "left_out") == 1);
+    ck_assert_uint_eq(json_array_size(json_object_get(event, "operations")), 0);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *device = json_array_get(json_object_get(event, "devices"), i);
+        ck_assert(json_is_true(json_object_get(device, "passes_only")));
+        ck_assert(recorder_number(device, "operations_s") > 0);
+        ck_assert(recorder_number(device, "operations_s") < recorder_number(event, "seconds"));
+    }
+    run_ok(LINEAR "devices=cpu:0-1");
+    ck_assert_int_eq(recorder_count(&rec, "profile"), 0);
+}
+END_TEST
+
 START_TEST(log_holds_the_events)
 {
     const char *path = temporary_path("log");
@@ -369,6 +388,7 @@ static Suite *run_suite(void)
     tcase_add_test(tcase, epoch_event_adds_up);
     tcase_add_test(tcase, end_event_sums_up);
     tcase_add_test(tcase, max_steps_within_an_epoch);
+    tcase_add_test(tcase, passes_that_are_not_told_apart);
     tcase_add_test(tcase, log_holds_the_events);
     tcase_add_test(tcase, full_disk_ends_the_log_not_the_run);
 

@@ -66,7 +66,16 @@ def smallnet(channels=1, classes=10, side=28):
         nn.Flatten(), nn.Linear(32 * (side // 4) ** 2, classes))
 
 
-BUILD = {"resnet18": resnet18, "cifar-cnn": CifarCnn, "smallnet": smallnet}
+def lenet(channels=1, classes=10):
+    """For 28x28 pixels, as Dive into Deep Learning builds it."""
+    return nn.Sequential(
+        nn.Conv2d(channels, 6, 5, padding=2), nn.Sigmoid(), nn.AvgPool2d(2),
+        nn.Conv2d(6, 16, 5), nn.Sigmoid(), nn.AvgPool2d(2), nn.Flatten(),
+        nn.Linear(400, 120), nn.Sigmoid(), nn.Linear(120, 84), nn.Sigmoid(),
+        nn.Linear(84, classes))
+
+
+BUILD = {"resnet18": resnet18, "cifar-cnn": CifarCnn, "smallnet": smallnet, "lenet": lenet}
 
 
 def load_entries(net, entries):

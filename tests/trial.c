@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/device/cpu/cpu.h"
 #include "engine/rng.h"
 #include "tests/refnet.h"
 #include "tests/support.h"
@@ -22,6 +23,18 @@ struct trial_device trial_cpu(int threads)
         .options = {.id = {DEVICE_CPU, 0}, .threads = threads},
     };
     ck_assert_msg(device.backend != NULL, "%s", why);
+    return device;
+}
+
+static void by_layers(struct device *device)
+{
+    device->no_lanes = true;
+}
+
+struct trial_device trial_cpu_by_layers(int threads)
+{
+    struct trial_device device = trial_cpu(threads);
+    device.prepare = by_layers;
     return device;
 }
 
@@ -210,6 +223,8 @@ void rig_open(struct rig *rig, const struct trial *trial, const struct trial_dev
     struct error err = ERROR_INIT;
     rig->backend = device->backend;
     ck_assert_msg(rig->backend->open(&device->options, &rig->device, &err), "%s", err.text);
+    if (device->prepare)
+        device->prepare(rig->device);
     ck_assert_msg(rig->backend->replica_create(rig->device, trial->net, &rig->replica, &err), "%s",
                   err.text);
     ck_assert_msg(rig->backend->replica_import(rig->device, rig->replica, &trial->weights, &err),

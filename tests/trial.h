@@ -41,10 +41,13 @@ void outcome_free(struct outcome *outcome);
 struct trial_device {
     const struct backend *backend;
     struct device_options options;
+    void (*prepare)(struct device *device); /* as soon as it is open; NULL: nothing to do */
 };
 
 /* A CPU device of `threads`. */
 struct trial_device trial_cpu(int threads);
+/* The same, which computes small networks layer by layer, as it does large ones. */
+struct trial_device trial_cpu_by_layers(int threads);
 
 /* A device with a replica of a trial's network and its weights. */
 struct rig {

@@ -17,6 +17,12 @@ struct gradient {
     int count;
 };
 
+/* What a step is, for a profile. Zeroed: that pass of its node, which needs no other word. */
+struct step_label {
+    enum plan_direction direction;
+    char method[sizeof((struct plan_time *)NULL)->method];
+};
+
 struct builder;
 
 /* Computes the output of `node` once more into `to`, in a step of the backward pass. */
@@ -30,12 +36,6 @@ struct again {
     void *layer;
 };
 
-/* What a step is, for a profile. Zeroed: that pass of its node, which needs no other word. */
-struct step_label {
-    enum plan_direction direction;
-    char method[sizeof((struct plan_time *)NULL)->method];
-};
-
 struct builder {
     struct plan *plan;      /* the backend's, around `core` */
     struct plan_core *core; /* what is being built */
@@ -46,7 +46,7 @@ struct builder {
     bool training;
     bool backward;              /* the backward pass is being built */
     int time;                   /* number of the step being built */
-    size_t bytes;               /* of the values that it uses */
+    size_t bytes;               /* of the values that the step being built uses */
     struct step_label label;    /* of it, until it is finished */
     struct buffer **values;     /* per value of the graph */
     struct gradient *gradients; /* per value */

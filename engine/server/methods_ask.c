@@ -81,12 +81,14 @@ int method_show(struct server *server, struct connection *connection, const json
     int code = method_lock_run(server, params, &record, err);
     if (code != RPC_OK)
         return code;
-    queue_bring(&server->queue, record);
-    *result = record_json_full(record);
+    if (queue_bring(&server->queue, record, err))
+        *result = record_json_full(record);
+    else
+        code = RPC_FAILED;
     if (*result)
         json_object_set_new(*result, "checkpoint", queue_checkpoint_json(&server->queue, record));
     method_unlock(server);
-    return RPC_OK;
+    return code;
 }
 
 int method_log(struct server *server, struct connection *connection, const json_t *params,
@@ -113,8 +115,10 @@ int method_follow(struct server *server, struct connection *connection, const js
     if (code != RPC_OK)
         return code;
     long number = record->number;
-    queue_bring(&server->queue, record);
+    bool brought = queue_bring(&server->queue, record, err);
     method_unlock(server);
+    if (!brought)
+        return RPC_FAILED;
     int at = 0;
     while (at < connection->follow_count && connection->follow[at].run != number)
         at++;

@@ -88,7 +88,7 @@ void queue_forget(struct queue *queue, struct record *record);
 void queue_keep(struct queue *queue, const struct record *record);
 
 /* With the lock held: have the events and points of an ended run at hand again. */
-void queue_bring(struct queue *queue, struct record *record);
+bool queue_bring(struct queue *queue, struct record *record, struct error *err);
 
 /*
  * With the lock held: the newest checkpoint of a run, {"steps":590,"time":T} (seconds since 1970);

@@ -29,23 +29,22 @@ json_t *queue_checkpoint_json(struct queue *queue, const struct record *record)
                  : json_null();
 }
 
-void queue_bring(struct queue *queue, struct record *record)
+bool queue_bring(struct queue *queue, struct record *record, struct error *err)
 {
-    struct error err = ERROR_INIT;
     json_t *events = NULL, *points = NULL;
     if (!record->away || !queue_has_ended(record))
-        return;
-    if (keeper_read(queue->keeper, record->number, &events, &points, &err))
-        record_bring(record, events, points);
-    else
-        engine_log(queue->log, MESSAGE_ERROR, record->number, "%s", err.text);
+        return true;
+    if (!keeper_read(queue->keeper, record->number, &events, &points, err))
+        return false;
+    bool ok = record_bring(record, events, points) || error_memory(err, "run");
     json_decref(events);
     json_decref(points);
+    return ok;
 }
 
 /* With the lock held: may this run go on? */
 static bool check_resumable(const struct queue *queue, const struct record *record, long number,
-                            struct error *err)
+                            long epochs, struct error *err)
 {
     if (!record)
         return error_set(err, ERROR_ABSENT, "there is no run %ld", number);
@@ -55,6 +54,9 @@ static bool check_resumable(const struct queue *queue, const struct record *reco
     if (record == queue->current)
         return error_set(err, ERROR_FAILED, "run %ld is still being cleared away: try again",
                          number);
+    if (epochs < record->epochs_done)
+        return error_set(err, ERROR_USAGE, "run %ld has trained %ld epochs: it cannot have fewer",
+                         number, record->epochs_done);
     if (queue->leaving)
         return error_set(err, ERROR_FAILED, "the engine is about to end");
     if (queue->waiting_count >= QUEUE_WAITING_LIMIT)
@@ -63,15 +65,19 @@ static bool check_resumable(const struct queue *queue, const struct record *reco
     return true;
 }
 
-/* With the lock held. */
-static void resume(struct queue *queue, struct record *record, struct spec *spec, long steps)
+/* With the lock held. What is kept of the run is replaced, so it has to be at hand as a whole. */
+static bool resume(struct queue *queue, struct record *record, struct spec *spec, long steps,
+                   struct error *err)
 {
     json_t *events;
     struct spec old = record->spec;
-    queue_bring(queue, record);
+    if (!queue_bring(queue, record, err))
+        return false;
+    if (!record_rewind(record, steps, &events))
+        return error_memory(err, "run");
     record->spec = *spec;
+    record->epochs = spec->epochs;
     *spec = old; /* for the caller to release */
-    record_rewind(record, steps, &events);
     record->resumes = true;
     queue->waiting[queue->waiting_count++] = record;
     if (queue->keeper) {
@@ -85,6 +91,7 @@ static void resume(struct queue *queue, struct record *record, struct spec *spec
                record->number, steps);
     queue_touch(queue);
     pthread_cond_signal(&queue->wake);
+    return true;
 }
 
 bool queue_resume(struct queue *queue, long number, struct spec *spec, struct error *err)
@@ -103,9 +110,8 @@ bool queue_resume(struct queue *queue, long number, struct spec *spec, struct er
                    : false;
     pthread_mutex_lock(&queue->lock);
     struct record *record = queue_find(queue, number);
-    bool ok = check_resumable(queue, record, number, err);
-    if (ok)
-        resume(queue, record, spec, steps);
+    bool ok = check_resumable(queue, record, number, spec->epochs, err) &&
+              resume(queue, record, spec, steps, err);
     pthread_mutex_unlock(&queue->lock);
     return ok;
 }

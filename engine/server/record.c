@@ -174,28 +174,49 @@ static bool belongs(const json_t *event, long steps)
            (!json_is_integer(step) || json_integer_value(step) <= steps);
 }
 
+/* NULL: memory ran out. */
 static json_t *events_until(const struct record *record, long steps)
 {
     json_t *list = json_array();
     const struct kept_event *kept = record->history.first.text ? &record->history.first : NULL;
     for (size_t i = 0; list && kept; kept = history_mark(&record->history, i++)) {
         json_t *event = json_loadb(kept->text, kept->length, 0, NULL);
-        if (event && belongs(event, steps))
-            json_array_append(list, event);
+        if (!event || (belongs(event, steps) && json_array_append(list, event) != 0)) {
+            json_decref(list);
+            list = NULL;
+        }
         json_decref(event);
     }
     return list;
 }
 
-/* As it was submitted; the curve's points up to there stay. */
+bool record_replace_history(struct record *record, const json_t *events)
+{
+    size_t index;
+    const json_t *value;
+    struct history history;
+    bool ok = true;
+    history_init(&history, STEPS_KEPT, MARKS_KEPT);
+    json_array_foreach(events, index, value)
+    {
+        char *text = json_to_text(value, JSON_LINE);
+        ok = ok && text && history_add(&history, text, false);
+        free(text);
+    }
+    struct history old = ok ? record->history : history;
+    if (ok)
+        record->history = history;
+    history_free(&old);
+    return ok;
+}
+
+/* As it was submitted, but for its history; the curve's points up to there stay. */
 static void start_anew(struct record *record, long steps)
 {
     struct curve *curve = &record->curve;
     while (curve->count > 0 && curve->points[curve->count - 1].step > steps)
         curve->count--;
     curve->open.steps = 0;
-    history_free(&record->history);
-    history_init(&record->history, STEPS_KEPT, MARKS_KEPT);
     record->epochs_done = record->epochs_told = record->retunes = 0;
     record->seconds = 0;
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
@@ -207,21 +228,22 @@ static void start_anew(struct record *record, long steps)
     run_control_init(&record->control);
 }
 
-void record_rewind(struct record *record, long steps, json_t **events)
+bool record_rewind(struct record *record, long steps, json_t **events)
 {
     size_t index;
     const json_t *event;
     *events = events_until(record, steps);
+    if (!*events || !record_replace_history(record, *events)) {
+        json_decref(*events);
+        return false;
+    }
     start_anew(record, steps);
     json_array_foreach(*events, index, event)
     {
-        char *text = json_to_text(event, JSON_LINE);
-        if (text)
-            history_add(&record->history, text, false);
-        free(text);
         record_take_event(record, event);
     }
     record->epochs = record->spec.epochs;
+    return true;
 }
 
 void record_set_progress(struct record *record, const struct run_progress *progress)

@@ -61,14 +61,18 @@ void record_free(struct record *record);
 /* A run that an earlier engine kept, from its run object with "spec": its events are away. NULL:
  * the object is damaged, or memory ran out. */
 struct record *record_restore(const json_t *object);
-/* Fetch the events and points of a run that is away, from what the store has of it. */
-void record_bring(struct record *record, const json_t *events, const json_t *points);
+/* Fetch the events and points of a run that is away, from what the store has of it. False: memory
+ * ran out, and it stays away. */
+bool record_bring(struct record *record, const json_t *events, const json_t *points);
+
+/* These events and no others, oldest first. False: memory ran out, and nothing has changed. */
+bool record_replace_history(struct record *record, const json_t *events);
 
 /*
- * Forget what an ended run did behind so many steps, and have it wait again. *events (NULL: memory
- * ran out) becomes an array of the events that are left.
+ * Forget what an ended run did behind so many steps, and have it wait again. *events becomes an
+ * array of the events that are left. False: memory ran out, and nothing has changed.
  */
-void record_rewind(struct record *record, long steps, json_t **events);
+bool record_rewind(struct record *record, long steps, json_t **events);
 
 /* One tag: a word of at most 60 bytes without spaces, commas and control characters. */
 bool record_check_tag(const char *tag, struct error *err);
@@ -100,7 +104,7 @@ json_t *record_json(const struct record *record);
 /* The same with "spec", "epochs", the devices' figures, "points", "retunes" and, of a run
  * that was profiled, "profile". */
 json_t *record_json_full(const struct record *record);
-/* The points of its curve, an array of "point" events. */
+/* The points of its curve, an array of "point" events. NULL: memory ran out. */
 json_t *record_points_json(const struct record *record);
 /* The "run" member of a state. */
 json_t *record_json_state(const struct record *record);

@@ -106,8 +106,11 @@ static json_t *newest_profile(const struct record *record)
 json_t *record_points_json(const struct record *record)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < record->curve.count; i++)
-        json_array_append_new(list, point_json(&record->curve.points[i]));
+    for (size_t i = 0; list && i < record->curve.count; i++)
+        if (json_array_append_new(list, point_json(&record->curve.points[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
     return list;
 }
 

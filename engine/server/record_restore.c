@@ -113,29 +113,25 @@ static struct point point_of(const json_t *event)
     };
 }
 
-void record_bring(struct record *record, const json_t *events, const json_t *points)
+bool record_bring(struct record *record, const json_t *events, const json_t *points)
 {
-    size_t index;
+    size_t index, count = json_array_size(points);
     const json_t *value;
-    record->away = false;
-    json_array_foreach(events, index, value)
-    {
-        char *text = json_to_text(value, JSON_LINE);
-        if (text)
-            history_add(&record->history, text, false);
-        free(text);
-    }
-    size_t count = json_array_size(points);
     struct curve *curve = &record->curve;
+    struct point *list = calloc(count ? count : 1, sizeof *list);
+    if (!list || !record_replace_history(record, events)) {
+        free(list);
+        return false;
+    }
+    record->away = false;
     curve_free(curve);
-    curve->points = calloc(count ? count : 1, sizeof *curve->points);
-    if (!curve->points)
-        return;
+    curve->points = list;
     curve->capacity = count ? count : 1;
     json_array_foreach(points, index, value)
     {
         curve->points[curve->count++] = point_of(value);
     }
+    return true;
 }
 
 bool record_check_tag(const char *tag, struct error *err)

@@ -123,6 +123,11 @@ static bool check_resumable(const struct run *run, const struct checkpoint_place
         return error_set(err, ERROR_USAGE,
                          "a run goes on with its own batch, rows and seed only (%ld, %ld, %llu)",
                          place->batch, place->train_rows, (unsigned long long)place->seed);
+    if (place->steps > run->total_steps)
+        return error_set(err, ERROR_USAGE,
+                         "the run has done %ld steps already and would end behind step %ld: give "
+                         "it more epochs",
+                         place->steps, run->total_steps);
     if (place->epoch.steps > run->steps_per_epoch)
         return error_set(err, ERROR_FAILED, "the checkpoint is of another run");
     return true;

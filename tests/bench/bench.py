@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Measure the program beside PyTorch on this machine, and write the figures down.
 
-    make bench                            everything, some 20 minutes on two cores
+    make bench                            everything but scaling and accuracy
     make bench BENCH_ARGS=--quick         a rough look, nothing is written
     make bench BENCH_ARGS='--only screen' one part alone: 5 minutes
+    make bench BENCH_ARGS='--only resnet18 --only small --python /opt/torch/bin/python3 \
+        --python /usr/bin/python3'        two parts, against two releases of PyTorch
 
 Every figure is the median of as many rounds as --rounds says, with the least and the most. A round
 runs each thing once, in a new process, one after the other, so that a change of the machine's
@@ -22,15 +24,23 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import accuracy  # noqa: E402
 import measure  # noqa: E402
 import report  # noqa: E402
+import scaling  # noqa: E402
 import screens  # noqa: E402
+import training  # noqa: E402
 
 from measure import CORES  # noqa: E402  (measure put the folder above on the path)
 import program  # noqa: E402
 
-RESNET = {256: (6, 2), 64: (12, 4)}  # batch: steps of a process, of which do not count
-PARTS = ("resnet18", "smallnet", "screen", "gpu")
+# What returns (table, lines of the summary).
+TRAINING = {"resnet18": training.resnet18, "inference": training.inference,
+            "small": training.small, "outside": scaling.outside_operations,
+            "memory": training.memory, "smallnet": training.smallnet}
+PYTORCH = {*TRAINING, "accuracy"} - {"outside"}
+USUAL = (*TRAINING, "screen", "gpu")
+LONG = {"scaling": scaling.measured, "accuracy": accuracy.measured}  # only when asked for
 
 
 def say(text):
@@ -40,16 +50,26 @@ def say(text):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="two short rounds, written nowhere")
-    parser.add_argument("--rounds", type=int, help="rounds (5; of the screen 3)")
-    parser.add_argument("--only", choices=PARTS, help="measure this part alone")
+    parser.add_argument("--rounds", type=int, help="rounds (5; of screen and scaling 3)")
+    parser.add_argument("--only", choices=(*USUAL, *LONG), action="append", metavar="PART",
+                        help="measure this part alone, or each that is named so: " +
+                        ", ".join((*USUAL, *LONG)))
+    parser.add_argument("--python", action="append", metavar="PATH", help="a Python with PyTorch; "
+                        "each that is named so takes part (all usual ones that have it)")
+    parser.add_argument("--seeds", type=int, help="trainings of each kind for the accuracy "
+                        "(lenet 5, resnet18 2)")
+    parser.add_argument("--results", metavar="FILE",
+                        help="keep those trainings there and go on behind them")
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md alone")
     args = parser.parse_args()
-    if args.rounds is not None and args.rounds < 1:
-        parser.error("--rounds must be at least 1")
-    args.screen_rounds = args.rounds or (1 if args.quick else 3)
+    for name in ("rounds", "seeds"):
+        if getattr(args, name) is not None and getattr(args, name) < 1:
+            parser.error(f"--{name} must be at least 1")
+    args.few_rounds = args.rounds or (1 if args.quick else 3)
     args.rounds = args.rounds or (2 if args.quick else 5)
-    args.parts = (args.only,) if args.only else PARTS
+    args.parts = args.only or USUAL
     args.write = not (args.quick or args.no_write)
+    args.say = say
     return args
 
 
@@ -63,68 +83,6 @@ def choose_data():
     return {"data": "glyphs"}, "glyphs"
 
 
-def rounds(count, things, measured):
-    """measured[thing] gets what each call of things[thing] returns, `count` times, interleaved."""
-    names = list(things)
-    for i in range(count):
-        first = i % len(names)
-        for name in names[first:] + names[:first]:
-            value = things[name]()
-            measured.setdefault(name, []).append(value)
-            say(f"  round {i + 1} of {count}, {', '.join(map(str, name))}: {value:.4g}")
-
-
-def by_row(measured):
-    out = {}
-    for (row, column), values in sorted(measured.items(), key=lambda item: str(item[0][0])):
-        out.setdefault(row, {})[column] = values
-    return out
-
-
-def contestants(data, python, quick):
-    """name -> object with step_rate and epoch_seconds."""
-    several = f"{CORES} devices x 1 thread"
-    out = {f"1 device x {CORES} threads": measure.Program(data, "cpu:0", CORES)}
-    if CORES > 1:
-        out[several] = measure.Program(data, f"cpu:0-{min(CORES, 64) - 1}", 1)
-    if python:
-        out["PyTorch channels_last"] = measure.Torch(python, True, measure.KEEP_MEMORY)
-        if not quick:
-            out["PyTorch contiguous"] = measure.Torch(python, False, measure.KEEP_MEMORY)
-            out["PyTorch channels_last, malloc as it comes"] = measure.Torch(python, True, {})
-    return out
-
-
-def resnet18(args, runners):
-    say("resnet18, samples per second")
-    things = {}
-    for batch, (steps, warm) in RESNET.items():
-        if args.quick:
-            steps, warm = warm + 2, warm
-        for name, runner in runners.items():
-            things[name, f"batch {batch}"] = (
-                lambda runner=runner, batch=batch, steps=steps, warm=warm:
-                runner.step_rate("resnet18", batch, steps, warm))
-    measured = {}
-    rounds(args.rounds, things, measured)
-    results = by_row(measured)
-    return report.comparison("resnet18 training, samples/s", results,
-                             [f"batch {batch}" for batch in RESNET], 0, report.faster)
-
-
-def smallnet(args, runners, data_name):
-    rows = 12800 if args.quick else 60000
-    if data_name == "glyphs":
-        rows = min(rows, 10000)
-    say(f"smallnet, seconds per epoch of {rows} rows")
-    column = f"{rows} rows"
-    measured = {}
-    rounds(args.rounds, {(name, column): lambda runner=runner: runner.epoch_seconds("smallnet", rows)
-                         for name, runner in runners.items()}, measured)
-    return report.comparison(f"smallnet on {data_name}, s/epoch", by_row(measured), [column], 2,
-                             report.shorter)
-
-
 def add(measured, results, *more):
     for key, value in results.items():
         measured.setdefault((*more, *key), []).append(value)
@@ -136,8 +94,8 @@ def screen_costs(args, home):
     seconds = 3 if args.quick else 12
 
     def look(what, **options):
-        for i in range(args.screen_rounds):
-            say(f"  round {i + 1} of {args.screen_rounds}, {what}")
+        for i in range(args.few_rounds):
+            say(f"  round {i + 1} of {args.few_rounds}, {what}")
             add(measured, screens.costs(home, seconds, i, **options), what)
     look("idle")
     for devices in (2, 8):
@@ -148,14 +106,14 @@ def screen_costs(args, home):
     return measured
 
 
-def screen(args, data):
+def screen(args):
     say("workbench")
     keys, blocks = {}, {}
-    with screens.Home(data) as home:
+    with screens.Home(args.data) as home:
         costs = screen_costs(args, home)
         with home.training(2):
-            for i in range(args.screen_rounds):
-                say(f"  round {i + 1} of {args.screen_rounds}, keys and blocked terminals")
+            for i in range(args.few_rounds):
+                say(f"  round {i + 1} of {args.few_rounds}, keys and blocked terminals")
                 for what, times in screens.key_times(home).items():
                     keys.setdefault(what, []).extend(times)
                 add(blocks, screens.after_block(home))
@@ -194,21 +152,35 @@ def system():
         return "unknown system"
 
 
-def circumstances(rounds_done, data_name, load):
-    return "\n".join((
+def circumstances(args, part, load):
+    lines = [
         f"- {datetime.date.today().isoformat()}, {processor()}, {CORES} cores for this process, "
         f"{system()}, Linux {platform.release()}",
-        f"- {version('dpartui')} and {version('dpartui-engine')}",
-        f"- rows of {data_name}; rounds: {rounds_done}, median (least-most); load before the "
-        f"measurements {load:.2f}" + (", so something else was running" if load > 0.5 else ""),
-    ))
+        f"- {version('dpartui')} and {version('dpartui-engine')}"]
+    if part != "accuracy":
+        rounds = args.few_rounds if part in ("screen", "scaling") else args.rounds
+        lines.append(f"- rows of {args.data_name}; rounds: {rounds}, median (least-most); load "
+                     f"before the measurements {load:.2f}" +
+                     (", so something else was running" if load > 0.5 else ""))
+    if part in PYTORCH:
+        lines += [f"- {one.long_name}" for one in args.torch] or ["- PyTorch: missing here"]
+    return lines + ([] if part == "screen" else [""])
 
 
-def torch_line(runners):
-    torch = [runner for runner in runners.values() if isinstance(runner, measure.Torch)]
-    if torch and torch[0].versions:
-        return "- PyTorch {version} with oneDNN {onednn}".format(**torch[0].versions)
-    return "- PyTorch: missing on this machine"
+def run_part(args, part, load, page):
+    figures = {}
+    if part in TRAINING:
+        text, figures = TRAINING[part](args)
+    elif part in LONG:
+        text = LONG[part](args)
+    else:
+        text = screen(args)
+    text = "\n".join(circumstances(args, part, load) + [text])
+    print(text, end="\n\n", flush=True)
+    if args.write:
+        written = (report.write(page, part, text) and
+                   (not figures or report.add_to_summary(page, figures)))
+        say(f"written to {page}" if written else f"{page} is not writable")
 
 
 def main():
@@ -216,31 +188,18 @@ def main():
     # Leave by way of the clean-up, which stops the engine behind the workbench.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     load = os.getloadavg()[0]
-    data, data_name = choose_data()
-    page = os.path.join(os.path.dirname(program.HERE), "docs", "benchmarks.md")
-    runners = {}
-    if set(args.parts) & {"resnet18", "smallnet"}:
-        python = measure.find_torch()
-        if not python:
+    args.data, args.data_name = choose_data()
+    args.torch = []
+    if set(args.parts) & PYTORCH:
+        args.torch = measure.find_torch(args.python)
+        if not args.torch:
             say("no Python here has PyTorch: the program alone is measured")
-        runners = contestants(data, python, args.quick)
-    measures = {"resnet18": lambda: resnet18(args, runners),
-                "smallnet": lambda: smallnet(args, runners, data_name),
-                "screen": lambda: screen(args, data)}
+    page = os.path.join(os.path.dirname(program.HERE), "docs", "benchmarks.md")
     for part in args.parts:
         if part == "gpu":
             gpu(args)
-            continue
-        tables = measures[part]()
-        rounds_done = args.screen_rounds if part == "screen" else args.rounds
-        lines = [circumstances(rounds_done, data_name, load)]
-        if part != "screen":
-            lines.append(torch_line(runners) + "\n")
-        text = "\n".join(lines + [tables])
-        print(text, end="\n\n", flush=True)
-        if args.write:
-            written = report.write(page, part, text)
-            say(f"written to {page}" if written else f"{page} is not writable")
+        else:
+            run_part(args, part, load, page)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The benchmark's results as Markdown, and their place in docs/benchmarks.md."""
 
+import collections
 import os
 import statistics
 
@@ -15,6 +16,23 @@ BUDGETS = {
     ("8 devices", "200x50"): (30, "", 600, 0.5, 6),
 }
 BUDGET_KEY_MS = 50
+
+# A line of the summary, as text: ours, what it is held against, whose that is, and how many times
+# as good ours is.
+Figure = collections.namedtuple("Figure", "ours other whose times")
+SUMMARY = "summary"
+GOALS = {  # what is to be reached, in the order of the summary
+    "resnet18 training, batch 256, samples/s": "3",
+    "resnet18 training, batch 64, samples/s": "2.5",
+    "resnet18 training, batch 256, 2 devices x 1 thread, samples/s": "1.97",
+    "resnet18 evaluation, batch 256, samples/s": "3",
+    "lenet training, batch 128, samples/s": "6",
+    "lenet training, batch 256, samples/s": "6",
+    "cifar-cnn training, batch 128, samples/s": "6",
+    "cifar-cnn training, batch 256, samples/s": "6",
+    "resnet18 training, batch 256, outside the operations, %": "at most 1 %",
+    "resnet18 training, batch 256, most memory, MiB": "2",
+}
 
 
 def spread(values, digits=0):
@@ -36,32 +54,6 @@ def table(head, rows):
              for row in cells]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(lines)
-
-
-def comparison(title, results, columns, digits, ratio):
-    """A table of results[row][column] = [a value of each round], with a line of ratios.
-
-    `ratio` takes (best of ours, best of PyTorch) medians; rows of PyTorch begin with its name.
-    """
-    rows = [[name] + [spread(results[name].get(column, []), digits) for column in columns]
-            for name in results]
-    ratios = []
-    for column in columns:
-        medians = {name: statistics.median(by[column])
-                   for name, by in results.items() if by.get(column)}
-        ours = [value for name, value in medians.items() if not name.startswith("PyTorch")]
-        theirs = [value for name, value in medians.items() if name.startswith("PyTorch")]
-        ratios.append(f"{ratio(ours, theirs):.2f}" if ours and theirs else "-")
-    rows.append(["as fast as the best of PyTorch, times"] + ratios)
-    return table([title] + list(columns), rows)
-
-
-def faster(ours, theirs):
-    return max(ours) / max(theirs)
-
-
-def shorter(ours, theirs):
-    return min(theirs) / min(ours)
 
 
 def screens(measured):
@@ -108,18 +100,45 @@ def blocks(measured):
     return table(["after 10 s of a blocked terminal, bytes", "not read", "stopped (Ctrl-S)"], rows)
 
 
-def write(path, part, text):
-    """Put the text between the marks of the part; False when it cannot be written."""
-    if not os.access(path, os.W_OK):
-        return False
+def summary(text, figures):
+    """The summary anew: `text` is what stands there, `figures` {work: Figure} what was measured."""
+    lines = {}
+    for line in text.strip().splitlines()[2:]:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        lines[cells[0]] = cells[1:-1]
+    lines.update((work, list(figure)) for work, figure in figures.items())
+    order = [work for work in GOALS if work in lines] + [work for work in lines
+                                                         if work not in GOALS]
+    return table(["work", "dpartui", "against", "which is of", "times as good", "goal"],
+                 [[work, *lines[work], GOALS.get(work, "-")] for work in order])
+
+
+def read(path):
     with open(path, encoding="utf-8") as file:
-        page = file.read()
+        return file.read()
+
+
+def split(path, part):
+    """The page before, between and behind the marks of the part."""
+    page = read(path)
     begin, end = MARK.format(part, "begin"), MARK.format(part, "end")
     if begin not in page or end not in page:
         raise ValueError(f"{path} lacks the marks between which the figures of {part} stand")
     head, rest = page.split(begin, 1)
-    tail = rest.split(end, 1)[1]
+    between, tail = rest.split(end, 1)
+    return head + begin, between, end + tail
+
+
+def write(path, part, text):
+    """Put the text between the marks of the part; False when it cannot be written."""
+    if not os.access(path, os.W_OK):
+        return False
+    head, _, tail = split(path, part)
     with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(f"{head}{begin}\n\n{text}\n\n{end}{tail}")
+        file.write(f"{head}\n\n{text}\n\n{tail}")
     os.replace(path + ".new", path)
     return True
+
+
+def add_to_summary(path, figures):
+    return write(path, SUMMARY, summary(split(path, SUMMARY)[1], figures))

@@ -4,9 +4,10 @@
 
     torch_step.py --model resnet18 --batch 256 --steps 5 --threads 2 --channels-last
 
-Prints one JSON object: {"version", "onednn", "threads", "seconds": [of each step], "loss"}. A step
-takes its rows from memory, goes forward, back, updates (plain SGD) and reads the loss, as a step
-of the program does. Rows are random: the time of a step does not depend on what they show.
+Prints one JSON object: {"version", "onednn", "threads", "seconds": [of each step], "last": what
+the last one returned}. A step takes its rows from memory, goes forward, back, updates (plain SGD)
+and reads the loss, as a step of the program does; with --evaluate it goes forward and reads loss
+and rows right. Rows are random: the time of a step does not depend on what they show.
 """
 
 import argparse
@@ -25,9 +26,32 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import torch_nets  # noqa: E402
 
 
-def onednn_version():
-    found = re.search(r"MKL-DNN v([0-9.]+)|oneDNN v([0-9.]+)", torch.__config__.show())
-    return (found.group(1) or found.group(2)) if found else None
+def versions():
+    found = re.search(r"(?:MKL-DNN|oneDNN) v([0-9.]+)", torch.__config__.show())
+    return {"version": torch.__version__, "onednn": found.group(1) if found else None}
+
+
+def training(net, sgd, x, y):
+    """One step; the loss as a number."""
+    result = functional.cross_entropy(net(x), y)
+    sgd.zero_grad()
+    result.backward()
+    sgd.step()
+    return result.item()
+
+
+def evaluating(net, x, y):
+    """One batch of an evaluation: what the program makes of it, its loss and the rows right."""
+    with torch.inference_mode():
+        logits = net(x)
+        right = (logits.argmax(1) == y).sum().item()
+        return functional.cross_entropy(logits, y).item(), right
+
+
+def freeze(net, x):
+    """BatchNorm and other constants folded into the weights, for evaluation only."""
+    with torch.no_grad():
+        return torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(net, x)))
 
 
 def main():
@@ -38,7 +62,13 @@ def main():
     parser.add_argument("--rows", type=int, default=0, help="in all; the last batch may be short")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--channels-last", action="store_true")
+    parser.add_argument("--evaluate", action="store_true", help="only forward, as in evaluation")
+    parser.add_argument("--frozen", action="store_true", help="BatchNorm folded, by TorchScript")
+    parser.add_argument("--versions", action="store_true", help="print version and oneDNN's only")
     args = parser.parse_args()
+    if args.versions:
+        print(json.dumps(versions()))
+        return
 
     torch.set_num_threads(args.threads)
     torch.manual_seed(1)
@@ -49,18 +79,17 @@ def main():
     labels = torch.randint(0, 10, (rows,))
     net = torch_nets.BUILD[args.model]().to(memory_format=layout)
     sgd = torch.optim.SGD(net.parameters(), lr=0.01)
-    seconds, loss = [], 0.0
+    if args.evaluate:
+        net.eval()
+    if args.frozen:
+        net = freeze(net, images[:args.batch].contiguous(memory_format=layout))
+    seconds, result = [], None
     for indices in torch.randperm(rows).split(args.batch):
         begin = time.monotonic()
-        x = images[indices].contiguous(memory_format=layout)
-        result = functional.cross_entropy(net(x), labels[indices])
-        sgd.zero_grad()
-        result.backward()
-        sgd.step()
-        loss = float(result)
+        x, y = images[indices].contiguous(memory_format=layout), labels[indices]
+        result = evaluating(net, x, y) if args.evaluate else training(net, sgd, x, y)
         seconds.append(time.monotonic() - begin)
-    print(json.dumps({"version": torch.__version__, "onednn": onednn_version(),
-                      "threads": args.threads, "seconds": seconds, "loss": loss}))
+    print(json.dumps({**versions(), "threads": args.threads, "seconds": seconds, "last": result}))
 
 
 if __name__ == "__main__":

@@ -137,6 +137,7 @@ class Player:
 
     def go_on(self):
         found = self.ask("show", run=2)
+        self.refuse("submit", resume=2, epochs=1)
         if found:
             self.wait(self.ask("submit", resume=2, epochs=found["epochs_done"] + 1))
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Hostile viewers against an engine that trains: its memory stays bounded, the run is not disturbed.
 
-FAULTS_MEASURE=1 also measures how much longer epochs take meanwhile, in turns with quiet times.
+FAULTS_MEASURE=1 measures how much longer epochs take meanwhile, in turns with quiet times;
+FAULTS_ATTACKS=flood,stall: under these only.
 """
 
 import json
@@ -18,6 +19,8 @@ from engine import Engine, Fault, Home, Lost  # noqa: E402
 SETTINGS = {"model": "smallnet", "data": "glyphs", "devices": "cpu:0", "cpu_threads": 1,
             "batch": 50, "train_rows": 400, "test_rows": 50}
 SECONDS = float(os.environ.get("FAULTS_SECONDS", "1.5"))
+# Slices of measured time, and what is left out before each; how many with an attack.
+SLICE, SETTLING, PAIRS = 1.0, 0.15, 12
 # 64 connections with a line and an answer of a megabyte each, twice for what is copied.
 MEMORY_LIMIT = 400 << 20
 REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"status"}\n'
@@ -173,37 +176,107 @@ def check():
     home.remove()
 
 
-def server_seconds(engine):
-    """Of the processor, spent by the thread that serves viewers; it is the process's first."""
-    pid = engine.process.pid
-    with open(f"/proc/{pid}/task/{pid}/stat", encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def ask_for_work(connect, end):
+    """Requests that have something computed on threads of their own."""
+    questions = [("model", {"model": "resnet18", "devices": "cpu:0", "batch": 256}),
+                 ("check", SETTINGS), ("devices", {}), ("check", {"model": "nothing"})]
+    lines = b"".join(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+                     .encode() + b"\n" for method, params in questions)
+    asking = [connect() for _ in range(8)]
+    while time.monotonic() < end:
+        for sock in asking:
+            sock.setblocking(False)
+            try:
+                sock.send(lines)
+                while sock.recv(1 << 16):
+                    pass
+            except BlockingIOError:
+                pass
+        time.sleep(0.002)
+
+
+MEASURED = ATTACKS + (ask_for_work,)
+
+
+class Meter:
+    """What a run does and what it costs, from one reading to the next."""
+
+    def __init__(self, engine, run):
+        self.pid = engine.process.pid
+        self.socket = engine.new_socket()
+        self.socket.sendall(b'{"jsonrpc":"2.0","id":1,"method":"follow","params":'
+                            b'{"run":%d,"steps":false}}\n' % run)
+        self.socket.setblocking(False)
+        self.rest = b""
+
+    def processor(self, thread):
+        """Seconds of the processor that a thread has had."""
+        try:
+            with open(f"/proc/{self.pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                return int(file.read().split()[0]) / 1e9
+        except FileNotFoundError:
+            return 0.0
+
+    def read(self):
+        """Seconds of each epoch since the last reading."""
+        try:
+            while True:
+                got = self.socket.recv(1 << 20)
+                if not got:
+                    raise Lost("the engine ended")
+                self.rest += got
+        except BlockingIOError:
+            pass
+        lines, _, self.rest = self.rest.rpartition(b"\n")
+        events = [json.loads(line).get("params", {}) for line in lines.split(b"\n") if line]
+        return [event["seconds"] for event in events if event.get("event") == "epoch"]
+
+    def measure(self, seconds):
+        """The mean epoch, and the serving thread's part of the time; it is the process's first."""
+        time.sleep(SETTLING)
+        self.read()
+        begin, had = time.monotonic(), self.processor(self.pid)
+        time.sleep(seconds)
+        part = (self.processor(self.pid) - had) / (time.monotonic() - begin)
+        return statistics.mean(self.read()), part
+
+
+def measure_attack(engine, meter, attack):
+    """Slices with and without the attack in turns, each compared with those beside it."""
+    quiet, _ = meter.measure(SLICE)
+    ratios, parts, calm = [], [], [quiet]
+    for _ in range(PAIRS):
+        child = start_attack(engine, attack, SLICE + 2 * SETTLING)
+        hostile, part = meter.measure(SLICE)
+        os.waitpid(child, 0)
+        after, _ = meter.measure(SLICE)
+        ratios.append(hostile / ((quiet + after) / 2) - 1)
+        parts.append(part)
+        quiet = after
+        calm.append(quiet)
+    low, middle, high = (100 * value for value in statistics.quantiles(ratios, n=4))
+    print(f"{attack.__name__}: {middle:+.2f} % (quartiles {low:+.2f} to {high:+.2f}), epochs of "
+          f"{1000 * statistics.median(calm):.2f} ms; the serving thread had "
+          f"{100 * statistics.median(parts):.2f} % of the core, at most {100 * max(parts):.2f} %",
+          flush=True)
 
 
 def measure():
-    """Seconds of an epoch, quiet and under attack in turns, and what the attack cost the engine."""
+    """
+    How much longer epochs take under each attack. The engine has one core, so that whatever it does
+    for viewers it takes from the run; the attackers have another.
+    """
+    names = os.environ.get("FAULTS_ATTACKS", "").split(",")
     home = Home()
+    if os.cpu_count() > 1:
+        os.sched_setaffinity(0, {0})
     engine = Engine(home)
     run = engine.submit(**SETTINGS, epochs=1000000)
     engine.wait(run, ("running",))
-    for attack in ATTACKS:
-        times, spent = {False: [], True: []}, 0.0
-        for turn in range(8):
-            hostile = turn % 2 == 1
-            had = max(epoch_seconds(engine, run), default=0)
-            if hostile:
-                before = server_seconds(engine)
-                os.waitpid(start_attack(engine, attack, 2), 0)
-                spent += server_seconds(engine) - before
-            else:
-                time.sleep(2)
-            times[hostile] += [seconds for epoch, seconds in epoch_seconds(engine, run).items()
-                               if epoch > had + 1]
-        quiet, hostile = statistics.median(times[False]), statistics.median(times[True])
-        print(f"{attack.__name__}: {1000 * quiet:.2f} ms quiet, {1000 * hostile:.2f} ms hostile: "
-              f"{100 * (hostile / quiet - 1):+.1f}% ({len(times[True])} epochs); the serving "
-              f"thread took {100 * spent / 8 / os.cpu_count():.2f}% of the machine", flush=True)
+    meter = Meter(engine, run)
+    for attack in MEASURED:
+        if names == [""] or attack.__name__ in names:
+            measure_attack(engine, meter, attack)
     engine.must("stop", run=run, when="now")
     engine.wait(run, ("stopped",))
     engine.stop()

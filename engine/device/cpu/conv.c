@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/conv.h"
 
+#include "engine/device/cpu/conv_run.h"
 #include "engine/device/cpu/elementwise.h"
 #include "engine/device/cpu/fold.h"
-#include "engine/device/cpu/primitive.h"
 
 struct conv {
-    struct primitive forward, data, weights;
+    struct conv_run forward, data, weights;
     struct conv_shape shape;
-    struct buffer *w, *bias; /* of the forward pass */
-    struct buffer *x;        /* as the backward pass has it */
     const struct buffer *y, *dy;
     struct buffer *masked; /* gradient in front of the ReLU */
 };
@@ -17,24 +15,24 @@ struct conv {
 static void release(void *layer)
 {
     struct conv *conv = layer;
-    primitive_release(&conv->forward);
-    primitive_release(&conv->data);
-    primitive_release(&conv->weights);
+    conv_run_release(&conv->forward);
+    conv_run_release(&conv->data);
+    conv_run_release(&conv->weights);
 }
 
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
-    return primitive_run(plan->device, &((struct conv *)layer)->forward, err);
+    return conv_run(plan->device, &((struct conv *)layer)->forward, err);
 }
 
 static bool run_data(struct plan *plan, void *layer, struct error *err)
 {
-    return primitive_run(plan->device, &((struct conv *)layer)->data, err);
+    return conv_run(plan->device, &((struct conv *)layer)->data, err);
 }
 
 static bool run_weights(struct plan *plan, void *layer, struct error *err)
 {
-    return primitive_run(plan->device, &((struct conv *)layer)->weights, err);
+    return conv_run(plan->device, &((struct conv *)layer)->weights, err);
 }
 
 static bool run_mask(struct plan *plan, void *layer, struct error *err)
@@ -48,24 +46,19 @@ static bool run_mask(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
-/* The stored layouts of what a convolution works on. */
-struct stored {
-    desc_t src, weights, bias, dst;
-};
-
-static bool stored_make(struct stored *s, const struct builder *b, const struct node *node,
+static bool stored_make(struct conv_stored *s, const struct builder *b, const struct node *node,
                         struct error *err)
 {
     const struct graph *g = b->graph;
     const struct net_op *op = &g->net->ops[node->op];
-    *s = (struct stored){.src = value_desc(&g->values[node->input], b->rows, true),
-                         .weights = b->plan->replica->places[op->weight].desc,
-                         .bias = vector_desc((size_t)value_channels(&g->values[node->output])),
-                         .dst = value_desc(&g->values[node->output], b->rows, true)};
+    *s = (struct conv_stored){.src = value_desc(&g->values[node->input], b->rows, true),
+                              .weights = b->plan->replica->places[op->weight].desc,
+                              .bias = vector_desc((size_t)value_channels(&g->values[node->output])),
+                              .dst = value_desc(&g->values[node->output], b->rows, true)};
     return (s->src && s->bias && s->dst) || error_memory(err, "layouts of a convolution");
 }
 
-static void stored_free(struct stored *s)
+static void stored_free(struct conv_stored *s)
 {
     compat_desc_free(s->src);
     compat_desc_free(s->bias);
@@ -73,73 +66,31 @@ static void stored_free(struct stored *s)
 }
 
 static bool attach_forward(struct builder *b, const struct node *node, struct conv *conv,
-                           dnnl_primitive_desc_t desc, const struct stored *s, struct error *err)
+                           const struct conv_stored *stored, struct error *err)
 {
-    const struct conv_queries q = conv_queries(CONV_FORWARD);
-    struct primitive *p = &conv->forward;
+    struct buffer *w, *bias;
+    if (!fold_parameters(b, node, &w, &bias, err))
+        return false;
     /* What is added lies where the sum will. */
     if (node->residual != NET_NONE)
         b->values[node->output] = b->values[node->residual];
     struct buffer *x = build_value(b, node->input, err);
     struct buffer *y = x ? build_value(b, node->output, err) : NULL;
+    const struct conv_buffers at = {.src = x, .weights = w, .bias = bias, .dst = y};
     conv->y = y;
-    return y && primitive_make(b, p, desc, err) &&
-           primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, x, err) &&
-           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, conv->w, err) &&
-           primitive_output(b, p, desc, DNNL_ARG_DST, q.dst, s->dst, y, err) &&
-           (!conv->bias || primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, conv->bias, err));
-}
-
-static bool attach_weights(struct builder *b, const struct node *node, struct conv *conv,
-                           struct buffer *dy, dnnl_primitive_desc_t desc, const struct stored *s,
-                           struct error *err)
-{
-    const struct net_op *op = &b->graph->net->ops[node->op];
-    const struct conv_queries q = conv_queries(CONV_BACKWARD_WEIGHTS);
-    struct primitive *p = &conv->weights;
-    struct buffer *dw = build_fixed(b, param_grads(b, op->weight), err);
-    if (!dw || !primitive_make(b, p, desc, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, conv->x, err) ||
-        !primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, dy, err) ||
-        !primitive_output(b, p, desc, DNNL_ARG_DIFF_WEIGHTS, q.weights, s->weights, dw, err))
-        return false;
-    if (node->bias == NET_NONE)
-        return true;
-    struct buffer *db = build_fixed(b, param_grads(b, node->bias), err);
-    return db && primitive_bind(b, p, DNNL_ARG_DIFF_BIAS, s->bias, db, err);
-}
-
-static bool attach_data(struct builder *b, const struct node *node, struct conv *conv,
-                        struct buffer *dy, struct buffer *dx, dnnl_primitive_desc_t desc,
-                        const struct stored *s, struct error *err)
-{
-    const struct net_op *op = &b->graph->net->ops[node->op];
-    const struct conv_queries q = conv_queries(CONV_BACKWARD_DATA);
-    struct primitive *p = &conv->data;
-    struct buffer *w = build_fixed(b, param_values(b, op->weight), err);
-    return w && primitive_make(b, p, desc, err) &&
-           primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, dy, err) &&
-           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, w, err) &&
-           primitive_output(b, p, desc, DNNL_ARG_DIFF_SRC, q.src, s->src, dx, err);
+    return y && conv_run_make(b, &conv->forward, &conv->shape, CONV_FORWARD, stored, &at, err);
 }
 
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
 {
     struct conv *conv = *layer = build_object(b, sizeof *conv, release, err);
-    struct stored stored;
-    dnnl_primitive_desc_t desc;
+    struct conv_stored stored;
     if (!conv)
         return false;
     conv_shape_of(&conv->shape, b->graph, node, b->rows);
-    if (!fold_parameters(b, node, &conv->w, &conv->bias, err) ||
-        !conv_describe_best(b->device, &conv->shape, CONV_FORWARD, &desc, err))
-        return false;
-    primitive_label(b, PLAN_FORWARD, desc);
-    bool ok = stored_make(&stored, b, node, err) &&
-              attach_forward(b, node, conv, desc, &stored, err) &&
+    bool ok = stored_make(&stored, b, node, err) && attach_forward(b, node, conv, &stored, err) &&
               build_step(b, node, run_forward, conv, err);
     stored_free(&stored);
-    dnnl_primitive_desc_destroy(desc);
     return ok;
 }
 
@@ -162,40 +113,37 @@ static bool build_mask(struct builder *b, const struct node *node, struct conv *
 }
 
 static bool build_data(struct builder *b, const struct node *node, struct conv *conv,
-                       struct buffer *dy, const struct stored *stored, struct error *err)
+                       struct buffer *dy, const struct conv_stored *stored, struct error *err)
 {
-    dnnl_primitive_desc_t desc;
+    const struct net_op *op = &b->graph->net->ops[node->op];
     struct buffer *dx = gradient_new(b, node->input, err);
-    if (!dx || !conv_describe_best(b->device, &conv->shape, CONV_BACKWARD_DATA, &desc, err))
-        return false;
-    primitive_label(b, PLAN_BACKWARD_DATA, desc);
-    bool ok = attach_data(b, node, conv, dy, dx, desc, stored, err) &&
-              build_step(b, node, run_data, conv, err) &&
-              gradient_give(b, node, node->input, dx, err);
-    dnnl_primitive_desc_destroy(desc);
-    return ok;
+    struct buffer *w = dx ? build_fixed(b, param_values(b, op->weight), err) : NULL;
+    const struct conv_buffers at = {.src = dx, .weights = w, .dst = dy};
+    return w && conv_run_make(b, &conv->data, &conv->shape, CONV_BACKWARD_DATA, stored, &at, err) &&
+           build_step(b, node, run_data, conv, err) && gradient_give(b, node, node->input, dx, err);
 }
 
 static bool build_weights(struct builder *b, const struct node *node, struct conv *conv,
-                          struct buffer *dy, const struct stored *stored, struct error *err)
+                          struct buffer *dy, const struct conv_stored *stored, struct error *err)
 {
-    dnnl_primitive_desc_t desc;
-    if (!conv_describe_best(b->device, &conv->shape, CONV_BACKWARD_WEIGHTS, &desc, err))
-        return false;
-    primitive_label(b, PLAN_BACKWARD_WEIGHTS, desc);
-    bool ok = attach_weights(b, node, conv, dy, desc, stored, err) &&
-              build_step(b, node, run_weights, conv, err);
-    dnnl_primitive_desc_destroy(desc);
-    return ok;
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    struct buffer *x = build_kept(b, node->input, err);
+    struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
+    struct buffer *dbias =
+        dw && node->bias != NET_NONE ? build_fixed(b, param_grads(b, node->bias), err) : NULL;
+    const struct conv_buffers at = {.src = x, .weights = dw, .bias = dbias, .dst = dy};
+    return dw && (dbias || node->bias == NET_NONE) &&
+           conv_run_make(b, &conv->weights, &conv->shape, CONV_BACKWARD_WEIGHTS, stored, &at,
+                         err) &&
+           build_step(b, node, run_weights, conv, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
     struct conv *conv = layer;
     struct buffer *dy[2];
-    struct stored stored;
-    conv->x = build_kept(b, node->input, err);
-    if (!conv->x || !gradient_take(b, node, node->output, 1, dy, err))
+    struct conv_stored stored;
+    if (!gradient_take(b, node, node->output, 1, dy, err))
         return false;
     if (node->relu && !build_mask(b, node, conv, &dy[0], err))
         return false;

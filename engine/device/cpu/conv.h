@@ -23,6 +23,16 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
 
 enum conv_algorithm { CONV_DIRECT, CONV_WINOGRAD };
 
+/* How one direction is computed: by a method of our own, or by an algorithm of the library. */
+struct conv_method;
+struct conv_way {
+    enum conv_algorithm algorithm; /* where `method` is NULL */
+    const struct conv_method *method;
+};
+
+/* "direct", "library's winograd" or the method's name. */
+const char *conv_way_name(struct conv_way way);
+
 /*
  * The primitive descriptor of one direction. Weights are in the library's favourite format; source
  * and destination as stored, or with `free_layout` in its favourite too. `dnnl_unimplemented` where
@@ -32,17 +42,17 @@ dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shap
                             enum conv_direction direction, enum conv_algorithm algorithm,
                             bool free_layout, dnnl_primitive_desc_t *out);
 
-/* tune.c: the faster algorithm for this shape on this device; see there. */
+/* tune.c: the fastest way for this shape on this device; see there. */
 bool conv_choose(struct device *device, const struct conv_shape *shape,
-                 enum conv_direction direction, enum conv_algorithm *out, struct error *err);
+                 enum conv_direction direction, struct conv_way *out, struct error *err);
 
 /*
- * The best description there is: the chosen algorithm, else direct, else direct in the library's
- * own layouts when it has no more than its plain reference code for the stored ones.
+ * The library's best description: by `algorithm`, else direct, else direct in the library's own
+ * layouts when it has no more than its plain reference code for the stored ones.
  */
 bool conv_describe_best(struct device *device, const struct conv_shape *shape,
-                        enum conv_direction direction, dnnl_primitive_desc_t *out,
-                        struct error *err);
+                        enum conv_direction direction, enum conv_algorithm algorithm,
+                        dnnl_primitive_desc_t *out, struct error *err);
 
 /* The queries for source, weights and destination in each direction. */
 struct conv_queries {

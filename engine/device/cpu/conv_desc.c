@@ -136,13 +136,10 @@ static bool is_reference(dnnl_primitive_desc_t desc)
 }
 
 bool conv_describe_best(struct device *device, const struct conv_shape *shape,
-                        enum conv_direction direction, dnnl_primitive_desc_t *out,
-                        struct error *err)
+                        enum conv_direction direction, enum conv_algorithm algorithm,
+                        dnnl_primitive_desc_t *out, struct error *err)
 {
-    enum conv_algorithm algorithm;
     dnnl_primitive_desc_t plain;
-    if (!conv_choose(device, shape, direction, &algorithm, err))
-        return false;
     dnnl_status_t status = dnnl_unimplemented;
     if (algorithm != CONV_DIRECT)
         status = conv_describe(device, shape, direction, algorithm, false, out);

@@ -24,6 +24,7 @@ struct device {
     dnnl_primitive_attr_t attr; /* scratchpads are ours */
     struct mapping workspace;   /* of the one plan that is running */
     unsigned workspace_moves;   /* how often it was replaced: plans bound before must rebind */
+    bool no_lanes;              /* small networks go step by step, as large ones do: tests */
 };
 
 /* Where a parameter lies in the arenas, and in which order of numbers. */
@@ -45,6 +46,7 @@ struct place {
 struct cpu_replica {
     struct replica base; /* first: the interface knows this one only */
     struct graph graph;
+    bool lanes; /* passes go by lanes_net.h; parameters lie in canonical order */
     struct graph folded;  /* what evaluation computes: fold.h */
     struct place *places; /* per parameter of the network */
     struct mapping memory;
@@ -60,6 +62,8 @@ bool cpu_enumerate(struct device_info *list, int capacity, int *count, char *why
                    struct error *err);
 /* Cores of the affinity mask the process was started with, fewer where its cgroup has a quota. */
 int cpu_cores(void);
+/* "AMD EPYC"; "processor" where the system does not say. */
+void cpu_processor_name(char *name, size_t size);
 
 /* replica.c */
 bool cpu_replica_create(struct device *device, const struct net *net, struct replica **out,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/input.h"
 
 #include <string.h>
 
-#include "engine/data/augment.h"
+#include "engine/device/cpu/plan.h"
 #include "engine/rng.h"
 
 /* The rows of a shard, gathered from the data set, scaled and laid out for the first operation. */
@@ -38,7 +38,7 @@ static void gather_pixels(const struct input *in, const uint8_t *from, float *to
     }
 }
 
-static struct augment_change change_of(const struct batch *batch, uint32_t row)
+struct augment_change input_change(const struct batch *batch, uint32_t row)
 {
     uint32_t words[4];
     const struct rng_stream stream = rng_stream(batch->seed, RNG_AUGMENT, 0, row, batch->epoch);
@@ -72,28 +72,38 @@ static void gather_numbers(const struct input *in, const float *from, float *to)
             to[place_of(&in->value, c) + (size_t)i * block] = from[(size_t)c * pixels + i];
 }
 
+bool input_check(const struct batch *batch, const struct net *net, struct error *err)
+{
+    const struct dataset *data = batch->data;
+    const size_t given = (size_t)data->channels * (size_t)data->height * (size_t)data->width;
+    if (given != net_shape_size(net->input))
+        return error_set(err, ERROR_FAILED,
+                         "the data have %zu numbers a row, the network reads %zu", given,
+                         net_shape_size(net->input));
+    for (int n = 0; n < batch->rows; n++)
+        if (batch->index[n] >= (uint32_t)data->rows)
+            return error_set(err, ERROR_FAILED, "row %u asked for of %d", batch->index[n],
+                             data->rows);
+    return true;
+}
+
 static bool run_input(struct plan *plan, void *layer, struct error *err)
 {
     const struct input *in = layer;
     const struct dataset *data = plan->core.batch->data;
     const uint32_t *index = plan->core.batch->index;
     const size_t row = value_row(&in->value), numbers = net_shape_size(in->value.shape);
-    const size_t given = (size_t)data->channels * (size_t)data->height * (size_t)data->width;
-    if (given != numbers)
-        return error_set(err, ERROR_FAILED,
-                         "the data have %zu numbers a row, the network reads %zu", given, numbers);
+    if (!input_check(plan->core.batch, plan->replica->base.net, err))
+        return false;
     const bool augment =
         plan->core.request.mode == PLAN_TRAIN && plan->core.batch->augment != AUGMENT_NONE;
-    for (int n = 0; n < in->rows; n++)
-        if (index[n] >= (uint32_t)data->rows)
-            return error_set(err, ERROR_FAILED, "row %u asked for of %d", index[n], data->rows);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < in->rows; n++) {
         float *to = (float *)in->x->data + (size_t)n * row;
         if (row != numbers)
             memset(to, 0, row * sizeof *to); /* the channels that fill the last block */
         if (data->pixels && augment)
-            gather_changed(in, change_of(plan->core.batch, index[n]),
+            gather_changed(in, input_change(plan->core.batch, index[n]),
                            data->pixels + (size_t)index[n] * numbers, to);
         else if (data->pixels)
             gather_pixels(in, data->pixels + (size_t)index[n] * numbers, to);
@@ -108,6 +118,16 @@ static float setting(const float *list, int count, int channel, float none)
     return count == 0 ? none : list[count == 1 ? 0 : channel];
 }
 
+void input_scaling(const struct net *net, float *scale, float *shift)
+{
+    for (int c = 0; c < net->input.c; c++) {
+        double mean = (double)setting(net->mean, net->mean_count, c, 0);
+        double std = (double)setting(net->std, net->std_count, c, 1);
+        scale[c] = (float)(1 / (255 * std));
+        shift[c] = (float)(-mean / std);
+    }
+}
+
 bool build_input(struct builder *b, struct error *err)
 {
     const struct net *net = b->graph->net;
@@ -120,12 +140,7 @@ bool build_input(struct builder *b, struct error *err)
     in->shift = malloc((size_t)net->input.c * sizeof *in->shift);
     if (!in->scale || !in->shift)
         return error_memory(err, "input scaling");
-    for (int c = 0; c < net->input.c; c++) {
-        double mean = (double)setting(net->mean, net->mean_count, c, 0);
-        double std = (double)setting(net->std, net->std_count, c, 1);
-        in->scale[c] = (float)(1 / (255 * std));
-        in->shift[c] = (float)(-mean / std);
-    }
+    input_scaling(net, in->scale, in->shift);
     size_t bytes = (size_t)b->rows * value_row(&in->value) * sizeof(float);
     in->x = b->values[0] = build_input_buffer(b, bytes, err);
     return in->x && build_step(b, NULL, run_input, in, err);

@@ -3,65 +3,7 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
-#define TARGET __attribute__((target("avx2,fma")))
-
-#define LANES 8
-typedef __m256 vector;
-
-static inline TARGET vector v_load(const float *p)
-{
-    return _mm256_loadu_ps(p);
-}
-
-static inline TARGET void v_store(float *p, vector v)
-{
-    _mm256_storeu_ps(p, v);
-}
-
-static inline TARGET void v_stream(float *p, vector v)
-{
-    _mm256_stream_ps(p, v);
-}
-
-static inline TARGET vector v_zero(void)
-{
-    return _mm256_setzero_ps();
-}
-
-static inline TARGET vector v_fma(vector a, vector b, vector c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-
-/* A NaN in `a` stays one, as in PyTorch: max returns its second operand then. */
-static inline TARGET vector v_max(vector a, vector b)
-{
-    return _mm256_max_ps(b, a);
-}
-
-static inline TARGET uint16_t v_positive(vector v)
-{
-    return (uint16_t)_mm256_movemask_ps(_mm256_cmp_ps(v, _mm256_setzero_ps(), _CMP_GT_OQ));
-}
-
-static inline TARGET vector v_keep(uint16_t word, vector v)
-{
-    const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    __m256i set = _mm256_and_si256(_mm256_set1_epi32(word), bits);
-    return _mm256_and_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(set, bits)), v);
-}
-
-static inline TARGET vector v_keep_positive(vector test, vector v)
-{
-    return _mm256_and_ps(_mm256_cmp_ps(test, _mm256_setzero_ps(), _CMP_GT_OQ), v);
-}
-
-static inline TARGET void v_fence(void)
-{
-    _mm_sfence();
-}
+#include "engine/device/cpu/vector_avx2.h"
 
 #include "engine/device/cpu/kernels_blocked.h"
 

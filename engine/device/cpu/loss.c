@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/input.h"
 
 #include <math.h>
+
+#include "engine/device/cpu/plan.h"
 
 /* Softmax and cross-entropy over the logits, and their gradient. */
 struct loss {
@@ -9,9 +11,7 @@ struct loss {
     int rows, classes, row;                          /* row: floats from row to row */
 };
 
-/* The row's loss: log(sum(exp(x - max))) - (x[label] - max), in double precision. The gradient
- * (softmax - onehot) * scale goes to `gradient` unless that is NULL. */
-static double row_loss(const float *x, int classes, int label, double scale, float *gradient)
+double loss_of_row(const float *x, int classes, int label, double scale, float *gradient)
 {
     double max = (double)x[0], sum = 0;
     for (int k = 1; k < classes; k++)
@@ -23,14 +23,23 @@ static double row_loss(const float *x, int classes, int label, double scale, flo
     return log(sum) + max - (double)x[label];
 }
 
-/* Ties go to the lower index. */
-static int largest(const float *x, int classes)
+int loss_guess(const float *x, int classes)
 {
     int best = 0;
     for (int k = 1; k < classes; k++)
         if (x[k] > x[best])
             best = k;
     return best;
+}
+
+bool loss_check_labels(const struct batch *batch, const struct net *net, struct error *err)
+{
+    const uint8_t *labels = batch->data->labels;
+    for (int n = 0; n < batch->rows; n++)
+        if (labels[batch->index[n]] >= net->classes)
+            return error_set(err, ERROR_FAILED, "row %u has label %d, the network %d classes",
+                             batch->index[n], labels[batch->index[n]], net->classes);
+    return true;
 }
 
 static bool run_loss(struct plan *plan, void *layer, struct error *err)
@@ -41,17 +50,15 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
     double *losses = l->losses->data;
     const double scale = 1 / (double)batch->global_rows;
     long correct = 0;
-    for (int n = 0; n < l->rows; n++)
-        if (labels[batch->index[n]] >= l->classes)
-            return error_set(err, ERROR_FAILED, "row %u has label %d, the network %d classes",
-                             batch->index[n], labels[batch->index[n]], l->classes);
+    if (!loss_check_labels(batch, plan->replica->base.net, err))
+        return false;
 #pragma omp parallel for schedule(static) reduction(+ : correct) if (l->rows >= 256)
     for (int n = 0; n < l->rows; n++) {
         const float *x = (const float *)l->logits->data + (size_t)n * l->row;
         float *gradient = l->gradient ? (float *)l->gradient->data + (size_t)n * l->row : NULL;
         int label = labels[batch->index[n]];
-        losses[n] = row_loss(x, l->classes, label, scale, gradient);
-        correct += largest(x, l->classes) == label;
+        losses[n] = loss_of_row(x, l->classes, label, scale, gradient);
+        correct += loss_guess(x, l->classes) == label;
         for (int k = l->classes; gradient && k < l->row; k++)
             gradient[k] = 0;
     }

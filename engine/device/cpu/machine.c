@@ -74,7 +74,7 @@ int cpu_cores(void)
     return cores > 0 ? cores : 1;
 }
 
-static void processor_name(char *name, size_t size)
+void cpu_processor_name(char *name, size_t size)
 {
     char line[256];
     snprintf(name, size, "processor");
@@ -104,7 +104,7 @@ bool cpu_enumerate(struct device_info *list, int capacity, int *count, char *why
         list[i] = (struct device_info){.id = {DEVICE_CPU, i}, .cores = cores, .available = true};
         if (pages > 0 && page > 0)
             list[i].memory_bytes = (uint64_t)pages * (uint64_t)page;
-        processor_name(list[i].name, sizeof list[i].name);
+        cpu_processor_name(list[i].name, sizeof list[i].name);
     }
     return true;
 }

@@ -27,6 +27,13 @@ struct conv_pass {
     void *scratch;     /* conv_method.scratch bytes, aligned to a page; contents do not matter */
 };
 
+#define CONV_SCRATCH_ALIGN 4096
+
+/* Point a pass at its values (x, dx), weights (w, dw), bias (or dbias; NULL: none) and results (y,
+ * dy), as its direction calls them. */
+void conv_pass_point(struct conv_pass *pass, enum conv_direction direction, float *src,
+                     float *weights, float *bias, float *dst);
+
 struct conv_method {
     const char *name; /* "winograd 4x4" */
     int block;        /* of channels, on both sides */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/device/cpu/elementwise.h"
+#include "engine/device/cpu/lanes_net.h"
 
 float *param_values(const struct builder *b, int param)
 {
@@ -86,7 +87,8 @@ bool cpu_plan_create(struct device *device, struct replica *replica,
     plan->device = device;
     plan->replica = r;
     plan->core.request = *request;
-    if (!plan_core_build(&plan->core, plan, device, graph, &build_backend, err) ||
+    if (!plan_core_build(&plan->core, plan, device, graph,
+                         r->lanes ? &lanes_build_backend : &build_backend, err) ||
         !grow_workspace(device, plan_core_bytes(&plan->core), err)) {
         cpu_plan_destroy(device, plan);
         return error_prefix(err, "%s", device->name);

@@ -5,7 +5,21 @@
 
 #include "engine/device/cpu/conv.h"
 #include "engine/device/cpu/fold.h"
+#include "engine/device/cpu/lanes_net.h"
 #include "engine/device/cpu/replica_layout.h"
+
+/* Small networks work on rows side by side, in blocks of one channel. */
+static bool build_graph(struct device *device, const struct net *net, struct cpu_replica *r,
+                        struct error *err)
+{
+    if (!graph_build(net, LAYOUT_BLOCKS, 1, &r->graph, err) ||
+        !lanes_suit(device, &r->graph, &r->lanes, err))
+        return false;
+    if (r->lanes || device->block == 1)
+        return true;
+    graph_free(&r->graph);
+    return graph_build(net, LAYOUT_BLOCKS, device->block, &r->graph, err);
+}
 
 bool cpu_replica_create(struct device *device, const struct net *net, struct replica **out,
                         struct error *err)
@@ -16,8 +30,8 @@ bool cpu_replica_create(struct device *device, const struct net *net, struct rep
         return error_memory(err, "a replica");
     r->base.net = net;
     r->base.host_accessible = true;
-    if (!graph_build(net, LAYOUT_BLOCKS, device->block, &r->graph, err) ||
-        !replica_lay_out(device, r, &sizes, err) || !fold_graph(r, &r->folded, err) ||
+    if (!build_graph(device, net, r, err) || !replica_lay_out(device, r, &sizes, err) ||
+        !fold_graph(r, &r->folded, err) ||
         !mapping_create(&r->memory, (3 * sizes.trained + sizes.state) * sizeof(float),
                         "parameters, gradients and momentum", err)) {
         cpu_replica_destroy(device, &r->base);

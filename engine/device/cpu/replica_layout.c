@@ -24,21 +24,38 @@ static size_t round_floats(size_t count)
     return (count + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
 }
 
+/* Ours between blocks of one size, which is the library's favourite too; else what that is. */
+static desc_t conv_weights_desc(struct device *device, const struct conv_shape *shape,
+                                struct error *err)
+{
+    const dnnl_dims_t dims = {shape->out, shape->in, shape->kernel_h, shape->kernel_w};
+    dnnl_primitive_desc_t desc;
+    desc_t out;
+    if (shape->in_block == shape->out_block && shape->in_block > 1) {
+        out = compat_desc_make(4, dims, dnnl_f32,
+                               shape->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
+    } else {
+        if (!conv_describe_best(device, shape, CONV_FORWARD, CONV_DIRECT, &desc, err))
+            return NULL;
+        out = compat_desc_copy(dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0));
+        dnnl_primitive_desc_destroy(desc);
+    }
+    if (!out)
+        error_memory(err, "layout of weights");
+    return out;
+}
+
 static bool shape_conv_weights(struct device *device, const struct graph *graph,
                                const struct node *node, struct place *place, struct error *err)
 {
     struct conv_shape shape;
-    dnnl_primitive_desc_t desc;
     conv_shape_of(&shape, graph, node, NOMINAL_ROWS);
-    if (!conv_describe_best(device, &shape, CONV_FORWARD, &desc, err))
-        return false;
     place->kind = PLACE_CONV;
     place->out = shape.out;
     place->in = shape.in;
-    place->desc = compat_desc_copy(dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0));
-    dnnl_primitive_desc_destroy(desc);
+    place->desc = conv_weights_desc(device, &shape, err);
     if (!place->desc)
-        return error_memory(err, "layout of weights");
+        return false;
     place->size = round_floats(dnnl_memory_desc_get_size(place->desc) / sizeof(float));
     return true;
 }
@@ -47,6 +64,8 @@ static bool shape_weights(struct device *device, const struct cpu_replica *r,
                           const struct node *node, struct place *place, struct error *err)
 {
     const struct net *net = r->base.net;
+    if (r->lanes)
+        return true; /* a vector, as it is */
     if (node->kind == NET_CONV)
         return shape_conv_weights(device, &r->graph, node, place, err) ||
                error_prefix(err, "conv %s", net->ops[node->op].name);

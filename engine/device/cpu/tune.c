@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/conv.h"
-#include "engine/device/pool.h"
+#include "engine/device/cpu/conv_trial.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#include "base/clock.h"
-
 /*
- * Which algorithm a convolution uses. Winograd's F(4x4,3x3) needs 2.25 to 4 times fewer
- * multiplications, but more memory traffic; which one wins depends on the shape and the processor,
- * so it is measured: once per shape, direction and team size, on a few rows per thread.
+ * Which way a convolution is computed: an algorithm of the library or a method of our own. Which
+ * one is fastest depends on the shape and the processor, so it is measured: once per shape,
+ * direction and team size, on a few rows per thread.
  *
- * The two round differently. So that a run repeats bit for bit, and equal devices compute equally,
- * decisions are kept for the life of the process, shared by all devices, and Winograd must win
- * clearly. Small work, where a measurement would be all noise, always goes direct.
+ * The ways round differently. So that a run repeats bit for bit, and equal devices compute equally,
+ * decisions are kept for the life of the process, shared by all devices, and on disk for later
+ * ones, and a way must win clearly over those in front of it. Small work, where a measurement would
+ * be all noise, always goes direct.
  */
 
 #define ROWS_PER_THREAD 32
@@ -26,7 +24,7 @@ struct decision {
     struct conv_shape shape; /* with the rows that were measured */
     enum conv_direction direction;
     int threads;
-    enum conv_algorithm algorithm;
+    struct conv_way way;
 };
 
 /* The one table of the process: measurements of the machine, not state of any device. */
@@ -36,113 +34,9 @@ static struct {
     int count, capacity;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool may_use_winograd(const struct conv_shape *s)
-{
-    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
-           s->in_block == 16 && s->out_block == 16;
-}
-
 static double flops(const struct conv_shape *s)
 {
     return 2.0 * s->rows * s->out * s->out_h * s->out_w * s->in * s->kernel_h * s->kernel_w;
-}
-
-/* The arguments of one measured primitive, over one mapping. */
-struct trial {
-    dnnl_primitive_t primitive;
-    dnnl_exec_arg_t args[5];
-    int count;
-    struct mapping memory;
-};
-
-struct argument {
-    int arg;
-    dnnl_query_t query;
-};
-
-static int trial_arguments(const struct conv_shape *shape, enum conv_direction direction,
-                           struct argument list[5])
-{
-    struct conv_queries q = conv_queries(direction);
-    bool weights = direction == CONV_BACKWARD_WEIGHTS;
-    int count = 0;
-    list[count++] = (struct argument){
-        direction == CONV_BACKWARD_DATA ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, q.src};
-    list[count++] =
-        (struct argument){weights ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, q.weights};
-    list[count++] =
-        (struct argument){direction == CONV_FORWARD ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, q.dst};
-    list[count++] = (struct argument){DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md};
-    if (shape->bias && direction == CONV_FORWARD)
-        list[count++] = (struct argument){DNNL_ARG_BIAS, dnnl_query_weights_md};
-    else if (shape->bias && weights)
-        list[count++] = (struct argument){DNNL_ARG_DIFF_BIAS, dnnl_query_diff_weights_md};
-    return count;
-}
-
-static bool trial_make(struct device *device, const struct conv_shape *shape,
-                       enum conv_direction direction, dnnl_primitive_desc_t desc,
-                       struct trial *trial, struct error *err)
-{
-    struct argument list[5];
-    desc_t layout[5];
-    size_t offset[5], total = 0;
-    int count = trial_arguments(shape, direction, list);
-    for (int i = 0; i < count; i++) {
-        /* index 0 is the weights, 1 the bias */
-        bool bias = list[i].arg == DNNL_ARG_BIAS || list[i].arg == DNNL_ARG_DIFF_BIAS;
-        layout[i] = dnnl_primitive_desc_query_md(desc, list[i].query, bias);
-        offset[i] = total;
-        total += memory_round(layout[i] ? dnnl_memory_desc_get_size(layout[i]) : 0);
-    }
-    if (!mapping_create(&trial->memory, total, "measuring a convolution", err) ||
-        !dnnl_check(dnnl_primitive_create(&trial->primitive, desc), "primitive", err))
-        return false;
-    for (int i = 0; i < count; i++) {
-        dnnl_memory_t memory;
-        if (!layout[i] || dnnl_memory_desc_get_size(layout[i]) == 0)
-            continue;
-        if (!dnnl_check(dnnl_memory_create(&memory, layout[i], device->engine,
-                                           (char *)trial->memory.data + offset[i]),
-                        "memory object", err))
-            return false;
-        trial->args[trial->count++] = (dnnl_exec_arg_t){list[i].arg, memory};
-    }
-    return true;
-}
-
-static void trial_free(struct trial *trial)
-{
-    for (int i = 0; i < trial->count; i++)
-        dnnl_memory_destroy(trial->args[i].memory);
-    dnnl_primitive_destroy(trial->primitive);
-    mapping_free(&trial->memory);
-}
-
-/* *seconds: the quickest of some runs behind one that warms up; -1 where there is no such
- * algorithm. */
-static bool measure(struct device *device, const struct conv_shape *shape,
-                    enum conv_direction direction, enum conv_algorithm algorithm, double *seconds,
-                    struct error *err)
-{
-    dnnl_primitive_desc_t desc;
-    struct trial trial = {0};
-    *seconds = -1;
-    if (conv_describe(device, shape, direction, algorithm, false, &desc) != dnnl_success)
-        return true;
-    bool ok = trial_make(device, shape, direction, desc, &trial, err);
-    for (int i = 0; ok && i <= TIMED_RUNS; i++) {
-        double start = clock_seconds();
-        ok = dnnl_check(
-            dnnl_primitive_execute(trial.primitive, device->stream, trial.count, trial.args),
-            "execution", err);
-        double taken = clock_seconds() - start;
-        if (i > 0 && (*seconds < 0 || taken < *seconds))
-            *seconds = taken;
-    }
-    trial_free(&trial);
-    dnnl_primitive_desc_destroy(desc);
-    return ok;
 }
 
 static struct decision *find(const struct decision *key)
@@ -170,30 +64,41 @@ static bool remember(const struct decision *decision, struct error *err)
     return true;
 }
 
-static bool decide(struct device *device, struct decision *decision, struct error *err)
+/* The first way of all unless another is clearly faster. */
+static int fastest(const double *seconds, int count)
 {
-    double direct, winograd;
-    if (!measure(device, &decision->shape, decision->direction, CONV_WINOGRAD, &winograd, err))
-        return false;
-    decision->algorithm = CONV_DIRECT;
-    if (winograd >= 0) {
-        if (!measure(device, &decision->shape, decision->direction, CONV_DIRECT, &direct, err))
+    int best = 0;
+    for (int i = 1; i < count; i++)
+        if (seconds[i] >= 0 && (seconds[best] < 0 || seconds[i] < CLEARLY * seconds[best]))
+            best = i;
+    return best;
+}
+
+static bool decide(struct device *device, struct decision *d, const struct conv_way *ways,
+                   int count, struct error *err)
+{
+    double seconds[CONV_WAYS];
+    int best = conv_recall(&d->shape, d->direction, d->threads, ways, count);
+    if (best < 0) {
+        if (!conv_measure(device, &d->shape, d->direction, ways, count, TIMED_RUNS, seconds, err))
             return false;
-        if (direct < 0 || winograd < CLEARLY * direct)
-            decision->algorithm = CONV_WINOGRAD;
+        best = fastest(seconds, count);
+        conv_remember(&d->shape, d->direction, d->threads, ways[best], seconds[best]);
     }
-    return remember(decision, err);
+    d->way = ways[best];
+    return remember(d, err);
 }
 
 bool conv_choose(struct device *device, const struct conv_shape *shape,
-                 enum conv_direction direction, enum conv_algorithm *out, struct error *err)
+                 enum conv_direction direction, struct conv_way *out, struct error *err)
 {
     struct decision key = {.shape = *shape, .direction = direction, .threads = device->threads};
-    int rows = ROWS_PER_THREAD * device->threads;
-    *out = CONV_DIRECT;
+    struct conv_way ways[CONV_WAYS];
+    int rows = ROWS_PER_THREAD * device->threads, count = conv_ways(shape, direction, ways);
+    *out = ways[0];
     if (key.shape.rows > rows)
         key.shape.rows = rows;
-    if (!may_use_winograd(shape) || flops(&key.shape) < SMALL_FLOPS * device->threads)
+    if (count == 1 || flops(&key.shape) < SMALL_FLOPS * device->threads)
         return true;
     /* Held while measuring: devices of one run ask the same questions, and one answer serves all.
      */
@@ -201,9 +106,9 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
     const struct decision *known = find(&key);
     bool ok = true;
     if (known)
-        *out = known->algorithm;
-    else if ((ok = decide(device, &key, err)))
-        *out = key.algorithm;
+        *out = known->way;
+    else if ((ok = decide(device, &key, ways, count, err)))
+        *out = key.way;
     pthread_mutex_unlock(&table.lock);
     return ok;
 }

@@ -9,18 +9,11 @@
 #include "engine/device/cuda/dnn_engine.h"
 
 /*
- * The file of choices made before: text, one line per choice, newest last, fields parted by tabs:
+ * The file of choices made before (see base/choices.h):
  *
  *     cuDNN's version, GPU, request    the key
  *     engine, knobs, workspace, seconds
- *
- * A line that is not understood is as good as not there, and so is a file that cannot be read. The
- * file is replaced as a whole, so readers see the old or the new one. Threads and processes may
- * write at the same time: they take turns by a lock on the file FILE.lock, or, when that cannot be
- * had within two seconds, take the chance of dropping each other's choice.
  */
-#define CONV_CHOICES_LIMIT 4096 /* the oldest are dropped */
-
 struct conv_choice {
     struct dnn_choice way;
     size_t workspace;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_TRIAL_H
+#define DPARTUI_ENGINE_DEVICE_CPU_CONV_TRIAL_H
+
+#include "engine/device/cpu/method.h"
+
+/* Measuring ways of a convolution, on memory of their own. */
+
+#define CONV_WAYS 8 /* at most, of one shape and direction */
+
+/* The library's direct algorithm first, then those that this shape allows. Gives their number. */
+int conv_ways(const struct conv_shape *shape, enum conv_direction direction,
+              struct conv_way ways[CONV_WAYS]);
+
+/*
+ * seconds[i]: the quickest of `runs` runs of ways[i] behind one that warms up, the ways taking
+ * turns; -1 where the library lacks the algorithm for this shape.
+ */
+bool conv_measure(struct device *device, const struct conv_shape *shape,
+                  enum conv_direction direction, const struct conv_way *ways, int count, int runs,
+                  double *seconds, struct error *err);
+
+/* conv_memory.c: the way that an earlier process found to be fastest, by number; -1: none. */
+int conv_recall(const struct conv_shape *shape, enum conv_direction direction, int threads,
+                const struct conv_way *ways, int count);
+
+/* Keep it for later processes, where that is possible. */
+void conv_remember(const struct conv_shape *shape, enum conv_direction direction, int threads,
+                   struct conv_way way, double seconds);
+
+#endif

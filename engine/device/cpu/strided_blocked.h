@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The passes of strided.h. Included behind the vectors of an instruction set; STRIDED_METHODS names
+ * the list that comes of it.
+ *
+ * A pass takes some rows at a time and, of them, the tiles of one pair of kinds: values are mapped
+ * to their points (values[point][channel block][tile][LANES]), multiplied, a matrix of weights for
+ * each point, and the products mapped back (products[point], as results of strided_multiply.h).
+ */
+
+#include <string.h>
+
+#include "engine/device/cpu/strided_lines.h"
+#include "engine/device/cpu/strided_multiply.h"
+#include "engine/device/cpu/strided_weights.h"
+
+#include "engine/device/cpu/strided_tiles.h"
+
+#include "engine/device/cpu/strided_plain.h"
+
+/* By kind: tiles of one pixel need no map. */
+static bool is_plain(const struct tiles *t)
+{
+    return t->h->kind == STRIDED_PLAIN;
+}
+
+static void take_x(const struct tiles *t, const struct conv_shape *s, const float *x, int block,
+                   float *values)
+{
+    (is_plain(t) ? plain_x : map_x)(t, s, x, block, values);
+}
+
+static void take_dy(const struct tiles *t, const struct conv_shape *s, const float *dy, int block,
+                    float *values)
+{
+    (is_plain(t) ? plain_dy : map_dy)(t, s, dy, block, values);
+}
+
+static void take_turned(const struct tiles *t, const struct conv_shape *s, const float *dy,
+                        int block, float *products)
+{
+    (is_plain(t) ? plain_turned : map_turned)(t, s, dy, block, products);
+}
+
+static void give_y(const struct conv_pass *pass, const struct tiles *t, int block,
+                   const float *products)
+{
+    (is_plain(t) ? plain_y : finish_y)(pass, t, block, products);
+}
+
+static void give_dx(const struct conv_pass *pass, const struct tiles *t, int block,
+                    const float *products)
+{
+    (is_plain(t) ? plain_dx : finish_dx)(pass, t, block, products);
+}
+
+/* The weights' line of a line of values. */
+static inline int line_of(const struct strided_side_kind *kind, bool backward, int line)
+{
+    if (line >= kind->points)
+        return LINE_EVEN;
+    return backward ? (int)kind->backward[line] : (int)kind->forward[line];
+}
+
+static inline int point_of(const struct strided_side_kind *kind, int line)
+{
+    return line < kind->points ? line : line - kind->points;
+}
+
+/* products[point] = sum over the lines of x that lie there. */
+static TARGET void multiply_forward(const struct strided_plan *plan, const struct tiles *t,
+                                    const float *weights, const float *values, float *products)
+{
+    const int points = t->wk->points, lines = t->wk->lines;
+    const size_t panel = strided_panel(t->count, plan->in);
+    for (int at = 0; at < t->hk->points * points; at++) {
+        struct term terms[4];
+        int count = 0;
+        for (int i = at / points; i < t->hk->lines; i += t->hk->points) {
+            for (int j = at % points; j < lines; j += points) {
+                const int matrix =
+                    line_of(t->hk, false, i) * plan->w.lines + line_of(t->wk, false, j);
+                terms[count++] = (struct term){values + (size_t)(i * lines + j) * panel,
+                                               weights + (size_t)matrix * weight_matrix(plan)};
+            }
+        }
+        float *c = products + (size_t)at * strided_panel(t->count, plan->out);
+        for (int group = 0; group < group_count(plan->out); group++)
+            sum_values(terms, count, t->count, plan->in, plan->out, group, c);
+    }
+}
+
+/* products[line] = values of dy at the line's point, times weights. */
+static TARGET void multiply_data(const struct strided_plan *plan, const struct tiles *t,
+                                 const float *weights, const float *values, float *products)
+{
+    const int lines = t->wk->lines;
+    for (int at = 0; at < t->hk->lines * lines; at++) {
+        const int i = at / lines, j = at % lines;
+        const int point = point_of(t->hk, i) * t->wk->points + point_of(t->wk, j);
+        const int matrix = line_of(t->hk, true, i) * plan->w.lines + line_of(t->wk, true, j);
+        const struct term term = {values + (size_t)point * strided_panel(t->count, plan->out),
+                                  weights + (size_t)matrix * weight_matrix(plan)};
+        float *c = products + (size_t)at * strided_panel(t->count, plan->in);
+        for (int group = 0; group < group_count(plan->in); group++)
+            sum_values(&term, 1, t->count, plan->out, plan->in, group, c);
+    }
+}
+
+/* A group of the gradient of a matrix of weights: a sum over all that it is multiplied with. */
+static TARGET void multiply_weights(const struct strided_plan *plan, const struct tiles *t,
+                                    int matrix, int group, bool add, const float *values,
+                                    const float *products, float *weights)
+{
+    const int lines = t->wk->lines;
+    const int row = matrix / plan->w.lines, column = matrix % plan->w.lines;
+    struct term terms[16];
+    int count = 0;
+    for (int i = 0; i < t->hk->lines; i++) {
+        for (int j = 0; j < lines; j++) {
+            if (line_of(t->hk, false, i) != row || line_of(t->wk, false, j) != column)
+                continue;
+            const int point = point_of(t->hk, i) * t->wk->points + point_of(t->wk, j);
+            terms[count++] =
+                (struct term){values + (size_t)(i * lines + j) * strided_panel(t->count, plan->in),
+                              products + (size_t)point * strided_panel(t->count, plan->out)};
+        }
+    }
+    sum_turned(terms, count, plan->in, t->count, plan->out, group, add,
+               weights + (size_t)matrix * weight_matrix(plan));
+}
+
+static TARGET void forward_rows(const struct conv_pass *pass, const struct strided_plan *plan,
+                                int first, const float *weights, float *values)
+{
+    const struct conv_shape *s = pass->shape;
+    float *products = values + plan->values;
+    for (int pair = 0; pair < plan->h.count * plan->w.count; pair++) {
+        const struct tiles t = tiles_of(plan, s, first, pair);
+        for (int block = 0; block < s->in / LANES; block++)
+            take_x(&t, s, pass->x, block, values);
+        multiply_forward(plan, &t, weights, values, products);
+        for (int block = 0; block < s->out / LANES; block++)
+            give_y(pass, &t, block, products);
+    }
+}
+
+static TARGET void data_rows(const struct conv_pass *pass, const struct strided_plan *plan,
+                             int first, const float *weights, float *values)
+{
+    const struct conv_shape *s = pass->shape;
+    float *products = values + plan->values;
+    for (int pair = 0; pair < plan->h.count * plan->w.count; pair++) {
+        const struct tiles t = tiles_of(plan, s, first, pair);
+        for (int block = 0; block < s->out / LANES; block++)
+            take_dy(&t, s, pass->dy, block, values);
+        multiply_data(plan, &t, weights, values, products);
+        for (int block = 0; block < s->in / LANES; block++)
+            give_dx(pass, &t, block, products);
+    }
+}
+
+static void run_forward(const struct conv_pass *pass)
+{
+    const struct conv_shape *s = pass->shape;
+    struct strided_plan plan;
+    float *weights = pass->scratch;
+    strided_plan_make(&plan, s, CONV_FORWARD, pass->threads);
+#pragma omp parallel num_threads(pass->threads)
+    {
+        float *own =
+            weights + plan.weights + (plan.values + plan.products) * (size_t)omp_get_thread_num();
+#pragma omp for schedule(static)
+        for (int i = 0; i < weight_blocks(&plan); i++) {
+            const struct weight_block block = weight_block(&plan, i);
+            weights_forward(&block, pass->w, weights);
+        }
+#pragma omp for schedule(dynamic)
+        for (int first = 0; first < s->rows; first += plan.rows)
+            forward_rows(pass, &plan, first, weights, own);
+    }
+}
+
+static void run_data(const struct conv_pass *pass)
+{
+    const struct conv_shape *s = pass->shape;
+    struct strided_plan plan;
+    float *weights = pass->scratch;
+    strided_plan_make(&plan, s, CONV_BACKWARD_DATA, pass->threads);
+#pragma omp parallel num_threads(pass->threads)
+    {
+        float *own =
+            weights + plan.weights + (plan.values + plan.products) * (size_t)omp_get_thread_num();
+#pragma omp for schedule(static)
+        for (int i = 0; i < weight_blocks(&plan); i++) {
+            const struct weight_block block = weight_block(&plan, i);
+            weights_data(&block, pass->w, weights);
+        }
+#pragma omp for schedule(dynamic)
+        for (int first = 0; first < s->rows; first += plan.rows)
+            data_rows(pass, &plan, first, weights, own);
+    }
+}
+
+/* Inside a parallel region: some rows' part of the gradient of all matrices. */
+static TARGET void weights_rows(const struct conv_pass *pass, const struct strided_plan *plan,
+                                const struct tiles *t, bool add, float *weights)
+{
+    const struct conv_shape *s = pass->shape;
+    const int in = s->in / LANES, out = s->out / LANES, groups = group_count(s->out);
+    float *values = weights + plan->weights, *products = values + plan->values;
+#pragma omp for schedule(dynamic)
+    for (int block = 0; block < in + out; block++) {
+        if (block < in)
+            take_x(t, s, pass->x, block, values);
+        else
+            take_turned(t, s, pass->dy, block - in, products);
+    }
+#pragma omp for schedule(dynamic)
+    for (int i = plan->h.lines * plan->w.lines * groups - 1; i >= 0; i--)
+        multiply_weights(plan, t, i / groups, i % groups, add, values, products, weights);
+}
+
+/* A block of dbias; each row is added up in single, all of them in double precision. */
+static TARGET void sum_bias(const struct conv_pass *pass, int block)
+{
+    const struct conv_shape *s = pass->shape;
+    double total[LANES] = {0};
+    for (int n = 0; n < s->rows; n++) {
+        const struct image image = image_at(n, s->out, block, s->out_h, s->out_w);
+        const float *dy = pass->dy + image.offset;
+        vector sum = v_zero();
+        float lanes[LANES];
+        for (int i = 0; i < image.h * image.w; i++)
+            sum += v_load(dy + (size_t)i * LANES);
+        v_store(lanes, sum);
+        for (int k = 0; k < LANES; k++)
+            total[k] += (double)lanes[k];
+    }
+    for (int k = 0; k < LANES; k++)
+        pass->dbias[block * LANES + k] = (float)total[k];
+}
+
+static void run_weights(const struct conv_pass *pass)
+{
+    const struct conv_shape *s = pass->shape;
+    struct strided_plan plan;
+    float *weights = pass->scratch;
+    strided_plan_make(&plan, s, CONV_BACKWARD_WEIGHTS, pass->threads);
+#pragma omp parallel num_threads(pass->threads)
+    {
+        bool add = false;
+        for (int first = 0; first < s->rows; first += plan.rows) {
+            for (int pair = 0; pair < plan.h.count * plan.w.count; pair++, add = true) {
+                const struct tiles t = tiles_of(&plan, s, first, pair);
+                weights_rows(pass, &plan, &t, add, weights);
+            }
+        }
+#pragma omp for schedule(static) nowait
+        for (int i = 0; i < weight_blocks(&plan); i++) {
+            const struct weight_block block = weight_block(&plan, i);
+            weights_gradient(&block, weights, pass->dw);
+        }
+#pragma omp for schedule(static)
+        for (int block = 0; block < (pass->dbias ? s->out / LANES : 0); block++)
+            sum_bias(pass, block);
+    }
+}
+
+const struct conv_method STRIDED_METHODS[3] = {
+    {"strided", LANES, CONV_FORWARD, strided_fits, strided_scratch_forward, run_forward},
+    {"strided", LANES, CONV_BACKWARD_DATA, strided_fits, strided_scratch_data, run_data},
+    {"strided", LANES, CONV_BACKWARD_WEIGHTS, strided_fits, strided_scratch_weights, run_weights}};

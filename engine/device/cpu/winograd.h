@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_H
+#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Winograd's F(4x4,3x3): results are cut into tiles of 4x4, each from a window of 6x6 values.
+ * Values and weights are transformed so that a convolution of a tile becomes 36 products of single
+ * numbers, which, over channels and tiles, are 36 products of matrices: a quarter of the
+ * multiplications.
+ *
+ *     V[point][in][tile]   values, transformed
+ *     U[point][in][out]    weights, transformed
+ *     M[point][tile][out]  sums of V * U over `in`, which transformed back give the result
+ *
+ * The data gradient is such a convolution too, of the gradient with weights turned by 180 degrees.
+ */
+
+/* What is computed, seen as a forward convolution of 3x3 and stride 1. */
+struct winograd {
+    const float *x; /* rows x in x in_h x in_w, in the blocked layout */
+    float *y;       /* rows x out x out_h x out_w */
+    const float *weights, *bias;
+    int rows;
+    int in, in_h, in_w;
+    int out, out_h, out_w;
+    int pad_h, pad_w; /* 0..2 */
+    bool turned;      /* `weights` are those of the convolution whose gradient this is */
+    bool add, relu;   /* see struct conv_shape */
+    bool stream;      /* y is too large to stay in the caches: store past them */
+    int tiles_h, tiles_w;
+    long tiles; /* of all rows, numbered row by row */
+};
+
+/* Some tiles in a row that are multiplied together. */
+struct winograd_group {
+    long first;
+    int tiles; /* 1 to winograd_kernels.tiles */
+};
+
+/*
+ * The inner loops, one set per instruction set; nothing is parallel here. A point's matrices are
+ * `stride` floats from the next one's. With L lanes and W vectors (1 or 2), for one group:
+ *     V: [in / L][tile][L]    U: [in][W * L]    M: [tile][W * L]
+ */
+struct winograd_kernels {
+    int lanes, tiles,
+        vectors; /* the most tiles and vectors of outputs that it multiplies at once */
+    /* Ask for the values of a group long before they are transformed: its tiles of each block of
+     * input channels in turn, those with the numbers `from` to `to` of all. */
+    void (*fetch)(const struct winograd *job, struct winograd_group group, int from, int to);
+    /* V of the group for the input channels of a block. */
+    void (*input)(const struct winograd *job, struct winograd_group group, int in_block, float *v,
+                  size_t stride);
+    /* U of the input channels of a block for the output channels of `vectors` blocks. */
+    void (*weights)(const struct winograd *job, int in_block, int out_block, int vectors, float *u,
+                    size_t stride);
+    /* M of one point over `in` channels, or with `add` to what M holds. */
+    void (*multiply)(const float *v, const float *u, int in, int tiles, int vectors, bool add,
+                     float *m);
+    /* The results of the group from M, for the output channels of `vectors` blocks. */
+    void (*output)(const struct winograd *job, struct winograd_group group, int out_block,
+                   int vectors, const float *m, size_t stride);
+};
+
+#if defined(__x86_64__)
+extern const struct winograd_kernels winograd_avx2, winograd_avx512;
+#endif
+
+#endif

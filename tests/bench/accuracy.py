@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Does a whole training reach what PyTorch's reaches? Both from the same initial weights.
+
+A seed is one pair of trainings: PyTorch makes the initial weights, both begin with them, and each
+takes the rows in orders of its own. As results take hours, each is kept in a file as soon as it is
+there, and a later call goes on behind those.
+"""
+
+import json
+import math
+import os
+import statistics
+import tempfile
+
+import measure
+import report
+
+import program  # (measure put the folder above on the path)
+
+BATCH = 256
+RECIPES = {
+    "lenet": {"epochs": 10, "lr": 0.9, "init": "xavier"},
+    "resnet18": {"epochs": 2, "lr": 0.1, "init": "normal:0.01"},
+}
+SEEDS = {"lenet": 5, "resnet18": 2}
+QUICK_ROWS = 2560
+
+
+def train_torch(torch, model, seed, folder, rows):
+    recipe = RECIPES[model]
+    done = torch.call("torch_train.py", "--model", model, "--data", folder, "--batch", BATCH,
+                      "--epochs", recipe["epochs"], "--lr", recipe["lr"], "--seed", seed,
+                      "--init", recipe["init"], "--train-rows", rows)
+    return done["epochs"][-1]
+
+
+def train_program(ours, torch, model, seed, rows):
+    recipe = RECIPES[model]
+    with tempfile.TemporaryDirectory(prefix="dpb.") as scratch:
+        initial = os.path.join(scratch, "initial.safetensors")
+        torch.call("torch_train.py", "--model", model, "--init", recipe["init"], "--seed", seed,
+                   "--write-initial", initial)
+        events = ours.train(**{"model": model, "batch": BATCH, "epochs": recipe["epochs"],
+                               "lr": recipe["lr"], "init": initial, "seed": seed,
+                               "train-rows": rows})
+    return events["epoch"][-1]
+
+
+class Results:
+    """(model, by, seed) -> result, in a file of one JSON object a line."""
+
+    def __init__(self, path):
+        self.path, self.found = path, {}
+        if path and os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    self.take(json.loads(line))
+
+    def take(self, result):
+        self.found[result["model"], result["by"], result["seed"]] = result
+
+    def add(self, model, seed, by, epoch):
+        result = {"model": model, "seed": seed, "by": by, "test_acc": epoch["test_acc"],
+                  "test_loss": epoch["test_loss"]}
+        self.take(result)
+        if self.path:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(result) + "\n")
+
+
+def measured(args):
+    """The table; it needs PyTorch (its first release of those named) and Fashion-MNIST."""
+    if not args.torch or args.data_name != "Fashion-MNIST":
+        raise program.Failure("the accuracy needs PyTorch, and DPARTUI_DATA_DIR with fashion-mnist")
+    torch = measure.Torch(args.torch[0], True, measure.KEEP_MEMORY)
+    ours = measure.Program(args.data, "cpu:0", measure.CORES)
+    rows = QUICK_ROWS if args.quick else 0
+    sides = {
+        "dpartui": lambda model, seed: train_program(ours, torch, model, seed, rows),
+        torch.version.name:
+            lambda model, seed: train_torch(torch, model, seed, args.data["data"], rows)}
+    results = Results(args.results)
+    for model in RECIPES:
+        for seed in range(1, 1 + (args.seeds or (1 if args.quick else SEEDS[model]))):
+            for by, train in sides.items():
+                if (model, by, seed) not in results.found:
+                    results.add(model, seed, by, train(model, seed))
+                accuracy = results.found[model, by, seed]["test_acc"]
+                args.say(f"  {model}, seed {seed}, {by}: {accuracy:.4f}")
+    return table(results.found)
+
+
+def standard_error(*groups):
+    """Of the difference of two means; NAN where one of them has a single value."""
+    if any(len(values) < 2 for values in groups):
+        return math.nan
+    return math.sqrt(sum(statistics.variance(values) / len(values) for values in groups))
+
+
+def table(found):
+    """Mean and spread of each side, and how far they are apart."""
+    rows = []
+    for model in report.list_of(found, 0):
+        sides = {}
+        for (of, by, _), result in found.items():
+            if of == model:
+                sides.setdefault(by, []).append(result)
+        for by, results in sides.items():
+            accuracy = [result["test_acc"] for result in results]
+            loss = statistics.mean(result["test_loss"] for result in results)
+            deviation = f"{statistics.stdev(accuracy):.4f}" if len(accuracy) > 1 else "-"
+            rows.append([f"{model}, {RECIPES[model]['epochs']} epochs", by, len(accuracy),
+                         f"{statistics.mean(accuracy):.4f}", deviation, f"{min(accuracy):.4f}",
+                         f"{max(accuracy):.4f}", f"{loss:.4f}"])
+        ours = [result["test_acc"] for result in sides.pop("dpartui", [])]
+        for by, results in sides.items():
+            theirs = [result["test_acc"] for result in results]
+            if ours:
+                error = standard_error(ours, theirs)
+                rows.append(["", f"difference from {by}", "",
+                             f"{statistics.mean(ours) - statistics.mean(theirs):+.4f}",
+                             "-" if math.isnan(error) else f"{error:.4f}", "", "", ""])
+    return report.table(["test accuracy on Fashion-MNIST", "by", "seeds", "mean",
+                         "standard deviation", "least", "most", "test loss"], rows)

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/device/cpu/method.h"
+#include "engine/rng.h"
+#include "tests/suites.h"
+
+/*
+ * Every method of our own that this processor runs, against a plain convolution in double
+ * precision, in all sizes that are special somewhere.
+ */
+
+#define GUARD 64 /* floats behind each result that must stay as they are */
+
+/* Relative rms error that a method may make. Winograd's transforms cost some bits: the library's is
+ * at 5e-7 to 2e-6 too, and more in few sums over many channels. */
+#define TOLERANCE 5e-6
+
+struct kind {
+    int in, out; /* blocks */
+    int in_h, in_w, kernel, stride, pad;
+};
+
+static const struct kind kinds[] = {
+    {1, 1, 4, 4, 3, 1, 1},   {2, 3, 7, 7, 3, 1, 1},  {3, 2, 5, 9, 3, 1, 1},
+    {1, 2, 14, 14, 3, 1, 1}, {5, 1, 1, 1, 3, 1, 1},  {2, 2, 3, 13, 3, 1, 0},
+    {1, 4, 28, 28, 3, 1, 1}, {4, 4, 6, 11, 3, 1, 0}, {2, 4, 14, 14, 3, 2, 1},
+    {4, 3, 7, 7, 3, 2, 1},   {1, 2, 9, 6, 3, 2, 1},  {2, 3, 28, 28, 1, 2, 0},
+    {3, 4, 7, 7, 1, 2, 0},   {4, 2, 5, 8, 1, 1, 0},  {2, 2, 1, 1, 1, 1, 0},
+    {33, 2, 4, 4, 3, 1, 1},  {3, 19, 2, 3, 3, 1, 1},
+};
+
+static struct conv_shape shape_of(const struct kind *k, int block, int rows)
+{
+    struct conv_shape s;
+    memset(&s, 0, sizeof s);
+    s.rows = rows;
+    s.in = k->in * block;
+    s.out = k->out * block;
+    s.in_block = s.out_block = block;
+    s.in_h = k->in_h;
+    s.in_w = k->in_w;
+    s.kernel_h = s.kernel_w = k->kernel;
+    s.stride_h = s.stride_w = k->stride;
+    s.pad_h = s.pad_w = k->pad;
+    s.out_h = (s.in_h + 2 * s.pad_h - s.kernel_h) / s.stride_h + 1;
+    s.out_w = (s.in_w + 2 * s.pad_w - s.kernel_w) / s.stride_w + 1;
+    return s;
+}
+
+/* --- numbers in the blocked layouts --- */
+
+static size_t src_at(const struct conv_shape *s, int n, int c, int h, int w)
+{
+    int b = s->in_block;
+    return ((((size_t)n * (s->in / b) + c / b) * s->in_h + h) * s->in_w + w) * b + c % b;
+}
+
+static size_t dst_at(const struct conv_shape *s, int n, int c, int h, int w)
+{
+    int b = s->out_block;
+    return ((((size_t)n * (s->out / b) + c / b) * s->out_h + h) * s->out_w + w) * b + c % b;
+}
+
+static size_t weight_at(const struct conv_shape *s, int o, int i, int h, int w)
+{
+    int b = s->in_block;
+    size_t square = ((((size_t)(o / b) * (s->in / b) + i / b) * s->kernel_h + h) * s->kernel_w + w);
+    return (square * b + i % b) * b + o % b;
+}
+
+/* Arrays of one case: `count` floats with a guard behind them. */
+struct array {
+    float *data, *before; /* what was in it in front of the pass */
+    double *expected;
+    size_t count;
+};
+
+static void array_make(struct array *a, size_t count, uint64_t seed)
+{
+    struct rng_stream stream = rng_stream(seed, RNG_RANDOM_DATA, 0, 0, 0);
+    a->count = count;
+    a->data = aligned_alloc(64, ((count + GUARD) * sizeof(float) + 63) / 64 * 64);
+    a->before = malloc((count + GUARD) * sizeof(float));
+    a->expected = calloc(count, sizeof(double));
+    ck_assert(a->data && a->before && a->expected);
+    for (size_t i = 0; i < count + GUARD; i++)
+        a->before[i] = (float)rng_normal(&stream, i);
+    memcpy(a->data, a->before, (count + GUARD) * sizeof(float));
+}
+
+static void array_free(struct array *a)
+{
+    free(a->data);
+    free(a->before);
+    free(a->expected);
+}
+
+struct trial {
+    struct conv_shape shape;
+    struct array src, dst, weights, bias;
+};
+
+static void trial_make(struct trial *t, const struct conv_shape *s)
+{
+    t->shape = *s;
+    array_make(&t->src, (size_t)s->rows * s->in * s->in_h * s->in_w, 1);
+    array_make(&t->dst, (size_t)s->rows * s->out * s->out_h * s->out_w, 2);
+    array_make(&t->weights, (size_t)s->in * s->out * s->kernel_h * s->kernel_w, 3);
+    array_make(&t->bias, (size_t)s->out, 4);
+}
+
+static void trial_free(struct trial *t)
+{
+    array_free(&t->src);
+    array_free(&t->dst);
+    array_free(&t->weights);
+    array_free(&t->bias);
+}
+
+/* One number of the source and a block of the destination's, which lie together as weights do. */
+static void add_block(struct trial *t, enum conv_direction direction, size_t src, size_t dst,
+                      size_t weight)
+{
+    const double x = (double)t->src.before[src];
+    double sum = 0;
+    for (size_t k = 0; k < (size_t)t->shape.out_block; k++) {
+        const double y = (double)t->dst.before[dst + k];
+        const double w = (double)t->weights.before[weight + k];
+        if (direction == CONV_FORWARD)
+            t->dst.expected[dst + k] += x * w;
+        else if (direction == CONV_BACKWARD_DATA)
+            sum += y * w;
+        else
+            t->weights.expected[weight + k] += x * y;
+    }
+    if (direction == CONV_BACKWARD_DATA)
+        t->src.expected[src] += sum;
+}
+
+/* One pair of pixels under one tap: what it gives to the result of the direction. */
+static void add_products(struct trial *t, enum conv_direction direction, int n, int oh, int ow,
+                         int kh, int kw)
+{
+    const struct conv_shape *s = &t->shape;
+    const int h = oh * s->stride_h - s->pad_h + kh, w = ow * s->stride_w - s->pad_w + kw;
+    if (h < 0 || h >= s->in_h || w < 0 || w >= s->in_w)
+        return;
+    for (int i = 0; i < s->in; i++)
+        for (int o = 0; o < s->out; o += s->out_block)
+            add_block(t, direction, src_at(s, n, i, h, w), dst_at(s, n, o, oh, ow),
+                      weight_at(s, o, i, kh, kw));
+}
+
+/* What is done around the products: bias, addition, ReLU; the gradient of the bias. */
+static void finish_expected(struct trial *t, enum conv_direction direction)
+{
+    const struct conv_shape *s = &t->shape;
+    for (int n = 0; n < s->rows; n++)
+        for (int o = 0; o < s->out; o++)
+            for (int pixel = 0; pixel < s->out_h * s->out_w; pixel++) {
+                const size_t at = dst_at(s, n, o, pixel / s->out_w, pixel % s->out_w);
+                double *y = &t->dst.expected[at];
+                if (direction == CONV_BACKWARD_WEIGHTS) {
+                    t->bias.expected[o] += (double)t->dst.before[at];
+                    continue;
+                }
+                *y += s->bias ? (double)t->bias.before[o] : 0;
+                *y += s->add ? (double)t->dst.before[at] : 0;
+                *y = s->relu && *y < 0 ? 0 : *y;
+            }
+}
+
+static void expect(struct trial *t, enum conv_direction direction)
+{
+    const struct conv_shape *s = &t->shape;
+    for (int n = 0; n < s->rows; n++)
+        for (int pixel = 0; pixel < s->out_h * s->out_w; pixel++)
+            for (int tap = 0; tap < s->kernel_h * s->kernel_w; tap++)
+                add_products(t, direction, n, pixel / s->out_w, pixel % s->out_w, tap / s->kernel_w,
+                             tap % s->kernel_w);
+    finish_expected(t, direction);
+}
+
+/* --- passes --- */
+
+static void check_guard(const struct array *a, const char *what)
+{
+    ck_assert_msg(memcmp(a->data + a->count, a->before + a->count, GUARD * sizeof(float)) == 0,
+                  "%s: written past its end", what);
+}
+
+static void check_result(const struct array *a, const char *what)
+{
+    double off = 0, size = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        off += pow((double)a->data[i] - a->expected[i], 2);
+        size += pow(a->expected[i], 2);
+    }
+    ck_assert_msg(off <= TOLERANCE * TOLERANCE * size, "%s: relative error %g", what,
+                  sqrt(off / size));
+}
+
+static void run(struct trial *t, const struct conv_method *method, int threads)
+{
+    const size_t bytes = method->scratch(&t->shape, threads);
+    const size_t size = (bytes / CONV_SCRATCH_ALIGN + 2) * CONV_SCRATCH_ALIGN;
+    unsigned char *scratch = aligned_alloc(CONV_SCRATCH_ALIGN, size);
+    ck_assert_ptr_nonnull(scratch);
+    memset(scratch, 0xff, size); /* no number at all */
+    struct conv_pass pass = {.shape = &t->shape, .threads = threads, .scratch = scratch};
+    conv_pass_point(&pass, method->direction, t->src.data, t->weights.data,
+                    t->shape.bias ? t->bias.data : NULL, t->dst.data);
+    omp_set_num_threads(threads);
+    method->run(&pass);
+    for (size_t i = bytes; i < size; i++)
+        ck_assert_msg(scratch[i] == 0xff, "%s: more scratch used than asked for", method->name);
+    free(scratch);
+}
+
+static struct array *result_of(struct trial *t, enum conv_direction direction)
+{
+    return direction == CONV_FORWARD         ? &t->dst
+           : direction == CONV_BACKWARD_DATA ? &t->src
+                                             : &t->weights;
+}
+
+static void check_trial(struct trial *t, const struct conv_method *method, int threads)
+{
+    const struct conv_shape *s = &t->shape;
+    struct array *result = result_of(t, method->direction);
+    const bool with_bias = s->bias && method->direction == CONV_BACKWARD_WEIGHTS;
+    const size_t bytes = result->count * sizeof(float);
+    float *first = malloc(bytes);
+    char what[160];
+    snprintf(
+        what, sizeof what,
+        "%s, direction %d, blocks of %d, %d threads: %d rows, %d->%d, %dx%d, %dx%d/%d, pad %d%s",
+        method->name, (int)method->direction, s->in_block, threads, s->rows, s->in, s->out, s->in_h,
+        s->in_w, s->kernel_h, s->kernel_w, s->stride_h, s->pad_h, s->bias ? ", bias" : "");
+    ck_assert_ptr_nonnull(first);
+    for (int round = 0; round < 2; round++) {
+        if (s->add)
+            memcpy(result->data, result->before, bytes);
+        else
+            memset(result->data, 0xff, bytes);
+        run(t, method, threads);
+        if (round == 0)
+            memcpy(first, result->data, bytes);
+    }
+    ck_assert_msg(memcmp(first, result->data, bytes) == 0, "%s: does not repeat", what);
+    check_result(result, what);
+    if (with_bias)
+        check_result(&t->bias, what);
+    check_guard(&t->src, what);
+    check_guard(&t->dst, what);
+    check_guard(&t->weights, what);
+    check_guard(&t->bias, what);
+    memcpy(result->data, result->before, bytes);
+    memcpy(t->bias.data, t->bias.before, t->bias.count * sizeof(float));
+    free(first);
+}
+
+static void check_shape(const struct conv_shape *s, enum conv_direction direction)
+{
+    const struct conv_method *const *methods = conv_methods(direction, s->in_block);
+    struct trial t;
+    trial_make(&t, s);
+    expect(&t, direction);
+    for (; *methods; methods++) {
+        ck_assert_int_eq((*methods)->direction, direction);
+        ck_assert_int_eq((*methods)->block, s->in_block);
+        for (int threads = 1; (*methods)->fits(s) && threads <= 3; threads++)
+            check_trial(&t, *methods, threads);
+    }
+    trial_free(&t);
+}
+
+static void check_direction(enum conv_direction direction)
+{
+    static const int rows[] = {1, 2, 17};
+    for (int block = 8; block <= 16; block += 8)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            for (int r = 0; r < 3; r++) {
+                struct conv_shape s = shape_of(&kinds[k], block, rows[r]);
+                check_shape(&s, direction);
+                s.bias = true;
+                if (direction != CONV_BACKWARD_DATA && r == 1)
+                    check_shape(&s, direction);
+            }
+}
+
+START_TEST(forward_is_right)
+{
+    check_direction(CONV_FORWARD);
+}
+END_TEST
+
+START_TEST(data_gradient_is_right)
+{
+    check_direction(CONV_BACKWARD_DATA);
+}
+END_TEST
+
+START_TEST(weight_gradient_is_right)
+{
+    check_direction(CONV_BACKWARD_WEIGHTS);
+}
+END_TEST
+
+/* Every combination of bias, addition and ReLU behind the products. */
+START_TEST(results_are_finished)
+{
+    for (int block = 8; block <= 16; block += 8)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k += 2)
+            for (int what = 1; what < 8; what++) {
+                struct conv_shape s = shape_of(&kinds[k], block, 2);
+                s.bias = what & 1;
+                s.add = what & 2;
+                s.relu = what & 4;
+                check_shape(&s, CONV_FORWARD);
+            }
+}
+END_TEST
+
+/* Results too large for the caches are stored past them. */
+START_TEST(large_results_are_right)
+{
+    for (int block = 8; block <= 16; block += 8) {
+        const struct kind kind = {1, 2, 56, 57, 3, 1, 1};
+        const struct conv_shape s = shape_of(&kind, block, 128 / block * 7);
+        check_shape(&s, CONV_FORWARD);
+        check_shape(&s, CONV_BACKWARD_DATA);
+    }
+}
+END_TEST
+
+#if defined(__x86_64__)
+START_TEST(vectors_have_methods)
+{
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        ck_assert_ptr_nonnull(conv_methods(CONV_FORWARD, 8)[0]);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
+        ck_assert_ptr_nonnull(conv_methods(CONV_FORWARD, 16)[0]);
+    ck_assert_ptr_null(conv_methods(CONV_FORWARD, 1)[0]);
+}
+END_TEST
+#endif
+
+int main(void)
+{
+    Suite *suite = suite_create("conv_methods");
+    TCase *methods = tcase_create("methods");
+    tcase_set_timeout(methods, 300);
+    tcase_add_test(methods, forward_is_right);
+    tcase_add_test(methods, data_gradient_is_right);
+    tcase_add_test(methods, weight_gradient_is_right);
+    tcase_add_test(methods, results_are_finished);
+    tcase_add_test(methods, large_results_are_right);
+#if defined(__x86_64__)
+    tcase_add_test(methods, vectors_have_methods);
+#endif
+    suite_add_tcase(suite, methods);
+    return run_suites(suite, NULL);
+}
