@@ -13,13 +13,8 @@ import cli  # noqa: E402
 
 PARTS = ("operations", "input", "loss", "optimizer", "sync", "wait", "split", "metrics", "rest")
 OUTSIDE = ["all operations", *PARTS[1:]]
-<<<<<<< HEAD:tests/profiling.py
-DIRECTIONS = ["forward", "backward", "data gradient", "weight gradient", "relu gradient",
-              "gradient sum", "forward again"]
-=======
-DIRECTIONS = ["forward", "forward again", "backward", "data gradient", "weight gradient", "relu gradient",
-              "gradient sum"]
->>>>>>> profile:tests/profile.py
+DIRECTIONS = ["forward", "forward again", "backward", "data gradient", "weight gradient",
+              "relu gradient", "gradient sum"]
 # What is part of the operation in front of it, or only another name for the same numbers.
 WITHOUT_WORK = ("relu", "add", "flatten")
 

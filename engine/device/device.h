@@ -103,8 +103,7 @@ enum plan_part { PLAN_OPERATION, PLAN_INPUT, PLAN_LOSS };
 
 enum plan_direction {
     PLAN_FORWARD,
-    PLAN_FORWARD_AGAIN, /* a result that was not kept, for the backward pass */
-    PLAN_BACKWARD,      /* all gradients of an operation at once */
+    PLAN_BACKWARD, /* all gradients of an operation at once */
     PLAN_BACKWARD_DATA,
     PLAN_BACKWARD_WEIGHTS,
     PLAN_BACKWARD_RELU, /* the gradient in front of the ReLU that an operation ends in */

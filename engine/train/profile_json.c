@@ -25,7 +25,6 @@ static const char *const part_keys[PROFILE_PARTS] = {
 
 static const char *const directions[] = {
     [PLAN_FORWARD] = "forward",
-    [PLAN_FORWARD_AGAIN] = "forward again",
     [PLAN_BACKWARD] = "backward",
     [PLAN_BACKWARD_DATA] = "data gradient",
     [PLAN_BACKWARD_WEIGHTS] = "weight gradient",

@@ -129,7 +129,6 @@ static bool build_forward_again(struct builder *b, const struct node *node, void
     step->y = to;
     if (step->norm->residual && !(step->other = build_kept(b, node->residual, err)))
         return false;
-    build_label(b, PLAN_FORWARD_AGAIN, "");
     build_use(b, step->norm->x);
     build_use(b, step->norm->stats);
     build_use(b, to);

@@ -115,14 +115,13 @@ bool primitive_output(struct builder *b, struct primitive *p, dnnl_primitive_des
            primitive_bind(b, p, arg, wanted, copy, err);
 }
 
-bool primitive_label(struct builder *b, enum plan_direction direction, dnnl_primitive_desc_t desc)
+void primitive_label(struct builder *b, enum plan_direction direction, dnnl_primitive_desc_t desc)
 {
     const char *name = "";
     char method[80];
     dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
     snprintf(method, sizeof method, "oneDNN %s", name);
     build_label(b, direction, method);
-    return true;
 }
 
 static bool stage_run(struct device *device, const struct stage *stage, struct error *err)

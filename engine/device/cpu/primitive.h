@@ -36,8 +36,8 @@ bool primitive_output(struct builder *b, struct primitive *p, dnnl_primitive_des
 bool primitive_bind(struct builder *b, struct primitive *p, int arg, desc_t layout,
                     struct buffer *buffer, struct error *err);
 /* build_label() with the library's own name for what it has chosen: "oneDNN jit:avx512_core". Right
- * in front of build_step, as others may be built for what the step reads. Returns true. */
-bool primitive_label(struct builder *b, enum plan_direction direction, dnnl_primitive_desc_t desc);
+ * in front of build_step, as others may be built for what the step reads. */
+void primitive_label(struct builder *b, enum plan_direction direction, dnnl_primitive_desc_t desc);
 bool primitive_run(struct device *device, struct primitive *p, struct error *err);
 void primitive_release(void *primitive);
 
