@@ -90,5 +90,7 @@ json_t *json_loads(const char *text, size_t flags, json_error_t *error);
 json_t *json_loadb(const char *text, size_t length, size_t flags, json_error_t *error);
 /* On one line, the caller frees it. */
 char *json_dumps(const json_t *json, size_t flags);
+typedef int (*json_dump_callback_t)(const char *buffer, size_t size, void *data);
+int json_dump_callback(const json_t *json, json_dump_callback_t callback, void *data, size_t flags);
 
 #endif

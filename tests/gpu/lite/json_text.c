@@ -282,11 +282,10 @@ static void write_value(FILE *out, const json_t *json, size_t flags)
     }
 }
 
-char *json_dumps(const json_t *json, size_t flags)
+static char *write_text(const json_t *json, size_t flags, size_t *length)
 {
     char *text = NULL;
-    size_t length = 0;
-    FILE *out = json ? open_memstream(&text, &length) : NULL;
+    FILE *out = json ? open_memstream(&text, length) : NULL;
     if (!out)
         return NULL;
     write_value(out, json, flags);
@@ -294,4 +293,19 @@ char *json_dumps(const json_t *json, size_t flags)
         return text;
     free(text);
     return NULL;
+}
+
+char *json_dumps(const json_t *json, size_t flags)
+{
+    size_t length;
+    return write_text(json, flags, &length);
+}
+
+int json_dump_callback(const json_t *json, json_dump_callback_t callback, void *data, size_t flags)
+{
+    size_t length;
+    char *text = write_text(json, flags, &length);
+    int status = text ? callback(text, length, data) : -1;
+    free(text);
+    return status;
 }
