@@ -316,8 +316,6 @@ START_TEST(batch_larger_than_the_data)
 }
 END_TEST
 
-/* The log */
-
 /* A backend that has no times of operations. */
 START_TEST(passes_that_are_not_told_apart)
 {
@@ -332,10 +330,13 @@ START_TEST(passes_that_are_not_told_apart)
         ck_assert(recorder_number(device, "operations_s") > 0);
         ck_assert(recorder_number(device, "operations_s") < recorder_number(event, "seconds"));
     }
+    recorder_free(&rec);
     run_ok(LINEAR "devices=cpu:0-1");
     ck_assert_int_eq(recorder_count(&rec, "profile"), 0);
 }
 END_TEST
+
+/* The log */
 
 START_TEST(log_holds_the_events)
 {
