@@ -233,20 +233,20 @@ static TARGET void weights_rows(const struct conv_pass *pass, const struct strid
 static TARGET void sum_bias(const struct conv_pass *pass, int block)
 {
     const struct conv_shape *s = pass->shape;
+    float *row = pass->dbias + (ptrdiff_t)block * LANES; /* until the totals take their place */
     double total[LANES] = {0};
     for (int n = 0; n < s->rows; n++) {
         const struct image image = image_at(n, s->out, block, s->out_h, s->out_w);
         const float *dy = pass->dy + image.offset;
         vector sum = v_zero();
-        float lanes[LANES];
         for (int i = 0; i < image.h * image.w; i++)
             sum += v_load(dy + (size_t)i * LANES);
-        v_store(lanes, sum);
+        v_store(row, sum);
         for (int k = 0; k < LANES; k++)
-            total[k] += (double)lanes[k];
+            total[k] += (double)row[k];
     }
     for (int k = 0; k < LANES; k++)
-        pass->dbias[block * LANES + k] = (float)total[k];
+        row[k] = (float)total[k];
 }
 
 static void run_weights(const struct conv_pass *pass)
