@@ -3,56 +3,21 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
+#include "engine/device/cpu/vector_avx2.h"
 
-#define TARGET          __attribute__((target("avx2,fma")))
-#define LANES           8
 #define CONV_OUTPUTS    6
 #define PRODUCT_VECTORS 2
 #define LINEAR_OUTPUTS  8
 #define OUTER_OUTPUTS   2
-
-typedef __m256 vector;
-
-static inline TARGET vector v_load(const float *p)
-{
-    return _mm256_loadu_ps(p);
-}
-
-static inline TARGET void v_store(float *p, vector v)
-{
-    _mm256_storeu_ps(p, v);
-}
-
-static inline TARGET vector v_set(float number)
-{
-    return _mm256_set1_ps(number);
-}
-
-static inline TARGET vector v_fma(vector a, vector b, vector c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
 
 static inline TARGET vector v_bytes(const uint8_t *p)
 {
     return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)));
 }
 
-/* The instruction returns its second operand when either is a NaN. */
-static inline TARGET vector v_max(vector a, vector b)
-{
-    return _mm256_max_ps(b, a);
-}
-
 static inline TARGET vector v_most(vector a, vector b)
 {
     return _mm256_blendv_ps(v_max(a, b), b, _mm256_cmp_ps(b, b, _CMP_UNORD_Q));
-}
-
-static inline TARGET vector v_keep_positive(vector test, vector v)
-{
-    return _mm256_and_ps(_mm256_cmp_ps(test, _mm256_setzero_ps(), _CMP_GT_OQ), v);
 }
 
 static inline TARGET vector v_keep_equal(vector a, vector b, vector v)

@@ -3,56 +3,21 @@
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
+#include "engine/device/cpu/vector_avx512.h"
 
-#define TARGET          __attribute__((target("avx512f")))
-#define LANES           16
 #define CONV_OUTPUTS    6
 #define PRODUCT_VECTORS 4
 #define LINEAR_OUTPUTS  16
 #define OUTER_OUTPUTS   4
-
-typedef __m512 vector;
-
-static inline TARGET vector v_load(const float *p)
-{
-    return _mm512_loadu_ps(p);
-}
-
-static inline TARGET void v_store(float *p, vector v)
-{
-    _mm512_storeu_ps(p, v);
-}
-
-static inline TARGET vector v_set(float number)
-{
-    return _mm512_set1_ps(number);
-}
-
-static inline TARGET vector v_fma(vector a, vector b, vector c)
-{
-    return _mm512_fmadd_ps(a, b, c);
-}
 
 static inline TARGET vector v_bytes(const uint8_t *p)
 {
     return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)));
 }
 
-/* The instruction returns its second operand when either is a NaN. */
-static inline TARGET vector v_max(vector a, vector b)
-{
-    return _mm512_max_ps(b, a);
-}
-
 static inline TARGET vector v_most(vector a, vector b)
 {
     return _mm512_mask_mov_ps(v_max(a, b), _mm512_cmp_ps_mask(b, b, _CMP_UNORD_Q), b);
-}
-
-static inline TARGET vector v_keep_positive(vector test, vector v)
-{
-    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(test, _mm512_setzero_ps(), _CMP_GT_OQ), v);
 }
 
 static inline TARGET vector v_keep_equal(vector a, vector b, vector v)

@@ -11,17 +11,17 @@
 /* exp(x) for x <= 0. */
 static inline TARGET vector exp_negative(vector x)
 {
-    const vector magic = v_set(12582912.0F); /* 1.5 * 2^23: adding it rounds to whole numbers */
-    x = v_max(x, v_set(-104.0F));            /* below there is but 0 */
-    vector n = v_fma(x, v_set(1.44269504F), magic) - magic;
-    vector r = v_fma(n, v_set(-0.693359375F), x);
-    r = v_fma(n, v_set(2.12194440e-4F), r);
-    vector p = v_fma(v_set(1.9875691500e-4F), r, v_set(1.3981999507e-3F));
-    p = v_fma(p, r, v_set(8.3334519073e-3F));
-    p = v_fma(p, r, v_set(4.1665795894e-2F));
-    p = v_fma(p, r, v_set(1.6666665459e-1F));
-    p = v_fma(p, r, v_set(5.0000001201e-1F));
-    p = v_fma(p, r * r, r) + v_set(1.0F);
+    const vector magic = v_all(12582912.0F); /* 1.5 * 2^23: adding it rounds to whole numbers */
+    x = v_max(x, v_all(-104.0F));            /* below there is but 0 */
+    vector n = v_fma(x, v_all(1.44269504F), magic) - magic;
+    vector r = v_fma(n, v_all(-0.693359375F), x);
+    r = v_fma(n, v_all(2.12194440e-4F), r);
+    vector p = v_fma(v_all(1.9875691500e-4F), r, v_all(1.3981999507e-3F));
+    p = v_fma(p, r, v_all(8.3334519073e-3F));
+    p = v_fma(p, r, v_all(4.1665795894e-2F));
+    p = v_fma(p, r, v_all(1.6666665459e-1F));
+    p = v_fma(p, r, v_all(5.0000001201e-1F));
+    p = v_fma(p, r * r, r) + v_all(1.0F);
     return v_scale(p, n);
 }
 
@@ -29,7 +29,7 @@ static inline TARGET vector exp_negative(vector x)
 static inline TARGET vector divide(vector a, vector b)
 {
     vector r = v_reciprocal(b);
-    r = v_fma(v_fma(-b, r, v_set(1.0F)), r, r);
+    r = v_fma(v_fma(-b, r, v_all(1.0F)), r, r);
     vector q = a * r;
     return v_fma(v_fma(-b, q, a), r, q);
 }
@@ -41,30 +41,30 @@ static inline TARGET vector v_absolute(vector x)
 
 static inline TARGET vector sigmoid(vector x)
 {
-    const vector one = v_set(1.0F);
+    const vector one = v_all(1.0F);
     vector e = exp_negative(-v_absolute(x));
     return divide(v_select(x, one, e), one + e);
 }
 
 static inline TARGET vector hyperbolic_tangent(vector x)
 {
-    const vector one = v_set(1.0F), size = v_absolute(x);
+    const vector one = v_all(1.0F), size = v_absolute(x);
     vector e = exp_negative(-(size + size));
     vector large = divide(one - e, one + e);
     vector z = x * x;
-    vector p = v_fma(v_set(-5.70498872745e-3F), z, v_set(2.06390887954e-2F));
-    p = v_fma(p, z, v_set(-5.37397155531e-2F));
-    p = v_fma(p, z, v_set(1.33314422036e-1F));
-    p = v_fma(p, z, v_set(-3.33332819422e-1F));
+    vector p = v_fma(v_all(-5.70498872745e-3F), z, v_all(2.06390887954e-2F));
+    p = v_fma(p, z, v_all(-5.37397155531e-2F));
+    p = v_fma(p, z, v_all(1.33314422036e-1F));
+    p = v_fma(p, z, v_all(-3.33332819422e-1F));
     vector small = v_fma(p * z, x, x);
-    return v_select(size - v_set(0.625F), v_select(x, large, -large), small);
+    return v_select(size - v_all(0.625F), v_select(x, large, -large), small);
 }
 
 static inline TARGET vector act_of(enum lanes_act act, vector x)
 {
     switch (act) {
     case LANES_RELU:
-        return v_max(x, v_set(0));
+        return v_max(x, v_all(0));
     case LANES_SIGMOID:
         return sigmoid(x);
     case LANES_TANH:
@@ -82,7 +82,7 @@ static inline TARGET vector act_back(enum lanes_act act, vector y, vector d)
     case LANES_RELU:
         return v_keep_positive(y, d);
     case LANES_SIGMOID:
-        return d * (y * (v_set(1.0F) - y));
+        return d * (y * (v_all(1.0F) - y));
     case LANES_TANH:
         return v_fma(-(d * y), y, d);
     case LANES_NONE:

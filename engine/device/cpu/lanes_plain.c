@@ -26,7 +26,7 @@ static inline void v_store(float *p, vector v)
     memcpy(p, &v, sizeof v);
 }
 
-static inline vector v_set(float number)
+static inline vector v_all(float number)
 {
     return (vector){number, number, number, number};
 }

@@ -14,7 +14,7 @@ static TARGET void activate_back(enum lanes_act act, const struct lanes_image *i
                                  const float *y, float *d, float *sums)
 {
     for (int c = 0; c < image->c; c++) {
-        vector sum = v_set(0);
+        vector sum = v_all(0);
         for (int h = 0; h < image->h; h++) {
             const ptrdiff_t row =
                 (c * lanes_plane(image) + lanes_first(image) + h * lanes_row(image)) * LANES;
@@ -46,7 +46,7 @@ static inline TARGET vector pool_window(const struct lanes_pool *p, const float 
                                         struct extent rows, struct extent columns)
 {
     const ptrdiff_t row = lanes_row(&p->x);
-    vector most = v_load(x + (rows.begin * row + columns.begin) * LANES), sum = v_set(0);
+    vector most = v_load(x + (rows.begin * row + columns.begin) * LANES), sum = v_all(0);
     for (int h = rows.begin; h < rows.end; h++) {
         for (int w = columns.begin; w < columns.end; w++) {
             vector v = v_load(x + (h * row + w) * LANES);
@@ -56,7 +56,7 @@ static inline TARGET vector pool_window(const struct lanes_pool *p, const float 
     }
     if (p->max)
         return most;
-    return sum * v_set(1 / (float)(p->kernel_h * p->kernel_w));
+    return sum * v_all(1 / (float)(p->kernel_h * p->kernel_w));
 }
 
 static TARGET void pool(const struct lanes_pool *p, const float *x, float *y)
@@ -89,9 +89,9 @@ static inline TARGET vector spread(const struct lanes_pool *p, const struct pool
                                    struct extent rows, struct extent columns, vector y, vector d,
                                    enum lanes_act act, bool add)
 {
-    vector sum = v_set(0);
+    vector sum = v_all(0);
     if (!p->max)
-        d = d * v_set(1 / (float)(p->kernel_h * p->kernel_w));
+        d = d * v_all(1 / (float)(p->kernel_h * p->kernel_w));
     for (int h = rows.begin; h < rows.end; h++) {
         for (int w = columns.begin; w < columns.end; w++) {
             const vector x = v_load(t->x + (h * t->row + w) * LANES);
@@ -148,7 +148,7 @@ static TARGET void pool_back(const struct lanes_pool *p, const float *x, const f
         const ptrdiff_t start = (c * lanes_plane(&p->x) + lanes_first(&p->x)) * LANES;
         const struct pool_channel t = {x + start, dx + start, lanes_row(&p->x)};
         const ptrdiff_t first = (c * lanes_plane(&p->y) + lanes_first(&p->y)) * LANES;
-        vector sum = v_set(0);
+        vector sum = v_all(0);
         if (simple)
             clear_gaps(p, t.dx, t.row);
         else

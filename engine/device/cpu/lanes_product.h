@@ -19,7 +19,7 @@ INLINE void product_block(const struct lanes_product *t, const float *x, const f
     for (int o = 0; o < outputs; o++)
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++)
-            sum[o][v] = v_set(start ? start[o] : 0);
+            sum[o][v] = v_all(start ? start[o] : 0);
     for (int i = 0; i < t->planes; i++) {
         for (int j = 0; j < t->rows; j++) {
             const float *px = x + i * t->x_plane + j * t->x_row;
@@ -27,7 +27,7 @@ INLINE void product_block(const struct lanes_product *t, const float *x, const f
             for (int k = 0; k < t->columns; k++) {
 #pragma GCC unroll 16
                 for (int o = 0; o < outputs; o++) {
-                    const vector factor = v_set(pw[o]);
+                    const vector factor = v_all(pw[o]);
 #pragma GCC unroll 4
                     for (int v = 0; v < vectors; v++)
                         sum[o][v] = v_fma(v_load(px + v * LANES), factor, sum[o][v]);
@@ -122,7 +122,7 @@ INLINE void outer_block(const struct outer *t, const float *x, const float *dy, 
     for (int o = 0; o < outputs; o++)
 #pragma GCC unroll 5
         for (int k = 0; k < taps; k++)
-            sum[o][k] = v_set(0);
+            sum[o][k] = v_all(0);
     for (int i = 0; i < t->height; i++) {
         const float *px = x + i * t->x_row, *pd = dy + i * t->dy_row;
         for (int j = 0; j < t->width; j++, px += LANES, pd += LANES) {

@@ -23,7 +23,7 @@ static TARGET void to_rows(const float *x, int count, float *rows, ptrdiff_t str
     for (int k = 0; k < count; k += LANES) {
         vector m[LANES];
         for (int i = 0; i < LANES; i++)
-            m[i] = k + i < count ? v_load(x + (k + i) * LANES) : v_set(0);
+            m[i] = k + i < count ? v_load(x + (k + i) * LANES) : v_all(0);
         transpose(m);
         for (int i = 0; i < LANES; i++)
             v_store(rows + i * stride + k, m[i]);
@@ -78,8 +78,8 @@ static TARGET void load(const struct lanes_image *image, const struct lanes_rows
     const int pixels = image->h * image->w;
     clear_border(image, x);
     for (int c = 0; c < image->c; c++) {
-        const vector scale = v_set(rows->bytes[0] ? rows->scale[c] : 1),
-                     shift = v_set(rows->bytes[0] ? rows->shift[c] : 0);
+        const vector scale = v_all(rows->bytes[0] ? rows->scale[c] : 1),
+                     shift = v_all(rows->bytes[0] ? rows->shift[c] : 0);
         float *at = x + (c * lanes_plane(image) + lanes_first(image)) * LANES;
         for (int i = 0, column = 0; i < pixels; i += LANES) {
             const int count = pixels - i < LANES ? pixels - i : LANES;
