@@ -290,6 +290,9 @@ class Export(Case):
             self.assertEqual(heights[i] > heights[i + 1], accuracies[i] < accuracies[i + 1])
         self.assertNotEqual(groups[0].get("class"), groups[1].get("class"))
         self.assertNotRegex(self.good("export", "1", "--svg"), r"(href|src)=")
+        # What is not common to all is said of each.
+        self.train("--epochs", "1", "--data", "glyphs", "--train-rows", "40", "--test-rows", "20")
+        self.assertIn("run 3: glyphs, cpu:0,", self.good("export", "1", "3", "--svg"))
         for figure in ("train_loss", "lr", "samples_per_s", "seconds"):
             xml.etree.ElementTree.fromstring(
                 self.good("export", "1", "2", "--svg", "--figure", figure).encode())
