@@ -214,6 +214,11 @@ class Runs(Case):
         self.assertGreaterEqual(len(run["epochs"]), known)
         self.assertEqual([epoch["epoch"] for epoch in run["epochs"]],
                          list(range(1, len(run["epochs"]) + 1)))
+        # Before there is an engine to write it down, and after.
+        self.wait_for("the end of its last thread",
+                      lambda: self.good_json("show", "1")["status"] == "interrupted")
+        self.assertIn("without a word", self.good("show", "1"))
+        self.assertEqual(self.numbers("--status", "interrupted"), [1])
         self.good("engine", "start")
         self.assertEqual(self.good_json("runs")[0]["status"], "interrupted")
         self.assertEqual(self.numbers("--status", "interrupted"), [1])

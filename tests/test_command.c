@@ -197,6 +197,7 @@ START_TEST(figures_are_short)
     ck_assert_str_eq(format_time(text, INFINITY), "-");
     ck_assert_str_eq(format_seconds(text, 13.28), "13.3");
     ck_assert_str_eq(format_seconds(text, 0.2), "0.20");
+    ck_assert_str_eq(format_seconds(text, 0.04), "0.040");
     ck_assert_str_eq(format_seconds(text, 1234.5), "1234");
     ck_assert_str_eq(format_seconds(text, 0.00071), "0.00071");
     ck_assert_str_eq(format_seconds(text, 0), "0");

@@ -7,6 +7,9 @@
  */
 #define ADVANCE 0.002
 
+/* What it costs beside what its thread can count: that a thread is made, and gone. */
+#define THREAD_SECONDS 1e-4
+
 static struct connection *find_connection(struct server *server, uint64_t id)
 {
     for (int i = 0; i < server->connection_count; i++)
@@ -71,7 +74,7 @@ bool server_start_waiting(struct server *server, struct connection *connection)
 /* Behind the end of the task what it did not use of the advance is given back. */
 static void charge_task(struct server *server, struct task *task, bool finished)
 {
-    double seconds = task_seconds(task);
+    double seconds = THREAD_SECONDS + task_seconds(task);
     if (!finished && seconds <= task->charged)
         return;
     budget_charge(&server->budget, BUDGET_WORK, seconds - task->charged);

@@ -20,7 +20,7 @@ static bool put_special(char *buffer, double value)
     else if (value == 0)
         snprintf(buffer, FIGURE_SIZE, "0");
     else if (fabs(value) < 0.0995)
-        snprintf(buffer, FIGURE_SIZE, "%.2g", value);
+        snprintf(buffer, FIGURE_SIZE, "%#.2g", value);
     else
         return false;
     return true;

@@ -8,10 +8,10 @@
  */
 #define FIGURE_SIZE 32
 
-/* Three digits: 0.45, 31.2, 845, 2.31k, 31.2k, 4.50M; below 0.1 two that count: 0.0014. */
+/* Three digits: 0.45, 31.2, 845, 2.31k, 31.2k, 4.50M; below 0.1 two that count: 0.0010. */
 const char *figure_text_count(char *buffer, double value);
 
-/* Seconds, without a unit: 0.061, 0.45, 1.52, 13.3, 845, 2310. */
+/* Seconds, without a unit: 0.060, 0.45, 1.52, 13.3, 845, 2310. */
 const char *figure_text_seconds(char *buffer, double seconds);
 
 #endif
