@@ -317,6 +317,25 @@ START_TEST(batch_larger_than_the_data)
 END_TEST
 
 /* A backend that has no times of operations. */
+/* The plan says it behind every step; the run's owner hears it once. */
+START_TEST(what_a_plan_goes_on_without_is_told_once)
+{
+    fake.device = 1;
+    fake.pass = 2;
+    fake.note = "no graphs";
+    run_ok(LINEAR "devices=cpu:0-1");
+    ck_assert_int_eq(recorder_count(&rec, "warning"), 1);
+    ck_assert_str_eq(recorder_string(recorder_event(&rec, "warning", 0), "text"),
+                     "cpu:1: no graphs");
+    size_t before = 0;
+    while (strcmp(recorder_string(json_array_get(rec.events, before), "event"), "warning") != 0)
+        before++;
+    const json_t *step = json_array_get(rec.events, before - 1);
+    ck_assert_str_eq(recorder_string(step, "event"), "step");
+    ck_assert(recorder_number(step, "step") == 2);
+}
+END_TEST
+
 START_TEST(passes_that_are_not_told_apart)
 {
     run_ok(LINEAR "devices=cpu:0-1 profile=yes");
@@ -389,6 +408,7 @@ static Suite *run_suite(void)
     tcase_add_test(tcase, epoch_event_adds_up);
     tcase_add_test(tcase, end_event_sums_up);
     tcase_add_test(tcase, max_steps_within_an_epoch);
+    tcase_add_test(tcase, what_a_plan_goes_on_without_is_told_once);
     tcase_add_test(tcase, passes_that_are_not_told_apart);
     tcase_add_test(tcase, log_holds_the_events);
     tcase_add_test(tcase, full_disk_ends_the_log_not_the_run);
