@@ -77,8 +77,6 @@ static struct conv_sum forward(const struct conv_request *r, float *const host[C
     if (r->pattern != CONV_FORWARD_BIAS)
         return sum;
     add_term(&sum, (double)host[CONV_BIAS][p.c], 1);
-    if (r->other)
-        add_term(&sum, (double)host[CONV_OTHER][at], 1);
     if (r->relu && sum.value < 0)
         sum.value = 0;
     return sum;
@@ -98,12 +96,6 @@ static struct conv_sum backward_data(const struct conv_request *r, float *const 
                 add_term(&sum, (double)host[CONV_Y][y_at(r, p.row, oh, ow, c)],
                          (double)host[CONV_W][w_at(r, c, kh, kw, p.c)]);
         }
-    if (r->pattern != CONV_DATA_RELU_SUMS)
-        return sum;
-    if (r->other)
-        add_term(&sum, (double)host[CONV_OTHER][at], 1);
-    if (!(host[CONV_GATE][at] > 0))
-        sum = (struct conv_sum){0, 0};
     return sum;
 }
 
@@ -123,19 +115,16 @@ static struct conv_sum backward_weights(const struct conv_request *r, float *con
     return sum;
 }
 
-/* Sums (or, times themselves or the gate, "squares") over all but the channel. */
+/* Sums, or sums of squares, over all but the channel. */
 static struct conv_sum over_channel(const struct conv_request *r, float *const host[CONV_ROLES],
                                     bool squares, size_t channel)
 {
-    bool data = r->pattern == CONV_DATA_RELU_SUMS;
-    size_t channels = (size_t)(data ? r->in : r->out);
-    size_t count = conv_role_count(r, data ? CONV_X : CONV_Y);
+    const size_t channels = (size_t)r->out, count = conv_role_count(r, CONV_Y);
     struct conv_sum sum = {0, 0};
     for (size_t at = channel; at < count; at += channels) {
-        struct conv_sum one = data ? backward_data(r, host, at) : forward(r, host, at);
-        double factor = !squares ? 1 : data ? (double)host[CONV_GATE][at] : one.value;
-        sum.value += one.value * factor;
-        sum.magnitude += one.magnitude * (fabs(factor) + (squares && !data ? one.magnitude : 0));
+        const struct conv_sum one = forward(r, host, at);
+        sum.value += one.value * (squares ? one.value : 1);
+        sum.magnitude += one.magnitude * (squares ? fabs(one.value) + one.magnitude : 1);
     }
     return sum;
 }

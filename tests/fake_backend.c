@@ -26,6 +26,7 @@ struct plan {
     struct plan_request request;
     struct replica *replica;
     float *logits;
+    bool noted;
 };
 
 void fake_reset(void)
@@ -190,7 +191,9 @@ static bool plan_create(struct device *device, struct replica *replica,
     struct plan *plan = calloc(1, sizeof *plan);
     size_t logits = (size_t)request->rows * (size_t)replica->net->classes;
     if (plan)
-        *plan = (struct plan){*request, replica, malloc((logits + 1) * sizeof(float))};
+        *plan = (struct plan){.request = *request,
+                              .replica = replica,
+                              .logits = malloc((logits + 1) * sizeof(float))};
     if (!plan || !plan->logits)
         return error_memory(err, "plan");
     *out = plan;
@@ -211,7 +214,7 @@ static void plan_memory(const struct plan *plan, struct plan_memory *out)
     *out = (struct plan_memory){.activations = 1000 * (size_t)plan->request.rows};
 }
 
-static bool faults(struct device *device, const struct plan *plan, const struct batch *batch,
+static bool faults(struct device *device, struct plan *plan, const struct batch *batch,
                    struct batch_result *result, struct error *err)
 {
     bool training = plan->request.mode == PLAN_TRAIN;
@@ -227,6 +230,7 @@ static bool faults(struct device *device, const struct plan *plan, const struct 
         return error_set(err, ERROR_FAILED, "evaluation hurts");
     if (!training || device->passes != fake.pass)
         return true;
+    plan->noted = fake.note != NULL;
     if (fake.fails)
         return error_set(err, ERROR_FAILED, "the library said no");
     if (fake.gives_nan)
@@ -324,6 +328,11 @@ static bool plan_run(struct device *device, struct plan *plan, const struct batc
     return faults(device, plan, batch, result, err);
 }
 
+static const char *plan_note(const struct plan *plan)
+{
+    return plan->noted ? fake.note : "";
+}
+
 static bool plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)
 {
     (void)err;
@@ -361,6 +370,7 @@ static const struct backend backend = {
     .plan_destroy = plan_destroy,
     .plan_memory = plan_memory,
     .plan_run = plan_run,
+    .plan_note = plan_note,
     .plan_logits = plan_logits,
     .sgd = sgd,
 };

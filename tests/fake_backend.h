@@ -21,7 +21,8 @@ struct fake {
     bool fails, hangs, gives_nan;
     bool fails_to_open;
     bool fails_in_evaluation;
-    int slow_device; /* sleeps in every pass */
+    const char *note; /* of its plans from that pass on; NULL: none */
+    int slow_device;  /* sleeps in every pass */
     unsigned slow_us;
     double row_s[4];   /* what fake_clock takes each row for, on the devices of these indices */
     bool competing;    /* for one processor: a pass takes as long as all rows of the batch do */

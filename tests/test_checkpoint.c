@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "engine/train/checkpoint.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* Checkpoints on disk: every bit comes back, the right ones are kept, damaged ones are refused. */
@@ -259,9 +260,5 @@ int main(void)
     tcase_add_test(tests, the_best_is_found_by_its_note);
     tcase_add_test(tests, the_newest_is_best_when_none_was_evaluated);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(suite, NULL);
 }

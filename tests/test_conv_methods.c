@@ -127,20 +127,25 @@ static void trial_free(struct trial *t)
 static void add_block(struct trial *t, enum conv_direction direction, size_t src, size_t dst,
                       size_t weight)
 {
+    const size_t block = (size_t)t->shape.out_block;
     const double x = (double)t->src.before[src];
-    double sum = 0;
-    for (size_t k = 0; k < (size_t)t->shape.out_block; k++) {
-        const double y = (double)t->dst.before[dst + k];
-        const double w = (double)t->weights.before[weight + k];
-        if (direction == CONV_FORWARD)
-            t->dst.expected[dst + k] += x * w;
-        else if (direction == CONV_BACKWARD_DATA)
-            sum += y * w;
-        else
-            t->weights.expected[weight + k] += x * y;
-    }
-    if (direction == CONV_BACKWARD_DATA)
+    const float *y = t->dst.before + dst, *w = t->weights.before + weight;
+    double *to_dst = t->dst.expected + dst, *to_weights = t->weights.expected + weight, sum = 0;
+    switch (direction) {
+    case CONV_FORWARD:
+        for (size_t k = 0; k < block; k++)
+            to_dst[k] += x * (double)w[k];
+        break;
+    case CONV_BACKWARD_DATA:
+        for (size_t k = 0; k < block; k++)
+            sum += (double)y[k] * (double)w[k];
         t->src.expected[src] += sum;
+        break;
+    case CONV_BACKWARD_WEIGHTS:
+        for (size_t k = 0; k < block; k++)
+            to_weights[k] += x * (double)y[k];
+        break;
+    }
 }
 
 /* One pair of pixels under one tap: what it gives to the result of the direction. */
@@ -218,8 +223,11 @@ static void run(struct trial *t, const struct conv_method *method, int threads)
                     t->shape.bias ? t->bias.data : NULL, t->dst.data);
     omp_set_num_threads(threads);
     method->run(&pass);
-    for (size_t i = bytes; i < size; i++)
-        ck_assert_msg(scratch[i] == 0xff, "%s: more scratch used than asked for", method->name);
+    size_t end = size;
+    while (end > bytes && scratch[end - 1] == 0xff)
+        end--;
+    ck_assert_msg(end == bytes, "%s: %zu bytes of scratch used, %zu asked for", method->name, end,
+                  bytes);
     free(scratch);
 }
 
@@ -270,15 +278,22 @@ static void check_shape(const struct conv_shape *s, enum conv_direction directio
 {
     const struct conv_method *const *methods = conv_methods(direction, s->in_block);
     struct trial t;
-    trial_make(&t, s);
-    expect(&t, direction);
+    bool made = false;
     for (; *methods; methods++) {
         ck_assert_int_eq((*methods)->direction, direction);
         ck_assert_int_eq((*methods)->block, s->in_block);
-        for (int threads = 1; (*methods)->fits(s) && threads <= 3; threads++)
+        if (!(*methods)->fits(s))
+            continue;
+        if (!made) {
+            trial_make(&t, s);
+            expect(&t, direction);
+            made = true;
+        }
+        for (int threads = 1; threads <= 3; threads++)
             check_trial(&t, *methods, threads);
     }
-    trial_free(&t);
+    if (made)
+        trial_free(&t);
 }
 
 static void check_direction(enum conv_direction direction)
@@ -328,12 +343,12 @@ START_TEST(results_are_finished)
 }
 END_TEST
 
-/* Results too large for the caches are stored past them. */
+/* Results of 4 MB and more, too large for the caches, are stored past them. */
 START_TEST(large_results_are_right)
 {
     for (int block = 8; block <= 16; block += 8) {
         const struct kind kind = {1, 2, 56, 57, 3, 1, 1};
-        const struct conv_shape s = shape_of(&kind, block, 128 / block * 7);
+        const struct conv_shape s = shape_of(&kind, block, 128 / block * 3);
         check_shape(&s, CONV_FORWARD);
         check_shape(&s, CONV_BACKWARD_DATA);
     }

@@ -126,15 +126,6 @@ static void make_tensors(const struct conv_request *r)
     for (int role = CONV_X; role < CONV_ROLES; role++)
         if (conv_role_used(r, role))
             make_tensor(r, role);
-    /* The edge of what a ReLU lets through. */
-    if (host[CONV_GATE]) {
-        static const float zeros[8] = {0};
-        must_cuda(cudaMemcpyAsync(device[CONV_GATE], zeros,
-                                  8 * cuda_type_size(conv_role_type(r, CONV_GATE)),
-                                  cudaMemcpyHostToDevice, maker.stream));
-        must_cuda(cudaStreamSynchronize(maker.stream));
-        memset(host[CONV_GATE], 0, 8 * sizeof(float));
-    }
 }
 
 static void compare(const struct conv_request *r, enum conv_role role)
@@ -168,8 +159,6 @@ static void run_plan(const struct conv_plan *plan)
         .x = device[CONV_X],
         .w = device[CONV_W],
         .y = device[CONV_Y],
-        .other = device[CONV_OTHER],
-        .gate = device[CONV_GATE],
         .bias = device[CONV_BIAS],
         .sums = device[CONV_SUMS],
         .squares = device[CONV_SQUARES],
@@ -186,8 +175,7 @@ static bool check_request(const struct conv_request *r)
 {
     struct conv_plan *plan;
     make_tensors(r);
-    bool fused = r->pattern == CONV_FORWARD_STATS || r->pattern == CONV_FORWARD_BIAS ||
-                 r->pattern == CONV_DATA_RELU_SUMS;
+    bool fused = r->pattern == CONV_FORWARD_STATS || r->pattern == CONV_FORWARD_BIAS;
     bool made = conv_plan_create(&maker, r, &plan, &err);
     if (!made && fused)
         return false;
@@ -255,21 +243,10 @@ START_TEST(unequal_sides_and_no_padding)
 }
 END_TEST
 
-START_TEST(bias_with_other_with_and_without_relu)
+START_TEST(bias_with_and_without_relu)
 {
-    for (int i = 0; i < 4; i++) {
-        struct conv_request r = small_request(CONV_FORWARD_BIAS, TYPE_BF16, 3, 1);
-        r.relu = i & 1;
-        r.other = i & 2;
-        ck_assert_msg(check_request(&r), "%s", err.text);
-    }
-}
-END_TEST
-
-START_TEST(another_gradient_is_added_before_the_relu)
-{
-    struct conv_request r = small_request(CONV_DATA_RELU_SUMS, TYPE_BF16, 3, 1);
-    r.other = true;
+    struct conv_request r = small_request(CONV_FORWARD_BIAS, TYPE_BF16, 3, 1);
+    r.relu = _i;
     ck_assert_msg(check_request(&r), "%s", err.text);
 }
 END_TEST
@@ -421,8 +398,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, results_agree_with_plain_loops, 0, CONV_PATTERNS);
     tcase_add_test(tcase, unequal_sides_and_no_padding);
-    tcase_add_test(tcase, bias_with_other_with_and_without_relu);
-    tcase_add_test(tcase, another_gradient_is_added_before_the_relu);
+    tcase_add_loop_test(tcase, bias_with_and_without_relu, 0, 2);
     tcase_add_test(tcase, tuned_choices_are_remembered);
     tcase_add_test(tcase, a_choice_that_cannot_be_built_is_found_anew);
     tcase_add_test(tcase, deterministic_plans_are_not_timed);

@@ -83,31 +83,36 @@ static bool goes_by_lanes(const struct trial *trial)
     return lanes;
 }
 
-static void compare_ways(const struct trial *trial, int threads, const char *what)
+static void compare_ways(const struct trial *trial, enum plan_mode mode, int threads,
+                         const struct outcome *expected, const char *what)
 {
     const struct trial_device lanes = trial_cpu(threads), layers = trial_cpu_by_layers(threads);
-    for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
-        struct outcome expected, by_lanes, by_layers;
-        trial_reference(trial, mode, &expected);
-        trial_run(trial, &lanes, mode, &by_lanes);
-        trial_run(trial, &layers, mode, &by_layers);
-        outcome_compare(trial, &by_lanes, &expected, mode, TOLERANCE, what);
-        outcome_compare(trial, &by_layers, &expected, mode, TOLERANCE, what);
-        outcome_compare(trial, &by_lanes, &by_layers, mode, TOLERANCE, what);
-        outcome_free(&expected);
-        outcome_free(&by_lanes);
-        outcome_free(&by_layers);
-    }
+    struct outcome by_lanes, by_layers;
+    trial_run(trial, &lanes, mode, &by_lanes);
+    trial_run(trial, &layers, mode, &by_layers);
+    outcome_compare(trial, &by_lanes, expected, mode, TOLERANCE, what);
+    outcome_compare(trial, &by_layers, expected, mode, TOLERANCE, what);
+    outcome_compare(trial, &by_lanes, &by_layers, mode, TOLERANCE, what);
+    outcome_free(&by_lanes);
+    outcome_free(&by_layers);
 }
 
-static void check_net(int net, int rows, int threads)
+/* With `least` to `most` threads. */
+static void check_net(int net, int rows, int least, int most)
 {
     struct trial trial;
     char what[64];
     make_net(&trial, net, rows);
     ck_assert(goes_by_lanes(&trial));
-    snprintf(what, sizeof what, "net %d, %d rows, %d threads", net, rows, threads);
-    compare_ways(&trial, threads, what);
+    for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
+        struct outcome expected;
+        trial_reference(&trial, mode, &expected);
+        for (int threads = least; threads <= most; threads++) {
+            snprintf(what, sizeof what, "net %d, %d rows, %d threads", net, rows, threads);
+            compare_ways(&trial, mode, threads, &expected, what);
+        }
+        outcome_free(&expected);
+    }
     trial_free(&trial);
 }
 
@@ -115,8 +120,7 @@ START_TEST(both_ways_agree)
 {
     static const int rows[] = {1, 2, 15, 16, 17, 33};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        for (int threads = 1; threads <= 3; threads++)
-            check_net(_i, rows[i], threads);
+        check_net(_i, rows[i], 1, 3);
 }
 END_TEST
 
@@ -124,9 +128,9 @@ START_TEST(both_ways_agree_with_avx2)
 {
     if (dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2) != dnnl_success)
         return;
-    check_net(_i, 1, 2);
-    check_net(_i, 17, 2);
-    check_net(_i, 33, 3);
+    check_net(_i, 1, 2, 2);
+    check_net(_i, 17, 2, 2);
+    check_net(_i, 33, 3, 3);
 }
 END_TEST
 
@@ -134,8 +138,8 @@ START_TEST(both_ways_agree_without_vectors)
 {
     if (dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41) != dnnl_success)
         return;
-    check_net(_i, 1, 2);
-    check_net(_i, 17, 2);
+    check_net(_i, 1, 2, 2);
+    check_net(_i, 17, 2, 2);
 }
 END_TEST
 
@@ -297,8 +301,10 @@ START_TEST(activations_are_exact)
         k->activate(acts[_i % 3], &image, x, y);
         for (size_t i = 0; i < count; i++) {
             double off = units_off(y[i], right_value(acts[_i % 3], x[i]));
-            ck_assert_msg(off <= most[_i % 3], "%s: activation %d of %.9g is %.9g, %.2f units off",
-                          k->name, (int)acts[_i % 3], (double)x[i], (double)y[i], off);
+            /* No ck_assert_msg: Check would write down each of these millions. */
+            if (!(off <= most[_i % 3]))
+                ck_abort_msg("%s: activation %d of %.9g is %.9g, %.2f units off", k->name,
+                             (int)acts[_i % 3], (double)x[i], (double)y[i], off);
         }
     }
 }

@@ -60,7 +60,7 @@ static void run_passes(const struct trial *trial, bool new_plans, struct passes 
         rig.backend->plan_destroy(rig.device, plan);
         plan = rig_plan(&rig, &request);
     }
-    strcpy(note, cuda_plan_note(plan));
+    strcpy(note, rig.backend->plan_note(plan));
     rig.backend->plan_destroy(rig.device, plan);
     rig_close(&rig);
 }

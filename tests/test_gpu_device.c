@@ -147,7 +147,7 @@ static void train(const struct trial_device *device, const struct trial *trial,
         ck_assert_msg(rig.backend->sgd(rig.device, rig.replica, 0, rig.replica->count, &step, &err),
                       "%s", err.text);
     }
-    snprintf(note, size, "%s", cuda_plan_note(plan));
+    snprintf(note, size, "%s", rig.backend->plan_note(plan));
     rig.backend->plan_destroy(rig.device, plan);
     rig_close(&rig);
 }

@@ -10,6 +10,7 @@
 
 #include "engine/server/keeper.h"
 #include "engine/store/store.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* The thread that writes runs into the store, on disks that take them and disks that do not. */
@@ -339,9 +340,5 @@ int main(void)
     tcase_add_test(tests, without_a_store_nothing_is_kept);
     tcase_add_test(tests, readers_know_whether_somebody_writes);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(suite, NULL);
 }

@@ -8,6 +8,7 @@
 #include "engine/telemetry/nvml_library.h"
 #include "engine/telemetry/nvml_scan.h"
 #include "tests/nvml_fixture.h"
+#include "tests/suites.h"
 
 /* Sizes of the structures on 64-bit Linux, from NVIDIA's documentation. */
 _Static_assert(sizeof(struct nvml_memory_v2) == 40, "nvmlMemory_v2_t");
@@ -404,10 +405,5 @@ int main(void)
     tcase_add_test(old, an_old_driver);
     suite_add_tcase(suite, tests);
     suite_add_tcase(suite, old);
-    SRunner *runner = srunner_create(suite);
-    srunner_add_suite(runner, nvml_thread_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(suite, nvml_thread_suite(), NULL);
 }

@@ -10,6 +10,7 @@
 
 #include "engine/device/cuda/nccl_api.h"
 #include "tests/simgpu/simgpu.h"
+#include "tests/suites.h"
 
 #define must(CALL)      ck_assert_int_eq((int)(CALL), 0)
 #define must_true(CALL) ck_assert_msg(CALL, "%s", err.text)
@@ -179,9 +180,5 @@ static Suite *make_suite(void)
 
 int main(void)
 {
-    SRunner *runner = srunner_create(make_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(make_suite(), NULL);
 }

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "engine/store/store.h"
 #include "engine/store/store_file.h"
+#include "tests/suites.h"
 #include "tests/support.h"
 
 /* The run store: what it keeps, how it is searched, and what it survives. */
@@ -394,9 +395,5 @@ int main(void)
     tcase_add_test(tests, a_newer_store_is_left_alone);
     tcase_add_test(tests, a_killed_writer_loses_nothing_that_was_committed);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(suite, NULL);
 }

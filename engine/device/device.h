@@ -244,6 +244,12 @@ struct backend {
      * that does not let steps be told apart.
      */
     struct plan_time *(*plan_profile)(struct plan *plan, int *count);
+    /*
+     * What a plan goes on without, so that it is slower than it could be: a line that the plan
+     * owns,
+     * "" when there is nothing. To be read between passes. NULL: there never is.
+     */
+    const char *(*plan_note)(const struct plan *plan);
     /* Logits of the rows just run, rows x classes, row-major on the host. */
     bool (*plan_logits)(struct device *device, struct plan *plan, float *logits, struct error *err);
 

@@ -79,7 +79,7 @@ static bool take_step(struct run *run, long begin, struct error *err)
     loss /= (double)run->step.rows;
     double seconds = clock_seconds() - start;
     figures_step(&run->figures, parts, run->member_count, seconds);
-    if (!report_step(run, loss, seconds, err))
+    if (!report_step(run, loss, seconds, err) || !report_notes(run, err))
         return false;
     run_profile_step(run, start, joined, parts);
     if (!isfinite(loss) || explodes(run, loss))

@@ -128,6 +128,24 @@ static bool report_warnings(struct run *run, struct error *err)
     return true;
 }
 
+bool report_notes(struct run *run, struct error *err)
+{
+    for (int i = 0; i < run->member_count; i++) {
+        struct member *member = &run->members[i];
+        const struct plan *plan = member->train[run->step.size].plan;
+        const char *note =
+            member->noted || !member->backend->plan_note ? "" : member->backend->plan_note(plan);
+        char text[256];
+        if (!*note)
+            continue;
+        member->noted = true;
+        snprintf(text, sizeof text, "%s: %s", member->name, note);
+        if (!report_warning(run, text, err))
+            return false;
+    }
+    return true;
+}
+
 /* The type of the GPUs where there are any: that is what the setting is about. */
 static const char *main_type(const struct run *run)
 {

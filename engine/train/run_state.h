@@ -92,6 +92,7 @@ struct member {
     long eval_begin, eval_rows;
     struct kept_plan kept[PLANS_KEPT];
     long plans_used;
+    bool noted;                         /* what its plans go on without has been told */
     size_t piece_ends[SYNC_MAX_PIECES]; /* of the gradients, where devices reduce by themselves */
     int piece_count;
     double plan_s;                 /* to make the newest plan */
@@ -293,6 +294,8 @@ bool member_profile_plan(struct member *member, struct plan *plan, struct error 
 bool report_run(struct run *run, struct error *err);
 /* Something about the run that its owner should know, which does not stop it. */
 bool report_warning(struct run *run, const char *text, struct error *err);
+/* Behind a step: what the devices' plans go on without, once for each device. */
+bool report_notes(struct run *run, struct error *err);
 bool report_step(struct run *run, double loss, double seconds, struct error *err);
 bool report_epoch(struct run *run, struct error *err);
 /* Where the steps' time went. */

@@ -23,11 +23,8 @@ const dnn_signature signatures[] = {
     {KIND(CONVOLUTION_BACKWARD_FILTER),
      {ATTR(CONVOLUTION_BWD_FILTER_X), ATTR(CONVOLUTION_BWD_FILTER_DY)},
      {ATTR(CONVOLUTION_BWD_FILTER_DW)}},
-    {KIND(POINTWISE),
-     {ATTR(POINTWISE_XDESC), ATTR(POINTWISE_BDESC), ATTR(POINTWISE_DYDESC)},
-     {ATTR(POINTWISE_YDESC), ATTR(POINTWISE_DXDESC)}},
+    {KIND(POINTWISE), {ATTR(POINTWISE_XDESC), ATTR(POINTWISE_BDESC)}, {ATTR(POINTWISE_YDESC)}},
     {KIND(GEN_STATS), {ATTR(GENSTATS_XDESC)}, {ATTR(GENSTATS_SUMDESC), ATTR(GENSTATS_SQSUMDESC)}},
-    {KIND(REDUCTION), {ATTR(REDUCTION_XDESC)}, {ATTR(REDUCTION_YDESC)}},
 };
 
 cudnnStatus_t check_tensor(const dnn_descriptor &d)
@@ -106,19 +103,14 @@ cudnnStatus_t check_pointwise(const dnn_descriptor &d)
 {
     auto mode = d.part(ATTR(POINTWISE_PW_DESCRIPTOR))
                     ->value(CUDNN_ATTR_POINTWISE_MODE, CUDNN_POINTWISE_IDENTITY);
-    bool backward = mode == CUDNN_POINTWISE_RELU_BWD;
-    bool two = mode == CUDNN_POINTWISE_ADD || mode == CUDNN_POINTWISE_MUL;
-    if (!backward && !two && mode != CUDNN_POINTWISE_IDENTITY && mode != CUDNN_POINTWISE_RELU_FWD)
+    if (mode != CUDNN_POINTWISE_ADD && mode != CUDNN_POINTWISE_IDENTITY &&
+        mode != CUDNN_POINTWISE_RELU_FWD)
         return dnn_say(CUDNN_STATUS_NOT_SUPPORTED, "pointwise mode %d", mode);
-    const dnn_descriptor *second =
-        d.part(backward ? ATTR(POINTWISE_DYDESC) : ATTR(POINTWISE_BDESC));
-    const dnn_descriptor *result =
-        d.part(backward ? ATTR(POINTWISE_DXDESC) : ATTR(POINTWISE_YDESC));
-    size_t tensors = d.attributes.size() - 1;
-    if (!result || (backward || two) != (second != nullptr) || tensors != (second ? 3u : 2u))
+    const dnn_descriptor *second = d.part(ATTR(POINTWISE_BDESC));
+    if ((mode == CUDNN_POINTWISE_ADD) != (second != nullptr))
         return dnn_say(CUDNN_STATUS_BAD_PARAM, "pointwise mode %d with other tensors", mode);
     dnn_tensor x = dnn_tensor_of(*d.part(ATTR(POINTWISE_XDESC)));
-    if (!same_shape(x, dnn_tensor_of(*result)) ||
+    if (!same_shape(x, dnn_tensor_of(*d.part(ATTR(POINTWISE_YDESC)))) ||
         (second && !broadcasts(dnn_tensor_of(*second), x)))
         return dnn_say(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, "pointwise mode %d: sizes", mode);
     return CUDNN_STATUS_SUCCESS;
@@ -223,13 +215,6 @@ cudnnStatus_t simgpu::dnn_check(const dnn_descriptor &d)
         return check_pointwise(d);
     case KIND(GEN_STATS):
         return check_gen_stats(d);
-    case KIND(REDUCTION):
-        return check_sums(d.part(ATTR(REDUCTION_XDESC)), d.part(ATTR(REDUCTION_YDESC)));
-    case CUDNN_BACKEND_REDUCTION_DESCRIPTOR:
-        return d.value(CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_REDUCE_TENSOR_MAX) ==
-                       CUDNN_REDUCE_TENSOR_ADD
-                   ? CUDNN_STATUS_SUCCESS
-                   : dnn_say(CUDNN_STATUS_NOT_SUPPORTED, "a reduction other than a sum");
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
         return check_graph(d);
     default:

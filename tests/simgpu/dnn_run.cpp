@@ -225,12 +225,8 @@ float apply(cudnnPointwiseMode_t mode, float x, float b)
     switch (mode) {
     case CUDNN_POINTWISE_ADD:
         return x + b;
-    case CUDNN_POINTWISE_MUL:
-        return x * b;
     case CUDNN_POINTWISE_RELU_FWD:
         return x > 0 ? x : 0;
-    case CUDNN_POINTWISE_RELU_BWD:
-        return x > 0 ? b : 0;
     default:
         return x;
     }
@@ -240,12 +236,10 @@ void graph_run::pointwise(const dnn_descriptor &d)
 {
     auto mode = d.part(ATTR(POINTWISE_PW_DESCRIPTOR))
                     ->value(CUDNN_ATTR_POINTWISE_MODE, CUDNN_POINTWISE_IDENTITY);
-    bool backward = mode == CUDNN_POINTWISE_RELU_BWD;
-    const dnn_descriptor *second =
-        d.part(backward ? ATTR(POINTWISE_DYDESC) : ATTR(POINTWISE_BDESC));
+    const dnn_descriptor *second = d.part(ATTR(POINTWISE_BDESC));
     values &x = read(d.part(ATTR(POINTWISE_XDESC)));
     values *b = second ? &read(second) : nullptr;
-    values y = make(d.part(backward ? ATTR(POINTWISE_DXDESC) : ATTR(POINTWISE_YDESC)));
+    values y = make(d.part(ATTR(POINTWISE_YDESC)));
     const dnn_tensor &s = x.shape;
     for (int64_t n = 0; n < s.n; n++)
         for (int64_t h = 0; h < s.h; h++)
@@ -279,8 +273,7 @@ void graph_run::sums(const dnn_descriptor *input, const dnn_descriptor *sum,
         write(std::move(t));
     };
     put(sum, totals);
-    if (squares)
-        put(squares, square_totals);
+    put(squares, square_totals);
 }
 
 void graph_run::operate(const dnn_descriptor &d)
@@ -297,8 +290,6 @@ void graph_run::operate(const dnn_descriptor &d)
     case KIND(GEN_STATS):
         return sums(d.part(ATTR(GENSTATS_XDESC)), d.part(ATTR(GENSTATS_SUMDESC)),
                     d.part(ATTR(GENSTATS_SQSUMDESC)));
-    case KIND(REDUCTION):
-        return sums(d.part(ATTR(REDUCTION_XDESC)), d.part(ATTR(REDUCTION_YDESC)), nullptr);
     default:
         return;
     }

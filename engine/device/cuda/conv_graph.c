@@ -6,9 +6,6 @@
 /* UNIQUE_IDs of tensors inside the graph begin here. */
 #define INNER_BASE 100
 
-/* cuDNN can be told to add in a fixed order since this version. */
-#define VERSION_OF_ORDERED_SUMS 91100
-
 typedef cudnnBackendDescriptor_t descriptor;
 
 /* While a graph is being built. What fails gives NULL, and what is given NULL does nothing and
@@ -185,20 +182,6 @@ static bool pointwise(struct builder *b, cudnnPointwiseMode_t mode, descriptor x
                           attributes, COUNT(attributes) - (second ? 0 : 1)));
 }
 
-/* dx = dy where gate > 0, else 0. */
-static bool relu_backward(struct builder *b, descriptor gate, descriptor dy, descriptor dx)
-{
-    descriptor function = pointwise_mode(b, CUDNN_POINTWISE_RELU_BWD);
-    const struct dnn_attribute attributes[] = {
-        {CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &function},
-        {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &gate},
-        {CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &dy},
-        {CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &dx},
-    };
-    return operate(b, add(b, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
-                          "a ReLU's gradient for cuDNN", attributes, COUNT(attributes)));
-}
-
 static bool sums_and_squares(struct builder *b, descriptor x, descriptor sums, descriptor squares)
 {
     cudnnGenStatsMode_t mode = CUDNN_GENSTATS_SUM_SQSUM;
@@ -212,28 +195,6 @@ static bool sums_and_squares(struct builder *b, descriptor x, descriptor sums, d
     };
     return operate(b, add(b, CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR,
                           "sums by channel for cuDNN", attributes, COUNT(attributes)));
-}
-
-/* y[c] = sum of x over all but the channels. */
-static bool sum(struct builder *b, descriptor x, descriptor y)
-{
-    cudnnReduceTensorOp_t adding = CUDNN_REDUCE_TENSOR_ADD;
-    cudnnDataType_t type = CUDNN_DATA_FLOAT;
-    bool ordered = true;
-    const struct dnn_attribute what[] = {
-        {CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &adding},
-        {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type},
-        {CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, CUDNN_TYPE_BOOLEAN, 1, &ordered},
-    };
-    descriptor reduction = add(b, CUDNN_BACKEND_REDUCTION_DESCRIPTOR, "a sum for cuDNN", what,
-                               COUNT(what) - (b->request->deterministic ? 0 : 1));
-    const struct dnn_attribute attributes[] = {
-        {CUDNN_ATTR_OPERATION_REDUCTION_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &x},
-        {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &y},
-        {CUDNN_ATTR_OPERATION_REDUCTION_DESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &reduction},
-    };
-    return operate(b, add(b, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, "a sum for cuDNN",
-                          attributes, COUNT(attributes)));
 }
 
 static bool build_plain(struct builder *b, const struct direction *to)
@@ -252,38 +213,12 @@ static bool build_forward_stats(struct builder *b)
 
 static bool build_forward_bias(struct builder *b)
 {
-    const struct conv_request *r = b->request;
+    const bool relu = b->request->relu;
     descriptor product = inner(b, CONV_Y), bias = outer(b, CONV_BIAS);
-    descriptor with_bias = r->other || r->relu ? inner(b, CONV_Y) : outer(b, CONV_Y);
-    if (!convolve(b, &forward, outer(b, CONV_X), outer(b, CONV_W), product) ||
-        !pointwise(b, CUDNN_POINTWISE_ADD, product, with_bias, &bias))
-        return false;
-    descriptor before = with_bias;
-    if (r->other) {
-        descriptor other = outer(b, CONV_OTHER);
-        before = r->relu ? inner(b, CONV_Y) : outer(b, CONV_Y);
-        if (!pointwise(b, CUDNN_POINTWISE_ADD, with_bias, before, &other))
-            return false;
-    }
-    return !r->relu || pointwise(b, CUDNN_POINTWISE_RELU_FWD, before, outer(b, CONV_Y), NULL);
-}
-
-static bool build_data_relu_sums(struct builder *b)
-{
-    descriptor gradient = inner(b, CONV_X), gate = outer(b, CONV_GATE);
-    descriptor g = inner(b, CONV_X), product = inner(b, CONV_X);
-    if (!convolve(b, &backward_data, gradient, outer(b, CONV_W), outer(b, CONV_Y)))
-        return false;
-    if (b->request->other) {
-        descriptor alone = gradient, other = outer(b, CONV_OTHER);
-        gradient = inner(b, CONV_X);
-        if (!pointwise(b, CUDNN_POINTWISE_ADD, alone, gradient, &other))
-            return false;
-    }
-    return relu_backward(b, gate, gradient, g) &&
-           pointwise(b, CUDNN_POINTWISE_IDENTITY, g, outer(b, CONV_X), NULL) &&
-           sum(b, g, outer(b, CONV_SUMS)) && pointwise(b, CUDNN_POINTWISE_MUL, g, product, &gate) &&
-           sum(b, product, outer(b, CONV_SQUARES));
+    descriptor with_bias = relu ? inner(b, CONV_Y) : outer(b, CONV_Y);
+    return convolve(b, &forward, outer(b, CONV_X), outer(b, CONV_W), product) &&
+           pointwise(b, CUDNN_POINTWISE_ADD, product, with_bias, &bias) &&
+           (!relu || pointwise(b, CUDNN_POINTWISE_RELU_FWD, with_bias, outer(b, CONV_Y), NULL));
 }
 
 static bool build_operations(struct builder *b)
@@ -297,8 +232,6 @@ static bool build_operations(struct builder *b)
         return build_forward_bias(b);
     case CONV_DATA:
         return build_plain(b, &backward_data);
-    case CONV_DATA_RELU_SUMS:
-        return build_data_relu_sums(b);
     case CONV_WEIGHTS:
         return build_plain(b, &backward_weights);
     case CONV_PATTERNS:
@@ -307,21 +240,12 @@ static bool build_operations(struct builder *b)
     return error_set(b->err, ERROR_FAILED, "no such pattern of a convolution");
 }
 
-/* Whether cuDNN can be held to one order of additions. */
-static bool check_order(const struct cudnn_api *api, const struct conv_request *r,
-                        struct error *err)
+/* cuDNN's sums and squares beside a convolution add as blocks of the GPU come along. */
+static bool check_order(const struct conv_request *r, struct error *err)
 {
-    if (!r->deterministic)
-        return true;
-    /* Its sums and squares beside a convolution add as blocks of the GPU come along. */
-    if (r->pattern == CONV_FORWARD_STATS)
-        return error_set(err, ERROR_FAILED,
-                         "cuDNN adds these sums in no fixed order: use a pass of its own");
-    if (r->pattern == CONV_DATA_RELU_SUMS && api->GetVersion() < VERSION_OF_ORDERED_SUMS)
-        return error_set(
-            err, ERROR_FAILED,
-            "this cuDNN adds sums in no fixed order (9.11 can): use a pass of its own");
-    return true;
+    return !r->deterministic || r->pattern != CONV_FORWARD_STATS ||
+           error_set(err, ERROR_FAILED,
+                     "cuDNN adds these sums in no fixed order: use a pass of its own");
 }
 
 bool conv_graph_build(struct conv_graph *graph, const struct cudnn_api *api, cudnnHandle_t handle,
@@ -329,7 +253,7 @@ bool conv_graph_build(struct conv_graph *graph, const struct cudnn_api *api, cud
 {
     *graph = (struct conv_graph){.api = api};
     struct builder b = {.out = graph, .request = request, .err = err};
-    if (!check_order(api, request, err) || !build_operations(&b))
+    if (!check_order(request, err) || !build_operations(&b))
         return false;
     const struct dnn_attribute attributes[] = {
         {CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, graph->operation_count,

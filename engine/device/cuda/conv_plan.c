@@ -245,14 +245,9 @@ bool conv_plan_run(const struct conv_plan *plan, cudnnHandle_t handle,
     char text[256];
     /* cuDNN takes pointers that it only reads as void *, too. */
     void *const pointers[CONV_ROLES] = {
-        [CONV_X] = tensors->x,
-        [CONV_W] = tensors->w,
-        [CONV_Y] = tensors->y,
-        [CONV_OTHER] = (void *)tensors->other,
-        [CONV_GATE] = (void *)tensors->gate,
-        [CONV_BIAS] = (void *)tensors->bias,
-        [CONV_SUMS] = tensors->sums,
-        [CONV_SQUARES] = tensors->squares,
+        [CONV_X] = tensors->x,       [CONV_W] = tensors->w,
+        [CONV_Y] = tensors->y,       [CONV_BIAS] = (void *)tensors->bias,
+        [CONV_SUMS] = tensors->sums, [CONV_SQUARES] = tensors->squares,
     };
     conv_request_text(&plan->request, text, sizeof text);
     if (!plan->way.runnable)

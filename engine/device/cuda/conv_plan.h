@@ -13,13 +13,11 @@
  * which only the latter lets tensor cores round the factors; all accumulate in f32.
  */
 enum conv_pattern {
-    CONV_FORWARD,        /* y = conv(x, w) */
-    CONV_FORWARD_STATS,  /* also sums[c], squares[c] of y, f32, before y is rounded */
-    CONV_FORWARD_BIAS,   /* y = conv(x, w) + bias[c] [+ other] [ReLU] (f32 bias) */
-    CONV_DATA,           /* x = gradient of the data, from y and w; overwrites */
-    CONV_DATA_RELU_SUMS, /* g = that [+ other], zero where gate <= 0; x = g;
-                            sums[c] of g, squares[c] of g * gate: for a ReLU behind a BatchNorm */
-    CONV_WEIGHTS,        /* w = gradient of the filters, from x and y; overwrites */
+    CONV_FORWARD,       /* y = conv(x, w) */
+    CONV_FORWARD_STATS, /* also sums[c], squares[c] of y, f32, before y is rounded */
+    CONV_FORWARD_BIAS,  /* y = conv(x, w) + bias[c] [ReLU] (f32 bias) */
+    CONV_DATA,          /* x = gradient of the data, from y and w; overwrites */
+    CONV_WEIGHTS,       /* w = gradient of the filters, from x and y; overwrites */
     CONV_PATTERNS
 };
 
@@ -28,14 +26,13 @@ struct conv_request {
     enum number_type type; /* TYPE_F32, TYPE_TF32, TYPE_BF16 */
     int rows, in, in_h, in_w, out, out_h, out_w;
     int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
-    bool relu, other;   /* where the pattern says so */
+    bool relu;          /* where the pattern says so */
     bool deterministic; /* no engine whose result depends on timing */
 };
 
 /* Device pointers; those that the pattern does not name are not looked at. */
 struct conv_tensors {
     void *x, *w, *y;
-    const void *other, *gate;
     const float *bias;
     float *sums, *squares;
 };

@@ -9,7 +9,6 @@ static const char *const pattern_names[CONV_PATTERNS] = {
     [CONV_FORWARD_STATS] = "forward with sums",
     [CONV_FORWARD_BIAS] = "forward + bias",
     [CONV_DATA] = "data",
-    [CONV_DATA_RELU_SUMS] = "data with ReLU and sums",
     [CONV_WEIGHTS] = "weights",
 };
 
@@ -31,11 +30,10 @@ const char *conv_request_text(const struct conv_request *request, char *buffer, 
     else
         snprintf(stride, sizeof stride, "%dx%d", r->stride_h, r->stride_w);
     bool known = (unsigned)r->pattern < CONV_PATTERNS;
-    snprintf(buffer, size, "conv %dx%d/%s%s %dx%dx%d -> %d, %d rows, %s, %s%s%s%s", r->kernel_h,
+    snprintf(buffer, size, "conv %dx%d/%s%s %dx%dx%d -> %d, %d rows, %s, %s%s%s", r->kernel_h,
              r->kernel_w, stride, pad_text(r, pad), r->in, r->in_h, r->in_w, r->out, r->rows,
              number_type_name(r->type), known ? pattern_names[r->pattern] : "?",
-             r->other ? " + other" : "", r->relu ? " + ReLU" : "",
-             r->deterministic ? ", deterministic" : "");
+             r->relu ? " + ReLU" : "", r->deterministic ? ", deterministic" : "");
     return buffer;
 }
 
@@ -63,8 +61,6 @@ static const char *complaint(const struct conv_request *r)
         return "an output of another size than the convolution has";
     if (r->relu && r->pattern != CONV_FORWARD_BIAS)
         return "a ReLU that this pattern has not";
-    if (r->other && r->pattern != CONV_FORWARD_BIAS && r->pattern != CONV_DATA_RELU_SUMS)
-        return "a second summand that this pattern has not";
     return NULL;
 }
 
@@ -83,24 +79,15 @@ bool conv_role_used(const struct conv_request *request, enum conv_role role)
     case CONV_W:
     case CONV_Y:
         return true;
-    case CONV_OTHER:
-        return request->other;
-    case CONV_GATE:
-        return request->pattern == CONV_DATA_RELU_SUMS;
     case CONV_BIAS:
         return request->pattern == CONV_FORWARD_BIAS;
     case CONV_SUMS:
     case CONV_SQUARES:
-        return request->pattern == CONV_FORWARD_STATS || request->pattern == CONV_DATA_RELU_SUMS;
+        return request->pattern == CONV_FORWARD_STATS;
     case CONV_ROLES:
         break;
     }
     return false;
-}
-
-static bool is_backward_data(const struct conv_request *request)
-{
-    return request->pattern == CONV_DATA || request->pattern == CONV_DATA_RELU_SUMS;
 }
 
 bool conv_role_written(const struct conv_request *request, enum conv_role role)
@@ -109,7 +96,7 @@ bool conv_role_written(const struct conv_request *request, enum conv_role role)
         return true;
     if (request->pattern == CONV_WEIGHTS)
         return role == CONV_W;
-    return role == (is_backward_data(request) ? CONV_X : CONV_Y);
+    return role == (request->pattern == CONV_DATA ? CONV_X : CONV_Y);
 }
 
 void conv_role_dims(const struct conv_request *request, enum conv_role role, int64_t dims[4])
@@ -128,12 +115,8 @@ void conv_role_dims(const struct conv_request *request, enum conv_role role, int
     case CONV_SUMS:
     case CONV_SQUARES:
         dims[0] = dims[2] = dims[3] = 1;
-        dims[1] = is_backward_data(r) ? r->in : r->out;
+        dims[1] = r->out;
         return;
-    case CONV_OTHER:
-    case CONV_GATE: /* as large as the result that they meet */
-        of_x = is_backward_data(r);
-        break;
     default:
         break;
     }
@@ -160,7 +143,7 @@ size_t conv_role_bytes(const struct conv_request *request, enum conv_role role)
 const char *conv_role_name(enum conv_role role)
 {
     static const char *const names[CONV_ROLES] = {
-        "", "x", "w", "y", "other", "gate", "bias", "sums", "squares",
+        "", "x", "w", "y", "bias", "sums", "squares",
     };
     return names[role];
 }

@@ -5,17 +5,7 @@
 #include "engine/device/cuda/conv_plan.h"
 
 /* What a request says about its tensors. A tensor's number is also its UNIQUE_ID for cuDNN. */
-enum conv_role {
-    CONV_X = 1,
-    CONV_W,
-    CONV_Y,
-    CONV_OTHER,
-    CONV_GATE,
-    CONV_BIAS,
-    CONV_SUMS,
-    CONV_SQUARES,
-    CONV_ROLES
-};
+enum conv_role { CONV_X = 1, CONV_W, CONV_Y, CONV_BIAS, CONV_SUMS, CONV_SQUARES, CONV_ROLES };
 
 /* ERROR_FAILED: what makes no sense about it (a program error, so for whoever debugs it). */
 bool conv_request_check(const struct conv_request *request, struct error *err);

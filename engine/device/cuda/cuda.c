@@ -26,6 +26,7 @@ const struct backend cuda_backend = {
     .plan_destroy = cuda_plan_destroy,
     .plan_memory = cuda_plan_memory,
     .plan_run = cuda_plan_run,
+    .plan_note = cuda_plan_note,
     .plan_logits = cuda_plan_logits,
     .sgd = cuda_sgd,
 };

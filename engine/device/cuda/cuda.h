@@ -76,6 +76,7 @@ void cuda_plan_destroy(struct device *device, struct plan *plan);
 void cuda_plan_memory(const struct plan *plan, struct plan_memory *out);
 bool cuda_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
                    struct batch_result *result, struct error *err);
+const char *cuda_plan_note(const struct plan *plan);
 bool cuda_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err);
 
 /* resident.c: gives back what a device keeps of data sets; NULL: nothing. Of one that is not at

@@ -40,6 +40,8 @@ struct plan {
     int piece_count;
     bool captures; /* whether pieces are to be captured; false once that failed, too */
     bool warm;     /* has run eagerly, so that libraries have loaded what they need */
+    /* What it goes on without: choices of algorithms that cannot be kept for the next time, passes
+     * that are not started as graphs. "": nothing. */
     char note[200];
 };
 
@@ -77,9 +79,5 @@ void cuda_pieces_forget(struct plan *plan); /* the captured graphs: addresses ha
 void cuda_pieces_free(struct plan *plan);
 /* Queue all steps, and tell of each bucket behind the last step that writes to it. */
 bool cuda_pieces_run(struct plan *plan, struct error *err);
-
-/* What goes on all the same, but slower: choices of algorithms that cannot be kept for the next
- * time, passes that are not started as graphs. "": nothing. */
-const char *cuda_plan_note(const struct plan *plan);
 
 #endif
