@@ -17,6 +17,9 @@
 
 #define LANES_MOST 16
 
+/* Products of a tile by Winograd's method, see lanes_winograd.h. */
+#define LANES_POINTS 8
+
 /* What follows a layer and is computed along with it. */
 enum lanes_act { LANES_NONE, LANES_RELU, LANES_SIGMOID, LANES_TANH };
 
@@ -52,6 +55,7 @@ struct lanes_conv {
     int kernel_h, kernel_w;
     struct lanes_image x, y;
     enum lanes_act act;
+    int tile; /* how many results side by side Winograd's method makes at a time; 0: plainly */
 };
 
 struct lanes_pool {
@@ -85,6 +89,7 @@ struct lanes_kernels {
     int lanes;
     int conv_outputs;   /* a block of outputs of a convolution has at most so many */
     int linear_outputs; /* and one of a linear layer; a power of two */
+    int outer_outputs;  /* and one of the gradient of a convolution's weights */
 
     void (*load)(const struct lanes_image *image, const struct lanes_rows *rows, float *x);
     /* `count` vectors from and to rows of at least `count` floats, `stride` floats apart; as many
@@ -94,13 +99,17 @@ struct lanes_kernels {
     /* sums[i] = the lanes of vector i added up; count is a multiple of LANES */
     void (*add_lanes)(const float *x, int count, float *sums);
 
-    /* y = act(conv(x) + bias), the border of y cleared. `w` as lanes_pack_conv leaves it. */
+    /* y = act(conv(x) + bias), the border of y cleared. `w` as lanes_pack_conv leaves it. Of tiled
+     * convolutions all three want lanes_conv_scratch() floats. */
     void (*conv)(const struct lanes_conv *c, const float *x, const float *w, const float *bias,
-                 float *y);
-    /* Vectors sums[out][in][kernel_h][kernel_w] += products of dy, which lies as y, and x. */
-    void (*conv_weights)(const struct lanes_conv *c, const float *x, const float *dy, float *sums);
+                 float *y, float *scratch);
+    /* Vectors sums[out][in][kernel_h][kernel_w] += products of dy, which lies as y, and x; tiled:
+     * sums[LANES_POINTS][out][in][kernel_h]. */
+    void (*conv_weights)(const struct lanes_conv *c, const float *x, const float *dy, float *sums,
+                         float *scratch);
     /* dx, which lies as x; its border is left alone. `w` as lanes_pack_data leaves it. */
-    void (*conv_data)(const struct lanes_conv *c, const float *dy, const float *w, float *dx);
+    void (*conv_data)(const struct lanes_conv *c, const float *dy, const float *w, float *dx,
+                      float *scratch);
 
     /* y = act(W x + bias); `w` as lanes_pack_linear leaves it */
     void (*linear)(int in, int out, enum lanes_act act, const float *x, const float *w,
@@ -156,12 +165,39 @@ static inline int lanes_linear_block(int left, int most)
     return block;
 }
 
-/* Weights [out][in][taps] as [block of out][in][taps][out in block]. */
-void lanes_pack_conv(const struct lanes_kernels *k, int out, int in, int taps, const float *w,
-                     float *packed);
+/* `tile` for a convolution, by the operations that it saves. */
+int lanes_conv_tile(const struct lanes_conv *c);
+
+/* Tiles of a row of y. */
+static inline int lanes_tiles(const struct lanes_conv *c)
+{
+    return (c->y.w + c->tile - 1) / c->tile;
+}
+
+/* How many rows of results a tiled convolution makes before it turns the next rows of an image of
+ * `channels` into points, along with as many rows of `more` other channels. */
+int lanes_band(const struct lanes_conv *c, int lanes, int channels, int more);
+size_t lanes_conv_scratch(const struct lanes_conv *c, const struct lanes_kernels *k);
+
+/* One row of a kernel, `width` weights, at all points, `point` floats apart. */
+void lanes_weights_to_points(int width, const float *w, float *to, ptrdiff_t point);
+/* The transposed: its gradient from that at all points. */
+void lanes_weights_from_points(int width, const float v[LANES_POINTS], float *dw);
+
+/* How many floats, or vectors of sums, stand for the weights of a convolution. */
+static inline size_t lanes_conv_weights(const struct lanes_conv *c)
+{
+    return (size_t)c->x.c * (size_t)c->y.c * (size_t)c->kernel_h *
+           (size_t)(c->tile > 0 ? LANES_POINTS : c->kernel_w);
+}
+
+/* Weights [out][in][taps] as [block of out][in][taps][out in block]; of a tiled convolution so for
+ * each point, with the rows of the kernel as taps. Then `scratch` is needed. */
+void lanes_pack_conv(const struct lanes_kernels *k, const struct lanes_conv *c, const float *w,
+                     float *packed, float *scratch);
 /* The same weights as [block of in][out][taps][in in block]. */
-void lanes_pack_data(const struct lanes_kernels *k, int out, int in, int taps, const float *w,
-                     float *packed);
+void lanes_pack_data(const struct lanes_kernels *k, const struct lanes_conv *c, const float *w,
+                     float *packed, float *scratch);
 /* Weights [out][in] as [block of out][in][out in block]: every parts-th block from `part` on. */
 void lanes_pack_linear(const struct lanes_kernels *k, int out, int in, const float *w,
                        float *packed, int part, int parts);

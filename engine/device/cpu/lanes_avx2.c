@@ -10,6 +10,12 @@
 #define LINEAR_OUTPUTS  8
 #define OUTER_OUTPUTS   2
 
+static inline TARGET vector v_held(vector v)
+{
+    __asm__("" : "+x"(v));
+    return v;
+}
+
 static inline TARGET vector v_bytes(const uint8_t *p)
 {
     return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)));
@@ -28,6 +34,11 @@ static inline TARGET vector v_keep_equal(vector a, vector b, vector v)
 static inline TARGET vector v_keep_unequal(vector a, vector b, vector v)
 {
     return _mm256_and_ps(_mm256_cmp_ps(a, b, _CMP_NEQ_UQ), v);
+}
+
+static inline TARGET vector v_below_zero(vector v)
+{
+    return _mm256_or_ps(v, _mm256_set1_ps(-0.0F));
 }
 
 static inline TARGET vector v_select(vector test, vector a, vector b)

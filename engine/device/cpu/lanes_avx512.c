@@ -10,6 +10,12 @@
 #define LINEAR_OUTPUTS  16
 #define OUTER_OUTPUTS   4
 
+static inline TARGET vector v_held(vector v)
+{
+    __asm__("" : "+v"(v));
+    return v;
+}
+
 static inline TARGET vector v_bytes(const uint8_t *p)
 {
     return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)));
@@ -28,6 +34,12 @@ static inline TARGET vector v_keep_equal(vector a, vector b, vector v)
 static inline TARGET vector v_keep_unequal(vector a, vector b, vector v)
 {
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ), v);
+}
+
+static inline TARGET vector v_below_zero(vector v)
+{
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+    return _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(v), sign));
 }
 
 static inline TARGET vector v_select(vector test, vector a, vector b)

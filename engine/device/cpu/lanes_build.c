@@ -5,7 +5,7 @@
  * Networks that are worth it: a group's share of memory, weights included, must fit the caches that
  * a core has for itself. Larger networks fill vectors with their channels, and gain nothing.
  */
-#define MOST_GROUP_BYTES    ((size_t)5 << 18)
+#define MOST_GROUP_BYTES    ((size_t)6 << 18)
 #define MOST_LINEAR_WEIGHTS ((size_t)1 << 17)
 
 const struct lanes_kernels *lanes_find(int block)

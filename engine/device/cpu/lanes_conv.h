@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Convolutions and linear layers of lanes_kernels.h. */
+/* Convolutions of lanes_kernels.h, plainly. */
 
 static TARGET void clear_border(const struct lanes_image *i, float *x)
 {
@@ -23,8 +23,8 @@ static TARGET void clear_border(const struct lanes_image *i, float *x)
 
 static TARGET void act_in_place(enum lanes_act act, float *x, int count)
 {
-    for (int i = 0; act != LANES_NONE && i < count; i++)
-        v_store(x + i * LANES, act_of(act, v_load(x + i * LANES)));
+    if (act != LANES_NONE)
+        act_of(act, x, count, x);
 }
 
 /* One row of the result, all channels. */
@@ -48,8 +48,8 @@ static TARGET void conv_row(const struct lanes_conv *c, const struct lanes_produ
         act_in_place(c->act, y + o * t->y_output, c->y.w);
 }
 
-static TARGET void conv(const struct lanes_conv *c, const float *x, const float *w,
-                        const float *bias, float *y)
+static TARGET void conv_plain(const struct lanes_conv *c, const float *x, const float *w,
+                              const float *bias, float *y)
 {
     const struct lanes_product t = {
         .planes = c->x.c,
@@ -62,7 +62,6 @@ static TARGET void conv(const struct lanes_conv *c, const float *x, const float 
         .y_output = lanes_plane(&c->y) * LANES,
     };
     float *to = y + lanes_first(&c->y) * LANES;
-    clear_border(&c->y, y);
     for (int h = 0; h < c->y.h; h++)
         conv_row(c, &t, x + h * t.x_row, w, bias, to + h * lanes_row(&c->y) * LANES);
 }
@@ -70,8 +69,8 @@ static TARGET void conv(const struct lanes_conv *c, const float *x, const float 
 /* So many rows of dy at a time that they stay in the first cache with the x that they meet. */
 #define BAND_BYTES 24576
 
-static TARGET void conv_weights(const struct lanes_conv *c, const float *x, const float *dy,
-                                float *sums)
+static TARGET void weights_plain(const struct lanes_conv *c, const float *x, const float *dy,
+                                 float *sums)
 {
     const ptrdiff_t taps = (ptrdiff_t)c->kernel_h * c->kernel_w, plane = lanes_plane(&c->x) * LANES;
     const int row_bytes = OUTER_OUTPUTS * c->y.w * LANES * (int)sizeof(float);
@@ -79,6 +78,7 @@ static TARGET void conv_weights(const struct lanes_conv *c, const float *x, cons
     struct outer t = {.width = c->y.w,
                       .x_row = lanes_row(&c->x) * LANES,
                       .dy_row = lanes_row(&c->y) * LANES,
+                      .x_tap = LANES,
                       .dy_output = lanes_plane(&c->y) * LANES,
                       .sums_output = c->x.c * taps * LANES};
     dy += lanes_first(&c->y) * LANES;
@@ -145,64 +145,12 @@ static TARGET void conv_data_row(const struct lanes_conv *c, int row, const floa
     }
 }
 
-static TARGET void conv_data(const struct lanes_conv *c, const float *dy, const float *w, float *dx)
+static TARGET void data_plain(const struct lanes_conv *c, const float *dy, const float *w,
+                              float *dx)
 {
     const ptrdiff_t plane = lanes_plane(&c->x) * LANES, row = lanes_row(&c->x) * LANES;
     dy += lanes_first(&c->y) * LANES;
     dx += lanes_first(&c->x) * LANES;
     for (int h = 0; h < c->x.h; h++)
         conv_data_row(c, h + c->x.pad_h, dy, w, plane, dx + h * row);
-}
-
-static TARGET void linear(int in, int out, enum lanes_act act, const float *x, const float *w,
-                          const float *bias, float *y)
-{
-    struct lanes_product t = {
-        .planes = 1, .rows = 1, .columns = in, .x_column = LANES, .y_output = LANES};
-    for (int o = 0, size; o < out; o += size) {
-        size = lanes_linear_block(out - o, LINEAR_OUTPUTS);
-        t.w_column = size;
-        product_tall(&t, x, w + (ptrdiff_t)o * in, bias ? bias + o : NULL, y + o * LANES, size);
-    }
-    act_in_place(act, y, out);
-}
-
-static TARGET void linear_data(int in, int out, const float *dy, const float *w, float *dx)
-{
-    const struct lanes_product t = {.planes = 1,
-                                    .rows = 1,
-                                    .columns = out,
-                                    .x_column = LANES,
-                                    .w_column = in,
-                                    .y_output = LANES};
-    for (int i = 0, size; i < in; i += size) {
-        size = lanes_linear_block(in - i, LINEAR_OUTPUTS);
-        product_tall(&t, dy, w + i, NULL, dx + i * LANES, size);
-    }
-}
-
-/* Results are whole vectors but the last of a row, which goes by a detour. */
-static TARGET void linear_weights(int rows, int in, int out, const float *x, ptrdiff_t x_stride,
-                                  const float *dy, ptrdiff_t dy_stride, float *dw)
-{
-    float last[CONV_OUTPUTS][LANES];
-    const int whole = in / LANES;
-    struct lanes_product t = {
-        .planes = 1, .rows = 1, .columns = rows, .x_column = x_stride, .w_column = dy_stride};
-    for (int o = 0, size; o < out; o += size) {
-        size = lanes_conv_block(out, CONV_OUTPUTS, o);
-        t.y_output = in;
-        for (int i = 0, vectors; i < whole; i += vectors) {
-            vectors = vectors_at_once(whole - i);
-            product(&t, x + i * LANES, dy + o, NULL, dw + (ptrdiff_t)o * in + i * LANES, size,
-                    vectors);
-        }
-        if (whole * LANES == in)
-            continue;
-        t.y_output = LANES;
-        product(&t, x + whole * LANES, dy + o, NULL, last[0], size, 1);
-        for (int k = 0; k < size; k++)
-            memcpy(dw + (ptrdiff_t)(o + k) * in + whole * LANES, last[k],
-                   (size_t)(in - whole * LANES) * sizeof(float));
-    }
 }

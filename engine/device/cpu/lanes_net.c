@@ -161,8 +161,12 @@ static void shape_op(struct layout *l, struct lanes_op *op)
     size_t weights;
     switch (op->kind) {
     case NET_CONV:
-        op->conv = (struct lanes_conv){from->kernel_h, from->kernel_w, x, y, op->act};
-        weights = (size_t)x.c * (size_t)y.c * (size_t)(from->kernel_h * from->kernel_w);
+        op->conv = (struct lanes_conv){
+            .kernel_h = from->kernel_h, .kernel_w = from->kernel_w, .x = x, .y = y, .act = op->act};
+        op->conv.tile = lanes_conv_tile(&op->conv);
+        if (op->conv.tile > 0 && net->scratch < lanes_conv_scratch(&op->conv, net->kernels))
+            net->scratch = lanes_conv_scratch(&op->conv, net->kernels);
+        weights = lanes_conv_weights(&op->conv);
         op->sums = net->sums;
         op->bias_sums = net->sums + weights;
         net->sums += weights + (from->bias == NET_NONE ? 0 : (size_t)y.c);
@@ -244,7 +248,9 @@ static void add_thread_memory(struct lanes_net *net)
     net->sums_at = net->memory;
     net->logit_gradients = net->sums_at + net->sums * lanes;
     net->pictures = net->logit_gradients + lanes * net->logits_row;
-    net->memory = net->pictures + (lanes * net->picture + sizeof(float) - 1) / sizeof(float);
+    net->scratch_at = net->pictures + (lanes * net->picture + sizeof(float) - 1) / sizeof(float);
+    net->scratch_at = (net->scratch_at + lanes - 1) / lanes * lanes;
+    net->memory = net->scratch_at + net->scratch;
     net->memory = memory_round(net->memory * sizeof(float)) / sizeof(float);
 }
 

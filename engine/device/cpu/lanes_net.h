@@ -54,8 +54,9 @@ struct lanes_net {
     int op_count, output; /* output: the value with the logits */
     struct lanes_value *values;
     int value_count;
-    size_t memory;                             /* floats of a thread */
-    size_t sums_at, logit_gradients, pictures; /* offsets into them, behind the values */
+    size_t memory;                                         /* floats of a thread */
+    size_t sums_at, logit_gradients, pictures, scratch_at; /* offsets into them, behind values */
+    size_t scratch;                                        /* floats */
     size_t sums;                /* vectors, a multiple of lanes: gradients of all convolutions */
     size_t packed;              /* floats */
     size_t logits_row, picture; /* numbers of a row of logits, of a row of the data */
@@ -81,5 +82,15 @@ bool lanes_suit(const struct device *device, const struct graph *graph, bool *su
  * behind it that do nothing but stand for an operation, whose time lanes_run notes. */
 extern const struct build_backend lanes_build_backend;
 step_function lanes_run;
+
+/* Things [lanes_share(part), lanes_share(part + 1)) of `count` are a part's, as evenly as can be.
+ */
+static inline int lanes_share(int count, int part, int parts)
+{
+    return (int)((long)count * part / parts);
+}
+
+/* A thread's part in the gradients of an operation with weights, when all groups are through. */
+void lanes_finish(const struct lanes_net *net, const struct lanes_op *op, int part, int parts);
 
 #endif

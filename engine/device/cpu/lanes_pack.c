@@ -3,8 +3,8 @@
 
 /* Weights in the order in which the loops of lanes.h read them. */
 
-void lanes_pack_conv(const struct lanes_kernels *k, int out, int in, int taps, const float *w,
-                     float *packed)
+static void pack_conv(const struct lanes_kernels *k, int out, int in, int taps, const float *w,
+                      float *packed)
 {
     for (int o = 0, size; o < out; o += size) {
         size = lanes_conv_block(out, k->conv_outputs, o);
@@ -14,8 +14,8 @@ void lanes_pack_conv(const struct lanes_kernels *k, int out, int in, int taps, c
     }
 }
 
-void lanes_pack_data(const struct lanes_kernels *k, int out, int in, int taps, const float *w,
-                     float *packed)
+static void pack_data(const struct lanes_kernels *k, int out, int in, int taps, const float *w,
+                      float *packed)
 {
     for (int i = 0, size; i < in; i += size) {
         size = lanes_conv_block(in, k->conv_outputs, i);
@@ -24,6 +24,36 @@ void lanes_pack_data(const struct lanes_kernels *k, int out, int in, int taps, c
                 for (int b = 0; b < size; b++)
                     *packed++ = w[((ptrdiff_t)o * in + i + b) * taps + t];
     }
+}
+
+typedef void packing(const struct lanes_kernels *k, int out, int in, int taps, const float *w,
+                     float *packed);
+
+static void pack(const struct lanes_kernels *k, const struct lanes_conv *c, const float *w,
+                 float *packed, float *scratch, packing *pack_taps)
+{
+    const int in = c->x.c, out = c->y.c;
+    const ptrdiff_t rows = (ptrdiff_t)out * in * c->kernel_h;
+    if (c->tile == 0) {
+        pack_taps(k, out, in, c->kernel_h * c->kernel_w, w, packed);
+        return;
+    }
+    for (ptrdiff_t i = 0; i < rows; i++)
+        lanes_weights_to_points(c->kernel_w, w + i * c->kernel_w, scratch + i, rows);
+    for (int p = 0; p < LANES_POINTS; p++)
+        pack_taps(k, out, in, c->kernel_h, scratch + p * rows, packed + p * rows);
+}
+
+void lanes_pack_conv(const struct lanes_kernels *k, const struct lanes_conv *c, const float *w,
+                     float *packed, float *scratch)
+{
+    pack(k, c, w, packed, scratch, pack_conv);
+}
+
+void lanes_pack_data(const struct lanes_kernels *k, const struct lanes_conv *c, const float *w,
+                     float *packed, float *scratch)
+{
+    pack(k, c, w, packed, scratch, pack_data);
 }
 
 void lanes_pack_linear(const struct lanes_kernels *k, int out, int in, const float *w,

@@ -36,6 +36,11 @@ static inline vector v_fma(vector a, vector b, vector c)
     return a * b + c;
 }
 
+static inline vector v_held(vector v)
+{
+    return v;
+}
+
 static inline vector v_bytes(const uint8_t *p)
 {
     return (vector){(float)p[0], (float)p[1], (float)p[2], (float)p[3]};
@@ -69,6 +74,11 @@ static inline vector v_keep_equal(vector a, vector b, vector v)
 static inline vector v_keep_unequal(vector a, vector b, vector v)
 {
     return (vector)((integers)v & (a != b));
+}
+
+static inline vector v_below_zero(vector v)
+{
+    return (vector)((integers)v | INT32_MIN);
 }
 
 static inline vector v_select(vector test, vector a, vector b)

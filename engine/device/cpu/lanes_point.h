@@ -5,8 +5,7 @@
 static TARGET void activate(enum lanes_act act, const struct lanes_image *image, const float *x,
                             float *y)
 {
-    for (ptrdiff_t i = 0; i < lanes_size(image); i++)
-        v_store(y + i * LANES, act_of(act, v_load(x + i * LANES)));
+    act_of(act, x, lanes_size(image), y);
     clear_border(image, y);
 }
 

@@ -5,7 +5,6 @@
  * block are constants of an inlined function, so that the compiler unrolls all loops over it.
  */
 
-#define INLINE static inline __attribute__((always_inline)) TARGET
 /* Arrays of a fixed size are what it keeps in registers. */
 #define MOST_OUTPUTS 16
 #define MOST_VECTORS 4
@@ -44,7 +43,7 @@ INLINE void product_block(const struct lanes_product *t, const float *x, const f
             v_store(y + o * t->y_output + v * LANES, sum[o][v]);
 }
 
-/* Blocks of one to eight outputs and of 1, 2 or 4 vectors, as far as registers go. */
+/* Blocks of one to eight outputs and of one to four vectors, as far as registers go. */
 #define BLOCK(outputs, vectors)                                                                    \
     case (outputs)*8 + (vectors):                                                                  \
         product_block(t, x, w, start, y, outputs, vectors);                                        \
@@ -60,6 +59,7 @@ static TARGET void product(const struct lanes_product *t, const float *x, const 
         BLOCKS(1)
         BLOCKS(2)
 #if PRODUCT_VECTORS == 4
+        BLOCKS(3)
         BLOCKS(4)
 #endif
     }
@@ -93,22 +93,22 @@ static TARGET void product_tall(const struct lanes_product *t, const float *x, c
     }
 }
 
-/* How many of `left` vectors to take at a time. */
+/* How many of `left` vectors to take at a time: the last two blocks are about equal. */
 static inline int vectors_at_once(int left)
 {
-    int vectors = PRODUCT_VECTORS;
-    while (vectors > left)
-        vectors /= 2;
-    return vectors;
+    if (left >= 2 * PRODUCT_VECTORS)
+        return PRODUCT_VECTORS;
+    return left > PRODUCT_VECTORS ? (left + 1) / 2 : left;
 }
 
 /*
  * What outer_block works on: `height` rows of `width` vectors; dy of `outputs` channels, x seen
- * from `taps` places side by side.
+ * from `taps` places.
  */
 struct outer {
     int height, width;
     ptrdiff_t x_row, dy_row; /* floats */
+    ptrdiff_t x_tap;         /* from place to place */
     ptrdiff_t dy_output;     /* from channel to channel */
     ptrdiff_t sums_output;   /* sums of a channel, in floats */
 };
@@ -132,7 +132,7 @@ INLINE void outer_block(const struct outer *t, const float *x, const float *dy, 
                 d[o] = v_load(pd + o * t->dy_output);
 #pragma GCC unroll 5
             for (int k = 0; k < taps; k++) {
-                const vector v = v_load(px + k * LANES);
+                const vector v = v_held(v_load(px + k * t->x_tap));
 #pragma GCC unroll 4
                 for (int o = 0; o < outputs; o++)
                     sum[o][k] = v_fma(d[o], v, sum[o][k]);

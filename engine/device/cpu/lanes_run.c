@@ -43,6 +43,11 @@ static float *sums(const struct pass *p, size_t vectors)
     return p->memory + p->net->sums_at + vectors * (size_t)p->net->kernels->lanes;
 }
 
+static float *scratch(const struct pass *p)
+{
+    return p->memory + p->net->scratch_at;
+}
+
 /* Which row of the data a lane holds. */
 static uint32_t row_of(const struct pass *p, int lane)
 {
@@ -117,7 +122,7 @@ static void go_forward(const struct pass *p, const struct lanes_op *op)
     float *y = value(p, op->y);
     switch (op->kind) {
     case NET_CONV:
-        k->conv(&op->conv, x, p->packed + op->packed, op->bias, y);
+        k->conv(&op->conv, x, p->packed + op->packed, op->bias, y, scratch(p));
         break;
     case NET_LINEAR:
         k->linear(op->in, op->out, op->act, x, p->packed + op->packed, op->bias, y);
@@ -168,10 +173,10 @@ static void conv_back(struct pass *p, const struct lanes_op *op)
     if (!op->through && (op->act != LANES_NONE || op->bias))
         k->activate_back(op->act, &op->conv.y, value(p, op->y), dy,
                          op->bias ? sums(p, op->bias_sums) : NULL);
-    k->conv_weights(&op->conv, value(p, op->x), dy, sums(p, op->sums));
+    k->conv_weights(&op->conv, value(p, op->x), dy, sums(p, op->sums), scratch(p));
     note_time(p, op->steps[1]);
     if (op->data)
-        k->conv_data(&op->conv, dy, p->packed + op->packed_data, gradient(p, op->x));
+        k->conv_data(&op->conv, dy, p->packed + op->packed_data, gradient(p, op->x), scratch(p));
     note_time(p, op->steps[2]);
 }
 
@@ -245,58 +250,20 @@ static void pass_group(struct pass *p)
             go_back(p, &net->ops[i]);
 }
 
-static void pack_weights(const struct lanes_net *net, float *packed, int part, int parts)
+static void pack_weights(const struct pass *p, float *packed, int part, int parts)
 {
+    const struct lanes_net *net = p->net;
     for (int i = 0; i < net->op_count; i++) {
         const struct lanes_op *op = &net->ops[i];
-        const struct lanes_conv *c = &op->conv;
-        const int taps = op->kind == NET_CONV ? c->kernel_h * c->kernel_w : 0;
         if (op->kind == NET_LINEAR)
             lanes_pack_linear(net->kernels, op->out, op->in, op->weights, packed + op->packed, part,
                               parts);
         if (op->kind != NET_CONV || i % parts != part)
             continue;
-        lanes_pack_conv(net->kernels, c->y.c, c->x.c, taps, op->weights, packed + op->packed);
+        lanes_pack_conv(net->kernels, &op->conv, op->weights, packed + op->packed, scratch(p));
         if (net->training && op->data)
-            lanes_pack_data(net->kernels, c->y.c, c->x.c, taps, op->weights,
-                            packed + op->packed_data);
-    }
-}
-
-/* Rows [begin, end) of `count` things, shared by `parts` as evenly as can be. */
-static int share(int count, int part, int parts)
-{
-    return (int)((long)count * part / parts);
-}
-
-static void finish_linear(const struct lanes_net *net, const struct lanes_op *op, int part,
-                          int parts)
-{
-    const int begin = share(op->out, part, parts), end = share(op->out, part + 1, parts);
-    const float *dy = op->dy_rows->data;
-    net->kernels->linear_weights(net->rows, op->in, end - begin, op->x_rows->data,
-                                 (ptrdiff_t)op->x_stride, dy + begin, (ptrdiff_t)op->y_stride,
-                                 op->weight_gradient + (size_t)begin * (size_t)op->in);
-    for (int o = begin; op->bias && o < end; o++) {
-        double sum = 0;
-        for (int n = 0; n < net->rows; n++)
-            sum += (double)dy[(size_t)n * op->y_stride + (size_t)o];
-        op->bias_gradient[o] = (float)sum;
-    }
-}
-
-/* Add the threads' sums up, in their order. */
-static void add_partial(const struct lanes_net *net, size_t at, float *to, size_t count, int part,
-                        int parts)
-{
-    const float *partial = (const float *)net->partial->data + at;
-    const int begin = share((int)count, part, parts), end = share((int)count, part + 1, parts);
-    const int took_part = parts < net->groups ? parts : net->groups;
-    for (int i = begin; i < end; i++) {
-        float sum = partial[i];
-        for (int t = 1; t < took_part; t++)
-            sum += partial[(size_t)t * net->sums + (size_t)i];
-        to[i] = sum;
+            lanes_pack_data(net->kernels, &op->conv, op->weights, packed + op->packed_data,
+                            scratch(p));
     }
 }
 
@@ -308,14 +275,7 @@ static void finish(struct pass *p, int part, int parts)
         const struct lanes_op *op = &net->ops[i];
         if (!op->backward || (op->kind != NET_LINEAR && op->kind != NET_CONV))
             continue;
-        if (op->kind == NET_LINEAR) {
-            finish_linear(net, op, part, parts);
-        } else {
-            add_partial(net, op->sums, op->weight_gradient, op->bias_sums - op->sums, part, parts);
-            if (op->bias)
-                add_partial(net, op->bias_sums, op->bias_gradient, (size_t)op->conv.y.c, part,
-                            parts);
-        }
+        lanes_finish(net, op, part, parts);
         note_time(p, op->steps[1]);
     }
 }
@@ -328,8 +288,8 @@ static void pass_share(struct pass *p, int part, int parts)
     if (part >= sharing)
         return;
     memset(sums(p, 0), 0, net->sums * (size_t)lanes * sizeof(float));
-    for (int g = share(net->groups, part, sharing); g < share(net->groups, part + 1, sharing);
-         g++) {
+    for (int g = lanes_share(net->groups, part, sharing);
+         g < lanes_share(net->groups, part + 1, sharing); g++) {
         p->first = g * lanes;
         p->rows = net->rows - p->first < lanes ? net->rows - p->first : lanes;
         pass_group(p);
@@ -373,7 +333,7 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
                          .spent = net->spent ? net->spent + (size_t)part * (size_t)net->step_count
                                              : NULL,
                          .since = net->spent ? clock_seconds() : 0};
-        pack_weights(net, net->packed_weights->data, part, parts);
+        pack_weights(&p, net->packed_weights->data, part, parts);
 #pragma omp barrier
         pass_share(&p, part, parts);
         correct += p.correct;
