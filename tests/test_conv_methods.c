@@ -355,6 +355,17 @@ START_TEST(large_results_are_right)
 }
 END_TEST
 
+/* So large that three threads cannot have gradients of their own. */
+START_TEST(large_weights_are_right)
+{
+    for (int block = 8; block <= 16; block += 8) {
+        const struct kind kind = {256 / block, 512 / block, 13, 7, 3, 2, 1};
+        const struct conv_shape s = shape_of(&kind, block, 5);
+        check_shape(&s, CONV_BACKWARD_WEIGHTS);
+    }
+}
+END_TEST
+
 #if defined(__x86_64__)
 START_TEST(vectors_have_methods)
 {
@@ -377,6 +388,7 @@ int main(void)
     tcase_add_test(methods, weight_gradient_is_right);
     tcase_add_test(methods, results_are_finished);
     tcase_add_test(methods, large_results_are_right);
+    tcase_add_test(methods, large_weights_are_right);
 #if defined(__x86_64__)
     tcase_add_test(methods, vectors_have_methods);
 #endif

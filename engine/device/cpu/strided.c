@@ -45,6 +45,14 @@ const struct strided_side_kind strided_kinds[STRIDED_KINDS] = {
 #define SHARED_TILES 384
 #define PLAIN_TILES  256
 
+/* Of the threads' own gradients of mapped weights: more, and they share one. */
+#define OWN_BYTES ((size_t)32 << 20)
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 static bool side_fits(int in, int out, int kernel, int stride, int pad)
 {
     if (stride != 2 || out != (in + 1) / 2)
@@ -127,17 +135,23 @@ static int most_tiles(const struct strided_plan *plan)
 void strided_plan_make(struct strided_plan *plan, const struct conv_shape *s,
                        enum conv_direction direction, int threads)
 {
-    const bool shared = direction == CONV_BACKWARD_WEIGHTS;
-    *plan = (struct strided_plan){.in = s->in, .out = s->out, .copies = shared ? 1 : threads};
+    *plan = (struct strided_plan){.in = s->in, .out = s->out};
     cut_side(&plan->h, s->in_h, s->out_h, s->kernel_h);
     cut_side(&plan->w, s->in_w, s->out_w, s->kernel_w);
+    plan->weights = (size_t)(plan->h.lines * plan->w.lines) * strided_panel(s->in, s->out);
+    plan->copies = threads;
+    if (direction == CONV_BACKWARD_WEIGHTS) {
+        const bool own = plan->weights * sizeof(float) * (size_t)threads <= OWN_BYTES;
+        plan->copies = own ? least(threads, s->rows) : 1;
+    }
     /* As few pieces as hold the wanted number of tiles, of equal size. */
-    const int wanted = s->kernel_h == 1 ? PLAIN_TILES : shared ? SHARED_TILES : TILES;
+    const int wanted = s->kernel_h == 1                   ? PLAIN_TILES
+                       : plan->copies == 1 && threads > 1 ? SHARED_TILES
+                                                          : TILES;
     const int most = most_tiles(plan), each = (s->rows + plan->copies - 1) / plan->copies;
     const int limit = wanted > most ? wanted / most : 1;
     const int pieces = (each + limit - 1) / limit;
     plan->rows = (each + pieces - 1) / pieces;
-    plan->weights = (size_t)(plan->h.lines * plan->w.lines) * strided_panel(s->in, s->out);
     measure_runs(plan, plan->rows, direction == CONV_BACKWARD_DATA);
 }
 
@@ -145,7 +159,9 @@ static size_t scratch(const struct conv_shape *shape, enum conv_direction direct
 {
     struct strided_plan plan;
     strided_plan_make(&plan, shape, direction, threads);
-    return (plan.weights + (plan.values + plan.products) * (size_t)plan.copies) * sizeof(float);
+    const size_t copies = (size_t)plan.copies;
+    const size_t weights = direction == CONV_BACKWARD_WEIGHTS ? copies : 1;
+    return (plan.weights * weights + (plan.values + plan.products) * copies) * sizeof(float);
 }
 
 size_t strided_scratch_forward(const struct conv_shape *shape, int threads)

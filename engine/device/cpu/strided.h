@@ -73,9 +73,9 @@ struct strided_side {
 struct strided_plan {
     struct strided_side h, w;
     int in, out; /* channels */
-    int rows;    /* at a time; by each thread alone, or by all of them for the weights' gradient */
-    size_t weights, values, products; /* room for; values and products as often as `copies` */
-    int copies;
+    int rows;    /* at a time, by one thread alone, or by all of them where `copies` is 1 */
+    size_t weights, values, products; /* room for */
+    int copies; /* of values and products; and of weights, where they are the gradient */
 };
 
 void strided_plan_make(struct strided_plan *plan, const struct conv_shape *shape,

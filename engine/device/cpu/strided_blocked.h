@@ -138,7 +138,7 @@ static TARGET void forward_rows(const struct conv_pass *pass, const struct strid
     const struct conv_shape *s = pass->shape;
     float *products = values + plan->values;
     for (int pair = 0; pair < plan->h.count * plan->w.count; pair++) {
-        const struct tiles t = tiles_of(plan, s, first, pair);
+        const struct tiles t = tiles_of(plan, least(plan->rows, s->rows - first), first, pair);
         for (int block = 0; block < s->in / LANES; block++)
             take_x(&t, s, pass->x, block, values);
         multiply_forward(plan, &t, weights, values, products);
@@ -153,7 +153,7 @@ static TARGET void data_rows(const struct conv_pass *pass, const struct strided_
     const struct conv_shape *s = pass->shape;
     float *products = values + plan->values;
     for (int pair = 0; pair < plan->h.count * plan->w.count; pair++) {
-        const struct tiles t = tiles_of(plan, s, first, pair);
+        const struct tiles t = tiles_of(plan, least(plan->rows, s->rows - first), first, pair);
         for (int block = 0; block < s->out / LANES; block++)
             take_dy(&t, s, pass->dy, block, values);
         multiply_data(plan, &t, weights, values, products);
@@ -204,17 +204,29 @@ static void run_data(const struct conv_pass *pass)
     }
 }
 
-/* Inside a parallel region: some rows' part of the gradient of all matrices. */
+/* Who works on some rows: number `self` of `size` threads, which are the OpenMP team or 1. */
+struct team {
+    int self, size;
+};
+
+static void wait_for(const struct team *team)
+{
+    if (team->size > 1) {
+#pragma omp barrier
+    }
+}
+
+/* A thread's share of some rows' part of the gradient of all matrices. */
 static TARGET void weights_rows(const struct conv_pass *pass, const struct strided_plan *plan,
-                                const struct tiles *t, bool add, float *weights)
+                                const struct tiles *t, const struct team *team, bool add,
+                                float *weights)
 {
     const struct conv_shape *s = pass->shape;
     const int in = s->in / LANES, out = s->out / LANES, groups = group_count(s->out);
     float *values = weights + plan->weights, *products = values + plan->values;
     /* Rows go in parts, so that there is work for more threads than blocks. */
-    const int parts = least(t->rows, pass->threads);
-#pragma omp for schedule(dynamic)
-    for (int i = 0; i < (in + out) * parts; i++) {
+    const int parts = least(t->rows, team->size);
+    for (int i = team->self; i < (in + out) * parts; i += team->size) {
         const int block = i / parts, part = i % parts;
         struct tiles some = *t;
         some.from = t->rows * part / parts;
@@ -224,9 +236,24 @@ static TARGET void weights_rows(const struct conv_pass *pass, const struct strid
         else
             take_turned(&some, s, pass->dy, block - in, products);
     }
-#pragma omp for schedule(dynamic)
-    for (int i = plan->h.lines * plan->w.lines * groups - 1; i >= 0; i--)
+    wait_for(team);
+    for (int i = team->self; i < plan->h.lines * plan->w.lines * groups; i += team->size)
         multiply_weights(plan, t, i / groups, i % groups, add, values, products, weights);
+    wait_for(team);
+}
+
+/* The rows of a part: all, where the threads share one. */
+static TARGET void weights_part(const struct conv_pass *pass, const struct strided_plan *plan,
+                                const struct team *team, int part, float *weights)
+{
+    const int rows = pass->shape->rows, end = rows * (part + 1) / plan->copies;
+    bool add = false;
+    for (int first = rows * part / plan->copies; first < end; first += plan->rows) {
+        for (int pair = 0; pair < plan->h.count * plan->w.count; pair++, add = true) {
+            const struct tiles t = tiles_of(plan, least(plan->rows, end - first), first, pair);
+            weights_rows(pass, plan, &t, team, add, weights);
+        }
+    }
 }
 
 /* A block of dbias; each row is added up in single, all of them in double precision. */
@@ -255,19 +282,18 @@ static void run_weights(const struct conv_pass *pass)
     struct strided_plan plan;
     float *weights = pass->scratch;
     strided_plan_make(&plan, s, CONV_BACKWARD_WEIGHTS, pass->threads);
+    const size_t copy = plan.weights + plan.values + plan.products;
 #pragma omp parallel num_threads(pass->threads)
     {
-        bool add = false;
-        for (int first = 0; first < s->rows; first += plan.rows) {
-            for (int pair = 0; pair < plan.h.count * plan.w.count; pair++, add = true) {
-                const struct tiles t = tiles_of(&plan, s, first, pair);
-                weights_rows(pass, &plan, &t, add, weights);
-            }
-        }
+        const int self = omp_get_thread_num(), size = omp_get_num_threads();
+        const struct team team = plan.copies > 1 ? (struct team){0, 1} : (struct team){self, size};
+        for (int part = plan.copies > 1 ? self : 0; part < plan.copies; part += size)
+            weights_part(pass, &plan, &team, part, weights + (size_t)part * copy);
+#pragma omp barrier
 #pragma omp for schedule(static) nowait
         for (int i = 0; i < weight_blocks(&plan); i++) {
             const struct weight_block block = weight_block(&plan, i);
-            weights_gradient(&block, weights, pass->dw);
+            weights_gradient(&block, weights, copy, pass->dw);
         }
 #pragma omp for schedule(static)
         for (int block = 0; block < (pass->dbias ? s->out / LANES : 0); block++)

@@ -19,13 +19,12 @@ struct tiles {
     int from, to; /* rows of these that are to be mapped */
 };
 
-static struct tiles tiles_of(const struct strided_plan *plan, const struct conv_shape *shape,
-                             int first, int pair)
+static struct tiles tiles_of(const struct strided_plan *plan, int rows, int first, int pair)
 {
     struct tiles t = {.h = &plan->h.runs[pair / plan->w.count],
                       .w = &plan->w.runs[pair % plan->w.count],
                       .first = first,
-                      .rows = least(shape->rows - first, plan->rows)};
+                      .rows = rows};
     t.hk = &strided_kinds[t.h->kind];
     t.wk = &strided_kinds[t.w->kind];
     t.count = t.rows * t.h->count * t.w->count;
@@ -126,6 +125,36 @@ static TARGET void map_products(enum strided_map map, const struct tiles *t, con
     line_maps[map][t->w->kind](half, (struct spread){LANES, width}, out, to, rows);
 }
 
+/* How many tiles ahead memory is asked for what is mapped. */
+#define AHEAD 4
+
+/*
+ * Ask for the pixels of a tile, `scale` for each of its outputs along a side; behind the last tile
+ * the next block follows. The rows of a tile are too short for the processor to see what comes
+ * next. To be inlined early, as GCC takes a function that only prefetches for one without an
+ * effect, and drops the call.
+ */
+static inline __attribute__((always_inline)) void fetch_tile(const struct tiles *t,
+                                                             const float *data,
+                                                             const struct image *like, int channels,
+                                                             int block, int index, int scale)
+{
+    if (index >= tiles_end(t)) {
+        index -= tiles_end(t) - tiles_first(t);
+        block++;
+    }
+    if (index >= tiles_end(t) || block * LANES >= channels)
+        return;
+    const struct tile tile = tile_at(t, index);
+    const struct image image = image_at(tile.row, channels, block, like->h, like->w);
+    const int top = scale * tile.top, left = scale * tile.left;
+    const int bottom = least(top + scale * t->hk->outputs, image.h);
+    const int right = least(left + scale * t->wk->outputs, image.w);
+    for (int y = top; y < bottom; y++)
+        for (int x = left * LANES; x < right * LANES; x += 16)
+            __builtin_prefetch(data + image.offset + (ptrdiff_t)(y * image.w) * LANES + x);
+}
+
 /* A block of x at its lines, as values. */
 static TARGET void map_x(const struct tiles *t, const struct conv_shape *s, const float *x,
                          int block, float *values)
@@ -135,6 +164,7 @@ static TARGET void map_x(const struct tiles *t, const struct conv_shape *s, cons
     for (int i = tiles_first(t); i < tiles_end(t); i++, out += LANES) {
         const struct tile tile = tile_at(t, i);
         const struct image image = image_at(tile.row, s->in, block, s->in_h, s->in_w);
+        fetch_tile(t, x, &image, s->in, block, i + AHEAD, 2);
         const struct window at = {2 * tile.top + t->hk->first, 2 * tile.left + t->wk->first,
                                   t->hk->inputs, t->wk->inputs};
         map_window(STRIDED_X, t, x, &image, &at, out, panel, t->hk->lines, t->wk->lines);
@@ -150,6 +180,7 @@ static TARGET void map_dy(const struct tiles *t, const struct conv_shape *s, con
     for (int i = tiles_first(t); i < tiles_end(t); i++, out += LANES) {
         const struct tile tile = tile_at(t, i);
         const struct image image = image_at(tile.row, s->out, block, s->out_h, s->out_w);
+        fetch_tile(t, dy, &image, s->out, block, i + AHEAD, 1);
         const struct window at = {tile.top, tile.left, t->hk->gradients, t->wk->gradients};
         map_window(STRIDED_DY, t, dy, &image, &at, out, panel, t->hk->points, t->wk->points);
     }
@@ -166,6 +197,7 @@ static TARGET void map_turned(const struct tiles *t, const struct conv_shape *s,
     for (int i = tiles_first(t); i < tiles_end(t); i++, out += step) {
         const struct tile tile = tile_at(t, i);
         const struct image image = image_at(tile.row, s->out, block, s->out_h, s->out_w);
+        fetch_tile(t, dy, &image, s->out, block, i + AHEAD, 1);
         const struct window at = {tile.top, tile.left, t->hk->outputs, t->wk->outputs};
         map_window(STRIDED_Y_TURNED, t, dy, &image, &at, out, panel, t->hk->points, t->wk->points);
     }

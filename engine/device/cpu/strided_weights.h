@@ -105,9 +105,20 @@ static TARGET void weights_data(const struct weight_block *b, const float *w, fl
     }
 }
 
-/* From the gradients of the forward matrices. */
-static TARGET void weights_gradient(const struct weight_block *b, const float *du, float *dw)
+/* The sum of all copies of a vector, `copy` floats apart. */
+static inline TARGET vector sum_copies(const float *from, size_t copy, int copies)
 {
+    vector sum = v_load(from);
+    for (int i = 1; i < copies; i++)
+        sum += v_load(from + (size_t)i * copy);
+    return sum;
+}
+
+/* From the gradients of the forward matrices, added up over their copies, `copy` floats apart. */
+static TARGET void weights_gradient(const struct weight_block *b, const float *du, size_t copy,
+                                    float *dw)
+{
+    const int copies = b->plan->copies;
     const int rows = b->plan->h.lines, columns = b->plan->w.lines;
     size_t step;
     const size_t place = group_place(b->plan->out, b->plan->in, b->out, &step);
@@ -116,13 +127,14 @@ static TARGET void weights_gradient(const struct weight_block *b, const float *d
         float *g = dw + b->tap + (size_t)i * LANES;
         vector column[3][STRIDED_LINES];
         if (b->taps == 1) {
-            v_store(g, v_load(u));
+            v_store(g, sum_copies(u, copy, copies));
             continue;
         }
         for (int p = 0; p < rows; p++) {
             vector line[STRIDED_LINES], w[3];
             for (int q = 0; q < columns; q++)
-                line[q] = v_load(u + (size_t)(p * columns + q) * weight_matrix(b->plan));
+                line[q] = sum_copies(u + (size_t)(p * columns + q) * weight_matrix(b->plan), copy,
+                                     copies);
             lines_to_taps(line, columns, w);
             for (int j = 0; j < 3; j++)
                 column[j][p] = w[j];

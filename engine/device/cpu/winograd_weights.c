@@ -3,13 +3,15 @@
 
 #include <omp.h>
 
+#define SIDE      6                  /* points of a side of a tile */
 #define POINTS    36                 /* of a tile */
-#define TILE      4                  /* pixels of the output, each way */
+#define POINT_ONE (SIDE + 1)         /* whose D is the sum of a tile's pixels: 1, both ways */
 #define MAX_WIDTH 32                 /* V and D of a run, and the sums, are 20 KB for each point */
 #define OWN_BYTES ((size_t)64 << 20) /* of sums */
 #define PADDING   16                 /* floats: a cache line */
-#define PIECE     32                 /* tiles */
-#define CHUNK     128                /* tiles */
+#define PIECE     32                 /* tiles, about */
+#define CHUNK     128                /* tiles, about */
+#define FIELD     256                /* channels */
 
 static size_t ceil_div(size_t a, size_t b)
 {
@@ -59,7 +61,7 @@ static void set_parts(struct winograd_weights *w, int threads)
     w->parts = 1;
     set_width(w, MAX_WIDTH);
     if (!few_tiles(w) && count * sums_bytes(w) <= OWN_BYTES)
-        w->parts = shorter(count, runs);
+        w->parts = shorter(shorter(count, runs), w->bands);
     else
         while (squares(w) % count != 0 && squares(w) < 4 * count && w->width > w->block)
             set_width(w, w->width / 2 < w->block ? w->block : w->width / 2);
@@ -71,32 +73,62 @@ static void set_parts(struct winograd_weights *w, int threads)
  */
 static void set_chunk(struct winograd_weights *w)
 {
-    const size_t most = ceil_div(ceil_div(w->tiles, w->parts), WINOGRAD_RUN) * WINOGRAD_RUN;
-    w->chunk = w->parts == 1 && few_tiles(w) ? most : shorter(CHUNK, most);
+    const size_t most = ceil_div(w->bands, w->parts), across = (size_t)w->wide.count;
+    const size_t chunks = ceil_div(most * across, CHUNK);
+    w->single = w->parts == 1 && few_tiles(w);
+    w->chunk = w->single ? most : ceil_div(most, chunks);
+}
+
+/* Fields along a side of so many groups. */
+static size_t side_fields(const struct winograd_weights *w, int groups)
+{
+    return ceil_div((size_t)groups, (size_t)w->field);
+}
+
+static size_t fields(const struct winograd_weights *w)
+{
+    return side_fields(w, w->in_groups) * side_fields(w, w->out_groups);
+}
+
+/*
+ * Large fields, but enough of them that threads that share the work all have some. A square that is
+ * finished at once is a field of its own: the sums of its points are to stay in the caches.
+ */
+static void set_fields(struct winograd_weights *w, int threads)
+{
+    const size_t workers = w->parts == 1 ? (size_t)threads : 1;
+    w->field = w->single || w->width > FIELD ? 1 : FIELD / w->width;
+    while (!w->single && fields(w) * POINTS < 4 * workers && w->field > 1)
+        w->field /= 2;
+}
+
+/* As many tiles of 3 as make up for what 4 does not divide, if so many fit. */
+static struct winograd_side cut_side(int outputs)
+{
+    const int threes = (4 - outputs % 4) % 4, fours = (outputs - 3 * threes) / 4;
+    if (outputs >= 3 * threes)
+        return (struct winograd_side){fours, fours + threes};
+    return (struct winograd_side){0, (outputs + 2) / 3};
 }
 
 static void plan(struct winograd_weights *w, const struct conv_shape *s, int block, int threads)
 {
     *w = (struct winograd_weights){.shape = s, .block = block};
-    w->tiles_h = (s->out_h + TILE - 1) / TILE;
-    w->tiles_w = (s->out_w + TILE - 1) / TILE;
-    w->tiles = (size_t)s->rows * (size_t)w->tiles_h * (size_t)w->tiles_w;
+    w->high = cut_side(s->out_h);
+    w->wide = cut_side(s->out_w);
+    w->bands = (size_t)s->rows * (size_t)w->high.count;
+    w->tiles = w->bands * (size_t)w->wide.count;
     set_parts(w, threads);
     set_chunk(w);
-    w->panel = w->chunk * (size_t)w->width + PADDING;
+    set_fields(w, threads);
+    w->panel = w->chunk * (size_t)w->wide.count * (size_t)w->width + PADDING;
     w->sums = (size_t)w->width * (size_t)w->width + PADDING;
 }
 
-/* The tiles of a part. */
+/* The bands of a part. */
 static size_t part_start(const struct winograd_weights *w, size_t part)
 {
-    return w->tiles * part / w->parts;
-}
-
-/* Whether all tiles of a part are transformed at once: then each square is finished at once. */
-static bool single(const struct winograd_weights *w)
-{
-    return w->parts == 1 && w->chunk >= w->tiles;
+    return w->bands * part / w->parts;
 }
 
 /* Where a part has its V, D and sums; floats. */
@@ -109,7 +141,8 @@ static struct layout layout_of(const struct winograd_weights *w, int threads)
     struct layout l;
     l.d = (size_t)w->in_groups * POINTS * w->panel;
     l.sums = l.d + (size_t)w->out_groups * POINTS * w->panel;
-    l.bias = l.sums + (single(w) ? (size_t)threads : squares(w)) * POINTS * w->sums;
+    const size_t kept = w->single ? (size_t)threads : squares(w);
+    l.bias = l.sums + kept * POINTS * w->sums;
     l.end = l.bias + (size_t)w->out_groups * (size_t)w->width;
     l.end = ceil_div(l.end, 1024) * 1024;
     return l;
@@ -156,31 +189,44 @@ static int group_channels(const struct winograd_weights *w, int channels, int gr
     return rest < w->width ? rest : w->width;
 }
 
-static struct winograd_square square_of(const struct winograd_weights *w, size_t index)
+static struct winograd_square square_of(const struct winograd_weights *w, int in_group,
+                                        int out_group)
 {
-    struct winograd_square s = {.in_group = (int)(index % (size_t)w->in_groups),
-                                .out_group = (int)(index / (size_t)w->in_groups)};
-    s.ins = group_channels(w, w->shape->in, s.in_group);
-    s.outs = group_channels(w, w->shape->out, s.out_group);
-    return s;
+    return (struct winograd_square){.in_group = in_group,
+                                    .out_group = out_group,
+                                    .ins = group_channels(w, w->shape->in, in_group),
+                                    .outs = group_channels(w, w->shape->out, out_group)};
 }
 
-/* V and D of a chunk, in pieces: some tiles of a group. */
-static void transform(const struct work *work, const struct team *team, size_t from, size_t count,
-                      float *base)
+static struct winograd_chunk chunk_of(const struct winograd_weights *w, size_t from, size_t count)
+{
+    struct winograd_chunk chunk = {.from = from, .count = count};
+    const size_t fours = winograd_fours(w, from + count) - winograd_fours(w, from);
+    for (int kind = 0; kind < WINOGRAD_KINDS; kind++) {
+        const int wide = kind % 2 ? w->wide.count - w->wide.fours : w->wide.fours;
+        const size_t bands = kind < 2 ? fours : count - fours;
+        chunk.first[kind + 1] = chunk.first[kind] + bands * (size_t)wide;
+    }
+    return chunk;
+}
+
+/* V and D of a chunk, in pieces: some bands of a group. */
+static void transform(const struct work *work, const struct team *team,
+                      const struct winograd_chunk *chunk, float *base)
 {
     const struct winograd_weights *w = &work->w;
-    const size_t pieces = ceil_div(count, PIECE);
+    const size_t piece = ceil_div(PIECE, (size_t)w->wide.count);
+    const size_t pieces = ceil_div(chunk->count, piece);
     const size_t groups = (size_t)w->in_groups + (size_t)w->out_groups;
     for (size_t i = team->self; i < groups * pieces; i += team->size) {
-        const size_t at = i % pieces * PIECE;
-        const size_t length = shorter(PIECE, count - at);
+        const size_t at = i % pieces * piece, from = chunk->from + at;
+        const size_t count = shorter(piece, chunk->count - at);
         const int group = (int)(i / pieces), out_group = group - w->in_groups;
-        float *panels = base + (size_t)group * POINTS * w->panel + at * (size_t)w->width;
+        float *panels = base + (size_t)group * POINTS * w->panel;
         if (out_group < 0)
-            work->kernels->input(w, work->pass->x, group, from + at, length, panels);
+            work->kernels->input(w, chunk, work->pass->x, group, from, count, panels);
         else
-            work->kernels->gradient(w, work->pass->dy, out_group, from + at, length, panels);
+            work->kernels->gradient(w, chunk, work->pass->dy, out_group, from, count, panels);
     }
 }
 
@@ -199,27 +245,85 @@ static void finish_bias(const struct work *work, const struct winograd_square *s
     }
 }
 
-static void multiply(const struct work *work, const struct team *team, size_t count, bool first,
-                     float *base)
+/*
+ * A point of a square, over the tiles that have it: those of 3 lack -2, on either side, which the
+ * order of the kinds leaves in no more than two ranges.
+ */
+static void multiply_point(const struct work *work, const struct winograd_chunk *chunk,
+                           const struct winograd_square *square, size_t point, bool first,
+                           float *base, float *sums)
 {
     const struct winograd_weights *w = &work->w;
-    const struct layout *l = &work->layout;
-    for (size_t i = team->self; i < squares(w); i += team->size) {
-        const struct winograd_square square = square_of(w, i);
-        const float *v = base + (size_t)square.in_group * POINTS * w->panel;
-        const float *d = base + l->d + (size_t)square.out_group * POINTS * w->panel;
-        float *sums = base + l->sums + (single(w) ? team->self : i) * POINTS * w->sums;
-        float *bias = base + l->bias + (size_t)square.out_group * (size_t)w->width;
-        for (size_t p = 0; p < POINTS; p++) {
-            work->kernels->multiply(w, &square, v + p * w->panel, d + p * w->panel, count, first,
-                                    sums + p * w->sums);
+    const size_t *at = chunk->first, width = (size_t)w->width;
+    const bool high = point / SIDE == WINOGRAD_MINUS_TWO, wide = point % SIDE == WINOGRAD_MINUS_TWO;
+    const float *v = base + ((size_t)square->in_group * POINTS + point) * w->panel;
+    const float *d =
+        base + work->layout.d + ((size_t)square->out_group * POINTS + point) * w->panel;
+    work->kernels->multiply(w, square, v, d, wide ? at[1] : high ? at[2] : at[4], first, sums);
+    if (wide && !high && at[3] > at[2])
+        work->kernels->multiply(w, square, v + at[2] * width, d + at[2] * width, at[3] - at[2],
+                                false, sums);
+    if (work->pass->dbias && point == POINT_ONE && square->in_group == 0)
+        work->kernels->bias(w, d, square->outs, at[4], first,
+                            base + work->layout.bias + (size_t)square->out_group * width);
+}
+
+/* The groups of a field. */
+struct field {
+    int in, in_end, out, out_end;
+};
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static struct field field_of(const struct winograd_weights *w, size_t index)
+{
+    const size_t across = side_fields(w, w->in_groups);
+    const int in = (int)(index % across) * w->field, out = (int)(index / across) * w->field;
+    return (struct field){in, smaller(in + w->field, w->in_groups), out,
+                          smaller(out + w->field, w->out_groups)};
+}
+
+/* One point of a field. */
+static void multiply_field(const struct work *work, const struct winograd_chunk *chunk,
+                           const struct field *f, size_t point, bool first, float *base)
+{
+    const struct winograd_weights *w = &work->w;
+    for (int out = f->out; out < f->out_end; out++)
+        for (int in = f->in; in < f->in_end; in++) {
+            const struct winograd_square square = square_of(w, in, out);
+            const size_t index = (size_t)out * (size_t)w->in_groups + (size_t)in;
+            float *sums = base + work->layout.sums + (index * POINTS + point) * w->sums;
+            multiply_point(work, chunk, &square, point, first, base, sums);
         }
-        if (work->pass->dbias && square.in_group == 0)
-            work->kernels->bias(w, d, square.outs, count, first, bias);
-        for (int in = 0; single(w) && in < square.ins; in++)
-            work->kernels->finish(w, &square, in, sums, 0, work->pass->dw);
-        if (single(w))
-            finish_bias(work, &square, base);
+}
+
+/* A square from all tiles to its weights. */
+static void multiply_single(const struct work *work, const struct winograd_chunk *chunk,
+                            const struct field *f, float *base, float *sums)
+{
+    const struct winograd_weights *w = &work->w;
+    const struct winograd_square square = square_of(w, f->in, f->out);
+    for (size_t p = 0; p < POINTS; p++)
+        multiply_point(work, chunk, &square, p, true, base, sums + p * w->sums);
+    for (int in = 0; in < square.ins; in++)
+        work->kernels->finish(w, &square, in, sums, 0, work->pass->dw);
+    finish_bias(work, &square, base);
+}
+
+static void multiply(const struct work *work, const struct team *team,
+                     const struct winograd_chunk *chunk, bool first, float *base)
+{
+    const struct winograd_weights *w = &work->w;
+    float *own = base + work->layout.sums + team->self * POINTS * w->sums;
+    for (size_t i = team->self; i < fields(w) * (w->single ? 1 : POINTS); i += team->size) {
+        const struct field field = field_of(w, i % fields(w));
+        if (w->single)
+            multiply_single(work, chunk, &field, base, own);
+        else
+            multiply_field(work, chunk, &field, i / fields(w), first, base);
     }
 }
 
@@ -229,10 +333,10 @@ static void run_part(const struct work *work, const struct team *team, size_t pa
     const size_t start = part_start(w, part), end = part_start(w, part + 1);
     float *base = (float *)work->pass->scratch + part * work->layout.end;
     for (size_t from = start; from < end; from += w->chunk) {
-        const size_t count = shorter(w->chunk, end - from);
-        transform(work, team, from, count, base);
+        const struct winograd_chunk chunk = chunk_of(w, from, shorter(w->chunk, end - from));
+        transform(work, team, &chunk, base);
         wait_for(team);
-        multiply(work, team, count, from == start, base);
+        multiply(work, team, &chunk, from == start, base);
         wait_for(team);
     }
 }
@@ -245,7 +349,8 @@ static void finish(const struct work *work, const struct team *team)
     const float *base = work->pass->scratch;
     for (size_t i = team->self; i < squares(w) * (size_t)w->width; i += team->size) {
         const size_t index = i / (size_t)w->width;
-        const struct winograd_square square = square_of(w, index);
+        const struct winograd_square square =
+            square_of(w, (int)(index % (size_t)w->in_groups), (int)(index / (size_t)w->in_groups));
         const int in = (int)(i % (size_t)w->width);
         const float *sums = base + l->sums + index * POINTS * w->sums;
         if (in < square.ins)
@@ -272,7 +377,7 @@ void winograd_weights_run(const struct conv_pass *pass,
             for (size_t part = all.self; part < work.w.parts; part += all.size)
                 run_part(&work, &alone, part);
         wait_for(&all);
-        if (!single(&work.w))
+        if (!work.w.single)
             finish(&work, &all);
     }
 }

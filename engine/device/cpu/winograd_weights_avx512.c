@@ -7,6 +7,8 @@
 
 #include "engine/device/cpu/winograd_transform.h"
 
+#include "engine/device/cpu/winograd_weights_tiles.h"
+
 #include "engine/device/cpu/winograd_weights_blocked.h"
 
 const struct conv_method winograd_weights_16 = {.name = "winograd 4x4",

@@ -1,220 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The kernels of winograd_weights.h for a block that is one vector. Included like
- * kernels_blocked.h, behind winograd_transform.h.
+ * The products and the last step of winograd_weights.h for a block that is one vector. Included
+ * like kernels_blocked.h, behind winograd_weights_tiles.h.
  */
 
 /* Input channels by vectors of the output that a product holds in registers. */
 #define ROWS    (LANES / 2)
 #define COLUMNS 2
 
-/* How many tiles ahead memory is asked for what the transforms read. */
-#define AHEAD 16
-
-/* Whose D, in a panel, is the sum of all of a tile's pixels: both interpolate at 1. */
-#define POINT_ONE (WINOGRAD_TILE + 1)
-
-/* Blocks in group `group` of a tensor of `channels`. */
-static inline int group_blocks(const struct winograd_weights *w, int channels, int group)
-{
-    const int rest = channels - group * w->width;
-    return (rest < w->width ? rest : w->width) / LANES;
-}
-
-/* A walk through tiles of a group, block by block. */
-struct walk {
-    const struct winograd_weights *w;
-    const float *data;
-    int height, width;
-    size_t planes;            /* blocks of all groups */
-    size_t first, block, end; /* of the group */
-    size_t from, tile, count; /* `tile` counts from `from` */
-    struct winograd_position at;
-};
-
-static inline struct walk walk_start(const struct winograd_weights *w, const float *data,
-                                     int height, int width, int channels, int group, size_t from,
-                                     size_t count)
-{
-    const size_t first = (size_t)group * (size_t)(w->width / LANES);
-    return (struct walk){.w = w,
-                         .data = data,
-                         .height = height,
-                         .width = width,
-                         .planes = (size_t)(channels / LANES),
-                         .first = first,
-                         .block = first,
-                         .end = first + (size_t)group_blocks(w, channels, group),
-                         .from = from,
-                         .count = count,
-                         .at = winograd_position_of(w, from)};
-}
-
-static inline void walk_next(struct walk *walk)
-{
-    if (++walk->tile < walk->count) {
-        winograd_position_next(walk->w, &walk->at);
-    } else {
-        walk->tile = 0;
-        walk->block++;
-        walk->at = winograd_position_of(walk->w, walk->from);
-    }
-}
-
-static inline struct winograd_image walk_image(const struct walk *walk)
-{
-    const size_t pixels = (size_t)walk->height * (size_t)walk->width;
-    const size_t plane = walk->at.row * walk->planes + walk->block;
-    return (struct winograd_image){walk->data + plane * pixels * LANES, walk->height, walk->width};
-}
-
-/* Where the point 0 of the tile goes. */
-static inline float *walk_panel(const struct walk *walk, float *panels)
-{
-    return panels + walk->tile * (size_t)walk->w->width + (walk->block - walk->first) * LANES;
-}
+#define LINE 16 /* floats of a cache line */
 
 /*
- * Ask for the 4x4 pixels of the tile, and go on: their rows are too short for the processor to see
- * what comes next. To be inlined early, as GCC takes a function that only prefetches for one
- * without an effect, and drops the call.
+ * sums[rows][columns vectors] (+)= V^T D of `count` tiles; all strides are `width`. The sums are
+ * asked for long before they are needed, and of V and D what the next run will read: the processor
+ * does not look behind a page by itself.
  */
-static inline __attribute__((always_inline)) void walk_fetch(struct walk *walk)
-{
-    if (walk->block == walk->end)
-        return;
-    const struct winograd_image image = walk_image(walk);
-    const int y = walk->at.y * WINOGRAD_OUT, x = walk->at.x * WINOGRAD_OUT;
-    const float *pixel = image.data + ((ptrdiff_t)y * image.w + x) * LANES;
-    for (int i = 0; i < WINOGRAD_OUT && y + i < image.h; i++, pixel += (ptrdiff_t)image.w * LANES)
-#pragma GCC unroll 4
-        for (int j = 0; j < WINOGRAD_OUT * LANES; j += 16)
-            __builtin_prefetch(pixel + j);
-    walk_next(walk);
-}
-
-static inline struct walk walk_ahead(struct walk walk)
-{
-    for (int i = 0; i < AHEAD && walk.block < walk.end; i++)
-        walk_next(&walk);
-    return walk;
-}
-
-/* What the transform of the input reads. */
-static inline TARGET void look_6(const struct walk *walk, float *copy,
-                                 struct winograd_window *window)
-{
-    const struct winograd_image image = walk_image(walk);
-    const struct conv_norm *norm = walk->w->norm;
-    const int top = walk->at.y * WINOGRAD_OUT - walk->w->shape->pad_h;
-    const int left = walk->at.x * WINOGRAD_OUT - walk->w->shape->pad_w;
-    const size_t channel = walk->block * LANES;
-    if (norm)
-        winograd_look_norm(&image, top, left, v_load(norm->scale + channel),
-                           v_load(norm->shift + channel), copy, window);
-    else
-        winograd_look(&image, top, left, copy, window);
-}
-
-static TARGET void transform_input(const struct winograd_weights *w, const float *x, int group,
-                                   size_t from, size_t count, float *v)
-{
-    const struct conv_shape *s = w->shape;
-    float copy[WINOGRAD_POINTS * LANES] __attribute__((aligned(64)));
-    struct walk walk = walk_start(w, x, s->in_h, s->in_w, s->in, group, from, count);
-    struct walk ahead = walk_ahead(walk);
-    for (; walk.block < walk.end; walk_next(&walk)) {
-        struct winograd_window window;
-        walk_fetch(&ahead);
-        look_6(&walk, copy, &window);
-        winograd_input(&window, walk_panel(&walk, v), w->panel);
-    }
-}
-
-/* (A d)[0..5] of four numbers. */
-static inline TARGET void gradient_4(const vector d[WINOGRAD_OUT], vector t[WINOGRAD_TILE])
-{
-    const vector even = d[0] + d[2], odd = d[1] + d[3];
-    const vector even2 = v_fma(v_all(4), d[2], d[0]), odd2 = v_fma(v_all(4), d[3], d[1]);
-    t[0] = d[0];
-    t[1] = even + odd;
-    t[2] = even - odd;
-    t[3] = v_fma(v_all(2), odd2, even2);
-    t[4] = v_fma(v_all(-2), odd2, even2);
-    t[5] = d[3];
-}
-
-/* D = A d A^T of 4x4 pixels d: point p goes to out[p * stride]. */
-static inline TARGET void gradient_tile(const float *const row[WINOGRAD_OUT], float *out,
-                                        size_t stride)
-{
-    vector t[WINOGRAD_OUT][WINOGRAD_TILE];
-#pragma GCC unroll 4
-    for (int j = 0; j < WINOGRAD_OUT; j++) {
-        vector d[WINOGRAD_OUT];
-#pragma GCC unroll 4
-        for (int i = 0; i < WINOGRAD_OUT; i++)
-            d[i] = v_load(row[i] + j * LANES);
-        gradient_4(d, t[j]);
-    }
-#pragma GCC unroll 6
-    for (int i = 0; i < WINOGRAD_TILE; i++) {
-        const vector d[WINOGRAD_OUT] = {t[0][i], t[1][i], t[2][i], t[3][i]};
-        vector u[WINOGRAD_TILE];
-        gradient_4(d, u);
-#pragma GCC unroll 6
-        for (int j = 0; j < WINOGRAD_TILE; j++)
-            v_store(out + (size_t)(i * WINOGRAD_TILE + j) * stride, u[j]);
-    }
-}
-
-/* The 4x4 pixels at (top, left), zeros where they hang over: copied to `copy` only then. */
-static inline TARGET void look_4(const struct winograd_image *image, int top, int left, float *copy,
-                                 const float *row[WINOGRAD_OUT])
-{
-    const float *first = image->data + ((ptrdiff_t)top * image->w + left) * LANES;
-    const bool inside = top + WINOGRAD_OUT <= image->h && left + WINOGRAD_OUT <= image->w;
-    for (int i = 0; i < WINOGRAD_OUT; i++) {
-        const float *pixel = first + (ptrdiff_t)i * image->w * LANES;
-        row[i] = inside ? pixel : copy + (ptrdiff_t)i * WINOGRAD_OUT * LANES;
-        for (int j = 0; !inside && j < WINOGRAD_OUT; j++) {
-            const bool there = top + i < image->h && left + j < image->w;
-            v_store(copy + (ptrdiff_t)(i * WINOGRAD_OUT + j) * LANES,
-                    there ? v_load(pixel + j * LANES) : v_zero());
-        }
-    }
-}
-
-static TARGET void transform_gradient(const struct winograd_weights *w, const float *dy, int group,
-                                      size_t from, size_t count, float *d)
-{
-    const struct conv_shape *s = w->shape;
-    float copy[WINOGRAD_OUT * WINOGRAD_OUT * LANES] __attribute__((aligned(64)));
-    struct walk walk = walk_start(w, dy, s->out_h, s->out_w, s->out, group, from, count);
-    struct walk ahead = walk_ahead(walk);
-    for (; walk.block < walk.end; walk_next(&walk)) {
-        const struct winograd_image image = walk_image(&walk);
-        const float *row[WINOGRAD_OUT];
-        walk_fetch(&ahead);
-        look_4(&image, walk.at.y * WINOGRAD_OUT, walk.at.x * WINOGRAD_OUT, copy, row);
-        gradient_tile(row, walk_panel(&walk, d), w->panel);
-    }
-}
-
-/* sums[rows][columns vectors] (+)= V^T D of `count` tiles; all strides are `width`. */
 static inline __attribute__((always_inline)) TARGET void
 multiply_run(const float *v, const float *d, size_t count, size_t width, bool first, float *sums,
              int rows, int columns)
 {
     vector sum[LANES][COLUMNS];
 #pragma GCC unroll 16
-    for (int r = 0; r < rows; r++)
+    for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 2
         for (int c = 0; c < columns; c++)
             sum[r][c] = v_zero();
+        for (int c = 0; c < columns * LANES; c += LINE)
+            __builtin_prefetch(sums + (size_t)r * width + c, 1);
+    }
     for (size_t t = 0; t < count; t++, v += width, d += width) {
         vector right[COLUMNS];
+        __builtin_prefetch(v + WINOGRAD_RUN * width);
+        for (int c = 0; c < columns * LANES; c += LINE)
+            __builtin_prefetch(d + WINOGRAD_RUN * width + c);
 #pragma GCC unroll 2
         for (int c = 0; c < columns; c++)
             right[c] = v_load(d + c * LANES);
@@ -257,17 +76,18 @@ static TARGET void multiply(const struct winograd_weights *w, const struct winog
                             const float *v, const float *d, size_t count, bool first, float *sums)
 {
     const size_t width = (size_t)w->width;
-    for (size_t t = 0; t < count; t += WINOGRAD_RUN) {
+    size_t t = 0;
+    do {
         const size_t run = count - t < WINOGRAD_RUN ? count - t : WINOGRAD_RUN;
         multiply_square(square, v + t * width, d + t * width, run, width, first && t == 0, sums);
-    }
+        t += run;
+    } while (t < count);
 }
 
 static TARGET void add_bias(const struct winograd_weights *w, const float *d, int outs,
                             size_t count, bool first, float *bias)
 {
     const size_t width = (size_t)w->width;
-    d += POINT_ONE * w->panel;
     for (int c = 0; c < outs; c += LANES)
         for (size_t t = 0; t < count; t += WINOGRAD_RUN) {
             vector sum = v_zero();
