@@ -170,14 +170,14 @@ static void print_result(const struct evaluation *evaluation)
 {
     char accuracy[FORMAT_SIZE], loss[FORMAT_SIZE], seconds[FORMAT_SIZE], devices[400];
     char model[FORMAT_TEXT], data[FORMAT_TEXT];
-    printf("test acc %s, loss %s, %.0f rows in %s s on %s: %s on %s\n",
-           format_fixed(accuracy, member_number(evaluation->end, "test_acc"), 4),
-           format_fixed(loss, member_number(evaluation->end, "test_loss"), 4),
-           member_number(evaluation->begin, "test_rows"),
-           format_seconds(seconds, evaluation->seconds),
-           format_devices(devices, sizeof devices, json_object_get(evaluation->begin, "devices")),
-           format_member(model, evaluation->begin, "model"),
-           format_member(data, evaluation->begin, "data"));
+    printf(
+        "test acc %s, loss %s, %.0f rows in %s s on %s: %s on %s\n",
+        format_fixed(accuracy, member_number(evaluation->end, "test_acc"), 4),
+        format_fixed(loss, member_number(evaluation->end, "test_loss"), 4),
+        member_number(evaluation->begin, "test_rows"), format_seconds(seconds, evaluation->seconds),
+        format_device_names(devices, sizeof devices, json_object_get(evaluation->begin, "devices")),
+        format_member(model, evaluation->begin, "model"),
+        format_member(data, evaluation->begin, "data"));
 }
 
 static bool print_object(const struct evaluation *evaluation, const char *file, struct error *err)

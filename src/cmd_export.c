@@ -64,21 +64,7 @@ static bool read_runs(const struct invocation *invocation, json_t *runs, struct 
     return ok;
 }
 
-/* "run 12: cpu:0-1, batch 256, lr 0.1, warm start" */
-static char *curve_name(const json_t *run)
-{
-    char number[FORMAT_SIZE], batch[FORMAT_SIZE], lr[FORMAT_SIZE];
-    char *devices = run_devices_text(run);
-    const char *note = json_string_value(json_object_get(run, "note"));
-    char *name = text_format(
-        "run %s: %s, batch %s, lr %s%s%s", format_fixed(number, member_number(run, "run"), 0),
-        devices ? devices : "-", format_fixed(batch, member_number(run, "batch"), 0),
-        format_general(lr, member_number(run, "lr")), note ? ", " : "", note ? note : "");
-    free(devices);
-    return name;
-}
-
-/* What all runs have in common is said once. */
+/* What all runs have in common is said once, in the title. */
 static const char *common(const json_t *runs, const char *key)
 {
     const char *first = member_text(json_array_get(runs, 0), key);
@@ -86,6 +72,25 @@ static const char *common(const json_t *runs, const char *key)
         if (strcmp(first, member_text(json_array_get(runs, i), key)) != 0)
             return NULL;
     return first;
+}
+
+/* "run 12: cpu:0-1, batch 256, lr 0.1, warm start", with the model and the data that are its own.
+ */
+static char *curve_name(const json_t *runs, const json_t *run)
+{
+    const char *model = common(runs, "model") ? NULL : member_text(run, "model");
+    const char *data = common(runs, "data") ? NULL : member_text(run, "data");
+    char number[FORMAT_SIZE], batch[FORMAT_SIZE], lr[FORMAT_SIZE];
+    char *devices = run_devices_text(run);
+    const char *note = json_string_value(json_object_get(run, "note"));
+    char *name = text_format(
+        "run %s: %s%s%s%s%s, batch %s, lr %s%s%s",
+        format_fixed(number, member_number(run, "run"), 0), model ? model : "", model ? ", " : "",
+        data ? data : "", data ? ", " : "", devices ? devices : "-",
+        format_fixed(batch, member_number(run, "batch"), 0),
+        format_general(lr, member_number(run, "lr")), note ? ", " : "", note ? note : "");
+    free(devices);
+    return name;
 }
 
 static char *picture_title(const struct run_figure *figure, const json_t *runs)
@@ -129,7 +134,7 @@ static bool make_curves(const struct run_figure *figure, const json_t *runs,
         int length;
         if (!run_figure_curve(figure, run, points, &length, err))
             return false;
-        *name = curve_name(run);
+        *name = curve_name(runs, run);
         if (!*name) {
             free(*points);
             return error_memory(err, "curves");

@@ -118,7 +118,7 @@ static int run(struct invocation *invocation, struct error *err)
     json_t *params = request(invocation, err);
     if (!params)
         return STATUS_FAILED;
-    if (!session_open_to_ask(&fetching.client, err)) {
+    if (!session_open_private(&fetching.client, err)) {
         json_decref(params);
         return STATUS_FAILED;
     }

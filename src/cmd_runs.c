@@ -22,7 +22,7 @@ static void add_run(struct table *table, const json_t *run)
     table_cell(table, member_text(run, "status"));
     table_cell(table, member_text(run, "model"));
     table_cell(table, member_text(run, "data"));
-    table_cell(table, format_devices(devices, sizeof devices, json_object_get(run, "devices")));
+    table_cell(table, format_devices(devices, sizeof devices, run));
     table_cell(table, format_fixed(text, member_number(run, "batch"), 0));
     table_cell(table, format_general(text, member_number(run, "lr")));
     snprintf(epochs, sizeof epochs, "%.0f/%.0f", member_number(run, "epochs_done"),
@@ -30,7 +30,7 @@ static void add_run(struct table *table, const json_t *run)
     table_cell(table, epochs);
     table_cell(table, format_fixed(text, member_number(run, "test_acc"), 3));
     table_cell(table, format_seconds(text, member_number(run, "s_per_epoch")));
-    table_cell(table, format_rate(text, member_number(run, "samples_per_s")));
+    table_cell(table, format_count(text, member_number(run, "samples_per_s")));
     table_cell(table, member_text(run, "note"));
 }
 

@@ -46,7 +46,7 @@ static bool print_epochs(const json_t *epochs, struct error *err)
         for (size_t i = 0; i < 4; i++)
             table_cell(&table, format_fixed(text, member_number(epoch, losses[i]), i % 2 ? 3 : 4));
         table_cell(&table, format_seconds(text, member_number(epoch, "seconds")));
-        table_cell(&table, format_rate(text, member_number(epoch, "samples_per_s")));
+        table_cell(&table, format_count(text, member_number(epoch, "samples_per_s")));
     }
     return table_end(&table, err);
 }
@@ -165,8 +165,8 @@ static bool print_run(const json_t *run, struct error *err)
            format_fixed(accuracy, member_number(run, "test_acc"), 3),
            format_fixed(best, member_number(run, "best_test_acc"), 3),
            format_seconds(time, member_number(run, "s_per_epoch")),
-           format_rate(rate, member_number(run, "samples_per_s")),
-           format_devices(devices, sizeof devices, json_object_get(run, "devices")));
+           format_count(rate, member_number(run, "samples_per_s")),
+           format_devices(devices, sizeof devices, run));
     json_object_foreach(spec, key, value) print_setting(spec, key);
     printf("\ntimes\n");
     print_time(run, "submitted_at", "submitted");

@@ -3,11 +3,15 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/error.h"
+#include "base/figure.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "engine/spec.h"
 
 static const char *unknown(char *buffer)
 {
@@ -26,36 +30,25 @@ static const char *scaled(char *buffer, double value, double base, const char *c
         unit++;
     }
     int decimals = unit == 0 || fabs(value) >= 99.95 ? 0 : 1;
-    snprintf(buffer, FORMAT_SIZE, "%.*f%s", decimals, value, units[unit]);
+    snprintf(buffer, FORMAT_SIZE, "%.*f %s", decimals, value, units[unit]);
     return buffer;
 }
 
 const char *format_bytes(char *buffer, double bytes)
 {
-    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB"};
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     return scaled(buffer, bytes, 1024, units, sizeof units / sizeof *units);
-}
-
-const char *format_count(char *buffer, double count)
-{
-    static const char *const units[] = {"", " k", " M", " G", " T", " P"};
-    return scaled(buffer, count, 1000, units, sizeof units / sizeof *units);
 }
 
 const char *format_flop(char *buffer, double operations)
 {
-    static const char *const units[] = {" FLOP", " kFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP"};
+    static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
     return scaled(buffer, operations, 1000, units, sizeof units / sizeof *units);
 }
 
-const char *format_rate(char *buffer, double per_second)
+const char *format_count(char *buffer, double count)
 {
-    if (!isfinite(per_second))
-        return unknown(buffer);
-    if (per_second >= 9999.5)
-        return format_count(buffer, per_second);
-    snprintf(buffer, FORMAT_SIZE, "%.*f", per_second < 9.995 ? 2 : 0, per_second);
-    return buffer;
+    return figure_text_count(buffer, count);
 }
 
 const char *format_time(char *buffer, double seconds)
@@ -76,10 +69,7 @@ const char *format_time(char *buffer, double seconds)
 
 const char *format_seconds(char *buffer, double seconds)
 {
-    if (!isfinite(seconds))
-        return unknown(buffer);
-    snprintf(buffer, FORMAT_SIZE, seconds > 0 && seconds < 0.95 ? "%.2g" : "%.1f", seconds);
-    return buffer;
+    return figure_text_seconds(buffer, seconds);
 }
 
 const char *format_fixed(char *buffer, double value, int decimals)
@@ -127,7 +117,36 @@ const char *format_member(char *buffer, const json_t *object, const char *key)
     return buffer;
 }
 
-const char *format_devices(char *buffer, size_t size, const json_t *list)
+char *run_devices_text(const json_t *run)
+{
+    const json_t *names = json_object_get(run, "devices");
+    struct device_list list;
+    struct error ignored = ERROR_INIT;
+    struct text joined = TEXT_INIT;
+    if (json_array_size(names) == 0)
+        return NULL;
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        text_printf(&joined, "%s%s", i ? "," : "", name ? name : "?");
+    }
+    const char *text = text_cstr(&joined);
+    char *devices =
+        text && device_list_parse(text, &list, &ignored) ? device_list_text(&list) : NULL;
+    text_free(&joined);
+    return devices;
+}
+
+const char *format_devices(char *buffer, size_t size, const json_t *run)
+{
+    char *devices = run_devices_text(run);
+    int length = snprintf(buffer, size, "%s", devices ? devices : "-");
+    if (length >= (int)size)
+        strcpy(buffer + size - 4, "...");
+    free(devices);
+    return buffer;
+}
+
+const char *format_device_names(char *buffer, size_t size, const json_t *list)
 {
     size_t count = json_array_size(list), used = 1;
     snprintf(buffer, size, "[");

@@ -13,11 +13,10 @@
 #define FORMAT_SIZE 48
 
 const char *format_bytes(char *buffer, double bytes);     /* "17.2 GiB" */
-const char *format_count(char *buffer, double count);     /* "11.2 M", "640" */
+const char *format_count(char *buffer, double count);     /* "11.2M", "4.51k", "640" */
 const char *format_flop(char *buffer, double operations); /* "2.7 GFLOP", "60 FLOP" */
-const char *format_rate(char *buffer, double per_second); /* "4511", "31.2 k" */
 const char *format_time(char *buffer, double seconds);    /* "4m12s", "2h05m", "38s" */
-const char *format_seconds(char *buffer, double seconds); /* "13.3", "0.31", "0.0007" */
+const char *format_seconds(char *buffer, double seconds); /* "13.3", "1.52", "0.0007" */
 const char *format_fixed(char *buffer, double value, int decimals);
 const char *format_date(char *buffer, double seconds);  /* "2026-11-20 14:30", since 1970 */
 const char *format_general(char *buffer, double value); /* "0.1", "1e-05" */
@@ -34,8 +33,12 @@ const char *member_text(const json_t *object, const char *key);
 #define FORMAT_TEXT 4200
 const char *format_member(char *buffer, const json_t *object, const char *key);
 
-/* "[cpu:0, cpu:1]" from an array of strings; long lists are shortened. */
-const char *format_devices(char *buffer, size_t size, const json_t *list);
+/* "cpu:0-1", as --devices takes it, from a run's "devices"; a new string, NULL: that cannot be. */
+char *run_devices_text(const json_t *run);
+/* The same in a buffer; long lists are cut. */
+const char *format_devices(char *buffer, size_t size, const json_t *run);
+/* "[cpu:0, cpu:1]" from an array of strings, as results name them; long lists are shortened. */
+const char *format_device_names(char *buffer, size_t size, const json_t *list);
 
 /* A JSON value on standard output, with a newline behind it. */
 void print_json(const json_t *value);

@@ -14,23 +14,6 @@
 #include "engine/spec.h"
 #include "format.h"
 
-char *run_devices_text(const json_t *run)
-{
-    const json_t *names = json_object_get(run, "devices");
-    struct device_list list;
-    struct error ignored = ERROR_INIT;
-    struct text joined = TEXT_INIT;
-    for (size_t i = 0; i < json_array_size(names); i++) {
-        const char *name = json_string_value(json_array_get(names, i));
-        text_printf(&joined, "%s%s", i ? "," : "", name ? name : "?");
-    }
-    const char *text = text_cstr(&joined);
-    char *devices =
-        text && device_list_parse(text, &list, &ignored) ? device_list_text(&list) : NULL;
-    text_free(&joined);
-    return devices;
-}
-
 /* "cpu:0,cpu:1" is the same as "cpu:0-1". */
 static bool same_devices(const char *devices, const char *asked)
 {

@@ -13,9 +13,6 @@
 /* Does a run suit the filter (all but its limit)? In the same way as store_list finds them. */
 bool run_pick_matches(const json_t *run, const struct store_filter *filter);
 
-/* "cpu:0-1" from a run's "devices"; a new string, NULL where that cannot be. */
-char *run_devices_text(const json_t *run);
-
 /*
  * `sort` is a key such as "acc", with '-' before it for the highest or latest first; NULL: as they
  * are. Equal ones stay in order, those of which it is not known come last. The first `limit` (0:

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "session.h"
 
@@ -57,6 +58,22 @@ static bool append(json_t *list, json_t *run, struct error *err)
     return json_array_append(list, run) == 0 || error_memory(err, "runs");
 }
 
+/* The next engine will write the same of it; until then nobody else does. */
+static void mark_lost(const struct run_source *source, json_t *run)
+{
+    static const char *const unfinished[] = {"queued", "running", "paused"};
+    const char *status = json_string_value(json_object_get(run, "status"));
+    if (source->client || !status || store_has_writer(source->store))
+        return;
+    for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
+        if (strcmp(status, unfinished[i]) == 0) {
+            /* Without memory for it the run looks as it was kept. */
+            json_object_set_new(run, "status", json_string("interrupted"));
+            json_object_set_new(run, "error", json_string(STORE_LOST));
+            return;
+        }
+}
+
 /* Both lists are sorted by the runs' numbers; what both have is taken from `newer`. */
 static bool merge(const json_t *older, const json_t *newer, json_t *all, struct error *err)
 {
@@ -86,6 +103,8 @@ bool run_source_list(struct run_source *source, json_t **runs, struct error *err
         ok = client_call(source->client, "runs", NULL, source->seconds, &live, err);
     if (ok && source->store)
         ok = store_list(source->store, &everything, false, &kept, err);
+    for (size_t i = 0; i < json_array_size(kept); i++)
+        mark_lost(source, json_array_get(kept, i));
     ok = ok && merge(kept, live, all, err);
     json_decref(kept);
     json_decref(live);
@@ -130,6 +149,8 @@ bool run_source_show(struct run_source *source, long number, json_t **run, struc
         ok = store_show(source->store, number, &kept, err) || err->kind == ERROR_ABSENT;
     else
         ok = true;
+    if (kept)
+        mark_lost(source, kept);
     if (ok && *run && kept && is_same_run(*run, kept))
         fill_in(*run, kept);
     else if (ok && !*run)

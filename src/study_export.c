@@ -5,7 +5,10 @@
 
 #include "base/json.h"
 #include "study_print.h"
-#include "svg.h"
+#include "svg_panel.h"
+
+/* Of the picture, in its units. */
+enum { WIDTH = 960, HEIGHT = 450, PANEL_TOP = 40, PANEL_HEIGHT = 375 };
 
 static json_t *spread_json(const struct study_spread *spread)
 {
@@ -171,30 +174,25 @@ static void put_speed(const struct study_table *table, const struct axis *axis, 
         high[i] = row->samples_per_s.high;
         ideal[i] = row->efficiency > 0 ? speed[i] / row->efficiency : NAN;
     }
-    struct svg_series series[] = {{.name = "ideal",
-                                   .count = axis->count,
-                                   .x = axis->at,
-                                   .y = ideal,
-                                   .dashed = true,
-                                   .colour = -1},
-                                  {.name = "median, minimum to maximum",
-                                   .count = axis->count,
-                                   .x = axis->at,
-                                   .y = speed,
-                                   .low = low,
-                                   .high = high,
-                                   .marks = true}};
+    const struct svg_series series[] = {
+        {.name = "ideal", .x = axis->at, .y = ideal, .index = SVG_GUIDE},
+        {.name = "median, minimum to maximum",
+         .x = axis->at,
+         .y = speed,
+         .low = low,
+         .high = high,
+         .index = 0}};
     bool scaled = table->study->kind == STUDY_DEVICES;
-    struct svg_panel panel = {.title = "Speed",
-                              .x_label = axis->label,
-                              .y_label = "samples/s",
-                              .series = scaled ? series : series + 1,
-                              .series_count = scaled ? 2 : 1,
-                              .tick_count = axis->count,
-                              .ticks = axis->at,
-                              .tick_names = axis->names,
-                              .from_zero = true};
-    svg_panel(out, &panel, 0, 40, 450, 330);
+    const struct svg_panel panel = {.title = "Speed",
+                                    .x_label = axis->label,
+                                    .y_label = "samples/s",
+                                    .series = scaled ? series : series + 1,
+                                    .series_count = scaled ? 2 : 1,
+                                    .count = axis->count,
+                                    .places = axis->at,
+                                    .names = axis->names,
+                                    .from_zero = true};
+    svg_panel_draw(out, &panel, 0, PANEL_TOP, WIDTH / 2.0, PANEL_HEIGHT);
 }
 
 static void put_accuracy(const struct study_table *table, const struct axis *axis, struct text *out)
@@ -205,23 +203,21 @@ static void put_accuracy(const struct study_table *table, const struct axis *axi
         low[i] = table->rows[i].test_acc.low;
         high[i] = table->rows[i].test_acc.high;
     }
-    struct svg_series series = {.name = "mean, minimum to maximum over seeds",
-                                .count = axis->count,
-                                .x = axis->at,
-                                .y = mean,
-                                .low = low,
-                                .high = high,
-                                .marks = true,
-                                .colour = 1};
-    struct svg_panel panel = {.title = "Accuracy on the test data",
-                              .x_label = axis->label,
-                              .y_label = "test accuracy",
-                              .series = &series,
-                              .series_count = 1,
-                              .tick_count = axis->count,
-                              .ticks = axis->at,
-                              .tick_names = axis->names};
-    svg_panel(out, &panel, 450, 40, 450, 330);
+    const struct svg_series series = {.name = "mean, minimum to maximum over seeds",
+                                      .x = axis->at,
+                                      .y = mean,
+                                      .low = low,
+                                      .high = high,
+                                      .index = 0};
+    const struct svg_panel panel = {.title = "Accuracy on the test data",
+                                    .x_label = axis->label,
+                                    .y_label = "test accuracy",
+                                    .series = &series,
+                                    .series_count = 1,
+                                    .count = axis->count,
+                                    .places = axis->at,
+                                    .names = axis->names};
+    svg_panel_draw(out, &panel, WIDTH / 2.0, PANEL_TOP, WIDTH / 2.0, PANEL_HEIGHT);
 }
 
 void study_table_svg(const struct study_table *table, struct text *out)
@@ -229,13 +225,13 @@ void study_table_svg(const struct study_table *table, struct text *out)
     struct axis axis;
     char words[400];
     make_axis(table, &axis);
-    svg_begin(out, 900, 400);
-    snprintf(words, sizeof words, "comparison %s: %s", table->study->id, study_title(table->study));
-    svg_words(out, words, 16, 26, 16);
+    snprintf(words, sizeof words, "Comparison %s: %s", table->study->id, study_title(table->study));
+    svg_begin(out, WIDTH, HEIGHT, words);
+    svg_label(out, "title", 16, 26, words);
     put_speed(table, &axis, out);
     put_accuracy(table, &axis, out);
     snprintf(words, sizeof words, "%d repeat%s; speeds %s", table->study->repeats,
              table->study->repeats == 1 ? "" : "s", study_warmup_words(table->warmup));
-    svg_words(out, words, 16, 390, 11);
+    svg_label(out, "faint", 16, HEIGHT - 12, words);
     svg_end(out);
 }

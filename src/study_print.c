@@ -56,8 +56,8 @@ static void add_row(struct table *out, const struct study_table *table, const st
     table_cell(out, text);
     table_cell(out, format_seconds(text, row->s_per_epoch.median));
     table_cell(out, range(wide, &row->s_per_epoch, format_seconds));
-    table_cell(out, format_rate(text, row->samples_per_s.median));
-    table_cell(out, range(wide, &row->samples_per_s, format_rate));
+    table_cell(out, format_count(text, row->samples_per_s.median));
+    table_cell(out, range(wide, &row->samples_per_s, format_count));
     table_cell(out, times(text, row->speed_up));
     if (study->kind == STUDY_DEVICES)
         table_cell(out, share(text, row->efficiency));

@@ -41,8 +41,8 @@ static void describe_slower(const struct study_table *table, const struct study_
     char now[FORMAT_SIZE], before[FORMAT_SIZE];
     struct loss *loss = &losses[crowded ? CAUSE_CORES : CAUSE_SLOWER];
     loss->share = or_zero(slower) * computing;
-    format_rate(now, last->device_rate);
-    format_rate(before, base->device_rate);
+    format_count(now, last->device_rate);
+    format_count(before, base->device_rate);
     if (crowded)
         snprintf(loss->words, sizeof loss->words,
                  "devices share cores (%d threads of %d CPU devices on %d core%s: each device "
@@ -154,7 +154,7 @@ static void describe_values(const struct study_table *table, char *buffer, size_
     char rate[FORMAT_SIZE];
     size_t used =
         (size_t)snprintf(buffer, size, "%s is the fastest: %s samples/s", row->variant->label,
-                         format_rate(rate, row->samples_per_s.median));
+                         format_count(rate, row->samples_per_s.median));
     if (best < 0 || used >= size)
         return;
     row = &table->rows[best];

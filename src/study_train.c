@@ -91,7 +91,7 @@ static void print_ended(struct trainer *trainer, const struct study_measure *mea
     if (entry->state == STUDY_DONE) {
         fprintf(out, "%s s/epoch, %s samples/s, test acc %s",
                 format_seconds(time, measure->median_s_per_epoch),
-                format_rate(rate, measure->median_samples_per_s),
+                format_count(rate, measure->median_samples_per_s),
                 format_fixed(accuracy, measure->test_acc, 3));
     } else {
         snprintf(reason, sizeof reason, "%s", entry->reason);

@@ -4,26 +4,27 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
-/* Room around the axes: for the title, the figures, the label below. */
-enum { ROOM_TOP = 30, ROOM_LEFT = 70, ROOM_RIGHT = 16, ROOM_BOTTOM = 46, LEGEND_LINE = 15 };
-
-/* Okabe and Ito, "Color Universal Design" (2008). */
-static const char *const palette[SVG_PALETTE] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                 "#e69f00", "#56b4e9", "#000000", "#a6761d"};
-
-/* The drawing of one panel: its axes in pixels and what they span. */
-struct frame {
-    struct text *out;
-    double left, right, top, bottom;
-    double x_low, x_high, y_low, y_high;
+/*
+ * After Okabe and Ito, "Color Universal Design", 2008; darkened for white paper. Without style
+ * sheets, or where no preference is known, the picture is light.
+ */
+static const char *const light[] = {"#0072b2", "#c14f00", "#00795a",
+                                    "#a8467f", "#7d6300", "#4a4a4a"};
+static const char *const dark[] = {"#56b4e9", "#ff9142", "#2cc295",
+                                   "#e59bc5", "#f0e442", "#d8d8d8"};
+/* As many as have no divisor in common with the number of colours. */
+static const char *const dashes[] = {"none", "9 4", "2 4", "12 4 2 4", "16 7"};
+static const char *const dash_classes[] = {"d0", "d1", "d2", "d3", "d4"};
+enum {
+    COLOURS = sizeof light / sizeof *light,
+    DASHES = sizeof dashes / sizeof *dashes,
 };
+_Static_assert(COLOURS *DASHES == SVG_CURVES_MOST, "SVG_CURVES_MOST");
+_Static_assert(DASHES == sizeof dash_classes / sizeof *dash_classes, "dash_classes");
 
-static const char *colour_of(const struct svg_series *series)
-{
-    return series->colour < 0 ? "#888888" : palette[series->colour % SVG_PALETTE];
-}
+/* Farther out no point is drawn. */
+#define FAR 10000
 
 /* Bytes of the UTF-8 character at `at` that XML allows; 0: it does not. */
 static size_t character(const char *at)
@@ -50,7 +51,7 @@ static size_t character(const char *at)
     return length;
 }
 
-static void put_escaped(struct text *out, const char *words)
+void svg_text(struct text *out, const char *words)
 {
     for (const char *at = words; *at;) {
         size_t length = character(at);
@@ -68,34 +69,44 @@ static void put_escaped(struct text *out, const char *words)
     }
 }
 
-static void put_words(struct text *out, const char *words, double x, double y, double size,
-                      const char *anchor, const char *more)
-{
-    text_printf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\"%s>", x, y,
-                size, anchor, more);
-    put_escaped(out, words);
-    text_puts(out, "</text>\n");
-}
-
-static void put_line(struct text *out, double x1, double y1, double x2, double y2,
-                     const char *colour)
-{
-    text_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", x1,
-                y1, x2, y2, colour);
-}
-
-void svg_begin(struct text *out, double width, double height)
+static void put_shade(struct text *out, const char *ground, const char *ink, const char *faint,
+                      const char *grid, const char *const *colours)
 {
     text_printf(out,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%.0f\" "
-                "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\">\n"
-                "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-                width, height, width, height);
+                ".ground{fill:%s}text{fill:%s}.faint{fill:%s}.grid{stroke:%s}.axis,.guide{stroke:"
+                "%s}\n",
+                ground, ink, faint, grid, faint);
+    for (int i = 0; i < COLOURS; i++)
+        text_printf(out, ".c%d{stroke:%s}.c%d circle{fill:%s}\n", i, colours[i], i, colours[i]);
 }
 
-void svg_words(struct text *out, const char *words, double left, double top, double size)
+static void put_style(struct text *out)
 {
-    put_words(out, words, left, top, size, "start", "");
+    text_puts(out, "<style>\n"
+                   "text{font:13px system-ui,sans-serif}.title{font-size:17px;font-weight:600}\n"
+                   ".middle{text-anchor:middle}.end{text-anchor:end}\n"
+                   ".curve{fill:none;stroke-width:2;stroke-linejoin:round}.curve "
+                   "circle{stroke:none}\n"
+                   ".grid,.axis,.guide,.bar{stroke-width:1;fill:none}\n");
+    for (int i = 0; i < DASHES; i++)
+        text_printf(out, ".d%d{stroke-dasharray:%s}\n", i, dashes[i]);
+    put_shade(out, "#ffffff", "#1a1a1a", "#5c5c5c", "#e3e3e3", light);
+    text_puts(out, "@media (prefers-color-scheme:dark){\n");
+    put_shade(out, "#16181c", "#f0f0f0", "#a9adb4", "#33373e", dark);
+    text_puts(out, "}\n</style>\n");
+}
+
+void svg_begin(struct text *out, int width, int height, const char *title)
+{
+    text_printf(out,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+                "height=\"%d\" role=\"img\">\n<title>",
+                width, height, width, height);
+    svg_text(out, title);
+    text_puts(out, "</title>\n");
+    put_style(out);
+    text_puts(out, "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n");
 }
 
 void svg_end(struct text *out)
@@ -103,203 +114,121 @@ void svg_end(struct text *out)
     text_puts(out, "</svg>\n");
 }
 
-static void widen(double *low, double *high, double value)
+void svg_label(struct text *out, const char *look, double x, double y, const char *words)
 {
-    if (isfinite(value)) {
-        *low = fmin(*low, value);
-        *high = fmax(*high, value);
-    }
+    text_printf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", look, x, y);
+    svg_text(out, words);
+    text_puts(out, "</text>\n");
 }
 
-/* An axis of some length, also around a single value or none. */
-static void settle(double *low, double *high)
+void svg_label_upwards(struct text *out, const char *look, double x, double y, const char *words)
 {
-    if (*low > *high)
-        *low = 0, *high = 1;
-    if (*high - *low < 1e-9 * fmax(fabs(*low), fabs(*high)) || *high == *low) {
-        double half = *high == 0 ? 0.5 : fabs(*high) / 10;
-        *low -= half;
-        *high += half;
-    }
+    text_printf(out, "<g transform=\"rotate(-90 %.1f %.1f)\">", x, y);
+    svg_label(out, look, x, y, words);
+    text_puts(out, "</g>\n");
 }
 
-static void span(struct frame *frame, const struct svg_panel *chart)
+static void open_group(struct text *out, int index)
 {
-    frame->x_low = frame->y_low = INFINITY;
-    frame->x_high = frame->y_high = -INFINITY;
-    for (size_t i = 0; i < chart->series_count; i++) {
-        const struct svg_series *series = &chart->series[i];
-        for (size_t j = 0; j < series->count; j++) {
-            widen(&frame->x_low, &frame->x_high, series->x[j]);
-            widen(&frame->y_low, &frame->y_high, series->y[j]);
-            if (series->low && series->high) {
-                widen(&frame->y_low, &frame->y_high, series->low[j]);
-                widen(&frame->y_low, &frame->y_high, series->high[j]);
-            }
-        }
-    }
-    for (size_t i = 0; i < chart->tick_count; i++)
-        widen(&frame->x_low, &frame->x_high, chart->ticks[i]);
-    if (chart->from_zero)
-        widen(&frame->y_low, &frame->y_high, 0);
-    settle(&frame->x_low, &frame->x_high);
-    settle(&frame->y_low, &frame->y_high);
-    double room = (frame->y_high - frame->y_low) * 0.06;
-    frame->y_high += room;
-    if (!chart->from_zero)
-        frame->y_low -= room;
-    if (chart->tick_count > 0) {
-        room = (frame->x_high - frame->x_low) * 0.06;
-        frame->x_low -= room;
-        frame->x_high += room;
-    }
+    if (index == SVG_GUIDE)
+        text_puts(out, "<g class=\"guide\">");
+    else
+        text_printf(out, "<g class=\"curve c%d\">", index % COLOURS);
 }
 
-static double at_x(const struct frame *frame, double value)
+void svg_curve_begin(struct text *out, int index, const char *name)
+{
+    open_group(out, index);
+    text_puts(out, "<title>");
+    svg_text(out, name);
+    text_puts(out, "</title>");
+}
+
+void svg_curve_end(struct text *out)
+{
+    text_puts(out, "</g>\n");
+}
+
+const char *svg_dashes(int index)
+{
+    return dash_classes[index == SVG_GUIDE ? 1 : index % DASHES];
+}
+
+void svg_legend_line(struct text *out, int index, double x, double y, double length)
+{
+    open_group(out, index);
+    text_printf(out, "<path class=\"%s\" d=\"M%.1f %.1fh%.1f\"/></g>\n", svg_dashes(index), x, y,
+                length);
+}
+
+double svg_x(const struct svg_frame *frame, double x)
 {
     return frame->left +
-           (value - frame->x_low) / (frame->x_high - frame->x_low) * (frame->right - frame->left);
+           (x - frame->x_low) / (frame->x_high - frame->x_low) * (frame->right - frame->left);
 }
 
-static double at_y(const struct frame *frame, double value)
+double svg_y(const struct svg_frame *frame, double y)
 {
-    return frame->bottom -
-           (value - frame->y_low) / (frame->y_high - frame->y_low) * (frame->bottom - frame->top);
+    double place = frame->bottom - (y - frame->y_low) / (frame->y_high - frame->y_low) *
+                                       (frame->bottom - frame->top);
+    return fmin(fmax(place, -FAR), FAR);
 }
 
-/* The distance of some five round numbers: 1, 2 or 5 times a power of ten. */
-static double round_step(double length)
+void svg_axes(struct text *out, const struct svg_frame *frame, const struct ticks *y)
 {
-    double power = pow(10, floor(log10(length / 5))), digit = length / 5 / power;
-    return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
-}
-
-static void put_number(char *buffer, size_t size, double value, double step)
-{
-    snprintf(buffer, size, "%.10g", fabs(value) < step / 1e3 ? 0 : value);
-}
-
-static void put_y_axis(const struct frame *frame)
-{
-    char number[40];
-    double step = round_step(frame->y_high - frame->y_low);
-    for (double at = ceil(frame->y_low / step); at * step <= frame->y_high; at++) {
-        double y = at_y(frame, at * step);
-        put_line(frame->out, frame->left, y, frame->right, y, "#dddddd");
-        put_number(number, sizeof number, at * step, step);
-        put_words(frame->out, number, frame->left - 6, y + 4, 11, "end", "");
+    char figure[64];
+    text_puts(out, "<path class=\"grid\" d=\"");
+    for (int i = 0; i < y->count; i++)
+        text_printf(out, "M%.1f %.1fH%.1f", frame->left, svg_y(frame, y->first + i * y->step),
+                    frame->right);
+    text_printf(out, "\"/>\n<path class=\"axis\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", frame->left,
+                frame->top, frame->bottom, frame->right);
+    for (int i = 0; i < y->count; i++) {
+        double at = y->first + i * y->step;
+        snprintf(figure, sizeof figure, "%.*f", y->decimals, at);
+        svg_label(out, "faint end", frame->left - 8, svg_y(frame, at) + 4.5, figure);
     }
 }
 
-static void put_x_tick(const struct frame *frame, double value, const char *words)
+void svg_x_mark(struct text *out, const struct svg_frame *frame, double x, const char *words)
 {
-    double x = at_x(frame, value);
-    put_line(frame->out, x, frame->bottom, x, frame->bottom + 4, "#444444");
-    put_words(frame->out, words, x, frame->bottom + 17, 11, "middle", "");
+    text_printf(out, "<path class=\"axis\" d=\"M%.1f %.1fv5\"/>", svg_x(frame, x), frame->bottom);
+    svg_label(out, "faint middle", svg_x(frame, x), frame->bottom + 20, words);
 }
 
-static void put_x_axis(const struct frame *frame, const struct svg_panel *chart)
+void svg_x_ticks(struct text *out, const struct svg_frame *frame, const struct ticks *ticks)
 {
-    char number[40];
-    double step = round_step(frame->x_high - frame->x_low);
-    for (size_t i = 0; i < chart->tick_count; i++)
-        put_x_tick(frame, chart->ticks[i], chart->tick_names[i]);
-    if (chart->tick_count > 0)
-        return;
-    for (double at = ceil(frame->x_low / step); at * step <= frame->x_high; at++) {
-        put_number(number, sizeof number, at * step, step);
-        put_x_tick(frame, at * step, number);
+    char figure[64];
+    for (int i = 0; i < ticks->count; i++) {
+        double x = ticks->first + i * ticks->step;
+        snprintf(figure, sizeof figure, "%.*f", ticks->decimals, x);
+        svg_x_mark(out, frame, x, figure);
     }
 }
 
-static bool is_drawn(const struct svg_series *series, size_t index)
+void svg_line_begin(struct text *out, struct svg_pen *pen, int index)
 {
-    return isfinite(series->x[index]) && isfinite(series->y[index]);
+    pen->down = false;
+    text_printf(out, "<path class=\"%s\" d=\"", svg_dashes(index));
 }
 
-static void put_lines(const struct frame *frame, const struct svg_series *series)
+void svg_line_to(struct text *out, struct svg_pen *pen, const struct svg_frame *frame, double x,
+                 double y)
 {
-    bool open = false;
-    for (size_t i = 0; i < series->count; i++) {
-        bool drawn = is_drawn(series, i);
-        if (drawn && !open)
-            text_printf(frame->out,
-                        "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s points=\"",
-                        colour_of(series), series->dashed ? "1" : "2",
-                        series->dashed ? " stroke-dasharray=\"5 4\"" : "");
-        if (drawn)
-            text_printf(frame->out, "%.1f,%.1f ", at_x(frame, series->x[i]),
-                        at_y(frame, series->y[i]));
-        else if (open)
-            text_puts(frame->out, "\"/>\n");
-        open = drawn;
-    }
-    if (open)
-        text_puts(frame->out, "\"/>\n");
+    bool drawn = isfinite(x) && isfinite(y);
+    if (drawn)
+        text_printf(out, "%c%.1f %.1f", pen->down ? 'L' : 'M', svg_x(frame, x), svg_y(frame, y));
+    pen->down = drawn;
 }
 
-static void put_marks(const struct frame *frame, const struct svg_series *series)
+void svg_line_end(struct text *out)
 {
-    const char *colour = colour_of(series);
-    for (size_t i = 0; i < series->count; i++) {
-        if (!is_drawn(series, i))
-            continue;
-        double x = at_x(frame, series->x[i]);
-        if (series->low && series->high && isfinite(series->low[i]) && isfinite(series->high[i])) {
-            double low = at_y(frame, series->low[i]), high = at_y(frame, series->high[i]);
-            put_line(frame->out, x, low, x, high, colour);
-            put_line(frame->out, x - 4, low, x + 4, low, colour);
-            put_line(frame->out, x - 4, high, x + 4, high, colour);
-        }
-        if (series->marks)
-            text_printf(frame->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>\n", x,
-                        at_y(frame, series->y[i]), colour);
-    }
+    text_puts(out, "\"/>");
 }
 
-/* In the corner at the upper left, over the lines. */
-static void put_legend(const struct frame *frame, const struct svg_panel *chart)
+void svg_dot(struct text *out, const struct svg_frame *frame, double x, double y)
 {
-    double y = frame->top + 14;
-    for (size_t i = 0; i < chart->series_count; i++) {
-        const struct svg_series *series = &chart->series[i];
-        if (!series->name)
-            continue;
-        text_printf(frame->out,
-                    "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
-                    "stroke-width=\"2\"%s/>\n",
-                    frame->left + 8, y - 4, frame->left + 28, y - 4, colour_of(series),
-                    series->dashed ? " stroke-dasharray=\"5 4\"" : "");
-        put_words(frame->out, series->name, frame->left + 34, y, 11, "start", "");
-        y += LEGEND_LINE;
-    }
-}
-
-void svg_panel(struct text *out, const struct svg_panel *chart, double left, double top,
-               double width, double height)
-{
-    struct frame frame = {.out = out,
-                          .left = left + ROOM_LEFT,
-                          .right = left + width - ROOM_RIGHT,
-                          .top = top + ROOM_TOP,
-                          .bottom = top + height - ROOM_BOTTOM};
-    char turn[80];
-    span(&frame, chart);
-    put_words(out, chart->title, left + width / 2, top + 18, 14, "middle", "");
-    put_y_axis(&frame);
-    put_x_axis(&frame, chart);
-    text_printf(out,
-                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
-                "stroke=\"#444444\"/>\n",
-                frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
-    for (size_t i = 0; i < chart->series_count; i++) {
-        put_lines(&frame, &chart->series[i]);
-        put_marks(&frame, &chart->series[i]);
-    }
-    put_legend(&frame, chart);
-    put_words(out, chart->x_label, (frame.left + frame.right) / 2, top + height - 8, 12, "middle",
-              "");
-    double middle = (frame.top + frame.bottom) / 2;
-    snprintf(turn, sizeof turn, " transform=\"rotate(-90 %.1f %.1f)\"", left + 14, middle);
-    put_words(out, chart->y_label, left + 14, middle, 12, "middle", turn);
+    if (isfinite(x) && isfinite(y))
+        text_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", svg_x(frame, x),
+                    svg_y(frame, y));
 }

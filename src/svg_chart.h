@@ -5,16 +5,9 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "ui/chart.h"
+#include "svg.h"
 
-/*
- * Curves as a picture: one SVG file that needs nothing else, on a light or a dark ground as the
- * reader likes it. Curves differ by colour, for the colour-blind too, and by their dashes.
- */
-
-/* So many curves look different. */
-#define SVG_CURVES_MOST 30
+/* Curves of runs as a picture of their own, with a legend below. */
 
 struct svg_curve {
     const char *name;                 /* UTF-8 */

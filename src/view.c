@@ -58,7 +58,7 @@ static void print_run(const struct view *view, const json_t *event)
            format_member(model, event, "model"),
            format_count(params, member_number(event, "params")), format_member(data, event, "data"),
            member_number(event, "batch"), member_number(event, "lr"),
-           format_devices(devices, sizeof devices, json_object_get(event, "devices")));
+           format_devices(devices, sizeof devices, event));
 }
 
 static void print_epoch(const struct view *view, const json_t *event)
@@ -72,7 +72,7 @@ static void print_epoch(const struct view *view, const json_t *event)
            format_fixed(train, member_number(event, "train_acc"), 3),
            format_fixed(test, member_number(event, "test_acc"), 3),
            format_seconds(time, member_number(event, "seconds")),
-           format_rate(rate, member_number(event, "samples_per_s")));
+           format_count(rate, member_number(event, "samples_per_s")));
 }
 
 /* Says what has changed, and keeps in mind how long the run is now. */
@@ -102,7 +102,7 @@ static void print_end(const struct view *view, const json_t *event)
            format_fixed(accuracy, member_number(event, "test_acc"), 3),
            format_seconds(time, member_number(event, "s_per_epoch")),
            format_fixed(rate, member_number(event, "samples_per_s"), 0),
-           format_devices(devices, sizeof devices, json_object_get(view->begin, "devices")));
+           format_device_names(devices, sizeof devices, json_object_get(view->begin, "devices")));
 }
 
 static void print_text(struct view *view, json_t *event, const char *name)
@@ -190,7 +190,7 @@ static void describe_run(const struct view *view, struct bar *bar, const json_t 
     else if (strcmp(phase, "save") == 0)
         bar_add(bar, 1, "saving");
     else if (member_number(run, "samples_per_s") > 0)
-        bar_add(bar, 2, "%s samples/s", format_rate(text, member_number(run, "samples_per_s")));
+        bar_add(bar, 2, "%s samples/s", format_count(text, member_number(run, "samples_per_s")));
     if (!view->stopping && isfinite(member_number(run, "eta_s")))
         bar_add(bar, 0, "%s left", format_time(text, member_number(run, "eta_s")));
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -65,6 +66,15 @@ void engine_end(void)
     client_close(client);
     ck_assert_msg(engine.ok, "%s", engine.err.text);
     remove_tree(engine.folder);
+}
+
+double engine_processor_seconds(void)
+{
+    clockid_t clock;
+    struct timespec spent;
+    ck_assert_int_eq(pthread_getcpuclockid(engine.thread, &clock), 0);
+    ck_assert_int_eq(clock_gettime(clock, &spent), 0);
+    return (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec;
 }
 
 struct client *viewer(void)

@@ -18,6 +18,9 @@ void engine_end(void);
 /* As engine_begin, on a made-up system: the folder that holds its /proc and /sys. */
 void engine_begin_on(const char *system_root);
 
+/* Seconds of the processor that the engine's serving thread has had. */
+double engine_processor_seconds(void);
+
 struct client *viewer(void);
 /* The result of a request that must work; a new reference. Settings by json_pack's format. */
 json_t *ask(struct client *client, const char *method, json_t *params);
@@ -50,8 +53,8 @@ void raw_send(int fd, const void *data, size_t length);
 /* The next line as JSON (a new reference); NULL when the engine closed the connection. */
 json_t *raw_line(int fd);
 
-/* test_hostile.c, test_changes.c, test_sensor_states.c */
-Suite *hostile_suite(void);
+/* test_hostile.c, test_flood.c, test_changes.c, test_keeping.c, test_sensor_states.c */
+Suite *hostile_suite(void), *flood_suite(void);
 Suite *changes_suite(void), *keeping_suite(void);
 Suite *sensor_states_suite(void);
 

@@ -214,6 +214,11 @@ class Runs(Case):
         self.assertGreaterEqual(len(run["epochs"]), known)
         self.assertEqual([epoch["epoch"] for epoch in run["epochs"]],
                          list(range(1, len(run["epochs"]) + 1)))
+        # Before there is an engine to write it down, and after.
+        self.wait_for("the end of its last thread",
+                      lambda: self.good_json("show", "1")["status"] == "interrupted")
+        self.assertIn("without a word", self.good("show", "1"))
+        self.assertEqual(self.numbers("--status", "interrupted"), [1])
         self.good("engine", "start")
         self.assertEqual(self.good_json("runs")[0]["status"], "interrupted")
         self.assertEqual(self.numbers("--status", "interrupted"), [1])
@@ -290,6 +295,9 @@ class Export(Case):
             self.assertEqual(heights[i] > heights[i + 1], accuracies[i] < accuracies[i + 1])
         self.assertNotEqual(groups[0].get("class"), groups[1].get("class"))
         self.assertNotRegex(self.good("export", "1", "--svg"), r"(href|src)=")
+        # What is not common to all is said of each.
+        self.train("--epochs", "1", "--data", "glyphs", "--train-rows", "40", "--test-rows", "20")
+        self.assertIn("run 3: glyphs, cpu:0,", self.good("export", "1", "3", "--svg"))
         for figure in ("train_loss", "lr", "samples_per_s", "seconds"):
             xml.etree.ElementTree.fromstring(
                 self.good("export", "1", "2", "--svg", "--figure", figure).encode())

@@ -311,6 +311,21 @@ START_TEST(finishing_writes_all)
 }
 END_TEST
 
+START_TEST(readers_know_whether_somebody_writes)
+{
+    struct error err = ERROR_INIT;
+    struct store *reader;
+    struct keeper *keeper = start_afresh();
+    ck_assert_msg(store_open_reading(path, &reader, &err), "%s", err.text);
+    ck_assert(store_has_writer(reader));
+    ck_assert(store_has_writer(reader)); /* looking changes nothing */
+    keeper_stop(keeper);
+    ck_assert(!store_has_writer(reader));
+    keeper_stop(start_afresh());
+    store_close(reader);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("keeper");
@@ -323,6 +338,7 @@ int main(void)
     tcase_add_test(tests, what_waits_for_a_full_disk_is_limited);
     tcase_add_test(tests, finishing_writes_all);
     tcase_add_test(tests, without_a_store_nothing_is_kept);
+    tcase_add_test(tests, readers_know_whether_somebody_writes);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

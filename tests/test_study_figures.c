@@ -7,7 +7,7 @@
 
 #include "study_figures.h"
 #include "study_print.h"
-#include "svg.h"
+#include "svg_panel.h"
 #include "tests/study_fixture.h"
 
 static struct study_fixture at;
@@ -309,19 +309,24 @@ START_TEST(pictures_take_any_text_and_any_figures)
 {
     static const double x[] = {1, 2, 3, NAN, 5}, y[] = {1e9, NAN, -1e9, 2, INFINITY};
     struct text out = TEXT_INIT;
-    struct svg_series series = {.name = "\xff\x01 \xc3\xa4 \xed\xa0\x80",
-                                .count = 5,
-                                .x = x,
-                                .y = y,
-                                .low = y,
-                                .high = y,
-                                .marks = true};
-    struct svg_panel panel = {
-        .title = "t", .x_label = "x", .y_label = "y", .series = &series, .series_count = 1};
-    svg_begin(&out, 100, 100);
-    svg_panel(&out, &panel, 0, 0, 100, 100);
+    static const char *const names[] = {"1", "2", "3", "4", "5"};
+    const struct svg_series series[] = {
+        {.name = "\xff\x01 \xc3\xa4 \xed\xa0\x80", .x = x, .y = y, .low = y, .high = y},
+        {.name = "guide", .x = x, .y = y, .index = SVG_GUIDE}};
+    struct svg_panel panel = {.title = "t",
+                              .x_label = "x",
+                              .y_label = "y",
+                              .series = series,
+                              .series_count = 2,
+                              .count = 3,
+                              .places = x,
+                              .names = names};
+    svg_begin(&out, 100, 100, "t");
+    svg_panel_draw(&out, &panel, 0, 0, 100, 100);
     panel.series_count = 0;
-    svg_panel(&out, &panel, 0, 0, 100, 100);
+    svg_panel_draw(&out, &panel, 0, 0, 100, 100);
+    panel.count = 0;
+    svg_panel_draw(&out, &panel, 0, 0, 100, 100);
     svg_end(&out);
     const char *made = text_cstr(&out);
     ck_assert_ptr_nonnull(strstr(made, ">?? \xc3\xa4 ??"

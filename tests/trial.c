@@ -38,6 +38,18 @@ struct trial_device trial_cpu_by_layers(int threads)
     return device;
 }
 
+static void by_own_methods(struct device *device)
+{
+    device->no_lanes = device->own_methods = true;
+}
+
+struct trial_device trial_cpu_by_own_methods(int threads)
+{
+    struct trial_device device = trial_cpu(threads);
+    device.prepare = by_own_methods;
+    return device;
+}
+
 static void *need(void *memory)
 {
     ck_assert_ptr_nonnull(memory);

@@ -48,6 +48,9 @@ struct trial_device {
 struct trial_device trial_cpu(int threads);
 /* The same, which computes small networks layer by layer, as it does large ones. */
 struct trial_device trial_cpu_by_layers(int threads);
+/* By layers, with convolutions by methods of our own instead of the library's where there are any:
+ * in large networks these are what is fast. */
+struct trial_device trial_cpu_by_own_methods(int threads);
 
 /* A device with a replica of a trial's network and its weights. */
 struct rig {

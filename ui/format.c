@@ -11,32 +11,14 @@ static const char *unknown(struct figure *figure)
     return strcpy(figure->text, "-");
 }
 
-/* Digits behind the point for three digits in all. */
-static int decimals_for(double value)
-{
-    value = fabs(value);
-    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-}
-
 const char *figure_count(struct figure *figure, double value)
 {
-    static const char *const suffix[] = {"", "k", "M", "G", "T"};
-    size_t i = 0;
+    return figure_text_count(figure->text, value);
+}
 
-    if (!isfinite(value))
-        return unknown(figure);
-    for (; fabs(value) >= 999.5 && i + 1 < sizeof suffix / sizeof suffix[0]; i++)
-        value /= 1000;
-    if (value == 0)
-        snprintf(figure->text, sizeof figure->text, "0");
-    else if (fabs(value) >= 999.5)
-        snprintf(figure->text, sizeof figure->text, "%.0e", value * 1e12);
-    else if (fabs(value) < 0.0995)
-        snprintf(figure->text, sizeof figure->text, "%.2g", value);
-    else
-        snprintf(figure->text, sizeof figure->text, "%.*f%s", decimals_for(value), value,
-                 suffix[i]);
-    return figure->text;
+const char *figure_seconds(struct figure *figure, double seconds)
+{
+    return figure_text_seconds(figure->text, seconds);
 }
 
 const char *figure_whole(struct figure *figure, double value)

@@ -2,16 +2,19 @@
 #ifndef DPARTUI_UI_FORMAT_H
 #define DPARTUI_UI_FORMAT_H
 
+#include "base/figure.h"
+
 /*
  * Figures as the screen shows them: short, of steady width, "-" for what is not known (NAN). Each
  * function writes into a caller's `struct figure` and returns its text.
  */
 struct figure {
-    char text[32];
+    char text[FIGURE_SIZE];
 };
 
-/* Three digits: 0.45, 31.2, 845, 2.31k, 31.2k, 4.5M; below 0.1 two that count: 0.0014. */
+/* As base/figure.h has them. */
 const char *figure_count(struct figure *figure, double value);
+const char *figure_seconds(struct figure *figure, double seconds);
 /* A plain whole number. */
 const char *figure_whole(struct figure *figure, double value);
 /* `decimals` behind the point. */

@@ -27,6 +27,8 @@ void connection_free(struct connection *connection)
     if (!connection)
         return;
     close(connection->fd);
+    json_decref(connection->waiting.id);
+    json_decref(connection->waiting.params);
     text_free(&connection->in);
     text_free(&connection->out);
     free(connection);
@@ -146,7 +148,7 @@ void connection_put_error(struct connection *connection, json_t *id, int code, c
 bool connection_accepts(const struct connection *connection)
 {
     return !connection->lost && !connection->close_flushed && !connection->barrier &&
-           connection->out.length < CONNECTION_OUT_BUSY;
+           !connection->waiting.work && connection->out.length < CONNECTION_OUT_BUSY;
 }
 
 bool connection_is_over(const struct connection *connection)
@@ -155,6 +157,7 @@ bool connection_is_over(const struct connection *connection)
         return true;
     if (connection->out.length)
         return false;
-    return connection->close_flushed || (connection->input_ended && !connection->tasks &&
-                                         !connection->follow_count && !connection->watching);
+    return connection->close_flushed ||
+           (connection->input_ended && !connection->tasks && !connection->waiting.work &&
+            !connection->follow_count && !connection->watching);
 }

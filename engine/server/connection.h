@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/text.h"
 
 /*
@@ -36,16 +37,29 @@ struct follow {
     bool steps;    /* wants the steps too */
 };
 
+struct task;
+/* Result (a new reference) or an error; called on a thread of its own (task.h). */
+typedef bool task_work(struct task *task, const json_t *params, json_t **result, struct error *err);
+
+/* A request for something that is computed on a thread of its own. */
+struct request {
+    task_work *work; /* NULL: none */
+    bool barrier;    /* later requests of the same viewer wait for it */
+    json_t *id;      /* NULL: a notification, nobody waits for the answer */
+    json_t *params;
+};
+
 struct connection {
     uint64_t id; /* never used twice */
     int fd;
     struct text in, out;
-    size_t in_scanned;  /* bytes of `in` known to hold no newline */
-    bool input_ended;   /* the viewer has shut down its side */
-    bool lost;          /* to be closed as soon as the loop comes by */
-    bool close_flushed; /* to be closed once `out` is taken */
-    int tasks;          /* requests at work on threads of their own */
-    bool barrier;       /* one of them must finish before the next request is read */
+    size_t in_scanned;      /* bytes of `in` known to hold no newline */
+    bool input_ended;       /* the viewer has shut down its side */
+    bool lost;              /* to be closed as soon as the loop comes by */
+    bool close_flushed;     /* to be closed once `out` is taken */
+    int tasks;              /* requests at work on threads of their own */
+    bool barrier;           /* one of them must finish before the next request is read */
+    struct request waiting; /* for the budget; nothing is read meanwhile */
     int follow_count;
     struct follow follow[CONNECTION_FOLLOWS];
     bool watching;

@@ -301,10 +301,7 @@ static bool take_interrupted(struct keeper *keeper, struct error *err)
     json_t *numbers = NULL;
     size_t index;
     json_t *number;
-    if (!store_interrupt(keeper->store,
-                         "the engine ended without a word: it was killed, or the "
-                         "machine went down",
-                         &numbers, err))
+    if (!store_interrupt(keeper->store, STORE_LOST, &numbers, err))
         return false;
     json_array_foreach(numbers, index, number)
     {

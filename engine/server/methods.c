@@ -98,9 +98,8 @@ static void call(struct server *server, struct connection *connection, json_t *r
     } else if (!json_is_object(given)) {
         code = method_fail(&err, RPC_PARAMS, "'params' must be an object");
     } else if (method->work) {
-        server_start_task(server, connection, method->work, method->barrier, json_incref(id),
-                          json_incref(given));
-        json_decref(given);
+        server_take_work(server, connection,
+                         &(struct request){method->work, method->barrier, json_incref(id), given});
         return;
     } else {
         code = method->answer(server, connection, given, &result, &err);

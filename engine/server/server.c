@@ -61,8 +61,9 @@ static void look_again(struct poll_set *set, double when)
 
 static void prepare_poll(struct server *server, struct poll_set *set, double now)
 {
-    double requests = server_requests_wait(server, now);
-    bool listening = server->listener.fd >= 0 && now >= server->accept_again && requests <= 0;
+    server_pay(server, now);
+    bool taking = budget_allows(&server->budget, BUDGET_ANSWERS);
+    bool listening = server->listener.fd >= 0 && now >= server->accept_again && taking;
     set->until = now + 3600;
     set->fds[POLL_WAKE] = (struct pollfd){.fd = server->wake_fd, .events = POLLIN};
     set->fds[POLL_SIGNAL] = (struct pollfd){.fd = server->options->signal_fd, .events = POLLIN};
@@ -70,8 +71,8 @@ static void prepare_poll(struct server *server, struct poll_set *set, double now
         (struct pollfd){.fd = listening ? server->listener.fd : -1, .events = POLLIN};
     if (server->listener.fd >= 0 && now < server->accept_again)
         look_again(set, server->accept_again);
-    if (requests > 0)
-        look_again(set, requests);
+    if (!taking)
+        look_again(set, budget_allows_at(&server->budget, BUDGET_ANSWERS));
     if (atomic_load(&server->wake_set))
         look_again(set, server->serve_events);
     if (server->leave_by > 0)
@@ -80,14 +81,15 @@ static void prepare_poll(struct server *server, struct poll_set *set, double now
         look_again(set, server->check_socket);
     for (int i = 0; i < server->connection_count; i++) {
         struct connection *connection = server->connections[i];
-        bool lines = requests <= 0 && server_has_lines(connection);
-        bool reads =
-            requests <= 0 && !connection->input_ended && !lines && connection_accepts(connection);
+        bool lines = taking && server_has_lines(connection);
+        bool reads = taking && !connection->input_ended && !lines && connection_accepts(connection);
         set->fds[POLL_CONNECTIONS + i] = (struct pollfd){
             .fd = connection->fd,
             .events = (short)((reads ? POLLIN : 0) | (connection->out.length ? POLLOUT : 0))};
         if (lines || (connection->more_events && !connection->out.length))
             look_again(set, now);
+        if (connection->waiting.work)
+            look_again(set, budget_allows_at(&server->budget, BUDGET_WORK));
         if (connection->watching && !connection->out.length)
             look_again(set, connection->next_state);
     }
@@ -127,17 +129,20 @@ static bool events_are_due(struct server *server, double now)
     return true;
 }
 
-static void serve_connection(struct server *server, struct connection *connection, short revents,
+/* False: there was no request, or none that the budget allows. */
+static bool serve_connection(struct server *server, struct connection *connection, short revents,
                              bool due, double now)
 {
     if (!(revents & POLLIN) && (revents & (POLLHUP | POLLERR | POLLNVAL)))
         connection->lost = true;
-    server_take_requests(server, connection, revents & POLLIN);
+    bool taken = server_start_waiting(server, connection);
+    taken |= server_take_requests(server, connection, revents & POLLIN);
     if (due || revents || connection->more_events)
         server_add_events(server, connection);
     connection_flush(connection);
     server_add_state(server, connection, now);
     connection_flush(connection);
+    return taken;
 }
 
 static void serve(struct server *server, const struct poll_set *set)
@@ -156,9 +161,13 @@ static void serve(struct server *server, const struct poll_set *set)
         engine_log_write(&server->log);
         server_serve_tasks(server);
     }
-    for (int i = 0; i < polled; i++)
-        serve_connection(server, server->connections[i], set->fds[POLL_CONNECTIONS + i].revents,
-                         due, now);
+    /* Who comes behind the last one served comes first the next time. */
+    for (int i = 0, first = server->next_turn; i < polled; i++) {
+        int at = (first + i) % polled;
+        if (serve_connection(server, server->connections[at],
+                             set->fds[POLL_CONNECTIONS + at].revents, due, now))
+            server->next_turn = at + 1;
+    }
     for (int i = server->connection_count - 1; i >= 0; i--)
         if (connection_is_over(server->connections[i]))
             server_drop_connection(server, i);
@@ -204,15 +213,15 @@ static bool loop(struct server *server, struct error *err)
 {
     struct poll_set set;
     while (must_go_on(server)) {
-        double now = clock_seconds(), begin = server_processor_seconds();
+        double now = clock_seconds();
+        server_forget_costs(server);
         prepare_poll(server, &set, now);
-        double budget = server->budget.seconds;
         if (!wait_for_something(&set, now, err))
             return false;
         serve(server, &set);
         /* Many short messages cost more around them than by themselves. */
         if (heard_something(&set))
-            server->budget.seconds = budget - (server_processor_seconds() - begin);
+            server_charge_costs(server, BUDGET_ANSWERS);
     }
     return true;
 }
@@ -270,8 +279,10 @@ static bool set_up(struct server *server, struct error *err)
             ? !server_add_connection(server, options->private_fd, err)
             : !listener_open(&server->listener, &server->log, LOCK_SECONDS, err))
         return false;
-    return affinity_cpus(&server->cpus, &server->cpu_count, err) &&
-           device_table_fill(&server->devices, err) &&
+    if (!affinity_cpus(&server->cpus, &server->cpu_count, err))
+        return false;
+    budget_begin(&server->budget, server->cpu_count, clock_seconds());
+    return device_table_fill(&server->devices, err) &&
            telemetry_start(&server->telemetry, options->system_root ? options->system_root : "/",
                            server->cpus, server->cpu_count, err) &&
            nvml_start(&server->nvml, &gpus, err) && start_survey(server, err) &&

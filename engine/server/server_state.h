@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "engine/server/budget.h"
 #include "engine/server/connection.h"
 #include "engine/server/devices.h"
 #include "engine/server/listener.h"
@@ -16,15 +17,6 @@
 /* The parts of a server, shared by the files of this folder and by nobody else. */
 
 #define CONNECTION_LIMIT 64
-
-/*
- * What viewers may cost a run: a share of the machine's time, which is saved up for a moment. While
- * it is used up, requests wait; events and states do not.
- */
-struct request_budget {
-    double seconds; /* of the processor; below 0: used up */
-    double counted; /* when that was brought up to date */
-};
 
 struct server {
     const struct server_options *options;
@@ -50,7 +42,9 @@ struct server {
     double accept_again;  /* no descriptors left: when to try again */
     double check_socket;  /* when to see whether viewers still find us */
     bool unfound;         /* they do not: another engine has our place */
-    struct request_budget budget;
+    int next_turn;        /* of the connections: whose requests are looked at first */
+    struct budget budget;
+    double charged; /* up to here of this thread's processor time */
     int end_signals;
     bool leaving;
     double leave_by; /* when to give up on what still hangs; 0: wait for it */
@@ -76,21 +70,35 @@ void server_check_socket(struct server *server, double now);
 void server_leave(struct server *server, enum run_stop how);
 void server_wake(void *context);
 
-/* viewers.c: connections and the requests that work on threads of their own. */
+/*
+ * viewers.c: connections and what they may cost a run. While the budget is used up, requests wait;
+ * events and states do not.
+ */
 bool server_add_connection(struct server *server, int fd, struct error *err);
 void server_accept_connections(struct server *server, double now);
 void server_drop_connection(struct server *server, int index);
-/* Bring the budget up to date; when requests may be read again, 0: now. */
-double server_requests_wait(struct server *server, double now);
-/* Read, and handle what there is, on the budget. */
-void server_take_requests(struct server *server, struct connection *connection, bool readable);
-/* Seconds of the processor that the calling thread has had. */
-double server_processor_seconds(void);
+/* Bring the budget up to date. */
+void server_pay(struct server *server, double now);
+/* What this thread has done since the last charge is free, or is charged. */
+void server_forget_costs(struct server *server);
+void server_charge_costs(struct server *server, enum budget_part part);
+/* Read, and handle what there is, on the budget. False: nothing was looked at. */
+bool server_take_requests(struct server *server, struct connection *connection, bool readable);
 /* Could server_take_requests go on without reading? */
 bool server_has_lines(const struct connection *connection);
-/* Takes over id and params; answers with an error when the task cannot be started. */
-void server_start_task(struct server *server, struct connection *connection, task_work *work,
-                       bool barrier, json_t *id, json_t *params);
+
+/*
+ * work.c: requests that work on threads of their own. Start one, or let it wait with its connection
+ * until the budget allows it; takes over id and params. It is answered with an error when there are
+ * too many, or when it cannot be started.
+ */
+void server_take_work(struct server *server, struct connection *connection,
+                      const struct request *request);
+/* Start what waits with the connection, if the budget allows it. False: it does not, or nothing
+ * does. */
+bool server_start_waiting(struct server *server, struct connection *connection);
+/* Charge what tasks have had of the processor since they were last charged. */
+void server_charge_tasks(struct server *server);
 /* Hand out progress and results of tasks. */
 void server_serve_tasks(struct server *server);
 

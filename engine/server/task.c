@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "engine/data/data.h"
@@ -17,11 +19,12 @@
 static void *task_main(void *context)
 {
     struct task *task = context;
-    task->ok = task->work(task, task->params, &task->result, &task->err);
+    task->ok = task->request.work(task, task->request.params, &task->result, &task->err);
     if (task->ok && !task->result)
         task->ok = error_memory(&task->err, "answer");
     void (*changed)(void *) = task->changed;
     void *changed_context = task->context;
+    task->seconds = clock_thread_seconds();
     atomic_store(&task->finished, true);
     changed(changed_context);
     return NULL;
@@ -46,8 +49,8 @@ bool task_start(const struct task *like, struct task **out, struct error *err)
     } else {
         error_memory(err, "request");
     }
-    json_decref(like->id);
-    json_decref(like->params);
+    json_decref(like->request.id);
+    json_decref(like->request.params);
     return false;
 }
 
@@ -55,10 +58,22 @@ void task_finish(struct task *task)
 {
     pthread_join(task->thread, NULL);
     pthread_mutex_destroy(&task->lock);
-    json_decref(task->id);
-    json_decref(task->params);
+    json_decref(task->request.id);
+    json_decref(task->request.params);
     json_decref(task->result);
     free(task);
+}
+
+double task_seconds(const struct task *task)
+{
+    clockid_t clock;
+    struct timespec spent;
+    if (atomic_load(&task->finished))
+        return task->seconds;
+    /* A thread that is just about to end has no clock any more; soon it will be finished. */
+    if (pthread_getcpuclockid(task->thread, &clock) != 0 || clock_gettime(clock, &spent) != 0)
+        return task->charged;
+    return (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec;
 }
 
 bool task_take_progress(struct task *task, json_t **params)

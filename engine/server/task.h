@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "engine/data/fetch.h"
+#include "engine/server/connection.h"
 
 /*
  * Requests that take their time (reading files, planning a network, the net) each work on a thread
@@ -20,22 +21,16 @@
 struct gpu_survey;
 struct nvml;
 struct queue;
-struct task;
-
-/* Result (a new reference) or an error; called on the task's thread. */
-typedef bool task_work(struct task *task, const json_t *params, json_t **result, struct error *err);
 
 struct task {
     struct task *next;
     pthread_t thread;
-    task_work *work;
+    struct request request; /* its params are the task's own while it works */
     struct queue *queue;
     struct nvml *nvml;
     struct gpu_survey *survey;
     uint64_t connection;
-    bool barrier;
-    json_t *id;     /* of the request; NULL: a notification, nobody waits for the answer */
-    json_t *params; /* the task's own while it works */
+    double charged; /* seconds of the processor, to the viewers' budget */
     void (*changed)(void *context);
     void *context;
     atomic_bool cancelled, finished;
@@ -43,6 +38,7 @@ struct task {
     bool ok;
     json_t *result;
     struct error err;
+    double seconds; /* of the processor that its thread has had */
     /* The newest progress of a fetch, guarded by `lock`. */
     pthread_mutex_t lock;
     bool has_progress;
@@ -54,13 +50,16 @@ struct task {
 #define TASK_LIMIT_PER_CONNECTION 4
 
 /*
- * Start a task whose fields work, queue, nvml, connection, barrier, id, params, changed and context
- * are set in `like`; takes over its id and params, on failure too.
+ * Start a task whose fields request, queue, nvml, survey, connection, charged, changed and context
+ * are set in `like`; takes over the request's id and params, on failure too.
  */
 bool task_start(const struct task *like, struct task **out, struct error *err);
 
 /* Wait for the thread and release the task. */
 void task_finish(struct task *task);
+
+/* Seconds of the processor that its thread has had so far. */
+double task_seconds(const struct task *task);
 
 /* Take the progress that arrived since the last call; false when there is none. */
 bool task_take_progress(struct task *task, json_t **params);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -8,9 +7,6 @@
 
 /* Requests of one viewer that are handled before it is the others' turn. */
 #define LINES_PER_TURN 32
-/* Of the machine's time, for requests while a run goes on; and how many seconds may be saved up. */
-#define REQUEST_SHARE 0.01
-#define REQUEST_SAVED 0.1
 /* How long a private engine whose viewer is gone waits for its devices. */
 #define PRIVATE_GRACE 2.0
 
@@ -67,87 +63,6 @@ void server_drop_connection(struct server *server, int index)
     }
 }
 
-static struct connection *find_connection(struct server *server, uint64_t id)
-{
-    for (int i = 0; i < server->connection_count; i++)
-        if (server->connections[i]->id == id)
-            return server->connections[i];
-    return NULL;
-}
-
-void server_start_task(struct server *server, struct connection *connection, task_work *work,
-                       bool barrier, json_t *id, json_t *params)
-{
-    struct task like = {.next = server->tasks,
-                        .work = work,
-                        .queue = &server->queue,
-                        .nvml = server->nvml,
-                        .survey = server->survey,
-                        .connection = connection->id,
-                        .barrier = barrier,
-                        .id = id,
-                        .params = params,
-                        .changed = server_wake,
-                        .context = server};
-    struct error err = ERROR_INIT;
-    json_t *answer_to = json_incref(id);
-    struct task *task = NULL;
-    if (server->leaving || server->task_count >= TASK_LIMIT ||
-        connection->tasks >= TASK_LIMIT_PER_CONNECTION) {
-        error_set(&err, ERROR_FAILED,
-                  server->leaving ? "the engine is about to end"
-                                  : "too many requests are at work: wait for one to end");
-        json_decref(id);
-        json_decref(params);
-    } else if (task_start(&like, &task, &err)) {
-        server->tasks = task;
-        server->task_count++;
-        connection->tasks++;
-        connection->barrier |= barrier;
-    }
-    if (!task && answer_to)
-        connection_put_error(connection, answer_to, RPC_FAILED, err.text);
-    json_decref(answer_to);
-}
-
-static void answer_task(struct connection *connection, struct task *task)
-{
-    connection->tasks--;
-    if (task->barrier)
-        connection->barrier = false;
-    if (!task->id)
-        return;
-    if (task->ok)
-        connection_put_result(connection, task->id, json_incref(task->result));
-    else
-        connection_put_error(connection, task->id,
-                             task->err.kind == ERROR_USAGE ? RPC_PARAMS : RPC_FAILED,
-                             task->err.text);
-}
-
-void server_serve_tasks(struct server *server)
-{
-    struct task **at = &server->tasks;
-    while (*at) {
-        struct task *task = *at;
-        struct connection *connection = find_connection(server, task->connection);
-        bool finished = atomic_load(&task->finished);
-        json_t *params;
-        if (connection && !connection->out.length && task_take_progress(task, &params))
-            connection_put(connection, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method",
-                                                 "fetch", "params", params));
-        if (!finished) {
-            at = &task->next;
-            continue;
-        }
-        *at = task->next;
-        server->task_count--;
-        if (connection)
-            answer_task(connection, task);
-        task_finish(task);
-    }
-}
-
 static void handle_lines(struct server *server, struct connection *connection)
 {
     for (int i = 0; i < LINES_PER_TURN && connection_accepts(connection); i++) {
@@ -160,42 +75,48 @@ static void handle_lines(struct server *server, struct connection *connection)
     }
 }
 
-double server_processor_seconds(void)
-{
-    struct timespec spent;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-    return (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec;
-}
-
 static bool is_training(struct server *server)
 {
     pthread_mutex_lock(&server->queue.lock);
-    bool yes = server->queue.current != NULL;
+    const struct record *current = server->queue.current;
+    bool yes = current && !atomic_load(&current->control.paused);
     pthread_mutex_unlock(&server->queue.lock);
     return yes;
 }
 
-double server_requests_wait(struct server *server, double now)
+void server_pay(struct server *server, double now)
 {
-    struct request_budget *budget = &server->budget;
-    double rate = REQUEST_SHARE * (server->cpu_count > 0 ? server->cpu_count : 1);
-    budget->seconds += rate * (now - budget->counted);
-    budget->counted = now;
-    if (budget->seconds > REQUEST_SAVED || (budget->seconds < 0 && !is_training(server)))
-        budget->seconds = REQUEST_SAVED;
-    return budget->seconds < 0 ? now - budget->seconds / rate : 0;
+    struct budget *budget = &server->budget;
+    server_charge_tasks(server);
+    budget_pay(budget, now);
+    bool used_up = !budget_allows(budget, BUDGET_ANSWERS) || !budget_allows(budget, BUDGET_WORK);
+    if (used_up && !is_training(server))
+        budget_forgive(budget);
 }
 
-void server_take_requests(struct server *server, struct connection *connection, bool readable)
+void server_forget_costs(struct server *server)
 {
-    if (server->budget.seconds < 0)
-        return;
-    double before = server_processor_seconds();
+    server->charged = clock_thread_seconds();
+}
+
+void server_charge_costs(struct server *server, enum budget_part part)
+{
+    double now = clock_thread_seconds();
+    budget_charge(&server->budget, part, now - server->charged);
+    server->charged = now;
+}
+
+bool server_take_requests(struct server *server, struct connection *connection, bool readable)
+{
+    if (!budget_allows(&server->budget, BUDGET_ANSWERS) ||
+        (!readable && !server_has_lines(connection)))
+        return false;
     if (readable)
         connection_read(connection);
     handle_lines(server, connection);
     connection_flush(connection);
-    server->budget.seconds -= server_processor_seconds() - before;
+    server_charge_costs(server, BUDGET_ANSWERS);
+    return true;
 }
 
 /* Could server_take_requests go on without reading? */

@@ -220,6 +220,9 @@ static bool start_writing(struct store *store, struct error *err)
            store_migrate(store, version, err);
 }
 
+/* How often, a fiftieth of a second apart, a lock is tried. */
+#define LOCK_TRIES 10
+
 /* One writer at a time: a lock that ends with the process, beside the file. */
 static bool take_lock(struct store *store, struct error *err)
 {
@@ -232,7 +235,13 @@ static bool take_lock(struct store *store, struct error *err)
     free(path);
     if (!ok)
         return false;
-    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+    /* A reader that looks for a writer has it for a moment, too. */
+    bool locked = flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0;
+    for (int i = 0; i < LOCK_TRIES && !locked && errno == EWOULDBLOCK; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 20000000L}, NULL);
+        locked = flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0;
+    }
+    if (!locked) {
         ssize_t got = pread(store->lock_fd, holder, sizeof holder - 1, 0);
         long pid = got > 0 ? strtol(holder, NULL, 10) : 0;
         return error_set(err, ERROR_FAILED, "%s: another engine keeps its runs there (pid %ld)",
@@ -244,6 +253,17 @@ static bool take_lock(struct store *store, struct error *err)
         pwrite(store->lock_fd, holder, (size_t)length, 0) != length)
         errno = 0;
     return true;
+}
+
+bool store_has_writer(const struct store *store)
+{
+    char *path = text_format("%s.lock", store->path);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    bool has = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return has;
 }
 
 static bool make_folder(const char *path, struct error *err)

@@ -37,6 +37,12 @@ bool store_open(const char *path, struct store **out, char *notice, size_t notic
 /* Open for reading, also while an engine writes. ERROR_ABSENT: there is no store (yet). */
 bool store_open_reading(const char *path, struct store **out, struct error *err);
 
+/* Does a process have it open for writing? */
+bool store_has_writer(const struct store *store);
+
+/* What is said of runs whose engine is gone. */
+#define STORE_LOST "the engine ended without a word: it was killed, or the machine went down"
+
 void store_close(struct store *store);
 
 /*

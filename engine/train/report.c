@@ -323,8 +323,10 @@ void report_end(struct run *run, const struct error *err)
         json_finite(figures_median_seconds(figures)), "samples_per_s",
         json_finite(figures->rows ? figures_ratio((double)figures->rows, figures->train_s) : NAN),
         "train_s", figures->train_s);
-    if (event && failed)
-        json_object_set_new(event, "error", json_any_text(err->text));
+    if (event && failed && json_object_set_new(event, "error", json_any_text(err->text)) != 0) {
+        json_decref(event); /* without the reason it is worth nothing: run_train's caller has it */
+        event = NULL;
+    }
     if (event && run->log.failure.kind != ERROR_NONE)
         json_object_set_new(event, "log_error", json_any_text(run->log.failure.text));
     emit(run, event, &ignored);

@@ -15,6 +15,11 @@ double clock_seconds(void)
     return seconds_of(CLOCK_MONOTONIC);
 }
 
+double clock_thread_seconds(void)
+{
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
 double clock_date(void)
 {
     return seconds_of(CLOCK_REALTIME);

@@ -5,6 +5,9 @@
 /* Seconds on the monotonic clock: for durations and deadlines, never for dates. */
 double clock_seconds(void);
 
+/* Seconds of the processor that the calling thread has had. */
+double clock_thread_seconds(void);
+
 /* Seconds since 1970: for dates. */
 double clock_date(void);
 

@@ -284,6 +284,7 @@ class Allocations(Trials):
                 self.play_until_fired(engine)
                 self.settle(engine)
             elif act in ("begin", "create"):
+                self.play(engine, "watch", False)  # what only a first run allocates may fail there
                 self.settle(engine)
             elif act == "end":
                 self.settle(engine)

@@ -19,8 +19,10 @@ from engine import Engine, Fault, Home, Lost  # noqa: E402
 SETTINGS = {"model": "smallnet", "data": "glyphs", "devices": "cpu:0", "cpu_threads": 1,
             "batch": 50, "train_rows": 400, "test_rows": 50}
 SECONDS = float(os.environ.get("FAULTS_SECONDS", "1.5"))
-# Slices of measured time, and what is left out before each; how many with an attack.
+# Slices of measured time, and what is left out before each; how many with an attack. What viewers
+# have saved up is used up in the first moments of an attack.
 SLICE, SETTLING, PAIRS = 1.0, 0.15, 12
+HOSTILE_SETTLING = 0.6
 # 64 connections with a line and an answer of a megabyte each, twice for what is copied.
 MEMORY_LIMIT = 400 << 20
 REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"status"}\n'
@@ -232,12 +234,12 @@ class Meter:
         events = [json.loads(line).get("params", {}) for line in lines.split(b"\n") if line]
         return [event["seconds"] for event in events if event.get("event") == "epoch"]
 
-    def measure(self, seconds):
+    def measure(self, seconds, settling=SETTLING):
         """
         A slice: an epoch by the clock, an epoch in the engine's seconds of the processor, and the
         part of the time that the serving thread had a core.
         """
-        time.sleep(SETTLING)
+        time.sleep(settling)
         self.read()
         begin, had, served = time.monotonic(), self.processor(), self.server()
         time.sleep(seconds)
@@ -254,8 +256,8 @@ def measure_attack(engine, meter, attack):
     before = meter.measure(SLICE)
     clock, processor, served = [], [], []
     for _ in range(PAIRS):
-        child = start_attack(engine, attack, SLICE + 2 * SETTLING)
-        hostile = meter.measure(SLICE)
+        child = start_attack(engine, attack, HOSTILE_SETTLING + SLICE + SETTLING)
+        hostile = meter.measure(SLICE, HOSTILE_SETTLING)
         os.waitpid(child, 0)
         after = meter.measure(SLICE)
         quiet = [(one + other) / 2 for one, other in zip(before, after)]

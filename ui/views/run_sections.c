@@ -46,7 +46,7 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
         snprintf(speed_up, sizeof speed_up, ", %s the speed of run %ld",
                  figure_times(&f[2], run->samples_per_s / first->samples_per_s), first->run);
     page_entry(page, "speed", STYLE_NORMAL, "%s s/epoch, %s samples/s%s",
-               figure_count(&f[0], run->s_per_epoch), figure_count(&f[1], run->samples_per_s),
+               figure_seconds(&f[0], run->s_per_epoch), figure_count(&f[1], run->samples_per_s),
                speed_up);
 }
 
@@ -164,7 +164,7 @@ void section_time(struct page *page, const struct ui *ui, const struct state_run
             continue;
         surface_text(page->surface, y, x, w, STYLE_LABEL, lines[i].name);
         surface_right(page->surface, y, x + 11, w < 20 ? 0 : 8, STYLE_NORMAL,
-                      figure_count(&f, lines[i].seconds));
+                      figure_seconds(&f, lines[i].seconds));
         surface_text(page->surface, y, x + 20, w < 22 ? 0 : 1, STYLE_LABEL, "s");
         surface_right(page->surface, y, x + 22, w < 28 ? 0 : 5, STYLE_NORMAL,
                       figure_percent(&f, lines[i].seconds / spent.total));
@@ -351,7 +351,7 @@ static void draw_epoch(const struct page *page, int y, const struct column_place
         figure_fixed(&f[3], epoch->train_acc, 4),
         figure_fixed(&f[4], epoch->test_loss, 4),
         figure_fixed(&f[5], epoch->test_acc, 4),
-        figure_count(&f[6], epoch->seconds),
+        figure_seconds(&f[6], epoch->seconds),
         figure_count(&f[7], epoch->samples_per_s),
     };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/batchnorm.h"
 
+#include "engine/device/cpu/conv.h"
+
 /* From this size on a tensor is written past the caches: nothing of it would be left there when it
  * is read next. */
 #define STREAM_BYTES ((size_t)4 << 20)
@@ -58,8 +60,12 @@ static bool make_buffers(struct batchnorm *n, struct builder *b, const struct no
     if (b->rows == 0)
         return true;
     n->x = build_value(b, node->input, err);
-    n->y = n->x ? build_value(b, node->output, err) : NULL;
-    if (!n->y)
+    if (!n->x)
+        return false;
+    n->moments = b->training ? conv_moments_of(b, node->input) : NULL;
+    if (n->moments)
+        build_use(b, n->moments);
+    if (!n->inside && !(n->y = build_value(b, node->output, err)))
         return false;
     if (!n->residual)
         return true;
@@ -150,13 +156,16 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     n->blocks = n->channels / n->block;
     n->pixels = (size_t)value_pixels(x);
     n->chunks = choose_chunks(n->blocks, b->device->threads, b->rows);
+    n->threads = b->device->threads;
     n->relu = node->relu;
     n->residual = node->residual != NET_NONE;
     n->sync = b->core->request.sync_bn;
     n->wants_dx = x->wants_grad;
     n->stream = (size_t)n->rows * value_row(x) * sizeof(float) >= STREAM_BYTES;
     bind_parameters(n, b, node);
-    if (can_do_again(n, b, node))
+    if (!batchnorm_fits_inside(b, node, &n->inside, err))
+        return false;
+    if (!n->inside && can_do_again(n, b, node))
         build_again(b, node, build_forward_again, n);
     return make_buffers(n, b, node, err) &&
            build_step(b, node, b->training ? batchnorm_run_forward : batchnorm_run_evaluation, n,

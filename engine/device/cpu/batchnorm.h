@@ -2,6 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_BATCHNORM_H
 #define DPARTUI_ENGINE_DEVICE_CPU_BATCHNORM_H
 
+#include "engine/device/cpu/conv_beside.h"
 #include "engine/device/cpu/plan.h"
 
 /*
@@ -25,6 +26,10 @@ struct batchnorm {
     struct buffer *dy, *dy2, *g, *dx;
     struct buffer *stats; /* struct channel_stats, from forward to backward */
     struct buffer *sums;  /* doubles: [blocks][chunks][2][block] */
+    /* What convolutions beside it do (conv_beside.h). */
+    bool inside;            /* those behind it make y of x as they read it; it lies nowhere */
+    struct buffer *moments; /* of x, from the one in front; NULL: x is read for them */
+    int threads;            /* that made them */
 };
 
 /* The output once more, by the statistics that are there. */
@@ -55,6 +60,16 @@ void batchnorm_gradients(struct batchnorm *n, int first, int count, const double
 /* Coefficients of dx, from sums over all rows that share the statistics. */
 void batchnorm_coefficients(struct batchnorm *n, int first, int count, const double *sums,
                             const double *products, double elements);
+
+/* batchnorm_beside.c: what is left to convolutions */
+
+/* The BatchNorm whose result `value` is; NULL: none. */
+struct batchnorm *batchnorm_of(const struct builder *b, int value);
+/* Whether all readers of the result are convolutions that can make it of x as they read it. */
+bool batchnorm_fits_inside(const struct builder *b, const struct node *node, bool *yes,
+                           struct error *err);
+/* For a pass, when the plan is bound. */
+struct conv_norm batchnorm_norm(const struct batchnorm *n);
 
 /* batchnorm_run.c: the passes over memory */
 bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err);

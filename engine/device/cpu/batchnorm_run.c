@@ -31,8 +31,10 @@ static void take_origin(const struct batchnorm *n, int block, float *origin)
     memcpy(origin, x, (size_t)n->block * sizeof *origin);
 }
 
-static void sum_piece(const struct batchnorm *n, const struct piece *p, const float *origin)
+static void sum_piece(const struct batchnorm *n, const struct piece *p)
 {
+    float origin[KERNELS_MAX_BLOCK];
+    take_origin(n, p->channel / n->block, origin);
     n->kernels->norm_sums(&p->slab, (const float *)n->x->data + p->start, origin, p->sums);
 }
 
@@ -85,6 +87,19 @@ static double *join_chunks(const struct batchnorm *n, int block)
     return first;
 }
 
+/* The sums over x of a channel block, whoever made them, and the origin that they count from. */
+static const double *join_moments(const struct batchnorm *n, int block, float *origin)
+{
+    if (!n->moments) {
+        take_origin(n, block, origin);
+        return join_chunks(n, block);
+    }
+    double *sums = (double *)n->sums->data + (size_t)block * 2 * (size_t)n->block;
+    conv_moments_join((const struct conv_moments *)n->moments->data + block, n->blocks, n->threads,
+                      n->block, sums, origin);
+    return sums;
+}
+
 /* Channel blocks go to threads whole: statistics and use of them in one visit. */
 static void forward_whole(struct batchnorm *n)
 {
@@ -93,10 +108,12 @@ static void forward_whole(struct batchnorm *n)
     for (int block = 0; block < n->blocks; block++) {
         float origin[KERNELS_MAX_BLOCK];
         struct piece p = piece_of(n, block);
-        take_origin(n, block, origin);
-        sum_piece(n, &p, origin);
-        batchnorm_statistics(n, p.channel, n->block, p.sums, p.sums + n->block, origin, elements);
-        forward_piece(n, &p, NULL);
+        if (!n->moments)
+            sum_piece(n, &p);
+        const double *sums = join_moments(n, block, origin);
+        batchnorm_statistics(n, p.channel, n->block, sums, sums + n->block, origin, elements);
+        if (!n->inside)
+            forward_piece(n, &p, NULL);
     }
 }
 
@@ -104,10 +121,8 @@ static void sum_pieces(struct batchnorm *n)
 {
 #pragma omp parallel for schedule(static)
     for (int item = 0; item < n->blocks * n->chunks; item++) {
-        float origin[KERNELS_MAX_BLOCK];
         struct piece p = piece_of(n, item);
-        take_origin(n, item / n->chunks, origin);
-        sum_piece(n, &p, origin);
+        sum_piece(n, &p);
     }
 }
 
@@ -125,8 +140,7 @@ static void statistics_of_chunks(struct batchnorm *n)
     const double elements = (double)n->rows * (double)n->pixels;
     for (int block = 0; block < n->blocks; block++) {
         float origin[KERNELS_MAX_BLOCK];
-        const double *sums = join_chunks(n, block);
-        take_origin(n, block, origin);
+        const double *sums = join_moments(n, block, origin);
         batchnorm_statistics(n, block * n->block, n->block, sums, sums + n->block, origin,
                              elements);
     }
@@ -161,12 +175,10 @@ static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct
     double *squares = all + n->channels;
     for (int block = 0; block < n->blocks; block++) {
         float origin[KERNELS_MAX_BLOCK] = {0};
-        const double *sums = join_chunks(n, block);
-        if (n->rows > 0)
-            take_origin(n, block, origin);
+        const double *sums = n->rows > 0 ? join_moments(n, block, origin) : NULL;
         for (int k = 0; k < n->block; k++) {
-            double o = (double)origin[k], sum = n->rows > 0 ? sums[k] : 0;
-            double square = n->rows > 0 ? sums[n->block + k] : 0;
+            double o = (double)origin[k], sum = sums ? sums[k] : 0;
+            double square = sums ? sums[n->block + k] : 0;
             all[block * n->block + k] = sum + local * o;
             squares[block * n->block + k] = square + 2 * o * sum + local * o * o;
         }
@@ -186,7 +198,7 @@ bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
         forward_whole(n);
         return true;
     }
-    if (n->rows > 0)
+    if (n->rows > 0 && !n->moments)
         sum_pieces(n);
     if (n->sync) {
         if (!statistics_of_devices(plan, n, err))
@@ -194,7 +206,7 @@ bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
     } else {
         statistics_of_chunks(n);
     }
-    if (n->rows > 0)
+    if (n->rows > 0 && !n->inside)
         forward_pieces(n, NULL);
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/conv.h"
 
+#include "engine/device/cpu/batchnorm.h"
 #include "engine/device/cpu/conv_run.h"
 #include "engine/device/cpu/elementwise.h"
 #include "engine/device/cpu/fold.h"
@@ -9,7 +10,8 @@ struct conv {
     struct conv_run forward, data, weights;
     struct conv_shape shape;
     const struct buffer *y, *dy;
-    struct buffer *masked; /* gradient in front of the ReLU */
+    struct buffer *masked;  /* gradient in front of the ReLU */
+    struct buffer *moments; /* see conv_moments_of */
 };
 
 static void release(void *layer)
@@ -18,6 +20,28 @@ static void release(void *layer)
     conv_run_release(&conv->forward);
     conv_run_release(&conv->data);
     conv_run_release(&conv->weights);
+}
+
+bool conv_goes_beside(const struct builder *b, const struct node *node,
+                      enum conv_direction direction, bool *yes, struct error *err)
+{
+    struct conv_shape shape;
+    struct conv_way way;
+    conv_shape_of(&shape, b->graph, node, b->rows);
+    if (!conv_choose(b->device, &shape, direction, &way, err))
+        return false;
+    *yes = way.method && way.method->beside;
+    return true;
+}
+
+struct buffer *conv_moments_of(const struct builder *b, int value)
+{
+    for (int i = 0; i < b->graph->node_count; i++) {
+        const struct node *node = &b->graph->nodes[i];
+        if (node->output == value && node->kind == NET_CONV && b->layers[i])
+            return ((const struct conv *)b->layers[i])->moments;
+    }
+    return NULL;
 }
 
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
@@ -65,6 +89,46 @@ static void stored_free(struct conv_stored *s)
     compat_desc_free(s->dst);
 }
 
+/* Whether a BatchNorm reads the result as it is. */
+static bool moments_wanted(const struct builder *b, const struct node *node)
+{
+    if (!b->training || node->bias != NET_NONE || node->relu || node->residual != NET_NONE)
+        return false;
+    for (int i = 0; i < b->graph->node_count; i++)
+        if (b->graph->nodes[i].kind == NET_BATCHNORM && b->graph->nodes[i].input == node->output)
+            return true;
+    return false;
+}
+
+/* Let the forward pass sum up what that BatchNorm wants, if it can. */
+static bool make_moments(struct builder *b, const struct node *node, struct conv *conv,
+                         struct error *err)
+{
+    const size_t blocks = (size_t)(conv->shape.out / conv->shape.out_block);
+    const size_t bytes = (size_t)b->device->threads * blocks * sizeof(struct conv_moments);
+    if (!conv_run_beside(&conv->forward) || !moments_wanted(b, node))
+        return true;
+    conv->moments = conv->forward.beside.moments = build_buffer(b, bytes, err);
+    if (conv->moments)
+        build_use(b, conv->moments);
+    return conv->moments != NULL;
+}
+
+/* The BatchNorm in front of `node` that left its work to the convolutions behind it, or NULL. */
+static const struct batchnorm *norm_inside(const struct builder *b, const struct node *node)
+{
+    const struct batchnorm *n = batchnorm_of(b, node->input);
+    return n && n->inside ? n : NULL;
+}
+
+/* What the step being built reads instead of the BatchNorm's result. */
+static struct buffer *use_norm(struct builder *b, const struct batchnorm *n)
+{
+    build_use(b, n->x);
+    build_use(b, n->stats);
+    return n->x;
+}
+
 static bool attach_forward(struct builder *b, const struct node *node, struct conv *conv,
                            const struct conv_stored *stored, struct error *err)
 {
@@ -74,11 +138,15 @@ static bool attach_forward(struct builder *b, const struct node *node, struct co
     /* What is added lies where the sum will. */
     if (node->residual != NET_NONE)
         b->values[node->output] = b->values[node->residual];
-    struct buffer *x = build_value(b, node->input, err);
+    const struct batchnorm *norm = norm_inside(b, node);
+    struct buffer *x = norm ? use_norm(b, norm) : build_value(b, node->input, err);
     struct buffer *y = x ? build_value(b, node->output, err) : NULL;
     const struct conv_buffers at = {.src = x, .weights = w, .bias = bias, .dst = y};
     conv->y = y;
-    return y && conv_run_make(b, &conv->forward, &conv->shape, CONV_FORWARD, stored, &at, err);
+    if (!y || !conv_run_make(b, &conv->forward, &conv->shape, CONV_FORWARD, stored, &at, err))
+        return false;
+    conv->forward.beside.norm = norm;
+    return make_moments(b, node, conv, err);
 }
 
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
@@ -127,11 +195,13 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
                           struct buffer *dy, const struct conv_stored *stored, struct error *err)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
-    struct buffer *x = build_kept(b, node->input, err);
+    const struct batchnorm *norm = norm_inside(b, node);
+    struct buffer *x = norm ? use_norm(b, norm) : build_kept(b, node->input, err);
     struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
     struct buffer *dbias =
         dw && node->bias != NET_NONE ? build_fixed(b, param_grads(b, node->bias), err) : NULL;
     const struct conv_buffers at = {.src = x, .weights = dw, .bias = dbias, .dst = dy};
+    conv->weights.beside.norm = norm;
     return dw && (dbias || node->bias == NET_NONE) &&
            conv_run_make(b, &conv->weights, &conv->shape, CONV_BACKWARD_WEIGHTS, stored, &at,
                          err) &&

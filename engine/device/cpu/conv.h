@@ -2,6 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_H
 #define DPARTUI_ENGINE_DEVICE_CPU_CONV_H
 
+#include "engine/device/builder.h"
 #include "engine/device/cpu/cpu.h"
 
 /*
@@ -45,6 +46,14 @@ dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shap
 /* tune.c: the fastest way for this shape on this device; see there. */
 bool conv_choose(struct device *device, const struct conv_shape *shape,
                  enum conv_direction direction, struct conv_way *out, struct error *err);
+
+/* Whether a convolution's direction goes by a method that does what conv_beside.h says. */
+bool conv_goes_beside(const struct builder *b, const struct node *node,
+                      enum conv_direction direction, bool *yes, struct error *err);
+
+/* What the convolution that made `value` summed up along the way, struct conv_moments for each
+ * thread and block of channels; NULL: nothing. */
+struct buffer *conv_moments_of(const struct builder *b, int value);
 
 /*
  * The library's best description: by `algorithm`, else direct, else direct in the library's own

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/conv_run.h"
 
+#include "engine/device/cpu/batchnorm.h"
+
 static bool attach_forward(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
                            const struct conv_stored *s, const struct conv_buffers *at,
                            struct error *err)
@@ -101,12 +103,20 @@ static void run_own(const struct device *device, const struct conv_run *run)
 {
     const struct conv_buffers *at = &run->at;
     const uintptr_t scratch = (uintptr_t)run->scratch->data;
+    const struct conv_neighbours *beside = &run->beside;
+    struct conv_norm norm;
     struct conv_pass pass = {.shape = run->shape,
                              .threads = device->threads,
                              .scratch = (void *)((scratch + CONV_SCRATCH_ALIGN - 1) /
                                                  CONV_SCRATCH_ALIGN * CONV_SCRATCH_ALIGN)};
     conv_pass_point(&pass, run->method->direction, at->src->data, at->weights->data,
                     at->bias ? at->bias->data : NULL, at->dst->data);
+    if (beside->moments)
+        pass.moments = beside->moments->data;
+    if (beside->norm) {
+        norm = batchnorm_norm(beside->norm);
+        pass.norm = &norm;
+    }
     run->method->run(&pass);
 }
 

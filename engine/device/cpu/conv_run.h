@@ -18,12 +18,21 @@ struct conv_buffers {
     struct buffer *dst;     /* y or dy */
 };
 
+struct batchnorm;
+
+/* What is done for BatchNorms beside it; both NULL: nothing. See conv_beside.h. */
+struct conv_neighbours {
+    const struct batchnorm *norm; /* FORWARD, BACKWARD_WEIGHTS: `src` is what this one reads */
+    struct buffer *moments;       /* FORWARD */
+};
+
 /* One direction in the way that was chosen for it. */
 struct conv_run {
     const struct conv_method *method; /* NULL: by the primitive */
     struct primitive primitive;
     const struct conv_shape *shape; /* the caller's */
     struct conv_buffers at;
+    struct conv_neighbours beside; /* the caller's, where conv_run_beside says so */
     struct buffer *scratch;
 };
 
@@ -31,6 +40,12 @@ struct conv_run {
 bool conv_run_make(struct builder *b, struct conv_run *run, const struct conv_shape *shape,
                    enum conv_direction direction, const struct conv_stored *stored,
                    const struct conv_buffers *at, struct error *err);
+/* Whether run->beside may be set. */
+static inline bool conv_run_beside(const struct conv_run *run)
+{
+    return run->method && run->method->beside;
+}
+
 bool conv_run(struct device *device, struct conv_run *run, struct error *err);
 void conv_run_release(struct conv_run *run);
 

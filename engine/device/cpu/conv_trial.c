@@ -188,15 +188,13 @@ int conv_ways(const struct conv_shape *shape, enum conv_direction direction,
               struct conv_way ways[CONV_WAYS])
 {
     int count = 0;
+    const struct conv_method *const *method = conv_methods(direction, shape->in_block);
     ways[count++] = (struct conv_way){.algorithm = CONV_DIRECT};
-    if (library_may_use_winograd(shape))
-        ways[count++] = (struct conv_way){.algorithm = CONV_WINOGRAD};
-    if (shape->in_block != shape->out_block)
-        return count;
-    for (const struct conv_method *const *method = conv_methods(direction, shape->in_block);
-         *method && count < CONV_WAYS; method++)
+    for (; shape->in_block == shape->out_block && *method && count < CONV_WAYS - 1; method++)
         if ((*method)->fits(shape))
             ways[count++] = (struct conv_way){.method = *method};
+    if (library_may_use_winograd(shape))
+        ways[count++] = (struct conv_way){.algorithm = CONV_WINOGRAD};
     return count;
 }
 

@@ -8,7 +8,11 @@
 
 #define CONV_WAYS 8 /* at most, of one shape and direction */
 
-/* The library's direct algorithm first, then those that this shape allows. Gives their number. */
+/*
+ * The library's direct algorithm first, then the methods of our own that this shape allows, then
+ * the library's Winograd: it has to be clearly faster than ours, which does part of a BatchNorm's
+ * work beside its own (conv_beside.h). Gives their number.
+ */
 int conv_ways(const struct conv_shape *shape, enum conv_direction direction,
               struct conv_way ways[CONV_WAYS]);
 

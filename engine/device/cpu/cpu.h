@@ -25,6 +25,7 @@ struct device {
     struct mapping workspace;   /* of the one plan that is running */
     unsigned workspace_moves;   /* how often it was replaced: plans bound before must rebind */
     bool no_lanes;              /* small networks go step by step, as large ones do: tests */
+    bool own_methods;           /* convolutions go by method.h wherever they can: tests */
 };
 
 /* Where a parameter lies in the arenas, and in which order of numbers. */

@@ -3,6 +3,7 @@
 #define DPARTUI_ENGINE_DEVICE_CPU_METHOD_H
 
 #include "engine/device/cpu/conv.h"
+#include "engine/device/cpu/conv_beside.h"
 
 /*
  * Convolutions of our own, for shapes where the library lacks a fast algorithm. They work on the
@@ -25,6 +26,10 @@ struct conv_pass {
     float *dx;         /* BACKWARD_DATA */
     float *dw, *dbias; /* BACKWARD_WEIGHTS; overwritten; dbias may be NULL */
     void *scratch;     /* conv_method.scratch bytes, aligned to a page; contents do not matter */
+    /* For the BatchNorms beside it; NULL: nothing. */
+    const struct conv_norm *norm; /* FORWARD, BACKWARD_WEIGHTS */
+    struct conv_moments *moments; /* FORWARD: for each thread an array over the blocks of the
+                                     result's channels; overwritten */
 };
 
 #define CONV_SCRATCH_ALIGN 4096
@@ -43,6 +48,7 @@ struct conv_method {
     /* On the device's thread, outside parallel regions. The same bits each time for equal
      * arguments: sums over rows are made in an order that depends on shape and threads alone. */
     void (*run)(const struct conv_pass *pass);
+    bool beside; /* can do what conv_beside.h says; others take no notice of it */
 };
 
 /*

@@ -276,6 +276,7 @@ static void run_weights(const struct conv_pass *pass)
 }
 
 const struct conv_method STRIDED_METHODS[3] = {
-    {"strided", LANES, CONV_FORWARD, strided_fits, strided_scratch_forward, run_forward},
-    {"strided", LANES, CONV_BACKWARD_DATA, strided_fits, strided_scratch_data, run_data},
-    {"strided", LANES, CONV_BACKWARD_WEIGHTS, strided_fits, strided_scratch_weights, run_weights}};
+    {"strided", LANES, CONV_FORWARD, strided_fits, strided_scratch_forward, run_forward, false},
+    {"strided", LANES, CONV_BACKWARD_DATA, strided_fits, strided_scratch_data, run_data, false},
+    {"strided", LANES, CONV_BACKWARD_WEIGHTS, strided_fits, strided_scratch_weights, run_weights,
+     false}};

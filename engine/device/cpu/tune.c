@@ -89,6 +89,16 @@ static bool decide(struct device *device, struct decision *d, const struct conv_
     return remember(d, err);
 }
 
+static bool choose_own(const struct conv_way *ways, int count, struct conv_way *out)
+{
+    for (int i = 0; i < count; i++)
+        if (ways[i].method) {
+            *out = ways[i];
+            return true;
+        }
+    return false;
+}
+
 bool conv_choose(struct device *device, const struct conv_shape *shape,
                  enum conv_direction direction, struct conv_way *out, struct error *err)
 {
@@ -96,6 +106,8 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
     struct conv_way ways[CONV_WAYS];
     int rows = ROWS_PER_THREAD * device->threads, count = conv_ways(shape, direction, ways);
     *out = ways[0];
+    if (device->own_methods && choose_own(ways, count, out))
+        return true;
     if (key.shape.rows > rows)
         key.shape.rows = rows;
     if (count == 1 || flops(&key.shape) < SMALL_FLOPS * device->threads)

@@ -32,6 +32,7 @@ struct pass {
     int groups;           /* of them whose M is held at a time */
     size_t v_stride, u_stride, m_stride; /* floats from a point to the next */
     size_t shared, own;                  /* floats of scratch: of all, of each thread */
+    struct conv_moments *moments;        /* see struct conv_pass */
 };
 
 static size_t cache_size(void)
@@ -151,6 +152,13 @@ static int vectors_of(const struct pass *p, int pair)
     return left < p->kernels->vectors ? left : p->kernels->vectors;
 }
 
+/* The moments of this thread for the pairs of output blocks from `pair` on. */
+static struct conv_moments *moments_of(const struct pass *p, int pair)
+{
+    const int blocks = p->job.out / p->kernels->lanes, first = pair * p->kernels->vectors;
+    return p->moments ? p->moments + omp_get_thread_num() * blocks + first : NULL;
+}
+
 /*
  * A group of tiles on one thread, with U of all weights. The values of the `next` one are fetched
  * meanwhile: they come from memory, which is slow to answer and idle while matrices are multiplied.
@@ -170,7 +178,7 @@ static void run_group(const struct pass *p, struct winograd_group group, struct 
             k->multiply(v + point * p->v_stride, u + pair * u_size(p) + point * p->u_stride,
                         p->job.in, group.tiles, vectors, false, m + point * p->m_stride);
         }
-        k->output(&p->job, group, pair * k->vectors, vectors, m, p->m_stride);
+        k->output(&p->job, group, pair * k->vectors, vectors, m, p->m_stride, moments_of(p, pair));
     }
 }
 
@@ -218,7 +226,7 @@ static void run_pair(const struct pass *p, long first, long tiles, int from, int
     }
     for (int i = from; i < to; i++)
         k->output(&p->job, group_at(first, tiles, groups, i), pair * k->vectors, vectors,
-                  m + (i - from) * m_size(p), p->m_stride);
+                  m + (i - from) * m_size(p), p->m_stride, moments_of(p, pair));
 }
 
 static void run_by_outputs(const struct pass *p, float *scratch)
@@ -283,6 +291,10 @@ static void run(const struct conv_pass *pass, bool gradient)
     p.job.y = gradient ? pass->dx : pass->y;
     p.job.weights = pass->w;
     p.job.bias = gradient ? NULL : pass->bias;
+    p.job.norm = gradient ? NULL : pass->norm;
+    p.moments = gradient ? NULL : pass->moments;
+    for (int i = 0; p.moments && i < pass->threads * (p.job.out / p.kernels->lanes); i++)
+        p.moments[i] = (struct conv_moments){.count = 0};
     if (p.by_outputs)
         run_by_outputs(&p, pass->scratch);
     else
@@ -299,15 +311,16 @@ static void run_gradient(const struct conv_pass *pass)
     run(pass, true);
 }
 
-#define METHOD(BLOCK, DIRECTION, SCRATCH, RUN)                                                     \
+#define METHOD(BLOCK, DIRECTION, SCRATCH, RUN, BESIDE)                                             \
     {                                                                                              \
-        "winograd 4x4", BLOCK, DIRECTION, fits, SCRATCH, RUN                                       \
+        "winograd 4x4", BLOCK, DIRECTION, fits, SCRATCH, RUN, BESIDE                               \
     }
 
 const struct conv_method winograd_forward_16 =
-    METHOD(16, CONV_FORWARD, forward_scratch, run_forward);
-const struct conv_method winograd_forward_8 = METHOD(8, CONV_FORWARD, forward_scratch, run_forward);
+    METHOD(16, CONV_FORWARD, forward_scratch, run_forward, true);
+const struct conv_method winograd_forward_8 =
+    METHOD(8, CONV_FORWARD, forward_scratch, run_forward, true);
 const struct conv_method winograd_data_16 =
-    METHOD(16, CONV_BACKWARD_DATA, gradient_scratch, run_gradient);
+    METHOD(16, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);
 const struct conv_method winograd_data_8 =
-    METHOD(8, CONV_BACKWARD_DATA, gradient_scratch, run_gradient);
+    METHOD(8, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/device/cpu/conv_beside.h"
+
 /*
  * Winograd's F(4x4,3x3): results are cut into tiles of 4x4, each from a window of 6x6 values.
  * Values and weights are transformed so that a convolution of a tile becomes 36 products of single
@@ -29,7 +31,8 @@ struct winograd {
     int pad_h, pad_w; /* 0..2 */
     bool turned;      /* `weights` are those of the convolution whose gradient this is */
     bool add, relu;   /* see struct conv_shape */
-    bool stream;      /* y is too large to stay in the caches: store past them */
+    const struct conv_norm *norm; /* see conv_beside.h, for x; NULL: none */
+    bool stream;                  /* y is too large to stay in the caches: store past them */
     int tiles_h, tiles_w;
     long tiles; /* of all rows, numbered row by row */
 };
@@ -60,9 +63,10 @@ struct winograd_kernels {
     /* M of one point over `in` channels, or with `add` to what M holds. */
     void (*multiply)(const float *v, const float *u, int in, int tiles, int vectors, bool add,
                      float *m);
-    /* The results of the group from M, for the output channels of `vectors` blocks. */
+    /* The results of the group from M, for the output channels of `vectors` blocks. Adds
+     * to the `moments` of these blocks; NULL: there are none. */
     void (*output)(const struct winograd *job, struct winograd_group group, int out_block,
-                   int vectors, const float *m, size_t stride);
+                   int vectors, const float *m, size_t stride, struct conv_moments *moments);
 };
 
 #if defined(__x86_64__)

@@ -47,12 +47,19 @@ static TARGET void input(const struct winograd *job, struct winograd_group group
     float copy[WINOGRAD_POINTS * LANES] __attribute__((aligned(64)));
     const ptrdiff_t pixels = (ptrdiff_t)job->in_h * job->in_w;
     const ptrdiff_t blocks = job->in / LANES;
+    const struct conv_norm *norm = job->norm;
+    const vector scale = norm ? v_load(norm->scale + (ptrdiff_t)in_block * LANES) : v_zero();
+    const vector shift = norm ? v_load(norm->shift + (ptrdiff_t)in_block * LANES) : v_zero();
     struct place at = place_of(job, group.first);
     for (int t = 0; t < group.tiles; t++) {
         const struct winograd_image image = {job->x + (at.row * blocks + in_block) * pixels * LANES,
                                              job->in_h, job->in_w};
+        const int top = at.top - job->pad_h, left = at.left - job->pad_w;
         struct winograd_window window;
-        winograd_look(&image, at.top - job->pad_h, at.left - job->pad_w, copy, &window);
+        if (norm)
+            winograd_look_norm(&image, top, left, scale, shift, copy, &window);
+        else
+            winograd_look(&image, top, left, copy, &window);
         winograd_input(&window, v + (ptrdiff_t)t * LANES, stride);
         place_next(job, &at);
     }
@@ -214,15 +221,16 @@ static TARGET void multiply(const float *v, const float *u, int in, int tiles, i
     multiply_functions[tiles - 1][vectors - 1](v, u, in, add, m);
 }
 
+#define EACH                                                                                       \
+    _Pragma("GCC unroll 4") for (int i = 0; i < WINOGRAD_OUT; i++)                                 \
+        _Pragma("GCC unroll 4") for (int j = 0; j < WINOGRAD_OUT; j++)
+#define THERE (i < height && j < width)
+
 /* Put a tile where it belongs, as much of it as there is. */
 INLINE void put_tile(const struct winograd *job, vector y[WINOGRAD_OUT][WINOGRAD_OUT], float *to,
                      int height, int width, vector bias)
 {
     const ptrdiff_t row = (ptrdiff_t)job->out_w * LANES;
-#define EACH                                                                                       \
-    _Pragma("GCC unroll 4") for (int i = 0; i < WINOGRAD_OUT; i++)                                 \
-        _Pragma("GCC unroll 4") for (int j = 0; j < WINOGRAD_OUT; j++)
-#define THERE (i < height && j < width)
     if (job->bias)
         EACH y[i][j] += bias;
     if (job->add)
@@ -233,28 +241,96 @@ INLINE void put_tile(const struct winograd *job, vector y[WINOGRAD_OUT][WINOGRAD
         EACH if (THERE) v_stream(to + i * row + (ptrdiff_t)j * LANES, y[i][j]);
     if (!job->stream)
         EACH if (THERE) v_store(to + i * row + (ptrdiff_t)j * LANES, y[i][j]);
-#undef EACH
-#undef THERE
+}
+
+/* Sums of a group's results of a block, in single precision; several, to hide the latency of the
+ * additions. */
+struct moments {
+    vector origin, sum[WINOGRAD_OUT], square[WINOGRAD_OUT];
+    long count;
+};
+
+/* The origin is the first number that the thread makes of each channel. */
+INLINE struct moments moments_start(struct conv_moments *to, const float *m, size_t stride)
+{
+    struct moments s = {.count = 0};
+    if (to->count == 0) {
+        vector y[WINOGRAD_OUT][WINOGRAD_OUT];
+        winograd_output(m, stride, y);
+        v_store(to->origin, y[0][0]);
+    }
+    s.origin = v_load(to->origin);
+#pragma GCC unroll 4
+    for (int j = 0; j < WINOGRAD_OUT; j++)
+        s.sum[j] = s.square[j] = v_zero();
+    return s;
+}
+
+INLINE void moments_add(struct moments *s, vector y[WINOGRAD_OUT][WINOGRAD_OUT], int height,
+                        int width)
+{
+    EACH if (THERE)
+    {
+        const vector off = y[i][j] - s->origin;
+        s->sum[j] += off;
+        s->square[j] = v_fma(off, off, s->square[j]);
+    }
+    s->count += (height < WINOGRAD_OUT ? height : WINOGRAD_OUT) *
+                (width < WINOGRAD_OUT ? width : WINOGRAD_OUT);
+}
+
+/* A group is added up in single, the whole in double precision. */
+INLINE void moments_end(const struct moments *s, struct conv_moments *to)
+{
+    float sum[LANES], square[LANES];
+    v_store(sum, (s->sum[0] + s->sum[1]) + (s->sum[2] + s->sum[3]));
+    v_store(square, (s->square[0] + s->square[1]) + (s->square[2] + s->square[3]));
+    for (int k = 0; k < LANES; k++) {
+        to->sum[k] += (double)sum[k];
+        to->square[k] += (double)square[k];
+    }
+    to->count += s->count;
+}
+
+/* The results of one block. With moments there is nothing between the products and the result. */
+INLINE void output_block(const struct winograd *job, struct winograd_group group, int block,
+                         const float *m, ptrdiff_t next, size_t stride, const bool with_moments,
+                         struct conv_moments *moments)
+{
+    const ptrdiff_t blocks = job->out / LANES, pixels = (ptrdiff_t)job->out_h * job->out_w;
+    const vector bias = job->bias ? v_load(job->bias + (ptrdiff_t)block * LANES) : v_zero();
+    struct place at = place_of(job, group.first);
+    struct moments sums;
+    if (with_moments)
+        sums = moments_start(moments, m, stride);
+    for (int t = 0; t < group.tiles; t++, m += next) {
+        const int height = job->out_h - at.top, width = job->out_w - at.left;
+        vector y[WINOGRAD_OUT][WINOGRAD_OUT];
+        float *to =
+            job->y +
+            ((at.row * blocks + block) * pixels + (ptrdiff_t)at.top * job->out_w + at.left) * LANES;
+        winograd_output(m, stride, y);
+        if (with_moments)
+            moments_add(&sums, y, height, width);
+        put_tile(job, y, to, height, width, bias);
+        place_next(job, &at);
+    }
+    if (with_moments)
+        moments_end(&sums, moments);
 }
 
 static TARGET void output(const struct winograd *job, struct winograd_group group, int out_block,
-                          int vectors, const float *m, size_t stride)
+                          int vectors, const float *m, size_t stride, struct conv_moments *moments)
 {
-    const ptrdiff_t blocks = job->out / LANES, pixels = (ptrdiff_t)job->out_h * job->out_w;
-    for (int g = 0; g < vectors; g++) {
-        const int block = out_block + g;
-        const vector bias = job->bias ? v_load(job->bias + (ptrdiff_t)block * LANES) : v_zero();
-        struct place at = place_of(job, group.first);
-        for (int t = 0; t < group.tiles; t++) {
-            vector y[WINOGRAD_OUT][WINOGRAD_OUT];
-            float *to = job->y + ((at.row * blocks + block) * pixels +
-                                  (ptrdiff_t)at.top * job->out_w + at.left) *
-                                     LANES;
-            winograd_output(m + (ptrdiff_t)(t * vectors + g) * LANES, stride, y);
-            put_tile(job, y, to, job->out_h - at.top, job->out_w - at.left, bias);
-            place_next(job, &at);
-        }
-    }
+    const ptrdiff_t next = (ptrdiff_t)vectors * LANES;
+    for (int g = 0; g < vectors; g++, m += LANES)
+        if (moments)
+            output_block(job, group, out_block + g, m, next, stride, true, moments + g);
+        else
+            output_block(job, group, out_block + g, m, next, stride, false, NULL);
     if (job->stream)
         v_fence();
 }
+
+#undef EACH
+#undef THERE

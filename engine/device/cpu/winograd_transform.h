@@ -55,6 +55,41 @@ static inline TARGET void winograd_look(const struct winograd_image *image, int 
         window->row[i] = copy + i * WINOGRAD_TILE * LANES;
 }
 
+/*
+ * The same window of max(0, pixel * scale + shift). What is not there is zero, not what becomes of
+ * zero.
+ */
+static inline TARGET void winograd_look_norm(const struct winograd_image *image, int top, int left,
+                                             vector scale, vector shift, float *copy,
+                                             struct winograd_window *window)
+{
+    static const float zeros[WINOGRAD_TILE * LANES];
+    const int first = left < 0 ? -left : 0;
+    const int end = image->w - left < WINOGRAD_TILE ? image->w - left : WINOGRAD_TILE;
+    const bool whole = first == 0 && end == WINOGRAD_TILE;
+#define NORM(j)                                                                                    \
+    v_store(to + (j)*LANES, v_max(v_fma(v_load(pixel + (j)*LANES), scale, shift), v_zero()))
+    for (int i = 0; i < WINOGRAD_TILE; i++) {
+        const bool inside = (unsigned)(top + i) < (unsigned)image->h;
+        const float *pixel = image->data + ((ptrdiff_t)(top + i) * image->w + left) * LANES;
+        float *to = copy + i * WINOGRAD_TILE * LANES;
+        window->row[i] = inside ? to : zeros;
+        if (inside && whole) {
+#pragma GCC unroll 6
+            for (int j = 0; j < WINOGRAD_TILE; j++)
+                NORM(j);
+        } else if (inside) {
+            for (int j = 0; j < first; j++)
+                v_store(to + j * LANES, v_zero());
+            for (int j = first; j < end; j++)
+                NORM(j);
+            for (int j = end > first ? end : first; j < WINOGRAD_TILE; j++)
+                v_store(to + j * LANES, v_zero());
+        }
+    }
+#undef NORM
+}
+
 /* A row of V: out[j * stride] = (B^T applied to t[0..5])[j]. */
 static inline TARGET void winograd_input_row(const vector t[WINOGRAD_TILE], float *out,
                                              size_t stride)

@@ -260,6 +260,7 @@ void winograd_weights_run(const struct conv_pass *pass,
 {
     struct work work = {.pass = pass, .kernels = kernels};
     plan(&work.w, pass->shape, kernels->block, pass->threads);
+    work.w.norm = pass->norm;
     work.layout = layout_of(&work.w, pass->threads);
 #pragma omp parallel num_threads(pass->threads)
     {

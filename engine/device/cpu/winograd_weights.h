@@ -26,6 +26,7 @@
  */
 struct winograd_weights {
     const struct conv_shape *shape;
+    const struct conv_norm *norm; /* of struct conv_pass */
     int block, width;
     int in_groups, out_groups;
     int tiles_h, tiles_w; /* of a row of the batch */

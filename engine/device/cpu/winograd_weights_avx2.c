@@ -14,6 +14,7 @@ const struct conv_method winograd_weights_8 = {.name = "winograd 4x4",
                                                .direction = CONV_BACKWARD_WEIGHTS,
                                                .fits = fits,
                                                .scratch = scratch,
-                                               .run = run};
+                                               .run = run,
+                                               .beside = true};
 
 #endif

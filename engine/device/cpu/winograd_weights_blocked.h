@@ -101,6 +101,22 @@ static inline struct walk walk_ahead(struct walk walk)
     return walk;
 }
 
+/* What the transform of the input reads. */
+static inline TARGET void look_6(const struct walk *walk, float *copy,
+                                 struct winograd_window *window)
+{
+    const struct winograd_image image = walk_image(walk);
+    const struct conv_norm *norm = walk->w->norm;
+    const int top = walk->at.y * WINOGRAD_OUT - walk->w->shape->pad_h;
+    const int left = walk->at.x * WINOGRAD_OUT - walk->w->shape->pad_w;
+    const size_t channel = walk->block * LANES;
+    if (norm)
+        winograd_look_norm(&image, top, left, v_load(norm->scale + channel),
+                           v_load(norm->shift + channel), copy, window);
+    else
+        winograd_look(&image, top, left, copy, window);
+}
+
 static TARGET void transform_input(const struct winograd_weights *w, const float *x, int group,
                                    size_t from, size_t count, float *v)
 {
@@ -109,11 +125,9 @@ static TARGET void transform_input(const struct winograd_weights *w, const float
     struct walk walk = walk_start(w, x, s->in_h, s->in_w, s->in, group, from, count);
     struct walk ahead = walk_ahead(walk);
     for (; walk.block < walk.end; walk_next(&walk)) {
-        const struct winograd_image image = walk_image(&walk);
         struct winograd_window window;
         walk_fetch(&ahead);
-        winograd_look(&image, walk.at.y * WINOGRAD_OUT - s->pad_h,
-                      walk.at.x * WINOGRAD_OUT - s->pad_w, copy, &window);
+        look_6(&walk, copy, &window);
         winograd_input(&window, walk_panel(&walk, v), w->panel);
     }
 }
