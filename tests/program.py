@@ -34,6 +34,14 @@ def path():
     raise Failure("no program `dpartui` here: build it first, or set top_builddir")
 
 
+def is_sanitized(file=None):
+    """Was the program (or another one) built with sanitizers? They see how it gets to its results,
+    not what these are, and take several times as long."""
+    with open(file or path(), "rb") as program:
+        text = program.read()
+    return b"__asan_init" in text or b"__tsan_init" in text
+
+
 def environment():
     """The caller's, with the models of this source where none are named."""
     out = dict(os.environ)

@@ -187,6 +187,38 @@ START_TEST(the_event_stays_small)
 }
 END_TEST
 
+/* Jansson's allocations that still succeed before one fails; the rest do again. */
+static long granted;
+
+static void *grant(size_t size)
+{
+    return granted-- == 0 ? NULL : malloc(size);
+}
+
+START_TEST(an_event_is_whole_or_there_is_none)
+{
+    struct plan_time first[] = {operation("a", 0, PLAN_FORWARD, "", 1),
+                                operation("b", 1, PLAN_FORWARD, "", 2)};
+    struct plan_time second[] = {operation("a", 0, PLAN_FORWARD, "other", 3)};
+    json_t *expected, *event = NULL;
+    take(0, first, 2);
+    take(1, second, 1);
+    step(2, 5);
+    expected = event_of(2);
+    json_set_alloc_funcs(grant, free);
+    for (long n = 0; !event || granted < 0; n++) {
+        json_decref(event);
+        granted = n;
+        event = profile_json(&profile, names, 2);
+        ck_assert(!event || json_equal(event, expected));
+    }
+    json_set_alloc_funcs(malloc, free);
+    ck_assert_ptr_nonnull(event);
+    json_decref(event);
+    json_decref(expected);
+}
+END_TEST
+
 START_TEST(nonsense_is_nothing)
 {
     static const char *const texts[] = {
@@ -220,6 +252,7 @@ int main(void)
     tcase_add_test(tcase, a_method_has_a_row_of_its_own);
     tcase_add_test(tcase, work_is_shared_out_by_rows);
     tcase_add_test(tcase, the_event_stays_small);
+    tcase_add_test(tcase, an_event_is_whole_or_there_is_none);
     tcase_add_test(tcase, nonsense_is_nothing);
     suite_add_tcase(suite, tcase);
     return run_suites(suite, NULL);

@@ -88,6 +88,15 @@ static int collect(const struct profile *profile, int devices, struct row *rows)
     return count;
 }
 
+/* An array or object, or NULL when a part of it could not be made. */
+static json_t *whole(json_t *json, bool complete)
+{
+    if (complete)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
 /* What the rows [first, end) are on each device: one operation, or the sum of several. */
 static json_t *operation_json(const struct profile *profile, int devices, const struct row *rows,
                               int first, int end)
@@ -95,6 +104,7 @@ static json_t *operation_json(const struct profile *profile, int devices, const 
     const struct plan_time *what = end - first == 1 ? rows[first].what : NULL;
     json_t *calls = json_array(), *seconds = json_array();
     double flops = 0, bytes = 0;
+    bool ok = true;
     for (int i = 0; i < devices; i++) {
         double device_s = 0;
         long device_calls = 0;
@@ -107,9 +117,11 @@ static json_t *operation_json(const struct profile *profile, int devices, const 
             flops += time->flops;
             bytes += time->bytes;
         }
-        json_array_append_new(calls, json_integer(device_calls));
-        json_array_append_new(seconds, json_real(device_s));
+        ok &= json_array_append_new(calls, json_integer(device_calls)) == 0;
+        ok &= json_array_append_new(seconds, json_real(device_s)) == 0;
     }
+    calls = whole(calls, ok);
+    seconds = whole(seconds, ok);
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:f, s:f}", "layer", what ? what->layer : "",
                      "kind", what ? what->kind : "others", "direction",
                      what ? directions[what->direction] : "", "method", what ? what->method : "",
@@ -120,6 +132,7 @@ static json_t *operations_json(const struct profile *profile, int devices)
 {
     int most = EVENT_BYTES / (ROW_BYTES + DEVICE_BYTES * devices), room = 1;
     json_t *list = json_array();
+    bool ok = true;
     for (int i = 0; i < devices; i++)
         room += profile->devices[i].count;
     struct row *rows = calloc((size_t)room, sizeof *rows);
@@ -133,11 +146,12 @@ static json_t *operations_json(const struct profile *profile, int devices)
         qsort(rows, (size_t)count, sizeof *rows, by_seconds);
     qsort(rows, (size_t)shown, sizeof *rows, by_place);
     for (int i = 0; i < shown; i++)
-        json_array_append_new(list, operation_json(profile, devices, rows, i, i + 1));
+        ok &= json_array_append_new(list, operation_json(profile, devices, rows, i, i + 1)) == 0;
     if (count > shown)
-        json_array_append_new(list, operation_json(profile, devices, rows, shown, count));
+        ok &=
+            json_array_append_new(list, operation_json(profile, devices, rows, shown, count)) == 0;
     free(rows);
-    return list;
+    return whole(list, ok);
 }
 
 static json_t *device_json(const struct profile *profile, int index, const char *name)
@@ -146,19 +160,22 @@ static json_t *device_json(const struct profile *profile, int index, const char 
     double rest = profile->seconds;
     json_t *object = json_pack("{s:s, s:I, s:b}", "device", name, "rows", (json_int_t)device->rows,
                                "passes_only", device->passes_only);
+    bool ok = true;
     for (int part = 0; part < PROFILE_REST; part++) {
         rest -= device->part[part];
-        json_object_set_new(object, part_keys[part], json_real(device->part[part]));
+        ok &= json_object_set_new(object, part_keys[part], json_real(device->part[part])) == 0;
     }
-    json_object_set_new(object, part_keys[PROFILE_REST], json_real(fmax(rest, 0)));
-    return object;
+    ok &= json_object_set_new(object, part_keys[PROFILE_REST], json_real(fmax(rest, 0))) == 0;
+    return whole(object, ok);
 }
 
 json_t *profile_json(const struct profile *profile, const char *const *names, int count)
 {
     json_t *devices = json_array();
+    bool ok = true;
     for (int i = 0; i < count; i++)
-        json_array_append_new(devices, device_json(profile, i, names[i]));
+        ok &= json_array_append_new(devices, device_json(profile, i, names[i])) == 0;
+    devices = whole(devices, ok);
     return json_pack("{s:s, s:I, s:I, s:f, s:o, s:o}", "event", "profile", "steps",
                      (json_int_t)profile->steps, "left_out", (json_int_t)profile->left_out,
                      "seconds", profile->seconds, "devices", devices, "operations",

@@ -17,6 +17,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import plain_signals  # noqa: E402,F401
+import program  # noqa: E402
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 ENGINE = os.path.join(BUILD, "dpartui-engine")
@@ -49,9 +50,7 @@ def skip(reason):
 
 def is_sanitized():
     """Sanitizers replace the allocator and look at every call themselves."""
-    with open(ENGINE, "rb") as file:
-        program = file.read()
-    return b"__asan_init" in program or b"__tsan_init" in program
+    return program.is_sanitized(ENGINE)
 
 
 class Page:

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/device/add_layer.h"
 #include "engine/device/cpu/elementwise.h"
 #include "engine/device/cpu/plan.h"
 
-/* An addition with, where fused, the ReLU behind it. Its gradient is both summands' gradient. */
 struct add {
-    const struct buffer *left, *right, *dy;
-    struct buffer *sum, *dx;
+    struct add_layer base;
     size_t count;
-    bool relu;
 };
 
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
@@ -15,7 +13,8 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
     const struct add *a = layer;
     (void)plan;
     (void)err;
-    elementwise_add(a->left->data, a->right->data, a->relu, a->sum->data, a->count);
+    elementwise_add(a->base.left->data, a->base.right->data, a->base.relu, a->base.sum->data,
+                    a->count);
     return true;
 }
 
@@ -24,7 +23,7 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
     const struct add *a = layer;
     (void)plan;
     (void)err;
-    elementwise_relu_backward(a->sum->data, a->dy->data, a->dx->data, a->count);
+    elementwise_relu_backward(a->base.sum->data, a->base.dy->data, a->base.dx->data, a->count);
     return true;
 }
 
@@ -33,35 +32,14 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     struct add *a = *layer = build_object(b, sizeof *a, NULL, err);
     if (!a)
         return false;
-    a->left = build_value(b, node->input, err);
-    a->right = a->left ? build_value(b, node->residual, err) : NULL;
-    a->sum = a->right ? build_value(b, node->output, err) : NULL;
     a->count = (size_t)b->rows * value_row(&b->graph->values[node->output]);
-    a->relu = node->relu;
-    return a->sum && build_step(b, node, run_forward, a, err);
+    return add_layer_forward(b, node, run_forward, &a->base, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
     struct add *a = layer;
-    struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err))
-        return false;
-    struct buffer *dx = dy[0];
-    if (node->relu) {
-        if (!gradient_is_mine(dx) && !(dx = gradient_new(b, node->output, err)))
-            return false;
-        a->dy = dy[0];
-        a->dx = dx;
-        build_use(b, a->sum);
-        if (!build_step(b, node, run_backward, a, err))
-            return false;
-    }
-    if (!gradient_give(b, node, node->input, dx, err) ||
-        !gradient_give(b, node, node->residual, dx, err))
-        return false;
-    gradient_drop(dy[0]);
-    return true;
+    return add_layer_backward(b, node, run_backward, &a->base, err);
 }
 
 const struct layer_kind layer_add = {forward, backward};

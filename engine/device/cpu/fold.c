@@ -220,6 +220,8 @@ bool fold_parameters(struct builder *b, const struct node *node, struct buffer *
         return false;
     bind_parameters(f, b, node);
     f->lanes = lanes_of_node(r, node);
+    if (f->lanes == 0) /* it had some when it was folded */
+        return error_memory(err, "folding BatchNorm");
     f->blocks = place->out / f->lanes;
     f->count = dnnl_memory_desc_get_size(place->desc) / sizeof(float) / (size_t)f->blocks;
     *weights = f->weights = build_buffer(b, place->size * sizeof(float), err);

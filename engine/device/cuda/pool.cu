@@ -149,6 +149,25 @@ template <typename T> struct maxpool_backward_work : pool_work<T> {
     }
 };
 
+/* Pack i of `to`: what a span of `from` adds up to, divided by the size of a whole window. */
+template <typename T>
+static __device__ void store_mean(const struct pool_args &a, const struct pool_place &p,
+                                  struct span down, struct span across,
+                                  const struct tensor_shape &shape, const T *from, size_t i, T *to)
+{
+    float sum[PACK] = {}, v[PACK];
+    for (int y = down.first; y < down.end; y++) {
+        for (int x = across.first; x < across.end; x++) {
+            pack_numbers(pack_load(from, pack_at(shape, p, y, x)), v);
+            for (int k = 0; k < PACK; k++)
+                sum[k] += v[k];
+        }
+    }
+    for (int k = 0; k < PACK; k++)
+        sum[k] /= (float)(a.kernel_h * a.kernel_w);
+    pack_store(to, i, sum);
+}
+
 template <typename T> struct avgpool_work : pool_work<T> {
     const T *x;
     T *y;
@@ -157,18 +176,7 @@ template <typename T> struct avgpool_work : pool_work<T> {
     {
         const struct pool_args &a = this->args;
         const struct pool_place p = place_of(i, a.y);
-        const struct span across = inputs_x(a, p.x), down = inputs_y(a, p.y);
-        float sum[PACK] = {}, v[PACK];
-        for (int iy = down.first; iy < down.end; iy++) {
-            for (int ix = across.first; ix < across.end; ix++) {
-                pack_numbers(pack_load(x, pack_at(a.x, p, iy, ix)), v);
-                for (int k = 0; k < PACK; k++)
-                    sum[k] += v[k];
-            }
-        }
-        for (int k = 0; k < PACK; k++)
-            sum[k] /= (float)(a.kernel_h * a.kernel_w);
-        pack_store(y, i, sum);
+        store_mean(a, p, inputs_y(a, p.y), inputs_x(a, p.x), a.x, x, i, y);
     }
 };
 
@@ -180,18 +188,7 @@ template <typename T> struct avgpool_backward_work : pool_work<T> {
     {
         const struct pool_args &a = this->args;
         const struct pool_place p = place_of(i, a.x);
-        const struct span across = outputs_x(a, p.x), down = outputs_y(a, p.y);
-        float sum[PACK] = {}, v[PACK];
-        for (int oy = down.first; oy < down.end; oy++) {
-            for (int ox = across.first; ox < across.end; ox++) {
-                pack_numbers(pack_load(dy, pack_at(a.y, p, oy, ox)), v);
-                for (int k = 0; k < PACK; k++)
-                    sum[k] += v[k];
-            }
-        }
-        for (int k = 0; k < PACK; k++)
-            sum[k] /= (float)(a.kernel_h * a.kernel_w);
-        pack_store(dx, i, sum);
+        store_mean(a, p, outputs_y(a, p.y), outputs_x(a, p.x), a.y, dy, i, dx);
     }
 };
 
