@@ -13,63 +13,136 @@
 
 #define INLINE static inline TARGET __attribute__((always_inline))
 
+#include "engine/device/cpu/winograd_maps.h"
+
 /* Where a tile lies. */
 struct place {
     long row;
+    int y, x;      /* tile of its run in each direction */
     int top, left; /* its first pixel of the result */
 };
 
-INLINE struct place place_of(const struct winograd *job, long tile)
+INLINE struct place place_of(const struct winograd_group *group, int tile)
 {
-    const long per_row = (long)job->tiles_h * job->tiles_w;
-    const int at = (int)(tile % per_row);
-    return (struct place){.row = tile / per_row,
-                          .top = at / job->tiles_w * WINOGRAD_OUT,
-                          .left = at % job->tiles_w * WINOGRAD_OUT};
+    const long per_row = (long)group->h.count * group->w.count, at = group->first + tile;
+    struct place place = {.row = at / per_row,
+                          .y = (int)(at % per_row) / group->w.count,
+                          .x = (int)(at % per_row) % group->w.count};
+    place.top = group->h.first + place.y * group->h.size;
+    place.left = group->w.first + place.x * group->w.size;
+    return place;
 }
 
-INLINE void place_next(const struct winograd *job, struct place *at)
+INLINE void place_next(const struct winograd_group *group, struct place *at)
 {
-    at->left += WINOGRAD_OUT;
-    if (at->left < job->tiles_w * WINOGRAD_OUT)
+    at->left += group->w.size;
+    if (++at->x < group->w.count)
         return;
-    at->left = 0;
-    at->top += WINOGRAD_OUT;
-    if (at->top < job->tiles_h * WINOGRAD_OUT)
+    at->x = 0;
+    at->left = group->w.first;
+    at->top += group->h.size;
+    if (++at->y < group->h.count)
         return;
-    at->top = 0;
+    at->y = 0;
+    at->top = group->h.first;
     at->row++;
 }
 
-static TARGET void input(const struct winograd *job, struct winograd_group group, int in_block,
-                         float *v, size_t stride)
+/* Run for the sizes of a group's tiles, as constants. */
+#define BY_SIZE(group, run, ...)                                                                   \
+    do {                                                                                           \
+        if ((group)->h.size == 4 && (group)->w.size == 4)                                          \
+            run(__VA_ARGS__, 4, 4);                                                                \
+        else if ((group)->h.size == 4)                                                             \
+            run(__VA_ARGS__, 4, 3);                                                                \
+        else if ((group)->w.size == 4)                                                             \
+            run(__VA_ARGS__, 3, 4);                                                                \
+        else                                                                                       \
+            run(__VA_ARGS__, 3, 3);                                                                \
+    } while (0)
+
+static const float zeros[WINOGRAD_TILE * LANES];
+
+/* The window of a tile in blocks of which more is missing than its edges: copied, with zeros for
+ * what is not there. */
+static __attribute__((noinline)) TARGET void input_copied(const struct winograd *job,
+                                                          const struct winograd_group *group,
+                                                          struct place at, int from, int to,
+                                                          float *v)
 {
     float copy[WINOGRAD_POINTS * LANES] __attribute__((aligned(64)));
-    const ptrdiff_t pixels = (ptrdiff_t)job->in_h * job->in_w;
-    const ptrdiff_t blocks = job->in / LANES;
-    struct place at = place_of(job, group.first);
-    for (int t = 0; t < group.tiles; t++) {
-        const struct winograd_image image = {job->x + (at.row * blocks + in_block) * pixels * LANES,
-                                             job->in_h, job->in_w};
-        struct winograd_window window;
-        winograd_look(&image, at.top - job->pad_h, at.left - job->pad_w, copy, &window);
-        winograd_input(&window, v + (ptrdiff_t)t * LANES, stride);
-        place_next(job, &at);
+    const ptrdiff_t plane = (ptrdiff_t)job->in_h * job->in_w, row = WINOGRAD_TILE * LANES;
+    const int top = at.top - job->pad_h, left = at.left - job->pad_w;
+    const float *image = job->x + (at.row * (job->in / LANES) + from) * plane * LANES;
+    const struct look look = {.top = copy,
+                              .inner = copy + row,
+                              .bottom = copy + (group->h.size + 1) * row,
+                              .stride = row,
+                              .first = v_mask_of(true),
+                              .last = v_mask_of(true)};
+    for (int b = from; b < to; b++, image += plane * LANES, v += V_BLOCK) {
+        for (int i = 0; i < WINOGRAD_POINTS; i++) {
+            const int y = top + i / WINOGRAD_TILE, x = left + i % WINOGRAD_TILE;
+            const bool there =
+                (unsigned)y < (unsigned)job->in_h && (unsigned)x < (unsigned)job->in_w;
+            v_store(copy + (ptrdiff_t)i * LANES,
+                    there ? v_load(image + ((ptrdiff_t)y * job->in_w + x) * LANES) : v_zero());
+        }
+        BY_SIZE(group, tile_values, &look, v);
     }
 }
 
-static TARGET void fetch(const struct winograd *job, struct winograd_group group, int from, int to)
+/* For tiles of h x w, which are constants here. */
+INLINE void input_tiles(const struct winograd *job, const struct winograd_group *group, int from,
+                        int to, float *v, const int h, const int w)
+{
+    const ptrdiff_t plane = (ptrdiff_t)job->in_h * job->in_w * LANES;
+    const ptrdiff_t stride = (ptrdiff_t)job->in_w * LANES;
+    struct place at = place_of(group, 0);
+    for (int t = 0; t < group->tiles; t++, v += LANES, place_next(group, &at)) {
+        const int top = at.top - job->pad_h, left = at.left - job->pad_w;
+        const int bottom = top + h + 1, right = left + w + 1;
+        if (top < -1 || left < -1 || bottom > job->in_h || right > job->in_w) {
+            input_copied(job, group, at, from, to, v + from * V_BLOCK);
+            continue;
+        }
+        const float *first = job->x + (at.row * (job->in / LANES) + from) * plane +
+                             ((ptrdiff_t)top * job->in_w + left) * LANES;
+        const bool above = top >= 0, below = bottom < job->in_h;
+        struct look look = {.top = above ? first : zeros,
+                            .inner = first + stride,
+                            .bottom = below ? first + (h + 1) * stride : zeros,
+                            .stride = stride,
+                            .first = v_mask_of(left >= 0),
+                            .last = v_mask_of(right < job->in_w)};
+        for (int b = from; b < to; b++) {
+            tile_values(&look, v + b * V_BLOCK, h, w);
+            look.top += above ? plane : 0;
+            look.inner += plane;
+            look.bottom += below ? plane : 0;
+        }
+    }
+}
+
+static TARGET void input(const struct winograd *job, const struct winograd_group *group, int from,
+                         int to, float *v)
+{
+    BY_SIZE(group, input_tiles, job, group, from, to, v);
+}
+
+static TARGET void fetch(const struct winograd *job, const struct winograd_group *group, int from,
+                         int to)
 {
     const ptrdiff_t pixels = (ptrdiff_t)job->in_h * job->in_w;
+    const int blocks = job->in / LANES;
     for (int i = from; i < to; i++) {
-        const struct place at = place_of(job, group.first + i % group.tiles);
-        const float *image =
-            job->x + (at.row * (job->in / LANES) + i / group.tiles) * pixels * LANES;
-        const int bottom = at.top + WINOGRAD_OUT < job->in_h ? at.top + WINOGRAD_OUT : job->in_h;
-        const int width = job->in_w - at.left < WINOGRAD_OUT ? job->in_w - at.left : WINOGRAD_OUT;
-        for (int h = at.top; h < bottom; h++)
-            for (int k = 0; k < width * LANES; k += LINE)
-                __builtin_prefetch(image + ((ptrdiff_t)h * job->in_w + at.left) * LANES + k, 0, 2);
+        const struct place at = place_of(group, i / blocks);
+        const float *image = job->x + (at.row * blocks + i % blocks) * pixels * LANES;
+        const int bottom = at.top + group->h.size < job->in_h ? at.top + group->h.size : job->in_h;
+        const int right = at.left + group->w.size < job->in_w ? at.left + group->w.size : job->in_w;
+        for (int y = at.top; y < bottom; y++)
+            for (int k = at.left * LANES; k < right * LANES; k += LINE)
+                __builtin_prefetch(image + (ptrdiff_t)y * job->in_w * LANES + k, 0, 2);
     }
 }
 
@@ -123,15 +196,15 @@ static TARGET void weights(const struct winograd *job, int in_block, int out_blo
 #pragma GCC unroll 9
             for (int i = 0; i < TAPS; i++)
                 tap[i] = v_load(w + i * SQUARE + (ptrdiff_t)k * LANES);
-            winograd_weights(tap, u + ((ptrdiff_t)k * vectors + g) * LANES, stride);
+            tile_weights(tap, u + ((ptrdiff_t)k * vectors + g) * LANES, stride);
         }
     }
 }
 
 /* Sums stay in registers for all channels; what M holds is added last, which rounds less than sums
  * that grow from it. `tiles` and `vectors` are constants here. */
-INLINE void multiply_group(const float *v, const float *u, int in, bool add, float *m,
-                           const int tiles, const int vectors)
+INLINE void multiply_group(const float *v, const float *u, int in, bool add, const float *next,
+                           float *m, const int tiles, const int vectors)
 {
     vector sum[GROUP][2];
 #pragma GCC unroll 16
@@ -139,13 +212,14 @@ INLINE void multiply_group(const float *v, const float *u, int in, bool add, flo
 #pragma GCC unroll 2
         for (int g = 0; g < vectors; g++)
             sum[t][g] = v_zero();
-    for (int c = 0; c < in; c += LANES, v += (ptrdiff_t)tiles * LANES) {
+    for (int c = 0; c < in; c += LANES, v += V_BLOCK, next += V_BLOCK) {
 #pragma GCC unroll 2
         for (int k = 0; k < LANES; k++, u += (ptrdiff_t)vectors * LANES) {
             vector w[2];
 #pragma GCC unroll 2
             for (int g = 0; g < vectors; g++)
                 w[g] = v_load(u + (ptrdiff_t)g * LANES);
+            __builtin_prefetch(next + (ptrdiff_t)k * GROUP);
 #pragma GCC unroll 16
             for (int t = 0; t < tiles; t++) {
                 const vector value = v_all(v[t * LANES + k]);
@@ -166,18 +240,19 @@ INLINE void multiply_group(const float *v, const float *u, int in, bool add, flo
         }
 }
 
-typedef void multiply_function(const float *v, const float *u, int in, bool add, float *m);
+typedef void multiply_function(const float *v, const float *u, int in, bool add, const float *next,
+                               float *m);
 
 #define DEFINE(T)                                                                                  \
     static TARGET void multiply_##T##_1(const float *v, const float *u, int in, bool add,          \
-                                        float *m)                                                  \
+                                        const float *next, float *m)                               \
     {                                                                                              \
-        multiply_group(v, u, in, add, m, T, 1);                                                    \
+        multiply_group(v, u, in, add, next, m, T, 1);                                              \
     }                                                                                              \
     static TARGET void multiply_##T##_2(const float *v, const float *u, int in, bool add,          \
-                                        float *m)                                                  \
+                                        const float *next, float *m)                               \
     {                                                                                              \
-        multiply_group(v, u, in, add, m, T, 2);                                                    \
+        multiply_group(v, u, in, add, next, m, T, 2);                                              \
     }
 #define BOTH(T)                                                                                    \
     {                                                                                              \
@@ -209,20 +284,21 @@ static multiply_function *const multiply_functions[GROUP][2] = {
 };
 
 static TARGET void multiply(const float *v, const float *u, int in, int tiles, int vectors,
-                            bool add, float *m)
+                            bool add, const float *next, float *m)
 {
-    multiply_functions[tiles - 1][vectors - 1](v, u, in, add, m);
+    multiply_functions[tiles - 1][vectors - 1](v, u, in, add, next, m);
 }
 
-/* Put a tile where it belongs, as much of it as there is. */
+#define EACH                                                                                       \
+    _Pragma("GCC unroll 4") for (int i = 0; i < h; i++)                                            \
+        _Pragma("GCC unroll 4") for (int j = 0; j < w; j++)
+#define THERE (i < height && j < width)
+
+/* Put a tile of h x w where it belongs, as much of it as there is. */
 INLINE void put_tile(const struct winograd *job, vector y[WINOGRAD_OUT][WINOGRAD_OUT], float *to,
-                     int height, int width, vector bias)
+                     int height, int width, vector bias, const int h, const int w)
 {
     const ptrdiff_t row = (ptrdiff_t)job->out_w * LANES;
-#define EACH                                                                                       \
-    _Pragma("GCC unroll 4") for (int i = 0; i < WINOGRAD_OUT; i++)                                 \
-        _Pragma("GCC unroll 4") for (int j = 0; j < WINOGRAD_OUT; j++)
-#define THERE (i < height && j < width)
     if (job->bias)
         EACH y[i][j] += bias;
     if (job->add)
@@ -233,28 +309,38 @@ INLINE void put_tile(const struct winograd *job, vector y[WINOGRAD_OUT][WINOGRAD
         EACH if (THERE) v_stream(to + i * row + (ptrdiff_t)j * LANES, y[i][j]);
     if (!job->stream)
         EACH if (THERE) v_store(to + i * row + (ptrdiff_t)j * LANES, y[i][j]);
-#undef EACH
-#undef THERE
 }
 
-static TARGET void output(const struct winograd *job, struct winograd_group group, int out_block,
-                          int vectors, const float *m, size_t stride)
+#undef EACH
+#undef THERE
+
+/* A block of the results of tiles of h x w, which are constants here. */
+INLINE void output_tiles(const struct winograd *job, const struct winograd_group *group, int block,
+                         const float *m, ptrdiff_t next, const int h, const int w)
 {
     const ptrdiff_t blocks = job->out / LANES, pixels = (ptrdiff_t)job->out_h * job->out_w;
-    for (int g = 0; g < vectors; g++) {
-        const int block = out_block + g;
-        const vector bias = job->bias ? v_load(job->bias + (ptrdiff_t)block * LANES) : v_zero();
-        struct place at = place_of(job, group.first);
-        for (int t = 0; t < group.tiles; t++) {
-            vector y[WINOGRAD_OUT][WINOGRAD_OUT];
-            float *to = job->y + ((at.row * blocks + block) * pixels +
-                                  (ptrdiff_t)at.top * job->out_w + at.left) *
-                                     LANES;
-            winograd_output(m + (ptrdiff_t)(t * vectors + g) * LANES, stride, y);
-            put_tile(job, y, to, job->out_h - at.top, job->out_w - at.left, bias);
-            place_next(job, &at);
-        }
+    const vector bias = job->bias ? v_load(job->bias + (ptrdiff_t)block * LANES) : v_zero();
+    struct place at = place_of(group, 0);
+    for (int t = 0; t < group->tiles; t++, m += next) {
+        const int height = job->out_h - at.top, width = job->out_w - at.left;
+        vector y[WINOGRAD_OUT][WINOGRAD_OUT];
+        float *to =
+            job->y +
+            ((at.row * blocks + block) * pixels + (ptrdiff_t)at.top * job->out_w + at.left) * LANES;
+        tile_results(m, h, w, y);
+        if (height >= h && width >= w)
+            put_tile(job, y, to, h, w, bias, h, w);
+        else
+            put_tile(job, y, to, height, width, bias, h, w);
+        place_next(group, &at);
     }
+}
+
+static TARGET void output(const struct winograd *job, const struct winograd_group *group,
+                          int out_block, int vectors, const float *m)
+{
+    for (int g = 0; g < vectors; g++, m += LANES)
+        BY_SIZE(group, output_tiles, job, group, out_block + g, m, (ptrdiff_t)vectors * LANES);
     if (job->stream)
         v_fence();
 }
