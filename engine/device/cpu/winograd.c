@@ -12,6 +12,19 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* V of a group for an input block, in that of all. */
+static void transform_block(const struct winograd_plan *p, const struct winograd_group *group,
+                            int block, float *v)
+{
+    p->kernels->input(&p->job, group, block, v + (size_t)block * winograd_v_block(p), p->v_stride);
+}
+
+static void transform(const struct winograd_plan *p, const struct winograd_group *group, float *v)
+{
+    for (int b = 0; b < p->in_blocks; b++)
+        transform_block(p, group, b, v);
+}
+
 /*
  * A group of tiles on one thread, with U of all weights. The values of the next one are fetched
  * meanwhile: they come from memory, which is slow to answer and idle while matrices are multiplied.
@@ -24,18 +37,18 @@ static void run_group(const struct winograd_plan *p, int index, const float *u, 
         winograd_group_at(&p->groups, least(index + 1, p->groups.count - 1));
     const int fetches = p->in_blocks * next.tiles, steps = p->pairs * WINOGRAD_SQUARE;
     float *v = own, *m = own + winograd_v_size(p);
-    k->input(&p->job, &group, 0, p->in_blocks, v);
+    transform(p, &group, v);
     for (int pair = 0, fetched = 0; pair < p->pairs; pair++) {
         const int vectors = winograd_vectors_of(p, pair);
         for (int point = 0; point < WINOGRAD_SQUARE; point++) {
             const int fetch = fetches * (pair * WINOGRAD_SQUARE + point + 1) / steps;
-            const float *values = v + (size_t)point * winograd_v_point(p);
+            const float *values = v + (size_t)point * p->v_stride;
             if (!winograd_has(&group, point))
                 continue;
             k->fetch(&p->job, &next, fetched, fetch);
             fetched = fetch;
             k->multiply(values, u + pair * winograd_u_size(p) + (size_t)point * p->u_stride,
-                        p->job.in, group.tiles, vectors, false, values + winograd_v_point(p),
+                        p->job.in, group.tiles, vectors, false, values + p->v_stride,
                         m + (size_t)point * winograd_m_point(p));
         }
         k->output(&p->job, &group, pair * k->vectors, vectors, m);
@@ -109,8 +122,7 @@ static void run_step(const struct winograd_plan *p, const struct block *block, i
         for (int i = from; i < to; i++) {
             const struct winograd_group group = winograd_group_at(&p->groups, block->first + i);
             const float *v = block->v + (size_t)i * winograd_v_size(p) +
-                             (size_t)point * winograd_v_point(p) +
-                             (size_t)first * WINOGRAD_SQUARE * winograd_v_point(p);
+                             (size_t)point * p->v_stride + (size_t)first * winograd_v_block(p);
             if (winograd_has(&group, point))
                 k->multiply(v, u + (size_t)point * p->u_stride, (end - first) * k->lanes,
                             group.tiles, vectors, first > 0,
@@ -147,8 +159,7 @@ static void run_alone(const struct winograd_plan *p, int first, int end, float *
         const struct block block = {from, to - from, v};
         for (int group = from; group < to; group++) {
             const struct winograd_group tiles = winograd_group_at(&p->groups, group);
-            p->kernels->input(&p->job, &tiles, 0, p->in_blocks,
-                              v + (group - from) * winograd_v_size(p));
+            transform(p, &tiles, v + (group - from) * winograd_v_size(p));
         }
         for (int part = 0; part < block.count; part += p->sums)
             for (int pair = 0; pair < p->pairs; pair++)
@@ -170,7 +181,7 @@ static void run_together(const struct winograd_plan *p, float *scratch, float *o
         for (int j = 0; j < block.count * p->in_blocks; j++) {
             const int group = j / p->in_blocks, b = j % p->in_blocks;
             const struct winograd_group tiles = winograd_group_at(&p->groups, from + group);
-            p->kernels->input(&p->job, &tiles, b, b + 1, scratch + group * winograd_v_size(p));
+            transform_block(p, &tiles, b, scratch + group * winograd_v_size(p));
         }
 #pragma omp for schedule(static)
         for (int j = 0; j < parts * p->pairs; j++) {

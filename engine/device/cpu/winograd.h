@@ -60,18 +60,18 @@ static inline bool winograd_has(const struct winograd_group *group, int point)
 /*
  * The inner loops, one set per instruction set; nothing is parallel here. With L lanes, T = `tiles`
  * and W vectors (1 or 2), for one group:
- *     V: [in / L][point][T][L]    U: [point][in][W * L]    M: [point][T * vectors * L], of which
- * the first are [tile][W * L]. U's points are `stride` floats from each other.
+ *     V: [point][in / L][T][L]    U: [point][in][W * L]    M: [point][T * vectors * L], of which
+ * the first are [tile][W * L]. Points of V and U are `stride` floats from each other.
  */
 struct winograd_kernels {
     int lanes, tiles,
         vectors; /* the most tiles and vectors of outputs that it multiplies at once */
-    /* Ask for the values of a group long before they are transformed: of each tile in turn its
-     * blocks of input channels, those with the numbers `from` to `to` of all. */
+    /* Ask for the values of a group long before they are transformed: its tiles of each block of
+     * input channels in turn, those with the numbers `from` to `to` of all. */
     void (*fetch)(const struct winograd *job, const struct winograd_group *group, int from, int to);
-    /* V of the group for the blocks of input channels from `from` to `to`. */
-    void (*input)(const struct winograd *job, const struct winograd_group *group, int from, int to,
-                  float *v);
+    /* V of the group for the input channels of a block. */
+    void (*input)(const struct winograd *job, const struct winograd_group *group, int in_block,
+                  float *v, size_t stride);
     /* U of the input channels of a block for the output channels of `vectors` blocks. */
     void (*weights)(const struct winograd *job, int in_block, int out_block, int vectors, float *u,
                     size_t stride);

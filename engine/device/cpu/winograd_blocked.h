@@ -63,71 +63,58 @@ INLINE void place_next(const struct winograd_group *group, struct place *at)
 
 static const float zeros[WINOGRAD_TILE * LANES];
 
-/* The window of a tile in blocks of which more is missing than its edges: copied, with zeros for
- * what is not there. */
+/* V of a tile whose window lacks more than its edges: copied, with zeros for what is not there. */
 static __attribute__((noinline)) TARGET void input_copied(const struct winograd *job,
                                                           const struct winograd_group *group,
-                                                          struct place at, int from, int to,
-                                                          float *v)
+                                                          const float *image, int top, int left,
+                                                          float *v, ptrdiff_t stride)
 {
     float copy[WINOGRAD_POINTS * LANES] __attribute__((aligned(64)));
-    const ptrdiff_t plane = (ptrdiff_t)job->in_h * job->in_w, row = WINOGRAD_TILE * LANES;
-    const int top = at.top - job->pad_h, left = at.left - job->pad_w;
-    const float *image = job->x + (at.row * (job->in / LANES) + from) * plane * LANES;
+    const ptrdiff_t row = WINOGRAD_TILE * LANES;
     const struct look look = {.top = copy,
                               .inner = copy + row,
                               .bottom = copy + (group->h.size + 1) * row,
                               .stride = row,
                               .first = v_mask_of(true),
                               .last = v_mask_of(true)};
-    for (int b = from; b < to; b++, image += plane * LANES, v += V_BLOCK) {
-        for (int i = 0; i < WINOGRAD_POINTS; i++) {
-            const int y = top + i / WINOGRAD_TILE, x = left + i % WINOGRAD_TILE;
-            const bool there =
-                (unsigned)y < (unsigned)job->in_h && (unsigned)x < (unsigned)job->in_w;
-            v_store(copy + (ptrdiff_t)i * LANES,
-                    there ? v_load(image + ((ptrdiff_t)y * job->in_w + x) * LANES) : v_zero());
-        }
-        BY_SIZE(group, tile_values, &look, v);
+    for (int i = 0; i < WINOGRAD_POINTS; i++) {
+        const int y = top + i / WINOGRAD_TILE, x = left + i % WINOGRAD_TILE;
+        const bool there = (unsigned)y < (unsigned)job->in_h && (unsigned)x < (unsigned)job->in_w;
+        v_store(copy + (ptrdiff_t)i * LANES,
+                there ? v_load(image + ((ptrdiff_t)y * job->in_w + x) * LANES) : v_zero());
     }
+    BY_SIZE(group, tile_values, &look, v, stride);
 }
 
 /* For tiles of h x w, which are constants here. */
-INLINE void input_tiles(const struct winograd *job, const struct winograd_group *group, int from,
-                        int to, float *v, const int h, const int w)
+INLINE void input_tiles(const struct winograd *job, const struct winograd_group *group,
+                        int in_block, float *v, ptrdiff_t stride, const int h, const int w)
 {
-    const ptrdiff_t plane = (ptrdiff_t)job->in_h * job->in_w * LANES;
-    const ptrdiff_t stride = (ptrdiff_t)job->in_w * LANES;
+    const ptrdiff_t line = (ptrdiff_t)job->in_w * LANES, plane = job->in_h * line;
     struct place at = place_of(group, 0);
     for (int t = 0; t < group->tiles; t++, v += LANES, place_next(group, &at)) {
         const int top = at.top - job->pad_h, left = at.left - job->pad_w;
         const int bottom = top + h + 1, right = left + w + 1;
+        const float *image = job->x + (at.row * (job->in / LANES) + in_block) * plane;
+        const float *first = image + top * line + (ptrdiff_t)left * LANES;
         if (top < -1 || left < -1 || bottom > job->in_h || right > job->in_w) {
-            input_copied(job, group, at, from, to, v + from * V_BLOCK);
-            continue;
-        }
-        const float *first = job->x + (at.row * (job->in / LANES) + from) * plane +
-                             ((ptrdiff_t)top * job->in_w + left) * LANES;
-        const bool above = top >= 0, below = bottom < job->in_h;
-        struct look look = {.top = above ? first : zeros,
-                            .inner = first + stride,
-                            .bottom = below ? first + (h + 1) * stride : zeros,
-                            .stride = stride,
-                            .first = v_mask_of(left >= 0),
-                            .last = v_mask_of(right < job->in_w)};
-        for (int b = from; b < to; b++) {
-            tile_values(&look, v + b * V_BLOCK, h, w);
-            look.top += above ? plane : 0;
-            look.inner += plane;
-            look.bottom += below ? plane : 0;
+            input_copied(job, group, image, top, left, v, stride);
+        } else {
+            const struct look look = {.top = top >= 0 ? first : zeros,
+                                      .inner = first + line,
+                                      .bottom = bottom < job->in_h ? first + (h + 1) * line : zeros,
+                                      .stride = line,
+                                      .first = v_mask_of(left >= 0),
+                                      .last = v_mask_of(right < job->in_w)};
+            tile_values(&look, v, stride, h, w);
         }
     }
 }
 
-static TARGET void input(const struct winograd *job, const struct winograd_group *group, int from,
-                         int to, float *v)
+static TARGET void input(const struct winograd *job, const struct winograd_group *group,
+                         int in_block, float *v, size_t stride)
 {
-    BY_SIZE(group, input_tiles, job, group, from, to, v);
+    BY_SIZE(group, input_tiles, job, group, in_block, v, (ptrdiff_t)stride);
 }
 
 static TARGET void fetch(const struct winograd *job, const struct winograd_group *group, int from,
@@ -136,8 +123,8 @@ static TARGET void fetch(const struct winograd *job, const struct winograd_group
     const ptrdiff_t pixels = (ptrdiff_t)job->in_h * job->in_w;
     const int blocks = job->in / LANES;
     for (int i = from; i < to; i++) {
-        const struct place at = place_of(group, i / blocks);
-        const float *image = job->x + (at.row * blocks + i % blocks) * pixels * LANES;
+        const struct place at = place_of(group, i % group->tiles);
+        const float *image = job->x + (at.row * blocks + i / group->tiles) * pixels * LANES;
         const int bottom = at.top + group->h.size < job->in_h ? at.top + group->h.size : job->in_h;
         const int right = at.left + group->w.size < job->in_w ? at.left + group->w.size : job->in_w;
         for (int y = at.top; y < bottom; y++)
@@ -212,7 +199,7 @@ INLINE void multiply_group(const float *v, const float *u, int in, bool add, con
 #pragma GCC unroll 2
         for (int g = 0; g < vectors; g++)
             sum[t][g] = v_zero();
-    for (int c = 0; c < in; c += LANES, v += V_BLOCK, next += V_BLOCK) {
+    for (int c = 0; c < in; c += LANES, v += GROUP * LANES, next += GROUP * LANES) {
 #pragma GCC unroll 2
         for (int k = 0; k < LANES; k++, u += (ptrdiff_t)vectors * LANES) {
             vector w[2];

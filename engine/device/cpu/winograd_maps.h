@@ -13,30 +13,28 @@
 
 #define POINT_SKIPPED 4 /* of the 6 along a side: -2, which a tile of 3 does without */
 
-/* Floats from a point to the next: of values and of products. */
-#define V_POINT ((ptrdiff_t)GROUP * LANES)
-#define V_BLOCK (WINOGRAD_POINTS * V_POINT)
+/* Floats from a point of the products to the next. */
 #define M_POINT ((ptrdiff_t)GROUP * 2 * LANES)
 
 /* Six values of a line at the points of a tile of 4, or five at those of a tile of 3. */
-INLINE void line_values(const vector t[WINOGRAD_TILE], int size, float *out)
+INLINE void line_values(const vector t[WINOGRAD_TILE], int size, float *out, ptrdiff_t stride)
 {
     if (size == 4) {
         const vector even = t[4] - t[2], odd = t[3] - t[1];
         const vector a = v_fma(v_all(-4), t[2], t[4]), b = v_fma(v_all(-4), t[1], t[3]);
         v_store(out, v_fma(v_all(6), t[0] - t[2], v_all(1.5F) * even));
-        v_store(out + V_POINT, a + b);
-        v_store(out + 2 * V_POINT, a - b);
-        v_store(out + 3 * V_POINT, v_fma(v_all(2), odd, even));
-        v_store(out + 4 * V_POINT, v_fma(v_all(-2), odd, even));
-        v_store(out + 5 * V_POINT, v_fma(v_all(-24), odd, v_all(6) * (t[5] - t[3])));
+        v_store(out + stride, a + b);
+        v_store(out + 2 * stride, a - b);
+        v_store(out + 3 * stride, v_fma(v_all(2), odd, even));
+        v_store(out + 4 * stride, v_fma(v_all(-2), odd, even));
+        v_store(out + 5 * stride, v_fma(v_all(-24), odd, v_all(6) * (t[5] - t[3])));
     } else {
         const vector odd = t[3] - t[1];
         v_store(out, v_fma(v_all(6), t[0] - t[2], v_all(3) * odd));
-        v_store(out + V_POINT, v_all(3) * (t[1] + t[2] - odd));
-        v_store(out + 2 * V_POINT, v_fma(v_all(3), t[2] - t[1], -odd));
-        v_store(out + 3 * V_POINT, odd);
-        v_store(out + 5 * V_POINT, v_fma(v_all(-12), odd, v_all(6) * (t[4] - t[2])));
+        v_store(out + stride, v_all(3) * (t[1] + t[2] - odd));
+        v_store(out + 2 * stride, v_fma(v_all(3), t[2] - t[1], -odd));
+        v_store(out + 3 * stride, odd);
+        v_store(out + 5 * stride, v_fma(v_all(-12), odd, v_all(6) * (t[4] - t[2])));
     }
 }
 
@@ -49,14 +47,15 @@ struct look {
 };
 
 /*
- * V of the window d for a tile of h x w, point by point. Rows of points that share subexpressions
- * are made together and the window is read again for the others, so that nothing but the result has
- * to be stored.
+ * V of the window d for a tile of h x w: point p goes to out[p * stride]. Rows of points that share
+ * subexpressions are made together and the window is read again for the others, so that nothing but
+ * the result has to be stored.
  */
-INLINE void tile_values(const struct look *d, float *out, const int h, const int w)
+INLINE void tile_values(const struct look *d, float *out, ptrdiff_t stride, const int h,
+                        const int w)
 {
     vector t[WINOGRAD_TILE], u[WINOGRAD_TILE];
-    const ptrdiff_t row = WINOGRAD_TILE * V_POINT;
+    const ptrdiff_t row = WINOGRAD_TILE * stride;
     const int columns = w + 2;
 #define COLUMN _Pragma("GCC unroll 6") for (int j = 0; j < columns; j++)
 #define ROW(i) ((i) == 0 ? d->top : (i) == h + 1 ? d->bottom : d->inner + ((i)-1) * d->stride)
@@ -66,43 +65,43 @@ INLINE void tile_values(const struct look *d, float *out, const int h, const int
                         : v_load(ROW(i) + j * LANES))
     if (h == 4) {
         COLUMN t[j] = v_fma(v_all(6), AT(0) - AT(2), v_all(1.5F) * (AT(4) - AT(2)));
-        line_values(t, w, out);
+        line_values(t, w, out, stride);
         COLUMN
         {
             const vector a = v_fma(v_all(-4), AT(2), AT(4)), b = v_fma(v_all(-4), AT(1), AT(3));
             t[j] = a + b;
             u[j] = a - b;
         }
-        line_values(t, w, out + row);
-        line_values(u, w, out + 2 * row);
+        line_values(t, w, out + row, stride);
+        line_values(u, w, out + 2 * row, stride);
         COLUMN
         {
             const vector even = AT(4) - AT(2), odd = AT(3) - AT(1);
             t[j] = v_fma(v_all(2), odd, even);
             u[j] = v_fma(v_all(-2), odd, even);
         }
-        line_values(t, w, out + 3 * row);
-        line_values(u, w, out + 4 * row);
+        line_values(t, w, out + 3 * row, stride);
+        line_values(u, w, out + 4 * row, stride);
         COLUMN t[j] = v_fma(v_all(-24), AT(3) - AT(1), v_all(6) * (AT(5) - AT(3)));
-        line_values(t, w, out + 5 * row);
+        line_values(t, w, out + 5 * row, stride);
     } else {
         COLUMN t[j] = v_fma(v_all(6), AT(0) - AT(2), v_all(3) * (AT(3) - AT(1)));
-        line_values(t, w, out);
+        line_values(t, w, out, stride);
         COLUMN
         {
             const vector odd = AT(3) - AT(1);
             t[j] = v_all(3) * (AT(1) + AT(2) - odd);
             u[j] = v_fma(v_all(3), AT(2) - AT(1), -odd);
         }
-        line_values(t, w, out + row);
-        line_values(u, w, out + 2 * row);
+        line_values(t, w, out + row, stride);
+        line_values(u, w, out + 2 * row, stride);
         COLUMN
         {
             t[j] = AT(3) - AT(1);
             u[j] = v_fma(v_all(-12), t[j], v_all(6) * (AT(4) - AT(2)));
         }
-        line_values(t, w, out + 3 * row);
-        line_values(u, w, out + 5 * row);
+        line_values(t, w, out + 3 * row, stride);
+        line_values(u, w, out + 5 * row, stride);
     }
 #undef AT
 #undef ROW

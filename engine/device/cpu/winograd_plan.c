@@ -88,6 +88,7 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
     const int pair = p->kernels->lanes * p->kernels->vectors;
     p->in_blocks = job->in / p->kernels->lanes;
     p->pairs = (job->out + pair - 1) / pair;
+    p->v_stride = winograd_v_block(p) * p->in_blocks + PAD;
     winograd_groups_make(&p->groups, s->rows, job->out_h, job->out_w, p->kernels->tiles, threads);
     p->by_outputs =
         winograd_v_size(p) * sizeof(float) > cache_size() / 2 || p->groups.count < 2 * threads;

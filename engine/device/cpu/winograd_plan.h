@@ -20,12 +20,12 @@ struct winograd_plan {
     struct winograd_groups groups;
     int threads;
     bool by_outputs, shared_tiles;
-    int in_blocks, pairs; /* blocks of input channels; pairs of blocks of output channels */
-    int chunk;            /* input blocks of U that are made at a time */
-    int held;             /* groups whose V is held at a time */
-    int sums;             /* and whose M is */
-    size_t u_stride;      /* floats from a point to the next */
-    size_t shared, own;   /* floats of scratch: of all, of each thread */
+    int in_blocks, pairs;      /* blocks of input channels; pairs of blocks of output channels */
+    int chunk;                 /* input blocks of U that are made at a time */
+    int held;                  /* groups whose V is held at a time */
+    int sums;                  /* and whose M is */
+    size_t v_stride, u_stride; /* floats from a point to the next */
+    size_t shared, own;        /* floats of scratch: of all, of each thread */
 };
 
 #define WINOGRAD_SQUARE (WINOGRAD_SIDE * WINOGRAD_SIDE) /* points */
@@ -34,20 +34,20 @@ struct winograd_plan {
 void winograd_plan_make(struct winograd_plan *plan, const struct conv_shape *shape, bool gradient,
                         int threads);
 
-/* Floats of a point of V in a block of channels, and of all of them in all blocks. */
-static inline size_t winograd_v_point(const struct winograd_plan *p)
+/* Floats of V in a block of channels at one point, and of all V. */
+static inline size_t winograd_v_block(const struct winograd_plan *p)
 {
     return (size_t)p->kernels->tiles * p->kernels->lanes;
 }
 
 static inline size_t winograd_v_size(const struct winograd_plan *p)
 {
-    return WINOGRAD_SQUARE * winograd_v_point(p) * p->in_blocks;
+    return WINOGRAD_SQUARE * p->v_stride;
 }
 
 static inline size_t winograd_m_point(const struct winograd_plan *p)
 {
-    return winograd_v_point(p) * p->kernels->vectors;
+    return winograd_v_block(p) * p->kernels->vectors;
 }
 
 static inline size_t winograd_m_size(const struct winograd_plan *p)
