@@ -2,9 +2,10 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_VECTOR_AVX2_H
 #define DPARTUI_ENGINE_DEVICE_CPU_VECTOR_AVX2_H
 
-/* The vectors of kernels_blocked.h and winograd_transform.h, by AVX2. One of these per file. */
+/* The vectors of kernels_blocked.h and of Winograd's kernels, by AVX2. One of these per file. */
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TARGET __attribute__((target("avx2,fma")))
@@ -15,6 +16,19 @@ typedef __m256 vector;
 static inline TARGET vector v_load(const float *p)
 {
     return _mm256_loadu_ps(p);
+}
+
+typedef __m256i v_mask; /* all lanes or none */
+
+static inline TARGET v_mask v_mask_of(bool all)
+{
+    return _mm256_set1_epi32(all ? -1 : 0);
+}
+
+/* Zeros without the mask, and then no memory is touched. */
+static inline TARGET vector v_load_masked(const float *p, v_mask mask)
+{
+    return _mm256_maskload_ps(p, mask);
 }
 
 static inline TARGET void v_store(float *p, vector v)

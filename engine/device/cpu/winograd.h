@@ -8,13 +8,14 @@
 #include "engine/device/cpu/conv_beside.h"
 
 /*
- * Winograd's F(4x4,3x3): results are cut into tiles of 4x4, each from a window of 6x6 values.
- * Values and weights are transformed so that a convolution of a tile becomes 36 products of single
- * numbers, which, over channels and tiles, are 36 products of matrices: a quarter of the
- * multiplications.
+ * Winograd's F(4x4,3x3) and its smaller relatives: results are cut into tiles of 4 or 3 pixels
+ * along each side, each from a window of 2 more. Values and weights are transformed so that a
+ * convolution of a tile becomes 36 products of single numbers (30, 25 where it is 3 wide), which,
+ * over channels and tiles, are 36 products of matrices: a quarter of the multiplications. A side of
+ * 7 is a tile of 4 and one of 3: 121 products, where two of 4 would take 144.
  *
  *     V[point][in][tile]   values, transformed
- *     U[point][in][out]    weights, transformed
+ *     U[point][in][out]    weights, transformed, the same for all sizes of tiles
  *     M[point][tile][out]  sums of V * U over `in`, which transformed back give the result
  *
  * The data gradient is such a convolution too, of the gradient with weights turned by 180 degrees.
@@ -33,40 +34,58 @@ struct winograd {
     bool add, relu;   /* see struct conv_shape */
     const struct conv_norm *norm; /* see conv_beside.h, for x; NULL: none */
     bool stream;                  /* y is too large to stay in the caches: store past them */
-    int tiles_h, tiles_w;
-    long tiles; /* of all rows, numbered row by row */
 };
 
-/* Some tiles in a row that are multiplied together. */
+/* Tiles of one size next to each other along a side. */
+struct winograd_run {
+    int size;         /* 4 or 3 */
+    int first, count; /* first: an output */
+};
+
+/* Some tiles in a row that are multiplied together. Those of a pair of runs are numbered row by row
+ * of the batch, and line by line there. */
 struct winograd_group {
+    struct winograd_run h, w;
     long first;
     int tiles; /* 1 to winograd_kernels.tiles */
 };
 
+#define WINOGRAD_SIDE 6 /* points along a side */
+#define WINOGRAD_NONE 4 /* the one that a tile of 3 does without */
+
+/* Whether the group's tiles have a point. */
+static inline bool winograd_has(const struct winograd_group *group, int point)
+{
+    return (group->h.size == 4 || point / WINOGRAD_SIDE != WINOGRAD_NONE) &&
+           (group->w.size == 4 || point % WINOGRAD_SIDE != WINOGRAD_NONE);
+}
+
 /*
- * The inner loops, one set per instruction set; nothing is parallel here. A point's matrices are
- * `stride` floats from the next one's. With L lanes and W vectors (1 or 2), for one group:
- *     V: [in / L][tile][L]    U: [in][W * L]    M: [tile][W * L]
+ * The inner loops, one set per instruction set; nothing is parallel here. With L lanes, T = `tiles`
+ * and W vectors (1 or 2), for one group:
+ *     V: [point][in / L][T][L]    U: [point][in][W * L]    M: [point][T * vectors * L], of which
+ * the first are [tile][W * L]. Points of V and U are `stride` floats from each other.
  */
 struct winograd_kernels {
     int lanes, tiles,
         vectors; /* the most tiles and vectors of outputs that it multiplies at once */
     /* Ask for the values of a group long before they are transformed: its tiles of each block of
      * input channels in turn, those with the numbers `from` to `to` of all. */
-    void (*fetch)(const struct winograd *job, struct winograd_group group, int from, int to);
+    void (*fetch)(const struct winograd *job, const struct winograd_group *group, int from, int to);
     /* V of the group for the input channels of a block. */
-    void (*input)(const struct winograd *job, struct winograd_group group, int in_block, float *v,
-                  size_t stride);
+    void (*input)(const struct winograd *job, const struct winograd_group *group, int in_block,
+                  float *v, size_t stride);
     /* U of the input channels of a block for the output channels of `vectors` blocks. */
     void (*weights)(const struct winograd *job, int in_block, int out_block, int vectors, float *u,
                     size_t stride);
-    /* M of one point over `in` channels, or with `add` to what M holds. */
+    /* M of one point over `in` channels, or with `add` to what M holds. What is multiplied after
+     * it, `next`, is fetched meanwhile. */
     void (*multiply)(const float *v, const float *u, int in, int tiles, int vectors, bool add,
-                     float *m);
-    /* The results of the group from M, for the output channels of `vectors` blocks. Adds
-     * to the `moments` of these blocks; NULL: there are none. */
-    void (*output)(const struct winograd *job, struct winograd_group group, int out_block,
-                   int vectors, const float *m, size_t stride, struct conv_moments *moments);
+                     const float *next, float *m);
+    /* The results of the group from M, for the output channels of `vectors` blocks. Adds to the
+     * `moments` of these blocks; NULL: there are none. */
+    void (*output)(const struct winograd *job, const struct winograd_group *group, int out_block,
+                   int vectors, const float *m, struct conv_moments *moments);
 };
 
 #if defined(__x86_64__)

@@ -5,7 +5,7 @@
 
 #include "engine/device/cpu/vector_avx512.h"
 
-#include "engine/device/cpu/winograd_transform.h"
+#include "engine/device/cpu/winograd_sizes.h"
 
 #include "engine/device/cpu/winograd_weights_tiles.h"
 

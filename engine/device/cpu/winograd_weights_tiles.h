@@ -2,7 +2,7 @@
 
 /*
  * V and D of winograd_weights.h for a block that is one vector. Included like kernels_blocked.h,
- * behind winograd_transform.h.
+ * behind winograd_sizes.h.
  *
  * A tile of 3 outputs has a window of 5 values and interpolates at 0, 1, -1, 2 and infinity, the
  * points of a tile of 4 without -2. Where the product of the differences between a point and the

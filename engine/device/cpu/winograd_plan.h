@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_PLAN_H
+#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_PLAN_H
+
+#include "engine/device/cpu/method.h"
+#include "engine/device/cpu/winograd_groups.h"
+
+/*
+ * Two ways to walk through the 36 products. Either all weights are transformed first and every
+ * thread takes groups of tiles whose V and M stay in its second-level cache while U is read once
+ * per group. Or, where there are so many channels that U would be read from memory again and again,
+ * the values of a block of groups are transformed first, and then, a pair of output blocks at a
+ * time, weights, some input channels at a time, right where they are multiplied; U never leaves its
+ * cache. There a thread has blocks of its own, or, where tiles are few, all of them share one and
+ * take different output blocks. None of this changes a sum: results depend on the shape alone.
+ */
+struct winograd_plan {
+    struct winograd job;
+    const struct winograd_kernels *kernels;
+    struct winograd_groups groups;
+    int threads;
+    bool by_outputs, shared_tiles;
+    int in_blocks, pairs;         /* blocks of input channels; pairs of blocks of output channels */
+    int chunk;                    /* input blocks of U that are made at a time */
+    int held;                     /* groups whose V is held at a time */
+    int sums;                     /* and whose M is */
+    size_t v_stride, u_stride;    /* floats from a point to the next */
+    size_t shared, own;           /* floats of scratch: of all, of each thread */
+    struct conv_moments *moments; /* see struct conv_pass; NULL: none */
+};
+
+#define WINOGRAD_SQUARE (WINOGRAD_SIDE * WINOGRAD_SIDE) /* points */
+
+/* Without the pointers of the job, and without moments. */
+void winograd_plan_make(struct winograd_plan *plan, const struct conv_shape *shape, bool gradient,
+                        int threads);
+
+/* Floats of V in a block of channels at one point, and of all V. */
+static inline size_t winograd_v_block(const struct winograd_plan *p)
+{
+    return (size_t)p->kernels->tiles * p->kernels->lanes;
+}
+
+static inline size_t winograd_v_size(const struct winograd_plan *p)
+{
+    return WINOGRAD_SQUARE * p->v_stride;
+}
+
+static inline size_t winograd_m_point(const struct winograd_plan *p)
+{
+    return winograd_v_block(p) * p->kernels->vectors;
+}
+
+static inline size_t winograd_m_size(const struct winograd_plan *p)
+{
+    return WINOGRAD_SQUARE * winograd_m_point(p);
+}
+
+static inline size_t winograd_u_size(const struct winograd_plan *p)
+{
+    return WINOGRAD_SQUARE * p->u_stride;
+}
+
+/* Blocks of outputs in a pair. */
+static inline int winograd_vectors_of(const struct winograd_plan *p, int pair)
+{
+    const int left = p->job.out / p->kernels->lanes - pair * p->kernels->vectors;
+    return left < p->kernels->vectors ? left : p->kernels->vectors;
+}
+
+#endif
