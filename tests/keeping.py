@@ -248,6 +248,20 @@ class Runs(Case):
             self.assertIn("runs.db", self.bad(1, *arguments))
         with open(store, "rb") as file:
             self.assertTrue(file.read().startswith(b"no store at all"), "it was written to")
+        aside = re.search(r"warning: .*(runs\.db\.damaged[-\w]*)", self.good("train", *DATA, "--epochs", "1"))
+        with open(self.path("data/dpartui/" + aside[1]), "rb") as file:
+            self.assertTrue(file.read().startswith(b"no store at all"), "it was not kept")
+        self.assertNotIn("warning", self.good("train", *DATA, "--epochs", "1"))
+        self.assertEqual(len(self.numbers()), 2)
+
+    def test_owners_of_runs_that_are_not_kept_are_told(self):
+        self.train("--epochs", "1")
+        self.good("engine", "stop")
+        with sqlite3.connect(self.path("data/dpartui/runs.db")) as store:
+            store.execute("PRAGMA user_version = 99")
+        for _ in range(2):
+            self.assertRegex(self.good("train", *DATA, "--epochs", "1"),
+                             r"warning: this run is not kept.*newer version")
 
 
 class Export(Case):

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -315,13 +316,12 @@ static bool take_interrupted(struct keeper *keeper, struct error *err)
 
 static bool open_store(struct keeper *keeper, struct keeper_past *past, struct error *err)
 {
-    char notice[600];
     struct store_filter filter = STORE_FILTER_INIT;
     filter.limit = PAST_RUNS;
-    if (!store_open(keeper->path, &keeper->store, notice, sizeof notice, err))
+    if (!store_open(keeper->path, &keeper->store, past->notice, sizeof past->notice, err))
         return false;
-    if (*notice)
-        engine_log(keeper->log, MESSAGE_ERROR, 0, "%s", notice);
+    if (*past->notice)
+        engine_log(keeper->log, MESSAGE_ERROR, 0, "%s", past->notice);
     return take_interrupted(keeper, err) &&
            store_last_number(keeper->store, &past->last_number, err) &&
            store_list(keeper->store, &filter, true, &past->runs, err);
@@ -360,6 +360,8 @@ void keeper_start(const char *path, struct engine_log *log, struct keeper **out,
     }
     engine_log(log, MESSAGE_ERROR, 0, "%s; the runs of this engine are lost when it ends",
                err.text);
+    snprintf(past->notice, sizeof past->notice, "this run is not kept, nor are checkpoints: %s",
+             err.text);
     if (keeper) {
         store_close(keeper->store);
         free(keeper->path);

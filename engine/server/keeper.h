@@ -20,6 +20,9 @@ struct keeper;
 struct keeper_past {
     long last_number; /* the highest that any run ever had */
     json_t *runs;     /* the newest run objects, oldest first; each also has its "spec" */
+    /* What owners of runs have to know: that their runs are not kept, or, once, that an earlier
+     * store was set aside. Empty: nothing. */
+    char notice[640];
 };
 
 /*

@@ -38,6 +38,7 @@ struct queue {
     pthread_t runner;
     struct engine_log *log;
     struct keeper *keeper;          /* NULL: runs end with the engine */
+    char notice[640];               /* of keeper_past; by the runner alone */
     const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
     const char *program_version;    /* for the record of a run */
     atomic_int followers;           /* readers of step events; with none a step wakes nobody */

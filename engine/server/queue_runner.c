@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -66,8 +67,10 @@ static void execute(struct queue *queue, struct record *record)
         keeper_put_run(queue->keeper, object, NULL, json_deep_copy(environment));
     keep_environment(queue, record, environment);
     char *folder = queue_checkpoint_folder(queue, record->number);
-    const struct run_keep keep = {folder, record->resumes};
+    const struct run_keep keep = {folder, record->resumes, *queue->notice ? queue->notice : NULL};
     bool ok = run_train(&record->spec, record->number, &keep, &record->control, &sink, &err);
+    if (queue->keeper)
+        *queue->notice = '\0'; /* that a store was set aside is said once */
     free(folder);
     bool stopped = !ok && err.kind == ERROR_CANCELLED;
     const char *status = ok ? "done" : stopped ? "stopped" : "failed";
@@ -116,6 +119,7 @@ static bool take_past(struct queue *queue, const struct keeper_past *past, struc
     if (!past)
         return true;
     queue->last_number = past->last_number;
+    snprintf(queue->notice, sizeof queue->notice, "%s", past->notice);
     if (!queue_make_room(queue, json_array_size(past->runs), err))
         return false;
     json_array_foreach(past->runs, index, object)

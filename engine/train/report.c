@@ -125,7 +125,7 @@ static bool report_warnings(struct run *run, struct error *err)
     for (int i = 0; i < run->warning_count; i++)
         if (!report_warning(run, run->warnings[i], err))
             return false;
-    return true;
+    return !run->keep.warning || report_warning(run, run->keep.warning, err);
 }
 
 bool report_notes(struct run *run, struct error *err)

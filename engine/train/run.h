@@ -96,6 +96,7 @@ bool run_resolve_devices(struct spec *spec, struct error *err);
 struct run_keep {
     const char *checkpoints; /* a folder for this run alone; NULL: none are written */
     bool resumes;
+    const char *warning; /* what its owner has to know about where it is kept; NULL: nothing */
 };
 
 /*
