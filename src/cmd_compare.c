@@ -82,14 +82,15 @@ static FILE *lines_of(struct invocation *invocation)
     return view_choose(false) == VIEW_TERMINAL ? NULL : stdout;
 }
 
-static void say_left(const struct study *study, enum study_ending ending)
+/* What the table says in its foot is said here where there is none. */
+static void say_left(const struct study *study, enum study_ending ending, bool has_table)
 {
     fflush(stdout);
     if (ending == STUDY_LEFT)
         fprintf(stderr, "dpartui: left; the run at work goes on\n");
-    if (ending != STUDY_ENDED)
+    if (ending != STUDY_ENDED && !has_table)
         fprintf(stderr,
-                "dpartui: %d of %d runs are not done: 'dpartui compare --resume %s' goes on\n",
+                "dpartui: %d of %d runs are not done: 'dpartui compare --resume %s' trains them\n",
                 study_unfinished(study), study->entry_count, study->id);
 }
 
@@ -114,7 +115,7 @@ static int train(struct invocation *invocation, struct study *study, struct erro
     if (ok)
         ok = give_out(invocation, study, measures, err);
     if (ok)
-        say_left(study, ending);
+        say_left(study, ending, lines != stderr);
     study_measures_free(study, measures);
     run_source_close(&source);
     return ok && study_count(study, STUDY_DONE) == study->entry_count ? STATUS_DONE : STATUS_FAILED;

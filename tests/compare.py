@@ -214,7 +214,7 @@ class Compare(unittest.TestCase):
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=PATIENCE)
         self.assertEqual(child.returncode, 1, err)
-        self.assertIn("--resume 1", err)
+        self.assertEqual((out + err).count("--resume 1"), 1)
         self.assertRegex(out, r"1/2 1 device, seed 1, run \d+: .* s/epoch")
         first, second = self.plan()["runs"]
         self.assertEqual((first["state"], second["state"]), ("done", "stopped"))
