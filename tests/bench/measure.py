@@ -125,11 +125,13 @@ class Step:
 
     def step_rate(self, model, batch, steps, warm):
         del warm  # it leaves out two steps itself
-        models = program.environment()["DPARTUI_MODEL_PATH"]
+        environment = program.environment()
+        environment.setdefault("OMP_WAIT_POLICY", "passive")  # as the engine has it
+        models = environment["DPARTUI_MODEL_PATH"]
         command = [built("step"), os.path.join(models, model + ".conf"), str(batch),
                    str(self.threads), str(steps)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True,
-                              timeout=SECONDS)
+                              timeout=SECONDS, env=environment)
         return batch / float(re.search(r"\(median ([0-9.]+) ms", done.stdout).group(1)) * 1000
 
 
