@@ -23,7 +23,7 @@ import plain_signals  # noqa: E402,F401
 BUILD = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(BUILD, "dpartui")
 ENGINE = os.path.join(BUILD, "dpartui-engine")
-PATIENCE = 60.0
+PATIENCE = 180.0
 # Some milliseconds, and a run that nobody will see the end of.
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
