@@ -189,6 +189,10 @@ class WithoutEngine(Case):
         self.assertGreater(model["memory"][0]["total"], model["params"] * 4)
         self.assertEqual(sum(layer["params"] for layer in model["layers"]), model["params"])
         self.assertIn("IN ALL", self.good("model", "linear"))
+        # To say how large a network is, nothing is measured.
+        self.env["XDG_CACHE_HOME"] = self.path("cache")
+        self.assertIn("IN ALL", self.good("model", "resnet18"))
+        self.assertFalse(os.path.exists(self.path("cache/dpartui/cpu-choices")))
         self.assertEqual(self.good_json("engine", "status"),
                          {"running": False, "pid": None, "version": None, "run": None,
                           "no_gpus": None})

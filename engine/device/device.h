@@ -42,6 +42,7 @@ struct device_options {
     enum number_type type;     /* GPU: of activations and products; CPU: f32 whatever is said */
     bool deterministic;        /* GPU: the same bits in every run, also where that is slower */
     struct device_watch watch; /* GPU; a CPU device computes on the caller's own thread */
+    bool estimate;             /* CPU: plans will not run; what would be measured is guessed */
     int threads;               /* CPU: size of the OpenMP team */
     int cpu_count; /* CPU: the cores of this device, from the inherited affinity mask; 0: no pinning
                     */

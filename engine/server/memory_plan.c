@@ -68,7 +68,7 @@ static bool measure(const struct net *net, struct device_id id, int threads, str
 {
     const char *why = "no backend";
     const struct backend *backend = backend_find(id.kind, &why);
-    struct device_options options = {.id = id, .threads = threads};
+    struct device_options options = {.id = id, .threads = threads, .estimate = true};
     struct device *device = NULL;
     struct replica *replica = NULL;
     char name[16];

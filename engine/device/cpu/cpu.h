@@ -26,6 +26,7 @@ struct device {
     unsigned workspace_moves;   /* how often it was replaced: plans bound before must rebind */
     bool no_lanes;              /* small networks go step by step, as large ones do: tests */
     bool own_methods;           /* convolutions go by method.h wherever they can: tests */
+    bool estimate;              /* see device_options */
 };
 
 /* Where a parameter lies in the arenas, and in which order of numbers. */

@@ -99,6 +99,17 @@ static bool choose_own(const struct conv_way *ways, int count, struct conv_way *
     return false;
 }
 
+/* What was measured earlier; else the first method of our own, which mostly wins. */
+static void guess(const struct decision *d, const struct conv_way *ways, int count,
+                  struct conv_way *out)
+{
+    const int best = conv_recall(&d->shape, d->direction, d->threads, ways, count);
+    if (best >= 0)
+        *out = ways[best];
+    else
+        choose_own(ways, count, out);
+}
+
 bool conv_choose(struct device *device, const struct conv_shape *shape,
                  enum conv_direction direction, struct conv_way *out, struct error *err)
 {
@@ -119,6 +130,8 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
     bool ok = true;
     if (known)
         *out = known->way;
+    else if (device->estimate)
+        guess(&key, ways, count, out);
     else if ((ok = decide(device, &key, ways, count, err)))
         *out = key.way;
     pthread_mutex_unlock(&table.lock);
