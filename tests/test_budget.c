@@ -48,16 +48,27 @@ START_TEST(halves_pay_for_themselves)
 {
     struct budget budget;
     budget_begin(&budget, 1, 0);
-    budget_charge(&budget, BUDGET_WORK, 10);
+    budget_charge(&budget, BUDGET_WORK, BUDGET_SAVED + 0.03);
     ck_assert(!budget_allows(&budget, BUDGET_WORK));
     ck_assert(budget_allows(&budget, BUDGET_ANSWERS));
     ck_assert_double_le(budget_allows_at(&budget, BUDGET_ANSWERS), 0);
     double again = budget_allows_at(&budget, BUDGET_WORK);
-    ck_assert_double_eq_tol(again, (10 - BUDGET_SAVED) / 0.005, 1e-6);
+    ck_assert_double_eq_tol(again, 0.03 / 0.005, 1e-6);
     budget_pay(&budget, again - 1);
     ck_assert(!budget_allows(&budget, BUDGET_WORK));
     budget_pay(&budget, again + 1);
     ck_assert(budget_allows(&budget, BUDGET_WORK));
+}
+END_TEST
+
+START_TEST(nobody_waits_for_ever)
+{
+    struct budget budget;
+    budget_begin(&budget, 1, 0);
+    budget_charge(&budget, BUDGET_ANSWERS, 10);
+    budget_charge(&budget, BUDGET_WORK, 1000);
+    ck_assert_double_eq_tol(budget_allows_at(&budget, BUDGET_ANSWERS), BUDGET_ANSWERS_WAIT, 1e-9);
+    ck_assert_double_eq_tol(budget_allows_at(&budget, BUDGET_WORK), BUDGET_WORK_WAIT, 1e-9);
 }
 END_TEST
 
@@ -92,7 +103,7 @@ static void set_up(void)
     pthread_mutex_init(&server->queue.lock, NULL);
     server->queue.current = &run;
     atomic_store(&run.control.paused, false);
-    budget_begin(&server->budget, 1, 0);
+    budget_begin(&server->budget, 4, 0);
     ck_assert(server_add_connection(server, ends[0], &err));
     connection = server->connections[0];
     viewer = ends[1];
@@ -266,6 +277,7 @@ int main(void)
     tcase_add_test(pure, both_halves_begin_full);
     tcase_add_test(pure, a_share_of_the_machine_is_paid);
     tcase_add_test(pure, halves_pay_for_themselves);
+    tcase_add_test(pure, nobody_waits_for_ever);
     tcase_add_test(pure, what_hurt_nobody_is_forgiven);
     suite_add_tcase(suite, pure);
     tcase_add_checked_fixture(work, set_up, tear_down);

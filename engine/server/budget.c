@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/budget.h"
 
+#include <math.h>
+
 #define VIEWERS_SHARE 0.01
 
 void budget_begin(struct budget *budget, int cpus, double now)
@@ -13,7 +15,8 @@ void budget_begin(struct budget *budget, int cpus, double now)
 
 void budget_charge(struct budget *budget, enum budget_part part, double seconds)
 {
-    budget->seconds[part] -= seconds;
+    const double wait = part == BUDGET_WORK ? BUDGET_WORK_WAIT : BUDGET_ANSWERS_WAIT;
+    budget->seconds[part] = fmax(budget->seconds[part] - seconds, -budget->rate * wait);
 }
 
 void budget_pay(struct budget *budget, double now)

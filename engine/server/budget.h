@@ -17,6 +17,13 @@ enum budget_part { BUDGET_ANSWERS, BUDGET_WORK, BUDGET_PARTS };
 /* Seconds of the processor that each half may save up. */
 #define BUDGET_SAVED 0.1
 
+/*
+ * Seconds that a half makes others wait at most, whatever a request has cost: on a slow machine one
+ * answer about a long run may cost more than a viewer has the patience to wait for.
+ */
+#define BUDGET_ANSWERS_WAIT 2.0
+#define BUDGET_WORK_WAIT    10.0
+
 struct budget {
     double rate; /* seconds of the processor that a second pays each half */
     double seconds[BUDGET_PARTS];
