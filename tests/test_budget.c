@@ -205,11 +205,18 @@ START_TEST(the_advance_is_given_back)
 }
 END_TEST
 
-START_TEST(work_waits_until_it_is_paid_for)
+/* Work that has to wait. */
+static void ask_for_more_than_there_is(void)
 {
     budget_charge(&server->budget, BUDGET_WORK, 1);
     ask_for(do_nothing);
     ck_assert_int_eq(server->task_count, 0);
+    ck_assert_ptr_nonnull(connection->waiting.work);
+}
+
+START_TEST(work_waits_until_it_is_paid_for)
+{
+    ask_for_more_than_there_is();
     /* What the viewer asks for behind it waits, too, and its end does not make it forgotten. */
     ck_assert(!connection_accepts(connection));
     connection->input_ended = true;
@@ -229,9 +236,7 @@ END_TEST
 
 START_TEST(without_a_run_nothing_waits)
 {
-    budget_charge(&server->budget, BUDGET_WORK, 1);
-    ask_for(do_nothing);
-    ck_assert_int_eq(server->task_count, 0);
+    ask_for_more_than_there_is();
     server->queue.current = NULL;
     server_pay(server, 0);
     ck_assert(server_start_waiting(server, connection));
@@ -241,9 +246,7 @@ END_TEST
 
 START_TEST(while_a_run_is_paused_nothing_waits)
 {
-    budget_charge(&server->budget, BUDGET_WORK, 1);
-    ask_for(do_nothing);
-    ck_assert_int_eq(server->task_count, 0);
+    ask_for_more_than_there_is();
     atomic_store(&run.control.paused, true);
     server_pay(server, 0);
     ck_assert(server_start_waiting(server, connection));
@@ -264,9 +267,7 @@ END_TEST
 
 START_TEST(a_viewer_that_goes_takes_its_request_along)
 {
-    budget_charge(&server->budget, BUDGET_WORK, 1);
-    ask_for(do_nothing);
-    ck_assert_ptr_nonnull(connection->waiting.work); /* the rest is for the memory checkers */
+    ask_for_more_than_there_is(); /* the rest is for the memory checkers */
 }
 END_TEST
 
