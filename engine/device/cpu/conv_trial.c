@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/conv_trial.h"
 
+#include <sys/resource.h>
+
 #include "base/clock.h"
 #include "engine/device/pool.h"
+
+#define DECIDED_AFTER  2   /* calm runs */
+#define HOPELESS       1.5 /* times another way's */
+#define ROUNDS_PER_RUN 2   /* at most, where runs are disturbed */
 
 /* One way over one mapping: a primitive of the library with its arguments, or a pass of our own. */
 struct trial {
@@ -154,25 +160,73 @@ static bool trial_run(struct device *device, const struct trial *trial, double *
     return true;
 }
 
+/* How often threads of this process lost their CPU to somebody else. */
+static long displaced(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* A run in which a thread lost its CPU tells little; it counts only while there is no better. */
+static bool take_turn(struct device *device, const struct trial *trial, struct conv_timing *timing,
+                      struct error *err)
+{
+    double seconds;
+    long before = displaced();
+    if (!trial_run(device, trial, &seconds, err))
+        return false;
+    bool calm = displaced() == before, first_calm = calm && timing->calm_runs == 0;
+    bool counts = calm || timing->calm_runs == 0;
+    if (first_calm || timing->seconds < 0 || (counts && seconds < timing->seconds))
+        timing->seconds = seconds;
+    timing->calm_runs += calm;
+    return true;
+}
+
+/* Ways that take this much longer than another after some calm runs have lost. */
+static bool is_beaten(const struct conv_timing *timings, int count, int i)
+{
+    for (int k = 0; k < count; k++)
+        if (timings[k].calm_runs >= DECIDED_AFTER && timings[i].calm_runs >= DECIDED_AFTER &&
+            timings[i].seconds > HOPELESS * timings[k].seconds)
+            return true;
+    return false;
+}
+
+/* Let every way have its turn, in rounds; stop when those that may win had enough calm ones. */
+static bool take_turns(struct device *device, const struct trial *trials, int count, int runs,
+                       struct conv_timing *timings, struct error *err)
+{
+    bool more = true;
+    for (int round = 0; more && round < ROUNDS_PER_RUN * runs; round++) {
+        more = false;
+        for (int i = 0; i < count; i++) {
+            if ((!trials[i].method && !trials[i].primitive) || timings[i].calm_runs >= runs ||
+                is_beaten(timings, count, i))
+                continue;
+            more = true;
+            if (!take_turn(device, &trials[i], &timings[i], err))
+                return false;
+        }
+    }
+    return true;
+}
+
 bool conv_measure(struct device *device, const struct conv_shape *shape,
                   enum conv_direction direction, const struct conv_way *ways, int count, int runs,
-                  double *seconds, struct error *err)
+                  struct conv_timing *timings, struct error *err)
 {
     struct trial trials[CONV_WAYS] = {{0}};
     bool ok = true;
+    double ignored;
     for (int i = 0; i < count; i++) {
         ok = ok && trial_make(device, shape, direction, ways[i], &trials[i], err);
-        seconds[i] = -1;
+        timings[i] = (struct conv_timing){.seconds = -1};
     }
-    for (int run = 0; ok && run <= runs; run++)
-        for (int i = 0; ok && i < count; i++) {
-            double taken;
-            if (!trials[i].method && !trials[i].primitive)
-                continue;
-            ok = trial_run(device, &trials[i], &taken, err);
-            if (ok && run > 0 && (seconds[i] < 0 || taken < seconds[i]))
-                seconds[i] = taken;
-        }
+    for (int i = 0; ok && i < count; i++)
+        if (trials[i].method || trials[i].primitive)
+            ok = trial_run(device, &trials[i], &ignored, err);
+    ok = ok && take_turns(device, trials, count, runs, timings, err);
     for (int i = 0; i < count; i++)
         trial_free(&trials[i]);
     return ok;

@@ -16,13 +16,19 @@
 int conv_ways(const struct conv_shape *shape, enum conv_direction direction,
               struct conv_way ways[CONV_WAYS]);
 
+struct conv_timing {
+    double seconds; /* of the quickest run; -1 where the library lacks the algorithm */
+    int calm_runs;  /* in which no thread of this process lost its CPU */
+};
+
 /*
- * seconds[i]: the quickest of `runs` runs of ways[i] behind one that warms up, the ways taking
- * turns; -1 where the library lacks the algorithm for this shape.
+ * timings[i]: of ways[i], behind a run that warms up, the ways taking turns until each had `runs`
+ * calm ones, or is far behind another, or the machine has too much else to do. Runs that were
+ * disturbed count only where no other is.
  */
 bool conv_measure(struct device *device, const struct conv_shape *shape,
                   enum conv_direction direction, const struct conv_way *ways, int count, int runs,
-                  double *seconds, struct error *err);
+                  struct conv_timing *timings, struct error *err);
 
 /* conv_memory.c: the way that an earlier process found to be fastest, by number; -1: none. */
 int conv_recall(const struct conv_shape *shape, enum conv_direction direction, int threads,

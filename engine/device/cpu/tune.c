@@ -11,14 +11,15 @@
  *
  * The ways round differently. So that a run repeats bit for bit, and equal devices compute equally,
  * decisions are kept for the life of the process, shared by all devices, and on disk for later
- * ones, and a way must win clearly over those in front of it. Small work, where a measurement would
- * be all noise, always goes direct.
+ * ones where nothing disturbed them, and a way must win clearly over those in front of it. Small
+ * work, where a measurement would be all noise, always goes direct.
  */
 
 #define ROWS_PER_THREAD 32
 #define SMALL_FLOPS     2e7 /* per thread */
 #define CLEARLY         0.9
-#define TIMED_RUNS      10 /* of which others may have disturbed the most */
+#define TIMED_RUNS      10 /* that nothing disturbed */
+#define SURE_RUNS       2  /* at least, for a decision that is kept */
 
 struct decision {
     struct conv_shape shape; /* with the rows that were measured */
@@ -65,49 +66,66 @@ static bool remember(const struct decision *decision, struct error *err)
 }
 
 /* The first way of all unless another is clearly faster. */
-static int fastest(const double *seconds, int count)
+static int fastest(const struct conv_timing *timings, int count)
 {
     int best = 0;
     for (int i = 1; i < count; i++)
-        if (seconds[i] >= 0 && (seconds[best] < 0 || seconds[i] < CLEARLY * seconds[best]))
+        if (timings[i].seconds >= 0 &&
+            (timings[best].seconds < 0 || timings[i].seconds < CLEARLY * timings[best].seconds))
             best = i;
     return best;
+}
+
+/* Whether every way there is was measured on a machine that had nothing else to do. */
+static bool are_sure(const struct conv_timing *timings, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (timings[i].seconds >= 0 && timings[i].calm_runs < SURE_RUNS)
+            return false;
+    return true;
+}
+
+/* The first method of our own, which mostly wins; else the first way of all. */
+static int first_own(const struct conv_way *ways, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (ways[i].method)
+            return i;
+    return 0;
+}
+
+/* What a busy machine shows is no basis for all later runs: there the usual winner serves, and the
+ * next process measures again. */
+static bool measure(struct device *device, const struct decision *d, const struct conv_way *ways,
+                    int count, int *best, struct error *err)
+{
+    struct conv_timing timings[CONV_WAYS];
+    if (!conv_measure(device, &d->shape, d->direction, ways, count, TIMED_RUNS, timings, err))
+        return false;
+    if (are_sure(timings, count)) {
+        *best = fastest(timings, count);
+        conv_remember(&d->shape, d->direction, d->threads, ways[*best], timings[*best].seconds);
+    } else {
+        *best = first_own(ways, count);
+    }
+    return true;
 }
 
 static bool decide(struct device *device, struct decision *d, const struct conv_way *ways,
                    int count, struct error *err)
 {
-    double seconds[CONV_WAYS];
     int best = conv_recall(&d->shape, d->direction, d->threads, ways, count);
-    if (best < 0) {
-        if (!conv_measure(device, &d->shape, d->direction, ways, count, TIMED_RUNS, seconds, err))
-            return false;
-        best = fastest(seconds, count);
-        conv_remember(&d->shape, d->direction, d->threads, ways[best], seconds[best]);
-    }
+    if (best < 0 && !measure(device, d, ways, count, &best, err))
+        return false;
     d->way = ways[best];
     return remember(d, err);
 }
 
-static bool choose_own(const struct conv_way *ways, int count, struct conv_way *out)
-{
-    for (int i = 0; i < count; i++)
-        if (ways[i].method) {
-            *out = ways[i];
-            return true;
-        }
-    return false;
-}
-
-/* What was measured earlier; else the first method of our own, which mostly wins. */
-static void guess(const struct decision *d, const struct conv_way *ways, int count,
-                  struct conv_way *out)
+/* What was measured earlier, else the usual winner. */
+static struct conv_way guess(const struct decision *d, const struct conv_way *ways, int count)
 {
     const int best = conv_recall(&d->shape, d->direction, d->threads, ways, count);
-    if (best >= 0)
-        *out = ways[best];
-    else
-        choose_own(ways, count, out);
+    return ways[best >= 0 ? best : first_own(ways, count)];
 }
 
 bool conv_choose(struct device *device, const struct conv_shape *shape,
@@ -117,8 +135,10 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
     struct conv_way ways[CONV_WAYS];
     int rows = ROWS_PER_THREAD * device->threads, count = conv_ways(shape, direction, ways);
     *out = ways[0];
-    if (device->own_methods && choose_own(ways, count, out))
+    if (device->own_methods) {
+        *out = ways[first_own(ways, count)];
         return true;
+    }
     if (key.shape.rows > rows)
         key.shape.rows = rows;
     if (count == 1 || flops(&key.shape) < SMALL_FLOPS * device->threads)
@@ -131,7 +151,7 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
     if (known)
         *out = known->way;
     else if (device->estimate)
-        guess(&key, ways, count, out);
+        *out = guess(&key, ways, count);
     else if ((ok = decide(device, &key, ways, count, err)))
         *out = key.way;
     pthread_mutex_unlock(&table.lock);
