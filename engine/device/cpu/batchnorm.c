@@ -7,6 +7,10 @@
  * is read next. */
 #define STREAM_BYTES ((size_t)4 << 20)
 
+/* A channel block of which two tensors take this much is worked on by all threads together: what
+ * the sums read is then still in the third-level cache when it is read again. */
+#define TOGETHER_BYTES ((size_t)16 << 20)
+
 /* Smaller results are kept: what they take is not worth a step of its own. */
 #define AGAIN_BYTES ((size_t)16 << 10)
 
@@ -27,6 +31,15 @@ static int choose_chunks(int blocks, int threads, int rows)
         return 1;
     int chunks = threads / greatest_common_divisor(blocks, threads);
     return chunks < rows ? chunks : rows > 0 ? rows : 1;
+}
+
+/* How channel blocks and their rows are divided among threads. */
+static void divide_work(struct batchnorm *n, int threads)
+{
+    const size_t block_bytes = 2 * (size_t)n->rows * n->pixels * (size_t)n->block * sizeof(float);
+    n->threads = threads;
+    n->together = !n->sync && threads > 1 && n->rows >= threads && block_bytes >= TOGETHER_BYTES;
+    n->chunks = n->together ? threads : choose_chunks(n->blocks, threads, n->rows);
 }
 
 static void bind_parameters(struct batchnorm *n, const struct builder *b, const struct node *node)
@@ -155,12 +168,11 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     n->block = x->block;
     n->blocks = n->channels / n->block;
     n->pixels = (size_t)value_pixels(x);
-    n->chunks = choose_chunks(n->blocks, b->device->threads, b->rows);
-    n->threads = b->device->threads;
     n->relu = node->relu;
     n->residual = node->residual != NET_NONE;
     n->sync = b->core->request.sync_bn;
     n->wants_dx = x->wants_grad;
+    divide_work(n, b->device->threads);
     n->stream = (size_t)n->rows * value_row(x) * sizeof(float) >= STREAM_BYTES;
     bind_parameters(n, b, node);
     if (!batchnorm_fits_inside(b, node, &n->inside, err))

@@ -16,6 +16,7 @@ struct batchnorm {
     int real; /* channels that the network knows, of those stored */
     size_t pixels;
     bool relu, residual, sync, stream, wants_dx;
+    bool together; /* all threads take chunks of a channel block, then of the next */
     double eps, momentum;
     /* parameters and their gradients; residual_bias and its gradient: NULL when absent */
     const float *gamma, *beta, *input_bias, *residual_bias;

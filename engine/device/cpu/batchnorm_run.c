@@ -100,20 +100,47 @@ static const double *join_moments(const struct batchnorm *n, int block, float *o
     return sums;
 }
 
+/* The statistics of a channel block, of this device's rows alone. */
+static void block_statistics(struct batchnorm *n, int block)
+{
+    float origin[KERNELS_MAX_BLOCK];
+    const double *sums = join_moments(n, block, origin);
+    batchnorm_statistics(n, block * n->block, n->block, sums, sums + n->block, origin,
+                         (double)n->rows * (double)n->pixels);
+}
+
 /* Channel blocks go to threads whole: statistics and use of them in one visit. */
 static void forward_whole(struct batchnorm *n)
 {
-    const double elements = (double)n->rows * (double)n->pixels;
 #pragma omp parallel for schedule(static)
     for (int block = 0; block < n->blocks; block++) {
-        float origin[KERNELS_MAX_BLOCK];
         struct piece p = piece_of(n, block);
         if (!n->moments)
             sum_piece(n, &p);
-        const double *sums = join_moments(n, block, origin);
-        batchnorm_statistics(n, p.channel, n->block, sums, sums + n->block, origin, elements);
+        block_statistics(n, block);
         if (!n->inside)
             forward_piece(n, &p, NULL);
+    }
+}
+
+/* One channel block after the other, each in one visit of all threads; x is read for its sums. */
+static void forward_together(struct batchnorm *n)
+{
+#pragma omp parallel
+    for (int block = 0; block < n->blocks; block++) {
+#pragma omp for schedule(static)
+        for (int chunk = 0; chunk < n->chunks; chunk++) {
+            const struct piece p = piece_of(n, block * n->chunks + chunk);
+            sum_piece(n, &p);
+        }
+#pragma omp single
+        block_statistics(n, block);
+#pragma omp for schedule(static) nowait
+        for (int chunk = 0; chunk < n->chunks; chunk++) {
+            const struct piece p = piece_of(n, block * n->chunks + chunk);
+            if (!n->inside)
+                forward_piece(n, &p, NULL);
+        }
     }
 }
 
@@ -132,17 +159,6 @@ static void forward_pieces(const struct batchnorm *n, const struct batchnorm_aga
     for (int item = 0; item < n->blocks * n->chunks; item++) {
         struct piece p = piece_of(n, item);
         forward_piece(n, &p, again);
-    }
-}
-
-static void statistics_of_chunks(struct batchnorm *n)
-{
-    const double elements = (double)n->rows * (double)n->pixels;
-    for (int block = 0; block < n->blocks; block++) {
-        float origin[KERNELS_MAX_BLOCK];
-        const double *sums = join_moments(n, block, origin);
-        batchnorm_statistics(n, block * n->block, n->block, sums, sums + n->block, origin,
-                             elements);
     }
 }
 
@@ -194,6 +210,10 @@ static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct
 bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
 {
     struct batchnorm *n = layer;
+    if (n->together && !n->moments) {
+        forward_together(n);
+        return true;
+    }
     if (!n->sync && n->chunks == 1) {
         forward_whole(n);
         return true;
@@ -204,7 +224,8 @@ bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
         if (!statistics_of_devices(plan, n, err))
             return false;
     } else {
-        statistics_of_chunks(n);
+        for (int block = 0; block < n->blocks; block++)
+            block_statistics(n, block);
     }
     if (n->rows > 0 && !n->inside)
         forward_pieces(n, NULL);
@@ -230,40 +251,69 @@ bool batchnorm_run_again(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
+static void backward_sum_piece(const struct batchnorm *n, int item)
+{
+    const struct piece p = piece_of(n, item);
+    const struct norm_backward args = backward_args(n, &p);
+    n->kernels->norm_backward_sums(&args, p.sums);
+}
+
+static void backward_data_piece(const struct batchnorm *n, int item)
+{
+    const struct piece p = piece_of(n, item);
+    const struct norm_backward args = backward_args(n, &p);
+    n->kernels->norm_backward_data(&args);
+}
+
+/* The gradients and coefficients of a channel block, of this device's rows alone. */
+static void block_gradients(struct batchnorm *n, int block)
+{
+    const double *sums = join_chunks(n, block), *products = sums + n->block;
+    const int channel = block * n->block;
+    batchnorm_gradients(n, channel, n->block, sums, products);
+    batchnorm_coefficients(n, channel, n->block, sums, products,
+                           (double)n->rows * (double)n->pixels);
+}
+
 static void backward_whole(struct batchnorm *n)
 {
-    const double elements = (double)n->rows * (double)n->pixels;
 #pragma omp parallel for schedule(static)
     for (int block = 0; block < n->blocks; block++) {
-        struct piece p = piece_of(n, block);
-        const struct norm_backward args = backward_args(n, &p);
-        const double *products = p.sums + n->block;
-        n->kernels->norm_backward_sums(&args, p.sums);
-        batchnorm_gradients(n, p.channel, n->block, p.sums, products);
-        batchnorm_coefficients(n, p.channel, n->block, p.sums, products, elements);
+        backward_sum_piece(n, block);
+        block_gradients(n, block);
         if (n->wants_dx)
-            n->kernels->norm_backward_data(&args);
+            backward_data_piece(n, block);
+    }
+}
+
+static void backward_together(struct batchnorm *n)
+{
+#pragma omp parallel
+    for (int block = 0; block < n->blocks; block++) {
+#pragma omp for schedule(static)
+        for (int chunk = 0; chunk < n->chunks; chunk++)
+            backward_sum_piece(n, block * n->chunks + chunk);
+#pragma omp single
+        block_gradients(n, block);
+#pragma omp for schedule(static) nowait
+        for (int chunk = 0; chunk < n->chunks; chunk++)
+            if (n->wants_dx)
+                backward_data_piece(n, block * n->chunks + chunk);
     }
 }
 
 static void backward_sum_pieces(struct batchnorm *n)
 {
 #pragma omp parallel for schedule(static)
-    for (int item = 0; item < n->blocks * n->chunks; item++) {
-        struct piece p = piece_of(n, item);
-        const struct norm_backward args = backward_args(n, &p);
-        n->kernels->norm_backward_sums(&args, p.sums);
-    }
+    for (int item = 0; item < n->blocks * n->chunks; item++)
+        backward_sum_piece(n, item);
 }
 
 static void backward_data_pieces(struct batchnorm *n)
 {
 #pragma omp parallel for schedule(static)
-    for (int item = 0; item < n->blocks * n->chunks; item++) {
-        struct piece p = piece_of(n, item);
-        const struct norm_backward args = backward_args(n, &p);
-        n->kernels->norm_backward_data(&args);
-    }
+    for (int item = 0; item < n->blocks * n->chunks; item++)
+        backward_data_piece(n, item);
 }
 
 /* Devices exchange products about zero: their means may differ in the last bit. */
@@ -304,6 +354,10 @@ static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *
 bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err)
 {
     struct batchnorm *n = layer;
+    if (n->together) {
+        backward_together(n);
+        return true;
+    }
     if (!n->sync && n->chunks == 1) {
         backward_whole(n);
         return true;
