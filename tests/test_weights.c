@@ -113,6 +113,33 @@ START_TEST(a_file_gives_back_what_was_written)
 }
 END_TEST
 
+/* What lies beside the numbers stays, and they can be written again. */
+START_TEST(numbers_that_were_let_go_can_come_back)
+{
+    enum { BESIDE = 3 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 5 * page / sizeof(float);
+    const struct net large = {.value_count = count};
+    float *block = aligned_alloc(page, 8 * page);
+    ck_assert_ptr_nonnull(block);
+    for (size_t i = 0; i < count + 2 * BESIDE; i++)
+        block[i] = (float)i;
+    struct weights part = {.values = block + BESIDE};
+    weights_let_go(&large, &part);
+    for (size_t i = 0; i < BESIDE; i++) {
+        ck_assert_float_eq(block[i], (float)i);
+        ck_assert_float_eq(block[count + BESIDE + i], (float)(count + BESIDE + i));
+    }
+    ck_assert_float_eq(part.values[count / 2], 0);
+    for (size_t i = 0; i < count; i++)
+        part.values[i] = 7;
+    for (size_t i = 0; i < count; i++)
+        ck_assert_float_eq(part.values[i], 7);
+    free(block);
+    weights_let_go(net, &weights); /* less than a page */
+    weights.values[0] = 1;
+}
+END_TEST
+
 /* The header of a file as JSON; *data_start is where its tensors begin. */
 static json_t *header_of(const char *file, size_t *data_start)
 {
@@ -338,6 +365,7 @@ int main(void)
     tcase_add_test(tcase, init_follows_the_rule);
     tcase_add_test(tcase, init_depends_on_the_seed_alone);
     tcase_add_test(tcase, a_file_gives_back_what_was_written);
+    tcase_add_test(tcase, numbers_that_were_let_go_can_come_back);
     tcase_add_test(tcase, entries_stand_in_module_order_and_aligned);
     tcase_add_test(tcase, a_failed_write_leaves_the_old_file);
     tcase_add_test(tcase, names_behind_module_are_accepted);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/rng.h"
 
@@ -23,6 +25,16 @@ void weights_free(struct weights *weights)
 {
     free(weights->values);
     *weights = (struct weights){0};
+}
+
+/* Pages that belong to the numbers alone; where the system does not take them they just stay. */
+void weights_let_go(const struct net *net, struct weights *weights)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)weights->values;
+    const uintptr_t from = (first + page - 1) / page * page;
+    const uintptr_t to = (uintptr_t)(weights->values + net->value_count) / page * page;
+    if (from < to)
+        (void)madvise((char *)weights->values + (from - first), to - from, MADV_DONTNEED);
 }
 
 static void fill(const struct net_param *param, float *values, float value)

@@ -16,6 +16,8 @@ struct weights {
 bool weights_create(const struct net *net, struct weights *out, struct error *err);
 void weights_free(struct weights *weights);
 void weights_copy(const struct net *net, struct weights *to, const struct weights *from);
+/* Give the memory back until the numbers are written again; they are undefined meanwhile. */
+void weights_let_go(const struct net *net, struct weights *weights);
 
 /*
  * Fill by rule (reference: PyTorch 2, nn.Linear and nn.Conv2d). NORMAL: conv and linear weights

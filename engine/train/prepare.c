@@ -198,6 +198,7 @@ bool run_prepare(struct run *run, struct error *err)
         !start_workers(run, err) || !run_command(run, member_prepare, 0, err) ||
         !run_inspect(run, err) || !run_connect(run, err))
         return false;
+    weights_let_go(run->net, &run->weights); /* the devices have them now */
     run_begin_reshare(run);
     return true;
 }

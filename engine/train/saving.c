@@ -80,6 +80,7 @@ bool run_checkpoint(struct run *run, bool wait, struct error *err)
         .test_rows = run->spec.test_rows,
     };
     weights_copy(run->net, &buffer->weights, &run->weights);
+    weights_let_go(run->net, &run->weights);
     saving->buffer = buffer;
     if (buffer->momentum && !run_command(run, member_export_momentum, 0, err))
         return false;
