@@ -356,6 +356,58 @@ START_TEST(maxima_are_the_first)
 }
 END_TEST
 
+/* What a pooling of 2x2 windows over side x side numbers gives, and passes back. */
+struct pooled {
+    float x[25 * LANES_MOST], y[4 * LANES_MOST], dy[4 * LANES_MOST], dx[25 * LANES_MOST];
+    float sums[LANES_MOST];
+};
+
+/* Few different numbers, so that maxima are equal, and some windows that a ReLU closed; the same
+ * at equal places. */
+static void pool_side(const struct lanes_kernels *k, int side, bool max, enum lanes_act act,
+                      struct pooled *p)
+{
+    const struct lanes_pool pool = {.max = max,
+                                    .kernel_h = 2,
+                                    .kernel_w = 2,
+                                    .stride_h = 2,
+                                    .stride_w = 2,
+                                    .x = {.c = 1, .h = side, .w = side},
+                                    .y = {.c = 1, .h = 2, .w = 2}};
+    *p = (struct pooled){.y = {0}};
+    for (int i = 0; i < side * side; i++)
+        for (int lane = 0; lane < k->lanes; lane++) {
+            const int row = i / side, column = i % side;
+            const bool closed = (row / 2 + column / 2 + lane) % 3 == 0;
+            p->x[i * k->lanes + lane] = closed ? 0 : (float)((row + column + 2 * lane) % 3) * 0.25F;
+        }
+    for (int i = 0; i < 4 * k->lanes; i++)
+        p->dy[i] = (float)(i % 11) - 4.5F;
+    k->pool(&pool, p->x, p->y);
+    k->pool_back(&pool, p->x, p->y, p->dy, p->dx, act, p->sums);
+}
+
+/* Windows that cover everything have loops of their own; with a row more they have not. */
+START_TEST(windows_that_cover_all_are_like_others)
+{
+    const struct lanes_kernels *k = kernels_of(_i);
+    if (!k)
+        return;
+    for (enum lanes_act act = LANES_NONE; act <= LANES_TANH; act++)
+        for (int max = 0; max < 2; max++) {
+            struct pooled all, some;
+            pool_side(k, 4, max, act, &all);
+            pool_side(k, 5, max, act, &some);
+            ck_assert_mem_eq(all.y, some.y, sizeof all.y);
+            ck_assert_mem_eq(all.sums, some.sums, sizeof all.sums);
+            for (int i = 0; i < 16 * k->lanes; i++) {
+                const int row = i / (4 * k->lanes), at = i % (4 * k->lanes);
+                ck_assert_float_eq(all.dx[i], some.dx[row * 5 * k->lanes + at]);
+            }
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cpu lanes");
@@ -373,6 +425,7 @@ int main(void)
     tcase_add_loop_test(tc, activations_are_exact, 0, 3 * SETS);
     tcase_add_loop_test(tc, infinities_and_nans_pass, 0, SETS);
     tcase_add_loop_test(tc, maxima_are_the_first, 0, SETS);
+    tcase_add_loop_test(tc, windows_that_cover_all_are_like_others, 0, SETS);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }

@@ -34,6 +34,7 @@
 #include "engine/device/cpu/lanes_conv.h"
 #include "engine/device/cpu/lanes_linear.h"
 #include "engine/device/cpu/lanes_point.h"
+#include "engine/device/cpu/lanes_pool.h"
 #include "engine/device/cpu/lanes_rows.h"
 #include "engine/device/cpu/lanes_winograd.h"
 
