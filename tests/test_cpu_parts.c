@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <math.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "engine/device/cpu/backend.h"
 #include "engine/device/cpu/conv_trial.h"
@@ -275,20 +278,50 @@ END_TEST
 
 START_TEST(choices_are_kept)
 {
+    static const int rows[][2] = {{64, 127}, {256, 1000}}; /* share decisions */
     struct device *device = open_device(2);
     struct conv_shape large = square_conv(device, 64, 64, 28),
                       small = square_conv(device, 1, 16, 8);
     for (int direction = CONV_FORWARD; direction <= CONV_BACKWARD_WEIGHTS; direction++) {
         struct conv_way first, again;
-        ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &first, &err));
-        large.rows = 1000; /* measured on a few rows, so any more are the same question */
-        ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &again, &err));
-        ck_assert_int_eq(first.algorithm, again.algorithm);
-        ck_assert_ptr_eq(first.method, again.method);
+        for (int i = 0; i < 2; i++) {
+            large.rows = rows[i][0];
+            ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &first, &err));
+            large.rows = rows[i][1];
+            ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &again, &err));
+            ck_assert_int_eq(first.algorithm, again.algorithm);
+            ck_assert_ptr_eq(first.method, again.method);
+        }
         ck_assert(conv_choose(device, &small, (enum conv_direction)direction, &first, &err));
         ck_assert_int_eq(first.algorithm, CONV_DIRECT);
         ck_assert_ptr_null(first.method);
     }
+    cpu_backend.close(device);
+}
+END_TEST
+
+/* Something else on this thread's only CPU, for longer than any process is let run alone. */
+START_TEST(disturbed_measurements_are_told)
+{
+    struct device *device = open_device(1);
+    const struct conv_shape s = square_conv(device, 256, 64, 28);
+    const struct conv_way direct = {.algorithm = CONV_DIRECT};
+    struct conv_timing timing;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    const pid_t other = fork();
+    ck_assert_int_ge(other, 0);
+    if (other == 0)
+        for (volatile unsigned spin = 0;;)
+            spin++;
+    const bool ok = conv_measure(device, &s, CONV_FORWARD, &direct, 1, 2, &timing, &err);
+    ck_assert_int_eq(kill(other, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(other, NULL, 0), other);
+    ck_assert_msg(ok, "%s", err.text);
+    ck_assert_int_eq(timing.calm_runs, 0);
+    ck_assert_double_gt(timing.seconds, 0);
     cpu_backend.close(device);
 }
 END_TEST
@@ -342,6 +375,7 @@ int main(void)
     tcase_add_test(tc, mappings_are_zero_and_fail_politely);
     tcase_add_test(tc, winograd_rounds_like_direct);
     tcase_add_test(tc, choices_are_kept);
+    tcase_add_test(tc, disturbed_measurements_are_told);
     tcase_add_test(tc, choices_are_kept_on_disk);
     tcase_add_test(tc, update_is_pytorchs);
     suite_add_tcase(suite, tc);

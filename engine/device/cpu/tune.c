@@ -7,7 +7,7 @@
 /*
  * Which way a convolution is computed: an algorithm of the library or a method of our own. Which
  * one is fastest depends on the shape and the processor, so it is measured: once per shape,
- * direction and team size, on a few rows per thread.
+ * direction, size of batch and of the team.
  *
  * The ways round differently. So that a run repeats bit for bit, and equal devices compute equally,
  * decisions are kept for the life of the process, shared by all devices, and on disk for later
@@ -15,14 +15,16 @@
  * work, where a measurement would be all noise, always goes direct.
  */
 
-#define ROWS_PER_THREAD 32
-#define SMALL_FLOPS     2e7 /* per thread */
-#define CLEARLY         0.9
-#define TIMED_RUNS      10 /* that nothing disturbed */
-#define SURE_RUNS       2  /* at least, for a decision that is kept */
+#define FEW_ROWS    32  /* per thread */
+#define MANY_ROWS   128 /* so that batches of more rows share a decision */
+#define SMALL_FLOPS 2e7 /* per thread */
+#define CLEARLY     0.9
+#define CLOSE       1.3
+#define TIMED_RUNS  10 /* that nothing disturbed */
+#define SURE_RUNS   2  /* at least, for a decision that is kept */
 
 struct decision {
-    struct conv_shape shape; /* with the rows that were measured */
+    struct conv_shape shape; /* of the smallest batch that shares it */
     enum conv_direction direction;
     int threads;
     struct conv_way way;
@@ -94,20 +96,69 @@ static int first_own(const struct conv_way *ways, int count)
     return 0;
 }
 
-/* What a busy machine shows is no basis for all later runs: there the usual winner serves, and the
- * next process measures again. */
+/* Those that a measurement of all leaves in the race; gives their number. */
+static int contenders(const struct conv_timing *timings, int count, int *list)
+{
+    const int best = fastest(timings, count);
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        if (timings[i].seconds >= 0 && timings[i].seconds < CLOSE * timings[best].seconds)
+            list[found++] = i;
+    return found;
+}
+
+/* What measurements say. */
+struct verdict {
+    int best;
+    double seconds;
+    bool sure; /* the machine had nothing else to do */
+};
+
+/* Let the ways list[0..count) run on so many rows. */
+static bool compare(struct device *device, const struct decision *d, int rows,
+                    const struct conv_way *ways, const int *list, int count,
+                    struct conv_timing *timings, struct verdict *verdict, struct error *err)
+{
+    struct conv_shape shape = d->shape;
+    struct conv_way some[CONV_WAYS];
+    shape.rows = rows;
+    for (int i = 0; i < count; i++)
+        some[i] = ways[list[i]];
+    if (!conv_measure(device, &shape, d->direction, some, count, TIMED_RUNS, timings, err))
+        return false;
+    const int best = fastest(timings, count);
+    *verdict = (struct verdict){list[best], timings[best].seconds, are_sure(timings, count)};
+    return true;
+}
+
+/* On a few rows first, then, where that leaves more than one in the race, on as many as there are:
+ * what some ways do with the weights pays for large batches only. */
 static bool measure(struct device *device, const struct decision *d, const struct conv_way *ways,
-                    int count, int *best, struct error *err)
+                    int count, struct verdict *verdict, struct error *err)
 {
     struct conv_timing timings[CONV_WAYS];
-    if (!conv_measure(device, &d->shape, d->direction, ways, count, TIMED_RUNS, timings, err))
+    const int few = FEW_ROWS * d->threads, rows = d->shape.rows < few ? d->shape.rows : few;
+    int list[CONV_WAYS] = {0};
+    for (int i = 0; i < count; i++)
+        list[i] = i;
+    if (!compare(device, d, rows, ways, list, count, timings, verdict, err))
         return false;
-    if (are_sure(timings, count)) {
-        *best = fastest(timings, count);
-        conv_remember(&d->shape, d->direction, d->threads, ways[*best], timings[*best].seconds);
-    } else {
-        *best = first_own(ways, count);
-    }
+    count = contenders(timings, count, list);
+    return !verdict->sure || count < 2 || rows == d->shape.rows ||
+           compare(device, d, d->shape.rows, ways, list, count, timings, verdict, err);
+}
+
+/* What a busy machine shows is no basis for all later runs: there the usual winner serves, and the
+ * next process measures again. */
+static bool measure_and_keep(struct device *device, const struct decision *d,
+                             const struct conv_way *ways, int count, int *best, struct error *err)
+{
+    struct verdict verdict;
+    if (!measure(device, d, ways, count, &verdict, err))
+        return false;
+    *best = verdict.sure ? verdict.best : first_own(ways, count);
+    if (verdict.sure)
+        conv_remember(&d->shape, d->direction, d->threads, ways[*best], verdict.seconds);
     return true;
 }
 
@@ -115,7 +166,7 @@ static bool decide(struct device *device, struct decision *d, const struct conv_
                    int count, struct error *err)
 {
     int best = conv_recall(&d->shape, d->direction, d->threads, ways, count);
-    if (best < 0 && !measure(device, d, ways, count, &best, err))
+    if (best < 0 && !measure_and_keep(device, d, ways, count, &best, err))
         return false;
     d->way = ways[best];
     return remember(d, err);
@@ -128,19 +179,27 @@ static struct conv_way guess(const struct decision *d, const struct conv_way *wa
     return ways[best >= 0 ? best : first_own(ways, count)];
 }
 
+/* Batches of about the same size share decisions: powers of two. */
+static int measured_rows(int rows, int threads)
+{
+    int measured = 1;
+    while (measured <= rows / 2 && measured <= MANY_ROWS * threads / 2)
+        measured *= 2;
+    return measured;
+}
+
 bool conv_choose(struct device *device, const struct conv_shape *shape,
                  enum conv_direction direction, struct conv_way *out, struct error *err)
 {
     struct decision key = {.shape = *shape, .direction = direction, .threads = device->threads};
     struct conv_way ways[CONV_WAYS];
-    int rows = ROWS_PER_THREAD * device->threads, count = conv_ways(shape, direction, ways);
+    int count = conv_ways(shape, direction, ways);
     *out = ways[0];
     if (device->own_methods) {
         *out = ways[first_own(ways, count)];
         return true;
     }
-    if (key.shape.rows > rows)
-        key.shape.rows = rows;
+    key.shape.rows = measured_rows(shape->rows, device->threads);
     if (count == 1 || flops(&key.shape) < SMALL_FLOPS * device->threads)
         return true;
     /* Held while measuring: devices of one run ask the same questions, and one answer serves all.
