@@ -179,8 +179,13 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
         return false;
     if (!n->inside && can_do_again(n, b, node))
         build_again(b, node, build_forward_again, n);
-    return make_buffers(n, b, node, err) &&
-           build_step(b, node, b->training ? batchnorm_run_forward : batchnorm_run_evaluation, n,
+    if (!make_buffers(n, b, node, err))
+        return false;
+    if (n->inside && n->moments) { /* what is left looks at no value */
+        build_label(b, PLAN_FORWARD, "in its neighbours");
+        b->bytes = 0;
+    }
+    return build_step(b, node, b->training ? batchnorm_run_forward : batchnorm_run_evaluation, n,
                       err);
 }
 

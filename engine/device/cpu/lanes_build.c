@@ -159,19 +159,22 @@ static size_t value_bytes(const struct builder *b, int value)
     return (size_t)b->rows * value_row(&b->graph->values[value]) * sizeof(float);
 }
 
-/* A step for a profile. An activation that another operation took along keeps its
- * line, without any time. */
+/* A step for a profile. An activation that another operation took along keeps its line, without any
+ * time or traffic. */
 static bool stand_for(struct builder *b, const struct node *node, enum plan_direction direction,
                       int which, struct error *err)
 {
     struct lanes_net *net = b->plan->lanes;
     if (!b->core->request.profile)
         return true;
+    bool own = false;
     for (int i = 0; i < net->op_count; i++)
-        if (net->ops[i].op == node->op)
+        if (net->ops[i].op == node->op) {
             net->ops[i].steps[which] = b->time;
-    build_label(b, direction, "rows side by side");
-    b->bytes = value_bytes(b, node->input) + value_bytes(b, node->output);
+            own = true;
+        }
+    build_label(b, direction, own ? "rows side by side" : "in its neighbours");
+    b->bytes = own ? value_bytes(b, node->input) + value_bytes(b, node->output) : 0;
     return build_step(b, node, do_nothing, NULL, err);
 }
 
