@@ -134,7 +134,8 @@ class Part:
                         [self.figure(column).times for column in self.columns])
         text = report.table([self.title] + self.columns, rows)
         if self.left_out:
-            text += "\n\nLeft out after one short round: " + "; ".join(self.left_out) + "."
+            text += ("\n\nLeft out after one short round, whose figures do not compare with the "
+                     "table's: " + "; ".join(self.left_out) + ".")
         return text
 
 

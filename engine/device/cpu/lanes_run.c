@@ -28,6 +28,13 @@ static void note_time(struct pass *p, int step)
     p->since = now;
 }
 
+/* What was done since the last call was to wait for other threads. */
+static void forget_time(struct pass *p)
+{
+    if (p->spent)
+        p->since = clock_seconds();
+}
+
 static float *value(const struct pass *p, int v)
 {
     return p->memory + p->net->values[v].at;
@@ -250,7 +257,7 @@ static void pass_group(struct pass *p)
             go_back(p, &net->ops[i]);
 }
 
-static void pack_weights(const struct pass *p, float *packed, int part, int parts)
+static void pack_weights(struct pass *p, float *packed, int part, int parts)
 {
     const struct lanes_net *net = p->net;
     for (int i = 0; i < net->op_count; i++) {
@@ -258,19 +265,20 @@ static void pack_weights(const struct pass *p, float *packed, int part, int part
         if (op->kind == NET_LINEAR)
             lanes_pack_linear(net->kernels, op->out, op->in, op->weights, packed + op->packed, part,
                               parts);
-        if (op->kind != NET_CONV || i % parts != part)
-            continue;
-        lanes_pack_conv(net->kernels, &op->conv, op->weights, packed + op->packed, scratch(p));
-        if (net->training && op->data)
-            lanes_pack_data(net->kernels, &op->conv, op->weights, packed + op->packed_data,
-                            scratch(p));
+        if (op->kind == NET_CONV && i % parts == part) {
+            lanes_pack_conv(net->kernels, &op->conv, op->weights, packed + op->packed, scratch(p));
+            if (net->training && op->data)
+                lanes_pack_data(net->kernels, &op->conv, op->weights, packed + op->packed_data,
+                                scratch(p));
+        }
+        note_time(p, op->steps[0]);
     }
 }
 
 static void finish(struct pass *p, int part, int parts)
 {
     const struct lanes_net *net = p->net;
-    note_time(p, 0);
+    forget_time(p);
     for (int i = 0; i < net->op_count; i++) {
         const struct lanes_op *op = &net->ops[i];
         if (!op->backward || (op->kind != NET_LINEAR && op->kind != NET_CONV))
@@ -299,27 +307,27 @@ static void pass_share(struct pass *p, int part, int parts)
                                 (float *)net->partial->data + (size_t)part * net->sums);
 }
 
-/* The mean over the threads; plan_core_run gives the whole time of the pass to the first step. */
-static void add_times(struct lanes_net *net, struct plan_time *times)
+/*
+ * The mean over the threads. plan_core_run gives the time of the whole pass to the first step; what
+ * is not the input's is taken out of it, so that where threads begin and wait for one another
+ * remains for the rest of the step.
+ */
+static void add_times(struct lanes_net *net, struct plan_time *times, double pass)
 {
-    for (int step = 1; step < net->step_count; step++) {
-        double seconds = 0;
+    times[0].seconds -= pass;
+    for (int step = 0; step < net->step_count; step++)
         for (int t = 0; t < net->threads; t++) {
             double *spent = &net->spent[(size_t)t * (size_t)net->step_count + (size_t)step];
-            seconds += *spent / net->threads;
+            times[step].seconds += *spent / net->threads;
             *spent = 0;
         }
-        if (seconds > 0) {
-            times[step].seconds += seconds;
-            times[0].seconds -= seconds;
-        }
-    }
 }
 
 bool lanes_run(struct plan *plan, void *layer, struct error *err)
 {
     struct lanes_net *net = layer;
     const struct batch *batch = plan->core.batch;
+    const double begin = net->spent ? clock_seconds() : 0;
     long correct = 0;
     if (!input_check(batch, net->net, err) || !loss_check_labels(batch, net->net, err))
         return false;
@@ -335,6 +343,7 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
                          .since = net->spent ? clock_seconds() : 0};
         pack_weights(&p, net->packed_weights->data, part, parts);
 #pragma omp barrier
+        forget_time(&p);
         pass_share(&p, part, parts);
         correct += p.correct;
 #pragma omp barrier
@@ -342,7 +351,7 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
             finish(&p, part, parts);
     }
     if (net->spent)
-        add_times(net, plan->core.times);
+        add_times(net, plan->core.times, clock_seconds() - begin);
     plan->core.result = (struct batch_result){.correct = correct};
     for (int n = 0; n < net->rows; n++) /* in order, so that the sum does not depend on the team */
         plan->core.result.loss_sum += ((const double *)net->losses->data)[n];
