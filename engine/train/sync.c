@@ -8,7 +8,7 @@
 /* A block of sums that stays in the first-level cache while the members' gradients pass by. */
 enum { BLOCK = 2048 };
 
-void sync_sum_gradients(const struct sync_group *group, int member, size_t begin, size_t end)
+void sync_sum_gradients(const struct sync_group *group, int members, size_t begin, size_t end)
 {
     float sum[BLOCK];
     for (size_t at = begin; at < end; at += BLOCK) {
@@ -20,7 +20,8 @@ void sync_sum_gradients(const struct sync_group *group, int member, size_t begin
             for (size_t j = 0; j < count; j++)
                 sum[j] += grads[j];
         }
-        memcpy(group->ends[member].grads + at, sum, count * sizeof *sum);
+        for (int i = 0; i < members; i++)
+            memcpy(group->ends[i].grads + at, sum, count * sizeof *sum);
     }
 }
 

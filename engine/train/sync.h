@@ -130,8 +130,8 @@ double sync_bus_bandwidth(double reduced_bytes, double seconds, int devices);
 extern const struct sync_algorithm sync_allreduce, sync_reduce_broadcast, sync_central;
 extern const struct sync_algorithm sync_linked, sync_linked_central;
 
-/* For the methods: grads[begin..end) of `member` becomes the sum over all members. */
-void sync_sum_gradients(const struct sync_group *group, int member, size_t begin, size_t end);
+/* For the methods: grads[begin..end) of the first `members` become the sums over all members. */
+void sync_sum_gradients(const struct sync_group *group, int members, size_t begin, size_t end);
 
 /* sync_stage.c, for the methods: between a member's replica and what the host sums. Nothing to do
  * where that is the replica itself. */

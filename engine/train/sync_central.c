@@ -29,7 +29,7 @@ static bool after(struct sync_group *group, int member, struct sync_times *times
     begin = clock_seconds();
     bool ok = true;
     if (member == 0) {
-        sync_sum_gradients(group, 0, 0, group->count);
+        sync_sum_gradients(group, 1, 0, group->count);
         ok = sync_unstage_grads(group, 0, err);
     }
     times->moving_s += clock_seconds() - begin;

@@ -17,7 +17,7 @@ static bool after(struct sync_group *group, int member, struct sync_times *times
         return false;
     begin = clock_seconds();
     if (member == 0)
-        sync_sum_gradients(group, 0, 0, group->count);
+        sync_sum_gradients(group, 1, 0, group->count);
     if (!rendezvous_wait(group->meeting, member, &inner_wait_s, err))
         return false;
     if (member != 0)

@@ -13,6 +13,8 @@
 
 #include "engine/device/cpu/strided_lines.h"
 #include "engine/device/cpu/strided_multiply.h"
+#include "engine/device/cpu/transpose.h"
+
 #include "engine/device/cpu/strided_weights.h"
 
 /* These build on the ones above. */

@@ -67,24 +67,6 @@ static TARGET void weights_forward(const struct weight_block *b, const float *w,
     }
 }
 
-/* Rows become columns: each round takes the top bit of a row's number to the bottom of a lane's. */
-static TARGET void transpose(const float *in, float *out)
-{
-    vector a[LANES], b[LANES];
-    for (int i = 0; i < LANES; i++)
-        a[i] = v_load(in + (size_t)i * LANES);
-    for (int bit = 1; bit < LANES; bit *= 2) {
-        for (int i = 0; i < LANES / 2; i++) {
-            b[2 * i] = v_weave_low(a[i], a[i + LANES / 2]);
-            b[2 * i + 1] = v_weave_high(a[i], a[i + LANES / 2]);
-        }
-        for (int i = 0; i < LANES; i++)
-            a[i] = b[i];
-    }
-    for (int i = 0; i < LANES; i++)
-        v_store(out + (size_t)i * LANES, a[i]);
-}
-
 /* Backwards, the last tap of each side comes first. */
 static TARGET void weights_data(const struct weight_block *b, const float *w, float *out)
 {

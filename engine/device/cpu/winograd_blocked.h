@@ -13,6 +13,7 @@
 
 #define INLINE static inline TARGET __attribute__((always_inline))
 
+#include "engine/device/cpu/transpose.h"
 #include "engine/device/cpu/winograd_maps.h"
 
 /* Where a tile lies. */
@@ -158,29 +159,6 @@ static TARGET void fetch(const struct winograd *job, const struct winograd_group
             for (int k = at.left * LANES; k < right * LANES; k += LINE)
                 __builtin_prefetch(image + (ptrdiff_t)y * job->in_w * LANES + k, 0, 2);
     }
-}
-
-/* Turn rows into columns: every step weaves the two halves into each other. */
-static TARGET void transpose(const float *from, float *to)
-{
-    vector a[LANES], b[LANES];
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
-        a[i] = v_load(from + (ptrdiff_t)i * LANES);
-#pragma GCC unroll 4
-    for (int step = 1; step < LANES; step *= 2) {
-#pragma GCC unroll 8
-        for (int i = 0; i < LANES / 2; i++) {
-            b[2 * i] = v_weave_low(a[i], a[i + LANES / 2]);
-            b[2 * i + 1] = v_weave_high(a[i], a[i + LANES / 2]);
-        }
-#pragma GCC unroll 16
-        for (int i = 0; i < LANES; i++)
-            a[i] = b[i];
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
-        v_store(to + (ptrdiff_t)i * LANES, a[i]);
 }
 
 #define TAPS   9
