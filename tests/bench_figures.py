@@ -6,6 +6,7 @@
 """
 
 import argparse
+import json
 import math
 import os
 import sys
@@ -131,12 +132,16 @@ def accuracies():
         path = os.path.join(folder, "results")
         for seed, value in ((1, 0.75), (2, 0.85)):
             results = accuracy.Results(path)
-            results.add("lenet", seed, "dpartui", {"test_acc": value, "test_loss": 0.5, "more": 1})
-            results.add("lenet", seed, "PyTorch 1", {"test_acc": value - 0.25, "test_loss": 0.5})
+            results.add("lenet", seed, "dpartui", {
+                "test_acc": value, "test_loss": 0.5, "train_loss": value + 1, "more": 1})
+            with open(path, "a", encoding="utf-8") as file:  # one of before losses were kept
+                print(json.dumps({"model": "lenet", "seed": seed, "by": "PyTorch 1",
+                                  "test_acc": value - 0.25, "test_loss": 0.5}), file=file)
         table = accuracy.table(accuracy.Results(path).found)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     expect_equal(rows[2], ["lenet, 10 epochs", "dpartui", "2", "0.8000", "0.0707", "0.7500",
-                           "0.8500", "0.5000"], "accuracies")
+                           "0.8500", "0.5000", "1.8000"], "accuracies")
+    expect_equal(rows[3][-2:], ["0.5000", "-"], "losses of older results")
     expect_equal(rows[4][1:5], ["difference from PyTorch 1", "", "+0.2500", "0.0707"],
                  "difference and its error")
 

@@ -61,7 +61,7 @@ class Results:
 
     def add(self, model, seed, by, epoch):
         result = {"model": model, "seed": seed, "by": by, "test_acc": epoch["test_acc"],
-                  "test_loss": epoch["test_loss"]}
+                  "test_loss": epoch["test_loss"], "train_loss": epoch["train_loss"]}
         self.take(result)
         if self.path:
             with open(self.path, "a", encoding="utf-8") as file:
@@ -97,6 +97,12 @@ def standard_error(*groups):
     return math.sqrt(sum(statistics.variance(values) / len(values) for values in groups))
 
 
+def mean_of(results, key):
+    """Over the results that have it; older ones lack the loss in training."""
+    values = [result[key] for result in results if key in result]
+    return f"{statistics.mean(values):.4f}" if values else "-"
+
+
 def table(found):
     """Mean and spread of each side, and how far they are apart."""
     rows = []
@@ -107,11 +113,11 @@ def table(found):
                 sides.setdefault(by, []).append(result)
         for by, results in sorted(sides.items(), key=lambda side: side[0] != "dpartui"):
             accuracy = [result["test_acc"] for result in results]
-            loss = statistics.mean(result["test_loss"] for result in results)
             deviation = f"{statistics.stdev(accuracy):.4f}" if len(accuracy) > 1 else "-"
             rows.append([f"{model}, {RECIPES[model]['epochs']} epochs", by, len(accuracy),
                          f"{statistics.mean(accuracy):.4f}", deviation, f"{min(accuracy):.4f}",
-                         f"{max(accuracy):.4f}", f"{loss:.4f}"])
+                         f"{max(accuracy):.4f}", mean_of(results, "test_loss"),
+                         mean_of(results, "train_loss")])
         ours = [result["test_acc"] for result in sides.pop("dpartui", [])]
         for by, results in sides.items():
             theirs = [result["test_acc"] for result in results]
@@ -119,6 +125,7 @@ def table(found):
                 error = standard_error(ours, theirs)
                 rows.append(["", f"difference from {by}", "",
                              f"{statistics.mean(ours) - statistics.mean(theirs):+.4f}",
-                             "-" if math.isnan(error) else f"{error:.4f}", "", "", ""])
+                             "-" if math.isnan(error) else f"{error:.4f}", "", "", "", ""])
     return report.table(["test accuracy on Fashion-MNIST", "by", "seeds", "mean",
-                         "standard deviation", "least", "most", "test loss"], rows)
+                         "standard deviation", "least", "most", "test loss", "train loss"],
+                        rows)
