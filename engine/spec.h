@@ -68,7 +68,7 @@ struct spec {
     char *init_file; /* INIT_FILE: a .safetensors file */
     enum row_order order;
     enum augment_flags augment; /* of training pictures */
-    bool deterministic;         /* GPUs: the same bits in every run; CPU devices always */
+    bool deterministic;         /* the same bits in every run, also where that is slower */
     long train_rows, test_rows, max_steps; /* 0: all */
     long checkpoint_epochs;                /* a checkpoint each so many epochs; 0: none */
     double checkpoint_minutes;             /* or each so many minutes; 0: not by time */

@@ -300,6 +300,29 @@ START_TEST(choices_are_kept)
 }
 END_TEST
 
+/* Neither measured now nor looked up. */
+START_TEST(deterministic_devices_measure_nothing)
+{
+    const struct device_options options = {
+        .id = {DEVICE_CPU, 0}, .threads = 1, .deterministic = true};
+    struct device *device;
+    struct conv_way ways[CONV_WAYS], chosen;
+    char *folder = temporary_folder();
+    ck_assert_int_eq(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    ck_assert_msg(cpu_backend.open(&options, &device, &err), "%s", err.text);
+    struct conv_shape s = square_conv(device, 32, 64, 14);
+    const int count = conv_ways(&s, CONV_FORWARD, ways);
+    for (int i = 0; i < count; i++) {
+        conv_remember(&s, CONV_FORWARD, 1, ways[i], 0.25);
+        ck_assert(conv_choose(device, &s, CONV_FORWARD, &chosen, &err));
+        ck_assert_ptr_eq(chosen.method, count > 1 ? ways[1].method : NULL);
+        ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), i);
+    }
+    remove_tree(folder);
+    cpu_backend.close(device);
+}
+END_TEST
+
 /* Something else on this thread's only CPU, for longer than any process is let run alone. */
 START_TEST(disturbed_measurements_are_told)
 {
@@ -375,6 +398,7 @@ int main(void)
     tcase_add_test(tc, mappings_are_zero_and_fail_politely);
     tcase_add_test(tc, winograd_rounds_like_direct);
     tcase_add_test(tc, choices_are_kept);
+    tcase_add_test(tc, deterministic_devices_measure_nothing);
     tcase_add_test(tc, disturbed_measurements_are_told);
     tcase_add_test(tc, choices_are_kept_on_disk);
     tcase_add_test(tc, update_is_pytorchs);

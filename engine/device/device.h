@@ -40,7 +40,7 @@ struct device_watch {
 struct device_options {
     struct device_id id;
     enum number_type type;     /* GPU: of activations and products; CPU: f32 whatever is said */
-    bool deterministic;        /* GPU: the same bits in every run, also where that is slower */
+    bool deterministic;        /* the same bits in every run, also where that is slower */
     struct device_watch watch; /* GPU; a CPU device computes on the caller's own thread */
     bool estimate;             /* CPU: plans will not run; what would be measured is guessed */
     int threads;               /* CPU: size of the OpenMP team */

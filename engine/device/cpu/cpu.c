@@ -108,6 +108,7 @@ static bool cpu_open(const struct device_options *options, struct device **out, 
     snprintf(device->name, sizeof device->name, "cpu:%d", options->id.index);
     device->threads = options->threads > 0 ? options->threads : 1;
     device->estimate = options->estimate;
+    device->deterministic = options->deterministic;
     device->block = choose_block();
     omp_set_dynamic(0);
     omp_set_num_threads(device->threads);
