@@ -62,16 +62,6 @@ static inline TARGET vector v_reciprocal(vector v)
     return _mm256_rcp_ps(v);
 }
 
-static inline TARGET vector v_interleave_low(vector a, vector b)
-{
-    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20);
-}
-
-static inline TARGET vector v_interleave_high(vector a, vector b)
-{
-    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
-}
-
 #include "engine/device/cpu/lanes_kernels.h"
 
 const struct lanes_kernels lanes_avx2 = LANES_KERNELS("AVX2");

@@ -57,20 +57,6 @@ static inline TARGET vector v_reciprocal(vector v)
     return _mm512_rcp14_ps(v);
 }
 
-static inline TARGET vector v_interleave_low(vector a, vector b)
-{
-    const __m512i places =
-        _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    return _mm512_permutex2var_ps(a, places, b);
-}
-
-static inline TARGET vector v_interleave_high(vector a, vector b)
-{
-    const __m512i places =
-        _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    return _mm512_permutex2var_ps(a, places, b);
-}
-
 #include "engine/device/cpu/lanes_kernels.h"
 
 const struct lanes_kernels lanes_avx512 = LANES_KERNELS("AVX-512");

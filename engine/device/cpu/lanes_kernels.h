@@ -19,7 +19,7 @@
  *   v_select(t, a, b)          a where t >= 0, else b
  *   v_scale(v, n)              v * 2^n for whole n from -151 to 0
  *   v_reciprocal(v)            1/v, good to 11 bits
- *   v_interleave_low(a, b), v_interleave_high(a, b)    a0 b0 a1 b1 ... of the lower, upper halves
+ *   v_weave_low(a, b), v_weave_high(a, b)    a0 b0 a1 b1 ... of the lower, upper halves
  */
 
 #include <string.h>
@@ -30,6 +30,7 @@
 
 #include "engine/device/cpu/lanes_math.h"
 #include "engine/device/cpu/lanes_product.h"
+#include "engine/device/cpu/transpose.h"
 
 #include "engine/device/cpu/lanes_conv.h"
 #include "engine/device/cpu/lanes_linear.h"

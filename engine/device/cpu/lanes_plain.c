@@ -102,12 +102,12 @@ static inline vector v_reciprocal(vector v)
     return 1 / v;
 }
 
-static inline vector v_interleave_low(vector a, vector b)
+static inline vector v_weave_low(vector a, vector b)
 {
     return (vector){a[0], b[0], a[1], b[1]};
 }
 
-static inline vector v_interleave_high(vector a, vector b)
+static inline vector v_weave_high(vector a, vector b)
 {
     return (vector){a[2], b[2], a[3], b[3]};
 }

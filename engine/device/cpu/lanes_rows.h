@@ -2,22 +2,6 @@
 
 /* Between rows and lanes, for lanes_kernels.h. */
 
-/* LANES vectors as a matrix: rows become columns, by interleaving halves. */
-static inline TARGET void transpose(vector m[LANES])
-{
-    vector t[LANES];
-    for (int step = 1; step < LANES; step *= 2) {
-#pragma GCC unroll 8
-        for (int i = 0; i < LANES / 2; i++) {
-            t[2 * i] = v_interleave_low(m[i], m[i + LANES / 2]);
-            t[2 * i + 1] = v_interleave_high(m[i], m[i + LANES / 2]);
-        }
-#pragma GCC unroll 16
-        for (int i = 0; i < LANES; i++)
-            m[i] = t[i];
-    }
-}
-
 static TARGET void to_rows(const float *x, int count, float *rows, ptrdiff_t stride)
 {
     for (int k = 0; k < count; k += LANES) {

@@ -76,7 +76,7 @@ static TARGET void weights_data(const struct weight_block *b, const float *w, fl
     size_t step;
     const size_t place = group_place(b->plan->in, b->plan->out, b->in, &step);
     for (int i = 0; i < taps; i++)
-        transpose(w + b->tap + i * tap, turned + i * tap);
+        transpose_square(w + b->tap + i * tap, turned + i * tap);
     for (int o = 0; o < LANES; o++) {
         const float *g = turned + (taps - 1) * tap + (ptrdiff_t)o * LANES;
         float *u = out + place + (size_t)(b->out * LANES + o) * step;

@@ -173,7 +173,7 @@ static TARGET const float *weights_between(const struct winograd *job, int in_bl
     const float *w =
         job->weights + ((ptrdiff_t)in_block * (job->out / LANES) + out_block) * TAPS * SQUARE;
     for (int tap = 0; tap < TAPS; tap++)
-        transpose(w + tap * SQUARE, turned + (TAPS - 1 - tap) * SQUARE);
+        transpose_square(w + tap * SQUARE, turned + (TAPS - 1 - tap) * SQUARE);
     return turned;
 }
 
