@@ -138,7 +138,7 @@ const char *nearest_name(const char *typed, const char *const *names, size_t cou
         {"augment", OPTION_SETTING, "CHANGES",                                                     \
          "of training pictures: none, flip, crop, flip-crop"},                                     \
         {"checkpoint-every", OPTION_SETTING, "N", "epochs, minutes as in 10m, or off"},            \
-        {"deterministic", OPTION_SWITCH, NULL, "GPUs: the same bits in every run"},                \
+        {"deterministic", OPTION_SWITCH, NULL, "the same bits in every run, if slower"},           \
         {"train-rows", OPTION_SETTING, "N", "use the first N training rows; 0: all"},              \
         {"test-rows", OPTION_SETTING, "N", "use the first N test rows; 0: all"},                   \
     {                                                                                              \
