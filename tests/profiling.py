@@ -136,6 +136,18 @@ class Profile(cli.Case):
             self.assertTrue(all(operation["method"] for operation in event["operations"]
                                 if operation["kind"].startswith("conv") and operation["flops"] > 0))
 
+    def test_a_long_chain_that_trains_rows_side_by_side(self):
+        """As many operations as fill the table of steps to its end."""
+        with open(self.path("chain.conf"), "w", encoding="utf8") as file:
+            file.write('default_input = [ 1, 28, 28 ]; default_classes = 10; ' +
+                       'layers = ( "flatten", ' +
+                       '{ type = "linear"; outputs = 64; }, "tanh", ' * 10 +
+                       '{ type = "linear"; outputs = "classes"; } );\n')
+        event = self.profile(*settings(self.path("chain.conf")), "--devices", "cpu:0")
+        self.check(event, ["cpu:0"])
+        self.assertEqual(sum(operation["direction"] == "forward"
+                             for operation in event["operations"]), 21)
+
     def test_tables(self):
         text = self.good("train", *settings("smallnet"), "--devices", "cpu:0", "--profile",
                          "--foreground")

@@ -58,6 +58,17 @@ static const struct {
      {2, 11, 10},
      5,
      false},
+    {"'flatten', { type = 'dropout'; p = 0.2; }, { type = 'linear'; outputs = 24; }, 'relu',"
+     "{ type = 'linear'; outputs = 'classes'; }",
+     {1, 6, 4},
+     5,
+     false},
+    {"{ type = 'dropout'; }, 'tanh', { type = 'conv'; channels = 3; kernel = 3; pad = 1; }, 'relu',"
+     "{ type = 'avgpool'; kernel = 60001; pad = 30000; }, 'flatten',"
+     "{ type = 'linear'; outputs = 'classes'; }",
+     {2, 6, 7},
+     3,
+     false},
 };
 
 #define NETS (int)(sizeof nets / sizeof nets[0])

@@ -251,7 +251,8 @@ struct backend {
      * "" when there is nothing. To be read between passes. NULL: there never is.
      */
     const char *(*plan_note)(const struct plan *plan);
-    /* Logits of the rows just run, rows x classes, row-major on the host. */
+    /* Logits of the rows just run, rows x classes, row-major on the host: for tests. No other plan
+     * of the device may have been made or run since. */
     bool (*plan_logits)(struct device *device, struct plan *plan, float *logits, struct error *err);
 
     /* params[begin..end) by grads and momentum of the replica. Leaves grads as they are: other

@@ -25,8 +25,9 @@ struct batchnorm {
     /* values; in a plan of 0 rows NULL */
     struct buffer *x, *other, *y, *mask;
     struct buffer *dy, *dy2, *g, *dx;
-    struct buffer *stats; /* struct channel_stats, from forward to backward */
-    struct buffer *sums;  /* doubles: [blocks][chunks][2][block] */
+    struct buffer *stats; /* [STAT_ARRAYS][channels], from forward to backward */
+    struct buffer *sums;  /* doubles: [blocks][chunks][2][block]; behind them [2][channels], which
+                           * devices exchange */
     /* What convolutions beside it do (conv_beside.h). */
     bool inside;            /* those behind it make y of x as they read it; it lies nowhere */
     struct buffer *moments; /* of x, from the one in front; NULL: x is read for them */
@@ -45,6 +46,12 @@ enum { STAT_MEAN, STAT_ISTD, STAT_SCALE, STAT_SHIFT, STAT_A, STAT_B, STAT_C, STA
 static inline float *stat(const struct batchnorm *n, int array)
 {
     return (float *)n->stats->data + (size_t)array * (size_t)n->channels;
+}
+
+/* The sums over all chunks that devices exchange: [2][channels]. */
+static inline double *batchnorm_exchanged(const struct batchnorm *n)
+{
+    return (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
 }
 
 /* batchnorm_math.c: the arithmetic per channel, of `count` channels from `first` on. */

@@ -187,7 +187,7 @@ static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct
 {
     static const float zero[KERNELS_MAX_BLOCK];
     const double local = (double)n->rows * (double)n->pixels;
-    double *all = (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
+    double *all = batchnorm_exchanged(n);
     double *squares = all + n->channels;
     for (int block = 0; block < n->blocks; block++) {
         float origin[KERNELS_MAX_BLOCK] = {0};
@@ -333,7 +333,7 @@ static bool exchange_gradients(struct plan *plan, const struct batchnorm *n, dou
 /* Gradients of this device's parameters from its own sums, coefficients from everybody's. */
 static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *err)
 {
-    double *all = (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
+    double *all = batchnorm_exchanged(n);
     double *products = all + n->channels;
     memset(all, 0, 2 * (size_t)n->channels * sizeof *all);
     for (int block = 0; n->rows > 0 && block < n->blocks; block++) {

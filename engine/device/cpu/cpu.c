@@ -8,7 +8,7 @@
 
 #include "engine/device/cpu/backend.h"
 
-const char *dnnl_status_text(dnnl_status_t status)
+static const char *status_text(dnnl_status_t status)
 {
     switch ((int)status) {
     case dnnl_success:
@@ -29,7 +29,7 @@ const char *dnnl_status_text(dnnl_status_t status)
 bool dnnl_check(dnnl_status_t status, const char *what, struct error *err)
 {
     return status == dnnl_success ||
-           error_set(err, ERROR_FAILED, "oneDNN: %s: %s", what, dnnl_status_text(status));
+           error_set(err, ERROR_FAILED, "oneDNN: %s: %s", what, status_text(status));
 }
 
 /* The widest layout that both the library's convolutions and our kernels have here. */

@@ -55,7 +55,6 @@ struct cpu_replica {
 };
 
 /* cpu.c */
-const char *dnnl_status_text(dnnl_status_t status);
 /* ERROR_FAILED "oneDNN: WHAT: REASON" unless status is success. */
 bool dnnl_check(dnnl_status_t status, const char *what, struct error *err);
 

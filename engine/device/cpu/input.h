@@ -14,6 +14,7 @@ bool input_check(const struct batch *batch, const struct net *net, struct error 
 /* What is to be done to the picture of row `row` of the data. */
 struct augment_change input_change(const struct batch *batch, uint32_t row);
 
+/* Whether every label of the batch's rows is one of the network's classes. */
 bool loss_check_labels(const struct batch *batch, const struct net *net, struct error *err);
 /* The row's loss: log(sum(exp(x - max))) - (x[label] - max), in double precision. The gradient
  * (softmax - onehot) * scale goes to `gradient` unless that is NULL. */

@@ -48,7 +48,6 @@ struct norm_backward {
 };
 
 struct kernels {
-    const char *name;
     int block;
     /* sums[0..block) = sums of (x - origin), sums[block..2*block) of its squares */
     void (*norm_sums)(const struct slab *slab, const float *x, const float *origin, double *sums);

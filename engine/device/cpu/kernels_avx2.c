@@ -7,8 +7,7 @@
 
 #include "engine/device/cpu/kernels_blocked.h"
 
-const struct kernels kernels_avx2 = {.name = "AVX2",
-                                     .block = LANES,
+const struct kernels kernels_avx2 = {.block = LANES,
                                      .norm_sums = norm_sums,
                                      .norm_forward = norm_forward,
                                      .norm_backward_sums = norm_backward_sums,

@@ -85,8 +85,7 @@ static void norm_backward_data(const struct norm_backward *t)
     }
 }
 
-const struct kernels kernels_plain = {.name = "plain C",
-                                      .block = 1,
+const struct kernels kernels_plain = {.block = 1,
                                       .norm_sums = norm_sums,
                                       .norm_forward = norm_forward,
                                       .norm_backward_sums = norm_backward_sums,

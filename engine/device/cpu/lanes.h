@@ -99,12 +99,13 @@ struct lanes_kernels {
     /* sums[i] = the lanes of vector i added up; count is a multiple of LANES */
     void (*add_lanes)(const float *x, int count, float *sums);
 
-    /* y = act(conv(x) + bias), the border of y cleared. `w` as lanes_pack_conv leaves it. Of tiled
-     * convolutions all three want lanes_conv_scratch() floats. */
+    /* y = act(conv(x) + bias), the border of y cleared; that of x must be clear. `w` as
+     * lanes_pack_conv leaves it. Of tiled convolutions all three want lanes_conv_scratch() floats.
+     */
     void (*conv)(const struct lanes_conv *c, const float *x, const float *w, const float *bias,
                  float *y, float *scratch);
     /* Vectors sums[out][in][kernel_h][kernel_w] += products of dy, which lies as y, and x; tiled:
-     * sums[LANES_POINTS][out][in][kernel_h]. */
+     * sums[LANES_POINTS][out][in][kernel_h]. What lies in the border of dy does not matter. */
     void (*conv_weights)(const struct lanes_conv *c, const float *x, const float *dy, float *sums,
                          float *scratch);
     /* dx, which lies as x; its border is left alone. `w` as lanes_pack_data leaves it. */
@@ -146,11 +147,12 @@ static inline bool lanes_pool_is_simple(const struct lanes_pool *p)
            p->pad_w == 0;
 }
 
-/* The loops for this processor, where values have blocks of `block` channels. 1 is always there. */
+/* The loops for this processor, where values have blocks of `block` channels: of as many lanes.
+ * NULL where there are none; for 1 there always are. */
 const struct lanes_kernels *lanes_find(int block);
 
-/* Size of the next block where `left` outputs are left: even blocks, so that none is nearly
- * empty. */
+/* Size of the block that begins at output `done`, where a block has at most `most`: as even as can
+ * be, so that none is nearly empty. */
 static inline int lanes_conv_block(int outputs, int most, int done)
 {
     int blocks = (outputs + most - 1) / most, least = outputs / blocks, more = outputs % blocks;

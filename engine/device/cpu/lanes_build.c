@@ -2,8 +2,10 @@
 #include "engine/device/cpu/lanes_net.h"
 
 /*
- * Networks that are worth it: a group's share of memory, weights included, must fit the caches that
- * a core has for itself. Larger networks fill vectors with their channels, and gain nothing.
+ * Networks that are worth it: what a thread works with while a group passes must fit the second
+ * cache that a core has for itself, of 1 or 2 MiB where there are vectors of 16, with a part of it
+ * beside; and the weights of linear layers, which every group reads, take another half of a MiB at
+ * most. Larger networks fill vectors with their channels, and gain nothing.
  */
 #define MOST_GROUP_BYTES    ((size_t)6 << 18)
 #define MOST_LINEAR_WEIGHTS ((size_t)1 << 17)
@@ -108,17 +110,13 @@ static bool make_buffers(struct builder *b, struct lanes_net *net, struct error 
     const size_t threads = (size_t)net->threads;
     net->threads_memory = use_new(b, threads * net->memory * sizeof(float), err);
     net->packed_weights = use_new(b, net->packed * sizeof(float), err);
-    net->partial = use_new(b, threads * net->sums * sizeof(float), err);
+    net->partial = net->training ? use_new(b, threads * net->sums * sizeof(float), err) : NULL;
     net->logits = use_new(b, rows * net->logits_row * sizeof(float), err);
     net->losses = use_new(b, rows * sizeof(double), err);
     b->core->logits = net->logits;
     b->core->logits_row = net->logits_row;
-    return net->threads_memory && net->packed_weights && net->partial && net->logits && net->losses;
-}
-
-static bool is_name_only(const struct builder *b, const struct node *node)
-{
-    return node->kind == NET_FLATTEN || (node->kind == NET_DROPOUT && !b->training);
+    return net->threads_memory && net->packed_weights && (net->partial || !net->training) &&
+           net->logits && net->losses;
 }
 
 static void release(void *layer)
@@ -181,7 +179,7 @@ static bool stand_for(struct builder *b, const struct node *node, enum plan_dire
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
 {
     (void)layer;
-    return is_name_only(b, node) || stand_for(b, node, PLAN_FORWARD, 0, err);
+    return lanes_is_name_only(node, b->training) || stand_for(b, node, PLAN_FORWARD, 0, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
@@ -189,7 +187,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     const bool trained = node->kind == NET_CONV || node->kind == NET_LINEAR;
     const bool data = b->graph->values[node->input].wants_grad;
     (void)layer;
-    if (is_name_only(b, node) || (!trained && !data))
+    if (lanes_is_name_only(node, b->training) || (!trained && !data))
         return true;
     return stand_for(b, node, trained ? PLAN_BACKWARD_WEIGHTS : PLAN_BACKWARD, 1, err) &&
            (!trained || !data || stand_for(b, node, PLAN_BACKWARD_DATA, 2, err));
@@ -211,15 +209,5 @@ static bool build_losses(struct builder *b, struct error *err)
     return build_step(b, NULL, do_nothing, NULL, err);
 }
 
-static bool no_addition(struct plan *plan, void *layer, struct error *err)
-{
-    (void)plan;
-    (void)layer;
-    return error_set(err, ERROR_FAILED, "an addition in a chain of operations");
-}
-
-const struct build_backend lanes_build_backend = {.number_size = sizeof(float),
-                                                  .layer_of = layer_of,
-                                                  .input = build_pass,
-                                                  .loss = build_losses,
-                                                  .run_addition = no_addition};
+const struct build_backend lanes_build_backend = {
+    .number_size = sizeof(float), .layer_of = layer_of, .input = build_pass, .loss = build_losses};

@@ -42,11 +42,6 @@ static enum lanes_act act_of(enum net_kind kind)
     return kind == NET_RELU ? LANES_RELU : kind == NET_TANH ? LANES_TANH : LANES_SIGMOID;
 }
 
-static bool is_name_only(const struct lanes_net *net, const struct node *node)
-{
-    return node->kind == NET_FLATTEN || (node->kind == NET_DROPOUT && !net->training);
-}
-
 static size_t image_floats(const struct layout *l, int value)
 {
     return (size_t)lanes_size(&l->net->values[value].image) * (size_t)l->net->kernels->lanes;
@@ -104,7 +99,7 @@ static void add_op(struct layout *l, const struct node *node)
 {
     struct lanes_net *net = l->net;
     const int x = l->value_of[node->input];
-    if (is_name_only(net, node) || join_activation(net, node, x)) {
+    if (lanes_is_name_only(node, net->training) || join_activation(net, node, x)) {
         l->value_of[node->output] = x;
         return;
     }
@@ -141,7 +136,7 @@ static void add_borders(struct layout *l)
     }
 }
 
-/* The pooling behind a convolution or linear layer takes the backward pass of its activation. */
+/* The pooling behind a convolution takes the backward pass of its activation. */
 static void join_pool(struct lanes_op *op, struct lanes_op *before)
 {
     if (!op->backward || !op->data || !lanes_pool_is_simple(&op->pool) || before->y != op->x ||
@@ -167,12 +162,17 @@ static void shape_op(struct layout *l, struct lanes_op *op)
         if (op->conv.tile > 0 && net->scratch < lanes_conv_scratch(&op->conv, net->kernels))
             net->scratch = lanes_conv_scratch(&op->conv, net->kernels);
         weights = lanes_conv_weights(&op->conv);
+        op->packed = net->packed;
+        net->packed += weights;
+        if (!op->backward)
+            break;
         op->sums = net->sums;
         op->bias_sums = net->sums + weights;
         net->sums += weights + (from->bias == NET_NONE ? 0 : (size_t)y.c);
-        op->packed = net->packed;
-        op->packed_data = net->packed + weights;
-        net->packed += 2 * weights;
+        if (op->data) {
+            op->packed_data = net->packed;
+            net->packed += weights;
+        }
         break;
     case NET_LINEAR:
         op->in = (int)lanes_size(&x);
@@ -203,13 +203,14 @@ static bool lay_out_op(struct layout *l, int i, struct error *err)
     const int forward = forward_time(i), backward = backward_time(net, i);
     if (!use_value(l, op->x, forward, err) || !use_value(l, op->y, forward, err))
         return false;
+    if (op->kind == NET_DROPOUT && !use(l, &l->factors[i], image_floats(l, op->x), forward, err))
+        return false;
     if (!op->backward)
         return true;
-    if (op->kind == NET_DROPOUT && (!use(l, &l->factors[i], image_floats(l, op->x), forward, err) ||
-                                    !use(l, &l->factors[i], 0, backward, err)))
+    if (op->kind == NET_DROPOUT && !use(l, &l->factors[i], 0, backward, err))
         return false;
-    if (op->before) /* its gradient goes over the value */
-        l->gradients[op->x] = l->values[op->x];
+    if (op->through) /* the gradient of y goes over its value */
+        l->gradients[op->y] = l->values[op->y];
     return use_value(l, op->x, backward, err) && use_value(l, op->y, backward, err) &&
            use_gradient(l, op->y, backward, err) &&
            (!op->data || use_gradient(l, op->x, backward, err));

@@ -61,8 +61,8 @@ struct lanes_net {
     size_t packed;              /* floats */
     size_t logits_row, picture; /* numbers of a row of logits, of a row of the data */
     float *scale, *shift;       /* of pixels, per channel */
-    int loss_step, step_count;  /* of a profile; the first is what belongs to no other */
-    double *spent;              /* seconds of each step, thread by thread; NULL: no profile */
+    int loss_step, step_count;  /* of a profile: of the loss; at most so many, 0 is the input's */
+    double *spent;              /* seconds of step_count steps, thread by thread; NULL: none */
     struct buffer *threads_memory, *packed_weights, *partial, *logits, *losses;
 };
 
@@ -73,6 +73,12 @@ struct lanes_net {
 bool lanes_net_create(const struct graph *graph, const struct lanes_kernels *kernels, bool training,
                       int rows, int threads, struct lanes_net *out, struct error *err);
 void lanes_net_free(struct lanes_net *net);
+
+/* Whether a node stands for nothing that is done: its output is its input. */
+static inline bool lanes_is_name_only(const struct node *node, bool training)
+{
+    return node->kind == NET_FLATTEN || (node->kind == NET_DROPOUT && !training);
+}
 
 /* Whether a network suits: a chain of small operations. `graph` has blocks of one channel. Fails
  * only for want of memory. */

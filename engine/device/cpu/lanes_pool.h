@@ -28,7 +28,7 @@ static inline TARGET vector pool_window(const struct lanes_pool *p, const float 
     }
     if (p->max)
         return most;
-    return sum * v_all(1 / (float)(p->kernel_h * p->kernel_w));
+    return sum * v_all(1 / ((float)p->kernel_h * (float)p->kernel_w));
 }
 
 /* --- windows of 2x2 that cover all of x: what most networks have --- */
@@ -143,7 +143,7 @@ static inline TARGET vector spread(const struct lanes_pool *p, const struct pool
 {
     vector sum = v_all(0);
     if (!p->max)
-        d = d * v_all(1 / (float)(p->kernel_h * p->kernel_w));
+        d = d * v_all(1 / ((float)p->kernel_h * (float)p->kernel_w));
     for (int h = rows.begin; h < rows.end; h++) {
         for (int w = columns.begin; w < columns.end; w++) {
             const vector x = v_load(t->x + (h * t->row + w) * LANES);

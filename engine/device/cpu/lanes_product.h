@@ -43,7 +43,7 @@ INLINE void product_block(const struct lanes_product *t, const float *x, const f
             v_store(y + o * t->y_output + v * LANES, sum[o][v]);
 }
 
-/* Blocks of one to eight outputs and of one to four vectors, as far as registers go. */
+/* Blocks of one to six outputs and of one to four vectors, as far as registers go. */
 #define BLOCK(outputs, vectors)                                                                    \
     case (outputs)*8 + (vectors):                                                                  \
         product_block(t, x, w, start, y, outputs, vectors);                                        \

@@ -267,7 +267,7 @@ static void pack_weights(struct pass *p, float *packed, int part, int parts)
                               parts);
         if (op->kind == NET_CONV && i % parts == part) {
             lanes_pack_conv(net->kernels, &op->conv, op->weights, packed + op->packed, scratch(p));
-            if (net->training && op->data)
+            if (op->backward && op->data)
                 lanes_pack_data(net->kernels, &op->conv, op->weights, packed + op->packed_data,
                                 scratch(p));
         }
@@ -295,7 +295,8 @@ static void pass_share(struct pass *p, int part, int parts)
     const int sharing = parts < net->groups ? parts : net->groups, lanes = net->kernels->lanes;
     if (part >= sharing)
         return;
-    memset(sums(p, 0), 0, net->sums * (size_t)lanes * sizeof(float));
+    if (net->training)
+        memset(sums(p, 0), 0, net->sums * (size_t)lanes * sizeof(float));
     for (int g = lanes_share(net->groups, part, sharing);
          g < lanes_share(net->groups, part + 1, sharing); g++) {
         p->first = g * lanes;
@@ -312,10 +313,11 @@ static void pass_share(struct pass *p, int part, int parts)
  * is not the input's is taken out of it, so that where threads begin and wait for one another
  * remains for the rest of the step.
  */
-static void add_times(struct lanes_net *net, struct plan_time *times, double pass)
+static void add_times(struct lanes_net *net, const struct plan_core *core, double pass)
 {
+    struct plan_time *times = core->times;
     times[0].seconds -= pass;
-    for (int step = 0; step < net->step_count; step++)
+    for (int step = 0; step < core->step_count; step++)
         for (int t = 0; t < net->threads; t++) {
             double *spent = &net->spent[(size_t)t * (size_t)net->step_count + (size_t)step];
             times[step].seconds += *spent / net->threads;
@@ -351,7 +353,7 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
             finish(&p, part, parts);
     }
     if (net->spent)
-        add_times(net, plan->core.times, clock_seconds() - begin);
+        add_times(net, &plan->core, clock_seconds() - begin);
     plan->core.result = (struct batch_result){.correct = correct};
     for (int n = 0; n < net->rows; n++) /* in order, so that the sum does not depend on the team */
         plan->core.result.loss_sum += ((const double *)net->losses->data)[n];

@@ -12,7 +12,8 @@ int lanes_conv_tile(const struct lanes_conv *c)
     const int tile = LANES_POINTS + 1 - c->kernel_w;
     if (c->kernel_w != 3 && c->kernel_w != 5)
         return 0;
-    /* To points and from points, and what it costs to begin and end a sum. */
+    /* Of a row of results, in vector operations: those that turn tiles into points and back, with
+     * what it costs to begin and end a sum, beside the products. A fifth must be saved. */
     const long tiles = (c->y.w + tile - 1) / tile, changes = 32 * in + (48 + 4 * tile) * out;
     const long tiled = tiles * (LANES_POINTS * products + changes),
                plain = products * c->kernel_w * c->y.w;

@@ -8,6 +8,13 @@
  * algorithms for convolutional neural networks", 2015). Each gradient is the transposed of the
  * same: of x by A, products and B, of w by B', A, products and G'. Seen from one point, there is a
  * convolution with a kernel of one column, over tiles instead of columns.
+ *
+ * All three matrices follow from the points. The column of A' and the row of G for a point a hold
+ * its powers 1, a, a^2, ...; the row of B' the coefficients of N(x), the product of x - b over all
+ * other finite points b, with the sign turned for 0; and G is divided by N(a). The column and the
+ * rows of infinity have a 1 at the highest power, and B' the product over all finite points. With
+ * (x^2 - 1)(x^2 - 4)(x^2 - 1/4) = x^6 - 5.25 x^4 + 5.25 x^2 - 1 this makes N(1) = -9/2, N(2) = 90
+ * and N(1/2) = 45/32, and a point and its negative share the even and the odd part of everything.
  */
 
 #include "engine/device/cpu/lanes_tiles.h"

@@ -160,7 +160,8 @@ bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)
 {
     const size_t classes = (size_t)plan->replica->base.net->classes;
-    if (plan->core.request.rows > 0 && !plan->core.bound)
+    if (plan->core.request.rows > 0 &&
+        (!plan->core.bound || plan->core.workspace_moves != device->workspace_moves))
         return error_set(err, ERROR_FAILED, "%s: logits asked for before a pass", device->name);
     for (int n = 0; n < plan->core.request.rows; n++)
         memcpy(logits + (size_t)n * classes,
