@@ -56,8 +56,8 @@ def options():
                         ", ".join((*USUAL, *LONG)))
     parser.add_argument("--python", action="append", metavar="PATH", help="a Python with PyTorch; "
                         "each that is named so takes part (all usual ones that have it)")
-    parser.add_argument("--seeds", type=int, help="trainings of each kind for the accuracy "
-                        "(lenet 5, resnet18 2)")
+    parser.add_argument("--seeds", type=int, help="trainings of each kind for the accuracy (" +
+                        ", ".join(f"{model} {n}" for model, n in accuracy.SEEDS.items()) + ")")
     parser.add_argument("--results", metavar="FILE",
                         help="keep those trainings there and go on behind them")
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md alone")
