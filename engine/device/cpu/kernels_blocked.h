@@ -69,14 +69,6 @@ static TARGET void norm_sums(const struct slab *slab, const float *x, const floa
     }
 }
 
-static inline TARGET void put(float *p, vector v, bool stream)
-{
-    if (stream)
-        v_stream(p, v);
-    else
-        v_store(p, v);
-}
-
 /* Last row first: what the sums read last is still in the cache. */
 static inline TARGET void forward_rows(const struct norm_forward *t, bool relu, bool residual,
                                        bool stream)
@@ -95,7 +87,7 @@ static inline TARGET void forward_rows(const struct norm_forward *t, bool relu, 
                 mask[i] = v_positive(v);
             if (relu)
                 v = v_max(v, zero);
-            put(y + i * LANES, v, stream);
+            v_put(y + i * LANES, v, stream);
         }
     }
     v_fence();
@@ -189,7 +181,7 @@ static inline TARGET void backward_data_rows(const struct norm_backward *t, bool
         for (size_t i = 0; i < t->slab.pixels; i++) {
             vector v = v_load(x + i * LANES);
             vector g = masked_gradient(dy, dy2, NULL, i, v, scale, shift, relu && !residual);
-            put(dx + i * LANES, v_fma(g, a, v_fma(v, b, c)), t->stream);
+            v_put(dx + i * LANES, v_fma(g, a, v_fma(v, b, c)), t->stream);
         }
     }
     v_fence();

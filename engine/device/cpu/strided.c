@@ -101,7 +101,7 @@ static void cut_side(struct strided_side *side, int in, int out, int kernel)
         side->runs[side->count++] = (struct strided_run){STRIDED_THREE, 4 * fours, threes};
 }
 
-/* The most over all pairs of runs: of tiles in an image, of floats for values and products. */
+/* Room for values and products: the most over all pairs of runs. */
 static void measure_runs(struct strided_plan *plan, int rows, bool data)
 {
     plan->values = plan->products = 0;

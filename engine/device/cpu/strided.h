@@ -78,6 +78,11 @@ struct strided_plan {
     int copies; /* of values and products; and of weights, where they are the gradient */
 };
 
+/*
+ * For a shape that strided_fits. Sizes are floats. The scratch holds, one behind the other, the
+ * mapped weights and then the values and products of each copy; of the weights' gradient, for each
+ * copy its weights, values and products.
+ */
 void strided_plan_make(struct strided_plan *plan, const struct conv_shape *shape,
                        enum conv_direction direction, int threads);
 

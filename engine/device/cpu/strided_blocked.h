@@ -13,6 +13,7 @@
 
 #include "engine/device/cpu/strided_lines.h"
 #include "engine/device/cpu/strided_multiply.h"
+#include "engine/device/cpu/team.h"
 #include "engine/device/cpu/transpose.h"
 
 #include "engine/device/cpu/strided_weights.h"
@@ -206,18 +207,6 @@ static void run_data(const struct conv_pass *pass)
     }
 }
 
-/* Who works on some rows: number `self` of `size` threads, which are the OpenMP team or 1. */
-struct team {
-    int self, size;
-};
-
-static void wait_for(const struct team *team)
-{
-    if (team->size > 1) {
-#pragma omp barrier
-    }
-}
-
 /* A thread's share of some rows' part of the gradient of all matrices. */
 static TARGET void weights_rows(const struct conv_pass *pass, const struct strided_plan *plan,
                                 const struct tiles *t, const struct team *team, bool add,
@@ -227,8 +216,8 @@ static TARGET void weights_rows(const struct conv_pass *pass, const struct strid
     const int in = s->in / LANES, out = s->out / LANES, groups = group_count(s->out);
     float *values = weights + plan->weights, *products = values + plan->values;
     /* Rows go in parts, so that there is work for more threads than blocks. */
-    const int parts = least(t->rows, team->size);
-    for (int i = team->self; i < (in + out) * parts; i += team->size) {
+    const int self = (int)team->self, size = (int)team->size, parts = least(t->rows, size);
+    for (int i = self; i < (in + out) * parts; i += size) {
         const int block = i / parts, part = i % parts;
         struct tiles some = *t;
         some.from = t->rows * part / parts;
@@ -238,10 +227,10 @@ static TARGET void weights_rows(const struct conv_pass *pass, const struct strid
         else
             take_turned(&some, s, pass->dy, block - in, products);
     }
-    wait_for(team);
-    for (int i = team->self; i < plan->h.lines * plan->w.lines * groups; i += team->size)
+    team_wait(team);
+    for (int i = self; i < plan->h.lines * plan->w.lines * groups; i += size)
         multiply_weights(plan, t, i / groups, i % groups, add, values, products, weights);
-    wait_for(team);
+    team_wait(team);
 }
 
 /* The rows of a part: all, where the threads share one. */
@@ -288,7 +277,8 @@ static void run_weights(const struct conv_pass *pass)
 #pragma omp parallel num_threads(pass->threads)
     {
         const int self = omp_get_thread_num(), size = omp_get_num_threads();
-        const struct team team = plan.copies > 1 ? (struct team){0, 1} : (struct team){self, size};
+        const struct team team =
+            plan.copies > 1 ? (struct team){0, 1} : (struct team){(size_t)self, (size_t)size};
         for (int part = plan.copies > 1 ? self : 0; part < plan.copies; part += size)
             weights_part(pass, &plan, &team, part, weights + (size_t)part * copy);
 #pragma omp barrier

@@ -168,17 +168,6 @@ static inline TARGET void dx_closed(const vector m[8], vector x[7])
     x[6] = odd1 + m[7];
 }
 
-static inline TARGET void plain_same(const vector a[1], vector b[1])
-{
-    b[0] = a[0];
-}
-
-static inline TARGET void dx_plain(const vector m[1], vector x[2])
-{
-    x[0] = m[0];
-    x[1] = v_zero();
-}
-
 /* Where the numbers of a map lie: `step` floats apart, those of the next line `next` further. */
 struct spread {
     size_t step, next;
@@ -216,16 +205,14 @@ LINE_MAP(dy_three, 4, 4)
 LINE_MAP(dx_four, 9, 8)
 LINE_MAP(dx_three, 7, 6)
 LINE_MAP(dx_closed, 8, 7)
-LINE_MAP(plain_same, 1, 1)
-LINE_MAP(dx_plain, 1, 2)
 
-static line_map *const line_maps[STRIDED_MAPS][STRIDED_KINDS] = {
-    [STRIDED_X] = {x_four_lines, x_three_lines, x_closed_lines, plain_same_lines},
-    [STRIDED_Y] = {y_four_lines, y_three_lines, y_closed_lines, plain_same_lines},
-    [STRIDED_Y_TURNED] = {y_turned_four_lines, y_turned_three_lines, y_turned_closed_lines,
-                          plain_same_lines},
-    [STRIDED_DY] = {dy_four_lines, dy_three_lines, dy_three_lines, plain_same_lines},
-    [STRIDED_DX] = {dx_four_lines, dx_three_lines, dx_closed_lines, dx_plain_lines},
+/* A tile of the kernel of 1 needs none: see strided_plain.h. */
+static line_map *const line_maps[STRIDED_MAPS][STRIDED_PLAIN] = {
+    [STRIDED_X] = {x_four_lines, x_three_lines, x_closed_lines},
+    [STRIDED_Y] = {y_four_lines, y_three_lines, y_closed_lines},
+    [STRIDED_Y_TURNED] = {y_turned_four_lines, y_turned_three_lines, y_turned_closed_lines},
+    [STRIDED_DY] = {dy_four_lines, dy_three_lines, dy_three_lines},
+    [STRIDED_DX] = {dx_four_lines, dx_three_lines, dx_closed_lines},
 };
 
 /* The three taps of a side at its lines: first where forward, last where backward. */

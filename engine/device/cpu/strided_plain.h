@@ -74,10 +74,10 @@ static TARGET void plain_dx(const struct conv_pass *pass, const struct tiles *t,
         for (int i = 0; i < image.h; i++) {
             for (int j = 0; j < image.w; j++, dx += LANES) {
                 if (i % 2 == 0 && j % 2 == 0) {
-                    put(dx, v_load(in), stream);
+                    v_put(dx, v_load(in), stream);
                     in += step;
                 } else {
-                    put(dx, v_zero(), stream);
+                    v_put(dx, v_zero(), stream);
                 }
             }
         }

@@ -203,14 +203,6 @@ static TARGET void map_turned(const struct tiles *t, const struct conv_shape *s,
     }
 }
 
-static inline TARGET void put(float *p, vector v, bool stream)
-{
-    if (stream)
-        v_stream(p, v);
-    else
-        v_store(p, v);
-}
-
 /* Some outputs in a row, `step` floats apart, into y. */
 static inline TARGET void put_outputs(const struct conv_shape *s, const float *outputs, size_t step,
                                       int count, vector bias, bool stream, float *y)
@@ -221,7 +213,7 @@ static inline TARGET void put_outputs(const struct conv_shape *s, const float *o
             v += v_load(y);
         if (s->relu)
             v = v_max(v, v_zero());
-        put(y, v, stream);
+        v_put(y, v, stream);
     }
 }
 
@@ -268,8 +260,8 @@ static TARGET void finish_dx(const struct conv_pass *pass, const struct tiles *t
         map_products(STRIDED_DX, t, in, panel, t->wk->lines, t->hk->data, data, to);
         for (int y = 0; y < least(t->hk->data, image.h - top); y++, dx += (size_t)image.w * LANES)
             for (int x = 0; x < columns; x++)
-                put(dx + (size_t)x * LANES, v_load(data + (size_t)y * to.next + (size_t)x * LANES),
-                    stream);
+                v_put(dx + (size_t)x * LANES,
+                      v_load(data + (size_t)y * to.next + (size_t)x * LANES), stream);
     }
     v_fence();
 }

@@ -2,7 +2,8 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_VECTOR_AVX512_H
 #define DPARTUI_ENGINE_DEVICE_CPU_VECTOR_AVX512_H
 
-/* The vectors of kernels_blocked.h and of Winograd's kernels, by AVX-512. One of these per file. */
+/* Vectors for loops that are written once for all instruction sets, by AVX-512. One of these per
+ * file. */
 
 #include <immintrin.h>
 #include <stdbool.h>
@@ -39,6 +40,14 @@ static inline TARGET void v_store(float *p, vector v)
 static inline TARGET void v_stream(float *p, vector v)
 {
     _mm512_stream_ps(p, v);
+}
+
+static inline TARGET void v_put(float *p, vector v, bool stream)
+{
+    if (stream)
+        v_stream(p, v);
+    else
+        v_store(p, v);
 }
 
 static inline TARGET vector v_zero(void)

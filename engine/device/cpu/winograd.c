@@ -42,13 +42,13 @@ static void run_group(const struct winograd_plan *p, int index, const float *u, 
     const struct winograd_group group = winograd_group_at(&p->groups, index);
     const struct winograd_group next =
         winograd_group_at(&p->groups, least(index + 1, p->groups.count - 1));
-    const int fetches = p->in_blocks * next.tiles, steps = p->pairs * WINOGRAD_SQUARE;
+    const int fetches = p->in_blocks * next.tiles, steps = p->pairs * WINOGRAD_POINTS;
     float *v = own, *m = own + winograd_v_size(p);
     transform(p, &group, v);
     for (int pair = 0, fetched = 0; pair < p->pairs; pair++) {
         const int vectors = winograd_vectors_of(p, pair);
-        for (int point = 0; point < WINOGRAD_SQUARE; point++) {
-            const int fetch = fetches * (pair * WINOGRAD_SQUARE + point + 1) / steps;
+        for (int point = 0; point < WINOGRAD_POINTS; point++) {
+            const int fetch = fetches * (pair * WINOGRAD_POINTS + point + 1) / steps;
             const float *values = v + (size_t)point * p->v_stride;
             if (!winograd_has(&group, point))
                 continue;
@@ -125,8 +125,8 @@ static void run_step(const struct winograd_plan *p, const struct block *block, i
     for (int i = first; i < end; i++)
         k->weights(&p->job, i, step.pair * k->vectors, vectors,
                    u + (size_t)(i - first) * k->lanes * vectors * k->lanes, p->u_stride);
-    for (int point = 0; point < WINOGRAD_SQUARE; point++) {
-        fetch_weights(p, next, point, WINOGRAD_SQUARE);
+    for (int point = 0; point < WINOGRAD_POINTS; point++) {
+        fetch_weights(p, next, point, WINOGRAD_POINTS);
         for (int i = from; i < to; i++) {
             const struct winograd_group group = winograd_group_at(&p->groups, block->first + i);
             const float *v = block->v + (size_t)i * winograd_v_size(p) +
@@ -162,8 +162,8 @@ static void run_alone(const struct winograd_plan *p, int first, int end, float *
     const int blocks = (end - first + p->held - 1) / p->held;
     float *v = own + winograd_u_size(p) + p->sums * winograd_m_size(p);
     for (int i = 0; i < blocks; i++) {
-        const int from = first + (end - first) * i / blocks;
-        const int to = first + (end - first) * (i + 1) / blocks;
+        const int from = first + (int)((long)(end - first) * i / blocks);
+        const int to = first + (int)((long)(end - first) * (i + 1) / blocks);
         const struct block block = {from, to - from, v};
         for (int group = from; group < to; group++) {
             const struct winograd_group tiles = winograd_group_at(&p->groups, group);

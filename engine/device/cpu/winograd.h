@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "engine/device/cpu/conv_beside.h"
+#include "engine/device/cpu/winograd_sizes.h"
 
 /*
  * Winograd's F(4x4,3x3) and its smaller relatives: results are cut into tiles of 4 or 3 pixels
@@ -50,14 +51,11 @@ struct winograd_group {
     int tiles; /* 1 to winograd_kernels.tiles */
 };
 
-#define WINOGRAD_SIDE 6 /* points along a side */
-#define WINOGRAD_NONE 4 /* the one that a tile of 3 does without */
-
 /* Whether the group's tiles have a point. */
 static inline bool winograd_has(const struct winograd_group *group, int point)
 {
-    return (group->h.size == 4 || point / WINOGRAD_SIDE != WINOGRAD_NONE) &&
-           (group->w.size == 4 || point % WINOGRAD_SIDE != WINOGRAD_NONE);
+    return (group->h.size == 4 || point / WINOGRAD_TILE != WINOGRAD_SKIPPED) &&
+           (group->w.size == 4 || point % WINOGRAD_TILE != WINOGRAD_SKIPPED);
 }
 
 /*

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/winograd_groups.h"
 
-/* A side as tiles of 4 and then of 3; what is too short for that as tiles of 3 that hang over. */
+/* The tiles of a side as runs of one size. */
 static int cut_side(int out, struct winograd_run runs[2])
 {
-    int threes = (4 - out % 4) % 4, fours = (out - 3 * threes) / 4, count = 0;
-    if (3 * threes > out) {
-        threes = (out + 2) / 3;
-        fours = 0;
-    }
-    if (fours > 0)
-        runs[count++] = (struct winograd_run){4, 0, fours};
-    if (threes > 0)
-        runs[count++] = (struct winograd_run){3, 4 * fours, threes};
+    const struct winograd_cut cut = winograd_cut(out);
+    int count = 0;
+    if (cut.fours > 0)
+        runs[count++] = (struct winograd_run){4, 0, cut.fours};
+    if (cut.threes > 0)
+        runs[count++] = (struct winograd_run){3, 4 * cut.fours, cut.threes};
     return count;
 }
 

@@ -11,8 +11,6 @@
  * and of the results, mostly for nothing.
  */
 
-#define POINT_SKIPPED 4 /* of the 6 along a side: -2, which a tile of 3 does without */
-
 /* Floats from a point of the products to the next. */
 #define M_POINT ((ptrdiff_t)GROUP * 2 * LANES)
 
@@ -138,7 +136,7 @@ INLINE void tile_weights(const vector g[9], float *out, size_t stride)
     }
 }
 
-/* The results of a line from its products; m[POINT_SKIPPED] is not read for a tile of 3. */
+/* The results of a line from its products; m[WINOGRAD_SKIPPED] is not read for a tile of 3. */
 INLINE void line_results(const vector m[WINOGRAD_TILE], int size, vector y[WINOGRAD_OUT])
 {
     const vector even = m[1] + m[2], odd = m[1] - m[2];
@@ -162,11 +160,11 @@ INLINE void tile_results(const float *m, int h, int w, vector y[WINOGRAD_OUT][WI
 #pragma GCC unroll 6
     for (int j = 0; j < WINOGRAD_TILE; j++) {
         vector in[WINOGRAD_TILE], out[WINOGRAD_OUT];
-        if (w == 3 && j == POINT_SKIPPED)
+        if (w == 3 && j == WINOGRAD_SKIPPED)
             continue;
 #pragma GCC unroll 6
         for (int i = 0; i < WINOGRAD_TILE; i++)
-            if (h == 4 || i != POINT_SKIPPED)
+            if (h == 4 || i != WINOGRAD_SKIPPED)
                 in[i] = v_load(m + (i * WINOGRAD_TILE + j) * M_POINT);
         line_results(in, h, out);
 #pragma GCC unroll 4

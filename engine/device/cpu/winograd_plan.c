@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/winograd_plan.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #define PAD          16                /* floats between matrices, against strides of 4 KB */
@@ -9,10 +10,21 @@
 #define OWN_BYTES    ((size_t)6 << 20) /* of V that a thread has for itself there */
 #define OWN_GROUPS   3                 /* for which it is worth transforming all weights */
 
-static size_t cache_size(void)
+/* Asked for once: where a processor's cores differ it may be that of the core which asks, and two
+ * plans for one shape must agree. */
+static size_t second_cache;
+
+static void ask_cache_size(void)
 {
     const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return bytes >= 1 << 17 && bytes <= 1 << 23 ? (size_t)bytes : (size_t)1 << 20;
+    second_cache = bytes >= 1 << 17 && bytes <= 1 << 23 ? (size_t)bytes : (size_t)1 << 20;
+}
+
+static size_t cache_size(void)
+{
+    static pthread_once_t asked = PTHREAD_ONCE_INIT;
+    pthread_once(&asked, ask_cache_size);
+    return second_cache;
 }
 
 /* U of `in_blocks`. */

@@ -12,7 +12,9 @@
  * the values of a block of groups are transformed first, and then, a pair of output blocks at a
  * time, weights, some input channels at a time, right where they are multiplied; U never leaves its
  * cache. There a thread has blocks of its own, or, where tiles are few, all of them share one and
- * take different output blocks. None of this changes a sum: results depend on the shape alone.
+ * take different output blocks. Sums over more channels than are made at a time are rounded
+ * differently, so the bits of a result depend on the shape, the number of threads and the size of
+ * the second-level cache.
  */
 struct winograd_plan {
     struct winograd job;
@@ -29,9 +31,12 @@ struct winograd_plan {
     struct conv_moments *moments; /* see struct conv_pass; NULL: none */
 };
 
-#define WINOGRAD_SQUARE (WINOGRAD_SIDE * WINOGRAD_SIDE) /* points */
-
-/* Without the pointers of the job, and without moments. */
+/*
+ * For a shape that the method fits; all but the pointers of the job and the moments. For the
+ * gradient of the data in and out are exchanged and the padding is what is left of the kernel. The
+ * scratch is `shared` floats, U or V by what is shared, and `own` for each thread: V and M, or U, M
+ * and, where a thread has groups of its own, V.
+ */
 void winograd_plan_make(struct winograd_plan *plan, const struct conv_shape *shape, bool gradient,
                         int threads);
 
@@ -43,7 +48,7 @@ static inline size_t winograd_v_block(const struct winograd_plan *p)
 
 static inline size_t winograd_v_size(const struct winograd_plan *p)
 {
-    return WINOGRAD_SQUARE * p->v_stride;
+    return WINOGRAD_POINTS * p->v_stride;
 }
 
 static inline size_t winograd_m_point(const struct winograd_plan *p)
@@ -53,12 +58,12 @@ static inline size_t winograd_m_point(const struct winograd_plan *p)
 
 static inline size_t winograd_m_size(const struct winograd_plan *p)
 {
-    return WINOGRAD_SQUARE * winograd_m_point(p);
+    return WINOGRAD_POINTS * winograd_m_point(p);
 }
 
 static inline size_t winograd_u_size(const struct winograd_plan *p)
 {
-    return WINOGRAD_SQUARE * p->u_stride;
+    return WINOGRAD_POINTS * p->u_stride;
 }
 
 /* Blocks of outputs in a pair. */

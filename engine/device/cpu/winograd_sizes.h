@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_SIZES_H
+#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_SIZES_H
 
 /*
  * Sizes of Winograd's convolutions: F(4x4,3x3) for the passes that give 4x4 values and F(3x3,4x4)
- * for the one that gives 3x3 weights. Tiles of 3 leave a point out.
+ * for the one that gives 3x3 weights. Along a side the points are 0, 1, -1, 2, -2 and infinity;
+ * tiles of 3 do without -2.
  */
 
-#define WINOGRAD_TILE   6 /* pixels of the input in each direction */
+#define WINOGRAD_TILE   6 /* pixels of the input in each direction, and points */
 #define WINOGRAD_OUT    4 /* of the output */
-#define WINOGRAD_POINTS 36
+#define WINOGRAD_POINTS (WINOGRAD_TILE * WINOGRAD_TILE)
+
+#define WINOGRAD_SKIPPED 4 /* the point along a side that a tile of 3 does without */
+
+/* The tiles of a side of so many outputs: as many of 3 as make up for what 4 does not divide. A
+ * side too short for that has tiles of 3 alone, which hang over. */
+struct winograd_cut {
+    int fours, threes;
+};
+
+static inline struct winograd_cut winograd_cut(int outputs)
+{
+    const int threes = (4 - outputs % 4) % 4;
+    if (outputs < 3 * threes)
+        return (struct winograd_cut){0, (outputs + 2) / 3};
+    return (struct winograd_cut){(outputs - 3 * threes) / 4, threes};
+}
+
+#endif

@@ -3,15 +3,15 @@
 
 #include <omp.h>
 
-#define SIDE      6                  /* points of a side of a tile */
-#define POINTS    36                 /* of a tile */
-#define POINT_ONE (SIDE + 1)         /* whose D is the sum of a tile's pixels: 1, both ways */
-#define MAX_WIDTH 32                 /* V and D of a run, and the sums, are 20 KB for each point */
-#define OWN_BYTES ((size_t)64 << 20) /* of sums */
-#define PADDING   16                 /* floats: a cache line */
-#define PIECE     32                 /* tiles, about */
-#define CHUNK     128                /* tiles, about */
-#define FIELD     256                /* channels */
+#include "engine/device/cpu/team.h"
+
+#define POINT_ONE (WINOGRAD_TILE + 1) /* whose D is the sum of a tile's pixels: 1, both ways */
+#define MAX_WIDTH 32                  /* V and D of a run, and the sums, are 20 KB for each point */
+#define OWN_BYTES ((size_t)64 << 20)  /* of sums */
+#define PADDING   16                  /* floats: a cache line */
+#define PIECE     32                  /* tiles, about */
+#define CHUNK     128                 /* tiles, about */
+#define FIELD     256                 /* channels */
 
 static size_t ceil_div(size_t a, size_t b)
 {
@@ -40,7 +40,7 @@ static void set_width(struct winograd_weights *w, int most)
 
 static size_t sums_bytes(const struct winograd_weights *w)
 {
-    return POINTS * squares(w) * (size_t)w->width * (size_t)w->width * sizeof(float);
+    return WINOGRAD_POINTS * squares(w) * (size_t)w->width * (size_t)w->width * sizeof(float);
 }
 
 /* Whether V and D of all tiles are no larger than all sums. */
@@ -98,17 +98,14 @@ static void set_fields(struct winograd_weights *w, int threads)
 {
     const size_t workers = w->parts == 1 ? (size_t)threads : 1;
     w->field = w->single || w->width > FIELD ? 1 : FIELD / w->width;
-    while (!w->single && fields(w) * POINTS < 4 * workers && w->field > 1)
+    while (!w->single && fields(w) * WINOGRAD_POINTS < 4 * workers && w->field > 1)
         w->field /= 2;
 }
 
-/* As many tiles of 3 as make up for what 4 does not divide, if so many fit. */
 static struct winograd_side cut_side(int outputs)
 {
-    const int threes = (4 - outputs % 4) % 4, fours = (outputs - 3 * threes) / 4;
-    if (outputs >= 3 * threes)
-        return (struct winograd_side){fours, fours + threes};
-    return (struct winograd_side){0, (outputs + 2) / 3};
+    const struct winograd_cut cut = winograd_cut(outputs);
+    return (struct winograd_side){cut.fours, cut.fours + cut.threes};
 }
 
 static void plan(struct winograd_weights *w, const struct conv_shape *s, int block, int threads)
@@ -139,10 +136,10 @@ struct layout {
 static struct layout layout_of(const struct winograd_weights *w, int threads)
 {
     struct layout l;
-    l.d = (size_t)w->in_groups * POINTS * w->panel;
-    l.sums = l.d + (size_t)w->out_groups * POINTS * w->panel;
+    l.d = (size_t)w->in_groups * WINOGRAD_POINTS * w->panel;
+    l.sums = l.d + (size_t)w->out_groups * WINOGRAD_POINTS * w->panel;
     const size_t kept = w->single ? (size_t)threads : squares(w);
-    l.bias = l.sums + kept * POINTS * w->sums;
+    l.bias = l.sums + kept * WINOGRAD_POINTS * w->sums;
     l.end = l.bias + (size_t)w->out_groups * (size_t)w->width;
     l.end = ceil_div(l.end, 1024) * 1024;
     return l;
@@ -169,19 +166,6 @@ struct work {
     const struct conv_pass *pass;
     const struct winograd_weights_kernels *kernels;
 };
-
-/* Who works on a part: number `self` of `size` threads. */
-struct team {
-    size_t self, size;
-};
-
-/* `size` is that of the whole OpenMP team, or 1. */
-static void wait_for(const struct team *team)
-{
-    if (team->size > 1) {
-#pragma omp barrier
-    }
-}
 
 static int group_channels(const struct winograd_weights *w, int channels, int group)
 {
@@ -222,7 +206,7 @@ static void transform(const struct work *work, const struct team *team,
         const size_t at = i % pieces * piece, from = chunk->from + at;
         const size_t count = shorter(piece, chunk->count - at);
         const int group = (int)(i / pieces), out_group = group - w->in_groups;
-        float *panels = base + (size_t)group * POINTS * w->panel;
+        float *panels = base + (size_t)group * WINOGRAD_POINTS * w->panel;
         if (out_group < 0)
             work->kernels->input(w, chunk, work->pass->x, group, from, count, panels);
         else
@@ -255,10 +239,11 @@ static void multiply_point(const struct work *work, const struct winograd_chunk 
 {
     const struct winograd_weights *w = &work->w;
     const size_t *at = chunk->first, width = (size_t)w->width;
-    const bool high = point / SIDE == WINOGRAD_MINUS_TWO, wide = point % SIDE == WINOGRAD_MINUS_TWO;
-    const float *v = base + ((size_t)square->in_group * POINTS + point) * w->panel;
+    const bool high = point / WINOGRAD_TILE == WINOGRAD_SKIPPED,
+               wide = point % WINOGRAD_TILE == WINOGRAD_SKIPPED;
+    const float *v = base + ((size_t)square->in_group * WINOGRAD_POINTS + point) * w->panel;
     const float *d =
-        base + work->layout.d + ((size_t)square->out_group * POINTS + point) * w->panel;
+        base + work->layout.d + ((size_t)square->out_group * WINOGRAD_POINTS + point) * w->panel;
     work->kernels->multiply(w, square, v, d, wide ? at[1] : high ? at[2] : at[4], first, sums);
     if (wide && !high && at[3] > at[2])
         work->kernels->multiply(w, square, v + at[2] * width, d + at[2] * width, at[3] - at[2],
@@ -295,7 +280,7 @@ static void multiply_field(const struct work *work, const struct winograd_chunk 
         for (int in = f->in; in < f->in_end; in++) {
             const struct winograd_square square = square_of(w, in, out);
             const size_t index = (size_t)out * (size_t)w->in_groups + (size_t)in;
-            float *sums = base + work->layout.sums + (index * POINTS + point) * w->sums;
+            float *sums = base + work->layout.sums + (index * WINOGRAD_POINTS + point) * w->sums;
             multiply_point(work, chunk, &square, point, first, base, sums);
         }
 }
@@ -306,7 +291,7 @@ static void multiply_single(const struct work *work, const struct winograd_chunk
 {
     const struct winograd_weights *w = &work->w;
     const struct winograd_square square = square_of(w, f->in, f->out);
-    for (size_t p = 0; p < POINTS; p++)
+    for (size_t p = 0; p < WINOGRAD_POINTS; p++)
         multiply_point(work, chunk, &square, p, true, base, sums + p * w->sums);
     for (int in = 0; in < square.ins; in++)
         work->kernels->finish(w, &square, in, sums, 0, work->pass->dw);
@@ -317,8 +302,9 @@ static void multiply(const struct work *work, const struct team *team,
                      const struct winograd_chunk *chunk, bool first, float *base)
 {
     const struct winograd_weights *w = &work->w;
-    float *own = base + work->layout.sums + team->self * POINTS * w->sums;
-    for (size_t i = team->self; i < fields(w) * (w->single ? 1 : POINTS); i += team->size) {
+    float *own = base + work->layout.sums + team->self * WINOGRAD_POINTS * w->sums;
+    for (size_t i = team->self; i < fields(w) * (w->single ? 1 : WINOGRAD_POINTS);
+         i += team->size) {
         const struct field field = field_of(w, i % fields(w));
         if (w->single)
             multiply_single(work, chunk, &field, base, own);
@@ -335,9 +321,9 @@ static void run_part(const struct work *work, const struct team *team, size_t pa
     for (size_t from = start; from < end; from += w->chunk) {
         const struct winograd_chunk chunk = chunk_of(w, from, shorter(w->chunk, end - from));
         transform(work, team, &chunk, base);
-        wait_for(team);
+        team_wait(team);
         multiply(work, team, &chunk, from == start, base);
-        wait_for(team);
+        team_wait(team);
     }
 }
 
@@ -352,7 +338,7 @@ static void finish(const struct work *work, const struct team *team)
         const struct winograd_square square =
             square_of(w, (int)(index % (size_t)w->in_groups), (int)(index / (size_t)w->in_groups));
         const int in = (int)(i % (size_t)w->width);
-        const float *sums = base + l->sums + index * POINTS * w->sums;
+        const float *sums = base + l->sums + index * WINOGRAD_POINTS * w->sums;
         if (in < square.ins)
             work->kernels->finish(w, &square, in, sums, l->end, work->pass->dw);
         if (in == 0)
@@ -376,7 +362,7 @@ void winograd_weights_run(const struct conv_pass *pass,
         else
             for (size_t part = all.self; part < work.w.parts; part += all.size)
                 run_part(&work, &alone, part);
-        wait_for(&all);
+        team_wait(&all);
         if (!work.w.single)
             finish(&work, &all);
     }

@@ -3,6 +3,7 @@
 #define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WEIGHTS_H
 
 #include "engine/device/cpu/method.h"
+#include "engine/device/cpu/winograd_sizes.h"
 
 /*
  * Winograd's gradient of 3x3 weights, for a stride of 1. With V = B^T x B of a window of the input
@@ -50,9 +51,6 @@ struct winograd_weights {
 
 /* Tiles added up in registers before they join the sums. */
 #define WINOGRAD_RUN 64
-
-/* The points of a side: 0, 1, -1, 2, -2 and infinity. Tiles of 3 lack -2. */
-#define WINOGRAD_MINUS_TWO 4
 
 /* Kinds of tiles, as they follow one another in a panel: 4x4, 4x3, 3x4, 3x3. */
 #define WINOGRAD_KINDS 4
@@ -106,7 +104,8 @@ struct winograd_weights_kernels {
                    const float *sums, size_t stride, float *dw);
 };
 
-/* The halves of struct conv_method that need no vectors. */
+/* The halves of struct conv_method that need no vectors; the scratch in bytes, for as many threads
+ * as the pass then has: _run starts its own parallel region. */
 bool winograd_weights_fits(const struct conv_shape *shape, int block);
 size_t winograd_weights_scratch(const struct conv_shape *shape, int block, int threads);
 void winograd_weights_run(const struct conv_pass *pass,

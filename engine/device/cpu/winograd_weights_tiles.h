@@ -174,9 +174,7 @@ static inline TARGET void gradient_4(const vector d[4], vector t[WINOGRAD_TILE])
     t[5] = d[3];
 }
 
-static const float zeros[WINOGRAD_TILE * LANES];
-
-/* The rows of a window of up to 6x6 pixels; zeros where they lie outside the image. */
+/* The rows of a window of up to 6x6 pixels; NULL where they lie outside the image. */
 struct window {
     const float *row[WINOGRAD_TILE];
     int left, width;            /* its first column, and those of the image */
@@ -195,7 +193,7 @@ static inline TARGET struct window window_at(const struct walk *walk, int top, i
     for (int i = 0; i < WINOGRAD_TILE; i++) {
         const bool inside = (unsigned)(top + i) < (unsigned)walk->height;
         const ptrdiff_t at = (ptrdiff_t)(top + i) * walk->width + left;
-        window.row[i] = inside ? walk->image + at * LANES : zeros;
+        window.row[i] = inside ? walk->image + at * LANES : NULL;
     }
     return window;
 }
@@ -203,7 +201,7 @@ static inline TARGET struct window window_at(const struct walk *walk, int top, i
 /* What is outside the image is zero, not what BatchNorm makes of zero. */
 static inline TARGET vector pixel_of(const struct window *window, int i, int j)
 {
-    if ((unsigned)(window->left + j) >= (unsigned)window->width || window->row[i] == zeros)
+    if ((unsigned)(window->left + j) >= (unsigned)window->width || !window->row[i])
         return v_zero();
     const vector x = v_load(window->row[i] + j * LANES);
     return window->scale ? v_max(v_fma(x, v_load(window->scale), v_load(window->shift)), v_zero())
@@ -226,7 +224,7 @@ static inline __attribute__((always_inline)) TARGET void map_window(const struct
                                                                     float *out, size_t stride)
 {
     vector half[WINOGRAD_TILE][WINOGRAD_TILE];
-#define THERE(side, point) ((side).outputs == WINOGRAD_TILE || (point) != WINOGRAD_MINUS_TWO)
+#define THERE(side, point) ((side).outputs == WINOGRAD_TILE || (point) != WINOGRAD_SKIPPED)
 #pragma GCC unroll 6
     for (int j = 0; j < wide.inputs; j++) {
         vector in[WINOGRAD_TILE], line[WINOGRAD_TILE];
