@@ -121,6 +121,14 @@ static const struct batchnorm *norm_inside(const struct builder *b, const struct
     return n && n->inside ? n : NULL;
 }
 
+/* Let a pass do the work of the BatchNorm in front; conv_goes_beside() said that it can. */
+static bool do_norm(struct conv_run *run, const struct batchnorm *norm, struct error *err)
+{
+    run->beside.norm = norm;
+    return !norm || conv_run_beside(run) ||
+           error_set(err, ERROR_FAILED, "a convolution goes another way than was foreseen");
+}
+
 /* What the step being built reads instead of the BatchNorm's result. */
 static struct buffer *use_norm(struct builder *b, const struct batchnorm *n)
 {
@@ -145,8 +153,7 @@ static bool attach_forward(struct builder *b, const struct node *node, struct co
     conv->y = y;
     if (!y || !conv_run_make(b, &conv->forward, &conv->shape, CONV_FORWARD, stored, &at, err))
         return false;
-    conv->forward.beside.norm = norm;
-    return make_moments(b, node, conv, err);
+    return do_norm(&conv->forward, norm, err) && make_moments(b, node, conv, err);
 }
 
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
@@ -201,11 +208,10 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
     struct buffer *dbias =
         dw && node->bias != NET_NONE ? build_fixed(b, param_grads(b, node->bias), err) : NULL;
     const struct conv_buffers at = {.src = x, .weights = dw, .bias = dbias, .dst = dy};
-    conv->weights.beside.norm = norm;
     return dw && (dbias || node->bias == NET_NONE) &&
            conv_run_make(b, &conv->weights, &conv->shape, CONV_BACKWARD_WEIGHTS, stored, &at,
                          err) &&
-           build_step(b, node, run_weights, conv, err);
+           do_norm(&conv->weights, norm, err) && build_step(b, node, run_weights, conv, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)

@@ -15,12 +15,17 @@ struct conv_shape {
     int out, out_h, out_w, out_block;
     int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
     bool bias, relu;
-    bool add; /* FORWARD: to what the destination holds, in front of the ReLU */
+    bool add;  /* FORWARD: to what the destination holds, in front of the ReLU */
+    bool none; /* fills up what would be padding, so that shapes can be compared as bytes */
 };
 
-/* Zeroed before it is filled, so that shapes can be compared as bytes. */
+/* Of a convolution of the graph, over so many rows. */
 void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const struct node *node,
                    int rows);
+
+/* Where both sides have blocks of one size: the layout in which weights are stored, OIhw16i16o
+ * or 8. NULL: no memory; release with compat_desc_free. */
+desc_t conv_weights_desc(const struct conv_shape *shape);
 
 enum conv_algorithm { CONV_DIRECT, CONV_WINOGRAD };
 
@@ -43,7 +48,12 @@ dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shap
                             enum conv_direction direction, enum conv_algorithm algorithm,
                             bool free_layout, dnnl_primitive_desc_t *out);
 
-/* tune.c: the fastest way for this shape on this device; see there. */
+/*
+ * tune.c: the fastest way for this shape on this device. The first to ask for a shape measures: on
+ * the device's thread, with its whole team, for up to seconds, and holds a lock of the process
+ * meanwhile; what it finds is kept in the user's cache folder. Devices that estimate or are
+ * deterministic never measure.
+ */
 bool conv_choose(struct device *device, const struct conv_shape *shape,
                  enum conv_direction direction, struct conv_way *out, struct error *err);
 

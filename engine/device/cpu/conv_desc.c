@@ -8,7 +8,7 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
 {
     const struct net_op *op = &graph->net->ops[node->op];
     const struct value *in = &graph->values[node->input], *out = &graph->values[node->output];
-    memset(shape, 0, sizeof *shape);
+    *shape = (struct conv_shape){0};
     shape->rows = rows;
     shape->in = value_channels(in);
     shape->in_h = in->shape.h;
@@ -27,6 +27,12 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
     shape->bias = node->bias != NET_NONE;
     shape->relu = node->relu;
     shape->add = node->residual != NET_NONE;
+}
+
+desc_t conv_weights_desc(const struct conv_shape *s)
+{
+    const dnnl_dims_t dims = {s->out, s->in, s->kernel_h, s->kernel_w};
+    return compat_desc_make(4, dims, dnnl_f32, s->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
 }
 
 static dnnl_format_tag_t tag_of(int block, bool free_layout)

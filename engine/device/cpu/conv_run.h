@@ -36,7 +36,8 @@ struct conv_run {
     struct buffer *scratch;
 };
 
-/* Choose the way and prepare it as part of the step being built. Release with conv_run_release. */
+/* Choose the way and prepare it as part of the step being built; `shape` outlives it. Release with
+ * conv_run_release. */
 bool conv_run_make(struct builder *b, struct conv_run *run, const struct conv_shape *shape,
                    enum conv_direction direction, const struct conv_stored *stored,
                    const struct conv_buffers *at, struct error *err);
@@ -46,6 +47,7 @@ static inline bool conv_run_beside(const struct conv_run *run)
     return run->method && run->method->beside;
 }
 
+/* On the device's thread, of a plan that is bound. Methods of our own never fail. */
 bool conv_run(struct device *device, struct conv_run *run, struct error *err);
 void conv_run_release(struct conv_run *run);
 

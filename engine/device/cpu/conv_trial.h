@@ -24,7 +24,8 @@ struct conv_timing {
 /*
  * timings[i]: of ways[i], behind a run that warms up, the ways taking turns until each had `runs`
  * calm ones, or is far behind another, or the machine has too much else to do. Runs that were
- * disturbed count only where no other is.
+ * disturbed count only where no other is. What the library wants in another layout of weights is
+ * part of its time. Both sides have blocks of one size.
  */
 bool conv_measure(struct device *device, const struct conv_shape *shape,
                   enum conv_direction direction, const struct conv_way *ways, int count, int runs,

@@ -9,8 +9,9 @@
  * Convolutions of our own, for shapes where the library lacks a fast algorithm. They work on the
  * layouts of the rest: values as [row][c / block][h][w][block], weights as
  * [out / block][in / block][kernel_h][kernel_w][block of in][block of out], which is the library's
- * OIhw16i16o (or 8) too, so that no weights are reordered between them and the library's. tune.c
- * measures them against the library's algorithms, shape by shape.
+ * OIhw16i16o (or 8) too; where the library wants others, as for the gradient of the data, they are
+ * reordered for it in every pass. tune.c measures them against the library's algorithms, shape by
+ * shape.
  */
 
 /* One pass of one direction. What the direction does not name is NULL. */
@@ -46,7 +47,8 @@ struct conv_method {
     bool (*fits)(const struct conv_shape *shape);
     size_t (*scratch)(const struct conv_shape *shape, int threads);
     /* On the device's thread, outside parallel regions. The same bits each time for equal
-     * arguments: sums over rows are made in an order that depends on shape and threads alone. */
+     * arguments on a machine: sums over rows are made in an order that depends on the shape, the
+     * threads and the sizes of caches alone. */
     void (*run)(const struct conv_pass *pass);
     bool beside; /* can do what conv_beside.h says; others take no notice of it */
 };

@@ -25,15 +25,13 @@ static size_t round_floats(size_t count)
 }
 
 /* Ours between blocks of one size, which is the library's favourite too; else what that is. */
-static desc_t conv_weights_desc(struct device *device, const struct conv_shape *shape,
-                                struct error *err)
+static desc_t stored_weights(struct device *device, const struct conv_shape *shape,
+                             struct error *err)
 {
-    const dnnl_dims_t dims = {shape->out, shape->in, shape->kernel_h, shape->kernel_w};
     dnnl_primitive_desc_t desc;
     desc_t out;
     if (shape->in_block == shape->out_block && shape->in_block > 1) {
-        out = compat_desc_make(4, dims, dnnl_f32,
-                               shape->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
+        out = conv_weights_desc(shape);
     } else {
         if (!conv_describe_best(device, shape, CONV_FORWARD, CONV_DIRECT, &desc, err))
             return NULL;
@@ -53,7 +51,7 @@ static bool shape_conv_weights(struct device *device, const struct graph *graph,
     place->kind = PLACE_CONV;
     place->out = shape.out;
     place->in = shape.in;
-    place->desc = conv_weights_desc(device, &shape, err);
+    place->desc = stored_weights(device, &shape, err);
     if (!place->desc)
         return false;
     place->size = round_floats(dnnl_memory_desc_get_size(place->desc) / sizeof(float));

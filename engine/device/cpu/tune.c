@@ -111,7 +111,7 @@ static int contenders(const struct conv_timing *timings, int count, int *list)
 struct verdict {
     int best;
     double seconds;
-    bool sure; /* the machine had nothing else to do */
+    bool sure; /* the machine had nothing else to do: good enough for later processes */
 };
 
 /* Let the ways list[0..count) run on so many rows. */
@@ -131,32 +131,43 @@ static bool compare(struct device *device, const struct decision *d, int rows,
     return true;
 }
 
-/* On a few rows first, then, where that leaves more than one in the race, on as many as there are:
- * what some ways do with the weights pays for large batches only. */
+/*
+ * On a few rows first, then, where that leaves more than one in the race, on as many as there are:
+ * what some ways do with the weights pays for large batches only. What a busy machine shows is no
+ * basis: there the usual winner serves, or the one that the first measurement is sure of.
+ */
 static bool measure(struct device *device, const struct decision *d, const struct conv_way *ways,
                     int count, struct verdict *verdict, struct error *err)
 {
     struct conv_timing timings[CONV_WAYS];
+    struct verdict second;
     const int few = FEW_ROWS * d->threads, rows = d->shape.rows < few ? d->shape.rows : few;
     int list[CONV_WAYS] = {0};
     for (int i = 0; i < count; i++)
         list[i] = i;
     if (!compare(device, d, rows, ways, list, count, timings, verdict, err))
         return false;
+    if (!verdict->sure)
+        verdict->best = first_own(ways, count);
     count = contenders(timings, count, list);
-    return !verdict->sure || count < 2 || rows == d->shape.rows ||
-           compare(device, d, d->shape.rows, ways, list, count, timings, verdict, err);
+    if (!verdict->sure || count < 2 || rows == d->shape.rows)
+        return true;
+    if (!compare(device, d, d->shape.rows, ways, list, count, timings, &second, err))
+        return false;
+    if (second.sure)
+        *verdict = second;
+    verdict->sure = second.sure;
+    return true;
 }
 
-/* What a busy machine shows is no basis for all later runs: there the usual winner serves, and the
- * next process measures again. */
+/* Where it is not sure, the next process measures again. */
 static bool measure_and_keep(struct device *device, const struct decision *d,
                              const struct conv_way *ways, int count, int *best, struct error *err)
 {
     struct verdict verdict;
     if (!measure(device, d, ways, count, &verdict, err))
         return false;
-    *best = verdict.sure ? verdict.best : first_own(ways, count);
+    *best = verdict.best;
     if (verdict.sure)
         conv_remember(&d->shape, d->direction, d->threads, ways[*best], verdict.seconds);
     return true;
@@ -188,10 +199,23 @@ static int measured_rows(int rows, int threads)
     return measured;
 }
 
+/* Without what makes no difference to this direction. */
+static struct conv_shape measured_shape(const struct conv_shape *shape,
+                                        enum conv_direction direction, int threads)
+{
+    struct conv_shape measured = *shape;
+    measured.rows = measured_rows(shape->rows, threads);
+    if (direction != CONV_FORWARD)
+        measured.relu = measured.add = false;
+    if (direction == CONV_BACKWARD_DATA)
+        measured.bias = false;
+    return measured;
+}
+
 bool conv_choose(struct device *device, const struct conv_shape *shape,
                  enum conv_direction direction, struct conv_way *out, struct error *err)
 {
-    struct decision key = {.shape = *shape, .direction = direction, .threads = device->threads};
+    struct decision key = {.direction = direction, .threads = device->threads};
     struct conv_way ways[CONV_WAYS];
     int count = conv_ways(shape, direction, ways);
     *out = ways[0];
@@ -199,7 +223,7 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
         *out = ways[first_own(ways, count)];
         return true;
     }
-    key.shape.rows = measured_rows(shape->rows, device->threads);
+    key.shape = measured_shape(shape, direction, device->threads);
     if (count == 1 || flops(&key.shape) < SMALL_FLOPS * device->threads)
         return true;
     if (device->deterministic) { /* whatever was measured, or will be when the machine is idle */
