@@ -94,6 +94,15 @@ class Eval(unittest.TestCase):
         self.assertEqual(found["test_acc"], best["test_acc"])
         self.assertTrue(found["file"].endswith("step-%08d.safetensors" % best["step"]), found)
 
+    def test_the_learning_rate_of_a_run_that_goes_on(self):
+        """As it was at the checkpoint, unless another one is given."""
+        self.good("train", *LINEAR, "--epochs", "2", "--lr", "0.1")
+        self.good("train", "--resume", "1", "--epochs", "3", "--lr", "0.05")
+        self.good("train", "--resume", "1", "--epochs", "4")
+        run = self.show(1)
+        self.assertEqual([epoch["lr"] for epoch in run["epochs"]], [0.1, 0.1, 0.05, 0.05])
+        self.assertEqual(run["lr"], 0.05)
+
     def test_mistakes(self):
         self.good("train", *LINEAR, "--epochs", "1", "--save", "w.safetensors")
         with open(os.path.join(self.folder, "text"), "w", encoding="utf8") as file:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "engine/train/checkpoint.h"
@@ -49,7 +50,14 @@ static struct checkpoint make(long steps, bool momentum)
         .steps = steps,
         .rows = steps * 256,
         .lr = 0.1,
-        .epoch = {.steps = 3, .rows = 768, .correct = 99, .loss_sum = 1.0 / 3, .seconds = 0.7},
+        .epoch = {.steps = 3,
+                  .rows = 768,
+                  .correct = 99,
+                  .loss_sum = 1.0 / 3,
+                  .seconds = 0.7,
+                  .compute_s = 0.6,
+                  .sync_s = 0.05,
+                  .reduce_s = 0.04},
         .train_s = 12.3456789012345678,
         .eval_s = 0.1,
         .test_loss = NAN,
@@ -107,11 +115,37 @@ START_TEST(every_bit_comes_back)
     ck_assert(a->lr == b->lr && a->train_s == b->train_s && a->eval_s == b->eval_s);
     ck_assert(a->epoch.steps == b->epoch.steps && a->epoch.rows == b->epoch.rows);
     ck_assert(a->epoch.correct == b->epoch.correct && a->epoch.loss_sum == b->epoch.loss_sum);
-    ck_assert(a->epoch.seconds == b->epoch.seconds);
+    ck_assert(a->epoch.seconds == b->epoch.seconds && a->epoch.compute_s == b->epoch.compute_s);
+    ck_assert(a->epoch.sync_s == b->epoch.sync_s && a->epoch.reduce_s == b->epoch.reduce_s);
+    ck_assert(!a->evaluated);
     ck_assert(isnan(a->test_loss) && a->test_acc == b->test_acc && a->best_acc == b->best_acc);
     ck_assert(a->batch == b->batch && a->train_rows == b->train_rows && a->seed == b->seed);
     checkpoint_free(&read);
     checkpoint_free(&written);
+}
+END_TEST
+
+/* Only where the run had none: a file that is missing is a fault. */
+START_TEST(momentum_begins_at_zero)
+{
+    struct error err = ERROR_INIT;
+    struct checkpoint c = make(100, false);
+    double lr = 0;
+    must(checkpoint_write(net, checkpoints, &c, -1, &err));
+    checkpoint_free(&c);
+    c = make(100, true);
+    must(checkpoint_read(net, checkpoints, 100, &c, &err));
+    for (size_t i = 0; i < net->value_count; i++)
+        ck_assert(c.momentum[i] == 0);
+    must(checkpoint_lr(checkpoints, 100, &lr, &err));
+    ck_assert(lr == 0.1);
+    write_one(200, true, -1);
+    char *path = path_join(checkpoints, "step-00000200.momentum.safetensors");
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert(!checkpoint_read(net, checkpoints, 200, &c, &err));
+    ck_assert_int_eq(err.kind, ERROR_FAILED);
+    free(path);
+    checkpoint_free(&c);
 }
 END_TEST
 
@@ -145,12 +179,13 @@ START_TEST(what_a_killed_writer_left_goes)
     put_file(checkpoints, "step-00000200.safetensors.1f3-abc", "half", 4);
     put_file(checkpoints, "step-00000200.momentum.safetensors", "whole, without weights", 22);
     put_file(checkpoints, "notes.txt", "mine", 4);
+    put_file(checkpoints, "step-00000100.safetensors.keep", "mine, too", 9);
     must(checkpoint_find(checkpoints, &steps, &err));
     ck_assert_int_eq(steps, 100);
     write_one(300, true, -1);
-    ck_assert_int_eq(count_files(), 3);
+    ck_assert_int_eq(count_files(), 4);
     must(checkpoint_remove_all(checkpoints, &err));
-    ck_assert_int_eq(count_files(), 1);
+    ck_assert_int_eq(count_files(), 2);
 }
 END_TEST
 
@@ -203,7 +238,7 @@ START_TEST(the_best_is_found_by_its_note)
     for (int i = 0; i < 4; i++) {
         struct checkpoint c = make(100 * (i + 1), false);
         c.place.test_acc = accuracies[i];
-        c.place.epoch.steps = c.place.epoch.rows = c.place.epoch.correct = 0;
+        c.place.evaluated = isfinite(accuracies[i]);
         c.origin =
             (struct checkpoint_origin){.model = "linear", .data = "glyphs", .test_rows = 300};
         /* So that none goes. */
@@ -253,6 +288,7 @@ int main(void)
     TCase *tests = tcase_create("checkpoints");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, every_bit_comes_back, 0, 2);
+    tcase_add_test(tests, momentum_begins_at_zero);
     tcase_add_test(tests, the_newest_and_the_best_are_kept);
     tcase_add_test(tests, what_a_killed_writer_left_goes);
     tcase_add_loop_test(tests, damaged_ones_are_refused, 0, 4);

@@ -17,10 +17,13 @@ START_TEST(describe_agrees_with_open)
     for (int i = 0; i < 4; i++) {
         struct dataset shape;
         char *resolved = NULL;
-        ck_assert_msg(data_describe(names[i], NULL, &shape, &resolved, &err), "%s", err.text);
+        int test_rows;
+        ck_assert_msg(data_describe(names[i], NULL, &shape, &test_rows, &resolved, &err), "%s",
+                      err.text);
         open_or_fail(names[i], NULL);
         ck_assert_str_eq(resolved, data.name);
         ck_assert_int_eq(shape.rows, data.train.rows);
+        ck_assert_int_eq(test_rows, data.test.rows);
         ck_assert_int_eq(shape.channels, data.train.channels);
         ck_assert_int_eq(shape.height, data.train.height);
         ck_assert_int_eq(shape.width, data.train.width);

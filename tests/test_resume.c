@@ -207,6 +207,54 @@ START_TEST(a_run_that_is_done_stays_so)
 }
 END_TEST
 
+/* Its momentum begins at zero, as that of any run. */
+START_TEST(momentum_may_come_later)
+{
+    struct recorder first, second;
+    begin(&first, "cpu:0", "momentum=0 epochs=1", "unused");
+    ck_assert(recorder_run(&first));
+    recorder_free(&first);
+    begin(&second, "cpu:0", "", "parts");
+    second.keep.resumes = true;
+    ck_assert_msg(recorder_run(&second), "%s", second.err.text);
+    ck_assert_int_eq(recorder_count(&second, "epoch"), 2);
+    recorder_free(&second);
+}
+END_TEST
+
+static double best_accuracy(const struct recorder *recorder, double best)
+{
+    for (int i = 0; i < recorder_count(recorder, "epoch"); i++)
+        best = fmax(best, recorder_number(recorder_event(recorder, "epoch", i), "test_acc"));
+    return best;
+}
+
+/* Wherever the run was stopped in between; at this rate the last epoch is seldom the best. */
+START_TEST(the_best_one_survives)
+{
+    struct recorder first, second;
+    struct error err = ERROR_INIT;
+    json_t *note = NULL;
+    long steps;
+    begin(&first, "cpu:0", "lr=1.5 epochs=8", "unused");
+    first.on_event = stop_there;
+    stop_at = _i;
+    recorder_run(&first);
+    begin(&second, "cpu:0", "lr=1.5 epochs=8", "unused");
+    second.keep.resumes = true;
+    ck_assert_msg(recorder_run(&second), "%s", second.err.text);
+    ck_assert_msg(checkpoint_find_best(checkpoints, &steps, &err), "%s", err.text);
+    char *path = checkpoint_path(checkpoints, steps);
+    ck_assert_msg(checkpoint_note(path, &note, &err), "%s", err.text);
+    ck_assert(json_number_value(json_object_get(note, "test_acc")) ==
+              best_accuracy(&second, best_accuracy(&first, 0)));
+    json_decref(note);
+    free(path);
+    recorder_free(&second);
+    recorder_free(&first);
+}
+END_TEST
+
 START_TEST(another_batch_is_refused)
 {
     struct recorder first, second;
@@ -242,7 +290,7 @@ START_TEST(checkpoints_come_as_often_as_asked)
     static const struct {
         const char *every;
         long steps; /* of the newest one; -1: none */
-    } cases[] = {{"1", 15}, {"2", 15}, {"off", -1}, {"0.01m", 15}};
+    } cases[] = {{"1", 15}, {"2", 15}, {"off", -1}, {"0.01m", 15}, {"10m max-steps=7", 7}};
     struct recorder recorder;
     struct error err = ERROR_INIT;
     long steps = -1;
@@ -260,7 +308,7 @@ START_TEST(a_place_that_takes_no_checkpoints_is_told_and_no_more)
 {
     struct recorder recorder;
     put_file(folder, "checkpoints", "a file", 6);
-    begin(&recorder, "cpu:0", "", "saved");
+    begin(&recorder, "cpu:0", _i ? "epochs=1" : "", "saved");
     ck_assert_msg(recorder_run(&recorder), "%s", recorder.err.text);
     ck_assert_int_ge(recorder_count(&recorder, "warning"), 1);
     const char *text = recorder_string(recorder_event(&recorder, "warning", 0), "text");
@@ -294,10 +342,12 @@ int main(void)
     tcase_add_test(tests, goes_on_with_other_devices);
     tcase_add_test(tests, more_epochs_than_before);
     tcase_add_test(tests, a_run_that_is_done_stays_so);
+    tcase_add_test(tests, momentum_may_come_later);
+    tcase_add_loop_test(tests, the_best_one_survives, 4, 40);
     tcase_add_test(tests, another_batch_is_refused);
     tcase_add_test(tests, fewer_epochs_than_done_are_refused);
-    tcase_add_loop_test(tests, checkpoints_come_as_often_as_asked, 0, 4);
-    tcase_add_test(tests, a_place_that_takes_no_checkpoints_is_told_and_no_more);
+    tcase_add_loop_test(tests, checkpoints_come_as_often_as_asked, 0, 5);
+    tcase_add_loop_test(tests, a_place_that_takes_no_checkpoints_is_told_and_no_more, 0, 2);
     tcase_add_test(tests, divergence_leaves_the_last_good_one);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

@@ -126,10 +126,12 @@ static bool cifar_file(const char *path, struct dataset *set, int first, int rec
     return ok;
 }
 
-bool cifar_describe(const char *dir, struct dataset *shape, struct error *err)
+bool cifar_describe(const char *dir, struct dataset *shape, int *test_rows, struct error *err)
 {
     struct dataset test;
-    return cifar_sizes(dir, shape, &test, err);
+    bool ok = cifar_sizes(dir, shape, &test, err);
+    *test_rows = ok ? test.rows : 0;
+    return ok;
 }
 
 bool cifar_load(const char *dir, struct dataset *train, struct dataset *test, struct error *err)

@@ -295,28 +295,33 @@ void data_close(struct data *data)
     *data = (struct data){0};
 }
 
-static bool describe(const struct found *found, struct dataset *shape, struct error *err)
+static bool describe(const struct found *found, struct dataset *shape, int *test_rows,
+                     struct error *err)
 {
     *shape = (struct dataset){0};
+    *test_rows = 0;
     switch (found->kind) {
     case SOURCE_IDX:
-        return idx_describe(found->dir, found->class_count, shape, err);
+        return idx_describe(found->dir, found->class_count, shape, test_rows, err);
     case SOURCE_CIFAR:
-        return cifar_describe(found->dir, shape, err);
+        return cifar_describe(found->dir, shape, test_rows, err);
     case SOURCE_GLYPHS:
-        glyphs_describe(shape);
+        glyphs_describe(shape, test_rows);
         return true;
     case SOURCE_RANDOM:
-        return random_describe(found->name, shape, err);
+        if (!random_describe(found->name, shape, err))
+            return false;
+        *test_rows = shape->rows;
+        return true;
     }
     return error_set(err, ERROR_FAILED, "%s: unknown kind of data", found->name);
 }
 
-bool data_describe(const char *name, const char *data_dir, struct dataset *shape, char **resolved,
-                   struct error *err)
+bool data_describe(const char *name, const char *data_dir, struct dataset *shape, int *test_rows,
+                   char **resolved, struct error *err)
 {
     struct found found;
-    bool ok = find(name, data_dir, &found, err) && describe(&found, shape, err);
+    bool ok = find(name, data_dir, &found, err) && describe(&found, shape, test_rows, err);
     if (ok) {
         *resolved = found.name;
         found.name = NULL;

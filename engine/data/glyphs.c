@@ -250,7 +250,8 @@ static void draw_labels(struct draws *d, uint8_t *labels)
 static bool make_part(uint64_t seed, uint32_t part, int rows, struct dataset *set,
                       struct error *err)
 {
-    glyphs_describe(set);
+    int test_rows;
+    glyphs_describe(set, &test_rows);
     set->rows = rows;
     if (!dataset_allocate(set, false, "glyphs", err))
         return false;
@@ -265,8 +266,9 @@ static bool make_part(uint64_t seed, uint32_t part, int rows, struct dataset *se
     return true;
 }
 
-void glyphs_describe(struct dataset *shape)
+void glyphs_describe(struct dataset *shape, int *test_rows)
 {
+    *test_rows = TEST_ROWS;
     *shape = (struct dataset){
         .rows = TRAIN_ROWS, .channels = 1, .height = SIDE, .width = SIDE, .classes = CLASSES};
 }

@@ -209,12 +209,15 @@ static bool part_describe(const char *dir, const struct idx_part *part, struct d
     return ok;
 }
 
-bool idx_describe(const char *dir, int classes, struct dataset *shape, struct error *err)
+bool idx_describe(const char *dir, int classes, struct dataset *shape, int *test_rows,
+                  struct error *err)
 {
     struct dataset test = {0};
     *shape = (struct dataset){.classes = classes};
-    return part_describe(dir, &train_part, shape, err) &&
-           part_describe(dir, &test_part, &test, err) && same_pictures(dir, shape, &test, err);
+    bool ok = part_describe(dir, &train_part, shape, err) &&
+              part_describe(dir, &test_part, &test, err) && same_pictures(dir, shape, &test, err);
+    *test_rows = test.rows;
+    return ok;
 }
 
 bool idx_load(const char *dir, int classes, struct dataset *train, struct dataset *test,

@@ -26,18 +26,19 @@ bool dataset_check_labels(const struct dataset *set, const char *path, struct er
 /* idx.c: four files in `dir`, each plain or with .gz behind its name. */
 bool idx_present(const char *dir); /* all four are there */
 bool idx_any(const char *dir);     /* at least one is there: the folder is meant to be this kind */
-bool idx_describe(const char *dir, int classes, struct dataset *shape, struct error *err);
+bool idx_describe(const char *dir, int classes, struct dataset *shape, int *test_rows,
+                  struct error *err);
 bool idx_load(const char *dir, int classes, struct dataset *train, struct dataset *test,
               struct error *err);
 
 /* cifar.c: data_batch_1.bin to data_batch_5.bin and test_batch.bin in `dir`; ten classes. */
 bool cifar_present(const char *dir);
 bool cifar_any(const char *dir);
-bool cifar_describe(const char *dir, struct dataset *shape, struct error *err);
+bool cifar_describe(const char *dir, struct dataset *shape, int *test_rows, struct error *err);
 bool cifar_load(const char *dir, struct dataset *train, struct dataset *test, struct error *err);
 
 /* glyphs.c: pictures drawn from a seed. */
-void glyphs_describe(struct dataset *shape);
+void glyphs_describe(struct dataset *shape, int *test_rows);
 bool glyphs_make(uint64_t seed, struct dataset *train, struct dataset *test, struct error *err);
 
 /* random.c: "random:ROWSxCOLUMNS". */

@@ -58,7 +58,9 @@ static bool load(struct spec *spec, struct net **net, long *rows, struct error *
 {
     struct dataset shape = {.rows = 0};
     char *resolved = NULL;
-    if (spec->data && !data_describe(spec->data, spec->data_dir, &shape, &resolved, err))
+    int test_rows;
+    if (spec->data &&
+        !data_describe(spec->data, spec->data_dir, &shape, &test_rows, &resolved, err))
         return false;
     char *path = paths_find_model(spec->model, err);
     bool ok = path;

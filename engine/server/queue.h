@@ -65,9 +65,11 @@ bool queue_add(struct queue *queue, struct spec *spec, const char *note, long *n
 
 /*
  * Have a run that has ended go on from its newest checkpoint, behind those that wait, with a
- * resolved spec (taken over) in place of its own. ERROR_ABSENT: there is no such run.
+ * resolved spec (taken over) in place of its own, whose learning rate is, with same_lr, that of the
+ * checkpoint. ERROR_ABSENT: there is no such run.
  */
-bool queue_resume(struct queue *queue, long number, struct spec *spec, struct error *err);
+bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,
+                  struct error *err);
 
 /* Is a run training or waiting? */
 bool queue_is_busy(struct queue *queue);

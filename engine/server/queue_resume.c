@@ -92,7 +92,8 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
     return true;
 }
 
-bool queue_resume(struct queue *queue, long number, struct spec *spec, struct error *err)
+bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,
+                  struct error *err)
 {
     long steps;
     char *folder = queue_checkpoint_folder(queue, number);
@@ -100,7 +101,10 @@ bool queue_resume(struct queue *queue, long number, struct spec *spec, struct er
         return queue->checkpoints ? error_memory(err, "checkpoints")
                                   : error_set(err, ERROR_FAILED, "no checkpoints are kept here");
     bool found = checkpoint_find(folder, &steps, err);
+    bool known = !found || !same_lr || checkpoint_lr(folder, steps, &spec->lr, err);
     free(folder);
+    if (!known)
+        return false;
     if (!found)
         return err->kind == ERROR_ABSENT
                    ? error_set(err, ERROR_FAILED, "run %ld left no checkpoint to go on from",

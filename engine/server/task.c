@@ -137,7 +137,7 @@ static bool resume(struct task *task, long number, const json_t *settings, struc
         spec.dtype = TYPE_DEFAULT;
     }
     ok = ok && spec_change(&spec, settings, err) && resolve(task, &spec, err) &&
-         queue_resume(task->queue, number, &spec, err);
+         queue_resume(task->queue, number, !json_object_get(settings, "lr"), &spec, err);
     spec_free(&spec);
     return ok;
 }
@@ -149,9 +149,10 @@ bool task_check(struct task *task, const json_t *params, json_t **result, struct
     struct spec spec;
     struct dataset shape = {.rows = 0};
     char *name = NULL;
+    int test_rows;
     spec_init(&spec);
     bool ok = spec_from_json(&spec, params, err) && run_resolve(&spec, err) &&
-              data_describe(spec.data, spec.data_dir, &shape, &name, err);
+              data_describe(spec.data, spec.data_dir, &shape, &test_rows, &name, err);
     json_t *object = ok ? spec_to_json(&spec) : NULL;
     long rows = spec.train_rows ? spec.train_rows : shape.rows;
     spec_free(&spec);

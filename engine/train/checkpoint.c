@@ -77,14 +77,16 @@ static char *note_text(const struct checkpoint *checkpoint)
 {
     const struct checkpoint_place *p = &checkpoint->place;
     json_t *object = json_pack(
-        "{s:i, s:I, s:I, s:I, s:f, s:{s:I, s:I, s:I, s:f, s:f}, s:f, s:f, s:o, s:o, s:o, s:I, s:I, "
-        "s:o}",
+        "{s:i, s:I, s:I, s:I, s:f, s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:f, s:f, s:o, s:o, "
+        "s:b, s:o, s:b, s:I, s:I, s:o}",
         "version", 1, "epochs", (json_int_t)p->epochs, "steps", (json_int_t)p->steps, "rows",
         (json_int_t)p->rows, "lr", p->lr, "epoch", "steps", (json_int_t)p->epoch.steps, "rows",
         (json_int_t)p->epoch.rows, "correct", (json_int_t)p->epoch.correct, "loss_sum",
-        p->epoch.loss_sum, "seconds", p->epoch.seconds, "train_s", p->train_s, "eval_s", p->eval_s,
-        "test_loss", json_finite(p->test_loss), "test_acc", json_finite(p->test_acc), "best_acc",
-        json_finite(p->best_acc), "batch", (json_int_t)p->batch, "train_rows",
+        p->epoch.loss_sum, "seconds", p->epoch.seconds, "compute_s", p->epoch.compute_s, "sync_s",
+        p->epoch.sync_s, "reduce_s", p->epoch.reduce_s, "train_s", p->train_s, "eval_s", p->eval_s,
+        "test_loss", json_finite(p->test_loss), "test_acc", json_finite(p->test_acc), "evaluated",
+        p->evaluated, "best_acc", json_finite(p->best_acc), "momentum",
+        checkpoint->momentum != NULL, "batch", (json_int_t)p->batch, "train_rows",
         (json_int_t)p->train_rows, "seed", json_integer((json_int_t)p->seed));
     bool ok = object && add_origin(object, &checkpoint->origin);
     char *text = ok ? json_to_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -128,15 +130,31 @@ static bool parse_counts(const json_t *object, struct checkpoint_place *p, struc
            json_get_long(epoch, "correct", 0, p->epoch.rows, &p->epoch.correct, err) &&
            json_get_double(epoch, "loss_sum", -INFINITY, INFINITY, &p->epoch.loss_sum, err) &&
            json_get_double(epoch, "seconds", 0, INFINITY, &p->epoch.seconds, err) &&
+           json_get_double(epoch, "compute_s", 0, INFINITY, &p->epoch.compute_s, err) &&
+           json_get_double(epoch, "sync_s", 0, INFINITY, &p->epoch.sync_s, err) &&
+           json_get_double(epoch, "reduce_s", 0, INFINITY, &p->epoch.reduce_s, err) &&
            json_get_double(object, "train_s", 0, INFINITY, &p->train_s, err) &&
            json_get_double(object, "eval_s", 0, INFINITY, &p->eval_s, err);
 }
 
+/* Is the test accuracy that of the very weights? Older checkpoints do not say; they were evaluated
+ * between epochs. */
+static bool is_evaluated(const json_t *object)
+{
+    const json_t *evaluated = json_object_get(object, "evaluated");
+    return evaluated
+               ? json_is_true(evaluated)
+               : json_integer_value(json_object_get(json_object_get(object, "epoch"), "steps")) ==
+                     0;
+}
+
+/* *momentum: the optimizer's is there as well. Without a word about it, it is expected. */
 static bool parse_place(const char *path, const char *text, struct checkpoint_place *p,
-                        struct error *err)
+                        bool *momentum, struct error *err)
 {
     json_error_t where;
     json_t *object = json_loads(text, 0, &where);
+    *p = (struct checkpoint_place){0};
     bool ok = json_is_object(object);
     if (ok && json_integer_value(json_object_get(object, "version")) != 1)
         ok = error_set(err, ERROR_FAILED, "%s: was written by another version of dpartui", path);
@@ -149,9 +167,20 @@ static bool parse_place(const char *path, const char *text, struct checkpoint_pl
         p->test_loss = number_or_nan(object, "test_loss");
         p->test_acc = number_or_nan(object, "test_acc");
         p->best_acc = number_or_nan(object, "best_acc");
+        p->evaluated = is_evaluated(object);
+        *momentum = !json_is_false(json_object_get(object, "momentum"));
     }
     json_decref(object);
     return ok;
+}
+
+/* Is this what file_writer_open puts behind the name of a file while it is written: .PID-TIME? */
+static bool is_temporary(const char *rest)
+{
+    size_t first = *rest == '.' ? strspn(rest + 1, "0123456789abcdef") : 0;
+    const char *second = rest + 1 + first;
+    return first > 0 && *second == '-' && second[1] != '\0' &&
+           second[1 + strspn(second + 1, "0123456789abcdef")] == '\0';
 }
 
 /* A file of ours: its steps, whether it holds weights; temporary ones are what a writer left. */
@@ -174,8 +203,8 @@ static bool look_at(const char *name, struct found *found)
     if (strncmp(end, suffix, strlen(suffix)) != 0)
         return false;
     found->weights = !momentum;
-    found->temporary = end[strlen(suffix)] != '\0';
-    return true;
+    found->temporary = is_temporary(end + strlen(suffix));
+    return found->temporary || end[strlen(suffix)] == '\0';
 }
 
 /* Call `visit` for each file of ours in the folder; a missing folder has none. */
@@ -294,9 +323,7 @@ static double accuracy_of(const char *folder, long steps)
     json_t *note = NULL;
     char *path = checkpoint_path(folder, steps);
     double accuracy = NAN;
-    /* In the middle of an epoch it is that of the epoch before. */
-    if (path && checkpoint_note(path, &note, &ignored) &&
-        json_integer_value(json_object_get(json_object_get(note, "epoch"), "steps")) == 0)
+    if (path && checkpoint_note(path, &note, &ignored) && is_evaluated(note))
         accuracy = number_or_nan(note, "test_acc");
     json_decref(note);
     free(path);
@@ -332,14 +359,11 @@ bool checkpoint_find_best(const char *folder, long *steps, struct error *err)
     return best.steps >= 0 || checkpoint_find(folder, steps, err);
 }
 
-static bool read_momentum(const struct net *net, const char *folder, long steps,
-                          struct checkpoint *checkpoint, struct error *err)
+static bool read_momentum(const struct net *net, const char *folder, long steps, float *momentum,
+                          struct error *err)
 {
-    if (!checkpoint->momentum)
-        return true;
     char *path = path_of(folder, steps, MOMENTUM_SUFFIX);
-    bool ok = path ? momentum_read(net, path, checkpoint->momentum, err)
-                   : error_memory(err, "checkpoint");
+    bool ok = path ? momentum_read(net, path, momentum, err) : error_memory(err, "checkpoint");
     free(path);
     return ok;
 }
@@ -348,14 +372,31 @@ bool checkpoint_read(const struct net *net, const char *folder, long steps,
                      struct checkpoint *checkpoint, struct error *err)
 {
     char *note = NULL, *path = checkpoint_path(folder, steps);
+    bool momentum;
     bool ok = path ? weights_read(net, path, &checkpoint->weights, err) &&
                          weights_read_note(path, &note, err) &&
-                         parse_place(path, note, &checkpoint->place, err)
+                         parse_place(path, note, &checkpoint->place, &momentum, err)
                    : error_memory(err, "checkpoint");
-    ok = ok && read_momentum(net, folder, steps, checkpoint, err);
+    if (ok && checkpoint->momentum && momentum)
+        ok = read_momentum(net, folder, steps, checkpoint->momentum, err);
+    else if (ok && checkpoint->momentum)
+        memset(checkpoint->momentum, 0, net->value_count * sizeof *checkpoint->momentum);
     if (!ok && err->kind == ERROR_ABSENT)
         err->kind = ERROR_FAILED;
     free(note);
+    free(path);
+    return ok;
+}
+
+bool checkpoint_lr(const char *folder, long steps, double *lr, struct error *err)
+{
+    char *path = checkpoint_path(folder, steps);
+    json_t *note = NULL;
+    bool ok = path ? checkpoint_note(path, &note, err) : error_memory(err, "checkpoint");
+    *lr = ok ? number_or_nan(note, "lr") : NAN;
+    if (ok && !isfinite(*lr))
+        ok = error_set(err, ERROR_FAILED, "%s: its place in the run cannot be read", path);
+    json_decref(note);
     free(path);
     return ok;
 }

@@ -29,10 +29,12 @@ struct checkpoint_place {
     struct {
         long steps, rows, correct;
         double loss_sum, seconds;
+        double compute_s, sync_s, reduce_s; /* see struct epoch_figures */
     } epoch;
     /* Of whole epochs. */
     double train_s, eval_s;
-    double test_loss, test_acc; /* NAN: not evaluated since */
+    double test_loss, test_acc; /* newest; NAN: none yet */
+    bool evaluated;             /* they are of these very weights */
     double best_acc;            /* of all evaluations so far, NAN: none */
     /* What the run must agree with to go on bit by bit. */
     long batch, train_rows;
@@ -74,7 +76,7 @@ bool checkpoint_find(const char *folder, long *steps, struct error *err);
 
 /*
  * Read the checkpoint of so many steps into one that checkpoint_create made for the network. Files
- * are checked whole; ERROR_FAILED names what is wrong.
+ * are checked whole; ERROR_FAILED names what is wrong. The momentum of a run that had none is zero.
  */
 bool checkpoint_read(const struct net *net, const char *folder, long steps,
                      struct checkpoint *checkpoint, struct error *err);
@@ -100,6 +102,9 @@ bool checkpoint_note(const char *path, json_t **note, struct error *err);
  * equals; the newest where none has been evaluated. ERROR_ABSENT: there is none.
  */
 bool checkpoint_find_best(const char *folder, long *steps, struct error *err);
+
+/* The learning rate that a run would go on with. */
+bool checkpoint_lr(const char *folder, long steps, double *lr, struct error *err);
 
 /* Remove all checkpoints and the folder, if nothing else is in it. Missing ones are fine. */
 bool checkpoint_remove_all(const char *folder, struct error *err);

@@ -114,6 +114,7 @@ bool figures_resume(struct figures *figures, long steps, long rows, long epochs,
     figures->rows = rows;
     figures->train_s = train_s;
     figures->eval_s = eval_s;
+    figures->evaluations = epochs;
     figures->epoch.seconds = epochs > 0 ? train_s / (double)epochs : 0;
     for (long i = 0; i < epochs; i++)
         if (!figures_count_epoch(figures, err))

@@ -17,6 +17,14 @@ static void give_sign(struct member *member)
     atomic_fetch_add(&member->run->signs, 1);
 }
 
+/* Is this the member whose failure called the others off? */
+static bool is_culprit(const struct member *member)
+{
+    struct error reason = ERROR_INIT;
+    int culprit;
+    return rendezvous_aborted(member->run->meeting, &culprit, &reason) && culprit == member->index;
+}
+
 /*
  * The end of every task. The first member that fails calls the others off; those then fail with its
  * reason, which does not count.
@@ -26,8 +34,8 @@ static bool conclude(struct member *member, bool ok, struct error *err)
     if (!ok) {
         if (!strstr(err->text, member->name))
             error_prefix(err, "%s", member->name);
-        show(member, ACTIVITY_FAILED);
         rendezvous_abort(member->run->meeting, member->index, err);
+        show(member, is_culprit(member) ? ACTIVITY_FAILED : ACTIVITY_IDLE);
         sync_break_off(&member->run->group, member->index);
     }
     give_sign(member);

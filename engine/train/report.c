@@ -45,15 +45,37 @@ static bool emit(struct run *run, json_t *event, struct error *err)
     return ok;
 }
 
-static json_t *device_names(const struct run *run)
+/* What something is on device i; `context` is the list's. NULL: no memory. */
+typedef json_t *list_item(const struct run *run, int i, const void *context);
+
+/* An array of `count` items, of the first devices. NULL: no memory. */
+static json_t *list_of(const struct run *run, int count, list_item *item, const void *context)
 {
     json_t *list = json_array();
-    for (int i = 0; list && i < run->member_count; i++)
-        if (json_array_append_new(list, json_string(run->names[i])) != 0) {
+    for (int i = 0; list && i < count; i++)
+        if (json_array_append_new(list, item(run, i, context)) != 0) {
             json_decref(list);
             return NULL;
         }
     return list;
+}
+
+static json_t *name_of(const struct run *run, int i, const void *unused)
+{
+    (void)unused;
+    return json_string(run->names[i]);
+}
+
+static json_t *device_names(const struct run *run)
+{
+    return list_of(run, run->member_count, name_of, NULL);
+}
+
+static json_t *model_of(const struct run *run, int i, const void *models)
+{
+    const char *model = ((const char *const *)models)[i];
+    (void)run;
+    return *model ? json_any_text(model) : json_null();
 }
 
 /* What the devices are, in words; null where the backend cannot say. */
@@ -62,56 +84,34 @@ static json_t *hardware(const struct run *run)
     struct device_info infos[2 * SPEC_MAX_DEVICES];
     const char *models[SPEC_MAX_DEVICES];
     run_models(run, infos, models);
-    json_t *list = json_array();
-    for (int i = 0; list && i < run->member_count; i++) {
-        json_t *name = *models[i] ? json_any_text(models[i]) : json_null();
-        if (json_array_append_new(list, name) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
+    return list_of(run, run->member_count, model_of, models);
 }
 
-/* What each device computes in. */
-static json_t *types(const struct run *run)
+/* What it computes in. */
+static json_t *type_of(const struct run *run, int i, const void *unused)
 {
-    json_t *list = json_array();
-    for (int i = 0; list && i < run->member_count; i++)
-        if (json_array_append_new(list,
-                                  json_string(number_type_name(run->members[i].facts.type))) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
+    (void)unused;
+    return json_string(number_type_name(run->members[i].facts.type));
+}
+
+static json_t *rows_of(const struct run *run, int i, const void *size)
+{
+    return json_integer(run->members[i].train[*(const enum pass_size *)size].rows);
 }
 
 /* Without the devices at the end that have no rows: 10 rows over 8 devices are 2,2,2,2,2. */
 static json_t *shards(const struct run *run)
 {
-    json_t *list = json_array();
     int count = run->member_count;
     while (count > 1 && run->members[count - 1].train[run->step.size].rows == 0)
         count--;
-    for (int i = 0; list && i < count; i++)
-        if (json_array_append_new(list, json_integer(run->members[i].train[run->step.size].rows)) !=
-            0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
+    return list_of(run, count, rows_of, &run->step.size);
 }
 
-static json_t *memory(const struct run *run)
+static json_t *memory_of(const struct run *run, int i, const void *unused)
 {
-    json_t *list = json_array();
-    for (int i = 0; list && i < run->member_count; i++)
-        if (json_array_append_new(
-                list, json_integer((json_int_t)atomic_load(&run->members[i].memory_bytes))) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
+    (void)unused;
+    return json_integer((json_int_t)atomic_load(&run->members[i].memory_bytes));
 }
 
 bool report_warning(struct run *run, const char *text, struct error *err)
@@ -169,7 +169,8 @@ bool report_run(struct run *run, struct error *err)
         (json_int_t)run->steps_per_epoch, "total_steps", (json_int_t)run->total_steps, "train_rows",
         (json_int_t)run->train_rows, "test_rows", (json_int_t)run->test_rows, "data_source",
         json_any_text(run->data.source), "sync_bytes_per_step", sync_step_bytes(&run->group),
-        "memory", memory(run), "dtype", main_type(run), "types", types(run), "sync_algorithm", how,
+        "memory", list_of(run, run->member_count, memory_of, NULL), "dtype", main_type(run),
+        "types", list_of(run, run->member_count, type_of, NULL), "sync_algorithm", how,
         "resumed_at",
         run->keep.resumes ? json_integer(run->saving.resumed.place.steps) : json_null());
     /* The settings besides, where they say nothing else than the above. */
@@ -199,24 +200,16 @@ bool report_step(struct run *run, double loss, double seconds, struct error *err
 }
 
 /* The three times add up to the epoch's seconds on every device. */
-static json_t *device_figures(const struct run *run)
+static json_t *figures_of(const struct run *run, int i, const void *unused)
 {
     const struct epoch_figures *epoch = &run->figures.epoch;
-    json_t *list = json_array();
-    for (int i = 0; list && i < run->member_count; i++) {
-        const struct device_figures *device = &epoch->devices[i];
-        json_t *entry =
-            json_pack("{s:s, s:I, s:o, s:f, s:f, s:f}", "device", run->names[i], "rows",
-                      (json_int_t)device->rows, "samples_per_s",
-                      json_finite(figures_ratio((double)device->rows, device->compute_s)),
-                      "compute_s", device->compute_s, "sync_s", device->sync_s, "wait_s",
-                      fmax(0, epoch->seconds - device->compute_s - device->sync_s));
-        if (json_array_append_new(list, entry) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
-    return list;
+    const struct device_figures *device = &epoch->devices[i];
+    (void)unused;
+    return json_pack("{s:s, s:I, s:o, s:f, s:f, s:f}", "device", run->names[i], "rows",
+                     (json_int_t)device->rows, "samples_per_s",
+                     json_finite(figures_ratio((double)device->rows, device->compute_s)),
+                     "compute_s", device->compute_s, "sync_s", device->sync_s, "wait_s",
+                     fmax(0, epoch->seconds - device->compute_s - device->sync_s));
 }
 
 bool report_epoch(struct run *run, struct error *err)
@@ -241,7 +234,7 @@ bool report_epoch(struct run *run, struct error *err)
             "sync_bandwidth", json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)),
             "sync_bus_bandwidth",
             json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->member_count)), "devices",
-            device_figures(run)),
+            list_of(run, run->member_count, figures_of, NULL)),
         err);
 }
 
@@ -267,31 +260,16 @@ bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, 
                 err);
 }
 
-static json_t *full_shards(const struct run *run)
+static json_t *speed_of(const struct run *run, int i, const void *advice)
 {
-    json_t *list = json_array();
-    for (int i = 0; list && i < run->member_count; i++)
-        if (json_array_append_new(list, json_integer(run->members[i].train[PASS_FULL].rows)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
-}
-
-static json_t *speeds(const struct rebalance_advice *advice, int count)
-{
-    json_t *list = json_array();
-    for (int i = 0; list && i < count; i++)
-        if (json_array_append_new(list, json_real(advice->rows_per_s[i])) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
+    (void)run;
+    return json_real(((const struct rebalance_advice *)advice)->rows_per_s[i]);
 }
 
 bool report_shares(struct run *run, const struct rebalance_advice *advice, double seconds,
                    struct error *err)
 {
+    const enum pass_size full = PASS_FULL;
     char reason[160];
     if (advice->back)
         snprintf(reason, sizeof reason,
@@ -304,8 +282,10 @@ bool report_shares(struct run *run, const struct rebalance_advice *advice, doubl
     return emit(run,
                 json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:f}", "event", "shares", "epoch",
                           (json_int_t)run->figures.epoch.epoch, "step",
-                          (json_int_t)run->figures.steps, "shares", full_shards(run), "rows_per_s",
-                          speeds(advice, run->member_count), "reason", reason, "seconds", seconds),
+                          (json_int_t)run->figures.steps, "shares",
+                          list_of(run, run->member_count, rows_of, &full), "rows_per_s",
+                          list_of(run, run->member_count, speed_of, advice), "reason", reason,
+                          "seconds", seconds),
                 err);
 }
 

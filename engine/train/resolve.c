@@ -14,13 +14,17 @@
 static bool resolve_data(struct spec *spec, struct dataset *shape, struct error *err)
 {
     char *name = NULL;
-    if (!data_describe(spec->data, spec->data_dir, shape, &name, err))
+    int test_rows;
+    if (!data_describe(spec->data, spec->data_dir, shape, &test_rows, &name, err))
         return false;
     free(spec->data);
     spec->data = name;
     if (spec->train_rows > shape->rows)
         return error_set(err, ERROR_USAGE, "train-rows %ld: %s has %d", spec->train_rows, name,
                          shape->rows);
+    if (spec->test_rows > test_rows)
+        return error_set(err, ERROR_USAGE, "test-rows %ld: %s has %d", spec->test_rows, name,
+                         test_rows);
     return true;
 }
 
@@ -85,7 +89,7 @@ static bool check_init(const struct spec *spec, const struct net *net, struct er
 }
 
 /* Better now than after the last epoch: will there be a place for this file? `whole`: it is to
- * appear at once. */
+ * appear at once, so another one is written beside it first. */
 static bool check_place(const char *option, const char *path, bool whole, struct error *err)
 {
     struct stat info;
@@ -106,7 +110,7 @@ static bool check_place(const char *option, const char *path, bool whole, struct
     int reason = 0;
     if (stat(directory, &info) == 0 && !S_ISDIR(info.st_mode))
         reason = ENOTDIR;
-    else if (access(directory, W_OK | X_OK) != 0 && access(path, W_OK) != 0)
+    else if (access(directory, W_OK | X_OK) != 0 && (whole || access(path, W_OK) != 0))
         reason = errno;
     if (reason != 0) {
         errno = reason;

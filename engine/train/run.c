@@ -116,7 +116,7 @@ bool run_train_within(const struct run_limits *limits, const struct spec *spec, 
     figures_begin(&run->figures);
     struct error ignored = ERROR_INIT;
     bool ok = run_resolve(&run->spec, err) && conduct(run, err);
-    run_end_saving(run);
+    run_end_saving(run, &ignored);
     progress_phase(run, PHASE_ENDED);
     report_end(run, ok ? NULL : err);
     event_log_close(&run->log);

@@ -255,7 +255,8 @@ bool run_begin_saving(struct run *run, struct error *err);
 bool run_checkpoint(struct run *run, bool wait, struct error *err);
 bool run_checkpoint_epoch(struct run *run, struct error *err);
 bool run_checkpoint_step(struct run *run, struct error *err);
-void run_end_saving(struct run *run);
+/* Wait for what is being written, and warn where that failed. */
+bool run_end_saving(struct run *run, struct error *err);
 /* Going on: the weights, before the devices are prepared; what was done, before the first epoch;
  * and in an epoch that had begun: returns the seconds it had taken. All do nothing in a fresh run.
  */
@@ -287,7 +288,7 @@ bool run_begin_profile(struct run *run, struct error *err);
 bool run_profile_begin(struct run *run, struct error *err);
 void run_profile_step(struct run *run, double begin, double joined, const struct step_part *parts);
 bool run_end_profile(struct run *run, struct error *err);
-/* Take the times of a plan that is given up, on its device's thread. */
+/* Take the times of a plan: on its device's thread before it is given up, or between commands. */
 bool member_profile_plan(struct member *member, struct plan *plan, struct error *err);
 
 /* report.c: the events of the command line's contract, to the sink and the log. */

@@ -35,6 +35,7 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
         .eval_s = figures->eval_s,
         .test_loss = figures->test_loss,
         .test_acc = figures->test_acc,
+        .evaluated = isfinite(epoch->test_acc),
         .best_acc = run->saving.best_acc,
         .batch = run->spec.batch,
         .train_rows = run->train_rows,
@@ -46,6 +47,9 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
     place->epoch.rows = epoch->rows;
     place->epoch.correct = epoch->correct;
     place->epoch.loss_sum = epoch->loss_sum;
+    place->epoch.compute_s = epoch->compute_s;
+    place->epoch.sync_s = epoch->sync_s;
+    place->epoch.reduce_s = epoch->reduce_s;
     /* An epoch that was cut short has its time counted already. */
     place->epoch.seconds = epoch->seconds > 0 ? epoch->seconds : run->epoch_spent_s;
     place->train_s -= epoch->seconds;
@@ -94,18 +98,18 @@ bool run_checkpoint_epoch(struct run *run, struct error *err)
     struct saving *saving = &run->saving;
     const struct epoch_figures *epoch = &run->figures.epoch;
     bool best = isfinite(epoch->test_acc) && !(epoch->test_acc <= saving->best_acc);
+    bool last = run->figures.steps >= run->total_steps;
     long every = run->spec.checkpoint_epochs;
     double minutes = run->spec.checkpoint_minutes;
     bool due = (every > 0 && (epoch->epoch % every == 0 || best)) ||
-               (minutes > 0 && clock_seconds() - saving->last >= 60 * minutes) ||
-               epoch->epoch == run->spec.epochs;
+               (minutes > 0 && clock_seconds() - saving->last >= 60 * minutes) || last;
     if (best)
         saving->best_acc = epoch->test_acc;
     if (!due)
         return true;
     if (best)
         saving->best_steps = run->figures.steps;
-    return run_checkpoint(run, best || epoch->epoch == run->spec.epochs, err);
+    return run_checkpoint(run, best || last, err);
 }
 
 bool run_checkpoint_step(struct run *run, struct error *err)
@@ -156,9 +160,10 @@ bool run_resume_figures(struct run *run, struct error *err)
     const struct checkpoint_place *place = &run->saving.resumed.place;
     if (!run->keep.resumes)
         return true;
-    run->lr = place->lr;
     run->saving.best_acc = place->best_acc;
-    run->saving.best_steps = place->test_acc >= place->best_acc ? place->steps : -1;
+    if (isfinite(place->best_acc) &&
+        !checkpoint_find_best(run->keep.checkpoints, &run->saving.best_steps, err))
+        return false;
     run->figures.test_loss = place->test_loss;
     run->figures.test_acc = place->test_acc;
     run->figures.epoch.epoch = place->epochs;
@@ -176,10 +181,14 @@ double run_resume_epoch(struct run *run)
     epoch->rows = place->epoch.rows;
     epoch->correct = place->epoch.correct;
     epoch->loss_sum = place->epoch.loss_sum;
+    epoch->compute_s = place->epoch.compute_s;
+    epoch->sync_s = place->epoch.sync_s;
+    epoch->reduce_s = place->epoch.reduce_s;
     return place->epoch.seconds;
 }
 
-void run_end_saving(struct run *run)
+bool run_end_saving(struct run *run, struct error *err)
 {
     saver_stop(run->saving.saver);
+    return report_failure(run, err);
 }

@@ -30,9 +30,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else
             fuzz_put(names[i], record, sizeof record);
     }
-    bool described = cifar_describe(fuzz_folder(), &shape, &err);
+    int test_rows;
+    bool described = cifar_describe(fuzz_folder(), &shape, &test_rows, &err);
     if (cifar_load(fuzz_folder(), &train, &test, &err)) {
-        FUZZ_CHECK(described && train.rows == shape.rows);
+        FUZZ_CHECK(described && train.rows == shape.rows && test.rows == test_rows);
         check_labels(&train);
         check_labels(&test);
     } else {
