@@ -229,14 +229,14 @@ static double best_accuracy(const struct recorder *recorder, double best)
     return best;
 }
 
-/* Wherever the run was stopped in between; at this rate the last epoch is seldom the best. */
+/* Wherever the run was stopped in between: it goes on with a rate that spoils what was learned. */
 START_TEST(the_best_one_survives)
 {
     struct recorder first, second;
     struct error err = ERROR_INIT;
     json_t *note = NULL;
     long steps;
-    begin(&first, "cpu:0", "lr=1.5 epochs=8", "unused");
+    begin(&first, "cpu:0", "epochs=8", "unused");
     first.on_event = stop_there;
     stop_at = _i;
     recorder_run(&first);
@@ -343,7 +343,7 @@ int main(void)
     tcase_add_test(tests, more_epochs_than_before);
     tcase_add_test(tests, a_run_that_is_done_stays_so);
     tcase_add_test(tests, momentum_may_come_later);
-    tcase_add_loop_test(tests, the_best_one_survives, 4, 40);
+    tcase_add_loop_test(tests, the_best_one_survives, 6, 20);
     tcase_add_test(tests, another_batch_is_refused);
     tcase_add_test(tests, fewer_epochs_than_done_are_refused);
     tcase_add_loop_test(tests, checkpoints_come_as_often_as_asked, 0, 5);
