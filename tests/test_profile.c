@@ -136,6 +136,9 @@ START_TEST(work_is_shared_out_by_rows)
 {
     struct plan_time times[] = {operation("a", 0, PLAN_FORWARD, "", 1)}, again[] = {times[0]};
     size_t count;
+    times[0].flops = 150;
+    again[0].flops = 50;
+    times[0].bytes = again[0].bytes = 0;
     take(0, times, 1);
     take(1, again, 1);
     step(2, 4);
@@ -147,6 +150,38 @@ START_TEST(work_is_shared_out_by_rows)
     free(rows);
     rows = profile_event_rows(event, 1, PROFILE_BY_TIME, &count);
     ck_assert_double_eq_tol(rows[0].flops, 100, 1e-9);
+    free(rows);
+    json_decref(event);
+}
+END_TEST
+
+/* A short batch on device 0 went by the method that device 1 has. */
+START_TEST(work_is_told_where_rows_do_not_tell_it)
+{
+    struct plan_time first[] = {operation("a", 0, PLAN_FORWARD, "x", 3),
+                                operation("a", 0, PLAN_FORWARD, "y", 1)};
+    struct plan_time second[] = {operation("a", 0, PLAN_FORWARD, "y", 4)};
+    size_t count;
+    first[0].flops = 950;
+    first[1].flops = 50;
+    second[0].flops = 400;
+    take(0, first, 2);
+    take(1, second, 1);
+    step(2, 4);
+    profile.devices[0].rows = 100;
+    profile.devices[1].rows = 40;
+    json_t *event = event_of(2), *list = json_object_get(event, "operations");
+    ck_assert_ptr_null(json_object_get(json_array_get(list, 0), "device_flops"));
+    struct profile_row *rows = profile_event_rows(event, 0, PROFILE_BY_TIME, &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_double_eq_tol(rows[1].flops, 100, 1e-9);
+    free(rows);
+    rows = profile_event_rows(event, 1, PROFILE_BY_TIME, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_double_eq_tol(rows[0].flops, 200, 1e-9);
+    free(rows);
+    rows = profile_event_rows(event, PROFILE_ALL_DEVICES, PROFILE_BY_TIME, &count);
+    ck_assert_double_eq_tol(rows[0].flops, 180, 1e-9);
     free(rows);
     json_decref(event);
 }
@@ -251,6 +286,7 @@ int main(void)
     tcase_add_test(tcase, clearing_counts_what_is_left_out);
     tcase_add_test(tcase, a_method_has_a_row_of_its_own);
     tcase_add_test(tcase, work_is_shared_out_by_rows);
+    tcase_add_test(tcase, work_is_told_where_rows_do_not_tell_it);
     tcase_add_test(tcase, the_event_stays_small);
     tcase_add_test(tcase, an_event_is_whole_or_there_is_none);
     tcase_add_test(tcase, nonsense_is_nothing);

@@ -10,6 +10,7 @@
 #define EVENT_BYTES  200000
 #define ROW_BYTES    260 /* an operation of one device, its names included */
 #define DEVICE_BYTES 24  /* of it, each further device */
+#define WORK_BYTES   40  /* and what that did, where it is told */
 
 static const char *const part_keys[PROFILE_PARTS] = {
     [PROFILE_OPERATIONS] = "operations_s",
@@ -97,6 +98,71 @@ static json_t *whole(json_t *json, bool complete)
     return NULL;
 }
 
+/* Some rows on one device. */
+struct sums {
+    long calls;
+    double seconds, flops, bytes;
+};
+
+static struct sums sums_of(const struct profile_device *device, const struct row *rows, int first,
+                           int end)
+{
+    struct sums sums = {0};
+    for (int i = first; i < end; i++) {
+        const struct plan_time *time = profile_find(device, rows[i].what, i);
+        if (!time)
+            continue;
+        sums.calls += time->calls;
+        sums.seconds += time->seconds;
+        sums.flops += time->flops;
+        sums.bytes += time->bytes;
+    }
+    return sums;
+}
+
+/* Whether each device that has these rows did as much of them as it has rows of the batches. Not so
+ * where one took another method for some of its passes. */
+static bool by_rows(const struct profile *profile, int devices, const struct row *rows, int first,
+                    int end)
+{
+    double flops = -1, bytes = -1;
+    for (int i = 0; i < devices; i++) {
+        const struct profile_device *device = &profile->devices[i];
+        const struct sums sums = sums_of(device, rows, first, end);
+        if (sums.calls == 0 || device->rows == 0)
+            continue;
+        const double row_flops = sums.flops / (double)device->rows;
+        const double row_bytes = sums.bytes / (double)device->rows;
+        if (flops >= 0 &&
+            (fabs(row_flops - flops) > 1e-6 * flops || fabs(row_bytes - bytes) > 1e-6 * bytes))
+            return false;
+        flops = row_flops;
+        bytes = row_bytes;
+    }
+    return true;
+}
+
+static bool add_list(json_t *object, const char *key, json_t *list, bool complete)
+{
+    list = whole(list, complete);
+    return list && json_object_set_new(object, key, list) == 0;
+}
+
+/* What each device did. */
+static bool add_work(json_t *object, const struct profile *profile, int devices,
+                     const struct row *rows, int first, int end)
+{
+    json_t *flops = json_array(), *bytes = json_array();
+    bool ok = true;
+    for (int i = 0; i < devices; i++) {
+        const struct sums sums = sums_of(&profile->devices[i], rows, first, end);
+        ok &= json_array_append_new(flops, json_real(sums.flops)) == 0;
+        ok &= json_array_append_new(bytes, json_real(sums.bytes)) == 0;
+    }
+    ok &= add_list(object, "device_flops", flops, ok);
+    return add_list(object, "device_bytes", bytes, ok) && ok;
+}
+
 /* What the rows [first, end) are on each device: one operation, or the sum of several. */
 static json_t *operation_json(const struct profile *profile, int devices, const struct row *rows,
                               int first, int end)
@@ -106,31 +172,37 @@ static json_t *operation_json(const struct profile *profile, int devices, const 
     double flops = 0, bytes = 0;
     bool ok = true;
     for (int i = 0; i < devices; i++) {
-        double device_s = 0;
-        long device_calls = 0;
-        for (int j = first; j < end; j++) {
-            const struct plan_time *time = profile_find(&profile->devices[i], rows[j].what, j);
-            if (!time)
-                continue;
-            device_calls += time->calls;
-            device_s += time->seconds;
-            flops += time->flops;
-            bytes += time->bytes;
-        }
-        ok &= json_array_append_new(calls, json_integer(device_calls)) == 0;
-        ok &= json_array_append_new(seconds, json_real(device_s)) == 0;
+        const struct sums sums = sums_of(&profile->devices[i], rows, first, end);
+        flops += sums.flops;
+        bytes += sums.bytes;
+        ok &= json_array_append_new(calls, json_integer(sums.calls)) == 0;
+        ok &= json_array_append_new(seconds, json_real(sums.seconds)) == 0;
     }
     calls = whole(calls, ok);
     seconds = whole(seconds, ok);
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:f, s:f}", "layer", what ? what->layer : "",
-                     "kind", what ? what->kind : "others", "direction",
-                     what ? directions[what->direction] : "", "method", what ? what->method : "",
-                     "calls", calls, "seconds", seconds, "flops", flops, "bytes", bytes);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:f, s:f}", "layer", what ? what->layer : "",
+                  "kind", what ? what->kind : "others", "direction",
+                  what ? directions[what->direction] : "", "method", what ? what->method : "",
+                  "calls", calls, "seconds", seconds, "flops", flops, "bytes", bytes);
+    if (!object || by_rows(profile, devices, rows, first, end))
+        return object;
+    return whole(object, add_work(object, profile, devices, rows, first, end));
+}
+
+/* How many rows the event has room for. */
+static int most_rows(const struct profile *profile, int devices, const struct row *rows, int count)
+{
+    int each = DEVICE_BYTES;
+    for (int i = 0; i < count && each == DEVICE_BYTES; i++)
+        if (!by_rows(profile, devices, rows, i, i + 1))
+            each += WORK_BYTES;
+    return EVENT_BYTES / (ROW_BYTES + each * devices);
 }
 
 static json_t *operations_json(const struct profile *profile, int devices)
 {
-    int most = EVENT_BYTES / (ROW_BYTES + DEVICE_BYTES * devices), room = 1;
+    int room = 1;
     json_t *list = json_array();
     bool ok = true;
     for (int i = 0; i < devices; i++)
@@ -141,7 +213,8 @@ static json_t *operations_json(const struct profile *profile, int devices)
         json_decref(list);
         return NULL;
     }
-    int count = collect(profile, devices, rows), shown = count > most ? most : count;
+    const int count = collect(profile, devices, rows);
+    const int most = most_rows(profile, devices, rows, count), shown = count > most ? most : count;
     if (count > most)
         qsort(rows, (size_t)count, sizeof *rows, by_seconds);
     qsort(rows, (size_t)shown, sizeof *rows, by_place);

@@ -72,7 +72,7 @@ static void finish(struct profile_row *row, const json_t *event, size_t device)
     row->seconds = ratio(row->seconds, number(event, "steps"));
 }
 
-/* The event has the work of all devices together; each has its part by its rows. */
+/* Mostly the event has the work of all devices together; each has its part by its rows. */
 static struct profile_row read_row(const json_t *event, const json_t *operation, size_t device)
 {
     const json_t *seconds = json_object_get(operation, "seconds");
@@ -81,6 +81,8 @@ static struct profile_row read_row(const json_t *event, const json_t *operation,
                               .kind = text(operation, "kind"),
                               .direction = text(operation, "direction"),
                               .method = text(operation, "method")};
+    const json_t *flops = json_object_get(operation, "device_flops");
+    const json_t *bytes = json_object_get(operation, "device_bytes");
     double rows = 0, all_rows = 0;
     size_t first, end;
     range(event, device, &first, &end);
@@ -92,9 +94,13 @@ static struct profile_row read_row(const json_t *event, const json_t *operation,
         rows += device_rows;
         row.calls += number_at(calls, i);
         row.seconds += number_at(seconds, i);
+        row.flops += number_at(flops, i);
+        row.bytes += number_at(bytes, i);
     }
-    row.flops = number(operation, "flops") * ratio(rows, all_rows);
-    row.bytes = number(operation, "bytes") * ratio(rows, all_rows);
+    if (!flops)
+        row.flops = number(operation, "flops") * ratio(rows, all_rows);
+    if (!bytes)
+        row.bytes = number(operation, "bytes") * ratio(rows, all_rows);
     finish(&row, event, device);
     return row;
 }
