@@ -116,6 +116,11 @@ bool sync_even_out(const struct sync_group *group, int member, int source, struc
 
 /* Likewise member 0's parameters alone; for methods. */
 bool sync_fetch_params(const struct sync_group *group, int member, struct error *err);
+/* The same as the `before` of a method. */
+bool sync_fetch_before(const struct sync_group *group, int member, struct sync_times *times,
+                       struct error *err);
+/* Wait for all members; the time does not count. */
+bool sync_meet(const struct sync_group *group, int member, struct error *err);
 
 /* Bytes of gradients that every step reduces; 0 with one device. */
 double sync_step_bytes(const struct sync_group *group);

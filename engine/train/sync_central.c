@@ -5,18 +5,9 @@
 
 /*
  * The parameters live on device 0, as in PyTorch's DataParallel: sent out before every step,
- * gradients gathered after it, and device 0 alone updates.
+ * gradients gathered after it, and device 0 alone updates: only after it has met everybody in the
+ * step's `after`.
  */
-
-/* Device 0 changes its parameters only after it has met everybody in this step's `after`. */
-static bool before(const struct sync_group *group, int member, struct sync_times *times,
-                   struct error *err)
-{
-    double begin = clock_seconds();
-    bool ok = sync_fetch_params(group, member, err);
-    times->moving_s += clock_seconds() - begin;
-    return ok;
-}
 
 static bool after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
 {
@@ -38,7 +29,7 @@ static bool after(struct sync_group *group, int member, struct sync_times *times
 
 const struct sync_algorithm sync_central = {
     .description = "parameters sent out from device 0, gradients summed there",
-    .before = before,
+    .before = sync_fetch_before,
     .after = after,
     .one_updates = true,
 };

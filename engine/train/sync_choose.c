@@ -37,9 +37,7 @@ static bool all_in_host_memory(const struct sync_group *group)
 
 static bool meet(void *context, int member, struct error *err)
 {
-    const struct sync_group *group = context;
-    double waited = 0;
-    return rendezvous_wait(group->meeting, member, &waited, err);
+    return sync_meet(context, member, err);
 }
 
 static bool called_off(void *context)

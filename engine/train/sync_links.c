@@ -21,15 +21,6 @@ bool sync_piece_ready(struct sync_group *group, int member, int piece, struct er
     return true;
 }
 
-static bool before(const struct sync_group *group, int member, struct sync_times *times,
-                   struct error *err)
-{
-    double begin = clock_seconds();
-    bool ok = sync_fetch_params(group, member, err);
-    times->moving_s += clock_seconds() - begin;
-    return ok;
-}
-
 /* What shows here as moving is the part of the reduction that the backward pass did not hide. */
 static bool after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
 {
@@ -48,4 +39,4 @@ static bool after(struct sync_group *group, int member, struct sync_times *times
 const struct sync_algorithm sync_linked = {.after = after};
 
 const struct sync_algorithm sync_linked_central = {
-    .before = before, .after = after, .one_updates = true};
+    .before = sync_fetch_before, .after = after, .one_updates = true};

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 /*
  * Transports through the host. Each member keeps a stage of its gradients in host memory for the
  * whole run; what lies there is its arena as it is, or the network's canonical order where layouts
@@ -97,7 +99,7 @@ bool sync_unstage_grads(const struct sync_group *group, int member, struct error
     return !end->has_stage || import(group, end, ARENA_GRADS, end->grads, err);
 }
 
-static bool meet(const struct sync_group *group, int member, struct error *err)
+bool sync_meet(const struct sync_group *group, int member, struct error *err)
 {
     double waited = 0;
     return rendezvous_wait(group->meeting, member, &waited, err);
@@ -116,8 +118,17 @@ bool sync_fetch_params(const struct sync_group *group, int member, struct error 
     }
     if (member == 0 && !export(group, end, ARENA_PARAMS, group->params, err))
         return false;
-    return meet(group, member, err) &&
+    return sync_meet(group, member, err) &&
            (member == 0 || import(group, end, ARENA_PARAMS, group->params, err));
+}
+
+bool sync_fetch_before(const struct sync_group *group, int member, struct sync_times *times,
+                       struct error *err)
+{
+    double begin = clock_seconds();
+    bool ok = sync_fetch_params(group, member, err);
+    times->moving_s += clock_seconds() - begin;
+    return ok;
 }
 
 /*
@@ -131,7 +142,7 @@ static bool fetch_weights(const struct sync_group *group, int member, int source
     struct weights weights = {.values = group->state};
     if (member == source && !end->backend->replica_export(end->device, end->replica, &weights, err))
         return false;
-    if (!meet(group, member, err))
+    if (!sync_meet(group, member, err))
         return false;
     return member == source ||
            end->backend->replica_import(end->device, end->replica, &weights, err);
@@ -153,7 +164,7 @@ static bool fetch_statistics(const struct sync_group *group, int member, int sou
     }
     if (member == source && !export(group, end, ARENA_STATE, group->state, err))
         return false;
-    return meet(group, member, err) &&
+    return sync_meet(group, member, err) &&
            (member == source || import(group, end, ARENA_STATE, group->state, err));
 }
 
