@@ -308,6 +308,12 @@ static void pass_share(struct pass *p, int part, int parts)
                                 (float *)net->partial->data + (size_t)part * net->sums);
 }
 
+/* Waking others for a single group takes longer than what they could do. */
+static bool is_alone(const struct lanes_net *net)
+{
+    return net->groups < 2;
+}
+
 /*
  * The mean over the threads. plan_core_run gives the time of the whole pass to the first step; what
  * is not the input's is taken out of it, so that where threads begin and wait for one another
@@ -316,11 +322,12 @@ static void pass_share(struct pass *p, int part, int parts)
 static void add_times(struct lanes_net *net, const struct plan_core *core, double pass)
 {
     struct plan_time *times = core->times;
+    const int threads = is_alone(net) ? 1 : net->threads;
     times[0].seconds -= pass;
     for (int step = 0; step < core->step_count; step++)
-        for (int t = 0; t < net->threads; t++) {
+        for (int t = 0; t < threads; t++) {
             double *spent = &net->spent[(size_t)t * (size_t)net->step_count + (size_t)step];
-            times[step].seconds += *spent / net->threads;
+            times[step].seconds += *spent / threads;
             *spent = 0;
         }
 }
@@ -333,7 +340,7 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
     long correct = 0;
     if (!input_check(batch, net->net, err) || !loss_check_labels(batch, net->net, err))
         return false;
-#pragma omp parallel reduction(+ : correct)
+#pragma omp parallel reduction(+ : correct) if (!is_alone(net))
     {
         const int part = omp_get_thread_num(), parts = omp_get_num_threads();
         struct pass p = {.net = net,
