@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Does a whole training reach what PyTorch's reaches? Both from the same initial weights.
 
-A seed is one pair of trainings: PyTorch makes the initial weights, both begin with them, and each
-takes the rows in orders of its own. As results take hours, each is kept in a file as soon as it is
-there, and a later call goes on behind those.
+A seed is one pair of trainings: PyTorch makes the initial weights, and both begin with them and take
+the rows in the program's order, so that they differ in roundings alone. As results take hours, each
+is kept in a file as soon as it is there, and a later call goes on behind those.
 """
 
 import json
 import math
 import os
 import statistics
+import subprocess
 import tempfile
 
 import measure
@@ -23,14 +24,24 @@ RECIPES = {
     "resnet18": {"epochs": 2, "lr": 0.1, "init": "normal:0.01"},
 }
 SEEDS = {"lenet": 5, "resnet18": 3}
-QUICK_ROWS = 2560
+ALL_ROWS, QUICK_ROWS = 60000, 2560
+
+
+def write_orders(folder, rows, seed, epochs):
+    """The orders in which the program takes its rows, as torch_train.py reads them."""
+    for epoch in range(1, 1 + epochs):
+        with open(os.path.join(folder, str(epoch)), "wb") as file:
+            subprocess.run([measure.built("order"), str(rows), str(seed), str(epoch)], stdout=file,
+                           check=True, timeout=measure.SECONDS)
 
 
 def train_torch(torch, model, seed, folder, rows):
     recipe = RECIPES[model]
-    done = torch.call("torch_train.py", "--model", model, "--data", folder, "--batch", BATCH,
-                      "--epochs", recipe["epochs"], "--lr", recipe["lr"], "--seed", seed,
-                      "--init", recipe["init"], "--train-rows", rows)
+    with tempfile.TemporaryDirectory(prefix="dpb.") as orders:
+        write_orders(orders, rows or ALL_ROWS, seed, recipe["epochs"])
+        done = torch.call("torch_train.py", "--model", model, "--data", folder, "--batch", BATCH,
+                          "--epochs", recipe["epochs"], "--lr", recipe["lr"], "--seed", seed,
+                          "--init", recipe["init"], "--train-rows", rows, "--orders", orders)
     return done["epochs"][-1]
 
 

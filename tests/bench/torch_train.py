@@ -9,7 +9,7 @@ The first writes the weights that the second begins with, as safetensors. DIR ho
 of the data set, gzipped or not. Prints one JSON object: {"version", "onednn", "epochs":
 [{"train_loss", "test_loss", "test_acc"}, ...]}. The recipe is the program's: pixels from 0 to 1,
 plain SGD, another order of the rows in every epoch, the short last batch included, every test row
-counted once.
+counted once. --orders DIR takes those of the files 1, 2, ... there, which tests/bench/order wrote.
 """
 
 import argparse
@@ -72,11 +72,21 @@ def entries(net):
         yield name, list(tensor.shape), array.array(kind, tensor.flatten().tolist())
 
 
-def train_epoch(net, sgd, images, labels, batch, layout):
-    """The mean loss of the rows, each before the step that it is in."""
+def order_of(folder, epoch, rows):
+    """Row numbers: of the file, or drawn where there is no folder."""
+    if not folder:
+        return torch.randperm(rows)
+    numbers = array.array("I")
+    with open(os.path.join(folder, str(epoch)), "rb") as file:
+        numbers.fromfile(file, rows)
+    return torch.tensor(numbers.tolist())
+
+
+def train_epoch(net, sgd, images, labels, order, layout):
+    """The mean loss of the rows, each before the step that it is in; `order`: of the batches."""
     net.train()
     total = 0.0
-    for indices in torch.randperm(len(labels)).split(batch):
+    for indices in order:
         x = images[indices].contiguous(memory_format=layout)
         loss = functional.cross_entropy(net(x), labels[indices])
         sgd.zero_grad()
@@ -107,6 +117,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--lr", type=float, default=0.1)
+    parser.add_argument("--orders", metavar="DIR")
     parser.add_argument("--train-rows", type=int, default=0, help="the first so many; 0: all")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--channels-last", action="store_true")
@@ -127,8 +138,9 @@ def main():
     net = net.to(memory_format=layout)
     sgd = torch.optim.SGD(net.parameters(), lr=args.lr)
     epochs = []
-    for _ in range(args.epochs):
-        train_loss = train_epoch(net, sgd, images, labels, args.batch, layout)
+    for epoch in range(args.epochs):
+        order = order_of(args.orders, 1 + epoch, len(labels)).split(args.batch)
+        train_loss = train_epoch(net, sgd, images, labels, order, layout)
         test_loss, test_acc = evaluate(net, *test, layout)
         epochs.append({"train_loss": train_loss, "test_loss": test_loss, "test_acc": test_acc})
     print(json.dumps({**torch_step.versions(), "epochs": epochs}))
