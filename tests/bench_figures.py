@@ -125,9 +125,11 @@ def page():
 
 
 def accuracies():
-    expect(math.isnan(accuracy.standard_error([0.5], [0.5, 0.6])), "no error from one value")
-    error = accuracy.standard_error([1.0, 3.0], [2.0, 2.0, 5.0])
-    expect(abs(error - math.sqrt(2 / 2 + 3 / 3)) < 1e-12, "error of a difference of means")
+    expect(accuracy.paired({1: 0.5}, {2: 0.5}) is None, "no pair")
+    expect(math.isnan(accuracy.paired({1: 0.5}, {1: 0.5, 2: 0.6})[1]), "no error from one pair")
+    mean, error = accuracy.paired({1: 1.0, 2: 3.0, 3: 8.0, 4: 9.0}, {3: 5.0, 2: 2.0, 1: 2.0})
+    expect(abs(mean - 1) < 1e-12 and abs(error - math.sqrt(4 / 3)) < 1e-12,
+           "mean difference of pairs, and its error")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "results")
         for seed, value in ((1, 0.75), (2, 0.85)):
@@ -136,13 +138,13 @@ def accuracies():
                 "test_acc": value, "test_loss": 0.5, "train_loss": value + 1, "more": 1})
             with open(path, "a", encoding="utf-8") as file:  # one of before losses were kept
                 print(json.dumps({"model": "lenet", "seed": seed, "by": "PyTorch 1",
-                                  "test_acc": value - 0.25, "test_loss": 0.5}), file=file)
+                                  "test_acc": 2 * value - 1, "test_loss": 0.5}), file=file)
         table = accuracy.table(accuracy.Results(path).found)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     expect_equal(rows[2], ["lenet, 10 epochs", "dpartui", "2", "0.8000", "0.0707", "0.7500",
                            "0.8500", "0.5000", "1.8000"], "accuracies")
     expect_equal(rows[3][-2:], ["0.5000", "-"], "losses of older results")
-    expect_equal(rows[4][1:5], ["difference from PyTorch 1", "", "+0.2500", "0.0707"],
+    expect_equal(rows[4][1:5], ["pairs' difference from PyTorch 1", "", "+0.2000", "0.0500"],
                  "difference and its error")
 
 

@@ -101,11 +101,14 @@ def measured(args):
     return table(results.found)
 
 
-def standard_error(*groups):
-    """Of the difference of two means; NAN where one of them has a single value."""
-    if any(len(values) < 2 for values in groups):
-        return math.nan
-    return math.sqrt(sum(statistics.variance(values) / len(values) for values in groups))
+def paired(one, other):
+    """The mean of the differences of pairs, and its standard error: NAN for a single pair."""
+    differences = [one[seed] - other[seed] for seed in one if seed in other]
+    if not differences:
+        return None
+    error = (statistics.stdev(differences) / math.sqrt(len(differences))
+             if len(differences) > 1 else math.nan)
+    return statistics.mean(differences), error
 
 
 def mean_of(results, key):
@@ -115,28 +118,28 @@ def mean_of(results, key):
 
 
 def table(found):
-    """Mean and spread of each side, and how far they are apart."""
+    """Mean and spread of each side, and how far the pairs are apart."""
     rows = []
     for model in report.list_of(found, 0):
         sides = {}
-        for (of, by, _), result in found.items():
+        for (of, by, seed), result in found.items():
             if of == model:
-                sides.setdefault(by, []).append(result)
+                sides.setdefault(by, {})[seed] = result
         for by, results in sorted(sides.items(), key=lambda side: side[0] != "dpartui"):
-            accuracy = [result["test_acc"] for result in results]
+            accuracy = [result["test_acc"] for result in results.values()]
             deviation = f"{statistics.stdev(accuracy):.4f}" if len(accuracy) > 1 else "-"
             rows.append([f"{model}, {RECIPES[model]['epochs']} epochs", by, len(accuracy),
                          f"{statistics.mean(accuracy):.4f}", deviation, f"{min(accuracy):.4f}",
-                         f"{max(accuracy):.4f}", mean_of(results, "test_loss"),
-                         mean_of(results, "train_loss")])
-        ours = [result["test_acc"] for result in sides.pop("dpartui", [])]
-        for by, results in sides.items():
-            theirs = [result["test_acc"] for result in results]
-            if ours:
-                error = standard_error(ours, theirs)
-                rows.append(["", f"difference from {by}", "",
-                             f"{statistics.mean(ours) - statistics.mean(theirs):+.4f}",
-                             "-" if math.isnan(error) else f"{error:.4f}", "", "", "", ""])
+                         f"{max(accuracy):.4f}", mean_of(results.values(), "test_loss"),
+                         mean_of(results.values(), "train_loss")])
+        accuracies = {by: {seed: result["test_acc"] for seed, result in results.items()}
+                      for by, results in sides.items()}
+        ours = accuracies.pop("dpartui", {})
+        for by, theirs in accuracies.items():
+            apart = paired(ours, theirs)
+            if apart:
+                rows.append(["", f"pairs' difference from {by}", "", f"{apart[0]:+.4f}",
+                             "-" if math.isnan(apart[1]) else f"{apart[1]:.4f}", "", "", "", ""])
     return report.table(["test accuracy on Fashion-MNIST", "by", "seeds", "mean",
                          "standard deviation", "least", "most", "test loss", "train loss"],
                         rows)
