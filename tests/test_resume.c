@@ -81,6 +81,21 @@ static void run_in_parts(const char *devices, const char *then, const char *more
     ck_assert_msg(recorder_run(second), "%s", second->err.text);
 }
 
+/* A run to its end; then what goes on with it. */
+static void run_first(const char *more, const char *save)
+{
+    struct recorder first;
+    begin(&first, "cpu:0", more, save);
+    ck_assert(recorder_run(&first));
+    recorder_free(&first);
+}
+
+static void begin_second(struct recorder *second, const char *more)
+{
+    begin(second, "cpu:0", more, "parts");
+    second->keep.resumes = true;
+}
+
 static float *read_values(const char *name, size_t *count)
 {
     struct error err = ERROR_INIT;
@@ -177,13 +192,10 @@ END_TEST
 
 START_TEST(more_epochs_than_before)
 {
-    struct recorder first, second;
+    struct recorder second;
     run_whole("cpu:0", "epochs=5", "whole");
-    begin(&first, "cpu:0", "", "unused");
-    ck_assert(recorder_run(&first));
-    recorder_free(&first);
-    begin(&second, "cpu:0", "epochs=5", "parts");
-    second.keep.resumes = true;
+    run_first("", "unused");
+    begin_second(&second, "epochs=5");
     ck_assert_msg(recorder_run(&second), "%s", second.err.text);
     ck_assert_int_eq(recorder_count(&second, "epoch"), 2);
     same_bits("whole", "parts");
@@ -194,12 +206,9 @@ END_TEST
 /* A run that was done, as it was: nothing is left to train. */
 START_TEST(a_run_that_is_done_stays_so)
 {
-    struct recorder first, second;
-    begin(&first, "cpu:0", "", "whole");
-    ck_assert(recorder_run(&first));
-    recorder_free(&first);
-    begin(&second, "cpu:0", "", "parts");
-    second.keep.resumes = true;
+    struct recorder second;
+    run_first("", "whole");
+    begin_second(&second, "");
     ck_assert_msg(recorder_run(&second), "%s", second.err.text);
     ck_assert_int_eq(recorder_count(&second, "step"), 0);
     same_bits("whole", "parts");
@@ -210,12 +219,9 @@ END_TEST
 /* Its momentum begins at zero, as that of any run. */
 START_TEST(momentum_may_come_later)
 {
-    struct recorder first, second;
-    begin(&first, "cpu:0", "momentum=0 epochs=1", "unused");
-    ck_assert(recorder_run(&first));
-    recorder_free(&first);
-    begin(&second, "cpu:0", "", "parts");
-    second.keep.resumes = true;
+    struct recorder second;
+    run_first("momentum=0 epochs=1", "unused");
+    begin_second(&second, "");
     ck_assert_msg(recorder_run(&second), "%s", second.err.text);
     ck_assert_int_eq(recorder_count(&second, "epoch"), 2);
     recorder_free(&second);
@@ -257,12 +263,9 @@ END_TEST
 
 START_TEST(another_batch_is_refused)
 {
-    struct recorder first, second;
-    begin(&first, "cpu:0", "", "unused");
-    ck_assert(recorder_run(&first));
-    recorder_free(&first);
-    begin(&second, "cpu:0", "batch=50", "parts");
-    second.keep.resumes = true;
+    struct recorder second;
+    run_first("", "unused");
+    begin_second(&second, "batch=50");
     ck_assert(!recorder_run(&second));
     ck_assert_msg(strstr(second.err.text, "batch") != NULL, "%s", second.err.text);
     recorder_free(&second);
@@ -272,12 +275,9 @@ END_TEST
 /* It would have ended before it goes on. */
 START_TEST(fewer_epochs_than_done_are_refused)
 {
-    struct recorder first, second;
-    begin(&first, "cpu:0", "", "unused");
-    ck_assert(recorder_run(&first));
-    recorder_free(&first);
-    begin(&second, "cpu:0", "epochs=1", "parts");
-    second.keep.resumes = true;
+    struct recorder second;
+    run_first("", "unused");
+    begin_second(&second, "epochs=1");
     ck_assert(!recorder_run(&second));
     ck_assert_int_eq(second.err.kind, ERROR_USAGE);
     ck_assert_msg(strstr(second.err.text, "more epochs") != NULL, "%s", second.err.text);
