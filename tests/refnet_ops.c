@@ -222,7 +222,7 @@ static void average_window(const struct ref_op *o, int row, int c, int h, int w,
 {
     struct range hs, ws;
     size_t y = at(o->out, row, c, h, w);
-    double share = 1.0 / (o->op->kernel_h * o->op->kernel_w);
+    double share = 1.0 / ((double)o->op->kernel_h * o->op->kernel_w);
     pool_window(o, h, w, &hs, &ws);
     if (!back)
         o->y[y] = 0;

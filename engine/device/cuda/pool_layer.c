@@ -38,7 +38,7 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
 
 static bool make_winners(struct builder *b, struct pool_layer *p, struct error *err)
 {
-    if (p->args.kernel_h * p->args.kernel_w > MOST_TAPS)
+    if ((long)p->args.kernel_h * p->args.kernel_w > MOST_TAPS)
         return error_set(err, ERROR_FAILED,
                          "windows of %d x %d; GPUs take the maximum of up to %d numbers",
                          p->args.kernel_h, p->args.kernel_w, MOST_TAPS);
