@@ -68,13 +68,12 @@ int main(void)
     struct error err = ERROR_INIT;
     struct dataset shape;
     char *resolved = NULL;
-    int test_rows;
     const char *dir = getenv("DPARTUI_DATA_DIR");
     if (!dir || !*dir) {
         puts("skipped: set DPARTUI_DATA_DIR to a folder with the four Fashion-MNIST files");
         return 77;
     }
-    if (!data_describe("fashion-mnist", NULL, &shape, &test_rows, &resolved, &err) &&
+    if (!data_describe("fashion-mnist", NULL, &shape, NULL, &resolved, &err) &&
         err.kind == ERROR_USAGE) {
         printf("skipped: %s\n", err.text);
         return 77;

@@ -321,7 +321,9 @@ bool data_describe(const char *name, const char *data_dir, struct dataset *shape
                    char **resolved, struct error *err)
 {
     struct found found;
-    bool ok = find(name, data_dir, &found, err) && describe(&found, shape, test_rows, err);
+    int rows;
+    bool ok = find(name, data_dir, &found, err) &&
+              describe(&found, shape, test_rows ? test_rows : &rows, err);
     if (ok) {
         *resolved = found.name;
         found.name = NULL;

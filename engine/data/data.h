@@ -46,7 +46,7 @@ char *data_directory(const char *data_dir, struct error *err);
 
 /*
  * What data_open would open, without reading the rows: shape and classes of the training part, rows
- * of the test part, and the name as it would stand there, a new string.
+ * of the test part (test_rows may be NULL), and the name as it would stand there, a new string.
  */
 bool data_describe(const char *name, const char *data_dir, struct dataset *shape, int *test_rows,
                    char **resolved, struct error *err);

@@ -58,9 +58,7 @@ static bool load(struct spec *spec, struct net **net, long *rows, struct error *
 {
     struct dataset shape = {.rows = 0};
     char *resolved = NULL;
-    int test_rows;
-    if (spec->data &&
-        !data_describe(spec->data, spec->data_dir, &shape, &test_rows, &resolved, err))
+    if (spec->data && !data_describe(spec->data, spec->data_dir, &shape, NULL, &resolved, err))
         return false;
     char *path = paths_find_model(spec->model, err);
     bool ok = path;

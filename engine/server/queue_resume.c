@@ -101,15 +101,12 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
         return queue->checkpoints ? error_memory(err, "checkpoints")
                                   : error_set(err, ERROR_FAILED, "no checkpoints are kept here");
     bool found = checkpoint_find(folder, &steps, err);
-    bool known = !found || !same_lr || checkpoint_lr(folder, steps, &spec->lr, err);
+    bool ready = found && (!same_lr || checkpoint_lr(folder, steps, &spec->lr, err));
     free(folder);
-    if (!known)
+    if (!found && err->kind == ERROR_ABSENT)
+        return error_set(err, ERROR_FAILED, "run %ld left no checkpoint to go on from", number);
+    if (!ready)
         return false;
-    if (!found)
-        return err->kind == ERROR_ABSENT
-                   ? error_set(err, ERROR_FAILED, "run %ld left no checkpoint to go on from",
-                               number)
-                   : false;
     pthread_mutex_lock(&queue->lock);
     struct record *record = queue_recall(queue, number, err);
     bool ok = record && check_resumable(queue, record, number, spec->epochs, err) &&

@@ -149,10 +149,9 @@ bool task_check(struct task *task, const json_t *params, json_t **result, struct
     struct spec spec;
     struct dataset shape = {.rows = 0};
     char *name = NULL;
-    int test_rows;
     spec_init(&spec);
     bool ok = spec_from_json(&spec, params, err) && run_resolve(&spec, err) &&
-              data_describe(spec.data, spec.data_dir, &shape, &test_rows, &name, err);
+              data_describe(spec.data, spec.data_dir, &shape, NULL, &name, err);
     json_t *object = ok ? spec_to_json(&spec) : NULL;
     long rows = spec.train_rows ? spec.train_rows : shape.rows;
     spec_free(&spec);

@@ -2,10 +2,10 @@
 #include "engine/device/cpu/lanes_net.h"
 
 /*
- * Networks that are worth it: what a thread works with while a group passes must fit the second
- * cache that a core has for itself, of 1 or 2 MiB where there are vectors of 16, with a part of it
- * beside; and the weights of linear layers, which every group reads, take another half of a MiB at
- * most. Larger networks fill vectors with their channels, and gain nothing.
+ * Networks that are worth it: what a thread works with while a group passes is at most 1.5 MiB,
+ * about what the caches that a core has for itself hold, and the weights of linear layers, which
+ * every group reads, are half a MiB more. Larger networks fill vectors with their channels, and
+ * gain nothing.
  */
 #define MOST_GROUP_BYTES    ((size_t)6 << 18)
 #define MOST_LINEAR_WEIGHTS ((size_t)1 << 17)
