@@ -10,10 +10,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/paths.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "config.h"
 #include "engine/server/server.h"
-#include "engine/store/store.h"
+#include "engine/store/place.h"
 #include "engine/train/checkpoint.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
@@ -41,7 +43,7 @@ struct arguments {
 
 static int complain(const char *text)
 {
-    fprintf(stderr, "dpartui-engine: %s\n", text);
+    print_to(stderr, "dpartui-engine: %s\n", text);
     return STATUS_USAGE;
 }
 
@@ -54,6 +56,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         {"version", no_argument, NULL, 'V'},    {NULL, 0, NULL, 0},
     };
     *arguments = (struct arguments){.private_fd = -1};
+    opterr = 0; /* its messages quote what was typed */
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         long number;
         switch (option) {
@@ -71,9 +74,13 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         case 'h':
             return fputs(help, stdout) < 0 || fflush(stdout) ? STATUS_FAILED : STATUS_DONE;
         case 'V':
-            return puts("dpartui-engine " PACKAGE_VERSION) < 0 || fflush(stdout) ? STATUS_FAILED
-                                                                                 : STATUS_DONE;
+            print("dpartui-engine " PACKAGE_VERSION "\n");
+            return fflush(stdout) || ferror(stdout) ? STATUS_FAILED : STATUS_DONE;
         default:
+            print_to(stderr,
+                     "dpartui-engine: '%s': no such option, or an argument too few or too many "
+                     "(see --help)\n",
+                     argv[optind - 1]);
             return STATUS_USAGE;
         }
     }
@@ -103,8 +110,8 @@ static void leave_openmp_settings(char **argv)
         found |= setenv("OMP_WAIT_POLICY", "passive", 1) == 0;
     if (found) {
         execv("/proc/self/exe", argv);
-        fprintf(stderr, "dpartui-engine: cannot restart without OpenMP's variables: %s\n",
-                strerror(errno));
+        print_to(stderr, "dpartui-engine: cannot restart without OpenMP's variables: %s\n",
+                 strerror(errno));
     }
 }
 
@@ -112,7 +119,7 @@ static void leave_openmp_settings(char **argv)
 static void number_gpus_by_place(void)
 {
     if (setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1) != 0)
-        fprintf(stderr, "dpartui-engine: cannot set CUDA_DEVICE_ORDER: %s\n", strerror(errno));
+        print_to(stderr, "dpartui-engine: cannot set CUDA_DEVICE_ORDER: %s\n", strerror(errno));
 }
 
 /* Descriptors 0 to 2 are open, so that nothing else ever gets their numbers. */
@@ -133,7 +140,7 @@ static bool redirect_log(const char *path)
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     bool ok = fd >= 0 && dup2(fd, STDERR_FILENO) >= 0;
     if (!ok)
-        fprintf(stderr, "dpartui-engine: %s: %s\n", path, strerror(errno));
+        print_to(stderr, "dpartui-engine: %s: %s\n", path, strerror(errno));
     if (fd >= 0)
         close(fd);
     return ok;
@@ -157,6 +164,35 @@ static int open_signals(bool foreground)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/* Where things are kept: what the server's options point to. */
+struct places {
+    char *store, *checkpoints, *note; /* each may be NULL */
+    struct error no_store;            /* why there is none */
+};
+
+static void fill_options(struct server_options *options, const struct arguments *arguments,
+                         int signal_fd, struct places *places)
+{
+    struct error err = ERROR_INIT;
+    *places = (struct places){.no_store = ERROR_INIT};
+    /* A private engine leaves the user's runs alone. */
+    if (arguments->private_fd < 0)
+        places->store = store_default_path(&places->no_store);
+    if (places->store && !(places->checkpoints = checkpoint_default_folder(&err)))
+        print_to(stderr, "dpartui-engine: %s: there will be no checkpoints\n", err.text);
+    places->note = paths_ignored();
+    *options = (struct server_options){
+        .log_fd = arguments->private_fd < 0 || arguments->log ? STDERR_FILENO : -1,
+        .version = PACKAGE_VERSION,
+        .private_fd = arguments->private_fd,
+        .signal_fd = signal_fd,
+        .store_path = places->store,
+        .no_store = places->no_store.kind != ERROR_NONE ? places->no_store.text : NULL,
+        .places_note = places->note,
+        .checkpoints = places->checkpoints,
+    };
+}
+
 int main(int argc, char **argv)
 {
     struct arguments arguments;
@@ -166,7 +202,7 @@ int main(int argc, char **argv)
     leave_openmp_settings(argv);
     number_gpus_by_place();
     if (!keep_standard_descriptors()) {
-        fprintf(stderr, "dpartui-engine: /dev/null: %s\n", strerror(errno));
+        print_to(stderr, "dpartui-engine: /dev/null: %s\n", strerror(errno));
         return STATUS_FAILED;
     }
     if (arguments.log && !redirect_log(arguments.log))
@@ -176,24 +212,13 @@ int main(int argc, char **argv)
         setsid();
     int signal_fd = open_signals(arguments.foreground);
     if (signal_fd < 0) {
-        fprintf(stderr, "dpartui-engine: cannot watch signals: %s\n", strerror(errno));
+        print_to(stderr, "dpartui-engine: cannot watch signals: %s\n", strerror(errno));
         return STATUS_FAILED;
     }
-    char *store_path = NULL, *checkpoints = NULL;
+    struct places places;
     struct error err = ERROR_INIT;
-    /* A private engine leaves the user's runs alone. */
-    if (arguments.private_fd < 0 && !(store_path = store_default_path(&err)))
-        fprintf(stderr, "dpartui-engine: %s: runs are not kept\n", err.text);
-    if (store_path && !(checkpoints = checkpoint_default_folder(&err)))
-        fprintf(stderr, "dpartui-engine: %s: there will be no checkpoints\n", err.text);
-    struct server_options options = {
-        .log_fd = arguments.private_fd < 0 || arguments.log ? STDERR_FILENO : -1,
-        .version = PACKAGE_VERSION,
-        .private_fd = arguments.private_fd,
-        .signal_fd = signal_fd,
-        .store_path = store_path,
-        .checkpoints = checkpoints,
-    };
+    struct server_options options;
+    fill_options(&options, &arguments, signal_fd, &places);
     if (options.private_fd >= 0)
         fcntl(options.private_fd, F_SETFD, FD_CLOEXEC);
     /* Once, before there are threads. */
@@ -201,7 +226,7 @@ int main(int argc, char **argv)
     enum server_end end;
     bool ok = server_run(&options, &end, &err);
     if (!ok) {
-        fprintf(stderr, "dpartui-engine: %s\n", err.text);
+        print_to(stderr, "dpartui-engine: %s\n", err.text);
         status = err.kind == ERROR_USAGE ? STATUS_USAGE : STATUS_FAILED;
     } else {
         status = STATUS_DONE;
@@ -212,7 +237,8 @@ int main(int argc, char **argv)
     if (end == SERVER_HELD)
         _exit(status);
     close(signal_fd);
-    free(checkpoints);
-    free(store_path);
+    free(places.note);
+    free(places.checkpoints);
+    free(places.store);
     return status;
 }

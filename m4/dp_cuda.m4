@@ -193,18 +193,20 @@ m4_define([_DP_CUDNN],
   CPPFLAGS=$dp_save_cpp])
 
 # Code for which GPUs: what this nvcc knows of 8.0 (A100), 9.0 (H100, H200), 10.0 (B200), and PTX of
-# the newest, which drivers translate for what comes later.
+# the newest, which drivers translate for what comes later. PTXAS_GENCODE: those without the PTX, for
+# tests/ptxas.py, whatever code the program is to have.
 m4_define([_DP_NVCC_GENCODE],
-  [AS_IF([test "x$NVCC_GENCODE" = x],
-    [dp_known=`"$NVCC" --list-gpu-code 2>/dev/null`
-    dp_newest=
-    for dp_code in 80 90 100; do
-      AS_CASE([" "`echo $dp_known`" "], [*" sm_$dp_code "*],
-        [AS_VAR_APPEND([NVCC_GENCODE], ["-gencode=arch=compute_$dp_code,code=sm_$dp_code "])
-         dp_newest=$dp_code])
-    done
-    AS_IF([test "x$dp_newest" != x],
-      [AS_VAR_APPEND([NVCC_GENCODE], ["-gencode=arch=compute_$dp_newest,code=compute_$dp_newest"])])])])
+  [dp_known=`"$NVCC" --list-gpu-code 2>/dev/null`
+  dp_newest=
+  PTXAS_GENCODE=
+  for dp_code in 80 90 100; do
+    AS_CASE([" "`echo $dp_known`" "], [*" sm_$dp_code "*],
+      [AS_VAR_APPEND([PTXAS_GENCODE], ["-gencode=arch=compute_$dp_code,code=sm_$dp_code "])
+       dp_newest=$dp_code])
+  done
+  AC_SUBST([PTXAS_GENCODE])
+  AS_IF([test "x$NVCC_GENCODE" = x && test "x$dp_newest" != x],
+    [NVCC_GENCODE="$PTXAS_GENCODE-gencode=arch=compute_$dp_newest,code=compute_$dp_newest"])])
 
 # Compile a kernel and link it by the C compiler, which says whether nvcc gets along with the host's
 # compiler and the runtime with the system. Sets dp_cuda.

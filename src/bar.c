@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bar.h"
 
+#include "base/escape.h"
+#include "base/print.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,8 +42,19 @@ static int next_to_drop(const struct bar *bar, const bool *dropped)
     return next;
 }
 
-void bar_compose(const struct bar *bar, int columns, char *line, size_t size)
+/* Escaped, so that its bytes are at least its columns. */
+static struct bar shown_bar(const struct bar *bar)
 {
+    struct bar shown = *bar;
+    escape_copy(shown.left, sizeof shown.left, bar->left);
+    for (int i = 0; i < bar->count; i++)
+        escape_copy(shown.piece[i], sizeof shown.piece[i], bar->piece[i]);
+    return shown;
+}
+
+void bar_compose(const struct bar *given, int columns, char *line, size_t size)
+{
+    const struct bar shown = shown_bar(given), *bar = &shown;
     bool dropped[BAR_PIECES] = {false};
     char text[LINE_MOST + 1] = "";
     size_t used = 0;
@@ -72,7 +85,8 @@ void bar_compose(const struct bar *bar, int columns, char *line, size_t size)
     for (int i = 0; i < bar->count && used < sizeof text; i++)
         if (!dropped[i])
             used += (size_t)snprintf(text + used, sizeof text - used, "  %s", bar->piece[i]);
-    snprintf(line, size, "%.*s", columns > 0 ? columns : 0, text);
+    size_t room = columns > 0 ? (size_t)columns + 1 : 1;
+    escape_copy(line, room < size ? room : size, text);
 }
 
 static int terminal_columns(void)
@@ -90,13 +104,13 @@ void bar_draw(struct bar_line *line, const struct bar *bar)
         return;
     /* The last column stays free: some terminals wrap when it is written. */
     bar_compose(bar, terminal_columns() - 1, text, sizeof text);
-    printf("\r%s\033[K", text);
+    print("\r%s\033[K", text);
     line->shown = true;
 }
 
 void bar_clear(struct bar_line *line)
 {
     if (line->shown)
-        fputs("\r\033[K", stdout);
+        print("\r\033[K");
     line->shown = false;
 }

@@ -23,7 +23,7 @@ struct bar {
 void bar_add(struct bar *bar, int rank, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* At most `columns` characters (and a NUL), ASCII. */
+/* Escaped (base/escape.h), at most `columns` bytes and a NUL. */
 void bar_compose(const struct bar *bar, int columns, char *line, size_t size);
 
 /*

@@ -2,159 +2,29 @@
 #include "client.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/local_socket.h"
-#include "base/text.h"
-#include "spawn.h"
+#include "client_state.h"
+#include "peer.h"
 
 #define OUTPUT_LIMIT ((size_t)4 << 20)
 #define READ_SIZE    ((size_t)64 << 10)
-/* How long a private engine may take to leave once its connection is closed. */
-#define LEAVE_SECONDS 3.0
 
-struct client {
-    int fd;
-    pid_t child; /* a private engine, else 0 */
-    long last_id;
-    struct text in, out;
-    size_t in_taken;   /* bytes of `in` already handed out */
-    size_t in_scanned; /* bytes of `in` known to hold no further newline */
-    json_t *kept;      /* messages that arrived during client_call */
-    size_t kept_taken;
-};
-
-static void pause_briefly(void)
+pid_t client_engine(const struct client *client)
 {
-    struct timespec time = {.tv_nsec = 20000000L};
-    nanosleep(&time, NULL);
+    return client->child > 0 ? client->child : peer_of_socket(client->fd);
 }
 
-static struct client *client_new(int fd, pid_t child)
+bool client_is_lost(const struct client *client)
 {
-    struct client *client = calloc(1, sizeof *client);
-    json_t *kept = json_array();
-    if (!client || !kept) {
-        free(client);
-        json_decref(kept);
-        return NULL;
-    }
-    client->fd = fd;
-    client->child = child;
-    client->kept = kept;
-    return client;
-}
-
-static bool connect_to(const struct sockaddr_un *address, struct client **out, struct error *err)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return error_errno(err, "cannot make a socket");
-    bool ok = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
-    if (!ok && (errno == ENOENT || errno == ECONNREFUSED))
-        error_set(err, ERROR_ABSENT, "no engine is running: 'dpartui engine start' starts one");
-    else if (!ok)
-        error_errno(err, "%s: cannot connect to the engine", address->sun_path);
-    else if ((ok = local_socket_check_peer(fd, err)) && !(*out = client_new(fd, 0)))
-        ok = error_memory(err, "connection");
-    if (!ok)
-        close(fd);
-    return ok;
-}
-
-bool client_connect(struct client **out, struct error *err)
-{
-    struct sockaddr_un address;
-    return local_socket_address(&address, err) && connect_to(&address, out, err);
-}
-
-bool client_start_engine(struct error *err)
-{
-    return spawn_background_engine(err);
-}
-
-bool client_open(struct client **out, double seconds, struct error *err)
-{
-    struct sockaddr_un address;
-    if (!local_socket_address(&address, err))
-        return false;
-    struct error absent = ERROR_INIT, ignored = ERROR_INIT;
-    if (connect_to(&address, out, &absent))
-        return true;
-    if (!spawn_background_engine(err))
-        return false;
-    double deadline = clock_seconds() + seconds;
-    while (!connect_to(&address, out, &absent)) {
-        if (clock_seconds() > deadline) {
-            char *log = spawn_log_path(&ignored);
-            error_set(err, ERROR_FAILED,
-                      "the engine was started but did not answer in %g s: see %s", seconds,
-                      log ? log : "its log");
-            free(log);
-            return false;
-        }
-        pause_briefly();
-    }
-    return true;
-}
-
-bool client_open_private(struct client **out, struct error *err)
-{
-    int pair[2];
-    pid_t child;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
-        return error_errno(err, "cannot make a socket for a private engine");
-    bool ok = spawn_private_engine(pair[1], &child, err);
-    close(pair[1]);
-    if (ok && !(*out = client_new(pair[0], child))) {
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        ok = error_memory(err, "connection");
-    }
-    if (!ok)
-        close(pair[0]);
-    return ok;
-}
-
-/* The engine leaves by itself when its socket closes; one that hangs is killed. */
-static void end_child(pid_t child)
-{
-    double deadline = clock_seconds() + LEAVE_SECONDS;
-    for (;;) {
-        pid_t got = waitpid(child, NULL, WNOHANG);
-        if (got == child || (got < 0 && errno != EINTR))
-            return;
-        if (clock_seconds() > deadline)
-            break;
-        pause_briefly();
-    }
-    kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        ;
-}
-
-void client_close(struct client *client)
-{
-    if (!client)
-        return;
-    close(client->fd);
-    if (client->child > 0)
-        end_child(client->child);
-    text_free(&client->in);
-    text_free(&client->out);
-    json_decref(client->kept);
-    free(client);
+    return client->lost;
 }
 
 int client_fd(const struct client *client)
@@ -167,8 +37,9 @@ bool client_wants_write(const struct client *client)
     return client->out.length > 0;
 }
 
-static bool connection_lost(struct error *err)
+static bool connection_lost(struct client *client, struct error *err)
 {
+    client->lost = true;
     return error_set(err, ERROR_FAILED,
                      "the connection to the engine is lost: 'dpartui engine status' tells whether "
                      "it still runs");
@@ -185,8 +56,10 @@ static bool flush_output(struct client *client, struct error *err)
             sent += (size_t)put;
         else if (errno == EAGAIN || errno == EWOULDBLOCK)
             break;
+        else if (errno == EPIPE || errno == ECONNRESET)
+            sent = client->out.length; /* the engine may have said why before it closed */
         else if (errno != EINTR)
-            ok = connection_lost(err);
+            ok = connection_lost(client, err);
     }
     text_consume(&client->out, sent);
     return ok;
@@ -275,7 +148,7 @@ static bool next_from_wire(struct client *client, json_t **message, struct error
         } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             return true;
         } else if (got == 0 || errno != EINTR) {
-            return connection_lost(err);
+            return connection_lost(client, err);
         }
     }
 }
@@ -307,6 +180,7 @@ bool client_response(const json_t *message, json_t **result, struct error *err)
     json_int_t code = json_integer_value(json_object_get(failure, "code"));
     enum error_kind kind = code == -32602   ? ERROR_USAGE
                            : code == -32001 ? ERROR_ABSENT
+                           : code == -32002 ? ERROR_SILENT
                                             : ERROR_FAILED;
     return error_set(err, kind, "%s", text ? text : "the engine answered without a result");
 }
@@ -317,34 +191,59 @@ static bool is_response_to(const json_t *message, long id)
     return json_is_integer(value) && json_integer_value(value) == id;
 }
 
-bool client_call(struct client *client, const char *method, json_t *params, double seconds,
-                 json_t **result, struct error *err)
+/* The engine's last line on a connection whose place another one got. */
+static bool is_farewell(const json_t *message)
 {
-    long id;
-    double deadline = clock_seconds() + seconds;
-    if (!client_send(client, method, params, &id, err))
-        return false;
-    for (;;) {
-        json_t *message;
+    const json_t *failure = json_object_get(message, "error");
+    return json_is_null(json_object_get(message, "id")) &&
+           json_integer_value(json_object_get(failure, "code")) == -32002;
+}
+
+/* What has come so far: *answered with the response to `id` in *result, or *err. */
+static bool take_until(struct client *client, long id, bool *answered, json_t **result,
+                       struct error *err)
+{
+    for (json_t *message;;) {
         if (!next_from_wire(client, &message, err))
             return false;
-        if (message && is_response_to(message, id)) {
+        if (!message)
+            return true;
+        bool last = is_farewell(message);
+        *answered = is_response_to(message, id);
+        if (*answered || last) {
             json_t *value;
             bool ok = client_response(message, &value, err);
             if (ok && result)
                 *result = json_incref(value);
+            client->lost |= last;
             json_decref(message);
             return ok;
         }
-        if (message) {
-            if (json_array_append_new(client->kept, message) != 0)
-                return error_memory(err, "message from the engine");
-            continue;
-        }
-        double left = deadline - clock_seconds();
-        if (left <= 0)
-            return error_set(err, ERROR_FAILED, "%s: the engine did not answer in %g s", method,
-                             seconds);
+        if (json_array_append_new(client->kept, message) != 0)
+            return error_memory(err, "message from the engine");
+    }
+}
+
+bool client_call(struct client *client, const char *method, json_t *params, double seconds,
+                 json_t **result, struct error *err)
+{
+    long id;
+    const double begin = clock_seconds(), deadline = begin + seconds;
+    double look = begin + CLIENT_SILENT;
+    bool answered = false;
+    if (!client_send(client, method, params, &id, err))
+        return false;
+    for (;;) {
+        if (!take_until(client, id, &answered, result, err))
+            return false;
+        if (answered)
+            return true;
+        double now = clock_seconds();
+        if (now >= deadline || (now >= look && peer_is_stopped(client_engine(client))))
+            return peer_error(err, client_engine(client), seconds);
+        if (now >= look)
+            look = now + CLIENT_SILENT;
+        double left = fmin(deadline, look) - now;
         struct pollfd wait = {.fd = client->fd,
                               .events = (short)(POLLIN | (client->out.length ? POLLOUT : 0))};
         if (poll(&wait, 1, (int)(left * 1000) + 1) < 0 && errno != EINTR)

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -13,26 +14,14 @@
  */
 struct client;
 
-/*
- * Connect to this user's background engine; false at once (no waiting) when none answers, with
- * ERROR_ABSENT when that is because none runs.
- */
-bool client_connect(struct client **out, struct error *err);
+/* Without an answer for so many seconds an engine is silent, and may be stopped. */
+#define CLIENT_SILENT 2.0
 
-/*
- * Start the background engine (a process in a session of its own, detached from the terminal) and
- * return without waiting for it; connect until it answers. Two started at once: one wins, the
- * other leaves.
- */
-bool client_start_engine(struct error *err);
+/* The engine's process; 0: not known. */
+pid_t client_engine(const struct client *client);
 
-/* Connect, starting the engine when none answers, and wait for it up to `seconds`. */
-bool client_open(struct client **out, double seconds, struct error *err);
-
-/* A private engine as a child process that ends with the connection. */
-bool client_open_private(struct client **out, struct error *err);
-
-void client_close(struct client *client);
+/* Did a call fail because the engine has closed the connection? */
+bool client_is_lost(const struct client *client);
 
 /* For poll(): the socket, and whether it should also be polled for writing. */
 int client_fd(const struct client *client);
@@ -55,7 +44,8 @@ bool client_next(struct client *client, json_t **message, struct error *err);
 /*
  * Send a request and wait up to `seconds` for its result (a new reference; `result` may be NULL).
  * Messages that arrive meanwhile are kept for client_next. An error response becomes *err
- * (ERROR_USAGE for -32602, ERROR_ABSENT for -32001: there is no such run).
+ * (ERROR_USAGE for -32602, ERROR_ABSENT for -32001: there is no such run). ERROR_SILENT: no answer;
+ * an engine that is stopped is not waited for longer than CLIENT_SILENT seconds.
  */
 bool client_call(struct client *client, const char *method, json_t *params, double seconds,
                  json_t **result, struct error *err);

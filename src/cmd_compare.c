@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "command.h"
 #include "format.h"
@@ -87,11 +88,11 @@ static void say_left(const struct study *study, enum study_ending ending, bool h
 {
     fflush(stdout);
     if (ending == STUDY_LEFT)
-        fprintf(stderr, "dpartui: left; the run at work goes on\n");
+        print_to(stderr, "dpartui: left; the run at work goes on\n");
     if (ending != STUDY_ENDED && !has_table)
-        fprintf(stderr,
-                "dpartui: %d of %d runs are not done: 'dpartui compare --resume %s' trains them\n",
-                study_unfinished(study), study->entry_count, study->id);
+        print_to(stderr,
+                 "dpartui: %d of %d runs are not done: 'dpartui compare --resume %s' trains them\n",
+                 study_unfinished(study), study->entry_count, study->id);
 }
 
 /* Train what the study lacks, and give out its figures. */
@@ -101,13 +102,11 @@ static int train(struct invocation *invocation, struct study *study, struct erro
     struct study_measure *measures = NULL;
     enum study_ending ending = STUDY_ENDED;
     FILE *lines = lines_of(invocation);
-    bool ok = run_source_open(&source, err);
-    if (ok && !source.client)
-        ok = error_set(err, ERROR_FAILED, "the engine has ended: see 'dpartui engine status'");
+    bool ok = run_source_open_live(&source, err);
     ok = ok && study_source_measures(&source, study, &measures, err);
     if (ok) {
-        fprintf(lines ? lines : stdout, "comparison %s: %d of %d runs to train\n", study->id,
-                study_unfinished(study), study->entry_count);
+        print_to(lines ? lines : stdout, "comparison %s: %d of %d runs to train\n", study->id,
+                 study_unfinished(study), study->entry_count);
         ok = study_train(study, &source, measures, lines, &ending, err);
         if (!ok)
             error_prefix(err, "comparison %s (--resume %s goes on)", study->id, study->id);
@@ -199,7 +198,7 @@ static bool visit_studies(bool (*visit)(const struct study *study, void *context
         char id[16];
         snprintf(id, sizeof id, "%d", (int)json_integer_value(entry));
         if (!study_load(id, &study, &bad)) {
-            fprintf(stderr, "dpartui: %s\n", bad.text);
+            print_to(stderr, "dpartui: %s\n", bad.text);
             continue;
         }
         bool ok = visit(&study, context);

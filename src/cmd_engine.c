@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/print.h"
 #include "command.h"
 #include "format.h"
+#include "peer.h"
 #include "session.h"
 
 /* Ending a run at once takes as long as its devices take to answer. */
@@ -14,15 +17,15 @@
 static void print_status(const json_t *status)
 {
     if (!json_is_true(json_object_get(status, "running"))) {
-        puts("no engine is running");
+        print("no engine is running\n");
         return;
     }
-    printf("engine %s runs as process %.0f, ", member_text(status, "version"),
-           member_number(status, "pid"));
+    print("engine %s runs as process %.0f, ", member_text(status, "version"),
+          member_number(status, "pid"));
     if (json_is_integer(json_object_get(status, "run")))
-        printf("training run %.0f\n", member_number(status, "run"));
+        print("training run %.0f\n", member_number(status, "run"));
     else
-        puts("idle");
+        print("idle\n");
 }
 
 static bool ask_status(struct client *client, json_t **status, struct error *err)
@@ -75,7 +78,11 @@ static bool wait_for_end(struct client *client, struct error *err)
     for (json_t *message; client_next(client, &message, &lost); json_decref(message)) {
         if (clock_seconds() > deadline) {
             json_decref(message);
-            return error_set(err, ERROR_FAILED, "the engine has not ended in %g s", STOP_SECONDS);
+            return error_set(
+                err, ERROR_FAILED,
+                "the engine (pid %ld) has not ended in %g s: 'kill -KILL %ld' ends it, "
+                "and its run can be resumed",
+                (long)client_engine(client), STOP_SECONDS, (long)client_engine(client));
         }
         if (!message)
             nanosleep(&(struct timespec){.tv_nsec = 10000000L}, NULL);
@@ -83,12 +90,36 @@ static bool wait_for_end(struct client *client, struct error *err)
     return true;
 }
 
+/* One that is stopped by a signal hears nothing, and what is to end need not stay so. Whether it is
+ * stopped already is not asked: that shows only after a moment. */
+static void continue_engine(void)
+{
+    pid_t engine = peer_of_lock();
+    if (engine)
+        kill(engine, SIGCONT);
+}
+
+/*
+ * So that an engine that is silent now does not end later, on a request that nobody waits for any
+ * more. What it answers does not matter: one of another version must be stoppable, too.
+ */
+static bool answers(struct client *client, struct error *err)
+{
+    struct error refusal = ERROR_INIT;
+    if (client_call(client, "status", NULL, SESSION_SECONDS, NULL, &refusal) ||
+        (refusal.kind != ERROR_SILENT && !client_is_lost(client)))
+        return true;
+    *err = refusal;
+    return false;
+}
+
 static bool engine_stop(struct invocation *invocation, struct error *err)
 {
     struct client *client;
+    if (invocation_has(invocation, "now"))
+        continue_engine();
     json_t *params = json_pack("{s:b}", "now", invocation_has(invocation, "now"));
-    /* Without the greeting: an engine of another version must be stoppable, too. */
-    bool ok = client_connect(&client, err);
+    bool ok = client_connect_within(&client, SESSION_SECONDS, err);
     if (!ok && err->kind == ERROR_ABSENT) {
         json_decref(params);
         *err = (struct error)ERROR_INIT;
@@ -98,12 +129,16 @@ static bool engine_stop(struct invocation *invocation, struct error *err)
         json_decref(params);
         return false;
     }
-    ok = client_call(client, "shutdown", params, SESSION_SECONDS, NULL, err) &&
-         wait_for_end(client, err);
+    ok = answers(client, err);
+    if (ok)
+        ok = client_call(client, "shutdown", params, SESSION_SECONDS, NULL, err) &&
+             wait_for_end(client, err);
+    else
+        json_decref(params);
     if (ok && invocation_has(invocation, "json"))
         ok = show_status(NULL, true, err);
     else if (ok)
-        puts("the engine has ended");
+        print("the engine has ended\n");
     client_close(client);
     return ok;
 }
@@ -127,7 +162,8 @@ static int run(struct invocation *invocation, struct error *err)
 }
 
 static const struct option options[] = {
-    {"now", OPTION_FLAG, NULL, "stop: end a run that goes on, and lose it"},
+    {"now", OPTION_FLAG, NULL,
+     "stop: end the running run, which can be resumed from its newest checkpoint"},
     OPTION_JSON,
     OPTIONS_END,
 };

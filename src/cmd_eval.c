@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "command.h"
 #include "format.h"
@@ -136,7 +137,7 @@ static void take_event(struct evaluation *evaluation, json_t *event)
         evaluation->begin = json_incref(event);
         evaluation->begin_s = clock_seconds();
     } else if (name && strcmp(name, "warning") == 0) {
-        fprintf(stderr, "dpartui: %s\n", member_text(event, "text"));
+        print_to(stderr, "dpartui: %s\n", member_text(event, "text"));
     } else if (name && strcmp(name, "end") == 0 && !evaluation->end) {
         evaluation->end = json_incref(event);
         evaluation->seconds = clock_seconds() - evaluation->begin_s;
@@ -169,15 +170,13 @@ static bool await_end(struct evaluation *evaluation, struct error *err)
 static void print_result(const struct evaluation *evaluation)
 {
     char accuracy[FORMAT_SIZE], loss[FORMAT_SIZE], seconds[FORMAT_SIZE], devices[400];
-    char model[FORMAT_TEXT], data[FORMAT_TEXT];
-    printf(
+    print(
         "test acc %s, loss %s, %.0f rows in %s s on %s: %s on %s\n",
         format_fixed(accuracy, member_number(evaluation->end, "test_acc"), 4),
         format_fixed(loss, member_number(evaluation->end, "test_loss"), 4),
         member_number(evaluation->begin, "test_rows"), format_seconds(seconds, evaluation->seconds),
         format_device_names(devices, sizeof devices, json_object_get(evaluation->begin, "devices")),
-        format_member(model, evaluation->begin, "model"),
-        format_member(data, evaluation->begin, "data"));
+        member_text(evaluation->begin, "model"), member_text(evaluation->begin, "data"));
 }
 
 static bool print_object(const struct evaluation *evaluation, const char *file, struct error *err)

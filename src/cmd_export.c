@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "command.h"
 #include "format.h"
+#include "output.h"
 #include "run_board.h"
 #include "run_csv.h"
 #include "run_figure.h"
+#include "run_json.h"
 #include "run_number.h"
 #include "run_pick.h"
 #include "run_source.h"
@@ -47,36 +47,52 @@ static bool take_form(const struct invocation *invocation, enum form *form, stru
     return true;
 }
 
-static bool read_runs(const struct invocation *invocation, json_t *runs, struct error *err)
-{
+struct runs {
     struct run_source source;
-    if (!run_source_open(&source, err))
+    struct run_view *views;
+    int count;
+};
+
+static void close_runs(struct runs *runs)
+{
+    while (runs->count > 0)
+        run_view_free(&runs->views[--runs->count]);
+    free(runs->views);
+    run_source_close(&runs->source);
+}
+
+/* All runs are looked for before anything is written. After a failure there is nothing to close. */
+static bool open_runs(const struct invocation *invocation, struct runs *runs, struct error *err)
+{
+    *runs = (struct runs){.count = 0};
+    if (!run_source_open(&runs->source, err))
         return false;
-    bool ok = true;
+    runs->views = calloc((size_t)invocation->argument_count, sizeof *runs->views);
+    bool ok = runs->views || error_memory(err, "runs");
     for (int i = 0; ok && i < invocation->argument_count; i++) {
-        json_t *run = NULL;
         long number;
         ok = run_number_parse(invocation->arguments[i], &number, err) &&
-             run_source_show(&source, number, &run, err) &&
-             (json_array_append_new(runs, run) == 0 || error_memory(err, "runs"));
+             run_source_view(&runs->source, number, &runs->views[i], err);
+        runs->count += ok;
     }
-    run_source_close(&source);
+    if (!ok)
+        close_runs(runs);
     return ok;
 }
 
 /* What all runs have in common is said once, in the title. */
-static const char *common(const json_t *runs, const char *key)
+static const char *common(const struct runs *runs, const char *key)
 {
-    const char *first = member_text(json_array_get(runs, 0), key);
-    for (size_t i = 1; i < json_array_size(runs); i++)
-        if (strcmp(first, member_text(json_array_get(runs, i), key)) != 0)
+    const char *first = member_text(runs->views[0].head, key);
+    for (int i = 1; i < runs->count; i++)
+        if (strcmp(first, member_text(runs->views[i].head, key)) != 0)
             return NULL;
     return first;
 }
 
 /* "run 12: cpu:0-1, batch 256, lr 0.1, warm start", with the model and the data that are its own.
  */
-static char *curve_name(const json_t *runs, const json_t *run)
+static char *curve_name(const struct runs *runs, const json_t *run)
 {
     const char *model = common(runs, "model") ? NULL : member_text(run, "model");
     const char *data = common(runs, "data") ? NULL : member_text(run, "data");
@@ -93,7 +109,7 @@ static char *curve_name(const json_t *runs, const json_t *run)
     return name;
 }
 
-static char *picture_title(const struct run_figure *figure, const json_t *runs)
+static char *picture_title(const struct run_figure *figure, const struct runs *runs)
 {
     const char *model = common(runs, "model"), *data = common(runs, "data");
     return text_format("%s%s%s%s%s", figure->title, model || data ? ": " : "", model ? model : "",
@@ -118,23 +134,23 @@ static void free_curves(struct picture_curves *all)
     free(all->names);
 }
 
-static bool make_curves(const struct run_figure *figure, const json_t *runs,
+static bool make_curves(const struct run_figure *figure, const struct runs *runs,
                         struct picture_curves *all, struct error *err)
 {
-    size_t count = json_array_size(runs);
+    size_t count = (size_t)runs->count;
     all->curves = calloc(count, sizeof *all->curves);
     all->points = calloc(count, sizeof *all->points);
     all->names = calloc(count, sizeof *all->names);
     if (!all->curves || !all->points || !all->names)
         return error_memory(err, "curves");
-    for (; all->count < (int)count; all->count++) {
-        const json_t *run = json_array_get(runs, (size_t)all->count);
+    for (; all->count < runs->count; all->count++) {
+        const struct run_view *view = &runs->views[all->count];
         struct chart_point **points = &all->points[all->count];
         char **name = &all->names[all->count];
         int length;
-        if (!run_figure_curve(figure, run, points, &length, err))
+        if (!run_figure_curve(figure, view, points, &length, err))
             return false;
-        *name = curve_name(runs, run);
+        *name = curve_name(runs, view->head);
         if (!*name) {
             free(*points);
             return error_memory(err, "curves");
@@ -144,7 +160,7 @@ static bool make_curves(const struct run_figure *figure, const json_t *runs,
     return true;
 }
 
-static bool put_svg(const struct invocation *invocation, const json_t *runs, struct text *out,
+static bool put_svg(const struct invocation *invocation, const struct runs *runs, struct text *out,
                     struct error *err)
 {
     const char *asked = invocation_value(invocation, "figure");
@@ -168,31 +184,16 @@ static bool put_svg(const struct invocation *invocation, const json_t *runs, str
     return ok;
 }
 
-static bool put_json(const json_t *runs, struct text *out, struct error *err)
+/* An array, as print_json writes it. */
+static bool put_json(const struct runs *runs, struct output *out, struct error *err)
 {
-    char *text = json_to_text(runs, JSON_INDENT(1) | JSON_DIGITS);
-    if (!text)
-        return error_memory(err, "JSON");
-    text_puts(out, text);
-    text_puts(out, "\n");
-    free(text);
-    return true;
-}
-
-static bool write_output(const char *path, struct text *out, struct error *err)
-{
-    struct file_writer writer = FILE_WRITER_INIT;
-    if (!text_cstr(out))
-        return error_memory(err, "export");
-    if (!path || strcmp(path, "-") == 0) {
-        /* Whether it could be written is looked at when the program ends. */
-        fwrite(out->data, 1, out->length, stdout);
-        return true;
+    bool ok = true;
+    text_puts(&out->text, "[");
+    for (int i = 0; ok && i < runs->count; i++) {
+        text_puts(&out->text, i > 0 ? ",\n " : "\n ");
+        ok = run_json_put(&runs->views[i], 1, out, err);
     }
-    bool ok = file_writer_open(&writer, path, err) &&
-              file_writer_put(&writer, out->data, out->length, err) &&
-              file_writer_commit(&writer, err);
-    file_writer_abort(&writer);
+    text_puts(&out->text, "\n]\n");
     return ok;
 }
 
@@ -205,30 +206,37 @@ static bool export_to_board(const struct invocation *invocation, struct error *e
         if (invocation_has(invocation, others[i]))
             return error_set(err, ERROR_USAGE, "--tensorboard and --%s exclude each other",
                              others[i]);
-    json_t *runs = json_array();
-    bool ok = (runs || error_memory(err, "runs")) && read_runs(invocation, runs, err);
-    for (size_t i = 0; ok && i < json_array_size(runs); i++)
-        ok = run_board_write(json_array_get(runs, i), directory, err);
-    json_decref(runs);
+    struct runs runs;
+    if (!open_runs(invocation, &runs, err))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < runs.count; i++)
+        ok = run_board_write(&runs.views[i], directory, err);
+    close_runs(&runs);
     return ok;
+}
+
+static bool put_runs(const struct invocation *invocation, enum form form, const struct runs *runs,
+                     struct output *out, struct error *err)
+{
+    if (form == FORM_CSV)
+        return run_csv_put(runs->views, runs->count, invocation_has(invocation, "points"), out,
+                           err);
+    return form == FORM_JSON ? put_json(runs, out, err)
+                             : put_svg(invocation, runs, &out->text, err);
 }
 
 static bool export(struct invocation *invocation, struct error *err)
 {
-    struct text out = TEXT_INIT;
+    struct output out = OUTPUT_INIT;
+    struct runs runs;
     enum form form;
-    json_t *runs = json_array();
-    bool ok = runs || error_memory(err, "runs");
-    ok = ok && take_form(invocation, &form, err) && read_runs(invocation, runs, err);
-    if (ok && form == FORM_CSV)
-        run_csv_put(runs, invocation_has(invocation, "points"), &out);
-    else if (ok && form == FORM_JSON)
-        ok = put_json(runs, &out, err);
-    else if (ok)
-        ok = put_svg(invocation, runs, &out, err);
-    ok = ok && write_output(invocation_value(invocation, "output"), &out, err);
-    json_decref(runs);
-    text_free(&out);
+    if (!take_form(invocation, &form, err) || !open_runs(invocation, &runs, err))
+        return false;
+    bool ok = output_open(&out, invocation_value(invocation, "output"), err) &&
+              put_runs(invocation, form, &runs, &out, err);
+    ok = output_close(&out, ok, err);
+    close_runs(&runs);
     return ok;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bar.h"
+#include "base/print.h"
 #include "command.h"
 #include "format.h"
 #include "run_spec.h"
@@ -52,8 +53,8 @@ static void show_line(struct fetching *fetching, const json_t *progress)
         strcmp(member_text(progress, "phase"), "download") != 0)
         return;
     snprintf(fetching->file, sizeof fetching->file, "%s", file);
-    printf("%.0f/%.0f %s\n", member_number(progress, "index") + 1, member_number(progress, "count"),
-           file);
+    print("%.0f/%.0f %s\n", member_number(progress, "index") + 1, member_number(progress, "count"),
+          file);
 }
 
 static void show_progress(struct fetching *fetching, const json_t *progress)
@@ -126,7 +127,7 @@ static int run(struct invocation *invocation, struct error *err)
               wait_for_end(&fetching, err);
     bar_clear(&fetching.line);
     if (ok)
-        printf("%s is in %s\n", invocation->arguments[0], fetching.folder);
+        print("%s is in %s\n", invocation->arguments[0], fetching.folder);
     client_close(fetching.client);
     return ok ? STATUS_DONE : STATUS_FAILED;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "command.h"
 #include "format.h"
 #include "run_spec.h"
@@ -109,23 +110,20 @@ static bool print_memory(const json_t *memory, struct error *err)
 static bool print_model(const json_t *model, const struct spec *spec, struct error *err)
 {
     char input[FORMAT_SIZE], params[FORMAT_SIZE], forward[FORMAT_SIZE], training[FORMAT_SIZE];
-    char name[FORMAT_TEXT], source[FORMAT_TEXT];
-    printf("%s from %s\n", format_member(name, model, "model"),
-           format_member(source, model, "source"));
-    printf("input %s, %.0f classes%s%s\n\n", format_shape(input, json_object_get(model, "input")),
-           member_number(model, "classes"),
-           json_is_string(json_object_get(model, "data")) ? ", for " : "",
-           json_is_string(json_object_get(model, "data")) ? format_member(name, model, "data")
-                                                          : "");
+    print("%s from %s\n", member_text(model, "model"), member_text(model, "source"));
+    print("input %s, %.0f classes%s%s\n\n", format_shape(input, json_object_get(model, "input")),
+          member_number(model, "classes"),
+          json_is_string(json_object_get(model, "data")) ? ", for " : "",
+          json_is_string(json_object_get(model, "data")) ? member_text(model, "data") : "");
     if (!print_layers(json_object_get(model, "layers"), err))
         return false;
-    printf("\n%s parameters (%.0f); %s forward, %s to train, per row\n",
-           format_count(params, member_number(model, "params")), member_number(model, "params"),
-           format_flop(forward, member_number(model, "forward_flops")),
-           format_flop(training, member_number(model, "training_flops")));
-    printf("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
-           spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"
-                                     : "");
+    print("\n%s parameters (%.0f); %s forward, %s to train, per row\n",
+          format_count(params, member_number(model, "params")), member_number(model, "params"),
+          format_flop(forward, member_number(model, "forward_flops")),
+          format_flop(training, member_number(model, "training_flops")));
+    print("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
+          spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"
+                                    : "");
     return print_memory(json_object_get(model, "memory"), err);
 }
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "argument.h"
 #include "base/clock.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "command.h"
+#include "engine/spec.h"
 #include "format.h"
 #include "run_pick.h"
 #include "run_source.h"
@@ -61,59 +65,93 @@ static bool take_time(const struct invocation *invocation, const char *option, b
     return error_prefix(err, "--%s", option);
 }
 
+/* "cpu:0,cpu:1" is the same as "cpu:0-1". */
+static bool take_devices(const char *asked, struct text *devices, struct error *err)
+{
+    struct device_list list;
+    struct error ignored = ERROR_INIT;
+    char *usual = device_list_parse(asked, &list, &ignored) ? device_list_text(&list) : NULL;
+    text_puts(devices, usual ? usual : asked);
+    free(usual);
+    return text_cstr(devices) || error_memory(err, "devices");
+}
+
+/* One of those that runs can have. */
+static bool check_status(const char *status, struct error *err)
+{
+    static const struct option option = {"status", OPTION_VALUE, "STATUS", ""};
+    struct argument known;
+    struct text all = TEXT_INIT;
+    if (!status || !argument_of_option(&option, &known))
+        return true;
+    for (size_t i = 0; i < known.count; i++) {
+        if (strcasecmp(status, known.words[i]) == 0) {
+            text_free(&all);
+            return true;
+        }
+        text_printf(&all, "%s%s", i ? ", " : "", known.words[i]);
+    }
+    const char *list = text_cstr(&all);
+    error_set(err, ERROR_USAGE, "--status '%.40s' must be one of %s", status,
+              list ? list : "those in the manual");
+    text_free(&all);
+    return false;
+}
+
 static bool take_filter(const struct invocation *invocation, struct text *words,
-                        struct store_filter *filter, struct error *err)
+                        struct text *devices, struct store_filter *filter, struct error *err)
 {
     const char *limit = invocation_value(invocation, "limit");
+    const char *asked = invocation_value(invocation, "devices");
     for (int i = 0; i < invocation->argument_count; i++)
         text_printf(words, "%s%s", i ? " " : "", invocation->arguments[i]);
     filter->model = invocation_value(invocation, "model");
     filter->data = invocation_value(invocation, "data");
-    filter->devices = invocation_value(invocation, "devices");
+    if (asked && !take_devices(asked, devices, err))
+        return false;
+    filter->devices = asked ? text_cstr(devices) : NULL;
     filter->status = invocation_value(invocation, "status");
     filter->tag = invocation_value(invocation, "tag");
+    if (!check_status(filter->status, err))
+        return false;
     filter->words = text_cstr(words);
     if (!filter->words)
         return error_memory(err, "words");
     if (limit && !parse_long(limit, 1, 1000000, &filter->limit))
-        return error_set(err, ERROR_USAGE, "--limit '%.40s' must be a whole number from 1", limit);
+        return error_set(err, ERROR_USAGE,
+                         "--limit '%.40s' must be a whole number from 1 to 1000000", limit);
     return take_time(invocation, "since", false, &filter->since, err) &&
            take_time(invocation, "until", true, &filter->until, err);
 }
 
-/* What there is at all, and of that what suits the filter. */
-static bool read_list(const struct store_filter *filter, const char *sort, json_t **list, bool *any,
+/* *any: is there any run, also where none suits the filter? */
+static bool read_list(const struct store_filter *filter, json_t **list, bool *any,
                       struct error *err)
 {
     struct run_source source;
-    json_t *all = NULL;
     if (!run_source_open(&source, err))
         return false;
-    bool ok = run_source_list(&source, &all, err);
+    bool ok = run_source_list(&source, filter, list, err);
+    *any = ok && json_array_size(*list) > 0;
+    ok = ok && (*any || run_source_any(&source, any, err));
     if (ok && source.unread.kind != ERROR_NONE)
-        fprintf(stderr, "dpartui: only the engine's runs: %s\n", source.unread.text);
+        print_to(stderr, "dpartui: only the engine's runs: %s\n", source.unread.text);
     run_source_close(&source);
-    *any = json_array_size(all) > 0;
-    for (size_t i = ok ? json_array_size(all) : 0; i-- > 0;)
-        if (!run_pick_matches(json_array_get(all, i), filter))
-            json_array_remove(all, i);
-    if (ok && run_pick_sort(all, sort, filter->limit, err)) {
-        *list = all;
-        return true;
-    }
-    json_decref(all);
-    return false;
+    return ok;
 }
 
 static bool list_runs(struct invocation *invocation, struct error *err)
 {
     struct store_filter filter = STORE_FILTER_INIT;
-    struct text words = TEXT_INIT;
+    struct text words = TEXT_INIT, devices = TEXT_INIT;
+    const char *sort = invocation_value(invocation, "sort");
     json_t *list = NULL;
     bool any = false;
-    bool ok = take_filter(invocation, &words, &filter, err) &&
-              read_list(&filter, invocation_value(invocation, "sort"), &list, &any, err);
+    bool ok = (!sort || run_pick_key_named(sort, &filter, err)) &&
+              take_filter(invocation, &words, &devices, &filter, err) &&
+              read_list(&filter, &list, &any, err);
     text_free(&words);
+    text_free(&devices);
     if (!ok)
         return false;
     if (invocation_has(invocation, "json"))
@@ -121,8 +159,8 @@ static bool list_runs(struct invocation *invocation, struct error *err)
     else
         ok = print_runs(list, err);
     if (ok && json_array_size(list) == 0)
-        fprintf(stderr, any ? "dpartui: no run is like that\n"
-                            : "dpartui: there are no runs yet: 'dpartui train' makes one\n");
+        print_to(stderr, any ? "dpartui: no run matches\n"
+                             : "dpartui: there are no runs yet: 'dpartui train' makes one\n");
     json_decref(list);
     return ok;
 }
@@ -153,7 +191,7 @@ static const struct option options[] = {
 const struct command command_runs = {
     .name = "runs",
     .arguments = "[WORD...]",
-    .forms = "delete|note|tag RUN...",
+    .forms = "delete|note|tag|repair RUN...",
     .argument_max = ARGUMENTS_MAX,
     .dash_words = true,
     .summary = "List runs, or change what is kept of them",
@@ -162,7 +200,9 @@ const struct command command_runs = {
                "  dpartui runs delete RUN...           forget them for good\n"
                "  dpartui runs note RUN TEXT           write a line to it; '': none\n"
                "  dpartui runs tag RUN [+]WORD|-WORD...  give it words to be found by, or take "
-               "them\n",
+               "them\n"
+               "  dpartui runs repair [FILE]           make the damaged store anew of what can be\n"
+               "                                       read of it, or add the runs of FILE to it\n",
     .options = options,
     .run = run,
 };

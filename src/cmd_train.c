@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "base/text.h"
 #include "command.h"
 #include "follow.h"
@@ -57,41 +58,49 @@ static json_t *changed_settings(const struct invocation *invocation, struct erro
     return params;
 }
 
+/* *from: the number of the first event that is new. */
 static bool resume(struct client *client, const struct invocation *invocation, long *run,
-                   struct error *err)
+                   long *from, struct error *err)
 {
     json_t *result = NULL;
     if (!parse_long(invocation_value(invocation, "resume"), 1, LONG_MAX, run))
         return error_set(err, ERROR_USAGE, "--resume needs the number of a run (see dpartui runs)");
     json_t *params = changed_settings(invocation, err);
-    bool profile = invocation_has(invocation, "profile");
     if (!params || json_object_set_new(params, "resume", json_integer(*run)) != 0 ||
-        json_object_set_new(params, "profile", json_boolean(profile)) != 0) {
+        (invocation_has(invocation, "profile") &&
+         json_object_set_new(params, "profile", json_true()) != 0)) {
         json_decref(params);
         return error_memory(err, "settings");
     }
     bool ok = client_call(client, "submit", params, SUBMIT_SECONDS, &result, err);
+    *from = (long)json_integer_value(json_object_get(result, "from"));
+    if (ok && json_is_null(json_object_get(result, "resumed_at")) &&
+        !invocation_has(invocation, "json") && !invocation_has(invocation, "detach"))
+        print("run %ld left no checkpoint: it starts from its beginning\n", *run);
     json_decref(result);
     return ok;
 }
 
 static int print_number(long run, bool json)
 {
-    printf(json ? "{\"run\":%ld}\n" : "%ld\n", run);
+    print(json ? "{\"run\":%ld}\n" : "%ld\n", run);
     return STATUS_DONE;
 }
 
-static int follow(struct invocation *invocation, struct client *client, long run, struct error *err)
+/* `from`: the first event that is new; as JSON the events are those of the whole run. */
+static int follow(struct invocation *invocation, struct client *client, long run, long from,
+                  struct error *err)
 {
     struct follow_result result;
     enum view_kind kind = view_choose(invocation_has(invocation, "json"));
     const char *profile = invocation_value(invocation, "profile");
     struct follow_options options = {kind, profile_order_of(profile ? profile : ""),
-                                     invocation_has(invocation, "foreground")};
+                                     invocation_has(invocation, "foreground"),
+                                     kind == VIEW_JSON ? 0 : from};
     if (!follow_run(client, run, &options, &result, err))
         return STATUS_FAILED;
     if (result.log_error[0])
-        fprintf(stderr, "dpartui: %s: %s\n", invocation->settings.spec.log, result.log_error);
+        print_to(stderr, "dpartui: %s: %s\n", invocation->settings.spec.log, result.log_error);
     if (strcmp(result.status, "done") == 0)
         return STATUS_DONE;
     if (strcmp(result.status, "failed") == 0)
@@ -104,7 +113,7 @@ static int follow(struct invocation *invocation, struct client *client, long run
 static int run(struct invocation *invocation, struct error *err)
 {
     struct client *client;
-    long number = 0;
+    long number = 0, from = 0;
     bool foreground = invocation_has(invocation, "foreground");
     bool detach = invocation_has(invocation, "detach");
     if (foreground && detach) {
@@ -122,19 +131,19 @@ static int run(struct invocation *invocation, struct error *err)
         return STATUS_FAILED;
     int status = STATUS_FAILED;
     bool submitted = invocation_value(invocation, "resume")
-                         ? resume(client, invocation, &number, err)
+                         ? resume(client, invocation, &number, &from, err)
                          : submit(client, &invocation->settings.spec,
                                   invocation_value(invocation, "note"), &number, err);
     if (submitted)
         status = detach ? print_number(number, invocation_has(invocation, "json"))
-                        : follow(invocation, client, number, err);
+                        : follow(invocation, client, number, from, err);
     client_close(client);
     return status;
 }
 
 static const struct option options[] = {
     OPTIONS_SPEC,
-    {"resume", OPTION_VALUE, "RUN", "go on with a run that has ended, from its newest checkpoint"},
+    {"resume", OPTION_VALUE, "RUN", "resume a run that has ended, from its newest checkpoint"},
     {"note", OPTION_VALUE, "TEXT", "a line of your own to know the run by"},
     OPTION_PROFILE("tell where the time went, operation by operation"),
     {"json", OPTION_FLAG, NULL, "print the events as JSON, one object a line"},

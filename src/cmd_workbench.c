@@ -2,6 +2,7 @@
 #include "command.h"
 #include "run_spec.h"
 #include "settings_keeper.h"
+#include "store_wait.h"
 #include "ui/workbench.h"
 
 static bool run_workbench(struct invocation *invocation, struct settings_keeper *keeper,
@@ -19,6 +20,7 @@ static bool run_workbench(struct invocation *invocation, struct settings_keeper 
         .keeper = &keeper->keeper,
         .start_run = invocation_has(invocation, "start"),
     };
+    store_wait();
     return workbench_run(&options, err);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "base/text.h"
 
 const char *invocation_value(const struct invocation *invocation, const char *option)
@@ -184,7 +185,7 @@ static void print_default(const struct option *option)
     spec_init(&spec);
     char *value = spec_get(&spec, option->name, &ignored);
     if (value && value[0] && strcmp(value, "0") != 0 && strcmp(value, "default") != 0)
-        printf(" [%s]", value);
+        print(" [%s]", value);
     free(value);
     spec_free(&spec);
 }
@@ -215,24 +216,26 @@ void command_print_options(const struct command *command)
     for (const struct option *option = options; option->name; option++)
         if (option_width(option) > width)
             width = option_width(option);
-    printf("\nOptions:\n");
+    print("\nOptions:\n");
     for (const struct option *option = options; option->name; option++) {
-        printf("  --%s%s%s%s%*s  %s", option->name, before_argument(option),
-               option->argument ? option->argument : "", behind_argument(option),
-               width - option_width(option), "", option->help);
+        print("  --%s%s%s%s%*s  %s", option->name, before_argument(option),
+              option->argument ? option->argument : "", behind_argument(option),
+              width - option_width(option), "", option->help);
         print_default(option);
         putchar('\n');
     }
-    printf("  --%-*s  show this help\n", width, "help");
-    printf("  --%-*s  show the version\n", width, "version");
+    print("  --%-*s  show this help\n", width, "help");
+    print("  --%-*s  show the version\n", width, "version");
 }
 
 void command_print_help(const struct command *command)
 {
-    printf("Usage: dpartui%s%s [option ...]%s%s\n\n%s.\n", command->name ? " " : "",
-           command->name ? command->name : "", command->arguments ? " " : "",
-           command->arguments ? command->arguments : "", command->summary);
-    if (command->details)
-        printf("\n%s", command->details);
+    print("Usage: dpartui%s%s [option ...]%s%s\n\n%s.\n", command->name ? " " : "",
+          command->name ? command->name : "", command->arguments ? " " : "",
+          command->arguments ? command->arguments : "", command->summary);
+    if (command->details) {
+        putchar('\n');
+        fputs(command->details, stdout);
+    }
     command_print_options(command);
 }

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "format.h"
+#include "peer.h"
 #include "session.h"
 
 /* States are drawn this often, in seconds. */
 #define WATCH_INTERVAL 0.25
+/* After so many seconds without a message it is looked whether the engine is stopped. */
+#define LOOK_SECONDS 2
 
 /* Set by the signal handlers, and looked at between waits; the signals are blocked but then. */
 static volatile sig_atomic_t interrupts, leave, redraw;
@@ -65,7 +68,9 @@ struct follower {
     struct client *client;
     struct view view;
     bool private_engine;
-    int stops; /* requests to stop that were sent */
+    long from;    /* number of the first event to show */
+    int stops;    /* requests to stop that were sent */
+    bool stopped; /* the engine, by a signal or a debugger, which has been said */
     struct follow_result *result;
 };
 
@@ -139,12 +144,26 @@ static bool must_leave(const struct follower *follower)
 static bool subscribe(struct follower *follower, struct error *err)
 {
     bool steps = follower->view.kind == VIEW_JSON;
-    json_t *params = json_pack("{s:I, s:b}", "run", (json_int_t)follower->view.run, "steps", steps);
+    json_t *params = json_pack("{s:I, s:I, s:b}", "run", (json_int_t)follower->view.run, "from",
+                               (json_int_t)follower->from, "steps", steps);
     if (!client_call(follower->client, "follow", params, SESSION_SECONDS, NULL, err))
         return false;
     return follower->view.kind != VIEW_TERMINAL ||
            client_call(follower->client, "watch", json_pack("{s:f}", "interval", WATCH_INTERVAL),
                        SESSION_SECONDS, NULL, err);
+}
+
+/* Once for each time that the engine is found stopped: nothing comes until it is continued. */
+static void say_stopped(struct follower *follower, int heard)
+{
+    struct error err = ERROR_INIT;
+    pid_t engine = client_engine(follower->client);
+    bool stopped = heard == 0 && peer_is_stopped(engine);
+    if (stopped && !follower->stopped) {
+        peer_error(&err, engine, LOOK_SECONDS);
+        view_remark(&follower->view, err.text);
+    }
+    follower->stopped = stopped || (heard <= 0 && follower->stopped);
 }
 
 static bool follow(struct follower *follower, const sigset_t *while_waiting, struct error *err)
@@ -164,8 +183,10 @@ static bool follow(struct follower *follower, const sigset_t *while_waiting, str
         struct pollfd wait = {
             .fd = client_fd(follower->client),
             .events = (short)(POLLIN | (client_wants_write(follower->client) ? POLLOUT : 0))};
-        if (ppoll(&wait, 1, NULL, while_waiting) < 0 && errno != EINTR)
+        int heard = ppoll(&wait, 1, &(struct timespec){.tv_sec = LOOK_SECONDS}, while_waiting);
+        if (heard < 0 && errno != EINTR)
             return error_errno(err, "cannot wait for the engine");
+        say_stopped(follower, heard);
     }
 }
 
@@ -173,8 +194,10 @@ bool follow_run(struct client *client, long run, const struct follow_options *op
                 struct follow_result *result, struct error *err)
 {
     sigset_t while_waiting;
-    struct follower follower = {
-        .client = client, .private_engine = options->private_engine, .result = result};
+    struct follower follower = {.client = client,
+                                .private_engine = options->private_engine,
+                                .from = options->from,
+                                .result = result};
     *result = (struct follow_result){.status = ""};
     view_begin(&follower.view, options->kind, run, options->profile);
     take_signals(options->private_engine, &while_waiting);

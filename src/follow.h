@@ -23,6 +23,7 @@ struct follow_options {
     enum view_kind kind;
     enum profile_order profile; /* of a run that was profiled */
     bool private_engine;
+    long from; /* number of the first event to show; 0: all */
 };
 
 bool follow_run(struct client *client, long run, const struct follow_options *options,

@@ -110,13 +110,6 @@ const char *member_text(const json_t *object, const char *key)
     return text ? text : "-";
 }
 
-const char *format_member(char *buffer, const json_t *object, const char *key)
-{
-    snprintf(buffer, FORMAT_TEXT, "%s", member_text(object, key));
-    text_replace_controls(buffer);
-    return buffer;
-}
-
 char *run_devices_text(const json_t *run)
 {
     const json_t *names = json_object_get(run, "devices");
@@ -169,6 +162,6 @@ const char *format_device_names(char *buffer, size_t size, const json_t *list)
 
 void print_json(const json_t *value)
 {
-    json_dumpf(value, stdout, JSON_INDENT(1) | JSON_DIGITS);
+    json_to_file(value, stdout, JSON_INDENT(1) | JSON_DIGITS);
     putchar('\n');
 }

@@ -26,12 +26,8 @@ double member_number(const json_t *object, const char *key);
 /* A string member; "-" when it is missing or null. */
 const char *member_text(const json_t *object, const char *key);
 
-/*
- * The same for text that people chose (names of models and data, notes), for the terminal: control
- * characters become '?'. Into `buffer` of FORMAT_TEXT bytes, which is returned; longer text is cut.
- */
+/* Room for most texts about a run's events. */
 #define FORMAT_TEXT 4200
-const char *format_member(char *buffer, const json_t *object, const char *key);
 
 /* "cpu:0-1", as --devices takes it, from a run's "devices"; a new string, NULL: that cannot be. */
 char *run_devices_text(const json_t *run);

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/print.h"
 #include "command.h"
 #include "config.h"
 
 static int complain(const struct error *err)
 {
     fflush(stdout);
-    fprintf(stderr, "dpartui: %s\n", err->text);
+    print_to(stderr, "dpartui: %s\n", err->text);
     return err->kind == ERROR_USAGE ? STATUS_USAGE : STATUS_FAILED;
+}
+
+/* Also long after the write that said so. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
 /* Nothing that was printed may be lost in silence, unless nobody wants it any more. */
@@ -21,27 +31,28 @@ static int finish_output(int status)
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || status != STATUS_DONE)
         return status;
-    if (errno != EPIPE)
-        fprintf(stderr, "dpartui: cannot write the output: %s\n", strerror(errno));
+    if (errno != EPIPE && !reader_is_gone())
+        print_to(stderr, "dpartui: cannot write the output: %s\n",
+                 errno ? strerror(errno) : "the disk is full, or the device failed");
     return STATUS_FAILED;
 }
 
 static void print_help(void)
 {
-    printf("Usage: dpartui [option ...]\n"
-           "       dpartui COMMAND [option ...] [argument]\n\n"
-           "A workbench for data-parallel training. Without a command it opens on the terminal;\n"
-           "training itself goes on in a background engine.\n\nCommands:\n");
+    print("Usage: dpartui [option ...]\n"
+          "       dpartui COMMAND [option ...] [argument]\n\n"
+          "A workbench for data-parallel training. Without a command it opens on the terminal;\n"
+          "training itself goes on in a background engine.\n\nCommands:\n");
     for (size_t i = 1; commands[i]; i++) {
         char name[40];
         snprintf(name, sizeof name, "%s%s%s", commands[i]->name, commands[i]->arguments ? " " : "",
                  commands[i]->arguments ? commands[i]->arguments : "");
-        printf("  %-26s%s\n", name, commands[i]->summary);
+        print("  %-26s%s\n", name, commands[i]->summary);
     }
-    printf("\n'dpartui COMMAND --help' lists a command's options. Those of the workbench, most of\n"
-           "which fill in its form:\n");
+    print("\n'dpartui COMMAND --help' lists a command's options. Those of the workbench, most of\n"
+          "which fill in its form:\n");
     command_print_options(&command_workbench);
-    printf("\nManual: dpartui(1), dpartui.conf(5), dpartui-model(5), dpartui-engine(8)\n");
+    print("\nManual: dpartui(1), dpartui.conf(5), dpartui-model(5), dpartui-engine(8)\n");
 }
 
 static const struct command *find_command(const char *name)
@@ -114,7 +125,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (wants_version(argc - 1, argv + 1)) {
-        puts("dpartui " PACKAGE_VERSION);
+        print("dpartui " PACKAGE_VERSION "\n");
         return finish_output(STATUS_DONE);
     }
     int skip = 1;

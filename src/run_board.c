@@ -20,41 +20,53 @@ static double seconds_of(const json_t *epoch)
     return (isfinite(train) ? train : 0) + (isfinite(test) ? test : 0);
 }
 
-/* The points up to the end of epoch `end`. */
-static bool take_points(struct board *board, const json_t *points, size_t *next, double end,
+/* The points up to the end of epoch `end`, from the current row on. */
+static bool take_points(struct board *board, struct run_rows *points, double end,
                         const struct clockwork *time, struct error *err)
 {
     bool ok = true;
-    for (; ok && *next < json_array_size(points); ++*next) {
-        const json_t *point = json_array_get(points, *next);
-        double at = member_number(point, "epoch");
+    while (ok && points->row) {
+        double at = member_number(points->row, "epoch");
         if (at > end)
             break;
         double part = isfinite(at) && isfinite(end) ? fmax(0, at - (end - 1)) : 0;
-        ok = board_take(board, point, time->begin + part * time->length, err);
+        ok = board_take(board, points->row, time->begin + part * time->length, err) &&
+             run_rows_next(points, err);
     }
     return ok;
 }
 
-bool run_board_write(const json_t *run, const char *directory, struct error *err)
+static bool take_rows(struct board *board, struct run_rows *epochs, struct run_rows *points,
+                      struct clockwork *time, struct error *err)
 {
-    const json_t *epochs = json_object_get(run, "epochs"), *points = json_object_get(run, "points");
-    double started = member_number(run, "started_at");
+    bool ok = run_rows_next(points, err);
+    while (ok && (ok = run_rows_next(epochs, err)) && epochs->row) {
+        time->length = seconds_of(epochs->row);
+        ok = take_points(board, points, member_number(epochs->row, "epoch"), time, err) &&
+             board_take(board, epochs->row, time->begin + time->length, err);
+        time->begin += time->length;
+    }
+    time->length = 0;
+    return ok && take_points(board, points, INFINITY, time, err);
+}
+
+bool run_board_write(const struct run_view *view, const char *directory, struct error *err)
+{
+    double started = member_number(view->head, "started_at");
     struct clockwork time = {.begin = isfinite(started) ? started : 0};
     struct board *board;
-    size_t next = 0, count = json_array_size(epochs);
-    long number = (long)json_integer_value(json_object_get(run, "run"));
-    bool ok = board_open(&board, directory, number, false, time.begin, err);
-    if (!ok)
+    struct run_rows epochs, points;
+    long number = (long)json_integer_value(json_object_get(view->head, "run"));
+    if (!board_open(&board, directory, number, false, time.begin, err))
         return false;
-    for (size_t i = 0; ok && i < count; i++) {
-        const json_t *epoch = json_array_get(epochs, i);
-        time.length = seconds_of(epoch);
-        ok = take_points(board, points, &next, member_number(epoch, "epoch"), &time, err) &&
-             board_take(board, epoch, time.begin + time.length, err);
-        time.begin += time.length;
+    bool ok = run_rows_open(&epochs, view, STORE_EPOCHS, err);
+    if (ok) {
+        ok = run_rows_open(&points, view, STORE_POINTS, err);
+        if (ok) {
+            ok = take_rows(board, &epochs, &points, &time, err);
+            run_rows_close(&points);
+        }
+        run_rows_close(&epochs);
     }
-    time.length = 0;
-    ok = ok && take_points(board, points, &next, INFINITY, &time, err);
     return board_close(board, err) && ok;
 }

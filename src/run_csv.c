@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run_csv.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #include "format.h"
@@ -23,25 +22,51 @@ static void put_value(struct text *out, const json_t *value)
         text_puts(out, json_is_true(value) ? "1" : "0");
 }
 
-void run_csv_put(const json_t *runs, bool points, struct text *out)
+/* How many epochs of a thinned run are missing before this one. */
+static void put_left_out(struct text *out, const json_t *row, json_int_t *last)
+{
+    json_int_t epoch = json_integer_value(json_object_get(row, "epoch"));
+    text_printf(out, ",%" JSON_INTEGER_FORMAT, epoch > *last ? epoch - *last - 1 : 0);
+    *last = epoch;
+}
+
+static bool put_run(const struct run_view *view, enum store_rows kind, const char *const *columns,
+                    size_t count, struct output *output, struct error *err)
+{
+    struct text *text = &output->text;
+    struct run_rows rows;
+    json_int_t last = 0;
+    bool ok = run_rows_open(&rows, view, kind, err);
+    if (!ok)
+        return false;
+    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+        put_value(text, json_object_get(view->head, "run"));
+        for (size_t i = 0; i < count; i++) {
+            text_puts(text, ",");
+            put_value(text, json_object_get(rows.row, columns[i]));
+        }
+        if (kind == STORE_EPOCHS)
+            put_left_out(text, rows.row, &last);
+        text_puts(text, "\n");
+        if (!(ok = output_drain(output, err)))
+            break;
+    }
+    run_rows_close(&rows);
+    return ok;
+}
+
+bool run_csv_put(const struct run_view *views, int count, bool points, struct output *output,
+                 struct error *err)
 {
     const char *const *columns = points ? point_columns : epoch_columns;
-    size_t count = points ? sizeof point_columns / sizeof *point_columns
+    size_t width = points ? sizeof point_columns / sizeof *point_columns
                           : sizeof epoch_columns / sizeof *epoch_columns;
-    text_puts(out, "run");
-    for (size_t i = 0; i < count; i++)
-        text_printf(out, ",%s", columns[i]);
-    text_puts(out, "\n");
-    for (size_t i = 0; i < json_array_size(runs); i++) {
-        const json_t *run = json_array_get(runs, i);
-        const json_t *lines = json_object_get(run, points ? "points" : "epochs");
-        for (size_t j = 0; j < json_array_size(lines); j++) {
-            put_value(out, json_object_get(run, "run"));
-            for (size_t k = 0; k < count; k++) {
-                text_puts(out, ",");
-                put_value(out, json_object_get(json_array_get(lines, j), columns[k]));
-            }
-            text_puts(out, "\n");
-        }
-    }
+    bool ok = true;
+    text_puts(&output->text, "run");
+    for (size_t i = 0; i < width; i++)
+        text_printf(&output->text, ",%s", columns[i]);
+    text_puts(&output->text, points ? "\n" : ",left_out\n");
+    for (int i = 0; ok && i < count; i++)
+        ok = put_run(&views[i], points ? STORE_POINTS : STORE_EPOCHS, columns, width, output, err);
+    return ok;
 }

@@ -2,16 +2,16 @@
 #ifndef DPARTUI_RUN_CSV_H
 #define DPARTUI_RUN_CSV_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
-#include "base/text.h"
+#include "output.h"
+#include "run_view.h"
 
 /*
- * The epochs of runs (as `show` gives them), or with `points` the finer curve between them, as
- * comma-separated values (RFC 4180, but lines end as on Unix): a line of names, then one for each.
- * What is not known is empty. The caller looks at out->failed.
+ * The epochs of runs, or with `points` the finer curve between them, as comma-separated values (RFC
+ * 4180, but lines end as on Unix): a line of names, then one for each. What is not known is empty.
  */
-void run_csv_put(const json_t *runs, bool points, struct text *out);
+bool run_csv_put(const struct run_view *views, int count, bool points, struct output *output,
+                 struct error *err);
 
 #endif

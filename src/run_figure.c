@@ -43,22 +43,92 @@ const struct run_figure *run_figure_find(const char *name, struct error *err)
     return NULL;
 }
 
-bool run_figure_curve(const struct run_figure *figure, const json_t *run,
-                      struct chart_point **points, int *count, struct error *err)
+struct curve_points {
+    struct chart_point *list; /* RUN_FIGURE_POINTS */
+    int count;
+    int stride; /* points in a row, of which two are left: doubled whenever the list is full */
+    int taken;  /* of the current row */
+    struct chart_point low, high;
+};
+
+static void append(struct curve_points *points, struct chart_point point)
 {
-    const json_t *events = json_object_get(run, "points");
-    if (!figure->between || json_array_size(events) == 0)
-        events = json_object_get(run, "epochs");
-    size_t size = json_array_size(events);
-    *count = 0;
-    *points = calloc(size ? size : 1, sizeof **points);
-    if (!*points)
-        return error_memory(err, "curve");
-    for (size_t i = 0; i < size; i++) {
-        const json_t *event = json_array_get(events, i);
-        double x = member_number(event, "epoch");
-        if (isfinite(x))
-            (*points)[(*count)++] = (struct chart_point){x, member_number(event, figure->name)};
+    points->list[points->count++] = point;
+}
+
+/* The lowest and the highest of a row of points, in their order. */
+static void end_row(struct curve_points *points)
+{
+    if (points->taken == 0)
+        return;
+    bool low_first = points->low.x <= points->high.x;
+    append(points, low_first ? points->low : points->high);
+    if (points->low.x != points->high.x)
+        append(points, low_first ? points->high : points->low);
+    points->taken = 0;
+}
+
+static void take_point(struct curve_points *points, struct chart_point point)
+{
+    bool first = points->taken == 0;
+    if (first || isnan(points->low.y) || point.y < points->low.y)
+        points->low = point;
+    if (first || isnan(points->high.y) || point.y > points->high.y)
+        points->high = point;
+    if (++points->taken >= points->stride)
+        end_row(points);
+}
+
+/* A list that is full once more with rows twice as long. */
+static void thin_out(struct curve_points *points)
+{
+    int count = points->count, stride = points->stride;
+    points->count = 0;
+    points->stride = 4;
+    for (int i = 0; i < count; i++)
+        take_point(points, points->list[i]);
+    end_row(points);
+    points->stride = stride == 1 ? 4 : 2 * stride;
+}
+
+static bool read_curve(const struct run_figure *figure, struct run_rows *rows,
+                       struct curve_points *points, struct error *err)
+{
+    bool ok = true;
+    points->count = points->taken = 0;
+    points->stride = 1;
+    while ((ok = run_rows_next(rows, err)) && rows->row) {
+        double x = member_number(rows->row, "epoch");
+        if (!isfinite(x))
+            continue;
+        if (points->count + 2 > RUN_FIGURE_POINTS && points->taken == 0)
+            thin_out(points);
+        take_point(points, (struct chart_point){x, member_number(rows->row, figure->name)});
     }
-    return true;
+    end_row(points);
+    return ok;
+}
+
+bool run_figure_curve(const struct run_figure *figure, const struct run_view *view,
+                      struct chart_point **list, int *count, struct error *err)
+{
+    static const enum store_rows kinds[] = {STORE_POINTS, STORE_EPOCHS};
+    struct curve_points points = {.list = calloc(RUN_FIGURE_POINTS, sizeof *points.list)};
+    bool ok = points.list || error_memory(err, "curve");
+    /* Where nothing is known between epochs, the epochs. */
+    for (int i = figure->between ? 0 : 1; ok && i < 2 && points.count == 0; i++) {
+        struct run_rows rows;
+        ok = run_rows_open(&rows, view, kinds[i], err);
+        if (ok) {
+            ok = read_curve(figure, &rows, &points, err);
+            run_rows_close(&rows);
+        }
+    }
+    if (ok) {
+        *list = points.list;
+        *count = points.count;
+    } else {
+        free(points.list);
+    }
+    return ok;
 }

@@ -2,11 +2,10 @@
 #ifndef DPARTUI_RUN_FIGURE_H
 #define DPARTUI_RUN_FIGURE_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/error.h"
+#include "run_view.h"
 #include "ui/chart.h"
 
 /* The figures of a run that have a curve over its epochs. */
@@ -23,11 +22,15 @@ const struct run_figure *run_figure(size_t index);
 /* ERROR_USAGE: there is no such figure. */
 const struct run_figure *run_figure_find(const char *name, struct error *err);
 
+/* More points than a picture can show are thinned out to so many or fewer. */
+#define RUN_FIGURE_POINTS 16384
+
 /*
- * The curve of a figure of a run as `show` gives it, over passes through the training rows; what is
- * not known is NAN. *points is a new array the caller frees; *count may be 0.
+ * The curve of a figure of a run, over passes through the training rows; what is not known is NAN.
+ * Of a very long one only the lowest and the highest of some points in a row are left. *points is a
+ * new array the caller frees; *count may be 0.
  */
-bool run_figure_curve(const struct run_figure *figure, const json_t *run,
+bool run_figure_curve(const struct run_figure *figure, const struct run_view *view,
                       struct chart_point **points, int *count, struct error *err);
 
 #endif

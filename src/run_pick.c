@@ -14,17 +14,6 @@
 #include "engine/spec.h"
 #include "format.h"
 
-/* "cpu:0,cpu:1" is the same as "cpu:0-1". */
-static bool same_devices(const char *devices, const char *asked)
-{
-    struct device_list list;
-    struct error ignored = ERROR_INIT;
-    char *usual = device_list_parse(asked, &list, &ignored) ? device_list_text(&list) : NULL;
-    bool same = devices && strcasecmp(devices, usual ? usual : asked) == 0;
-    free(usual);
-    return same;
-}
-
 static bool has_tag(const json_t *run, const char *asked)
 {
     const json_t *tags = json_object_get(run, "tags");
@@ -74,13 +63,13 @@ bool run_pick_matches(const json_t *run, const struct store_filter *filter)
         (isfinite(filter->until) && !(submitted < filter->until)))
         return false;
     char *devices = run_devices_text(run);
-    bool matches = (!filter->devices || same_devices(devices, filter->devices)) &&
+    bool matches = (!filter->devices || (devices && strcasecmp(devices, filter->devices) == 0)) &&
                    (!filter->words || has_words(run, devices, filter->words));
     free(devices);
     return matches;
 }
 
-/* What each key sorts by: a number of the run object, or a text. */
+/* What each key sorts by, as store_list has it: a number of the run object, or a text. */
 static const struct sort_key {
     const char *name, *member;
     bool text;
@@ -98,7 +87,7 @@ static const struct sort_key {
     {"seconds", "s_per_epoch", false},
     {"speed", "samples_per_s", false},
     {"note", "note", true},
-    {"devices", NULL, false},
+    {"devices", "devices", false},
 };
 enum { SORT_KEYS = sizeof sort_keys / sizeof *sort_keys };
 
@@ -107,13 +96,24 @@ const char *run_pick_key(size_t index)
     return index < SORT_KEYS ? sort_keys[index].name : NULL;
 }
 
-static const struct sort_key *find_key(const char *name, struct error *err)
+static const struct sort_key *key_of(const char *member)
 {
-    const char *names[SORT_KEYS];
-    struct text all = TEXT_INIT;
     for (size_t i = 0; i < SORT_KEYS; i++)
-        if (strcmp(sort_keys[i].name, name) == 0)
+        if (strcmp(sort_keys[i].member, member) == 0)
             return &sort_keys[i];
+    return NULL;
+}
+
+bool run_pick_key_named(const char *text, struct store_filter *filter, struct error *err)
+{
+    const char *names[SORT_KEYS], *name = text + (*text == '-');
+    struct text all = TEXT_INIT;
+    filter->descending = name != text;
+    for (size_t i = 0; i < SORT_KEYS; i++)
+        if (strcmp(sort_keys[i].name, name) == 0) {
+            filter->sort = sort_keys[i].member;
+            return true;
+        }
     for (size_t i = 0; i < SORT_KEYS; i++) {
         names[i] = sort_keys[i].name;
         text_printf(&all, "%s%s", i ? ", " : "", names[i]);
@@ -125,22 +125,22 @@ static const struct sort_key *find_key(const char *name, struct error *err)
               : list ? list
                      : "those in the manual");
     text_free(&all);
-    return NULL;
+    return false;
 }
 
 struct sortable {
     json_t *run;
-    size_t place;
+    json_int_t run_number;
     double number; /* NAN: not known */
     const char *text;
     int direction;
 };
 
-static struct sortable make_sortable(json_t *run, size_t place, const struct sort_key *key,
-                                     int direction)
+static struct sortable make_sortable(json_t *run, const struct sort_key *key, int direction)
 {
-    struct sortable made = {.run = run, .place = place, .direction = direction, .number = NAN};
-    if (!key->member)
+    struct sortable made = {.run = run, .direction = direction, .number = NAN};
+    made.run_number = json_integer_value(json_object_get(run, "run"));
+    if (strcmp(key->member, "devices") == 0)
         made.number = (double)json_array_size(json_object_get(run, "devices"));
     else if (key->text)
         made.text = json_string_value(json_object_get(run, key->member));
@@ -162,7 +162,7 @@ static int compare(const void *left, const void *right)
         order = (a->number > b->number) - (a->number < b->number);
     if (order)
         return order * a->direction;
-    return a->place < b->place ? -1 : 1;
+    return a->run_number < b->run_number ? -1 : 1;
 }
 
 static bool sort(json_t *runs, const struct sort_key *key, int direction, struct error *err)
@@ -172,7 +172,7 @@ static bool sort(json_t *runs, const struct sort_key *key, int direction, struct
     if (!list)
         return error_memory(err, "sorted runs");
     for (size_t i = 0; i < count; i++)
-        list[i] = make_sortable(json_incref(json_array_get(runs, i)), i, key, direction);
+        list[i] = make_sortable(json_incref(json_array_get(runs, i)), key, direction);
     qsort(list, count, sizeof *list, compare);
     for (size_t i = 0; i < count; i++)
         json_array_set_new(runs, i, list[i].run);
@@ -180,16 +180,13 @@ static bool sort(json_t *runs, const struct sort_key *key, int direction, struct
     return true;
 }
 
-bool run_pick_sort(json_t *runs, const char *sort_by, long limit, struct error *err)
+bool run_pick_sort(json_t *runs, const struct store_filter *filter, struct error *err)
 {
-    bool descending = sort_by && sort_by[0] == '-';
-    if (sort_by) {
-        const struct sort_key *key = find_key(sort_by + descending, err);
-        if (!key || !sort(runs, key, descending ? -1 : 1, err))
-            return false;
-    }
-    while (limit > 0 && json_array_size(runs) > (size_t)limit)
-        json_array_remove(runs, sort_by ? json_array_size(runs) - 1 : 0);
+    const struct sort_key *key = key_of(filter->sort ? filter->sort : "run");
+    if (!key || !sort(runs, key, filter->descending ? -1 : 1, err))
+        return false;
+    while (filter->limit > 0 && json_array_size(runs) > (size_t)filter->limit)
+        json_array_remove(runs, filter->sort ? json_array_size(runs) - 1 : 0);
     return true;
 }
 

@@ -14,11 +14,14 @@
 bool run_pick_matches(const json_t *run, const struct store_filter *filter);
 
 /*
- * `sort` is a key such as "acc", with '-' before it for the highest or latest first; NULL: as they
- * are. Equal ones stay in order, those of which it is not known come last. The first `limit` (0:
- * all) remain; without `sort`, the last. ERROR_USAGE: there is no such key.
+ * As store_list has it, of filter->sort and its limit alone: equal ones oldest first, those of
+ * which it is not known last.
  */
-bool run_pick_sort(json_t *runs, const char *sort, long limit, struct error *err);
+bool run_pick_sort(json_t *runs, const struct store_filter *filter, struct error *err);
+
+/* filter->sort and ->descending from a key such as "acc", with '-' before it for the highest or
+ * latest first. ERROR_USAGE: there is no such key. */
+bool run_pick_key_named(const char *text, struct store_filter *filter, struct error *err);
 
 /* The keys, "run" first; NULL behind the last. */
 const char *run_pick_key(size_t index);

@@ -6,8 +6,10 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/store/place.h"
 #include "run_number.h"
 #include "run_source.h"
+#include "runs_repair.h"
 #include "session.h"
 
 /* The engine writes a moment after it has answered; a full disk may take much longer. */
@@ -35,12 +37,12 @@ static bool is_kept(struct store *store, long run)
 {
     struct error ignored = ERROR_INIT;
     json_t *object = NULL;
-    bool kept = store_show(store, run, &object, &ignored);
+    bool kept = store_head(store, run, &object, &ignored);
     json_decref(object);
     return kept;
 }
 
-/* So that a list made right behind it lacks the run. */
+/* So that a list made right after it lacks the run. */
 static void wait_until_gone(long run)
 {
     struct error ignored = ERROR_INIT;
@@ -65,7 +67,7 @@ static bool delete_runs(struct invocation *invocation, struct error *err)
         if (!run_number_parse(invocation->arguments[i + 1], &runs[i], err))
             return false;
     if (count > 1 && !invocation_has(invocation, "yes"))
-        return error_set(err, ERROR_USAGE, "to forget %d runs for good takes --yes", count);
+        return error_set(err, ERROR_USAGE, "to delete %d runs for good takes --yes", count);
     if (!session_open(&client, err))
         return false;
     bool ok = true;
@@ -125,7 +127,8 @@ runs_change *runs_change_named(const char *word)
     static const struct {
         const char *word;
         runs_change *change;
-    } changes[] = {{"delete", delete_runs}, {"note", note_run}, {"tag", tag_run}};
+    } changes[] = {
+        {"delete", delete_runs}, {"note", note_run}, {"tag", tag_run}, {"repair", runs_repair}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
         if (strcmp(changes[i].word, word) == 0)
             return changes[i].change;

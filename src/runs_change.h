@@ -5,8 +5,8 @@
 #include "command.h"
 
 /*
- * `dpartui runs delete|note|tag ...`: changes of what is kept of runs. The engine alone writes the
- * store, so one is started where none runs.
+ * `dpartui runs delete|note|tag|repair ...`: changes of what is kept of runs. The engine
+ * makes all but repairs, so one is started where none runs.
  */
 typedef bool runs_change(struct invocation *invocation, struct error *err);
 

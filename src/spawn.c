@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "base/text.h"
 
 /* engine.log is moved to engine.log.1 before a start that would find it longer than this. */
 #define LOG_LIMIT 262144
@@ -158,9 +159,21 @@ static void reap(pid_t child)
         ;
 }
 
+/* The state home; without one that can be written (no HOME, a read-only one), the engine's private
+ * directory. */
+static char *log_folder(struct error *err)
+{
+    struct error ignored = ERROR_INIT;
+    char *directory = paths_state_home(&ignored);
+    if (directory && make_directories(directory, 0700, &ignored) && access(directory, W_OK) == 0)
+        return directory;
+    free(directory);
+    return paths_runtime_dir(err);
+}
+
 char *spawn_log_path(struct error *err)
 {
-    char *directory = paths_state_home(err);
+    char *directory = log_folder(err);
     char *path = directory ? path_join(directory, "engine.log") : NULL;
     if (directory && !path)
         error_memory(err, "engine.log");
@@ -170,12 +183,11 @@ char *spawn_log_path(struct error *err)
 
 static bool open_log(int *fd, struct error *err)
 {
-    char *directory = paths_state_home(err);
     char *path = spawn_log_path(err);
     struct stat info;
-    bool ok = directory && path && make_directories(directory, 0700, err);
+    bool ok = path != NULL;
     if (ok && stat(path, &info) == 0 && info.st_size > LOG_LIMIT) {
-        char *old = path_join(directory, "engine.log.1");
+        char *old = text_format("%s.1", path);
         if (!old || rename(path, old) != 0)
             unlink(path);
         free(old);
@@ -186,7 +198,6 @@ static bool open_log(int *fd, struct error *err)
             ok = error_errno(err, "%s: cannot open the engine's log", path);
     }
     free(path);
-    free(directory);
     return ok;
 }
 

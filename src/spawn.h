@@ -15,8 +15,9 @@
  * is an error here, not a silent death later.
  */
 
-/* In the background: stdin and stdout are /dev/null, stderr goes to engine.log in the state home,
- * the working directory is "/". Nobody has to wait for it. */
+/* In the background: stdin and stdout are /dev/null, stderr goes to engine.log in the state home
+ * (or, where that cannot be written, the runtime directory), the working directory is "/". Nobody
+ * has to wait for it. */
 bool spawn_background_engine(struct error *err);
 
 /* As a child that serves the socket `fd` (which stays the caller's) with the caller's stdio. */

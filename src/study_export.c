@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/json.h"
 #include "study_print.h"
 #include "svg_panel.h"
@@ -82,12 +83,15 @@ json_t *study_table_json(const struct study_table *table, const struct study_mea
                      "unfinished", study_unfinished(study));
 }
 
-/* A text as RFC 4180 wants it. */
+/* A text as RFC 4180 wants it, escaped: CSV has no escapes of its own; JSON has the bytes. */
 static void put_quoted(struct text *out, const char *words)
 {
+    char shown[ESCAPE_BYTES];
     text_puts(out, "\"");
-    for (; *words; words++)
-        text_printf(out, *words == '"' ? "\"\"" : "%c", *words);
+    while (*words) {
+        escape_next(&words, shown);
+        text_puts(out, strcmp(shown, "\"") == 0 ? "\"\"" : shown);
+    }
     text_puts(out, "\"");
 }
 

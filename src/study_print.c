@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/print.h"
 #include "format.h"
 #include "table.h"
 
@@ -78,15 +79,13 @@ static void add_row(struct table *out, const struct study_table *table, const st
 static void print_head(const struct study *study)
 {
     const json_t *spec = study->variants[0].spec;
-    char model[FORMAT_TEXT], data[FORMAT_TEXT];
+    const char *model = member_text(spec, "model"), *data = member_text(spec, "data");
     const char *no = "default";
-    format_member(model, spec, "model");
-    format_member(data, spec, "data");
-    printf("comparison %s: %s; model %s, data %s, %.0f epoch%s, %d repeat%s\n", study->id,
-           study_title(study), strcmp(model, "-") == 0 ? no : model,
-           strcmp(data, "-") == 0 ? no : data, member_number(spec, "epochs"),
-           member_number(spec, "epochs") == 1 ? "" : "s", study->repeats,
-           study->repeats == 1 ? "" : "s");
+    print("comparison %s: %s; model %s, data %s, %.0f epoch%s, %d repeat%s\n", study->id,
+          study_title(study), strcmp(model, "-") == 0 ? no : model,
+          strcmp(data, "-") == 0 ? no : data, member_number(spec, "epochs"),
+          member_number(spec, "epochs") == 1 ? "" : "s", study->repeats,
+          study->repeats == 1 ? "" : "s");
 }
 
 static void print_faults(const struct study *study)
@@ -94,35 +93,33 @@ static void print_faults(const struct study *study)
     for (int i = 0; i < study->entry_count; i++) {
         const struct study_entry *entry = &study->entries[i];
         const char *label = study->variants[entry->variant].label;
-        char reason[STUDY_REASON];
-        snprintf(reason, sizeof reason, "%s", entry->reason);
-        text_replace_controls(reason);
         if (entry->state == STUDY_FAILED)
-            printf("%s, seed %llu, failed: %s\n", label, (unsigned long long)entry->seed, reason);
+            print("%s, seed %llu, failed: %s\n", label, (unsigned long long)entry->seed,
+                  entry->reason);
         else if (entry->state == STUDY_DELETED)
-            printf("%s, seed %llu: run %ld was deleted\n", label, (unsigned long long)entry->seed,
-                   entry->run);
+            print("%s, seed %llu: run %ld was deleted\n", label, (unsigned long long)entry->seed,
+                  entry->run);
     }
     int left = study_unfinished(study);
     if (left > 0)
-        printf("%d of %d runs are not done: 'dpartui compare --resume %s' trains them\n", left,
-               study->entry_count, study->id);
+        print("%d of %d runs are not done: 'dpartui compare --resume %s' trains them\n", left,
+              study->entry_count, study->id);
 }
 
 static void print_foot(const struct study_table *table)
 {
     char sentence[1000];
     if (table->base >= 0)
-        printf("\ns/epoch, samples/s: median and minimum-maximum of the counted epochs, %s\n"
-               "test acc: mean and minimum-maximum over the seeds; speed-up against %s\n"
-               "sync: summing gradients, exposed; wait: for devices and data; of their time\n",
-               study_warmup_words(table->warmup), table->rows[table->base].variant->label);
+        print("\ns/epoch, samples/s: median and minimum-maximum of the counted epochs, %s\n"
+              "test acc: mean and minimum-maximum over the seeds; speed-up against %s\n"
+              "sync: summing gradients, exposed; wait: for devices and data; of their time\n",
+              study_warmup_words(table->warmup), table->rows[table->base].variant->label);
     if (isfinite(table->study->target_acc))
-        printf("to %g: seconds of training, evaluation excluded, until an epoch's test accuracy "
-               "reached it\n",
-               table->study->target_acc);
+        print("to %g: seconds of training, evaluation excluded, until an epoch's test accuracy "
+              "reached it\n",
+              table->study->target_acc);
     if (study_sentence(table, sentence, sizeof sentence)[0])
-        printf("\n%s.\n", sentence);
+        print("\n%s.\n", sentence);
 }
 
 bool study_print_table(const struct study_table *table, struct error *err)

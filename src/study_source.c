@@ -49,7 +49,7 @@ bool study_source_measure(struct run_source *source, const struct study *study,
         const char *error = json_string_value(json_object_get(object, "error"));
         ok = study_measure_run(object, study->target_acc, measure, err);
         measure->variant = entry->variant;
-        entry->state = state_of(member_text(object, "status"), source->client != NULL);
+        entry->state = state_of(member_text(object, "status"), source->client || source->silent);
         if (entry->state == STUDY_FAILED)
             snprintf(entry->reason, sizeof entry->reason, "%s", error ? error : "not known");
     } else if (ok && entry->run > 0) {

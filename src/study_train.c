@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bar.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "format.h"
 #include "session.h"
@@ -80,28 +81,26 @@ static void print_ended(struct trainer *trainer, const struct study_measure *mea
     const struct study *study = trainer->study;
     const struct study_entry *entry = trainer->entry;
     char time[FORMAT_SIZE], rate[FORMAT_SIZE], accuracy[FORMAT_SIZE], left[FORMAT_SIZE];
-    char reason[STUDY_REASON];
     if (!trainer->lines)
         bar_clear(&trainer->line);
-    fprintf(out, "%d/%d %s, seed %llu", (int)(entry - study->entries) + 1, study->entry_count,
-            study->variants[entry->variant].label, (unsigned long long)entry->seed);
+    print_to(out, "%d/%d %s, seed %llu", (int)(entry - study->entries) + 1, study->entry_count,
+             study->variants[entry->variant].label, (unsigned long long)entry->seed);
     if (entry->run > 0)
-        fprintf(out, ", run %ld", entry->run);
-    fprintf(out, ": ");
+        print_to(out, ", run %ld", entry->run);
+    print_to(out, ": ");
     if (entry->state == STUDY_DONE) {
-        fprintf(out, "%s s/epoch, %s samples/s, test acc %s",
-                format_seconds(time, measure->median_s_per_epoch),
-                format_count(rate, measure->median_samples_per_s),
-                format_fixed(accuracy, measure->test_acc, 3));
+        print_to(out, "%s s/epoch, %s samples/s, test acc %s",
+                 format_seconds(time, measure->median_s_per_epoch),
+                 format_count(rate, measure->median_samples_per_s),
+                 format_fixed(accuracy, measure->test_acc, 3));
     } else {
-        snprintf(reason, sizeof reason, "%s", entry->reason);
-        text_replace_controls(reason);
-        fprintf(out, "%s%s%s", study_state_name(entry->state), reason[0] ? ": " : "", reason);
+        print_to(out, "%s%s%s", study_state_name(entry->state), entry->reason[0] ? ": " : "",
+                 entry->reason);
     }
     double seconds = seconds_left(trainer);
     if (study_unfinished(study) > 0 && isfinite(seconds))
-        fprintf(out, "; %s left", format_time(left, seconds));
-    fputc('\n', out);
+        print_to(out, "; %s left", format_time(left, seconds));
+    print_to(out, "\n");
     fflush(out);
 }
 
@@ -111,7 +110,7 @@ static void remark(struct trainer *trainer, const char *text)
         bar_clear(&trainer->line);
         fflush(stdout);
     }
-    fprintf(stderr, "dpartui: %s\n", text);
+    print_to(stderr, "dpartui: %s\n", text);
     draw(trainer);
 }
 

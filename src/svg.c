@@ -2,8 +2,10 @@
 #include "svg.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/escape.h"
 
 /*
  * After Okabe and Ito, "Color Universal Design", 2008; darkened for white paper. Without style
@@ -26,46 +28,16 @@ _Static_assert(DASHES == sizeof dash_classes / sizeof *dash_classes, "dash_class
 /* Farther out no point is drawn. */
 #define FAR 10000
 
-/* Bytes of the UTF-8 character at `at` that XML allows; 0: it does not. */
-static size_t character(const char *at)
+/* Text between tags. */
+static void put_text(struct text *out, const char *words)
 {
-    const unsigned char *byte = (const unsigned char *)at;
-    size_t length = byte[0] < 0x80   ? 1
-                    : byte[0] < 0xc2 ? 0
-                    : byte[0] < 0xe0 ? 2
-                    : byte[0] < 0xf0 ? 3
-                    : byte[0] < 0xf5 ? 4
-                                     : 0;
-    if (length == 1)
-        return byte[0] >= ' ' && byte[0] != 0x7f;
-    uint32_t code = length ? byte[0] & (0xffU >> (length + 1)) : 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((byte[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (byte[i] & 0x3f);
-    }
-    bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    if (overlong || code < 0xa0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ||
-        code == 0xfffe || code == 0xffff)
-        return 0;
-    return length;
-}
-
-void svg_text(struct text *out, const char *words)
-{
-    for (const char *at = words; *at;) {
-        size_t length = character(at);
-        if (*at == '&')
-            text_puts(out, "&amp;");
-        else if (*at == '<')
-            text_puts(out, "&lt;");
-        else if (*at == '>')
-            text_puts(out, "&gt;");
-        else if (length == 0)
-            text_puts(out, "?");
-        else
-            text_append(out, at, length);
-        at += length ? length : 1;
+    char shown[ESCAPE_BYTES];
+    while (*words) {
+        escape_next(&words, shown);
+        text_puts(out, strcmp(shown, "&") == 0   ? "&amp;"
+                       : strcmp(shown, "<") == 0 ? "&lt;"
+                       : strcmp(shown, ">") == 0 ? "&gt;"
+                                                 : shown);
     }
 }
 
@@ -103,7 +75,7 @@ void svg_begin(struct text *out, int width, int height, const char *title)
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
                 "height=\"%d\" role=\"img\">\n<title>",
                 width, height, width, height);
-    svg_text(out, title);
+    put_text(out, title);
     text_puts(out, "</title>\n");
     put_style(out);
     text_puts(out, "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n");
@@ -117,7 +89,7 @@ void svg_end(struct text *out)
 void svg_label(struct text *out, const char *look, double x, double y, const char *words)
 {
     text_printf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", look, x, y);
-    svg_text(out, words);
+    put_text(out, words);
     text_puts(out, "</text>\n");
 }
 
@@ -140,7 +112,7 @@ void svg_curve_begin(struct text *out, int index, const char *name)
 {
     open_group(out, index);
     text_puts(out, "<title>");
-    svg_text(out, name);
+    put_text(out, name);
     text_puts(out, "</title>");
 }
 
@@ -149,7 +121,8 @@ void svg_curve_end(struct text *out)
     text_puts(out, "</g>\n");
 }
 
-const char *svg_dashes(int index)
+/* The class of a curve's line. */
+static const char *line_class(int index)
 {
     return dash_classes[index == SVG_GUIDE ? 1 : index % DASHES];
 }
@@ -157,7 +130,7 @@ const char *svg_dashes(int index)
 void svg_legend_line(struct text *out, int index, double x, double y, double length)
 {
     open_group(out, index);
-    text_printf(out, "<path class=\"%s\" d=\"M%.1f %.1fh%.1f\"/></g>\n", svg_dashes(index), x, y,
+    text_printf(out, "<path class=\"%s\" d=\"M%.1f %.1fh%.1f\"/></g>\n", line_class(index), x, y,
                 length);
 }
 
@@ -209,7 +182,7 @@ void svg_x_ticks(struct text *out, const struct svg_frame *frame, const struct t
 void svg_line_begin(struct text *out, struct svg_pen *pen, int index)
 {
     pen->down = false;
-    text_printf(out, "<path class=\"%s\" d=\"", svg_dashes(index));
+    text_printf(out, "<path class=\"%s\" d=\"", line_class(index));
 }
 
 void svg_line_to(struct text *out, struct svg_pen *pen, const struct svg_frame *frame, double x,

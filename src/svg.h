@@ -23,9 +23,6 @@
 void svg_begin(struct text *out, int width, int height, const char *title);
 void svg_end(struct text *out);
 
-/* Text between tags. */
-void svg_text(struct text *out, const char *words);
-
 /*
  * A line of text; `look` is of "title", "faint", "middle" and "end" (where x, y is of the line;
  * else at its begin).
@@ -34,11 +31,9 @@ void svg_label(struct text *out, const char *look, double x, double y, const cha
 /* The same upwards, around its middle. */
 void svg_label_upwards(struct text *out, const char *look, double x, double y, const char *words);
 
-/* Between these are the shapes of one curve: paths with class svg_dashes(), circles. */
+/* Between these are the shapes of one curve: paths and circles. */
 void svg_curve_begin(struct text *out, int index, const char *name);
 void svg_curve_end(struct text *out);
-/* The class of a curve's line. */
-const char *svg_dashes(int index);
 /* The sample of a line in a legend; y: its middle. */
 void svg_legend_line(struct text *out, int index, double x, double y, double length);
 

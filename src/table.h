@@ -24,7 +24,7 @@ struct table {
 };
 
 void table_begin(struct table *table, const struct column *columns, size_t width);
-/* The next cell, copied; control characters become '?'. */
+/* The next cell, copied; escaped (base/escape.h). */
 void table_cell(struct table *table, const char *text);
 /* Print what there is and release it. */
 bool table_end(struct table *table, struct error *err);

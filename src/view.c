@@ -10,6 +10,7 @@
 
 #include "base/event_text.h"
 #include "base/json.h"
+#include "base/print.h"
 #include "format.h"
 #include "profile_print.h"
 
@@ -35,8 +36,8 @@ static void flush(struct view *view)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return;
     if (errno != EPIPE && errno != EIO) /* EIO: the terminal has gone */
-        fprintf(stderr, "dpartui: cannot write the output: %s; the run goes on without\n",
-                strerror(errno));
+        print_to(stderr, "dpartui: cannot write the output: %s; the run goes on without\n",
+                 strerror(errno));
     view->lost = true;
     clearerr(stdout);
 }
@@ -53,12 +54,11 @@ void view_end(struct view *view)
 
 static void print_run(const struct view *view, const json_t *event)
 {
-    char params[FORMAT_SIZE], devices[200], model[FORMAT_TEXT], data[FORMAT_TEXT];
-    printf("run %ld: %s (%s parameters) on %s, batch %.0f, lr %g, %s\n", view->run,
-           format_member(model, event, "model"),
-           format_count(params, member_number(event, "params")), format_member(data, event, "data"),
-           member_number(event, "batch"), member_number(event, "lr"),
-           format_devices(devices, sizeof devices, event));
+    char params[FORMAT_SIZE], devices[200];
+    print("run %ld: %s (%s parameters) on %s, batch %.0f, lr %g, %s\n", view->run,
+          member_text(event, "model"), format_count(params, member_number(event, "params")),
+          member_text(event, "data"), member_number(event, "batch"), member_number(event, "lr"),
+          format_devices(devices, sizeof devices, event));
 }
 
 static void print_epoch(const struct view *view, const json_t *event)
@@ -66,13 +66,25 @@ static void print_epoch(const struct view *view, const json_t *event)
     char loss[FORMAT_SIZE], train[FORMAT_SIZE], test[FORMAT_SIZE], time[FORMAT_SIZE];
     char rate[FORMAT_SIZE], epochs[FORMAT_SIZE];
     int width = snprintf(epochs, sizeof epochs, "%.0f", member_number(view->begin, "epochs"));
-    printf("epoch %*.0f/%s  loss %s  train acc %s  test acc %s  %s s  %s samples/s\n", width,
-           member_number(event, "epoch"), epochs,
-           format_fixed(loss, member_number(event, "train_loss"), 4),
-           format_fixed(train, member_number(event, "train_acc"), 3),
-           format_fixed(test, member_number(event, "test_acc"), 3),
-           format_seconds(time, member_number(event, "seconds")),
-           format_count(rate, member_number(event, "samples_per_s")));
+    print("epoch %*.0f/%s  loss %s  train acc %s  test acc %s  %s s  %s samples/s\n", width,
+          member_number(event, "epoch"), epochs,
+          format_fixed(loss, member_number(event, "train_loss"), 4),
+          format_fixed(train, member_number(event, "train_acc"), 3),
+          format_fixed(test, member_number(event, "test_acc"), 3),
+          format_seconds(time, member_number(event, "seconds")),
+          format_count(rate, member_number(event, "samples_per_s")));
+}
+
+/* What a run that resumes from a checkpoint has of its former epochs. */
+static void print_resumption(const struct view *view, const json_t *event)
+{
+    double step = member_number(event, "resumed_at");
+    double per_epoch = member_number(event, "steps_per_epoch");
+    if (isfinite(step) && per_epoch > 0)
+        print("run %ld resumes from its checkpoint after step %.0f of %.0f: %.0f of %.0f epochs "
+              "are taken over\n",
+              view->run, step, member_number(event, "total_steps"), floor(step / per_epoch),
+              member_number(event, "epochs"));
 }
 
 /* Says what has changed, and keeps in mind how long the run is now. */
@@ -80,7 +92,7 @@ static void print_retune(const struct view *view, const json_t *event)
 {
     char text[FORMAT_TEXT];
     json_t *total = json_object_get(event, "total_steps");
-    printf("%s\n", event_retune_text(text, sizeof text, event));
+    print("%s\n", event_retune_text(text, sizeof text, event));
     if (view->begin && strcmp(member_text(event, "what"), "epochs") == 0) {
         json_object_set(view->begin, "epochs", json_object_get(event, "to"));
         json_object_set(view->begin, "total_steps", total);
@@ -94,15 +106,15 @@ static void print_end(const struct view *view, const json_t *event)
     if (!view->begin)
         return; /* it never began: there are no figures */
     if (!done)
-        printf("%s after step %.0f of %.0f\n", member_text(event, "status"),
-               member_number(event, "steps"), member_number(view->begin, "total_steps"));
+        print("%s after step %.0f of %.0f\n", member_text(event, "status"),
+              member_number(event, "steps"), member_number(view->begin, "total_steps"));
     if (!done && isnan(member_number(event, "test_acc")))
         return;
-    printf("test acc %s, %s s/epoch, %s samples/s on %s\n",
-           format_fixed(accuracy, member_number(event, "test_acc"), 3),
-           format_seconds(time, member_number(event, "s_per_epoch")),
-           format_fixed(rate, member_number(event, "samples_per_s"), 0),
-           format_device_names(devices, sizeof devices, json_object_get(view->begin, "devices")));
+    print("test acc %s, %s s/epoch, %s samples/s on %s\n",
+          format_fixed(accuracy, member_number(event, "test_acc"), 3),
+          format_seconds(time, member_number(event, "s_per_epoch")),
+          format_fixed(rate, member_number(event, "samples_per_s"), 0),
+          format_device_names(devices, sizeof devices, json_object_get(view->begin, "devices")));
 }
 
 static void print_text(struct view *view, json_t *event, const char *name)
@@ -113,16 +125,16 @@ static void print_text(struct view *view, json_t *event, const char *name)
         view->begin = json_copy(event);
         if (view->kind == VIEW_TERMINAL)
             print_run(view, event);
+        print_resumption(view, event);
     } else if (strcmp(name, "epoch") == 0) {
         print_epoch(view, event);
     } else if (strcmp(name, "warning") == 0) {
-        char text[FORMAT_TEXT];
-        printf("warning: %s\n", format_member(text, event, "text"));
+        print("warning: %s\n", member_text(event, "text"));
     } else if (strcmp(name, "retune") == 0) {
         print_retune(view, event);
     } else if (strcmp(name, "shares") == 0) {
         char text[FORMAT_TEXT];
-        printf("%s\n", event_shares_text(text, sizeof text, event));
+        print("%s\n", event_shares_text(text, sizeof text, event));
     } else if (strcmp(name, "profile") == 0) {
         struct error ignored = ERROR_INIT; /* without memory for it less is shown */
         profile_print(event, view->profile, &ignored);
@@ -138,7 +150,7 @@ void view_event(struct view *view, json_t *event)
     if (view->lost || !name)
         return;
     if (view->kind == VIEW_JSON) {
-        json_dumpf(event, stdout, JSON_LINE);
+        json_to_file(event, stdout, JSON_LINE);
         putchar('\n');
     } else {
         print_text(view, event, name);
@@ -225,6 +237,6 @@ void view_remark(struct view *view, const char *text)
         bar_clear(&view->line);
         flush(view);
     }
-    fprintf(stderr, "dpartui: %s\n", text);
+    print_to(stderr, "dpartui: %s\n", text);
     view_settle(view);
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "words.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/paths.h"
+#include "base/print.h"
 #include "base/text.h"
-#include "client.h"
+#include "client_open.h"
 #include "engine/spec.h"
 #include "format.h"
 #include "run_pick.h"
@@ -21,19 +22,14 @@
 /* As long as nobody at a prompt takes it for a hang. */
 #define ANSWER_SECONDS 0.5
 
-/* Names come from elsewhere: they may neither break the line nor reach the terminal's controls. */
-static bool is_plain(const char *text)
-{
-    for (; *text; text++)
-        if (iscntrl((unsigned char)*text))
-            return false;
-    return true;
-}
+/* Nobody looks through more; all that still wait or train are among the newest. */
+#define RUNS_MAX 1000
 
+/* A name that would be shown escaped is none that a shell could complete to. */
 static void print_word(const char *word, const char *what)
 {
-    if (word[0] && is_plain(word))
-        printf("%s\t%s\n", word, is_plain(what) ? what : "");
+    if (word[0] && !escape_needed(word))
+        print("%s\t%s\n", word, what);
 }
 
 /* What the running engine answers; NULL: nothing. The caller releases it. */
@@ -68,8 +64,10 @@ static void print_runs(bool live)
     struct run_source source;
     struct error ignored = ERROR_INIT;
     json_t *list = NULL;
+    struct store_filter newest = STORE_FILTER_INIT;
+    newest.limit = RUNS_MAX;
     run_source_open_quickly(&source, ANSWER_SECONDS);
-    run_source_list(&source, &list, &ignored);
+    run_source_list(&source, &newest, &list, &ignored);
     run_source_close(&source);
     for (size_t i = json_array_size(list); i-- > 0;) {
         const json_t *run = json_array_get(list, i);

@@ -27,7 +27,7 @@ PATIENCE = 180.0
 # Some milliseconds, and a run that nobody will see the end of.
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
-COMMANDS = ["train", "eval", "compare", "devices", "model", "runs", "show", "export", "stop", "fetch",
+COMMANDS = ["train", "eval", "compare", "devices", "model", "runs", "show", "export", "stop", "check", "fetch",
             "completion",
             "engine", "screen"]
 
@@ -305,7 +305,7 @@ class Training(Case):
         self.assertFalse(shown["epochs"][-1]["partial"])
         self.assertEqual(sum(point["steps"] for point in shown["points"]),
                          shown["epochs"][-1]["step"])
-        self.assertIn("changed on the way\n  to stop after this epoch after step ",
+        self.assertIn("changes while it ran\n  to stop after this epoch after step ",
                       self.good("show", run))
 
     def test_detached_runs_are_queued(self):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """`dpartui compare` with the real engine: plans, figures, Ctrl-C, kill -9 and resuming."""
 
+import contextlib
 import csv
 import glob
 import io
@@ -12,6 +13,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -193,7 +195,13 @@ class Compare(unittest.TestCase):
         def gone():
             return not any(one["run"] == run for one in self.runs())
         self.wait_for("the run is forgotten", gone)
-        time.sleep(0.5)  # the store follows a moment later
+        self.wait_for("the store has forgotten it", lambda: not self.stored(run))
+
+    def stored(self, run):
+        """Whether the store, which follows the engine a moment later, has the run."""
+        store = sqlite3.connect(os.path.join(self.folder, "dpartui/runs.db"))
+        with contextlib.closing(store):
+            return store.execute("SELECT count(*) FROM runs WHERE number = ?", (run,)).fetchone()[0]
 
     def test_a_failed_run_leaves_the_others(self):
         done = self.dpartui("compare", *TINY, "--split", "even", "--batch", "64,63", "--devices",

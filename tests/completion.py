@@ -109,7 +109,8 @@ class Program(Case):
         self.engine.run(3)["model"] = "\x1b[2J\n9\tevil"
         self.engine.run(2)["devices"] = ["nowhere", 7]
         self.assertEqual(self.words("words", "runs"),
-                         f"3\t\n2\tlenet on -, batch 64, running\n1\t{RUNS['1']}\n")
+                         "3\t\\x1b[2J\\x0a9\\x09evil on cpu:0-1, batch 64, queued\n"
+                         f"2\tlenet on -, batch 64, running\n1\t{RUNS['1']}\n")
 
     def test_without_an_engine(self):
         self.assertEqual(self.words("words", "runs"), "")
@@ -203,7 +204,7 @@ class Bash(Case):
         self.check("dpartui stop -- ", "3", "2")
         self.check("dpartui stop -- --")
         self.check("dpartui show 1 ")
-        self.check("dpartui runs ", "delete", "note", "tag")
+        self.check("dpartui runs ", "delete", "note", "repair", "tag")
         self.check("dpartui runs tag ", "3", "2", "1")
         self.check("dpartui runs --status inter", "interrupted")
         self.check("dpartui runs --sort sp", "speed")

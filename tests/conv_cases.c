@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "engine/device/cuda/kernels.h"
 #include "engine/net/net.h"
 #include "tests/support.h"
@@ -18,7 +19,7 @@ static const struct {
     {"lenet", {1, 28, 28}},    {"cifar-cnn", {3, 32, 32}},
 };
 
-static struct conv_request request_of(const struct net *net, const struct net_op *op)
+struct conv_request conv_case_request(const struct net *net, const struct net_op *op)
 {
     struct net_shape x = net->tensors[op->inputs[0]].shape, y = net->tensors[op->output].shape;
     struct conv_request r = {
@@ -67,7 +68,7 @@ static void add_model(struct conv_cases *cases, const char *name, struct net_sha
         if (op->kind != NET_CONV)
             continue;
         struct conv_case one = {
-            .request = request_of(net, op),
+            .request = conv_case_request(net, op),
             .first = op->inputs[0] == 0,
             .h = input.h,
         };
@@ -83,4 +84,15 @@ void conv_cases_find(struct conv_cases *cases)
     cases->count = 0;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         add_model(cases, models[i].name, models[i].input);
+}
+
+char *conv_described_gpu(void)
+{
+    const char *top = getenv("top_srcdir");
+    struct error err = ERROR_INIT;
+    size_t length;
+    char *text, *path = format("%s/tests/fixtures/h200.json", top ? top : "..");
+    ck_assert_msg(file_read(path, 4096, &text, &length, &err), "%s", err.text);
+    free(path);
+    return text;
 }

@@ -10,7 +10,7 @@
 #include "tests/simgpu/simgpu.h"
 #endif
 
-enum { MEMORY_LIMIT = 256 };
+enum { MEMORY_LIMIT = 512 };
 
 cudaStream_t cuda_stream;
 static void *taken[MEMORY_LIMIT];
@@ -70,6 +70,24 @@ void *cuda_copy(const void *device, size_t bytes)
                          cudaSuccess);
     cuda_done(cudaSuccess);
     return copy;
+}
+
+struct sums_memory cuda_sums_memory(struct tensor_shape shape)
+{
+    uint32_t *zeros = calloc(KERNEL_COUNTERS, sizeof *zeros);
+    ck_assert_ptr_nonnull(zeros);
+    const struct sums_memory memory = {cuda_memory(NULL, kernel_sums_scratch(shape)),
+                                       cuda_memory(zeros, KERNEL_COUNTERS * sizeof *zeros)};
+    free(zeros);
+    return memory;
+}
+
+void cuda_counters_are_zero(struct sums_memory memory)
+{
+    uint32_t *counters = cuda_copy(memory.counters, KERNEL_COUNTERS * sizeof *counters);
+    for (int i = 0; i < KERNEL_COUNTERS; i++)
+        ck_assert_uint_eq(counters[i], 0);
+    free(counters);
 }
 
 float *cuda_vector(const double *x, size_t count)

@@ -25,6 +25,10 @@ void cuda_done(cudaError_t launched);
 void *cuda_memory(const void *data, size_t bytes);
 void *cuda_copy(const void *device, size_t bytes);
 
+/* What kernels that sum over such a tensor work in; the counters must be zero behind each. */
+struct sums_memory cuda_sums_memory(struct tensor_shape shape);
+void cuda_counters_are_zero(struct sums_memory memory);
+
 /* f32 vectors. */
 float *cuda_vector(const double *x, size_t count);
 double *cuda_vector_copy(const float *device, size_t count);
@@ -53,6 +57,8 @@ void same_bits(const void *a, const void *b, size_t bytes);
 Suite *elementwise_suite(void);
 Suite *input_suite(void);
 Suite *norm_suite(void);
+Suite *norm_backward_suite(void);
+Suite *take_suite(void);
 Suite *pool_suite(void);
 
 #endif

@@ -81,7 +81,7 @@ struct client *viewer(void)
 {
     struct error err = ERROR_INIT;
     struct client *client = NULL;
-    ck_assert_msg(client_connect(&client, &err), "%s", err.text);
+    ck_assert_msg(client_connect_within(&client, PATIENCE, &err), "%s", err.text);
     return client;
 }
 

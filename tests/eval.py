@@ -130,7 +130,7 @@ class Eval(unittest.TestCase):
         self.good("engine", "start")
         run = self.show(1)
         self.assertEqual(run["status"], "interrupted")
-        self.assertIn("without a word", run["error"])
+        self.assertIn("crashed or was killed", run["error"])
         steps = run["checkpoint"]["steps"]
         self.good("eval", "--run", "1")
         epochs = str(steps // 8 + 2)

@@ -18,7 +18,7 @@ import time
 GIB = 1 << 30
 # When the made-up history begins.
 BEGIN = 1763650000.0
-KILLED = 'the engine ended without a word: it was killed, or the machine went down'
+KILLED = 'the engine crashed or was killed, or the machine went down'
 # Steps that a point of a curve sums up, and how many messages are kept.
 STRIDE = 20
 MESSAGES = 500
@@ -173,6 +173,10 @@ class FakeEngine:
     def do_watch(self, params):
         return {}
 
+    def do_status(self, params):
+        return {'running': True, 'pid': 4242, 'version': '0.1.0', 'run': None,
+                'no_gpus': self.no_gpus}
+
     def do_devices(self, params):
         return self.machine
 
@@ -237,7 +241,7 @@ class FakeEngine:
                 if run['status'] in ('queued', 'running', 'paused'):
                     run.update(status='interrupted', error=KILLED)
                     self.say('warning', run['run'], 'run %d was interrupted: the engine before '
-                             'this one ended without a word' % run['run'])
+                             'this one crashed or was killed' % run['run'])
 
     def do_stop(self, params):
         """Of a run that goes on only what concerns its epoch: tests end it when they want."""

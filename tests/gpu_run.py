@@ -9,9 +9,12 @@ stand-ins for libraries in tests/gpu/lite are tried as well, with real tests of 
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -41,10 +44,13 @@ fail) echo "trial.c:9: weights are off by 3"; exit 1 ;;
 crash) kill -SEGV $$ ;;
 none) echo "100%: Checks: 0, Failures: 0" ;;
 skip) echo "skipped: no luck"; exit 0 ;;
-slow) sleep 60 ;;
+slow) spend 60 ;;
+hang) sleep 60 ;;
+look) ls "$FAKE_OUT"; cat "$FAKE_OUT"/results.tsv ;;
 esac
 """
 SMI = """#!/bin/sh
+test "${FAKE_smi-}" != slow || spend 60
 case $* in
 *compute_cap*) echo 9.0 ;;
 *memory.total*) echo 8192 ;;
@@ -56,11 +62,27 @@ case $* in
 *) echo "[N/A]" ;;
 esac
 """
+# Time that passes only where somebody spends it.
+DATE = """#!/bin/sh
+test "$*" = +%s || exec /bin/date "$@"
+cat "$FAKE_NOW"
+"""
+SPEND = """#!/bin/sh
+echo $(($(cat "$FAKE_NOW") + $1)) >"$FAKE_NOW.new"
+mv "$FAKE_NOW.new" "$FAKE_NOW"
+"""
+TIMEOUT = """#!/bin/sh
+end=$(($(cat "$FAKE_NOW") + $3))
+shift 3
+"$@" || exit
+test "$(cat "$FAKE_NOW")" -le $end || { echo $end >"$FAKE_NOW"; exit 124; }
+"""
 MAKE = """#!/bin/sh
 if test "$1" = --version; then
     echo "GNU Make, made up"
     exit
 fi
+spend "${FAKE_BUILD_SECONDS-0}"
 test -z "${FAKE_BUILD_ERROR-}" || { echo "x.c:1: error: made up"; exit 2; }
 cp "$FAKE_PROGRAMS"/* .
 """
@@ -81,7 +103,8 @@ class GpuRun(unittest.TestCase):
         self.toolkit()
         self.programs(INFO)
         self.environment = {**os.environ, "PATH": self.path("bin") + ":" + os.environ["PATH"],
-                            "FAKE_PROGRAMS": self.path("programs")}
+                            "FAKE_PROGRAMS": self.path("programs"),
+                            "FAKE_NOW": self.path("now")}
         for name in ("CUDA_HOME", "CUDA_PATH", "NVCC", "CC"):
             self.environment.pop(name, None)
 
@@ -101,10 +124,14 @@ class GpuRun(unittest.TestCase):
         write(self.path("bin", "make"), MAKE)
         write(self.path("bin", "gmake"), MAKE)
         write(self.path("bin", "nvidia-smi"), SMI)
+        write(self.path("bin", "date"), DATE)
+        write(self.path("bin", "spend"), SPEND)
+        write(self.path("bin", "timeout"), TIMEOUT)
+        write(self.path("now"), "1000000\n")
 
     def programs(self, info):
         write(self.path("programs", "gpu-info"), info)
-        for name in ("test_gpu_device", "test_gpu_runs", "test_gpu_nccl", "test_cuda_kernels",
+        for name in ("gpu-probe", "test_gpu_device", "test_gpu_runs", "test_gpu_nccl", "test_cuda_kernels",
                      "test_conv_sim", "test_matmul_sim"):
             write(self.path("programs", name), TEST)
         write(self.path("programs", "gpu-train"),
@@ -116,38 +143,39 @@ class GpuRun(unittest.TestCase):
             env={**self.environment, **fakes}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
 
-    def results(self):
-        with open(os.path.join(self.build, "results.tsv"), encoding="utf-8") as file:
-            rows = [line.rstrip("\n").split("\t") for line in file]
+    def results(self, folder=None):
+        rows = [line.split("\t") for line in self.text("results.tsv", folder).splitlines()]
         return {row[0]: (row[1], row[3]) for row in rows}
 
-    def text(self, name):
-        with open(os.path.join(self.build, name), encoding="utf-8") as file:
+    def text(self, name, folder=None):
+        with open(os.path.join(folder or self.build, name), encoding="utf-8") as file:
             return file.read()
 
     def test_everything_passes_or_says_why_not(self):
         items = self.run_it("--list").stdout
         names = [line.split()[0] for line in items.splitlines()]
         self.assertGreater(len(names), 20)
-        left = ",".join(name for name in names if not name.startswith("parity"))
+        self.assertEqual(names[0], "probe")
+        left = ",".join(name for name in names if not name.startswith(("parity", "speed")))
         done = self.run_it("--only", left)
         results = self.results()
         self.assertEqual(sorted(results), sorted(left.split(",")), done.stdout)
         self.assertEqual(results["ops-f32"], ("PASS", "all of ops-f32"))
-        self.assertEqual(results["memcheck"], ("PASS", ""))
+        self.assertEqual(results["initcheck"][0], "PASS")
+        self.assertEqual(results["memcheck"], ("FAIL", "gpu-train: made up"))
         self.assertEqual(results["nvml"][0], "PASS", self.text("logs/nvml.log"))
         self.assertEqual(results["kernels"][0], "PASS")
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn("0 failed", done.stdout)
-        self.assertIn("code=sm_90", self.text("settings.mk"))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("3 failed", done.stdout)
+        self.assertIn("code=sm_90", self.text("nvcc.mk"))
         page = self.text("results.md")
         self.assertIn("Made Up 1", page.splitlines()[0])
         self.assertIn("- cuDNN 91900", page)
-        self.assertIn("| nccl-two | all-reduce by NCCL between two processes on one GPU | PASS |",
-                      page)
+        self.assertIn("| nccl-two | PASS | ", page)
+        self.assertIn(" | all-reduce by NCCL between two processes on one GPU |", page)
 
     def test_failures_are_told(self):
-        done = self.run_it("--only", "ops-tf32,ops-bf16,slopes,graph,racecheck,nvml,plans",
+        done = self.run_it("--only", "ops-tf32,ops-bf16,slopes,graph,initcheck,nvml,plans",
                            FAKE_ops_tf32="fail", FAKE_ops_bf16="none", FAKE_slopes="crash",
                            FAKE_graph="skip", FAKE_sanitizer="fail", FAKE_LIMIT="250")
         results = self.results()
@@ -155,13 +183,133 @@ class GpuRun(unittest.TestCase):
         self.assertEqual(results["ops-bf16"], ("FAIL", "FAIL: no test was run"))
         self.assertEqual(results["slopes"][0], "FAIL")
         self.assertEqual(results["graph"], ("SKIP", "no luck"))
-        self.assertEqual(results["racecheck"], ("FAIL", "========= ERROR SUMMARY: 1 error"))
+        self.assertEqual(results["initcheck"], ("FAIL", "========= ERROR SUMMARY: 1 error"))
         self.assertEqual(results["nvml"][0], "FAIL")
         self.assertIn("power_limit_w: 300, nvidia-smi says 250", results["nvml"][1])
         self.assertEqual(results["plans"][0], "PASS")
         self.assertEqual(done.returncode, 1)
         self.assertIn("5 failed", done.stdout)
         self.assertIn("weights are off by 3", self.text("run.log"))
+
+    def test_budget(self):
+        """What does not fit is named; what runs is stopped when the time is over."""
+        done = self.run_it("--only", "kernels,ops-f32,graph,nccl-one", "--budget", "35",
+                           "--out", self.path("out"))
+        results = self.results(self.path("out"))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(results["kernels"][0], "PASS")
+        self.assertEqual(results["nccl-one"][0], "PASS")
+        self.assertEqual(results["ops-f32"], ("LEFT", "not started: needs 120 s, 35 s left"))
+        self.assertIn("1 left", done.stdout)
+        self.assertIn("not started: needs 120 s", self.text("results.md", self.path("out")))
+        # Time that the build takes is gone.
+        self.run_it("--only", "nccl-one", "--budget", "17", FAKE_BUILD_SECONDS="4")
+        self.assertEqual(self.results()["nccl-one"][1], "not started: needs 15 s, 13 s left")
+        done = self.run_it("--only", "nccl-one", "--budget", "1", FAKE_BUILD_SECONDS="30")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the budget was over before all was built", done.stdout)
+
+    def test_budget_stops_what_runs(self):
+        self.run_it("--only", "nccl-one", "--budget", "18", FAKE_nccl_one="slow")
+        self.assertEqual(self.results()["nccl-one"],
+                         ("LEFT", "not done after 18 s, when the budget was over"))
+        # Its own limit is another matter.
+        self.run_it("--only", "nvml", "--budget", "1000", FAKE_smi="slow")
+        self.assertEqual(self.results()["nvml"], ("FAIL", "not done after 120 s"))
+
+    def test_resume(self):
+        """What passed is kept; what failed, was skipped or not run is run."""
+        out = self.path("out")
+        items = "ops-f32,plans,graph,slopes,nccl-one"
+        self.run_it("--only", items, "--out", out, FAKE_ops_f32="fail", FAKE_graph="skip")
+        self.assertEqual(self.results()["ops-f32"][0], "FAIL")
+        # One alone; the others stay.
+        done = self.run_it("--resume", "--only", "ops-f32", "--out", out)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.results()["ops-f32"][0], "PASS")
+        self.assertEqual(self.results()["graph"], ("SKIP", "no luck"))
+        self.assertEqual(len(self.results(out)), 5)
+        # All that did not pass, here with no time for any but these.
+        done = self.run_it("--resume", "--budget", "31", "--out", out, FAKE_plans="fail",
+                           FAKE_ops_f32="fail", FAKE_graph="fail")
+        results = self.results(out)
+        self.assertEqual(results["plans"], ("PASS", "all of plans"))
+        self.assertEqual(results["ops-f32"], ("PASS", "all of ops-f32"))
+        self.assertEqual(results["kernels"][0], "PASS")
+        self.assertEqual(results["graph"][0], "FAIL")
+        self.assertEqual(results["ops-bf16"][0], "LEFT")
+        # What passed with other sources is run again, behind the others, and kept until then.
+        kept = [line.rsplit("\t", 1) for line in self.text("results.tsv").splitlines()
+                if line.startswith(("plans\t", "slopes\t"))]
+        shutil.rmtree(self.build)
+        write(os.path.join(out, "results.tsv"), "".join(
+            line + ("\t1\n" if line.startswith("plans\t") else "\t" + mark + "\n")
+            for line, mark in kept))
+        self.run_it("--resume", "--budget", "29", "--out", out, FAKE_slopes="fail")
+        self.assertIn("all of plans (with earlier sources)", self.text("results.md", out))
+        self.assertEqual(self.results(out)["slopes"][0], "PASS")
+        self.assertEqual(self.results(out)["matmul"][0], "PASS")
+        self.run_it("--resume", "--budget", "30", "--out", out)
+        self.assertNotIn("earlier", self.text("results.md", out))
+        # Without --resume all is forgotten.
+        self.run_it("--only", "nccl-one", "--out", out)
+        self.assertEqual(list(self.results(out)), ["nccl-one"])
+
+    def test_out_is_written_after_each_item(self):
+        out = self.path("out")
+        self.run_it("--only", "graph,nccl-one,plans", "--out", out, FAKE_plans="look",
+                    FAKE_graph="fail", FAKE_OUT=out)
+        seen = self.text("logs/plans.log")
+        self.assertIn("graph\tFAIL\t", seen)
+        self.assertIn("nccl-one\tPASS\t", seen)
+        self.assertIn("plans\tLEFT\t0\twas running when the script was ended", seen)
+        for name in ("results.tsv", "results.md", "logs.tar.gz"):
+            self.assertIn(name, seen)
+        self.assertLessEqual(len(os.listdir(out)), 8)
+        with tarfile.open(os.path.join(out, "logs.tar.gz")) as archive:
+            names = archive.getnames()
+            self.assertIn("trial.c:9", archive.extractfile("logs/graph.log").read().decode())
+        self.assertIn("build.log", names)
+        self.assertIn("logs/plans.log", names)
+
+    def test_ended_in_the_middle(self):
+        """Results that can be read, and that --resume goes on from."""
+        out = self.path("out")
+        command = [RUN, "--cuda", self.path("cuda"), "--build", self.build, "--stand-ins",
+                   "--only", "graph,nccl-one,plans", "--out", out]
+        with subprocess.Popen(command, env={**self.environment, "FAKE_nccl_one": "hang"},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, start_new_session=True) as running:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline and not os.path.exists(
+                    os.path.join(self.build, "logs", "nccl-one.log")):
+                time.sleep(0.05)
+            os.killpg(running.pid, signal.SIGKILL)
+        self.assertEqual(self.results(out), {
+            "graph": ("PASS", "all of graph"),
+            "nccl-one": ("LEFT", "was running when the script was ended")})
+        done = self.run_it("--resume", "--only", "nccl-one,plans", "--out", out)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(sorted(self.results(out)), ["graph", "nccl-one", "plans"])
+        self.assertIn("3 passed", done.stdout)
+
+    def test_sanitizers_see_own_kernels_alone(self):
+        """Each kernel of the backend by its mangled name, after steps that are not watched."""
+        write(self.path("programs", "gpu-train"), "#!/bin/sh\necho \"trained: $*\"\n")
+        write(self.path("cuda", "bin", "compute-sanitizer"),
+              "#!/bin/sh\ncase $* in *--help*) echo \"  --kernel-name arg\" ;;\n"
+              "*) echo \"sanitized: $*\" ;; esac\n"
+              "test \"${FAKE_sanitizer-}\" != refuse || { echo Device not supported; exit 1; }\n")
+        self.run_it("--only", "racecheck", FAKE_sanitizer="refuse")
+        self.assertEqual(self.results()["racecheck"], (
+            "SKIP", "compute-sanitizer does not support this device or machine"))
+        self.run_it("--only", "synccheck,initcheck")
+        lines = self.text("logs/synccheck.log").splitlines()
+        self.assertRegex(lines[0], "^trained: train --model resnet18 ")
+        self.assertRegex(lines[1], "^sanitized: --tool synccheck .* ./gpu-train train ")
+        for kernel in ("16sums_of_channels", "9each_pack", "13gather_labels"):
+            self.assertIn(f" --kernel-name kns={kernel} ", lines[1])
+        self.assertIn(" ./test_cuda_kernels", self.text("logs/initcheck.log"))
 
     def test_parity_fails_with_its_program(self):
         self.run_it("--only", "parity-f32")
@@ -186,6 +334,13 @@ class GpuRun(unittest.TestCase):
         self.assertIn("no cudnn.h below", done.stdout)
         self.assertEqual(self.run_it("--frob").returncode, 2)
         self.assertEqual(self.run_it("--jobs").returncode, 2)
+        for option, value in (("--jobs", "0"), ("--budget", "08"), ("--budget", "1" * 20)):
+            self.assertIn("a number from 1", self.run_it(option, value).stdout)
+        for items in ("", ",", "nccl.one", "plans,*"):
+            done = self.run_it("--only", items)
+            self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertEqual(self.run_it("--budget", "soon").returncode, 2)
+        self.assertEqual(self.run_it("--only", "plans,frob").returncode, 2)
 
     def test_layout_of_python_packages(self):
         packages = self.path("nvidia")
@@ -204,50 +359,6 @@ class GpuRun(unittest.TestCase):
                       settings)
         self.assertIn(f'#define CUDNN_DIR "{packages}/cudnn/lib"', config)
         self.assertIn(f'#define NCCL_DIR "{packages}/nccl/lib"', config)
-
-
-# Steps of 10 ms; settings of PyTorch of 40, 20 and 30 ms, and one that fails.
-BENCHED = """#!/bin/sh
-test -z "${FAKE_NO_GPU-}" || { echo "gpu-train: no device cuda:0" >&2; exit 2; }
-for i in $(seq 120); do echo '{"event": "step", "seconds": 0.01}'; done
-"""
-FAKE_TORCH = """#!/bin/sh
-case "$*" in
-*--list*) printf 'eager\ngraph\ncompile\nmax-autotune\n'; exit ;;
-*"--setting eager"*) seconds=0.04 ;;
-*"--setting graph"*) seconds=0.02 ;;
-*"--setting compile"*) seconds=0.03 ;;
-*) echo "no Triton" >&2; exit 1 ;;
-esac
-echo '{"version": "9", "cuda": "13", "cudnn": 1, "seconds_per_step": '$seconds'}'
-"""
-
-
-class Bench(unittest.TestCase):
-    def run_it(self, *arguments, **environment):
-        with tempfile.TemporaryDirectory(prefix="gpu-bench.") as folder:
-            path, python = os.path.join(folder, "gpu-train"), os.path.join(folder, "python")
-            write(path, BENCHED)
-            write(python, FAKE_TORCH)
-            return subprocess.run(
-                [os.path.join(program.HERE, "gpu", "bench"), "--program", path, *arguments],
-                env={**os.environ, "PYTHON": python, **environment}, text=True, timeout=120,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-
-    def test_ratio_is_to_the_fastest(self):
-        done = self.run_it("--rounds", "2")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        for line in ("| 1024 | bf16 | 102400 (102400-102400) | 51200 (51200-51200) | graph | 2.00 |",
-                     "| 256 | bf16 | 25600 (25600-25600) | 12800 (12800-12800) | graph | 2.00 |",
-                     "| 1024 | f32 |"):
-            self.assertIn(line, done.stdout)
-        self.assertIn("max-autotune: no Triton", done.stderr)
-        self.assertNotIn("round 1 of 2, batch 1024, bf16, PyTorch eager", done.stderr)
-
-    def test_without_a_gpu(self):
-        done = self.run_it(FAKE_NO_GPU="1")
-        self.assertEqual(done.returncode, program.SKIP)
-        self.assertIn("no device cuda:0", done.stdout)
 
 
 STAND_IN_TESTS = ("test_net", "test_model_file", "test_spec", "test_weights")

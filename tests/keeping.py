@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs that are kept: lists, changes and exports of them, with and without an engine."""
 
+import contextlib
 import csv
 import glob
 import io
@@ -136,21 +137,26 @@ class Runs(Case):
         today = time.strftime("%Y-%m-%d")
         self.assertEqual(self.numbers("--until", "2001-01-01"), [])
         self.assertIn(today[:8], self.good("runs"))
-        self.assertIn("no run is like that", self.run_program("runs", "elephant").stderr)
+        self.assertIn("no run matches", self.run_program("runs", "elephant").stderr)
         for arguments, says in ((["--sort", "spede"], "speed"), (["--since", "never"], "never"),
                                 (["--limit", "0"], "--limit"), (["--until", "2026-02-30"], "02-30")):
             self.assertIn(says, self.bad(2, "runs", *arguments))
 
     def settle(self):
         """What was changed last is in the store a moment later."""
-        db = sqlite3.connect(os.path.join(self.folder, "data", "dpartui", "runs.db"))
-        until = time.monotonic() + 20
-        while time.monotonic() < until:
-            if db.execute("SELECT count(*) FROM tags").fetchone()[0] == 2 and db.execute(
-                    "SELECT note FROM runs WHERE number = 3").fetchone()[0]:
-                break
-            time.sleep(0.05)
-        db.close()
+        self.wait_for("the tags in the store",
+                      lambda: self.ask_store("SELECT count(*) FROM tags") == 2)
+        self.wait_for("the note in the store",
+                      lambda: self.ask_store("SELECT note FROM runs WHERE number = 3"))
+
+    def ask_store(self, query):
+        store = sqlite3.connect(self.path("data/dpartui/runs.db"))
+        with contextlib.closing(store):
+            return store.execute(query).fetchone()[0]
+
+    def test_an_unknown_status_is_refused(self):
+        self.assertIn("must be one of queued, running", self.bad(2, "runs", "--status", "doone"))
+        self.assertEqual(self.numbers("--status", "DONE"), [])
 
     def test_notes_tags_and_deletion(self):
         self.three()
@@ -208,7 +214,8 @@ class Runs(Case):
         self.wait_for("the run", self.numbers)
         self.wait_for("some epochs", lambda: self.good_json("show", "1")["epochs_done"] > 20)
         known = self.good_json("show", "1")["epochs_done"]
-        time.sleep(0.5)
+        self.wait_for("them in the store", lambda: self.ask_store(
+            "SELECT count(*) FROM events WHERE run = 1 AND name = 'epoch'") >= known)
         self.kill_engine()
         run = self.good_json("show", "1")
         self.assertGreaterEqual(len(run["epochs"]), known)
@@ -217,11 +224,19 @@ class Runs(Case):
         # Before there is an engine to write it down, and after.
         self.wait_for("the end of its last thread",
                       lambda: self.good_json("show", "1")["status"] == "interrupted")
-        self.assertIn("without a word", self.good("show", "1"))
+        self.assertIn("crashed or was killed", self.good("show", "1"))
         self.assertEqual(self.numbers("--status", "interrupted"), [1])
         self.good("engine", "start")
         self.assertEqual(self.good_json("runs")[0]["status"], "interrupted")
         self.assertEqual(self.numbers("--status", "interrupted"), [1])
+
+    def test_a_dying_engine_is_waited_for(self):
+        self.good("train", "--detach", *DATA, "--epochs", "1000000", "--checkpoint-every", "0.01m")
+        kept = self.path("data/dpartui/checkpoints/1/step-*.safetensors")
+        for _ in range(6):
+            self.wait_for("a checkpoint", lambda: glob.glob(kept))
+            os.kill(self.good_json("engine", "status")["pid"], signal.SIGKILL)
+            self.good("train", "--detach", "--resume", "1")
 
     def test_everything_of_a_run_is_shown_without_an_engine(self):
         self.train("--epochs", "2", "--devices", "cpu:0-1", "--note", "here")
@@ -262,6 +277,30 @@ class Runs(Case):
         for _ in range(2):
             self.assertRegex(self.good("train", *DATA, "--epochs", "1"),
                              r"warning: this run is not kept.*newer version")
+
+    def test_a_home_behind_a_link_keeps_runs(self):
+        os.mkdir(self.path("real"))
+        os.symlink(self.path("real"), self.path("home"))
+        for variable in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
+            del self.env[variable]
+        self.env["HOME"] = self.path("home")
+        self.assertNotIn("warning", self.good("train", *DATA, "--epochs", "1"))
+        self.assertTrue(os.path.exists(self.path("real/.local/share/dpartui/runs.db")))
+        self.good("engine", "stop")
+        self.assertEqual(self.numbers(), [1])
+
+    def test_without_a_home_runs_are_trained_with_a_warning(self):
+        for variable in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
+            del self.env[variable]
+        for home, reason in (("", "neither XDG_DATA_HOME nor HOME"), ("here", "nor HOME"),
+                             ("/proc", "cannot make this directory")):
+            self.env["HOME"] = home
+            out = self.good("train", *DATA, "--epochs", "1")
+            self.assertRegex(out, "warning: this run is not kept.*" + reason)
+            self.assertEqual(out.count("warning"), 1, out)
+            with open(self.path("dpartui/engine.log"), encoding="utf8") as file:
+                self.assertIn(reason, file.read())
+            self.good("engine", "stop")
 
 
 class Export(Case):

@@ -4,11 +4,14 @@
 #include <check.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/device/cuda/replica.h"
 #include "engine/train/rendezvous.h"
+#include "tests/simgpu/simgpu.h"
 
 static const size_t ends[] = {16 * 3, 16 * 20, LINK_COUNT};
 static const char *const names[] = {"cuda:0", "cuda:1", "cuda:2", "cuda:3"};
@@ -29,6 +32,7 @@ struct group {
     struct link_request request;
     struct link *link;
     struct rendezvous *meeting, *start;
+    atomic_int turn; /* whose it is to queue, with `ahead` */
     struct device *devices[LINK_MEMBERS];
     struct replica *replicas[LINK_MEMBERS];
     struct member members[LINK_MEMBERS];
@@ -43,6 +47,22 @@ static bool meet(void *context, int member, struct error *err)
 static bool called_off(void *context)
 {
     return rendezvous_called_off(((struct group *)context)->meeting);
+}
+
+static bool member_called_off(void *context)
+{
+    return called_off(((struct member *)context)->group);
+}
+
+/* The link is there once nobody waits for anything but its reductions. */
+static bool check(void *context, struct error *err)
+{
+    const struct member *self = context;
+    const struct group *t = self->group;
+    /* As a thread that gets no processor time, until others have failed. */
+    while (t->link && self->index + 1 == t->trial->stopped && !called_off(self->group))
+        sched_yield();
+    return !t->link || !t->links->check || t->links->check(t->link, self->index, err);
 }
 
 /* Numbers whose sum depends on the order in which they are added. */
@@ -79,28 +99,32 @@ static bool begin(struct member *self, struct error *err)
            cuda_wait(device, device->stream, "parameters", err);
 }
 
-static bool take(struct member *self, float *host, const void *device, size_t bytes,
-                 struct error *err)
+static bool queue_copy(struct member *self, float *host, const void *device, size_t bytes,
+                       struct error *err)
 {
     return cuda_check(
-               cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, self->device.stream),
-               "copy", err) &&
-           cuda_wait(&self->device, self->device.stream, "copy", err);
+        cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, self->device.stream), "copy",
+        err);
 }
 
-/* Pieces are asked for as soon as their gradients are queued, which is long before they are there.
- */
-static bool step(struct member *self, int step, struct error *err)
+static bool wait_for_copies(struct member *self, struct error *err)
+{
+    return cuda_wait(&self->device, self->device.stream, "copy", err);
+}
+
+static bool stay_away(struct member *self, struct error *err)
+{
+    while (!called_off(self->group))
+        sched_yield();
+    return error_set(err, ERROR_FAILED, "hung");
+}
+
+/* Queue a step and the copy of its sums. Pieces are asked for as soon as their gradients are
+ * queued, which is long before they are there. */
+static bool queue_step(struct member *self, int step, struct error *err)
 {
     struct group *t = self->group;
     struct replica *replica = &self->replica.base;
-    if (self->index == t->trial->absent && step == 1) {
-        if (!meet(t, self->index, err))
-            return false;
-        while (!called_off(t))
-            sched_yield();
-        return error_set(err, ERROR_FAILED, "hung");
-    }
     for (size_t i = 0; i < LINK_COUNT; i++)
         self->result->grads[step][i] = link_gradient(self->index, step, i);
     for (int piece = 0; piece < t->request.pieces; piece++) {
@@ -109,29 +133,75 @@ static bool step(struct member *self, int step, struct error *err)
                                         (ends[piece] - first) * sizeof(float),
                                         cudaMemcpyHostToDevice, self->device.stream),
                         "gradients", err) ||
-            (t->links->overlaps && !t->links->reduce(t->link, self->index, piece, err)))
+            (t->links->overlaps && step != 1 &&
+             !t->links->reduce(t->link, self->index, piece, piece + 1, err)))
             return false;
     }
-    if (!meet(t, self->index, err))
+    if (!t->links->overlaps && !meet(t, self->index, err))
         return false;
-    for (int piece = 0; !t->links->overlaps && piece < t->request.pieces; piece++)
-        if (!t->links->reduce(t->link, self->index, piece, err))
-            return false;
+    /* Once all together, as behind a pass that nothing may overlap. */
+    if ((!t->links->overlaps || step == 1) &&
+        !t->links->reduce(t->link, self->index, 0, t->request.pieces, err))
+        return false;
     return t->links->finish(t->link, self->index, err) &&
-           take(self, self->result->grads[step], replica->grads, LINK_COUNT * sizeof(float), err) &&
-           meet(t, self->index, err);
+           queue_copy(self, self->result->grads[step], replica->grads, LINK_COUNT * sizeof(float),
+                      err);
+}
+
+static bool use_step_by_step(struct member *self, struct error *err)
+{
+    struct group *t = self->group;
+    for (int i = 0; i < LINK_STEPS; i++) {
+        if (self->index == t->trial->absent && i == 1)
+            return stay_away(self, err);
+        if (!queue_step(self, i, err) || !wait_for_copies(self, err) || !meet(t, self->index, err))
+            return false;
+    }
+    return true;
+}
+
+static long waits_so_far(void)
+{
+    static const char *const calls[] = {"cudaStreamQuery", "cudaStreamSynchronize",
+                                        "cudaEventQuery", "cudaEventSynchronize",
+                                        "cudaDeviceSynchronize"};
+    long count = 0;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        count += simgpu_calls(calls[i]);
+    return count;
+}
+
+static bool use_ahead(struct member *self, struct error *err)
+{
+    struct group *t = self->group;
+    while (atomic_load(&t->turn) != self->index)
+        sched_yield();
+    long before = waits_so_far();
+    for (int i = 0; i < LINK_STEPS; i++)
+        if (!queue_step(self, i, err))
+            return false;
+    t->trial->host_waits += waits_so_far() - before;
+    atomic_store(&t->turn, self->index + 1);
+    return meet(t, self->index, err) && wait_for_copies(self, err) && meet(t, self->index, err);
 }
 
 static bool use(struct member *self, struct error *err)
 {
     struct group *t = self->group;
-    for (int i = 0; i < LINK_STEPS; i++)
-        if (!step(self, i, err))
-            return false;
-    return t->links->send_params(t->link, self->index, err) &&
-           take(self, self->result->params, self->replica.base.params, LINK_COUNT * sizeof(float),
-                err) &&
-           meet(t, self->index, err);
+    return (t->trial->ahead ? use_ahead : use_step_by_step)(self, err) &&
+           t->links->send_params(t->link, self->index, err) &&
+           queue_copy(self, self->result->params, self->replica.base.params,
+                      LINK_COUNT * sizeof(float), err) &&
+           wait_for_copies(self, err) && meet(t, self->index, err);
+}
+
+static bool join(struct member *self, struct error *err)
+{
+    struct group *t = self->group;
+    if (self->index == t->trial->absent && t->trial->absent_at_join)
+        return stay_away(self, err);
+    /* Nobody is ahead before all have begun. */
+    return t->links->join(t->link, self->index, err) && meet(t, self->index, err);
 }
 
 /* As a worker of a run does it: who fails calls the others off and breaks off. */
@@ -147,8 +217,7 @@ static void *work(void *context)
     rendezvous_wait(t->start, self->index, &waited, &ignored); /* all have begun */
     rendezvous_wait(t->start, self->index, &waited, &ignored); /* the link is made */
     if (self->result->ok && t->link) {
-        self->result->ok = t->links->join(t->link, self->index, &self->result->err) &&
-                           use(self, &self->result->err);
+        self->result->ok = join(self, &self->result->err) && use(self, &self->result->err);
         if (!self->result->ok) {
             rendezvous_abort(t->meeting, self->index, &self->result->err);
             t->links->leave(t->link, self->index, true);
@@ -171,7 +240,12 @@ static void start_member(struct group *t, int i)
     member->result = &t->trial->results[i];
     member->index = i;
     member->device.ordinal = t->trial->ordinals[i];
-    member->device.watch = (struct device_watch){t->trial->limit_s, called_off, t};
+    member->device.watch = (struct device_watch){
+        .limit_s = t->trial->limit_s,
+        .called_off = member_called_off,
+        .check = check,
+        .context = member,
+    };
     memcpy(member->device.name, names[i], sizeof "cuda:0");
     t->devices[i] = &member->device;
     t->replicas[i] = &member->replica.base;

@@ -23,6 +23,12 @@ struct link_trial {
     const int *ordinals; /* which GPUs */
     double limit_s;      /* below 60: something is to hang, and what failed keeps its memory */
     int absent;          /* the member that does not ask for its second reduction; -1: none */
+    bool absent_at_join; /* nor for its communicator */
+    int stopped;         /* the member (from 1) that looks at nothing it waits for; 0: none */
+    /* Each member queues all of its steps before the next one queues anything. Links that only
+     * queue. */
+    bool ahead;
+    long host_waits; /* with `ahead`: calls that wait or look whether something is done meanwhile */
     struct link_result results[LINK_MEMBERS];
 };
 

@@ -12,6 +12,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import gpus  # noqa: E402
 from gpus import CONFIG, HAS_CUDA, OLD_DRIVER, SHORT  # noqa: E402
 
+# In a build without CUDA.
+WHAT_TO_RUN = "in the folder of its source run ./bootstrap --cuda=packages"
 LARGE = ("libcudnn", "libcublas", "libnccl")
 
 
@@ -56,8 +58,17 @@ class WithoutBackend(Case):
     def test_says_what_was_missing(self):
         missing = CONFIG["CUDA_MISSING_TEXT"].strip('"')
         self.assertTrue(missing)
-        self.says(f"this build has no CUDA backend ({missing}); build it again where configure "
-                  "finds CUDA and cuDNN")
+        self.says(f"this build has no CUDA backend ({missing}); {WHAT_TO_RUN}")
+
+    def test_says_what_to_run_of_each_gpu(self):
+        if not os.path.getsize(gpus.LIBRARY):
+            self.skipTest("there is no made-up NVML")
+        self.env["DPARTUI_NVML"] = gpus.LIBRARY
+        self.fake(gpus=2)
+        for device in self.devices()[:2]:
+            self.assertFalse(device["available"])
+            self.assertTrue(device["reason"].endswith(WHAT_TO_RUN), device["reason"])
+        self.assertEqual(self.good("devices").count(WHAT_TO_RUN), 2)
 
     def test_nothing_of_cuda_is_linked(self):
         with open(gpus.ENGINE, "rb") as file:

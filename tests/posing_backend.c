@@ -189,8 +189,12 @@ static bool run_plan(struct device *device, struct plan *plan, const struct batc
     posing_check(batch->next_rows == 0 || batch->next_index);
     if (training && !posing_fault(POSING_PASS, err))
         return false;
+    /* Code takes its time to load, not the same everywhere. */
+    if (training && mine.passes == 1)
+        usleep(20000U * (unsigned)mine.index);
     if (!cpu_backend.plan_run(device, plan, batch, result, err))
         return false;
+    atomic_fetch_add(&posing.first_passes, training && mine.passes == 1);
     mine.in_pass = true;
     bool ok = !training || tell_ready(err);
     mine.in_pass = false;

@@ -40,6 +40,7 @@ struct posing {
     atomic_int joined, left;     /* ends of links */
     atomic_int stages;           /* not yet given back */
     atomic_int pieces, overlaps; /* reduced by links in all; of them during a pass */
+    atomic_int first_passes;     /* training passes that are their devices' first, done */
     atomic_int misuse;
 };
 

@@ -14,6 +14,7 @@ struct member {
     struct replica *replica;
     float *ready; /* the gradients as they were when their piece was said to be ready */
     int pieces;   /* of this step */
+    bool reduced; /* ever */
     bool joined;
 };
 
@@ -72,19 +73,22 @@ static void leave(struct link *link, int member, bool broken)
     self->joined = false;
 }
 
-static bool reduce(struct link *link, int member, int piece, struct error *err)
+static bool reduce(struct link *link, int member, int first, int end, struct error *err)
 {
     struct member *self = &link->members[member];
     const struct link_request *request = &link->request;
-    size_t begin = piece > 0 ? request->ends[piece - 1] : 0;
+    size_t begin = first > 0 ? request->ends[first - 1] : 0;
     (void)err;
-    posing_check(self->joined && piece == self->pieces && piece < request->pieces);
-    self->pieces++;
+    posing_check(self->joined && first == self->pieces && end <= request->pieces);
+    self->pieces = end;
+    /* Nobody may wait for others on a GPU before all have done what their first pass loads. */
+    posing_check(self->reduced || atomic_load(&posing.first_passes) >= request->count);
+    self->reduced = true;
     memcpy(self->ready + begin, self->replica->grads + begin,
-           (request->ends[piece] - begin) * sizeof(float));
-    atomic_fetch_add(&posing.pieces, 1);
+           (request->ends[end - 1] - begin) * sizeof(float));
+    atomic_fetch_add(&posing.pieces, end - first);
     if (posing_in_pass())
-        atomic_fetch_add(&posing.overlaps, 1);
+        atomic_fetch_add(&posing.overlaps, end - first);
     return true;
 }
 

@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import sqlite3
 import sys
 import unittest
 
@@ -13,7 +14,7 @@ import cli  # noqa: E402
 
 PARTS = ("operations", "input", "loss", "optimizer", "sync", "wait", "split", "metrics", "rest")
 OUTSIDE = ["all operations", *PARTS[1:]]
-DIRECTIONS = ["forward", "forward again", "backward", "data gradient", "weight gradient",
+DIRECTIONS = ["forward", "statistics", "forward again", "backward", "data gradient", "weight gradient",
               "relu gradient", "gradient sum"]
 # What is part of the operation in front of it, or only another name for the same numbers.
 WITHOUT_WORK = ("relu", "add", "flatten")
@@ -190,6 +191,36 @@ class Profile(cli.Case):
         event = self.good_json("show", "1")["profile"]
         self.check(event, ["cpu:0"])
         self.assertEqual((event["steps"], event["left_out"], event["step"]), (7, 1, 12))
+
+    def test_limits_and_steps_without_it(self):
+        """A profile as GPUs have it, read from the store."""
+        self.good("train", *settings("linear"), "--devices", "cpu:0", "--profile")
+        self.good("engine", "stop")
+        with sqlite3.connect(self.path("data/dpartui/runs.db")) as store:
+            event, = store.execute("SELECT event FROM events WHERE name = 'profile'").fetchone()
+            event = json.loads(event)
+            event.update(steps=10, seconds=0.04, unprofiled_steps=3, unprofiled_s=0.0105)
+            event["devices"][0].update(device="cuda:0", rows=100, flops_limit=1e15,
+                                       bytes_limit=None)
+            event["operations"] = [
+                {"layer": "a", "kind": "conv", "direction": "forward", "method": "cuDNN eng7",
+                 "calls": [10], "seconds": [0.01], "flops": 4e12, "bytes": 2e10},
+                {"layer": "b", "kind": "batchnorm", "direction": "statistics",
+                 "method": "own kernel", "calls": [10], "seconds": [0.005], "flops": 0,
+                 "bytes": 5e8}]
+            store.execute("UPDATE events SET event = ? WHERE name = 'profile'",
+                          (json.dumps(event),))
+        text = self.good("show", "1", "--profile=order")
+        self.assertIn("profile of 10 steps, 4.000 ms each; 3 steps without it took 3.500 ms each\n",
+                      text)
+        self.assertIn("cuda:0, 100 rows; limits by its units and clocks: 1000.0 TFLOP/s, -\n", text)
+        cells = [re.split(r"  +", line.strip()) for line in text.splitlines()]
+        self.assertIn(["LAYER", "KIND", "PART", "CALLS", "MS/STEP", "OF STEP", "WORK", "OF LIMIT",
+                       "MEMORY", "OF LIMIT", "METHOD"], cells)
+        self.assertIn(["a", "conv", "forward", "10", "1.000", "25.00 %", "400.0 TFLOP/s", "40.0 %",
+                       "2.0 TB/s", "-", "cuDNN eng7"], cells)
+        self.assertIn(["b", "batchnorm", "statistics", "10", "0.500", "12.50 %", "-", "-",
+                       "100.0 GB/s", "-", "own kernel"], cells)
 
     def test_mistakes(self):
         self.assertIn("time|order", self.bad(2, "train", "--profile=speed"))

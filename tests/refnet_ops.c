@@ -6,95 +6,17 @@
 #include <stddef.h>
 
 #include "engine/rng.h"
+#include "tests/refnet_conv.h"
 
-/* Place of (row, c, h, w) in a tensor of rows of this shape. */
-static size_t at(struct net_shape shape, int row, int c, int h, int w)
-{
-    return (((size_t)row * (size_t)shape.c + (size_t)c) * (size_t)shape.h + (size_t)h) *
-               (size_t)shape.w +
-           (size_t)w;
-}
-
-static size_t values(const struct ref_op *o)
-{
-    return (size_t)o->rows * net_shape_size(o->out);
-}
-
-/* The places o of the output for which o * stride + offset lies inside 0..size-1. */
+/* Places begin..end-1. */
 struct range {
     int begin, end;
 };
 
-static struct range inside(int outputs, int size, int stride, int offset)
-{
-    struct range range = {0, outputs};
-    while (range.begin < range.end && range.begin * stride + offset < 0)
-        range.begin++;
-    while (range.end > range.begin && (range.end - 1) * stride + offset >= size)
-        range.end--;
-    return range;
-}
-
-/*
- * One weight of a convolution: y = y + weight * x over one channel of one row, for all places where
- * the weight meets the input and not its padding. With `back` the gradients: of x, by the weight;
- * of the weight, by x.
- */
-static void conv_tap(const struct ref_op *o, int row, int out_c, int in_c, int kh, int kw,
-                     bool back)
-{
-    const struct net_op *op = o->op;
-    size_t tap =
-        (((size_t)out_c * (size_t)o->in.c + (size_t)in_c) * (size_t)op->kernel_h + (size_t)kh) *
-            (size_t)op->kernel_w +
-        (size_t)kw;
-    struct range hs = inside(o->out.h, o->in.h, op->stride_h, kh - op->pad_h);
-    struct range ws = inside(o->out.w, o->in.w, op->stride_w, kw - op->pad_w);
-    for (int h = hs.begin; h < hs.end; h++) {
-        for (int w = ws.begin; w < ws.end; w++) {
-            size_t x = at(o->in, row, in_c, h * op->stride_h + kh - op->pad_h,
-                          w * op->stride_w + kw - op->pad_w);
-            size_t y = at(o->out, row, out_c, h, w);
-            if (!back) {
-                o->y[y] += o->weight[tap] * o->x[x];
-            } else {
-                o->dx[x] += o->weight[tap] * o->dy[y];
-                o->dweight[tap] += o->x[x] * o->dy[y];
-            }
-        }
-    }
-}
-
-static void conv_taps(const struct ref_op *o, bool back)
-{
-    for (int row = 0; row < o->rows; row++)
-        for (int out_c = 0; out_c < o->out.c; out_c++)
-            for (int in_c = 0; in_c < o->in.c; in_c++)
-                for (int kh = 0; kh < o->op->kernel_h; kh++)
-                    for (int kw = 0; kw < o->op->kernel_w; kw++)
-                        conv_tap(o, row, out_c, in_c, kh, kw, back);
-}
-
-static void conv_forward(const struct ref_op *o)
-{
-    size_t plane = (size_t)o->out.h * (size_t)o->out.w;
-    for (size_t i = 0; i < values(o); i++)
-        o->y[i] = o->bias ? o->bias[i / plane % (size_t)o->out.c] : 0;
-    conv_taps(o, false);
-}
-
-static void conv_backward(const struct ref_op *o)
-{
-    size_t plane = (size_t)o->out.h * (size_t)o->out.w;
-    for (size_t i = 0; i < values(o) && o->bias; i++)
-        o->dbias[i / plane % (size_t)o->out.c] += o->dy[i];
-    conv_taps(o, true);
-}
-
 static void linear_forward(const struct ref_op *o)
 {
     size_t in = net_shape_size(o->in), out = net_shape_size(o->out);
-    for (size_t i = 0; i < values(o); i++) {
+    for (size_t i = 0; i < ref_values(o); i++) {
         size_t row = i / out, k = i % out;
         o->y[i] = o->bias ? o->bias[k] : 0;
         for (size_t j = 0; j < in; j++)
@@ -105,7 +27,7 @@ static void linear_forward(const struct ref_op *o)
 static void linear_backward(const struct ref_op *o)
 {
     size_t in = net_shape_size(o->in), out = net_shape_size(o->out);
-    for (size_t i = 0; i < values(o); i++) {
+    for (size_t i = 0; i < ref_values(o); i++) {
         size_t row = i / out, k = i % out;
         if (o->bias)
             o->dbias[k] += o->dy[i];
@@ -123,7 +45,7 @@ static double channel_mean(const struct ref_op *o, int c, const double *a, const
     for (int row = 0; row < o->rows; row++)
         for (int h = 0; h < o->in.h; h++)
             for (int w = 0; w < o->in.w; w++) {
-                size_t i = at(o->in, row, c, h, w);
+                size_t i = ref_at(&o->in, row, c, h, w);
                 sum += a[i] * (b ? b[i] : 1);
             }
     return sum / ((double)o->rows * o->in.h * o->in.w);
@@ -137,7 +59,7 @@ static void channel_statistics(const struct ref_op *o, int c, double *mean, doub
     for (int row = 0; row < o->rows; row++)
         for (int h = 0; h < o->in.h; h++)
             for (int w = 0; w < o->in.w; w++)
-                sum += pow(o->x[at(o->in, row, c, h, w)] - *mean, 2);
+                sum += pow(o->x[ref_at(&o->in, row, c, h, w)] - *mean, 2);
     *variance = sum / ((double)o->rows * o->in.h * o->in.w);
 }
 
@@ -161,7 +83,7 @@ static void batchnorm_forward(const struct ref_op *o)
         for (int row = 0; row < o->rows; row++)
             for (int h = 0; h < o->in.h; h++)
                 for (int w = 0; w < o->in.w; w++) {
-                    size_t i = at(o->in, row, c, h, w);
+                    size_t i = ref_at(&o->in, row, c, h, w);
                     o->y[i] =
                         (o->x[i] - mean) / sqrt(variance + o->op->eps) * o->weight[c] + o->bias[c];
                 }
@@ -186,7 +108,7 @@ static void batchnorm_backward(const struct ref_op *o)
         for (int row = 0; row < o->rows; row++)
             for (int h = 0; h < o->in.h; h++)
                 for (int w = 0; w < o->in.w; w++) {
-                    size_t i = at(o->in, row, c, h, w);
+                    size_t i = ref_at(&o->in, row, c, h, w);
                     double xhat = (o->x[i] - mean) / s;
                     o->dx[i] += o->weight[c] / s * (o->dy[i] - mean_dy - xhat * mean_dy_xhat);
                 }
@@ -209,11 +131,11 @@ static size_t pool_largest(const struct ref_op *o, int row, int c, int h, int w)
 {
     struct range hs, ws;
     pool_window(o, h, w, &hs, &ws);
-    size_t best = at(o->in, row, c, hs.begin, ws.begin);
+    size_t best = ref_at(&o->in, row, c, hs.begin, ws.begin);
     for (int i = hs.begin; i < hs.end; i++)
         for (int j = ws.begin; j < ws.end; j++)
-            if (o->x[at(o->in, row, c, i, j)] > o->x[best])
-                best = at(o->in, row, c, i, j);
+            if (o->x[ref_at(&o->in, row, c, i, j)] > o->x[best])
+                best = ref_at(&o->in, row, c, i, j);
     return best;
 }
 
@@ -221,14 +143,14 @@ static size_t pool_largest(const struct ref_op *o, int row, int c, int h, int w)
 static void average_window(const struct ref_op *o, int row, int c, int h, int w, bool back)
 {
     struct range hs, ws;
-    size_t y = at(o->out, row, c, h, w);
+    size_t y = ref_at(&o->out, row, c, h, w);
     double share = 1.0 / ((double)o->op->kernel_h * o->op->kernel_w);
     pool_window(o, h, w, &hs, &ws);
     if (!back)
         o->y[y] = 0;
     for (int i = hs.begin; i < hs.end; i++)
         for (int j = ws.begin; j < ws.end; j++) {
-            size_t x = at(o->in, row, c, i, j);
+            size_t x = ref_at(&o->in, row, c, i, j);
             if (back)
                 o->dx[x] += o->dy[y] * share;
             else
@@ -242,7 +164,7 @@ static void pool(const struct ref_op *o, bool back)
         for (int c = 0; c < o->out.c; c++)
             for (int h = 0; h < o->out.h; h++)
                 for (int w = 0; w < o->out.w; w++) {
-                    size_t y = at(o->out, row, c, h, w);
+                    size_t y = ref_at(&o->out, row, c, h, w);
                     if (o->op->kind == NET_AVGPOOL)
                         average_window(o, row, c, h, w, back);
                     else if (back)
@@ -255,7 +177,7 @@ static void pool(const struct ref_op *o, bool back)
 static void global_average(const struct ref_op *o, bool back)
 {
     size_t plane = (size_t)o->in.h * (size_t)o->in.w;
-    for (size_t y = 0; y < values(o); y++) {
+    for (size_t y = 0; y < ref_values(o); y++) {
         if (!back)
             o->y[y] = 0;
         for (size_t x = y * plane; x < (y + 1) * plane; x++) {
@@ -288,7 +210,7 @@ void ref_forward(const struct ref_op *o)
 {
     switch (o->op->kind) {
     case NET_CONV:
-        conv_forward(o);
+        ref_conv_forward(o);
         return;
     case NET_LINEAR:
         linear_forward(o);
@@ -306,7 +228,7 @@ void ref_forward(const struct ref_op *o)
     default:
         break;
     }
-    for (size_t i = 0; i < values(o); i++) {
+    for (size_t i = 0; i < ref_values(o); i++) {
         double x = o->x[i];
         switch (o->op->kind) {
         case NET_RELU:
@@ -335,7 +257,7 @@ void ref_backward(const struct ref_op *o)
 {
     switch (o->op->kind) {
     case NET_CONV:
-        conv_backward(o);
+        ref_conv_backward(o);
         return;
     case NET_LINEAR:
         linear_backward(o);
@@ -353,7 +275,7 @@ void ref_backward(const struct ref_op *o)
     default:
         break;
     }
-    for (size_t i = 0; i < values(o); i++) {
+    for (size_t i = 0; i < ref_values(o); i++) {
         double x = o->x[i], dy = o->dy[i];
         switch (o->op->kind) {
         case NET_RELU:

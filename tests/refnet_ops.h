@@ -25,6 +25,20 @@ struct ref_op {
     const uint32_t *row_numbers;
 };
 
+/* Place of (row, c, h, w) in a tensor of rows of this shape. */
+static inline size_t ref_at(const struct net_shape *shape, int row, int c, int h, int w)
+{
+    return (((size_t)row * (size_t)shape->c + (size_t)c) * (size_t)shape->h + (size_t)h) *
+               (size_t)shape->w +
+           (size_t)w;
+}
+
+/* Values of the output. */
+static inline size_t ref_values(const struct ref_op *o)
+{
+    return (size_t)o->rows * net_shape_size(o->out);
+}
+
 void ref_forward(const struct ref_op *o);
 void ref_backward(const struct ref_op *o);
 

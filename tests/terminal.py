@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A program on a pseudo terminal, for tests/screen.py."""
 import fcntl
+import glob
 import os
 import pty
 import select
@@ -11,7 +12,7 @@ import time
 
 from vt import Screen
 
-PATIENCE = float(os.environ.get('SCREEN_PATIENCE', '20'))  # seconds before a test gives up
+PATIENCE = float(os.environ.get('SCREEN_PATIENCE', '40'))  # seconds before a test gives up
 KEYS = {'Up': '\x1b[A', 'Down': '\x1b[B', 'Right': '\x1b[C', 'Left': '\x1b[D', 'Tab': '\t',
         'Enter': '\r', 'Esc': '\x1b', 'Ctrl-C': '\x03', 'Ctrl-L': '\x0c', 'Ctrl-Z': '\x1a',
         'Space': ' ', 'Home': '\x1b[H', 'End': '\x1b[F', 'Backspace': '\x7f'}
@@ -68,8 +69,20 @@ class Terminal:
         self.screen.feed(data)
         return bool(data)
 
+    def computes(self):
+        """Whether a thread of the program runs, or waits for a processor or a disk."""
+        for stat in glob.glob('/proc/%d/task/*/stat' % self.pid) if self.pid else ():
+            try:
+                with open(stat, encoding='ascii', errors='replace') as file:
+                    if file.read().rpartition(')')[2].split()[0] in 'RD':
+                        return True
+            except OSError:
+                pass  # it ended
+        return False
+
     def settle(self, quiet=0.15):
-        while self.read(quiet):
+        """Until nothing comes for so long, and the program is not merely kept from going on."""
+        while self.read(quiet) or self.computes():
             pass
 
     def wait(self, predicate, what):
@@ -86,7 +99,7 @@ class Terminal:
         for name in names:
             os.write(self.fd, KEYS.get(name, name).encode())
             if name == 'Esc':
-                time.sleep(0.06)  # so that it is not taken for the start of an arrow key
+                self.settle(0.06)  # so that it is not taken for the start of an arrow key
 
     def exit_status(self):
         """Of the program, once it is gone; what it wrote last is taken."""

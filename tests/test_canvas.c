@@ -188,16 +188,29 @@ START_TEST(text_from_outside_is_harmless)
 {
     struct surface surface;
 
-    open_surface(&surface, 1, 40, true);
     /* Escape, newline, a wide character, a combining one, right-to-left marks, broken UTF-8. */
-    surface_text(&surface, 0, 0, 40, STYLE_NORMAL,
-                 "a\x1b[2J\n漢e\xcc\x81\xe2\x80\xae\xff\xe4\xbcz\xc0\x80\xf4\x90\x80\x80é");
-    for (int x = 0; x < 40; x++) {
-        char32_t c = surface_at(&surface, 0, x)->character;
+    static const char text[] = "a\x1b[2J\n漢e\xcc\x81\xe2\x80\xae\xff\xe4\xbcz\xc0\x80é";
 
-        ck_assert((c >= 0x20 && c < 0x7f) || c == U'é');
-    }
+    open_surface(&surface, 1, 60, true);
+    ck_assert_int_eq(surface_text(&surface, 0, 0, 60, STYLE_NORMAL, text), text_columns(text));
+    check_dump(&surface, "a\\x1b[2J\\x0a?e?\\u202e\\xff\\xe4\\xbcz\\xc0\\x80é\n");
+    surface_clear(&surface);
+    surface_right(&surface, 0, 0, 60, STYLE_NORMAL, "\xe2\x80\xae");
+    ck_assert_int_eq(surface_at(&surface, 0, 54)->character, '\\');
     surface_free(&surface);
+    /* An escape is drawn whole or not at all. */
+    open_surface(&surface, 3, 7, true);
+    surface_text(&surface, 0, 0, 7, STYLE_NORMAL, "a\xe2\x80\xae");
+    surface_text(&surface, 1, 0, 7, STYLE_NORMAL, "ab\xe2\x80\xae");
+    surface_text(&surface, 2, 0, 7, STYLE_NORMAL, "a\xe2\x80\xaez");
+    check_dump(&surface, "a\\u202e\nab…\na…\n");
+    surface_free(&surface);
+    open_surface(&surface, 4, 8, true);
+    surface_paragraph(&surface, (struct rect){0, 0, 4, 8}, STYLE_NORMAL,
+                      "ab \xe2\x80\xae\xe2\x80\xae cd \xe2\x80\xae");
+    check_dump(&surface, "ab\n\\u202e\n\\u202e\ncd …\n");
+    surface_free(&surface);
+    ck_assert_uint_eq(text_line_length("\xe2\x80\xaez", 2), 3); /* never nothing */
     open_surface(&surface, 1, 4, false);
     surface_text(&surface, 0, 0, 4, STYLE_NORMAL, "é·…");
     check_dump(&surface, "???\n");

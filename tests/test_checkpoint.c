@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <dirent.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,11 +71,14 @@ static struct checkpoint make(long steps, bool momentum)
     return c;
 }
 
+static const struct checkpoint_kept none = {-1, -1};
+
 static void write_one(long steps, bool momentum, long best)
 {
+    const struct checkpoint_kept kept = {-1, best};
     struct error err = ERROR_INIT;
     struct checkpoint c = make(steps, momentum);
-    must(checkpoint_write(net, checkpoints, &c, best, &err));
+    must(checkpoint_write(net, checkpoints, &c, &kept, &err));
     checkpoint_free(&c);
 }
 
@@ -97,7 +101,7 @@ START_TEST(every_bit_comes_back)
     struct error err = ERROR_INIT;
     struct checkpoint written = make(590, momentum), read;
     long steps = 0;
-    must(checkpoint_write(net, checkpoints, &written, -1, &err));
+    must(checkpoint_write(net, checkpoints, &written, &none, &err));
     ck_assert_int_eq(count_files(), momentum ? 2 : 1);
     must(checkpoint_find(checkpoints, &steps, &err));
     ck_assert_int_eq(steps, 590);
@@ -130,15 +134,15 @@ START_TEST(momentum_begins_at_zero)
 {
     struct error err = ERROR_INIT;
     struct checkpoint c = make(100, false);
-    double lr = 0;
-    must(checkpoint_write(net, checkpoints, &c, -1, &err));
+    struct checkpoint_place place;
+    must(checkpoint_write(net, checkpoints, &c, &none, &err));
     checkpoint_free(&c);
     c = make(100, true);
     must(checkpoint_read(net, checkpoints, 100, &c, &err));
     for (size_t i = 0; i < net->value_count; i++)
         ck_assert(c.momentum[i] == 0);
-    must(checkpoint_lr(checkpoints, 100, &lr, &err));
-    ck_assert(lr == 0.1);
+    must(checkpoint_read_place(checkpoints, 100, &place, &err));
+    ck_assert(place.steps == 100 && place.lr == 0.1);
     write_one(200, true, -1);
     char *path = path_join(checkpoints, "step-00000200.momentum.safetensors");
     ck_assert_int_eq(unlink(path), 0);
@@ -243,7 +247,7 @@ START_TEST(the_best_is_found_by_its_note)
             (struct checkpoint_origin){.model = "linear", .data = "glyphs", .test_rows = 300};
         /* So that none goes. */
         char *apart = format("%s/%d", checkpoints, i);
-        must(checkpoint_write(net, apart, &c, -1, &err));
+        must(checkpoint_write(net, apart, &c, &none, &err));
         char *from = checkpoint_path(apart, 100 * (i + 1));
         char *to = checkpoint_path(checkpoints, 100 * (i + 1));
         ck_assert_int_eq(rename(from, to), 0);
@@ -252,7 +256,7 @@ START_TEST(the_best_is_found_by_its_note)
         free(apart);
         checkpoint_free(&c);
     }
-    must(checkpoint_find_best(checkpoints, &steps, &err));
+    must(checkpoint_find_best(checkpoints, LONG_MAX, &steps, &err));
     ck_assert_int_eq(steps, 200);
     must(checkpoint_find(checkpoints, &steps, &err));
     ck_assert_int_eq(steps, 400);
@@ -271,13 +275,13 @@ START_TEST(the_newest_is_best_when_none_was_evaluated)
 {
     struct error err = ERROR_INIT;
     long steps = 0;
-    ck_assert(!checkpoint_find_best(checkpoints, &steps, &err));
+    ck_assert(!checkpoint_find_best(checkpoints, LONG_MAX, &steps, &err));
     ck_assert_int_eq(err.kind, ERROR_ABSENT);
     err = (struct error)ERROR_INIT;
     /* In the middle of an epoch: their accuracy is that of other weights. */
     write_one(100, false, 100);
     write_one(200, false, 100);
-    must(checkpoint_find_best(checkpoints, &steps, &err));
+    must(checkpoint_find_best(checkpoints, LONG_MAX, &steps, &err));
     ck_assert_int_eq(steps, 200);
 }
 END_TEST

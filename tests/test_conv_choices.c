@@ -15,6 +15,7 @@
 #include "engine/device/cuda/conv_choices.h"
 #include "engine/device/cuda/conv_plan.h"
 #include "engine/device/cuda/conv_request.h"
+#include "tests/conv_cases.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 
@@ -64,7 +65,7 @@ START_TEST(choices_come_back)
 {
     struct conv_choice found;
     char *key = conv_choices_key(91900, "NVIDIA\tH200\n", "conv 3x3");
-    ck_assert_str_eq(key, "91900\tNVIDIA?H200?\tconv 3x3");
+    ck_assert_str_eq(key, "91900\tNVIDIA\\x09H200\\x0a\tconv 3x3");
     ck_assert(!conv_choices_find(path, key, &found));
     ck_assert_msg(conv_choices_put(path, key, &choice, &err), "%s", err.text);
     ck_assert(conv_choices_find(path, key, &found));
@@ -282,23 +283,7 @@ START_TEST(the_users_file_is_in_the_cache)
 }
 END_TEST
 
-static const struct conv_request request = {
-    .pattern = CONV_DATA,
-    .type = TYPE_BF16,
-    .rows = 256,
-    .in = 64,
-    .in_h = 28,
-    .in_w = 28,
-    .out = 64,
-    .out_h = 28,
-    .out_w = 28,
-    .kernel_h = 3,
-    .kernel_w = 3,
-    .stride_h = 1,
-    .stride_w = 1,
-    .pad_h = 1,
-    .pad_w = 1,
-};
+static const struct conv_request request = {.pattern = CONV_DATA, .rows = 256, CONV_3X3_OF_64};
 
 START_TEST(a_request_as_text)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "config.h"
 
-#include "base/file.h"
 #include "base/text.h"
 #include "engine/device/cuda/conv_plan.h"
 #include "tests/conv_cases.h"
+#include "tests/conv_engines.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 
@@ -27,13 +27,15 @@
  * DPARTUI_TEST_ALL_PLANS=1 in the environment all models, numbers of rows and types are taken (a
  * quarter of an hour).
  *
- * To compile, cuDNN wants a driver. Where there is none the toolkit's stub does, in a private
- * folder that this program puts on LD_LIBRARY_PATH before it starts itself anew. (Plans compiled so
- * cannot be loaded, which conv_plan_create allows for a device that is described.)
+ * To compile, cuDNN wants a driver: a stub (tests/stub_driver.c) in a folder of its own, which this
+ * program puts on LD_LIBRARY_PATH before it starts itself anew. (Plans compiled so cannot be
+ * loaded, which conv_plan_create allows for a device that is described.) DPARTUI_TEST_CUDNN names
+ * the folder of another cuDNN than configure found, and DPARTUI_TEST_ENGINES=1 lists the engines
+ * that it puts first: tests/cudnn-releases.
  */
 #define WORKSPACE_LIMIT ((size_t)256 << 20)
 #define STARTED_ANEW    "DPARTUI_TEST_STUB_DRIVER"
-#define SKIPPED         77
+#define STUB            "stub_driver/libcuda.so.1"
 
 static const int rows[] = {96, 128, 256, 1024};
 static const enum number_type types[] = {TYPE_F32, TYPE_TF32, TYPE_BF16};
@@ -47,12 +49,8 @@ static struct error err;
 
 static void setup(void)
 {
-    const char *top = getenv("top_srcdir");
-    size_t length;
     err = (struct error)ERROR_INIT;
-    char *path = format("%s/tests/fixtures/h200.json", top ? top : "..");
-    ck_assert_msg(file_read(path, 4096, &description, &length, &err), "%s", err.text);
-    free(path);
+    description = conv_described_gpu();
     conv_cases_find(&cases);
     maker = (struct conv_maker){
         .api = cudnn_open(&err),
@@ -67,10 +65,15 @@ static void teardown(void)
     free(description);
 }
 
+static bool wanted(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && strcmp(value, "1") == 0;
+}
+
 static bool everything(void)
 {
-    const char *all = getenv("DPARTUI_TEST_ALL_PLANS");
-    return all && strcmp(all, "1") == 0;
+    return wanted("DPARTUI_TEST_ALL_PLANS");
 }
 
 /* A plan that must be there. Returns its workspace, and its name when wanted. */
@@ -291,6 +294,12 @@ START_TEST(nonsense_descriptions_are_refused)
 }
 END_TEST
 
+START_TEST(engines_are_listed)
+{
+    conv_engines_print(&maker, &cases);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("conv_plans");
@@ -308,7 +317,10 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, deterministic_sums_are_refused);
     tcase_add_test(tcase, a_described_device_runs_nothing);
     tcase_add_test(tcase, nonsense_descriptions_are_refused);
+    if (wanted("DPARTUI_TEST_ENGINES"))
+        tcase_add_test(tcase, engines_are_listed);
     suite_add_tcase(suite, tcase);
+    suite_add_tcase(suite, conv_offers_case());
     return suite;
 }
 
@@ -322,56 +334,49 @@ static bool prepend(const char *variable, const char *text)
     return ok;
 }
 
-/* Start this program again, with the stub driver to be found; its exit status, or -1. */
-static int run_with_stub(char **argv, const char *folder)
+/* The folder of the stub driver is beside this program. No check runs yet, so nothing of
+ * tests/support.h may be used. */
+static bool find_stub(char folder[PATH_MAX])
 {
-    int status;
-    /* cuDNN leaks; that we do not is seen where it is simulated (test_conv_sim). */
-    if (!prepend("ASAN_OPTIONS", "detect_leaks=0") || !prepend("LD_LIBRARY_PATH", CUBLASLT_DIR) ||
-        !prepend("LD_LIBRARY_PATH", CUDNN_DIR) || !prepend("LD_LIBRARY_PATH", folder) ||
-        setenv(STARTED_ANEW, "1", 1) != 0)
-        return -1;
-    pid_t child = fork();
-    if (child == 0) {
-        execv("/proc/self/exe", argv);
-        _exit(126);
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
-        return -1;
-    return WEXITSTATUS(status);
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - sizeof STUB);
+    if (length < 0)
+        return false;
+    folder[length] = '\0';
+    strcpy(strrchr(folder, '/') + 1, STUB);
+    bool found = access(folder, R_OK) == 0;
+    *strrchr(folder, '/') = '\0';
+    return found;
 }
 
-/* No check runs yet, so nothing of tests/support.h may be used. */
+/* Start this program again where the stub driver is found before any other, and the cuDNN that is
+ * to be tried. Returns only when it cannot. */
 static int start_anew(char **argv)
 {
-    char folder[] = "/tmp/dpartui-stub-XXXXXX";
-    int result = -1;
-    if (mkdtemp(folder)) {
-        char *link = path_join(folder, "libcuda.so.1");
-        if (link && symlink(CUBLASLT_DIR "/stubs/libcuda.so", link) == 0) {
-            result = run_with_stub(argv, folder);
-            unlink(link);
-        }
-        free(link);
-        rmdir(folder);
+    char folder[PATH_MAX];
+    const char *other = getenv("DPARTUI_TEST_CUDNN");
+    if (!find_stub(folder)) {
+        puts("cannot find " STUB " beside this program: make check builds it");
+        return 1;
     }
-    if (result < 0)
-        perror("cannot start the test anew with the stub driver");
-    return result < 0 ? 1 : result;
+    /* cuDNN leaks; that we do not is seen where it is simulated (test_conv_sim). */
+    if (prepend("ASAN_OPTIONS", "detect_leaks=0") && prepend("LD_LIBRARY_PATH", CUBLASLT_DIR) &&
+        prepend("LD_LIBRARY_PATH", other ? other : CUDNN_DIR) &&
+        prepend("LD_LIBRARY_PATH", folder) && setenv(STARTED_ANEW, "1", 1) == 0)
+        execv("/proc/self/exe", argv);
+    perror("cannot start the test anew with the stub driver");
+    return 1;
 }
 
 int main(int argc, char **argv)
 {
     (void)argc;
-    if (access(CUBLASLT_DIR "/stubs/libcuda.so", R_OK) != 0) {
-        puts("skipped: the CUDA toolkit has no stub of the driver");
-        return SKIPPED;
-    }
     if (!getenv(STARTED_ANEW))
         return start_anew(argv);
-    if (!cudnn_open(&err)) {
-        printf("skipped: %s\n", err.text);
-        return SKIPPED;
+    const struct cudnn_api *api = cudnn_open(&err);
+    if (!api) {
+        printf("%s\n", err.text);
+        return 1;
     }
+    printf("cuDNN %zu\n", api->GetVersion());
     return run_suites(make_suite(), NULL);
 }

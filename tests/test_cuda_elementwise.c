@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <string.h>
 
 #include "tests/cuda_tensor.h"
 
@@ -162,12 +163,13 @@ START_TEST(sums_of_channels)
     FOR_EACH_TYPE(type)
     {
         double *x = tensor_random(s, type, 0.5, 1), *want = calloc(channels, sizeof *want);
-        void *from = tensor_put(x, count, type), *scratch;
+        void *from = tensor_put(x, count, type);
         float *sums = cuda_memory(NULL, 4 * channels), *again = cuda_memory(NULL, 4 * channels);
-        scratch = cuda_memory(NULL, kernel_sums_scratch(s));
-        cuda_done(kernel_channel_sums(cuda_stream, type, s, from, scratch, sums));
-        cuda_done(kernel_channel_sums(cuda_stream, type, s, from, scratch, again));
+        const struct sums_memory memory = cuda_sums_memory(s);
+        cuda_done(kernel_channel_sums(cuda_stream, type, s, from, memory, sums));
+        cuda_done(kernel_channel_sums(cuda_stream, type, s, from, memory, again));
         same_bits(sums, again, 4 * channels);
+        cuda_counters_are_zero(memory);
         for (size_t i = 0; i < count; i++)
             want[i % channels] += x[i];
         tensor_compare("sums", cuda_vector_copy(sums, channels), want, channels, CUDA_F32, 1e-4);
@@ -206,11 +208,35 @@ START_TEST(nothing_is_done_to_no_rows)
     void *none = cuda_memory(NULL, 16);
     cuda_done(kernel_activation(cuda_stream, CUDA_BF16, ACTIVATION_RELU, s, none, NULL, none));
     cuda_done(kernel_add(cuda_stream, CUDA_F32, 0, none, none, false, none));
-    cuda_done(kernel_channel_sums(cuda_stream, CUDA_F32, s, none, none, sums));
+    cuda_done(kernel_channel_sums(cuda_stream, CUDA_F32, s, none, cuda_sums_memory(s), sums));
     double *got = cuda_vector_copy(sums, 16);
     for (int c = 0; c < 16; c++)
         ck_assert_double_eq(got[c], 0);
     free(got);
+}
+END_TEST
+
+/* Spans of lengths that blocks do not divide; what lies between them is left alone. */
+START_TEST(gradients_are_widened)
+{
+    static const size_t counts[] = {8, 4096, 0, 4104, 12296, 16};
+    enum { SPANS = sizeof counts / sizeof counts[0], GAP = 16, ALL = 20520 + SPANS * GAP };
+    const struct tensor_shape s = {1, 1, 1, ALL, ALL};
+    struct widen_span spans[SPANS];
+    double *x = tensor_random(s, CUDA_BF16, 0, 1), *want = calloc(ALL, sizeof *want);
+    uint16_t *from = tensor_put(x, ALL, CUDA_BF16);
+    float *to = cuda_vector(want, ALL);
+    size_t at = 0;
+    for (int k = 0; k < SPANS; k++) {
+        spans[k] = (struct widen_span){from + at, to + at, counts[k]};
+        memcpy(want + at, x + at, counts[k] * sizeof *x);
+        at += counts[k] + GAP;
+    }
+    ck_assert_uint_le(at, ALL);
+    cuda_done(kernel_widen(cuda_stream, spans, SPANS));
+    tensor_compare("gradients", cuda_vector_copy(to, ALL), want, ALL, CUDA_F32, 0);
+    ck_assert_int_ne(kernel_widen(cuda_stream, spans, WIDEN_SPANS + 1), cudaSuccess);
+    free(x);
 }
 END_TEST
 
@@ -295,6 +321,7 @@ Suite *elementwise_suite(void)
     tcase_add_loop_test(tests, sums_of_channels, 0, SHAPES + 1);
     tcase_add_loop_test(tests, flattening_and_back, 0, SHAPES);
     tcase_add_test(tests, nothing_is_done_to_no_rows);
+    tcase_add_test(tests, gradients_are_widened);
     tcase_add_loop_test(tests, sgd_steps, 0, 4);
     tcase_add_test(tests, sums_of_sources);
     suite_add_tcase(suite, tests);

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "config.h"
 #ifdef HAVE_NCCL
 #include "engine/device/cuda/nccl_api.h"
@@ -184,18 +185,53 @@ START_TEST(rank_that_does_not_come)
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
     ck_assert(try_links(&nccl_links, (enum sync_method)_i, 3, lots[0], 0.5, 1, &err));
-    check_broken("in vain", "cuda:1");
+    check_broken("waited", "for cuda:1 (NCCL");
 }
 END_TEST
 
-/* A GPU that stops working in the middle of a reduction. */
+/* A GPU that stops working in the middle of a pass is named; of one that stops in a reduction,
+ * which all have come to, is said that it waits. */
 START_TEST(gpu_that_hangs)
 {
     struct error err = ERROR_INIT;
+    bool in_pass = _i < 3;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
-    simgpu_hang(1, 12);
-    ck_assert(try_links(&nccl_links, (enum sync_method)_i, 3, lots[0], 0.5, -1, &err));
-    check_broken("in vain", "cuda:");
+    simgpu_hang(1, in_pass ? 3 : 12);
+    ck_assert(try_links(&nccl_links, (enum sync_method)(_i % 3), 3, lots[0], 0.5, -1, &err));
+    check_broken(in_pass ? "cuda:1" : "cuda:", "reduction of gradients");
+}
+END_TEST
+
+/* Nobody else is named, also when the thread of a healthy one does not run. */
+START_TEST(only_the_gpu_that_hangs_is_named)
+{
+    struct error err = ERROR_INIT;
+    int hangs = _i % 3, named = 0;
+    char waited[40], itself[60];
+    snprintf(waited, sizeof waited, " s for cuda:%d (NCCL, ", hangs);
+    snprintf(itself, sizeof itself, "cuda:%d did not come to the reduction", hangs);
+    /* Eager: a GPU does its work whether or not its host looks. */
+    simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20, .order = SIMGPU_EAGER});
+    simgpu_hang(hangs, 3);
+    trial = (struct link_trial){.links = &nccl_links,
+                                .method = (enum sync_method)(_i / 3),
+                                .count = 3,
+                                .ordinals = lots[0],
+                                .limit_s = 2,
+                                .absent = -1,
+                                .stopped = 1 + (hangs + 1) % 3};
+    ck_assert(link_trial_run(&trial, &err));
+    for (int i = 0; i < 3; i++) {
+        const char *text = trial.results[i].err.text;
+        ck_assert(!trial.results[i].ok);
+        named += strstr(text, waited) || strstr(text, itself);
+        if (strstr(text, "waited"))
+            ck_assert_msg(strstr(text, waited) != NULL, "%s", text);
+        if (strstr(text, "did not come"))
+            ck_assert_msg(strstr(text, itself) != NULL, "%s", text);
+    }
+    ck_assert_int_gt(named, 0);
+    ck_assert_msg(simgpu_faults() == 0, "%s", simgpu_first_fault());
 }
 END_TEST
 
@@ -225,6 +261,79 @@ START_TEST(asynchronous_error)
 }
 END_TEST
 
+/*
+ * Nothing waits on the host: each member queues all of its steps before the next one queues
+ * anything, and the sums of all steps are right. What is asked for by a member is in the same order
+ * as elsewhere, or the simulator says so.
+ */
+START_TEST(steps_queued_ahead)
+{
+    struct error err = ERROR_INIT;
+    enum sync_method method = (enum sync_method)_i;
+    simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
+    trial = (struct link_trial){.links = &nccl_links,
+                                .method = method,
+                                .count = 3,
+                                .ordinals = lots[0],
+                                .limit_s = 60,
+                                .absent = -1,
+                                .ahead = true};
+    ck_assert_msg(link_trial_run(&trial, &err), "%s", err.text);
+    check_results(3, method, false);
+    ck_assert_int_eq(trial.host_waits, 0);
+    check_nothing_is_left();
+}
+END_TEST
+
+/* A blocking call that never returns by itself: the watchdog ends it and names who did not call. */
+START_TEST(call_that_hangs)
+{
+    static const struct {
+        const char *function;
+        int nth;
+    } calls[] = {{"ncclAllReduce", 1}, {"ncclAllReduce", 4}};
+    struct error err = ERROR_INIT;
+    simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
+    simgpu_hang_call(calls[_i].function, calls[_i].nth);
+    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], 0.5, -1, &err));
+    ck_assert_int_ge(simgpu_calls("ncclCommAbort"), 2);
+    check_broken("waited", "cuda:");
+}
+END_TEST
+
+/* A rank that never asks for a communicator. */
+START_TEST(rank_that_does_not_join)
+{
+    struct error err = ERROR_INIT;
+    simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
+    trial = (struct link_trial){.links = &nccl_links,
+                                .count = 3,
+                                .ordinals = lots[0],
+                                .limit_s = 0.5,
+                                .absent = 2,
+                                .absent_at_join = true};
+    ck_assert(link_trial_run(&trial, &err));
+    check_broken("waited", "for cuda:2 (NCCL, communicator)");
+}
+END_TEST
+
+/* On a GPU that hangs the end of communicators may block: nobody waits for that for ever. */
+START_TEST(end_that_hangs)
+{
+    static const char *const functions[] = {"ncclCommAbort", "ncclCommDestroy"};
+    struct error err = ERROR_INIT;
+    simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
+    simgpu_hang_call(functions[_i], 3);
+    double began = clock_seconds();
+    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], _i ? 2 : 0.5, _i ? -1 : 1, &err));
+    ck_assert(clock_seconds() - began < 30);
+    ck_assert_int_eq(simgpu_calls(functions[_i]), 3);
+    simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
+    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
+    check_results(3, SYNC_ALLREDUCE, false);
+}
+END_TEST
+
 static TCase *nccl_case(void)
 {
     TCase *tcase = tcase_create("nccl");
@@ -232,9 +341,14 @@ static TCase *nccl_case(void)
     tcase_add_loop_test(tcase, gpus_linked_by_nccl, 0, 6);
     tcase_add_test(tcase, nccl_wants_different_gpus);
     tcase_add_loop_test(tcase, rank_that_does_not_come, 0, 3);
-    tcase_add_loop_test(tcase, gpu_that_hangs, 0, 3);
+    tcase_add_loop_test(tcase, gpu_that_hangs, 0, 6);
+    tcase_add_loop_test(tcase, only_the_gpu_that_hangs_is_named, 0, 9);
     tcase_add_loop_test(tcase, call_that_nccl_refuses, 0, 3);
     tcase_add_test(tcase, asynchronous_error);
+    tcase_add_loop_test(tcase, steps_queued_ahead, 0, 3);
+    tcase_add_loop_test(tcase, call_that_hangs, 0, 2);
+    tcase_add_test(tcase, rank_that_does_not_join);
+    tcase_add_loop_test(tcase, end_that_hangs, 0, 2);
     return tcase;
 }
 #endif

@@ -119,6 +119,82 @@ START_TEST(passes_go_on_without_graphs)
 }
 END_TEST
 
+/* --- launches --- */
+
+static bool ignore(void *context, int bucket, struct error *err)
+{
+    (void)context;
+    (void)bucket;
+    (void)err;
+    return true;
+}
+
+/* Kernels that a training pass of resnet18 launches, with so many buckets of gradients; libraries'
+ * calls are not among them. */
+static long launches_of(enum number_type type, int buckets)
+{
+    const struct trial_device device = gpu_of(0, type);
+    struct trial trial;
+    struct rig rig;
+    struct outcome out;
+    size_t ends[8];
+    trial_make_shipped(&trial, "resnet18", (struct net_shape){1, 5, 5}, 2, 5);
+    rig_open(&rig, &trial, &device);
+    for (int i = 0; i < buckets; i++)
+        ends[i] = rig.replica->count / 16 * (size_t)(i + 1) / (size_t)buckets * 16;
+    struct plan_request request = {.mode = PLAN_TRAIN, .rows = 2};
+    request.buckets.count = buckets;
+    request.buckets.ends = ends;
+    request.buckets.ready = ignore;
+    struct plan *plan = rig_plan(&rig, &request);
+    const long before = simgpu_calls("cudaLaunchKernel");
+    rig_run(&rig, plan, &trial, 0, 2, &out);
+    const long count = simgpu_calls("cudaLaunchKernel") - before;
+    /* A first pass launches all of them, and records all for graphs but the two of its rows. */
+    ck_assert_int_eq(count % 2, 0);
+    outcome_free(&out);
+    rig.backend->plan_destroy(rig.device, plan);
+    rig_close(&rig);
+    trial_free(&trial);
+    return (count + 2) / 2;
+}
+
+START_TEST(a_pass_takes_few_launches)
+{
+    enum { NORMS = 17, OTHERS = 7 }; /* rows, labels, mean and its gradient, a bias, loss: 2 */
+    static const char asking[] = "cudaOccupancyMaxActiveBlocksPerMultiprocessor";
+    ck_assert_int_eq(launches_of(TYPE_F32, 0), 4 * NORMS + OTHERS);
+    const long asked = simgpu_calls(asking);
+    ck_assert_int_gt(asked, 0);
+    ck_assert_int_eq(launches_of(TYPE_F32, 4), 4 * NORMS + OTHERS);
+    ck_assert_int_eq(simgpu_calls(asking), asked); /* each kernel once */
+    ck_assert_int_eq(launches_of(TYPE_BF16, 0), 4 * NORMS + OTHERS + 1);
+    ck_assert_int_eq(launches_of(TYPE_BF16, 4), 4 * NORMS + OTHERS + 4);
+}
+END_TEST
+
+START_TEST(a_kernel_whose_size_is_unknown_is_not_launched)
+{
+    const struct trial_device device = gpu_of(0, TYPE_F32);
+    struct error err = ERROR_INIT;
+    struct trial trial;
+    struct rig rig;
+    struct batch_result result;
+    trial_make(&trial, mixed_net, mixed_input, 4, ROWS, false, 3);
+    rig_open(&rig, &trial, &device);
+    struct plan *plan = rig_plan(&rig, &(struct plan_request){.mode = PLAN_TRAIN, .rows = ROWS});
+    const struct batch batch = {
+        .data = &trial.data, .index = trial.index, .rows = ROWS, .global_rows = ROWS};
+    simgpu_fail_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", 1,
+                     cudaErrorInvalidDeviceFunction);
+    ck_assert(!rig.backend->plan_run(rig.device, plan, &batch, &result, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "cuda:0: "));
+    rig.backend->plan_destroy(rig.device, plan);
+    rig_close(&rig);
+    trial_free(&trial);
+}
+END_TEST
+
 /* --- gradient buckets --- */
 
 struct listener {
@@ -137,13 +213,21 @@ static bool hear(void *context, int bucket, struct error *err)
                                        l->ends[bucket], l->grads + begin, err);
 }
 
+/* With filters' gradients in every bucket. */
+static const char *const conv_net =
+    "{ type = \"conv\"; channels = 12; kernel = 3; pad = 1; }, \"batchnorm\", \"relu\","
+    "{ type = \"conv\"; channels = 16; kernel = 1; }, \"tanh\","
+    "{ type = \"conv\"; channels = 8; kernel = 3; }, \"batchnorm\","
+    "{ type = \"conv\"; channels = 12; kernel = 3; }, \"relu\","
+    "{ type = \"linear\"; outputs = 4; }";
+
 START_TEST(buckets_are_told_when_they_are_complete)
 {
     const struct trial_device device = gpu_of(0, _i ? TYPE_BF16 : TYPE_F32);
     struct trial trial;
     struct rig rig;
     struct passes passes;
-    trial_make(&trial, mixed_net, mixed_input, 4, ROWS + 4, false, 3);
+    trial_make(&trial, _i < 2 ? mixed_net : conv_net, mixed_input, 4, ROWS + 4, false, 3);
     rig_open(&rig, &trial, &device);
     const size_t count = rig.replica->count;
     const size_t ends[] = {16, count / 64 * 16, count / 32 * 16, count};
@@ -277,7 +361,9 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, graphs_do_what_steps_do);
     tcase_add_loop_test(tc, passes_go_on_without_graphs, 0, 2);
-    tcase_add_loop_test(tc, buckets_are_told_when_they_are_complete, 0, 2);
+    tcase_add_test(tc, a_pass_takes_few_launches);
+    tcase_add_test(tc, a_kernel_whose_size_is_unknown_is_not_launched);
+    tcase_add_loop_test(tc, buckets_are_told_when_they_are_complete, 0, 3);
     tcase_add_test(tc, a_device_without_rows_tells_of_its_buckets);
     tcase_add_loop_test(tc, rows_come_from_wherever_they_lie, 0, 2);
     tcase_add_test(tc, want_of_memory_is_told);

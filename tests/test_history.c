@@ -13,7 +13,7 @@ static void add(struct history *history, int number, bool is_step)
 {
     char text[32];
     snprintf(text, sizeof text, "%d", number);
-    ck_assert(history_add(history, text, is_step));
+    ck_assert(history_add(history, text, is_step ? NULL : &(struct event_mark){.name = "other"}));
 }
 
 static int found(const struct history *history, uint64_t from, bool steps)
@@ -79,6 +79,37 @@ START_TEST(marks_are_bounded_too)
 }
 END_TEST
 
+/* Epochs are thinned, and what is rare among them stays. */
+START_TEST(many_epochs_leave_an_even_curve)
+{
+    struct history history;
+    history_init(&history, 1, 100);
+    add(&history, 0, false);
+    for (int i = 1; i <= 5000; i++) {
+        struct event_mark epoch = {.name = "epoch", .epoch = i, .score = i == 1234 ? 0.9 : 0.5};
+        char text[32];
+        snprintf(text, sizeof text, "%d", i);
+        if (i == 2500)
+            epoch = (struct event_mark){.name = "retune"};
+        ck_assert(history_add(&history, text, &epoch));
+    }
+    ck_assert_uint_le(history.marks.count, 100);
+    ck_assert_int_eq(found(&history, 1, false), 1);
+    ck_assert_int_eq(found(&history, 1234, false), 1234);
+    ck_assert_int_eq(found(&history, 2500, false), 2500);
+    ck_assert_int_eq(found(&history, 5000, false), 5000);
+    size_t bytes = 1;
+    for (size_t i = 1; i < history.marks.count; i++) {
+        uint64_t before = history_mark(&history, i - 1)->number;
+        ck_assert_uint_le(history_mark(&history, i)->number - before, 128);
+    }
+    for (size_t i = 0; i < history.marks.count; i++)
+        bytes += history_mark(&history, i)->length;
+    ck_assert_uint_eq(history.bytes, bytes);
+    history_free(&history);
+}
+END_TEST
+
 START_TEST(cpu_ticks_are_read)
 {
     struct cpu_ticks ticks[4];
@@ -129,6 +160,7 @@ int main(void)
     tcase_add_test(tests, events_come_in_order);
     tcase_add_test(tests, old_steps_go_and_marks_stay);
     tcase_add_test(tests, marks_are_bounded_too);
+    tcase_add_test(tests, many_epochs_leave_an_even_curve);
     tcase_add_test(tests, cpu_ticks_are_read);
     tcase_add_test(tests, memory_lines_are_read);
     tcase_add_test(tests, load_is_a_mean_over_known_cpus);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Viewers that are broken, hostile or asleep harm only themselves. */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "tests/engine_thread.h"
 
 /* The engine answers others as if nothing had happened. */
@@ -203,35 +203,25 @@ START_TEST(half_lines_and_sudden_ends_are_survived)
 }
 END_TEST
 
+/* Each is served; the first ones, idle by then, have made room for the last ones. */
 START_TEST(a_hundred_viewers_are_too_many)
 {
-    enum { VIEWERS = 100 };
+    enum { VIEWERS = 100, PLACES = 64 };
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"status\"}\n";
-    int fds[VIEWERS], served = 0, refused = 0;
+    int fds[VIEWERS], dropped = 0;
     for (int i = 0; i < VIEWERS; i++) {
         fds[i] = raw_connect();
         raw_send(fds[i], line, sizeof line - 1);
         json_t *answer = raw_line(fds[i]);
-        served += json_object_get(answer, "result") != NULL;
-        refused += json_object_get(answer, "error") != NULL || !answer;
+        ck_assert_ptr_nonnull(json_object_get(answer, "result"));
         json_decref(answer);
     }
-    ck_assert_int_eq(served + refused, VIEWERS);
-    ck_assert_int_ge(served, 60);
-    ck_assert_int_gt(refused, 0);
-    for (int i = 0; i < VIEWERS; i++)
+    for (int i = 0; i < VIEWERS; i++) {
+        struct pollfd wait = {.fd = fds[i], .events = POLLIN};
+        dropped += poll(&wait, 1, 0) > 0;
         close(fds[i]);
-    /* Their places are free again as soon as the engine has noticed. */
-    double begin = clock_seconds();
-    for (bool free_place = false; !free_place;) {
-        int fd = raw_connect();
-        raw_send(fd, line, sizeof line - 1);
-        json_t *answer = raw_line(fd);
-        free_place = json_object_get(answer, "result") != NULL;
-        json_decref(answer);
-        close(fd);
-        ck_assert(clock_seconds() - begin < 10);
     }
+    ck_assert_int_eq(dropped, VIEWERS - PLACES);
 }
 END_TEST
 

@@ -3,9 +3,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/server/record.h"
 #include "tests/engine_thread.h"
 
 #define SLOW "model=slow epochs=1000"
+
+/* A disk that is full for hours is one warning of a run, and other warnings have an end, too. */
+START_TEST(repeated_warnings_do_not_grow)
+{
+    struct spec spec;
+    spec_init(&spec);
+    struct record *record = record_new(1, &spec);
+    spec_free(&spec);
+    ck_assert_ptr_nonnull(record);
+    for (int i = 0; i < 15000; i++) {
+        char text[40];
+        snprintf(text, sizeof text, "%s %d", i % 2 ? "checkpoint" : "other", i);
+        json_t *event = json_pack("{s:s, s:s, s:s*}", "event", "warning", "text", text, "about",
+                                  i % 2 ? "checkpoint" : NULL);
+        record_take_event(record, event);
+        json_decref(event);
+    }
+    json_t *warnings = warnings_json(&record->warnings);
+    ck_assert_uint_eq(json_array_size(warnings), 101);
+    ck_assert_str_eq(json_string_value(json_array_get(warnings, 0)), "other 0");
+    ck_assert_str_eq(json_string_value(json_array_get(warnings, 1)), "checkpoint 14999");
+    ck_assert_str_eq(json_string_value(json_array_get(warnings, 100)),
+                     "7401 more warnings are in the engine's log");
+    json_decref(warnings);
+    record_free(record);
+}
+END_TEST
 
 static char *note_of(struct client *client, long run)
 {
@@ -183,6 +211,7 @@ Suite *keeping_suite(void)
     tcase_add_test(tests, a_run_has_a_note);
     tcase_add_test(tests, points_sum_up_the_steps);
     tcase_add_test(tests, the_engine_tells_what_happens);
+    tcase_add_test(tests, repeated_warnings_do_not_grow);
     tcase_add_test(tests, messages_are_clean_and_bounded);
     suite_add_tcase(suite, tests);
     return suite;

@@ -102,7 +102,7 @@ static const struct {
      "unknown setting 'kernal': a conv layer may have: type name repeat channels kernel"},
     {"\"relu\",\n{ type = \"linear\"; outputs = 3; kernel = 1; }", 4, "unknown setting 'kernel'"},
     {"{ type = \"convolution\"; },\n" LAST, 3, "no kind of layer is called 'convolution'"},
-    {"\"re\nlu\\x1b[2J\",\n" LAST, 4, "no kind of layer is called 're?lu?[2J'"},
+    {"\"re\nlu\\x1b[2J\",\n" LAST, 4, "no kind of layer is called 're\\x0alu\\x1b[2J'"},
     {"\"add\",\n" LAST, 3, "no kind of layer is called 'add': there are conv, batchnorm"},
     {"{ channels = 4; },\n" LAST, 3, "this layer has no type"},
     {"{ type = 4; },\n" LAST, 3, "this layer has no type"},

@@ -220,6 +220,21 @@ START_TEST(a_cpu_beside_a_gpu)
 }
 END_TEST
 
+START_TEST(a_batchnorm_of_single_values)
+{
+    begin(2);
+    devices[0].least_rows = 4;
+    devices[1].least_rows = 1;
+    check_silent();
+    preflight.lone_norm = "head.bn";
+    check_says("'head.bn'", "cuda:1");
+    begin(2);
+    preflight.lone_norm = "head.bn";
+    devices[1].least_rows = 2;
+    check_silent();
+}
+END_TEST
+
 START_TEST(who_cannot_be_told_ends_it)
 {
     struct error err;
@@ -249,6 +264,7 @@ int main(void)
     tcase_add_test(tcase, no_peer_access);
     tcase_add_test(tcase, unequal_gpus);
     tcase_add_test(tcase, a_cpu_beside_a_gpu);
+    tcase_add_test(tcase, a_batchnorm_of_single_values);
     tcase_add_test(tcase, who_cannot_be_told_ends_it);
     suite_add_tcase(suite, tcase);
     return run_suites(suite, NULL);

@@ -187,6 +187,39 @@ START_TEST(work_is_told_where_rows_do_not_tell_it)
 }
 END_TEST
 
+START_TEST(limits_are_told_where_they_are_known)
+{
+    struct plan_time times[] = {operation("a", 0, PLAN_FORWARD, "x", 2)}, again[] = {times[0]};
+    double flops, bytes, steps;
+    size_t count;
+    take(0, times, 1);
+    take(1, again, 1);
+    step(3, 4);
+    profile.devices[0].flops_limit = profile.devices[1].flops_limit = 1000;
+    profile.devices[0].bytes_limit = 20;
+    profile.devices[1].bytes_limit = 30;
+    profile.unprofiled_steps = 4;
+    profile.unprofiled_s = 2;
+    json_t *event = event_of(2);
+    ck_assert_double_eq(profile_event_unprofiled_s(event, &steps), 0.5);
+    ck_assert_double_eq(steps, 4);
+    struct profile_row *rows = profile_event_rows(event, 1, PROFILE_BY_TIME, &count);
+    ck_assert_double_eq(rows[0].flops_limit, 1000);
+    ck_assert_double_eq(rows[0].bytes_limit, 30);
+    free(rows);
+    /* All together have one limit where theirs are equal. */
+    ck_assert(profile_event_limits(event, PROFILE_ALL_DEVICES, &flops, &bytes));
+    ck_assert(flops == 1000 && bytes == 0);
+    json_decref(event);
+    event = event_of(3);
+    ck_assert(json_is_null(
+        json_object_get(json_array_get(json_object_get(event, "devices"), 2), "flops_limit")));
+    ck_assert(!profile_event_limits(event, 2, &flops, &bytes));
+    ck_assert(!profile_event_limits(event, PROFILE_ALL_DEVICES, &flops, &bytes));
+    json_decref(event);
+}
+END_TEST
+
 /* Of the largest networks on the most devices it still fits into a line beside others. */
 START_TEST(the_event_stays_small)
 {
@@ -281,7 +314,9 @@ int main(void)
 {
     Suite *suite = suite_create("profile");
     TCase *tcase = tcase_create("profile");
+    tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, limits_are_told_where_they_are_known);
     tcase_add_test(tcase, parts_add_up);
     tcase_add_test(tcase, clearing_counts_what_is_left_out);
     tcase_add_test(tcase, a_method_has_a_row_of_its_own);

@@ -375,5 +375,5 @@ static Suite *protocol_suite(void)
 int main(void)
 {
     return run_suites(protocol_suite(), hostile_suite(), flood_suite(), sensor_states_suite(),
-                      changes_suite(), keeping_suite(), NULL);
+                      changes_suite(), keeping_suite(), places_suite(), NULL);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "tests/recorder.h"
 #include "tests/suites.h"
@@ -249,7 +251,7 @@ START_TEST(the_best_one_survives)
     begin(&second, "cpu:0", "lr=1.5 epochs=8", "unused");
     second.keep.resumes = true;
     ck_assert_msg(recorder_run(&second), "%s", second.err.text);
-    ck_assert_msg(checkpoint_find_best(checkpoints, &steps, &err), "%s", err.text);
+    ck_assert_msg(checkpoint_find_best(checkpoints, LONG_MAX, &steps, &err), "%s", err.text);
     char *path = checkpoint_path(checkpoints, steps);
     ck_assert_msg(checkpoint_note(path, &note, &err), "%s", err.text);
     ck_assert(json_number_value(json_object_get(note, "test_acc")) ==
@@ -308,11 +310,26 @@ START_TEST(a_place_that_takes_no_checkpoints_is_told_and_no_more)
 {
     struct recorder recorder;
     put_file(folder, "checkpoints", "a file", 6);
-    begin(&recorder, "cpu:0", _i ? "epochs=1" : "", "saved");
+    begin(&recorder, "cpu:0", _i ? "epochs=1" : "epochs=40 checkpoint-every=1", "saved");
     ck_assert_msg(recorder_run(&recorder), "%s", recorder.err.text);
-    ck_assert_int_ge(recorder_count(&recorder, "warning"), 1);
+    /* At once, and in the end how often; not every time. */
+    ck_assert_int_eq(recorder_count(&recorder, "warning"), _i ? 1 : 2);
     const char *text = recorder_string(recorder_event(&recorder, "warning", 0), "text");
     ck_assert_msg(strstr(text, "no checkpoint could be written") != NULL, "%s", text);
+    ck_assert_ptr_null(strstr(text, "times from"));
+    if (_i == 0) {
+        text = recorder_string(recorder_event(&recorder, "warning", 1), "text");
+        const json_t *told = recorder_event(&recorder, "warning", 1);
+        char first[CLOCK_DATE_TEXT], last[CLOCK_DATE_TEXT];
+        double count = recorder_number(told, "count");
+        ck_assert_double_ge(recorder_number(told, "last"), recorder_number(told, "first"));
+        char *times = format("(%.0f times from %s to %s)", count,
+                             clock_date_text(first, recorder_number(told, "first")),
+                             clock_date_text(last, recorder_number(told, "last")));
+        ck_assert_double_gt(count, 1);
+        ck_assert_msg(strstr(text, times) != NULL, "%s", text);
+        free(times);
+    }
     recorder_free(&recorder);
 }
 END_TEST

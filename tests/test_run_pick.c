@@ -2,12 +2,14 @@
 /* Which runs are listed, and in which order. */
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "run_pick.h"
 #include "tests/suites.h"
+#include "tests/support.h"
 
 static struct error err;
 static json_t *runs;
@@ -66,20 +68,67 @@ static const struct {
 
 START_TEST(runs_are_sorted)
 {
-    ck_assert_msg(run_pick_sort(runs, sorts[_i].sort, sorts[_i].limit, &err), "%s", err.text);
+    struct store_filter filter = STORE_FILTER_INIT;
+    filter.limit = sorts[_i].limit;
+    ck_assert_msg(!sorts[_i].sort || run_pick_key_named(sorts[_i].sort, &filter, &err), "%s",
+                  err.text);
+    ck_assert_msg(run_pick_sort(runs, &filter, &err), "%s", err.text);
     ck_assert_str_eq(order(), sorts[_i].order);
 }
 END_TEST
 
 START_TEST(unknown_keys_are_named)
 {
-    ck_assert(!run_pick_sort(runs, "-spede", 0, &err));
+    struct store_filter filter = STORE_FILTER_INIT;
+    ck_assert(!run_pick_key_named("-spede", &filter, &err));
     ck_assert_int_eq(err.kind, ERROR_USAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "speed"));
-    ck_assert(!run_pick_sort(runs, "elephant", 0, &err));
+    ck_assert(!run_pick_key_named("elephant", &filter, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "run, date, "));
+}
+END_TEST
+
+/* The numbers of runs as order() of a list that is not `runs`. */
+static void same_order(json_t *list, const char *numbers, const char *what)
+{
+    json_t *before = runs;
+    runs = list;
+    ck_assert_msg(strcmp(order(), numbers) == 0, "%s: %s, not %s", what, order(), numbers);
+    runs = before;
+}
+
+/* Commands take what the store found and the engine's runs for one list. */
+START_TEST(the_store_sorts_in_the_same_way)
+{
+    char *folder = temporary_folder(), *path = format("%s/runs.db", folder);
+    char notice[100], expected[20];
+    struct store *store;
+    json_t *run, *found;
+    size_t index;
+    ck_assert_msg(store_open(path, &store, notice, sizeof notice, &err), "%s", err.text);
+    json_array_foreach(runs, index, run)
+    {
+        ck_assert_msg(store_put_run(store, run, NULL, NULL, &err), "%s", err.text);
+    }
     for (size_t i = 0; run_pick_key(i); i++)
-        ck_assert_msg(run_pick_sort(runs, run_pick_key(i), 0, &err), "%s", err.text);
+        for (int descending = 0; descending < 2; descending++)
+            for (long limit = 0; limit < 4; limit++) {
+                struct store_filter filter = STORE_FILTER_INIT;
+                ck_assert(run_pick_key_named(run_pick_key(i), &filter, &err));
+                filter.descending = descending;
+                filter.limit = limit;
+                ck_assert_msg(run_pick_sort(runs, &filter, &err), "%s", err.text);
+                snprintf(expected, sizeof expected, "%s", order());
+                ck_assert_msg(store_list(store, &filter, false, &found, &err), "%s", err.text);
+                same_order(found, expected, run_pick_key(i));
+                json_decref(found);
+                teardown();
+                setup();
+            }
+    ck_assert(!store_list(store, &(struct store_filter){.sort = "beauty"}, false, &found, &err));
+    store_close(store);
+    free(path);
+    remove_tree(folder);
 }
 END_TEST
 
@@ -103,7 +152,7 @@ START_TEST(runs_are_filtered)
     ck_assert_str_eq(matches(FILTER(.model = "LINEAR")), "13");
     ck_assert_str_eq(matches(FILTER(.model = "line")), "");
     ck_assert_str_eq(matches(FILTER(.status = "failed", .model = "lenet")), "24");
-    ck_assert_str_eq(matches(FILTER(.devices = "cpu:0,cpu:1")), "2");
+    ck_assert_str_eq(matches(FILTER(.devices = "CPU:0-1")), "2");
     ck_assert_str_eq(matches(FILTER(.devices = "cpu:0-1")), "2");
     ck_assert_str_eq(matches(FILTER(.devices = "no device")), "");
     ck_assert_str_eq(matches(FILTER(.tag = "thesis")), "1");
@@ -164,6 +213,7 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, runs_are_sorted, 0, sizeof sorts / sizeof *sorts);
     tcase_add_test(tests, unknown_keys_are_named);
+    tcase_add_test(tests, the_store_sorts_in_the_same_way);
     tcase_add_test(tests, runs_are_filtered);
     tcase_add_loop_test(tests, times_are_understood, 0, sizeof times / sizeof *times);
     suite_add_tcase(suite, tests);

@@ -438,6 +438,13 @@ END_TEST
 
 /* Graphs */
 
+/* Their first use may not be inside a capture. */
+void use_kernels(cudaStream_t s, float *x)
+{
+    must(LAUNCH(fill, dim3(1), dim3(1), 0, s, x, 0, 0.0f));
+    must(LAUNCH(scale, dim3(1), dim3(1), 0, s, x, x, 0, 0.0f));
+}
+
 START_TEST(test_capture_and_replay)
 {
     cudaStream_t s = new_stream(), side = new_stream();
@@ -445,6 +452,7 @@ START_TEST(test_capture_and_replay)
     float *x = device_floats(4), *y = device_floats(4), *z = device_floats(4);
     cudaGraph_t graph;
     cudaGraphExec_t exec;
+    use_kernels(s, x);
     must(cudaMemsetAsync(x, 0, 16, s));
     must(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
     must(LAUNCH(fill, dim3(1), dim3(4), 0, s, x, 4, 5.0f));
@@ -480,6 +488,7 @@ START_TEST(test_missing_dependency_in_a_graph_shows)
     float *x = device_floats(4), *y = device_floats(4);
     cudaGraph_t graph;
     cudaGraphExec_t exec;
+    use_kernels(s, x);
     must(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
     must(cudaMemsetAsync(x, 0, 16, s));
     must(cudaEventRecord(fork, s));
@@ -508,6 +517,7 @@ START_TEST(test_captures_that_cannot_be)
     float *x = device_floats(4), here[4];
     void *p;
     cudaGraph_t graph;
+    use_kernels(side, x);
     must(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
     ck_assert_int_eq(cudaMalloc(&p, 16), cudaErrorStreamCaptureUnsupported);
     ck_assert_int_eq(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureInvalidated);

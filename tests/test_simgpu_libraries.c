@@ -303,7 +303,8 @@ START_TEST(test_tuning)
 {
     struct conv_request r = some_convolution(CONV_FORWARD, TYPE_BF16, 1);
     free(try_convolution(&r, true));
-    ck_assert_int_ge(simgpu_calls("cudnnBackendExecute"), 10);
+    /* Three plans, each checked and timed; how often depends on the time they take. */
+    ck_assert_int_ge(simgpu_calls("cudnnBackendExecute"), 6);
 }
 END_TEST
 

@@ -1,75 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
-#include <glob.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "engine/store/store.h"
 #include "engine/store/store_file.h"
+#include "tests/store_case.h"
+#include "tests/store_show.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 
 /* The run store: what it keeps, how it is searched, and what it survives. */
-
-static char *folder, *path;
-
-static void setup(void)
-{
-    folder = temporary_folder();
-    path = format("%s/data/runs.db", folder);
-}
-
-static void teardown(void)
-{
-    free(path);
-    remove_tree(folder);
-}
-
-#define must(CALL) ck_assert_msg(CALL, "%s", err.text)
-
-static struct store *open_store(void)
-{
-    struct store *store = NULL;
-    struct error err = ERROR_INIT;
-    char notice[300];
-    must(store_open(path, &store, notice, sizeof notice, &err));
-    ck_assert_str_eq(notice, "");
-    return store;
-}
-
-static json_t *run_object(long number, const char *status, const char *model, double submitted)
-{
-    json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:[s,s], s:i, s:f, s:f, s:n, s:s}", "run",
-                               (json_int_t)number, "status", status, "model", model, "data",
-                               "glyphs", "devices", "cpu:0", "cpu:1", "batch", 256, "lr", 0.1,
-                               "submitted_at", submitted, "test_acc", "note", "Warm start");
-    ck_assert_ptr_nonnull(object);
-    return object;
-}
-
-static void put_run(struct store *store, long number, const char *status, const char *model,
-                    double submitted)
-{
-    struct error err = ERROR_INIT;
-    json_t *object = run_object(number, status, model, submitted);
-    json_t *spec = json_pack("{s:i}", "seed", 7);
-    must(store_put_run(store, object, spec, NULL, &err));
-    json_decref(spec);
-    json_decref(object);
-}
-
-static void add_event(struct store *store, long run, const char *name, const char *text)
-{
-    struct error err = ERROR_INIT;
-    must(store_add_event(store, run, name, text, &err));
-}
 
 START_TEST(a_run_comes_back_as_it_was_kept)
 {
@@ -124,19 +68,6 @@ START_TEST(a_run_comes_back_as_it_was_kept)
 }
 END_TEST
 
-static void check_list(struct store *store, const struct store_filter *filter, const char *numbers)
-{
-    struct error err = ERROR_INIT;
-    json_t *runs = NULL;
-    char text[200] = "";
-    must(store_list(store, filter, false, &runs, &err));
-    for (size_t i = 0; i < json_array_size(runs); i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", i ? " " : "",
-                 (int)json_integer_value(json_object_get(json_array_get(runs, i), "run")));
-    ck_assert_str_eq(text, numbers);
-    json_decref(runs);
-}
-
 START_TEST(runs_are_found_by_what_is_known_of_them)
 {
     struct error err = ERROR_INIT;
@@ -161,7 +92,27 @@ START_TEST(runs_are_found_by_what_is_known_of_them)
                &(struct store_filter){.since = NAN, .until = NAN, .words = " res  WARM done"}, "3");
     check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .words = "thes%"}, "");
     check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .words = "thesis"}, "2");
+    json_t *two = json_pack("[i]", 2);
+    check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .without = two}, "1 3");
+    json_decref(two);
     json_decref(tags);
+    store_close(store);
+}
+END_TEST
+
+START_TEST(runs_that_nobody_trains_count_as_interrupted)
+{
+    struct store *store = open_store();
+    struct store_filter filter = STORE_FILTER_INIT;
+    put_run(store, 1, "running", "lenet", 1000);
+    put_run(store, 2, "done", "lenet", 2000);
+    filter.status = "interrupted";
+    check_list(store, &filter, "");
+    filter.interrupted = true;
+    check_list(store, &filter, "1");
+    filter.status = NULL;
+    filter.words = "interrupted";
+    check_list(store, &filter, "1");
     store_close(store);
 }
 END_TEST
@@ -252,78 +203,44 @@ START_TEST(one_writer_and_any_number_of_readers)
 }
 END_TEST
 
-START_TEST(no_store_yet_is_no_failure)
-{
-    struct error err = ERROR_INIT;
-    struct store *reader = NULL;
-    ck_assert(!store_open_reading(path, &reader, &err));
-    ck_assert_int_eq(err.kind, ERROR_ABSENT);
-}
-END_TEST
-
-static char *only_match(const char *pattern)
-{
-    glob_t found;
-    ck_assert_int_eq(glob(pattern, 0, NULL, &found), 0);
-    ck_assert_uint_eq(found.gl_pathc, 1);
-    char *name = strdup(found.gl_pathv[0]);
-    globfree(&found);
-    return name;
-}
-
-static const char garbage[] = "this is somebody's letter and no data base, whatever its name says";
-
-START_TEST(a_damaged_store_is_set_aside)
-{
-    struct error err = ERROR_INIT;
-    struct store *store = NULL;
-    char notice[500];
-    size_t length = sizeof garbage;
-    char *content = NULL;
-    if (_i == 1) { /* a real one with a hole in its tables */
-        store = open_store();
-        put_run(store, 1, "done", "lenet", 1);
-        store_close(store);
-        must(file_read(path, 1 << 20, &content, &length, &err));
-        memset(content + 100, 0x5a, length - 100);
-    }
-    put_file(folder, "data/runs.db", content ? content : garbage, length);
-    json_t *runs = NULL;
-    struct store_filter all = STORE_FILTER_INIT;
-    ck_assert(!store_open_reading(path, &store, &err) ||
-              !store_list(store, &all, false, &runs, &err));
-    ck_assert_msg(strstr(err.text, _i == 0 ? "damaged" : "malformed") != NULL, "%s", err.text);
-    store_close(store);
-    must(store_open(path, &store, notice, sizeof notice, &err));
-    char *pattern = format("%s.damaged-*", path), *aside = only_match(pattern);
-    ck_assert_msg(strstr(notice, aside) != NULL, "%s", notice);
-    char *kept = NULL;
-    size_t kept_length;
-    must(file_read(aside, 1 << 20, &kept, &kept_length, &err));
-    ck_assert_uint_eq(kept_length, length);
-    ck_assert_mem_eq(kept, content ? content : garbage, length);
-    put_run(store, 1, "done", "lenet", 1);
-    free(kept);
-    free(aside);
-    free(pattern);
-    free(content);
-    store_close(store);
-}
-END_TEST
-
-START_TEST(a_newer_store_is_left_alone)
+/* One run's damage is not everybody's. */
+START_TEST(a_damaged_run_is_interrupted_too)
 {
     struct error err = ERROR_INIT;
     struct store *store = open_store();
-    char notice[100];
-    must(store_exec(store, "PRAGMA user_version = 99", "", &err));
+    json_t *runs = NULL;
+    put_run(store, 1, "running", "lenet", 1);
+    put_run(store, 2, "running", "lenet", 2);
+    must(store_exec(store, "UPDATE runs SET object = '{' WHERE number = 1", "", &err));
+    must(store_interrupt(store, "gone", &runs, &err));
+    ck_assert_uint_eq(json_array_size(runs), 2);
+    json_decref(runs);
+    must(store_interrupt(store, "gone", &runs, &err));
+    ck_assert_uint_eq(json_array_size(runs), 0);
+    json_decref(runs);
+    check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .status = "interrupted"},
+               "2");
     store_close(store);
-    store = NULL;
-    ck_assert(!store_open(path, &store, notice, sizeof notice, &err));
-    ck_assert_msg(strstr(err.text, "newer version") != NULL, "%s", err.text);
-    ck_assert(!store_open_reading(path, &store, &err));
-    ck_assert_msg(strstr(err.text, "newer version") != NULL, "%s", err.text);
-    ck_assert_ptr_null(store);
+}
+END_TEST
+
+/* Nor does a damaged run take the place of a whole one in a list of so many. */
+START_TEST(a_damaged_run_takes_no_place_of_a_limit)
+{
+    struct error err = ERROR_INIT;
+    struct store *store = open_store();
+    for (long number = 1; number <= 6; number++)
+        put_run(store, number, "done", "lenet", (double)number);
+    must(store_exec(store, "UPDATE runs SET object = 'cut' WHERE number IN (3, 5, 6)", "", &err));
+    check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .limit = 1}, "4");
+    check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .limit = 2}, "2 4");
+    check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .limit = 9}, "1 2 4");
+    check_list(
+        store,
+        &(struct store_filter){
+            .since = NAN, .until = NAN, .limit = 1, .sort = "submitted_at", .descending = true},
+        "4");
+    store_close(store);
 }
 END_TEST
 
@@ -382,17 +299,17 @@ int main(void)
 {
     Suite *suite = suite_create("store");
     TCase *tests = tcase_create("store");
-    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_checked_fixture(tests, store_setup, store_teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, a_run_comes_back_as_it_was_kept);
     tcase_add_test(tests, runs_are_found_by_what_is_known_of_them);
+    tcase_add_test(tests, runs_that_nobody_trains_count_as_interrupted);
     tcase_add_test(tests, numbers_are_not_given_again);
     tcase_add_test(tests, what_a_crash_left_is_interrupted);
     tcase_add_test(tests, a_transaction_is_kept_whole_or_not_at_all);
     tcase_add_test(tests, one_writer_and_any_number_of_readers);
-    tcase_add_test(tests, no_store_yet_is_no_failure);
-    tcase_add_loop_test(tests, a_damaged_store_is_set_aside, 0, 2);
-    tcase_add_test(tests, a_newer_store_is_left_alone);
+    tcase_add_test(tests, a_damaged_run_is_interrupted_too);
+    tcase_add_test(tests, a_damaged_run_takes_no_place_of_a_limit);
     tcase_add_test(tests, a_killed_writer_loses_nothing_that_was_committed);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

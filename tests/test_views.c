@@ -83,6 +83,7 @@ static const struct {
     {"run-failed", "runs", "R/run=10<Enter><Enter>", LINK_UP},
     {"run-waiting", "runs", "R<Enter>", LINK_UP},
     {"run-devices", "runs", "R/run=4<Enter><Enter>", LINK_UP},
+    {"run-gpus", "compare-8", "R/run=2<Enter><Enter>", LINK_UP},
     {"run-lost", "runs", "R<Down><Down><Enter>", LINK_LOST},
     {"interrupted", "interrupted", "", LINK_UP},
     {"interrupted-runs", "interrupted", "R<Down>", LINK_UP},

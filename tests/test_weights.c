@@ -182,6 +182,22 @@ START_TEST(entries_stand_in_module_order_and_aligned)
 }
 END_TEST
 
+/* Saved weights carry checksums: a bit that changed is found, and in which tensor. */
+START_TEST(a_changed_bit_is_refused_by_the_tensors_name)
+{
+    char *data;
+    size_t length;
+    weights_init(net, &weights, INIT_NORMAL, 1, 1);
+    ck_assert(weights_write(net, path, &weights, &err));
+    ck_assert_msg(file_read(path, 1 << 20, &data, &length, &err), "%s", err.text);
+    data[length - 2] ^= 4; /* f.bias is the last */
+    put_file(directory, "w.safetensors", data, length);
+    ck_assert(!weights_read(net, path, &weights, &err));
+    ck_assert_msg(strstr(err.text, "'f.bias' is damaged") != NULL, "%s", err.text);
+    free(data);
+}
+END_TEST
+
 START_TEST(a_failed_write_leaves_the_old_file)
 {
     struct stat before, after;
@@ -284,7 +300,7 @@ static const struct {
     {"{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"more\":1}}", 4,
      "an entry must have dtype"},
     {"{\"x\":{\"dtype\":1,\"shape\":[1],\"data_offsets\":[0,4]}}", 4, "an entry must have dtype"},
-    {"{\"x\\n\\u001b[2J\":7}", 0, "'x??[2J': an entry must have dtype"},
+    {"{\"x\\n\\u001b[2J\":7}", 0, "'x\\x0a\\x1b[2J': an entry must have dtype"},
     {"{\"x\":7}", 0, "an entry must have dtype"},
     {"{\"__metadata__\":{\"a\":1}}", 0, "must map strings to strings"},
     {"{\"__metadata__\":[]}", 0, "must map strings to strings"},
@@ -367,6 +383,7 @@ int main(void)
     tcase_add_test(tcase, a_file_gives_back_what_was_written);
     tcase_add_test(tcase, numbers_that_were_let_go_can_come_back);
     tcase_add_test(tcase, entries_stand_in_module_order_and_aligned);
+    tcase_add_test(tcase, a_changed_bit_is_refused_by_the_tensors_name);
     tcase_add_test(tcase, a_failed_write_leaves_the_old_file);
     tcase_add_test(tcase, names_behind_module_are_accepted);
     tcase_add_loop_test(tcase, headers_are_checked, 0, sizeof headers / sizeof headers[0]);

@@ -54,7 +54,7 @@ static const struct action_entry table[] = {
     ENTRY(ACTION_COPY, "use", CONTEXT_RUNS | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE, 2,
           "use settings", "runs: put this run's settings into the form", 'u'),
     ENTRY(ACTION_GO_ON, "go-on", CONTEXT_RUNS | CONTEXT_RUN_LIST | CONTEXT_RUN, 3, "go on",
-          "runs: let one that ended go on from its newest checkpoint", 'a'),
+          "runs: resume one that ended from its newest checkpoint", 'a'),
     ENTRY(ACTION_NOTE, "note", CONTEXT_RUN_LIST | CONTEXT_RUN, 3, "note",
           "runs: write a note to this one", 't'),
     ENTRY(ACTION_TAGS, "tags", CONTEXT_RUN_LIST | CONTEXT_RUN, 4, "tags",

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "client.h"
+#include "client_open.h"
 
 /* Trying to connect costs a failed system call: often while an engine starts, seldom after. */
 #define START_RETRY_S   0.02
@@ -231,6 +231,13 @@ static bool try_connect(struct link *link)
         return true;
     }
     link->client = NULL;
+    if (err.kind == ERROR_SILENT) {
+        link->retry = now + link->wait;
+        link->wait = fmin(2 * link->wait, LOST_RETRY_MOST);
+        link->ui->want_engine = false;
+        ui_disconnected(link->ui, LINK_NO_ENGINE, err.text);
+        return true;
+    }
     if (link->ui->want_engine ||
         (!link->had_engine && !link->started && link->ui->link == LINK_STARTING)) {
         start_engine(link);

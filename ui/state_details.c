@@ -201,6 +201,7 @@ static void read_types(const json_t *result, char *buffer, size_t size)
 bool details_show(struct run_details *details, const json_t *result, struct error *err)
 {
     const json_t *epochs = json_object_get(result, "epochs");
+    const json_t *thinned = json_object_get(result, "thinned");
     const char *error = json_string_value(json_object_get(result, "error"));
 
     if (details->run == 0 || read_run_number(result) != details->run)
@@ -216,7 +217,8 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
     read_types(result, details->types, sizeof details->types);
     details->params = read_amount(result, "params");
     details->seed = read_amount(result, "seed");
-    details->epochs_left_out = fmax(read_amount(result, "epochs_left_out"), 0);
+    details->epochs_kept = fmax(read_amount(thinned, "kept"), 0);
+    details->epochs_of = fmax(read_amount(thinned, "of"), 0);
     if (!read_settings(details, json_object_get(result, "spec"), err))
         return false;
     for (size_t i = 0; i < json_array_size(epochs); i++)

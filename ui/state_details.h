@@ -45,7 +45,7 @@ struct run_details {
     int setting_count;
     struct detail_epoch *epochs; /* by rising number */
     int epoch_count, epoch_capacity;
-    double epochs_left_out;                        /* older ones that the engine did not send */
+    double epochs_kept, epochs_of;                 /* of a thinned run: how many of how many */
     struct detail_device devices[DETAILS_DEVICES]; /* in the last epoch */
     int device_count;
 };

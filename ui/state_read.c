@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 static const char *const status_names[] = {
     [RUN_UNKNOWN] = "-",       [RUN_QUEUED] = "queued",
     [RUN_RUNNING] = "running", [RUN_PAUSED] = "paused",
@@ -38,7 +40,8 @@ void read_text(const json_t *object, const char *key, char *buffer, size_t size)
 {
     const char *value = json_string_value(json_object_get(object, key));
 
-    snprintf(buffer, size, "%s", value != NULL ? value : "");
+    if ((size_t)snprintf(buffer, size, "%s", value != NULL ? value : "") >= size)
+        utf8_trim(buffer);
 }
 
 static enum run_status read_status(const json_t *object)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 static const char32_t glyphs[GLYPH_COUNT][2] = {
     /* ASCII, UTF-8 */
     [GLYPH_ELLIPSIS] = {'~', U'…'},
@@ -151,24 +153,11 @@ int surface_line_at(const struct surface *surface, int y, int x)
 
 char32_t text_next(const char **text)
 {
-    static const char32_t least[] = {0, 0x80, 0x800, 0x10000};
-    const unsigned char *p = (const unsigned char *)*text;
-    int more = p[0] < 0x80 ? 0 : p[0] >= 0xf0 ? 3 : p[0] >= 0xe0 ? 2 : p[0] >= 0xc0 ? 1 : -1;
-    char32_t c;
+    char32_t character;
+    size_t bytes = utf8_decode(*text, UTF8_BYTES, &character);
 
-    *text += 1;
-    if (more == 0)
-        return p[0];
-    if (more < 0 || p[0] > 0xf4)
-        return '?';
-    c = p[0] & (0x3f >> more);
-    for (int i = 1; i <= more; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return '?';
-        c = c << 6 | (p[i] & 0x3f);
-    }
-    *text += more;
-    return c < least[more] ? U'?' : c;
+    *text += bytes > 0 ? bytes : 1;
+    return bytes > 0 ? character : U'?';
 }
 
 int text_encode(char32_t character, char *buffer)
@@ -183,28 +172,38 @@ int text_encode(char32_t character, char *buffer)
     return length;
 }
 
+/* The next character of *text as it is shown; returns its columns. */
+static int next_shown(const char **text, char shown[ESCAPE_BYTES])
+{
+    size_t bytes = escape_next(text, shown);
+
+    return (unsigned char)shown[0] < 0x80 ? (int)bytes : 1;
+}
+
 int text_columns(const char *text)
 {
+    char shown[ESCAPE_BYTES];
     int columns = 0;
 
-    for (; *text != '\0' && columns < INT_MAX; columns++)
-        text_next(&text);
+    while (*text != '\0' && columns < INT_MAX - ESCAPE_BYTES)
+        columns += next_shown(&text, shown);
     return columns;
 }
 
 int surface_text(struct surface *surface, int y, int x, int w, enum style style, const char *text)
 {
+    char shown[ESCAPE_BYTES];
     int used = 0;
 
-    if (w <= 0)
-        return 0;
     while (*text != '\0' && used < w) {
-        char32_t c = text_next(&text);
+        int columns = next_shown(&text, shown);
 
-        if (used == w - 1 && *text != '\0')
+        if (used + columns > w || (used + columns == w && *text != '\0')) {
             surface_glyph(surface, y, x + used++, GLYPH_ELLIPSIS, style);
-        else
-            surface_put(surface, y, x + used++, c, style);
+            break;
+        }
+        for (const char *at = shown; *at != '\0';)
+            surface_put(surface, y, x + used++, text_next(&at), style);
     }
     return used;
 }
@@ -275,12 +274,16 @@ void surface_parts(struct surface *surface, int y, int x, int w, const struct ba
 
 size_t text_line_length(const char *text, int w)
 {
-    const char *p = text, *blank = NULL;
+    const char *p = text, *next = text, *blank = NULL;
+    char shown[ESCAPE_BYTES];
 
-    for (int used = 0; *p != '\0' && used < w; used++) {
+    for (int used = 0; *p != '\0' && used < w; p = next) {
         if (*p == ' ')
             blank = p;
-        text_next(&p);
+        used += next_shown(&next, shown);
+        /* One that is wider than the line is cut when it is drawn. */
+        if (used > w && p > text)
+            break;
     }
     if (*p == '\0' || *p == ' ' || blank == NULL)
         return (size_t)(p - text);

@@ -100,10 +100,10 @@ void surface_mark_line(struct surface *surface, int y, int x, int w, int line);
 int surface_line_at(const struct surface *surface, int y, int x);
 
 /*
- * Text in at most `w` columns from (y, x); what does not fit ends in an ellipsis. Control, wide,
- * combining and direction-changing characters, and bytes that are not UTF-8, appear as '?', so
- * that text from outside can neither move anything nor reach the terminal. Returns the columns
- * used.
+ * Text in at most `w` columns from (y, x); what does not fit ends in an ellipsis. What is hidden,
+ * and bytes that are not UTF-8, appear as escapes (base/escape.h), wide and combining characters as
+ * '?', so that text from outside can neither move anything nor reach the terminal. Returns the
+ * columns used.
  */
 int surface_text(struct surface *surface, int y, int x, int w, enum style style, const char *text);
 int surface_format(struct surface *surface, int y, int x, int w, enum style style,
@@ -136,9 +136,10 @@ void surface_box(struct surface *surface, struct rect area, const char *title);
 
 /* Columns that `text` takes in surface_text when nothing is cut. */
 int text_columns(const char *text);
-/* Bytes of `text` that fit into `w` columns, broken at the last blank if there is one. */
+/* Bytes of `text` that fit into `w` columns, broken at the last blank if there is one; at least one
+ * character. */
 size_t text_line_length(const char *text, int w);
-/* Read one character from *text and move behind it; '?' for what is not UTF-8. */
+/* Read one character of *text and move behind it; '?' for what is not UTF-8. */
 char32_t text_next(const char **text);
 /* `character` as UTF-8 in `buffer` (at least 5 bytes); returns the length. */
 int text_encode(char32_t character, char *buffer);

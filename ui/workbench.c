@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/print.h"
 #include "ui/key.h"
 #include "ui/link.h"
 #include "ui/picture.h"
@@ -241,9 +242,9 @@ static bool open_all(struct workbench *w, const struct workbench_options *option
 static void say_goodbye(const struct workbench *w)
 {
     if (w->ui.link == LINK_UP && w->ui.state.live.run != 0)
-        printf("run %ld goes on in the engine (pid %ld): `dpartui` shows it again, `dpartui stop "
-               "%ld` ends it\n",
-               w->ui.state.live.run, w->ui.state.pid, w->ui.state.live.run);
+        print("run %ld goes on in the engine (pid %ld): `dpartui` shows it again, `dpartui stop "
+              "%ld` ends it\n",
+              w->ui.state.live.run, w->ui.state.pid, w->ui.state.live.run);
 }
 
 bool workbench_run(const struct workbench_options *options, struct error *err)

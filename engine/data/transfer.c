@@ -238,8 +238,8 @@ static bool transfer_all(struct transfer *t, const struct fetch_patience *patien
         case OUTCOME_BROKEN:
             if (++tries >= patience->attempts)
                 return error_set(err, ERROR_FAILED,
-                                 "%s: gave up after %d attempts (%s); what arrived is kept, the "
-                                 "next fetch goes on from there",
+                                 "%s: gave up after %d attempts (%s); the partial file is kept, "
+                                 "and the next fetch resumes it",
                                  t->shown, tries, t->reason);
             if (!pause_for(t, pause, err))
                 return false;

@@ -17,8 +17,8 @@ const struct backend *backend_find(enum device_kind kind, const char **why)
     (void)why;
     return &cuda_backend;
 #else
-    *why = "this build has no CUDA backend (" CUDA_MISSING_TEXT "); build it again where "
-           "configure finds CUDA and cuDNN";
+    *why = "this build has no CUDA backend (" CUDA_MISSING_TEXT "); in the folder of its source "
+           "run ./bootstrap --cuda=packages";
     return NULL;
 #endif
 }

@@ -114,6 +114,12 @@ void build_label(struct builder *b, enum plan_direction direction, const char *m
     snprintf(b->label.method, sizeof b->label.method, "%s", method);
 }
 
+void build_label_apart(struct builder *b, enum plan_direction direction, const char *method)
+{
+    build_label(b, direction, method);
+    b->label.apart = true;
+}
+
 /* Conversions, which the network does not know, stand in front of the next operation. */
 static int place_of(const struct graph *graph, const struct node *node)
 {
@@ -137,12 +143,14 @@ static void describe_step(const struct builder *b, const struct node *node, stru
     time->place = place_of(b->graph, node);
     time->layer = named ? net->ops[node->op].name : "";
     time->bytes = (double)b->bytes;
-    if (named && (time->direction == PLAN_FORWARD || time->direction == PLAN_BACKWARD_DATA ||
-                  time->direction == PLAN_BACKWARD_WEIGHTS))
+    if (named && !b->label.apart &&
+        (time->direction == PLAN_FORWARD || time->direction == PLAN_BACKWARD_DATA ||
+         time->direction == PLAN_BACKWARD_WEIGHTS))
         time->flops = b->rows * net_op_flops(net, node->op);
     snprintf(time->kind, sizeof time->kind, "%s%s%s", net_kind_name(node->kind),
              residual ? " + add" : "", node->relu ? " + relu" : "");
-    snprintf(time->method, sizeof time->method, "%s", b->label.method);
+    snprintf(time->method, sizeof time->method, "%s",
+             *b->label.method || !b->backend->method ? b->label.method : b->backend->method);
 }
 
 static bool add_time(struct builder *b, const struct node *node, struct error *err)

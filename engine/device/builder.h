@@ -20,6 +20,7 @@ struct gradient {
 /* What a step is, for a profile. Zeroed: that pass of its node, which needs no other word. */
 struct step_label {
     enum plan_direction direction;
+    bool apart; /* not the operation itself, whose FLOPs another step of it has */
     char method[sizeof((struct plan_time *)NULL)->method];
 };
 
@@ -63,6 +64,7 @@ struct layer_kind {
 /* What the steps of a backend are made by. */
 struct build_backend {
     size_t number_size; /* bytes of one number of a value */
+    const char *method; /* of steps that are given none; NULL: none */
     const struct layer_kind *(*layer_of)(enum net_kind kind);
     /* Before all steps; NULL: nothing to do. */
     bool (*begin)(struct builder *b, struct error *err);
@@ -116,6 +118,8 @@ void *build_object(struct builder *b, size_t size, void (*release)(void *), stru
 /* Say what the step being built is, where its node takes several in a pass, and by which of several
  * methods ("" for the only one). */
 void build_label(struct builder *b, enum plan_direction direction, const char *method);
+/* The same of a step that does what the node's step of this direction leaves to it. */
+void build_label_apart(struct builder *b, enum plan_direction direction, const char *method);
 /* Finish the step being built. */
 bool build_step(struct builder *b, const struct node *node, step_function *run, void *layer,
                 struct error *err);

@@ -34,6 +34,9 @@ struct device_info {
 struct device_watch {
     double limit_s;                    /* a wait that takes longer fails; 0: no limit */
     bool (*called_off)(void *context); /* NULL: never; any thread, at once */
+    /* Any sign of failure elsewhere while the device is waited for, on its thread. NULL: nothing to
+     * check. */
+    bool (*check)(void *context, struct error *err);
     void *context;
 };
 
@@ -72,6 +75,13 @@ struct replica {
  */
 struct device_exchange {
     bool (*sum)(void *context, double *values, size_t count, struct error *err);
+    /*
+     * The same in the device's memory: queues all[i] = the sum of every device's own[i] on the
+     * device's stream. *queued is false, for all devices alike, where they cannot do that by
+     * themselves. NULL: they never can.
+     */
+    bool (*queue)(void *context, const double *own, double *all, size_t count, bool *queued,
+                  struct error *err);
     void *context;
 };
 
@@ -104,7 +114,9 @@ enum plan_part { PLAN_OPERATION, PLAN_INPUT, PLAN_LOSS };
 
 enum plan_direction {
     PLAN_FORWARD,
-    PLAN_BACKWARD, /* all gradients of an operation at once */
+    PLAN_STATISTICS, /* mean and variance of a BatchNorm's input, where they are a step of their own
+                      */
+    PLAN_BACKWARD,   /* all gradients of an operation at once */
     PLAN_BACKWARD_DATA,
     PLAN_BACKWARD_WEIGHTS,
     PLAN_BACKWARD_RELU, /* the gradient in front of the ReLU that an operation ends in */
@@ -148,11 +160,31 @@ struct batch {
      * meanwhile. NULL and 0: not known. Valid until that pass. */
     const uint32_t *next_index;
     int next_rows;
+    bool unprofiled; /* of a plan made with `profile`: this pass runs as without, untimed */
 };
 
 struct batch_result {
     double loss_sum; /* sum over the rows of the cross-entropy, before the update */
     long correct;
+};
+
+/* The moments of a pass that was queued, and of the step that it belongs to, on the device's own
+ * clock. */
+enum pass_moment {
+    PASS_BEGUN,
+    PASS_DONE,    /* its gradients and its result are there */
+    PASS_REDUCED, /* the gradients are the sums over all devices */
+    PASS_UPDATED, /* so are the new parameters */
+    PASS_MOMENTS
+};
+
+/* So many passes may be queued behind the one that is being waited for. */
+enum { PASSES_AHEAD = 2, PASSES_QUEUED = PASSES_AHEAD + 1 };
+
+struct pass_outcome {
+    struct batch_result result;
+    /* From the moment before; 0 for PASS_BEGUN and where one of the two was not marked. */
+    double seconds[PASS_MOMENTS];
 };
 
 struct sgd_step {
@@ -174,6 +206,7 @@ struct device_facts {
     uint64_t reads;                     /* bit i: it can read the memory of the device of index i */
     int driver, runtime;                /* CUDA versions, 13000: 13.0 */
     char links[320];                    /* what is wrong with the library that links GPUs, or "" */
+    double flops_limit, bytes_limit;    /* per second; what its units and clocks could do at most */
 };
 
 struct backend {
@@ -240,11 +273,23 @@ struct backend {
     bool (*plan_run)(struct device *device, struct plan *plan, const struct batch *batch,
                      struct batch_result *result, struct error *err);
     /*
+     * The same without waiting, for devices that compute beside the host; all three are NULL where
+     * none does. plan_queue queues a pass, of which nothing but `data` is read later; at most
+     * PASSES_QUEUED of a device may be queued and not taken, and plan_run is for when there is
+     * none. plan_mark marks the end of what was queued since, for the newest one. plan_take waits
+     * for the last moment marked of the oldest one: errors may be those of any work queued before.
+     */
+    bool (*plan_queue)(struct device *device, struct plan *plan, const struct batch *batch,
+                       struct error *err);
+    bool (*plan_mark)(struct device *device, enum pass_moment moment, struct error *err);
+    bool (*plan_take)(struct device *device, struct pass_outcome *out, struct error *err);
+    /*
      * The times of the passes, step by step in their order, of a plan made with `profile`; the
      * caller may set calls and seconds back to 0 between passes. NULL: the device computes in a way
      * that does not let steps be told apart.
      */
     struct plan_time *(*plan_profile)(struct plan *plan, int *count);
+    bool profile_slows; /* a profiled pass takes longer than one that is not */
     /*
      * What a plan goes on without, so that it is slower than it could be: a line that the plan
      * owns,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "engine/net/checksum.h"
 
 static bool read_at(const struct safetensors *file, uint64_t offset, void *data, size_t size,
                     struct error *err)
@@ -47,6 +48,16 @@ static bool open_regular(struct safetensors *file, const char *path, uint64_t *s
     return true;
 }
 
+static bool check_checksum(struct safetensors *file, const char *text, size_t length,
+                           struct error *err)
+{
+    const json_t *metadata = json_object_get(file->header, "__metadata__");
+    if (!checksum_present(metadata))
+        return true;
+    file->checksums = metadata;
+    return checksum_check_header(metadata, file->path, text, length, err);
+}
+
 /* Parse the header's text of `length` bytes that starts at byte 8. */
 static bool parse_header(struct safetensors *file, size_t length, struct error *err)
 {
@@ -65,6 +76,7 @@ static bool parse_header(struct safetensors *file, size_t length, struct error *
             ok = error_set(err, ERROR_FAILED, "%s: bad safetensors header: %s (at byte %d)",
                            file->path, why.text, why.position);
     }
+    ok = ok && check_checksum(file, text, length, err);
     free(text);
     return ok;
 }
@@ -247,8 +259,32 @@ const struct safetensors_entry *safetensors_find(const struct safetensors *file,
 bool safetensors_read(const struct safetensors *file, const struct safetensors_entry *entry,
                       void *data, struct error *err)
 {
-    return read_at(file, file->data_start + entry->begin, data, (size_t)(entry->end - entry->begin),
-                   err);
+    size_t size = (size_t)(entry->end - entry->begin);
+    return read_at(file, file->data_start + entry->begin, data, size, err) &&
+           (!file->checksums || checksum_check(file->checksums, file->path, entry->name,
+                                               checksum_add(0, data, size), err));
+}
+
+static bool verify_entry(const struct safetensors *file, const struct safetensors_entry *entry,
+                         struct error *err)
+{
+    char buffer[65536];
+    uint32_t crc = 0;
+    for (uint64_t at = entry->begin, now; at < entry->end; at += now) {
+        now = entry->end - at < sizeof buffer ? entry->end - at : sizeof buffer;
+        if (!read_at(file, file->data_start + at, buffer, (size_t)now, err))
+            return false;
+        crc = checksum_add(crc, buffer, (size_t)now);
+    }
+    return !file->checksums || checksum_check(file->checksums, file->path, entry->name, crc, err);
+}
+
+bool safetensors_verify(const struct safetensors *file, struct error *err)
+{
+    for (size_t i = 0; i < file->count; i++)
+        if (!verify_entry(file, &file->entries[i], err))
+            return false;
+    return true;
 }
 
 void safetensors_close(struct safetensors *file)
@@ -262,7 +298,7 @@ void safetensors_close(struct safetensors *file)
 }
 
 bool safetensors_describe(json_t *header, const char *name, const char *dtype, const int *dims,
-                          int ndim, uint64_t begin, uint64_t end, struct error *err)
+                          int ndim, uint64_t begin, uint64_t end, uint32_t crc, struct error *err)
 {
     json_t *shape = json_array();
     for (int i = 0; i < ndim; i++)
@@ -274,22 +310,28 @@ bool safetensors_describe(json_t *header, const char *name, const char *dtype, c
     }
     json_t *entry = json_pack("{s:s,s:o,s:[I,I]}", "dtype", dtype, "shape", shape, "data_offsets",
                               (json_int_t)begin, (json_int_t)end);
-    if (json_object_set_new(header, name, entry) != 0)
+    if (json_object_set_new(header, name, entry) != 0 ||
+        !checksum_note(json_object_get(header, "__metadata__"), name, crc))
         return error_memory(err, "safetensors header");
     return true;
 }
 
-bool safetensors_put_header(struct file_writer *writer, const json_t *header, struct error *err)
+bool safetensors_put_header(struct file_writer *writer, json_t *header, struct error *err)
 {
-    static const char spaces[8] = "        ";
-    char *text = json_to_text(header, JSON_COMPACT);
-    if (!text)
+    if (!checksum_reserve(json_object_get(header, "__metadata__")))
         return error_memory(err, "safetensors header");
-    size_t length = strlen(text), padding = (8 - length % 8) % 8;
-    uint64_t stored = htole64((uint64_t)(length + padding));
+    char *text = json_to_text(header, JSON_COMPACT);
+    size_t length = text ? strlen(text) : 0, padded = (length + 7) / 8 * 8;
+    char *whole = text ? realloc(text, padded + 1) : NULL;
+    if (!whole) {
+        free(text);
+        return error_memory(err, "safetensors header");
+    }
+    memset(whole + length, ' ', padded - length);
+    checksum_seal(whole, padded);
+    uint64_t stored = htole64((uint64_t)padded);
     bool ok = file_writer_put(writer, &stored, sizeof stored, err) &&
-              file_writer_put(writer, text, length, err) &&
-              file_writer_put(writer, spaces, padding, err);
-    free(text);
+              file_writer_put(writer, whole, padded, err);
+    free(whole);
     return ok;
 }

@@ -30,6 +30,7 @@ struct safetensors {
     int fd;
     char *path;
     json_t *header;
+    const json_t *checksums; /* the metadata, if it has checksums (engine/net/checksum.h) */
     uint64_t data_start, data_size;
     struct safetensors_entry *entries; /* by name */
     size_t count;
@@ -41,22 +42,29 @@ struct safetensors {
     }
 
 /*
- * Open a file and check its whole header: its length and JSON, each entry's type, shape and
- * offsets, and that the tensors cover the rest of the file without holes or overlap. Errors name
- * the file and the entry. safetensors_close is to be called whatever the result.
+ * Open a file and check its whole header: its length, JSON and checksum, each entry's type, shape
+ * and offsets, and that the tensors cover the rest of the file without holes or overlap. Errors
+ * name the file and the entry. safetensors_close is to be called whatever the result.
  */
 bool safetensors_open(struct safetensors *file, const char *path, struct error *err);
 /* The entry of that name, or NULL. */
 const struct safetensors_entry *safetensors_find(const struct safetensors *file, const char *name);
-/* All bytes of an entry, end - begin of them, as they are in the file (little-endian). */
+/* All bytes of an entry, end - begin of them, as they are in the file (little-endian), if their
+ * checksum agrees or the file has none. */
 bool safetensors_read(const struct safetensors *file, const struct safetensors_entry *entry,
                       void *data, struct error *err);
+/* Read all entries for their checksums alone; of a file without, only whether it can be read. */
+bool safetensors_verify(const struct safetensors *file, struct error *err);
 void safetensors_close(struct safetensors *file);
 
-/* Add an entry to a header that is being written; begin and end as above. */
+/*
+ * Add an entry to a header that is being written and has its `__metadata__`; begin and end as
+ * above, `crc` by checksum_add of its bytes.
+ */
 bool safetensors_describe(json_t *header, const char *name, const char *dtype, const int *dims,
-                          int ndim, uint64_t begin, uint64_t end, struct error *err);
-/* Write length and header, filled up with spaces so that the tensors begin at a multiple of 8. */
-bool safetensors_put_header(struct file_writer *writer, const json_t *header, struct error *err);
+                          int ndim, uint64_t begin, uint64_t end, uint32_t crc, struct error *err);
+/* Write length and header with its checksum, filled up with spaces so that the tensors begin at a
+ * multiple of 8. */
+bool safetensors_put_header(struct file_writer *writer, json_t *header, struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/net/checksum.h"
 #include "engine/net/safetensors.h"
 #include "engine/net/weights.h"
 
@@ -265,42 +266,65 @@ bool weights_read_note(const char *path, char **note, struct error *err)
     return ok;
 }
 
+/* The next numbers as they are in the file: so many of `count`, at most a chunk of them. */
+#define CHUNK 4096
+
+static size_t to_chunk(uint32_t chunk[CHUNK], const float *values, size_t count)
+{
+    size_t now = count < CHUNK ? count : CHUNK;
+    memcpy(chunk, values, now * sizeof *chunk);
+    for (size_t i = 0; i < now; i++)
+        chunk[i] = htole32(chunk[i]);
+    return now;
+}
+
+static bool put_values(struct file_writer *writer, const float *values, size_t count,
+                       struct error *err)
+{
+    uint32_t chunk[CHUNK];
+    for (size_t done = 0, now; done < count; done += now) {
+        now = to_chunk(chunk, values + done, count - done);
+        if (!file_writer_put(writer, chunk, now * sizeof *chunk, err))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t checksum_of(const struct stored *item, const struct weights *weights)
+{
+    uint32_t chunk[CHUNK], crc = 0;
+    uint64_t counter = htole64((uint64_t)weights->batches_tracked);
+    const struct net_param *param = item->param;
+    if (!param)
+        return checksum_add(0, &counter, sizeof counter);
+    for (size_t done = 0, now; done < param->count; done += now) {
+        now = to_chunk(chunk, weights->values + param->offset + done, param->count - done);
+        crc = checksum_add(crc, chunk, now * sizeof *chunk);
+    }
+    return crc;
+}
+
 /*
  * The header lists entries in module order; the counters' bytes come first all the same, so that
  * every number is aligned in the file and readers can map it.
  */
-static bool make_header(const struct stored_list *list, const char *note, json_t *header,
-                        struct error *err)
+static bool make_header(const struct stored_list *list, const struct weights *weights,
+                        const char *note, json_t *header, struct error *err)
 {
     uint64_t counter_at = 0, param_at = list->counters * sizeof(int64_t);
     json_t *metadata = json_pack("{s:s, s:s*}", "format", "pt", "dpartui", note);
     if (json_object_set_new(header, "__metadata__", metadata) != 0)
         return error_memory(err, "safetensors header");
     for (size_t i = 0; i < list->count; i++) {
-        const struct net_param *param = list->items[i].param;
+        const struct stored *item = &list->items[i];
+        const struct net_param *param = item->param;
         uint64_t *at = param ? &param_at : &counter_at;
         uint64_t end = *at + (param ? param->count * sizeof(float) : sizeof(int64_t));
-        if (!safetensors_describe(header, list->items[i].name, param ? "F32" : "I64",
+        if (!safetensors_describe(header, item->name, param ? "F32" : "I64",
                                   param ? param->dims : NULL, param ? param->ndim : 0, *at, end,
-                                  err))
+                                  checksum_of(item, weights), err))
             return false;
         *at = end;
-    }
-    return true;
-}
-
-static bool put_values(struct file_writer *writer, const float *values, size_t count,
-                       struct error *err)
-{
-    uint32_t chunk[4096];
-    for (size_t done = 0; done < count;) {
-        size_t now = count - done < 4096 ? count - done : 4096;
-        memcpy(chunk, values + done, now * sizeof *chunk);
-        for (size_t i = 0; i < now; i++)
-            chunk[i] = htole32(chunk[i]);
-        if (!file_writer_put(writer, chunk, now * sizeof *chunk, err))
-            return false;
-        done += now;
     }
     return true;
 }
@@ -333,10 +357,10 @@ static bool write_file(const char *path, const struct stored_list *list,
 {
     struct file_writer writer = FILE_WRITER_INIT;
     json_t *header = json_object();
-    bool ok = (header || error_memory(err, path)) && make_header(list, note, header, err) &&
-              file_writer_open(&writer, path, err) &&
-              safetensors_put_header(&writer, header, err) &&
-              put_items(&writer, list, weights, err) && file_writer_commit(&writer, err);
+    bool ok =
+        (header || error_memory(err, path)) && make_header(list, weights, note, header, err) &&
+        file_writer_open(&writer, path, err) && safetensors_put_header(&writer, header, err) &&
+        put_items(&writer, list, weights, err) && file_writer_commit(&writer, err);
     file_writer_abort(&writer);
     json_decref(header);
     return ok;

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/local_socket.h"
 
@@ -19,6 +20,7 @@ struct connection *connection_new(int fd, uint64_t id)
         return NULL;
     connection->fd = fd;
     connection->id = id;
+    connection->since = connection->active = clock_seconds();
     return connection;
 }
 
@@ -72,6 +74,8 @@ char *connection_line(struct connection *connection, size_t *length)
 void connection_drop_line(struct connection *connection, size_t length)
 {
     text_consume(&connection->in, length + 1);
+    connection->asked = true;
+    connection->active = clock_seconds();
     connection->in_scanned = 0;
 }
 
@@ -89,6 +93,8 @@ void connection_flush(struct connection *connection)
             break;
         }
     }
+    if (sent)
+        connection->active = clock_seconds();
     text_consume(out, sent);
     /* A large answer must not occupy its space for the rest of the connection's life. */
     if (!out->length && out->capacity > CONNECTION_OUT_BUSY)

@@ -29,6 +29,7 @@ enum rpc_code {
     RPC_PARAMS = -32602,
     RPC_FAILED = -32000,
     RPC_NO_RUN = -32001,
+    RPC_NO_PLACE = -32002,
 };
 
 struct follow {
@@ -54,6 +55,8 @@ struct connection {
     int fd;
     struct text in, out;
     size_t in_scanned;      /* bytes of `in` known to hold no newline */
+    double since, active;   /* when it was accepted; last asked, or took what waited for it */
+    bool asked;             /* it has sent a whole request */
     bool input_ended;       /* the viewer has shut down its side */
     bool lost;              /* to be closed as soon as the loop comes by */
     bool close_flushed;     /* to be closed once `out` is taken */

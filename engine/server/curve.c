@@ -59,7 +59,7 @@ static void keep(struct curve *curve, const struct point *point)
         curve->capacity = capacity;
     }
     curve->points[curve->count++] = *point;
-    if (curve->count == CURVE_MOST)
+    if (curve->count >= CURVE_MOST)
         merge_pairs(curve);
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/server/thinning.h"
+
 #define RING_START 64
 
 static struct kept_event *ring_at(const struct event_ring *ring, size_t index)
@@ -33,6 +35,44 @@ static bool ring_grow(struct event_ring *ring)
     ring->allocated = allocated;
     ring->head = 0;
     return true;
+}
+
+/* The first, the last, the best epoch, those that the stride meets, and whatever is no epoch. */
+static void ring_thin(struct event_ring *ring, long stride, size_t *bytes)
+{
+    struct thinning thinning = THINNING_INIT;
+    size_t kept = 0;
+    for (size_t i = 0; i < ring->count; i++) {
+        const struct event_mark *mark = &ring_at(ring, i)->mark;
+        if (mark->epoch)
+            thinning_add(&thinning, mark->epoch, mark->score);
+    }
+    for (size_t i = 0; i < ring->count; i++) {
+        struct kept_event *event = ring_at(ring, i);
+        if (!event->mark.epoch || thinning_keeps(&thinning, event->mark.epoch, stride)) {
+            *ring_at(ring, kept++) = *event;
+        } else {
+            *bytes -= event->length;
+            free(event->text);
+        }
+    }
+    ring->count = kept;
+}
+
+/* Down to half of the limit, so that it is done seldom. */
+static void thin_marks(struct history *history)
+{
+    struct event_ring *ring = &history->marks;
+    if (ring->count < ring->limit)
+        return;
+    if (history->stride == 0)
+        history->stride = 1;
+    if (history->stride > 1)
+        ring_thin(ring, history->stride, &history->bytes);
+    while (ring->count > ring->limit / 2 && history->stride < THINNING_STRIDE_MOST) {
+        history->stride *= 2;
+        ring_thin(ring, history->stride, &history->bytes);
+    }
 }
 
 static bool ring_add(struct event_ring *ring, struct kept_event event, size_t *bytes)
@@ -76,9 +116,12 @@ void history_free(struct history *history)
     *history = (struct history){.next = 0};
 }
 
-bool history_add(struct history *history, const char *text, bool is_step)
+bool history_add(struct history *history, const char *text, const struct event_mark *mark)
 {
-    struct kept_event event = {strdup(text), strlen(text), history->next++};
+    struct kept_event event = {.text = strdup(text), .length = strlen(text)};
+    event.number = history->next++;
+    if (mark)
+        event.mark = *mark;
     if (!event.text)
         return false;
     if (event.number == 0) {
@@ -86,7 +129,9 @@ bool history_add(struct history *history, const char *text, bool is_step)
         history->bytes += event.length;
         return true;
     }
-    if (!ring_add(is_step ? &history->steps : &history->marks, event, &history->bytes)) {
+    if (mark)
+        thin_marks(history);
+    if (!ring_add(mark ? &history->marks : &history->steps, event, &history->bytes)) {
         free(event.text);
         return false;
     }

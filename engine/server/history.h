@@ -6,16 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/server/event_mark.h"
+
 /*
  * The events of a run that the engine keeps for those who follow it. Events are numbered from 0.
  * Steps are many and kept as far as a ring reaches; the others (epochs, the end) are few and kept
- * much longer, and event 0 always. So a reader whose next event is gone finds the first kept one
- * behind it and knows by the numbers how many it missed.
+ * much longer, and event 0 always. Epochs that are too many are thinned (thinning.h). So a reader
+ * whose next event is gone finds the first kept one after it and knows by the numbers how many it
+ * missed.
  */
 struct kept_event {
     char *text; /* the JSON of the notification's "params" */
     size_t length;
     uint64_t number;
+    struct event_mark mark; /* of a step: all 0 */
 };
 
 struct event_ring {
@@ -28,13 +32,15 @@ struct history {
     struct event_ring steps, marks;
     uint64_t next; /* number of the next event */
     size_t bytes;  /* of all kept texts */
+    long stride;   /* by which epochs are thinned; 0: not yet */
 };
 
 void history_init(struct history *history, size_t step_limit, size_t mark_limit);
 void history_free(struct history *history);
 
-/* Keep a copy of `text`. False: memory ran out; the event counts as dropped. */
-bool history_add(struct history *history, const char *text, bool is_step);
+/* Keep a copy of `text`; `mark` is NULL for a step. False: memory ran out; the event counts as
+ * dropped. */
+bool history_add(struct history *history, const char *text, const struct event_mark *mark);
 
 /*
  * The first kept event whose number is at least `from`, steps included or not; NULL when there is

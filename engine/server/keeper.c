@@ -2,214 +2,178 @@
 #include "engine/server/keeper.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/deadline.h"
+#include "engine/server/backlog.h"
+#include "engine/server/barrier.h"
+#include "engine/server/keeper_open.h"
+#include "engine/server/keeper_store.h"
+#include "engine/store/kept_epochs.h"
 #include "engine/store/store.h"
-#include "engine/train/deadline.h"
 
-/* Run objects that the engine has at hand; older ones are in the store. */
-#define PAST_RUNS 1000
 /* Pauses between writing, and after a failure, in seconds. */
 #define PAUSE_S 0.05
-#define RETRY_S 5.0
-/* What may wait for a disk that takes nothing; then the newest is lost. */
-#define WAITING_LIMIT 20000
+#define RETRY_S 2.0
 
-enum work_kind {
-    WORK_RUN,
-    WORK_EVENT,
-    WORK_EVENTS,
-    WORK_POINT,
-    WORK_POINTS,
-    WORK_TAGS,
-    WORK_DELETE
-};
-
-struct work {
-    struct work *next;
-    enum work_kind kind;
-    long run;
-    const char *name;
-    char *text;
-    json_t *json, *spec, *environment;
-};
-
-struct work_list {
-    struct work *first, **end;
-    long count;
-};
+/* How often, in seconds, an idle keeper looks whether the store is still the one at its path. */
+#define LOOK_S 1.0
 
 struct keeper {
     struct engine_log *log;
-    struct store *store;  /* the thread's */
-    struct store *reader; /* of the thread that answers viewers; opened when first needed */
+    struct keeper_store store;
     char *path;
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t wake;
-    struct work_list waiting;
-    long writing; /* what the thread has taken and not yet written */
-    long lost;    /* handed over while too much waited */
+    struct backlog waiting;
+    long no_memory; /* events that there was no memory for */
+    struct barrier barrier;
+    int begun; /* by keeper_begin */
     bool leaving, ended;
 };
 
-static void work_free(struct work *work)
+static bool has_work(const struct keeper *keeper)
 {
-    json_decref(work->json);
-    json_decref(work->spec);
-    json_decref(work->environment);
-    free(work->text);
-    free(work);
-}
-
-static void list_add(struct work_list *list, struct work *work)
-{
-    if (!list->first)
-        list->end = &list->first;
-    *list->end = work;
-    list->end = &work->next;
-    list->count++;
-}
-
-static struct work *list_take(struct work_list *list)
-{
-    struct work *work = list->first;
-    list->first = work->next;
-    list->count--;
-    work->next = NULL;
-    return work;
-}
-
-static bool do_work(struct store *store, const struct work *work, struct error *err)
-{
-    switch (work->kind) {
-    case WORK_RUN:
-        return store_put_run(store, work->json, work->spec, work->environment, err);
-    case WORK_EVENT:
-        return store_add_event(store, work->run, work->name, work->text, err);
-    case WORK_EVENTS:
-        return store_set_events(store, work->run, work->json, err);
-    case WORK_POINT:
-        return store_add_point(store, work->run, work->json, err);
-    case WORK_POINTS:
-        return store_set_points(store, work->run, work->json, err);
-    case WORK_TAGS:
-        return store_set_tags(store, work->run, work->json, err);
-    case WORK_DELETE:
-        /* One that never got there is gone as well. */
-        return store_delete_run(store, work->run, err) || err->kind == ERROR_ABSENT;
-    }
-    return true;
-}
-
-static bool write_list(struct store *store, const struct work_list *list, struct error *err)
-{
-    if (!store_begin(store, err))
-        return false;
-    for (const struct work *work = list->first; work; work = work->next)
-        if (!do_work(store, work, err)) {
-            store_rollback(store);
-            return false;
-        }
-    return store_commit(store, err);
+    return !backlog_is_empty(&keeper->waiting) || barrier_pending(&keeper->barrier);
 }
 
 /* With the lock held: sleep until there is work, the end is near, or `seconds` are over. */
 static void sleep_until_wanted(struct keeper *keeper, double seconds, bool for_work)
 {
     struct timespec deadline = deadline_after(seconds);
-    while (!keeper->leaving && !(for_work && keeper->waiting.first))
+    while (!keeper->leaving && !(for_work && has_work(keeper)) &&
+           !barrier_pending(&keeper->barrier))
         if (pthread_cond_timedwait(&keeper->wake, &keeper->lock, &deadline) == ETIMEDOUT)
             break;
 }
 
-struct writing {
-    struct work_list list; /* what is being written */
-    bool failing;          /* has been told */
-};
-
-static void tell(struct keeper *keeper, struct writing *w, bool ok, const struct error *err)
+static void report_state(struct keeper *keeper, bool ok, bool was_failing, const struct error *err)
 {
-    if (!ok && !w->failing)
+    if (!ok && !was_failing)
         engine_log(keeper->log, MESSAGE_ERROR, 0,
-                   "%s; runs go on and are kept as soon as that is possible", err->text);
-    if (ok && w->failing)
+                   "%s; runs continue and are stored once writing works again", err->text);
+    if (ok && was_failing)
         engine_log(keeper->log, MESSAGE_INFO, 0, "%s: runs are kept again", keeper->path);
-    w->failing = !ok;
+}
+
+static void report_losses(struct keeper *keeper, const struct backlog *written, long no_memory)
+{
+    long lost = written->lost + no_memory;
+    if (written->thinned > 0)
+        engine_log(keeper->log, MESSAGE_WARNING, 0,
+                   "%s: %ld epochs are left out, too many waited to be written: the first, the "
+                   "last, the best and every %ldth are kept",
+                   keeper->path, written->thinned, written->stride);
+    if (lost > 0)
+        engine_log(keeper->log, MESSAGE_ERROR, 0,
+                   "%s: %ld events are lost: too many waited to be written", keeper->path, lost);
 }
 
 /* Called and returns with the lock held, which is released meanwhile. False: it could not. */
-static bool write_out(struct keeper *keeper, struct writing *w)
+static bool write_out(struct keeper *keeper, bool was_failing)
 {
     struct error err = ERROR_INIT;
-    while (keeper->waiting.first)
-        list_add(&w->list, list_take(&keeper->waiting));
-    keeper->writing = w->list.count;
-    long lost = keeper->lost;
-    keeper->lost = 0;
+    /* First: runs that are handed over later have numbers that are free in the store. */
     pthread_mutex_unlock(&keeper->lock);
-    if (lost > 0)
-        engine_log(keeper->log, MESSAGE_ERROR, 0,
-                   "%s: %ld events are lost: too many wait to be written", keeper->path, lost);
-    bool ok = write_list(keeper->store, &w->list, &err);
-    tell(keeper, w, ok, &err);
-    while (ok && w->list.first)
-        work_free(list_take(&w->list));
+    bool ready = keeper_store_check(&keeper->store, &err);
     pthread_mutex_lock(&keeper->lock);
-    keeper->writing = w->list.count;
+    while (keeper->begun > 0)
+        pthread_cond_wait(&keeper->wake, &keeper->lock);
+    struct backlog taken = keeper->waiting;
+    long no_memory = keeper->no_memory;
+    enum backlog_part least = keeper->leaving ? BACKLOG_ENDS : BACKLOG_STATES;
+    keeper->waiting = (struct backlog){.stride = 0};
+    keeper->no_memory = 0;
+    uint64_t asked = keeper->barrier.asked;
+    bool sync = barrier_pending(&keeper->barrier);
+    pthread_mutex_unlock(&keeper->lock);
+    bool ok = ready && keeper_store_write(&keeper->store, &taken, BACKLOG_ALL, &err);
+    report_state(keeper, ok, was_failing, &err);
+    if (ok) {
+        report_losses(keeper, &taken, no_memory);
+        backlog_clear(&taken);
+        /* What is committed stays so, also if it cannot be synced. */
+        if (sync)
+            store_sync(keeper->store.writer, &err);
+    } else if (ready) {
+        keeper_store_write_least(&keeper->store, &taken, least);
+    }
+    pthread_mutex_lock(&keeper->lock);
+    if (!ok) {
+        keeper->no_memory += no_memory;
+        backlog_return(&keeper->waiting, &taken);
+    }
+    barrier_answer(&keeper->barrier, asked, &err);
     return ok;
 }
 
 static void *keep_for_ever(void *context)
 {
     struct keeper *keeper = context;
-    struct writing w = {.failing = false};
+    bool ok = true;
+    keeper_store_inspect(&keeper->store);
     pthread_mutex_lock(&keeper->lock);
     while (!keeper->leaving) {
-        if (!w.list.first)
-            sleep_until_wanted(keeper, 3600, true);
-        if (!keeper->waiting.first && !w.list.first)
-            continue;
-        bool ok = write_out(keeper, &w);
+        sleep_until_wanted(keeper, LOOK_S, true);
+        ok = write_out(keeper, !ok);
         sleep_until_wanted(keeper, ok ? PAUSE_S : RETRY_S, false);
     }
-    if (keeper->waiting.first || w.list.first)
-        write_out(keeper, &w);
+    if (!write_out(keeper, !ok))
+        engine_log(keeper->log, MESSAGE_ERROR, 0,
+                   "%s: could not be written until the engine ended: what runs did last is lost",
+                   keeper->path);
     keeper->ended = true;
+    struct error end = ERROR_INIT;
+    error_set(&end, ERROR_FAILED, "%s: is closed: the engine ends", keeper->path);
+    barrier_answer(&keeper->barrier, keeper->barrier.asked, &end);
     pthread_cond_broadcast(&keeper->wake);
     pthread_mutex_unlock(&keeper->lock);
-    while (w.list.first)
-        work_free(list_take(&w.list));
     return NULL;
 }
 
 /* Consumes `work`, which is NULL when memory ran out. */
-static void hand_over(struct keeper *keeper, struct work *work)
+static void hand_over(struct keeper *keeper, struct store_work *work)
 {
     pthread_mutex_lock(&keeper->lock);
-    if (work && keeper->waiting.count + keeper->writing < WAITING_LIMIT) {
-        list_add(&keeper->waiting, work);
-        pthread_cond_signal(&keeper->wake);
-        work = NULL;
-    } else {
-        keeper->lost++;
-    }
-    pthread_mutex_unlock(&keeper->lock);
     if (work)
-        work_free(work);
+        backlog_add(&keeper->waiting, work);
+    else
+        keeper->no_memory++;
+    pthread_cond_signal(&keeper->wake);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void count_begun(struct keeper *keeper, int by)
+{
+    if (!keeper)
+        return;
+    pthread_mutex_lock(&keeper->lock);
+    keeper->begun += by;
+    if (keeper->begun == 0)
+        pthread_cond_broadcast(&keeper->wake);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+void keeper_begin(struct keeper *keeper)
+{
+    count_begun(keeper, 1);
+}
+
+void keeper_end(struct keeper *keeper)
+{
+    count_begun(keeper, -1);
 }
 
 /* Takes over the JSON. */
-static void hand_over_json(struct keeper *keeper, enum work_kind kind, long run, json_t *json)
+static void hand_over_json(struct keeper *keeper, enum store_work_kind kind, long run, json_t *json)
 {
-    struct work *work = keeper && json ? calloc(1, sizeof *work) : NULL;
+    struct store_work *work = keeper && json ? calloc(1, sizeof *work) : NULL;
     if (work)
-        *work = (struct work){.kind = kind, .run = run, .json = json};
+        *work = (struct store_work){.kind = kind, .run = run, .json = json};
     else
         json_decref(json);
     if (keeper)
@@ -218,9 +182,9 @@ static void hand_over_json(struct keeper *keeper, enum work_kind kind, long run,
 
 void keeper_put_run(struct keeper *keeper, json_t *object, json_t *spec, json_t *environment)
 {
-    struct work *work = keeper && object ? calloc(1, sizeof *work) : NULL;
+    struct store_work *work = keeper && object ? calloc(1, sizeof *work) : NULL;
     if (work) {
-        *work = (struct work){
+        *work = (struct store_work){
             .kind = WORK_RUN, .json = object, .spec = spec, .environment = environment};
     } else {
         json_decref(object);
@@ -234,11 +198,6 @@ void keeper_put_run(struct keeper *keeper, json_t *object, json_t *spec, json_t 
 void keeper_add_point(struct keeper *keeper, long run, json_t *point)
 {
     hand_over_json(keeper, WORK_POINT, run, point);
-}
-
-void keeper_set_events(struct keeper *keeper, long run, json_t *events)
-{
-    hand_over_json(keeper, WORK_EVENTS, run, events);
 }
 
 void keeper_set_points(struct keeper *keeper, long run, json_t *points)
@@ -256,79 +215,112 @@ void keeper_delete(struct keeper *keeper, long run)
     hand_over_json(keeper, WORK_DELETE, run, json_true());
 }
 
-void keeper_add_event(struct keeper *keeper, long run, const char *name, const char *text)
+static void add_text(struct keeper *keeper, const struct store_work *like, const char *text)
 {
-    if (!keeper)
-        return;
-    struct work *work = calloc(1, sizeof *work);
+    struct store_work *work = calloc(1, sizeof *work);
     if (work) {
-        *work = (struct work){.kind = WORK_EVENT, .run = run, .name = name, .text = strdup(text)};
-        if (!work->text) {
-            work_free(work);
-            work = NULL;
-        }
+        *work = *like;
+        work->text = strdup(text);
+    }
+    if (work && !work->text) {
+        store_work_free(work);
+        work = NULL;
     }
     hand_over(keeper, work);
 }
 
-static bool open_reader(struct keeper *keeper, struct error *err)
+void keeper_add_event(struct keeper *keeper, long run, const char *name, const char *text)
+{
+    const struct store_work like = {.kind = WORK_EVENT, .run = run, .name = name};
+    if (keeper)
+        add_text(keeper, &like, text);
+}
+
+void keeper_add_epoch(struct keeper *keeper, long run, long epoch, double score, const char *text)
+{
+    const struct store_work like = {
+        .kind = WORK_EPOCH, .run = run, .name = "epoch", .epoch = epoch, .score = score};
+    if (keeper)
+        add_text(keeper, &like, text);
+}
+
+void keeper_rewind(struct keeper *keeper, long run, long steps)
+{
+    struct store_work *work = keeper ? calloc(1, sizeof *work) : NULL;
+    if (work)
+        *work = (struct store_work){.kind = WORK_REWIND, .run = run, .steps = steps};
+    if (keeper)
+        hand_over(keeper, work);
+}
+
+bool keeper_sync(struct keeper *keeper, double seconds, struct error *err)
 {
     if (!keeper)
-        return error_set(err, ERROR_ABSENT, "no runs are kept");
-    return keeper->reader || store_open_reading(keeper->path, &keeper->reader, err);
+        return true;
+    pthread_mutex_lock(&keeper->lock);
+    pthread_cond_broadcast(&keeper->wake);
+    bool ok = barrier_wait(&keeper->barrier, &keeper->lock, seconds, err);
+    pthread_mutex_unlock(&keeper->lock);
+    return ok || error_prefix(err, "%s", keeper->path);
 }
 
 bool keeper_show(struct keeper *keeper, long run, json_t **object, struct error *err)
 {
-    return open_reader(keeper, err) && store_show(keeper->reader, run, object, err);
+    if (!keeper)
+        return error_set(err, ERROR_ABSENT, "no runs are kept");
+    struct store *store = keeper_store_read(&keeper->store, err);
+    bool ok = store && store_head(store, run, object, err);
+    if (store)
+        keeper_store_release(&keeper->store);
+    return ok;
 }
 
-bool keeper_read(struct keeper *keeper, long run, json_t **events, json_t **points,
+bool keeper_read(struct keeper *keeper, long run, long most, json_t **events, json_t **points,
                  struct error *err)
 {
-    if (!open_reader(keeper, err))
+    struct store *store = NULL;
+    if (!keeper)
+        return error_set(err, ERROR_ABSENT, "no runs are kept");
+    /* Not the reader of keeper_show, which others may want meanwhile. */
+    if (!keeper_store_open_reading(&keeper->store, &store, err))
         return false;
-    if (!store_events(keeper->reader, run, NULL, events, err))
-        return false;
-    if (store_points(keeper->reader, run, points, err))
-        return true;
-    json_decref(*events);
-    return false;
+    bool ok = store_events_thinned(store, run, most, events, err);
+    if (ok && !store_points(store, run, points, err)) {
+        json_decref(*events);
+        ok = false;
+    }
+    store_close(store);
+    return ok;
 }
 
-/* What a crash left, in the log and in the store. */
-static bool take_interrupted(struct keeper *keeper, struct error *err)
+void keeper_set_owner(struct keeper *keeper, const struct keeper_owner *owner)
 {
-    json_t *numbers = NULL;
-    size_t index;
-    json_t *number;
-    if (!store_interrupt(keeper->store, STORE_LOST, &numbers, err))
-        return false;
-    json_array_foreach(numbers, index, number)
-    {
-        long run = (long)json_integer_value(number);
-        engine_log(keeper->log, MESSAGE_WARNING, run,
-                   "run %ld was interrupted: the engine before this one ended without a word", run);
-    }
-    json_decref(numbers);
-    return true;
+    if (!keeper)
+        return;
+    pthread_mutex_lock(&keeper->store.owning);
+    keeper->store.owner = owner ? *owner : (struct keeper_owner){.context = NULL};
+    pthread_mutex_unlock(&keeper->store.owning);
+}
+
+void keeper_take_notice(struct keeper *keeper, char *notice)
+{
+    if (keeper)
+        keeper_inspection_take_notice(&keeper->store.inspection, notice);
 }
 
 static bool open_store(struct keeper *keeper, struct keeper_past *past, struct error *err)
 {
-    struct store_filter filter = STORE_FILTER_INIT;
-    filter.limit = PAST_RUNS;
-    if (!store_open(keeper->path, &keeper->store, past->notice, sizeof past->notice, err))
-        return false;
-    if (*past->notice)
-        engine_log(keeper->log, MESSAGE_ERROR, 0, "%s", past->notice);
-    return take_interrupted(keeper, err) &&
-           store_last_number(keeper->store, &past->last_number, err) &&
-           store_list(keeper->store, &filter, true, &past->runs, err);
+    struct store *writer;
+    bool ok = keeper_open(keeper->path, keeper->log, &writer, past, err);
+    if (writer)
+        keeper_store_begin(&keeper->store, writer, keeper->log);
+    return ok;
 }
 
 static bool start_thread(struct keeper *keeper, struct error *err)
 {
+    if (!barrier_init(&keeper->barrier, err))
+        return false;
     pthread_mutex_init(&keeper->lock, NULL);
     errno = deadline_cond_init(&keeper->wake);
     if (errno == 0) {
@@ -338,7 +330,15 @@ static bool start_thread(struct keeper *keeper, struct error *err)
         pthread_cond_destroy(&keeper->wake);
     }
     pthread_mutex_destroy(&keeper->lock);
+    barrier_free(&keeper->barrier);
     return error_errno(err, "cannot start the thread that keeps runs");
+}
+
+void keeper_refuse(const char *reason, struct engine_log *log, struct keeper_past *past)
+{
+    engine_log(log, MESSAGE_ERROR, 0, "%s; the runs of this engine are lost when it ends", reason);
+    snprintf(past->notice, sizeof past->notice, "this run is not kept, nor are checkpoints: %s",
+             reason);
 }
 
 void keeper_start(const char *path, struct engine_log *log, struct keeper **out,
@@ -358,12 +358,9 @@ void keeper_start(const char *path, struct engine_log *log, struct keeper **out,
         *out = keeper;
         return;
     }
-    engine_log(log, MESSAGE_ERROR, 0, "%s; the runs of this engine are lost when it ends",
-               err.text);
-    snprintf(past->notice, sizeof past->notice, "this run is not kept, nor are checkpoints: %s",
-             err.text);
+    keeper_refuse(err.text, log, past);
     if (keeper) {
-        store_close(keeper->store);
+        keeper_store_end(&keeper->store);
         free(keeper->path);
     }
     free(keeper);
@@ -389,12 +386,11 @@ void keeper_stop(struct keeper *keeper)
         return;
     keeper_finish(keeper, 0);
     pthread_join(keeper->thread, NULL);
-    while (keeper->waiting.first)
-        work_free(list_take(&keeper->waiting));
-    store_close(keeper->reader);
-    store_close(keeper->store);
+    backlog_clear(&keeper->waiting);
+    keeper_store_end(&keeper->store);
     pthread_cond_destroy(&keeper->wake);
     pthread_mutex_destroy(&keeper->lock);
+    barrier_free(&keeper->barrier);
     free(keeper->path);
     free(keeper);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -25,6 +26,18 @@ static bool answers(const struct sockaddr_un *address)
     if (fd >= 0)
         close(fd);
     return yes;
+}
+
+/*
+ * The process number, for those who meet an engine that does not answer. Where it
+ * cannot be written the file is empty, and they do without it.
+ */
+static void say_who(int lock_fd)
+{
+    char line[24];
+    int length = snprintf(line, sizeof line, "%ld\n", (long)getpid());
+    if (ftruncate(lock_fd, 0) != 0 || pwrite(lock_fd, line, (size_t)length, 0) != length)
+        (void)!ftruncate(lock_fd, 0);
 }
 
 static bool take_lock(struct listener *listener, double seconds, struct error *err)
@@ -53,6 +66,8 @@ static bool take_lock(struct listener *listener, double seconds, struct error *e
             nanosleep(&(struct timespec){.tv_nsec = 20000000L}, NULL);
     }
     free(path);
+    if (ok)
+        say_who(listener->lock_fd);
     return ok;
 }
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/json.h"
-#include "base/text.h"
 
 #define LOG_LIMIT ((off_t)1 << 20)
 /* All kept messages, in JSON, fit into a line of the protocol. */
@@ -83,19 +83,9 @@ void engine_log_write(struct engine_log *log)
     }
 }
 
-/* A copy that is not too long and does not end within a character. */
-static char *copy_text(const char *text)
-{
-    size_t length = strlen(text);
-    if (length > TEXT_LIMIT)
-        for (length = TEXT_LIMIT; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;)
-            length--;
-    return strndup(text, length);
-}
-
 static void keep(struct engine_log *log, enum message_level level, long run, const char *text)
 {
-    struct engine_message message = {clock_date(), level, run, copy_text(text)};
+    struct engine_message message = {clock_date(), level, run, strdup(text)};
     pthread_mutex_lock(&log->lock);
     struct engine_message *place = &log->kept[log->next++ % ENGINE_LOG_KEPT];
     char *oldest = place->text;
@@ -106,15 +96,15 @@ static void keep(struct engine_log *log, enum message_level level, long run, con
 
 void engine_log(struct engine_log *log, enum message_level level, long run, const char *format, ...)
 {
-    char text[1200];
+    char text[1200], shown[TEXT_LIMIT + 1];
     va_list args;
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (length < 0)
         return;
-    text_replace_controls(text);
-    keep(log, level, run, text);
+    escape_copy(shown, sizeof shown, text);
+    keep(log, level, run, shown);
     log->changed(log->context);
 }
 

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/local_socket.h"
 #include "engine/server/methods.h"
@@ -47,7 +48,7 @@ static json_t *newest_that_fit(const json_t *all)
     json_t *list = json_array();
     size_t first = json_array_size(all), used = 0;
     for (; first > 0; first--) {
-        used += json_dumpb(json_array_get(all, first - 1), NULL, 0, JSON_LINE) + 1;
+        used += json_length(json_array_get(all, first - 1), JSON_LINE) + 1;
         if (used > RUNS_BYTES)
             break;
     }
@@ -60,11 +61,13 @@ int method_runs(struct server *server, struct connection *connection, const json
                 json_t **result, struct error *err)
 {
     (void)connection;
-    (void)params;
-    (void)err;
+    long limit = LONG_MAX;
+    if (!json_get_long(params, "limit", 1, LONG_MAX, &limit, err))
+        return RPC_PARAMS;
     json_t *all = json_array();
     pthread_mutex_lock(&server->queue.lock);
-    for (size_t i = 0; i < server->queue.count; i++)
+    size_t count = server->queue.count;
+    for (size_t i = count > (size_t)limit ? count - (size_t)limit : 0; i < count; i++)
         json_array_append_new(all, record_json(server->queue.records[i]));
     method_unlock(server);
     /* The run that goes on does not wait for the rest. */
@@ -102,6 +105,21 @@ int method_log(struct server *server, struct connection *connection, const json_
     return RPC_OK;
 }
 
+/* Places are left for commands; a subscriber that has stopped reading makes room for another. */
+static bool may_subscribe(struct server *server, const struct connection *who, struct error *err)
+{
+    struct connection *stalled;
+    if (!places_may_subscribe(server->connections, server->connection_count, who, clock_seconds(),
+                              &stalled))
+        return error_set(err, ERROR_FAILED,
+                         "%d workbenches and commands are following already, as many as may: end "
+                         "one of them",
+                         SUBSCRIBER_LIMIT);
+    if (stalled)
+        stalled->lost = true;
+    return true;
+}
+
 int method_follow(struct server *server, struct connection *connection, const json_t *params,
                   json_t **result, struct error *err)
 {
@@ -124,6 +142,8 @@ int method_follow(struct server *server, struct connection *connection, const js
         at++;
     if (at == CONNECTION_FOLLOWS)
         return method_fail(err, RPC_FAILED, "this connection follows as many runs as it may");
+    if (!may_subscribe(server, connection, err))
+        return RPC_FAILED;
     if (at == connection->follow_count)
         connection->follow_count++;
     connection->follow[at] = (struct follow){number, (uint64_t)from, steps};
@@ -138,6 +158,8 @@ int method_watch(struct server *server, struct connection *connection, const jso
     double interval = 0.5;
     if (!json_get_double(params, "interval", 0.05, 3600, &interval, err))
         return RPC_PARAMS;
+    if (!may_subscribe(server, connection, err))
+        return RPC_FAILED;
     if (!connection->watching) {
         pthread_mutex_lock(&server->queue.lock);
         connection->next_mark = server->queue.marks.next;
@@ -160,8 +182,9 @@ int method_shutdown(struct server *server, struct connection *connection, const 
     if (!json_get_bool(params, "now", &now, err))
         return RPC_PARAMS;
     if (!now && queue_is_busy(&server->queue))
-        return method_fail(err, RPC_FAILED,
-                           "a run goes on: stop it first, or end the engine with --now");
+        return method_fail(
+            err, RPC_FAILED,
+            "a run is running or waiting: stop it first, or end the engine with --now");
     server_leave(server, RUN_STOP_NOW);
     *result = json_object();
     return RPC_OK;

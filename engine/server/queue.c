@@ -96,8 +96,8 @@ static void release_record(struct queue *queue, struct record *record)
 {
     queue_take_out(queue->records, &queue->count, record);
     queue_touch(queue);
-    /* Its thread may still be at work on the current one, and releases it then. */
-    if (record == queue->current)
+    /* Its thread may still use the current one, or a reader any; who is last releases it. */
+    if (record == queue->current || record->readers > 0)
         record->forgotten = true;
     else
         record_free(record);

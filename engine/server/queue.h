@@ -24,7 +24,7 @@ struct queue {
     struct record **records; /* ascending numbers */
     size_t count, capacity;
     long last_number;
-    long *deleted; /* runs that the store may still have for a moment */
+    long *deleted; /* runs that the store may still have for a moment, until it is replaced */
     size_t deleted_count;
     struct record *waiting[QUEUE_WAITING_LIMIT]; /* in their order */
     size_t waiting_count;
@@ -38,7 +38,8 @@ struct queue {
     pthread_t runner;
     struct engine_log *log;
     struct keeper *keeper;          /* NULL: runs end with the engine */
-    char notice[640];               /* of keeper_past; by the runner alone */
+    char notice[KEEPER_NOTICE];     /* of keeper_past; by the runner alone */
+    const char *places_note;        /* of server_options; set before runs are submitted */
     const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
     const char *program_version;    /* for the record of a run */
     atomic_int followers;           /* readers of step events; with none a step wakes nobody */
@@ -64,12 +65,13 @@ bool queue_add(struct queue *queue, struct spec *spec, const char *note, long *n
                struct error *err);
 
 /*
- * Have a run that has ended go on from its newest checkpoint, behind those that wait, with a
- * resolved spec (taken over) in place of its own, whose learning rate is, with same_lr, that of the
- * checkpoint. ERROR_ABSENT: there is no such run.
+ * Resume a run that has ended from its newest checkpoint, or from its beginning when it ended
+ * before the first one, after those that wait, with a resolved spec (taken over) in place of its
+ * own, whose learning rate is, with same_lr, that of the checkpoint. *result becomes what `submit`
+ * answers. ERROR_ABSENT: there is no such run.
  */
 bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,
-                  struct error *err);
+                  json_t **result, struct error *err);
 
 /* Is a run training or waiting? */
 bool queue_is_busy(struct queue *queue);
@@ -98,7 +100,10 @@ void queue_forget(struct queue *queue, struct record *record);
 /* With the lock held: hand the run as it is now to the keeper, with its spec. */
 void queue_keep(struct queue *queue, const struct record *record);
 
-/* With the lock held: have the events and points of an ended run at hand again. */
+/*
+ * With the lock held, which is released while the store is read: have the events and points of an
+ * ended run at hand again. False: they cannot be read, or the record is gone.
+ */
 bool queue_bring(struct queue *queue, struct record *record, struct error *err);
 
 /*

@@ -31,21 +31,9 @@ static void tell_point(struct queue *queue, const struct record *record, const s
     json_t *event = point_json(point);
     char *text = event ? event_text(record, event) : NULL;
     if (text)
-        history_add(&queue->marks, text, false);
+        history_add(&queue->marks, text, &(struct event_mark){.name = "point"});
     free(text);
     keeper_add_point(queue->keeper, record->number, event);
-}
-
-/* The event's name as a string that lasts: one of those that runs have. */
-static const char *lasting_name(const json_t *event)
-{
-    static const char *const names[] = {"run",     "epoch",   "retune", "shares",
-                                        "profile", "warning", "end"};
-    const char *name = json_string_value(json_object_get(event, "event"));
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return names[i];
-    return "other";
 }
 
 void queue_keep(struct queue *queue, const struct record *record)
@@ -55,17 +43,21 @@ void queue_keep(struct queue *queue, const struct record *record)
 }
 
 /* What is no step: the event, and how the run stands behind it. */
-static void keep_mark(struct queue *queue, const struct record *record, const json_t *event,
-                      const char *text)
+static void keep_mark(struct queue *queue, const struct record *record,
+                      const struct event_mark *mark, const char *text)
 {
     if (!queue->keeper)
         return;
-    if (text)
-        keeper_add_event(queue->keeper, record->number, lasting_name(event), text);
+    keeper_begin(queue->keeper);
+    if (text && mark->epoch)
+        keeper_add_epoch(queue->keeper, record->number, mark->epoch, mark->score, text);
+    else if (text)
+        keeper_add_event(queue->keeper, record->number, mark->name, text);
     /* Pairs of points may have been merged meanwhile. */
-    if (is_event(event, "end"))
+    if (strcmp(mark->name, "end") == 0)
         keeper_set_points(queue->keeper, record->number, record_points_json(record));
     keeper_put_run(queue->keeper, record_json(record), NULL, NULL);
+    keeper_end(queue->keeper);
 }
 
 bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
@@ -77,19 +69,21 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
                                              : false;
     if (is_point)
         tell_point(queue, record, &point);
+    struct event_mark mark = event_mark_of(event);
     char *text = event_text(record, event);
     if (text)
-        history_add(&record->history, text, is_step);
+        history_add(&record->history, text, is_step ? NULL : &mark);
     else
         record->history.next++; /* followers learn of it as a gap */
     if (!is_step) {
         record_take_event(record, event);
         queue_touch(queue);
     }
+    /* Of all runs: the newest, whatever they are. */
     if (text && !is_step)
-        history_add(&queue->marks, text, false);
+        history_add(&queue->marks, text, &(struct event_mark){.name = mark.name});
     if (!is_step)
-        keep_mark(queue, record, event, text);
+        keep_mark(queue, record, &mark, text);
     free(text);
     return is_point || !is_step;
 }

@@ -6,7 +6,8 @@
 
 /*
  * What the files of the queue share: queue.c (the list), queue_events.c (what runs say),
- * queue_resume.c (runs that go on) and queue_runner.c (the thread that trains). With the lock held.
+ * queue_resume.c (runs that are resumed) and queue_runner.c (the thread that trains). With the lock
+ * held.
  */
 
 bool queue_has_ended(const struct record *record);
@@ -27,12 +28,12 @@ void queue_trim(struct queue *queue);
  * steps. */
 bool queue_keep_event(struct queue *queue, struct record *record, json_t *event);
 
-/* A run that ended without a word of its own gets its "end" event. */
+/* A run that ended without an "end" event of its own gets one. */
 void queue_keep_end(struct queue *queue, struct record *record, const char *status,
                     const char *error);
 
 /* Folder of one run's checkpoints, for the caller to free. NULL: there is none, or no memory: the
- * run then goes on without. Without the lock, too. */
+ * run then works without. Without the lock, too. */
 char *queue_checkpoint_folder(const struct queue *queue, long number);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "engine/server/announce.h"
 #include "engine/server/environment.h"
 #include "engine/server/queue_inside.h"
@@ -38,6 +39,15 @@ static void sink_progress(void *context, const struct run_progress *progress)
     pthread_mutex_unlock(&sink->queue->lock);
 }
 
+/* How long a checkpoint waits for the run store. */
+#define SYNC_S 5.0
+
+static bool sink_sync(void *context, struct error *err)
+{
+    const struct sink_context *sink = context;
+    return keeper_sync(sink->queue->keeper, SYNC_S, err);
+}
+
 /* Takes over `environment`, which may be NULL. */
 static void keep_environment(struct queue *queue, struct record *record, json_t *environment)
 {
@@ -67,7 +77,15 @@ static void execute(struct queue *queue, struct record *record)
         keeper_put_run(queue->keeper, object, NULL, json_deep_copy(environment));
     keep_environment(queue, record, environment);
     char *folder = queue_checkpoint_folder(queue, record->number);
-    const struct run_keep keep = {folder, record->resumes, *queue->notice ? queue->notice : NULL};
+    keeper_take_notice(queue->keeper, queue->notice);
+    const struct run_keep keep = {
+        .checkpoints = folder,
+        .resumes = record->resumes,
+        .resume_steps = record->resume_steps,
+        .warnings = {*queue->notice ? queue->notice : NULL, queue->places_note},
+        .sync = queue->keeper ? sink_sync : NULL,
+        .sync_context = &context,
+    };
     bool ok = run_train(&record->spec, record->number, &keep, &record->control, &sink, &err);
     if (queue->keeper)
         *queue->notice = '\0'; /* that a store was set aside is said once */
@@ -81,11 +99,12 @@ static void execute(struct queue *queue, struct record *record)
     pthread_mutex_unlock(&queue->lock);
     if (silent)
         engine_log(queue->log, ok ? MESSAGE_WARNING : MESSAGE_ERROR, record->number,
-                   "run %ld ended without a word: %s", record->number, ok ? status : err.text);
+                   "run %ld ended without an \"end\" event: %s", record->number,
+                   ok ? status : err.text);
     pthread_mutex_lock(&queue->lock);
     queue->current = NULL;
     queue_touch(queue);
-    if (record->forgotten)
+    if (record->forgotten && record->readers == 0)
         record_free(record);
     queue_trim(queue);
 }
@@ -134,6 +153,31 @@ static bool take_past(struct queue *queue, const struct keeper_past *past, struc
     return true;
 }
 
+static long raise_number(void *context, long last)
+{
+    struct queue *queue = context;
+    pthread_mutex_lock(&queue->lock);
+    if (queue->last_number < last)
+        queue->last_number = last;
+    queue->deleted_count = 0; /* a backup may have brought them back */
+    last = queue->last_number;
+    pthread_mutex_unlock(&queue->lock);
+    return last;
+}
+
+static void warn_current(void *context, const char *text)
+{
+    struct queue *queue = context;
+    json_t *event = json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text));
+    pthread_mutex_lock(&queue->lock);
+    struct record *record = queue_running(queue);
+    if (record && event)
+        queue_keep_event(queue, record, event);
+    pthread_mutex_unlock(&queue->lock);
+    json_decref(event);
+    queue->changed(queue->context);
+}
+
 static void free_records(struct queue *queue)
 {
     for (size_t i = 0; i < queue->count; i++)
@@ -165,6 +209,7 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
         pthread_mutex_destroy(&queue->lock);
         return error_errno(err, "cannot start the thread that trains");
     }
+    keeper_set_owner(keeper, &(struct keeper_owner){raise_number, warn_current, queue});
     return true;
 }
 
@@ -189,6 +234,7 @@ bool queue_has_left(struct queue *queue)
 void queue_free(struct queue *queue)
 {
     pthread_join(queue->runner, NULL);
+    keeper_set_owner(queue->keeper, NULL);
     free_records(queue);
     history_free(&queue->marks);
     pthread_cond_destroy(&queue->wake);

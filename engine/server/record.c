@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "engine/train/checkpoint.h"
 
 #define STEPS_KEPT 20000
-#define MARKS_KEPT 10000
 
 static const char *const status_names[] = {"queued",  "running", "done",
                                            "stopped", "failed",  "interrupted"};
@@ -27,14 +27,13 @@ struct record *record_new(long number, struct spec *spec)
     record->epochs = spec->epochs;
     spec_init(spec);
     run_control_init(&record->control);
-    history_init(&record->history, STEPS_KEPT, MARKS_KEPT);
+    history_init(&record->history, STEPS_KEPT, RECORD_MARKS);
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
     record->submitted_at = clock_date();
     record->started_at = record->ended_at = NAN;
     record->tags = json_array();
-    record->warnings = json_array();
-    if (record->tags && record->warnings)
+    if (record->tags)
         return record;
     record_free(record);
     return NULL;
@@ -48,7 +47,7 @@ void record_free(struct record *record)
     curve_free(&record->curve);
     spec_free(&record->spec);
     json_decref(record->tags);
-    json_decref(record->warnings);
+    warnings_free(&record->warnings);
     json_decref(record->environment);
     free(record->model);
     free(record->data);
@@ -106,7 +105,7 @@ static void take_epoch(struct record *record, const json_t *event)
 {
     double seconds = NAN;
     long epoch = (long)json_integer_value(json_object_get(event, "epoch"));
-    record->epochs_told++;
+    record->epochs_received++;
     record->epochs_done = epoch > record->epochs_done ? epoch : record->epochs_done + 1;
     take_number(&record->train_acc, event, "train_acc");
     take_number(&record->test_acc, event, "test_acc");
@@ -116,7 +115,7 @@ static void take_epoch(struct record *record, const json_t *event)
         record->best_test_acc = fmax(record->best_test_acc, record->test_acc);
     if (!isnan(seconds)) {
         record->seconds += seconds;
-        record->s_per_epoch = record->seconds / (double)record->epochs_told;
+        record->s_per_epoch = record->seconds / (double)record->epochs_received;
     }
 }
 
@@ -159,18 +158,19 @@ void record_take_event(struct record *record, const json_t *event)
     } else if (strcmp(name, "retune") == 0) {
         take_retune(record, event);
     } else if (strcmp(name, "warning") == 0) {
-        json_array_append(record->warnings, json_object_get(event, "text"));
+        warnings_take(&record->warnings, event, clock_date());
     } else if (strcmp(name, "end") == 0) {
         take_end(record, event);
     }
 }
 
-/* Is the event one of the first so many steps? The run's own says all that was laid down. */
+/* Is the event one of the first so many steps? -1: none is, not even "run"; those that have no step
+ * belong to all others. */
 static bool belongs(const json_t *event, long steps)
 {
     const char *name = json_string_value(json_object_get(event, "event"));
     const json_t *step = json_object_get(event, "step");
-    return name && strcmp(name, "end") != 0 &&
+    return steps >= 0 && name && strcmp(name, "end") != 0 &&
            (!json_is_integer(step) || json_integer_value(step) <= steps);
 }
 
@@ -190,23 +190,21 @@ static json_t *events_until(const struct record *record, long steps)
     return list;
 }
 
-bool record_replace_history(struct record *record, const json_t *events)
+bool record_read_history(struct history *history, const json_t *events)
 {
     size_t index;
     const json_t *value;
-    struct history history;
     bool ok = true;
-    history_init(&history, STEPS_KEPT, MARKS_KEPT);
+    history_init(history, STEPS_KEPT, RECORD_MARKS);
     json_array_foreach(events, index, value)
     {
+        struct event_mark mark = event_mark_of(value);
         char *text = json_to_text(value, JSON_LINE);
-        ok = ok && text && history_add(&history, text, false);
+        ok = ok && text && history_add(history, text, &mark);
         free(text);
     }
-    struct history old = ok ? record->history : history;
-    if (ok)
-        record->history = history;
-    history_free(&old);
+    if (!ok)
+        history_free(history);
     return ok;
 }
 
@@ -217,33 +215,57 @@ static void start_anew(struct record *record, long steps)
     while (curve->count > 0 && curve->points[curve->count - 1].step > steps)
         curve->count--;
     curve->open.steps = 0;
-    record->epochs_done = record->epochs_told = record->retunes = 0;
+    record->epochs_done = record->epochs_received = record->retunes = 0;
     record->seconds = 0;
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
     record->ended_at = NAN;
     record->ended = record->has_progress = false;
     record->error[0] = '\0';
+    if (steps < 0)
+        warnings_free(&record->warnings);
     record->status = RUN_QUEUED;
     run_control_init(&record->control);
 }
 
-bool record_rewind(struct record *record, long steps, json_t **events)
+/* What thinned events cannot say. */
+static void take_place(struct record *record, const struct checkpoint_place *place)
+{
+    /* Those of an earlier epoch would be wrong. */
+    if (record->epochs_done != place->epochs)
+        record->train_acc = record->samples_per_s = NAN;
+    record->epochs_done = record->epochs_received = place->epochs;
+    record->seconds = place->train_s;
+    record->s_per_epoch = place->epochs > 0 ? place->train_s / (double)place->epochs : NAN;
+    record->test_acc = place->test_acc;
+    record->best_test_acc = fmax(record->best_test_acc, place->best_acc);
+}
+
+bool record_rewind(struct record *record, const struct checkpoint_place *place)
 {
     size_t index;
     const json_t *event;
-    *events = events_until(record, steps);
-    if (!*events || !record_replace_history(record, *events)) {
-        json_decref(*events);
-        return false;
+    struct history history;
+    long steps = place ? place->steps : -1;
+    json_t *events = events_until(record, steps);
+    bool ok = events && record_read_history(&history, events);
+    if (ok) {
+        history_free(&record->history);
+        record->history = history;
+        start_anew(record, steps);
     }
-    start_anew(record, steps);
-    json_array_foreach(*events, index, event)
+    json_array_foreach(ok ? events : NULL, index, event)
     {
-        record_take_event(record, event);
+        /* They are known already, with the times at which they came. */
+        if (strcmp(event_mark_of(event).name, "warning") != 0)
+            record_take_event(record, event);
     }
-    record->epochs = record->spec.epochs;
-    return true;
+    if (ok && place)
+        take_place(record, place);
+    if (ok)
+        record->epochs = record->spec.epochs;
+    json_decref(events);
+    return ok;
 }
 
 void record_set_progress(struct record *record, const struct run_progress *progress)

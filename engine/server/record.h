@@ -7,13 +7,19 @@
 
 #include "engine/server/curve.h"
 #include "engine/server/history.h"
+#include "engine/server/warnings.h"
 #include "engine/spec.h"
 #include "engine/train/run.h"
+
+/* Events of a run that are kept beside its steps; epochs are thinned where there are more. */
+#define RECORD_MARKS 10000
 
 /*
  * One submitted run: what was asked, how it stands, its kept events and the figures taken from
  * them. Guarded by the queue's lock, except `control`, which is atomic.
  */
+
+struct checkpoint_place;
 
 #define NOTE_BYTES 400
 
@@ -23,7 +29,7 @@ enum record_status {
     RUN_DONE,
     RUN_STOPPED,
     RUN_FAILED,
-    RUN_INTERRUPTED, /* its engine ended without a word */
+    RUN_INTERRUPTED, /* its engine crashed or was killed */
 };
 
 struct record {
@@ -32,10 +38,12 @@ struct record {
     struct spec spec;          /* resolved; unchanged from the begin of the run on */
     char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
     json_t *tags;              /* strings, sorted */
-    json_t *warnings;          /* strings: what its preflight check found */
+    struct warnings warnings;  /* what its preflight check found, and later ones */
     json_t *environment;       /* where it began; NULL: not yet, or only the store has it */
-    bool resumes;              /* goes on from its newest checkpoint */
+    bool resumes;              /* from the checkpoint of ... */
+    long resume_steps;         /* ... so many steps */
     bool away;                 /* its events and points are in the store only */
+    int readers;               /* that fetch them and come back to it */
     struct run_control control;
     struct history history;
     struct curve curve;
@@ -45,7 +53,7 @@ struct record {
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
     long params, epochs, epochs_done, retunes;
-    long epochs_told; /* whose events are here: after a crash the newest may be missing */
+    long epochs_received; /* over which `seconds` were summed: events may have been lost */
     double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;
     char error[512];
     /* The newest progress, while it runs. `devices` points into `device`. */
@@ -61,18 +69,28 @@ void record_free(struct record *record);
 /* A run that an earlier engine kept, from its run object with "spec": its events are away. NULL:
  * the object is damaged, or memory ran out. */
 struct record *record_restore(const json_t *object);
-/* Fetch the events and points of a run that is away, from what the store has of it. False: memory
- * ran out, and it stays away. */
-bool record_bring(struct record *record, const json_t *events, const json_t *points);
 
-/* These events and no others, oldest first. False: memory ran out, and nothing has changed. */
-bool record_replace_history(struct record *record, const json_t *events);
+/* The events and points of a run that is away, as the store has them. */
+struct record_past {
+    struct history history;
+    struct curve curve;
+};
+
+/* Without the queue's lock, for it takes a while. False: memory ran out, and *past is empty. */
+bool record_past_read(struct record_past *past, const json_t *events, const json_t *points);
+void record_past_free(struct record_past *past);
+/* The run is not away any more; takes over *past. */
+void record_bring(struct record *record, struct record_past *past);
+
+/* A history of these events, oldest first. False: memory ran out. */
+bool record_read_history(struct history *history, const json_t *events);
 
 /*
- * Forget what an ended run did behind so many steps, and have it wait again. *events becomes an
- * array of the events that are left. False: memory ran out, and nothing has changed.
+ * Delete what an ended run did after its checkpoint, whose place says what it had reached, and have
+ * it wait again. NULL: it had none; all is deleted, the "run" event, too. False: memory ran out,
+ * and nothing has changed.
  */
-bool record_rewind(struct record *record, long steps, json_t **events);
+bool record_rewind(struct record *record, const struct checkpoint_place *place);
 
 /* One tag: a word of at most 60 bytes without spaces, commas and control characters. */
 bool record_check_tag(const char *tag, struct error *err);

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "engine/server/record.h"
+#include "engine/server/thinning.h"
 
 /* Runs as docs/protocol.md has them. */
 
@@ -35,9 +36,12 @@ json_t *record_json(const struct record *record)
 {
     const struct spec *spec = &record->spec;
     double lr = record->has_progress ? record->progress.lr : spec->lr;
+    json_t *counts = record->warnings.count ? warnings_counts_json(&record->warnings) : NULL;
+    if (record->warnings.count && !counts)
+        return NULL;
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
-        "s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+        "s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
         device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(lr), "epochs",
@@ -51,7 +55,8 @@ json_t *record_json(const struct record *record)
         string_or_null(record->note), "retunes", (json_int_t)record->retunes, "stop_after_epoch",
         record_stops_after_epoch(record), "submitted_at", json_finite(record->submitted_at),
         "started_at", json_finite(record->started_at), "ended_at", json_finite(record->ended_at),
-        "tags", json_copy(record->tags), "warnings", json_copy(record->warnings));
+        "tags", json_copy(record->tags), "warnings", warnings_json(&record->warnings),
+        "warning_counts", counts);
 }
 
 /*
@@ -63,41 +68,36 @@ json_t *record_json(const struct record *record)
 #define SHARES_BYTES  ((size_t)50 << 10)
 #define PROFILE_BYTES ((size_t)250 << 10) /* taken from the epochs */
 
-/*
- * The newest kept events of one name, oldest first, as many as fit into `limit` bytes; `brief`:
- * without their figures per device.
- */
-static json_t *kept_events(const struct record *record, const char *name, size_t limit, bool brief)
+/* A kept event, parsed; NULL: memory ran out. */
+static json_t *parsed(const struct kept_event *kept)
 {
-    json_t *newest_first = json_array(), *list = json_array();
-    size_t used = 0, marks = record->history.marks.count;
-    while (marks) {
-        const struct kept_event *mark = history_mark(&record->history, --marks);
-        json_t *event = json_loadb(mark->text, mark->length, 0, NULL);
-        const char *is = json_string_value(json_object_get(event, "event"));
-        if (!is || strcmp(is, name) != 0) {
-            json_decref(event);
-            continue;
-        }
-        if (brief)
-            json_object_del(event, "devices");
-        used += json_dumpb(event, NULL, 0, JSON_LINE) + 1;
-        if (used > limit) {
-            json_decref(event);
+    return json_loadb(kept->text, kept->length, 0, NULL);
+}
+
+/* The newest kept events of one name, oldest first, as many as fit into `limit` bytes. */
+static json_t *kept_events(const struct record *record, const char *name, size_t limit)
+{
+    json_t *list = json_array();
+    size_t used = 0, count = record->history.marks.count, first = count;
+    while (first > 0) {
+        const struct kept_event *kept = history_mark(&record->history, first - 1);
+        bool wanted = strcmp(kept->mark.name, name) == 0;
+        if (wanted && (used += kept->length + 1) > limit)
             break;
-        }
-        json_array_append_new(newest_first, event);
+        first--;
     }
-    for (size_t i = json_array_size(newest_first); i > 0; i--)
-        json_array_append(list, json_array_get(newest_first, i - 1));
-    json_decref(newest_first);
+    for (size_t i = first; i < count; i++) {
+        const struct kept_event *kept = history_mark(&record->history, i);
+        if (strcmp(kept->mark.name, name) == 0)
+            json_array_append_new(list, parsed(kept));
+    }
     return list;
 }
 
-/* Of a run that went on there may be several; NULL: none. */
+/* Of a run that was resumed there may be several; NULL: none. */
 static json_t *newest_profile(const struct record *record)
 {
-    json_t *list = kept_events(record, "profile", PROFILE_BYTES, false);
+    json_t *list = kept_events(record, "profile", PROFILE_BYTES);
     json_t *newest = json_incref(json_array_get(list, json_array_size(list) - 1));
     json_decref(list);
     return newest;
@@ -125,33 +125,109 @@ static void add_types(json_t *object, const struct record *record)
     json_decref(event);
 }
 
-/* When the epochs do not fit, their figures per device go first, then the oldest ones. */
+/* The kept epochs that a stride leaves (thinning.h): how many, and their bytes. */
+struct chosen {
+    size_t count, bytes;
+    const struct kept_event *last;
+};
+
+static struct thinning thinning_of(const struct history *history)
+{
+    struct thinning thinning = THINNING_INIT;
+    const struct kept_event *kept;
+    for (size_t i = 0; (kept = history_mark(history, i)); i++)
+        if (kept->mark.epoch)
+            thinning_add(&thinning, kept->mark.epoch, kept->mark.score);
+    return thinning;
+}
+
+static struct chosen choose(const struct history *history, const struct thinning *thinning,
+                            long stride)
+{
+    struct chosen chosen = {.count = 0};
+    const struct kept_event *kept;
+    for (size_t i = 0; (kept = history_mark(history, i)); i++)
+        if (kept->mark.epoch && thinning_keeps(thinning, kept->mark.epoch, stride)) {
+            chosen.count++;
+            chosen.bytes += kept->length + 1;
+            chosen.last = kept;
+        }
+    return chosen;
+}
+
+/* What one epoch takes of the room that it has with its figures per device, once without them. */
+static double brief_part(const struct kept_event *kept)
+{
+    json_t *event = kept ? parsed(kept) : NULL;
+    json_object_del(event, "devices");
+    size_t length = event ? json_length(event, JSON_LINE) : 0;
+    json_decref(event);
+    /* Some have longer figures than others. */
+    return kept && length ? 1.1 * (double)length / (double)kept->length : 1;
+}
+
+/*
+ * The epochs, as many as fit. When they do not, their figures per device go first, and then they
+ * are thinned.
+ */
+static json_t *fitting_epochs(const struct record *record, size_t room)
+{
+    const struct history *history = &record->history;
+    struct thinning thinning = thinning_of(history);
+    struct chosen chosen = choose(history, &thinning, 1);
+    bool brief = chosen.bytes > room;
+    double part = brief ? brief_part(chosen.last) : 1;
+    long stride = 1;
+    while (part * (double)chosen.bytes > (double)room && stride < THINNING_STRIDE_MOST) {
+        stride *= 2;
+        chosen = choose(history, &thinning, stride);
+    }
+    json_t *list = json_array();
+    const struct kept_event *kept;
+    for (size_t i = 0; (kept = history_mark(history, i)); i++) {
+        if (!kept->mark.epoch || !thinning_keeps(&thinning, kept->mark.epoch, stride))
+            continue;
+        json_t *event = parsed(kept);
+        if (brief)
+            json_object_del(event, "devices");
+        json_array_append_new(list, event);
+    }
+    return list;
+}
+
+/* Those of the last epoch. */
+static json_t *device_figures(const struct record *record)
+{
+    const struct history *history = &record->history;
+    struct thinning thinning = thinning_of(history);
+    struct chosen chosen = choose(history, &thinning, THINNING_STRIDE_MOST);
+    json_t *event = chosen.last ? parsed(chosen.last) : NULL;
+    json_t *figures = json_incref(json_object_get(event, "devices"));
+    json_decref(event);
+    return figures ? figures : json_array();
+}
+
 json_t *record_json_full(const struct record *record)
 {
     json_t *object = record_json(record);
     json_t *profile = newest_profile(record);
-    size_t room = EPOCHS_BYTES - (profile ? PROFILE_BYTES : 0);
-    json_t *epochs = kept_events(record, "epoch", room, false);
-    json_t *figures = json_incref(
-        json_object_get(json_array_get(epochs, json_array_size(epochs) - 1), "devices"));
-    if ((long)json_array_size(epochs) < record->epochs_told) {
-        json_decref(epochs);
-        epochs = kept_events(record, "epoch", room, true);
-    }
-    long left_out = record->epochs_done - (long)json_array_size(epochs);
+    json_t *epochs = fitting_epochs(record, EPOCHS_BYTES - (profile ? PROFILE_BYTES : 0));
+    long count = (long)json_array_size(epochs);
     add_types(object, record);
     json_object_set_new(object, "spec", spec_to_json(&record->spec));
     json_object_set_new(object, "epochs", epochs);
-    json_object_set_new(object, "device_figures", figures ? figures : json_array());
+    json_object_set_new(object, "device_figures", device_figures(record));
     json_object_set_new(object, "points", record_points_json(record));
-    json_object_set_new(object, "retunes", kept_events(record, "retune", RETUNES_BYTES, false));
-    json_object_set_new(object, "shares", kept_events(record, "shares", SHARES_BYTES, false));
+    json_object_set_new(object, "retunes", kept_events(record, "retune", RETUNES_BYTES));
+    json_object_set_new(object, "shares", kept_events(record, "shares", SHARES_BYTES));
     if (profile)
         json_object_set_new(object, "profile", profile);
     if (record->environment)
         json_object_set_new(object, "environment", json_deep_copy(record->environment));
-    if (left_out > 0)
-        json_object_set_new(object, "epochs_left_out", json_integer(left_out));
+    if (count < record->epochs_done)
+        json_object_set_new(object, "thinned",
+                            json_pack("{s:I, s:I}", "kept", (json_int_t)count, "of",
+                                      (json_int_t)record->epochs_done));
     return object;
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "engine/server/record.h"
 
@@ -57,7 +56,7 @@ static void take_figures(struct record *record, const json_t *object)
     record->data = copy_text(object, "data");
     record->params = take_count(object, "params");
     record->epochs = take_count(object, "epochs");
-    record->epochs_done = record->epochs_told = take_count(object, "epochs_done");
+    record->epochs_done = record->epochs_received = take_count(object, "epochs_done");
     record->retunes = take_count(object, "retunes");
     record->train_acc = take_number(object, "train_acc");
     record->test_acc = take_number(object, "test_acc");
@@ -67,7 +66,8 @@ static void take_figures(struct record *record, const json_t *object)
     record->submitted_at = take_number(object, "submitted_at");
     record->started_at = take_number(object, "started_at");
     record->ended_at = take_number(object, "ended_at");
-    json_array_extend(record->warnings, json_object_get(object, "warnings"));
+    warnings_restore(&record->warnings, json_object_get(object, "warnings"),
+                     json_object_get(object, "warning_counts"), record->submitted_at);
     take_text(record->note, sizeof record->note, object, "note");
     take_text(record->error, sizeof record->error, object, "error");
 }
@@ -113,25 +113,39 @@ static struct point point_of(const json_t *event)
     };
 }
 
-bool record_bring(struct record *record, const json_t *events, const json_t *points)
+bool record_past_read(struct record_past *past, const json_t *events, const json_t *points)
 {
     size_t index, count = json_array_size(points);
     const json_t *value;
-    struct curve *curve = &record->curve;
     struct point *list = calloc(count ? count : 1, sizeof *list);
-    if (!list || !record_replace_history(record, events)) {
-        free(list);
+    *past = (struct record_past){.curve = {.points = list, .capacity = count ? count : 1}};
+    if (!list || !record_read_history(&past->history, events)) {
+        record_past_free(past);
         return false;
     }
-    record->away = false;
-    curve_free(curve);
-    curve->points = list;
-    curve->capacity = count ? count : 1;
     json_array_foreach(points, index, value)
     {
-        curve->points[curve->count++] = point_of(value);
+        list[past->curve.count++] = point_of(value);
     }
     return true;
+}
+
+void record_past_free(struct record_past *past)
+{
+    history_free(&past->history);
+    curve_free(&past->curve);
+}
+
+void record_bring(struct record *record, struct record_past *past)
+{
+    struct curve *curve = &record->curve;
+    history_free(&record->history);
+    curve_free(curve);
+    record->history = past->history;
+    curve->points = past->curve.points;
+    curve->count = past->curve.count;
+    curve->capacity = past->curve.capacity;
+    record->away = false;
 }
 
 bool record_check_tag(const char *tag, struct error *err)

@@ -22,8 +22,8 @@ static char *checkpoint_of_run(long run, bool best, struct error *err)
     bool ok = folder;
     if (parent && !folder)
         error_memory(err, "checkpoints");
-    ok = ok &&
-         (best ? checkpoint_find_best(folder, &steps, err) : checkpoint_find(folder, &steps, err));
+    ok = ok && (best ? checkpoint_find_best(folder, LONG_MAX, &steps, err)
+                     : checkpoint_find(folder, &steps, err));
     if (!ok && err->kind == ERROR_ABSENT)
         error_set(err, ERROR_FAILED, "run %ld has no checkpoint in %s", run, parent);
     char *path = ok ? checkpoint_path(folder, steps) : NULL;

@@ -200,11 +200,11 @@ static bool must_go_on(struct server *server)
     return true;
 }
 
-/* Has a viewer come, or said something? */
+/* Has a viewer come, said something, or left? */
 static bool heard_something(const struct poll_set *set)
 {
     for (int i = POLL_LISTEN; i < set->count; i++)
-        if (set->fds[i].revents & POLLIN)
+        if (set->fds[i].revents & (POLLIN | POLLHUP | POLLERR))
             return true;
     return false;
 }
@@ -254,10 +254,15 @@ static bool start_queue(struct server *server, struct error *err)
     struct keeper_past past = {.last_number = 0};
     if (options->store_path)
         keeper_start(options->store_path, &server->log, &server->keeper, &past);
+    else if (options->no_store)
+        keeper_refuse(options->no_store, &server->log, &past);
     const char *checkpoints = checkpoint_folder(server, &past);
     bool ok = queue_start(&server->queue, options->version, checkpoints, &server->log,
                           server->keeper, &past, server_wake, server, err);
     json_decref(past.runs);
+    server->queue.places_note = options->places_note;
+    if (options->places_note)
+        engine_log(&server->log, MESSAGE_WARNING, 0, "%s", options->places_note);
     return ok;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/server/connection.h"
 #include "engine/server/devices.h"
 #include "engine/server/listener.h"
+#include "engine/server/places.h"
 #include "engine/server/queue.h"
 #include "engine/server/server.h"
 #include "engine/server/task.h"
@@ -15,8 +16,6 @@
 #include "engine/telemetry/nvml.h"
 
 /* The parts of a server, shared by the files of this folder and by nobody else. */
-
-#define CONNECTION_LIMIT 64
 
 struct server {
     const struct server_options *options;
@@ -40,6 +39,7 @@ struct server {
     atomic_bool wake_set; /* ... unless they have since the loop last looked */
     double serve_events;  /* when events may be handed out again */
     double accept_again;  /* no descriptors left: when to try again */
+    double say_full;      /* all places are taken: when to say so again */
     double check_socket;  /* when to see whether viewers still find us */
     bool unfound;         /* they do not: another engine has our place */
     int next_turn;        /* of the connections: whose requests are looked at first */

@@ -110,7 +110,7 @@ static bool resolve(struct task *task, struct spec *spec, struct error *err)
     return run_resolve(spec, err);
 }
 
-/* The spec of a run that is to go on, as it was retuned. */
+/* The spec of a run that is to be resumed, as it was retuned. */
 static bool copy_spec(struct task *task, long number, struct spec *spec, struct error *err)
 {
     pthread_mutex_lock(&task->queue->lock);
@@ -125,7 +125,8 @@ static bool copy_spec(struct task *task, long number, struct spec *spec, struct 
 }
 
 /* `settings` are what is to be other than before. */
-static bool resume(struct task *task, long number, const json_t *settings, struct error *err)
+static bool resume(struct task *task, long number, const json_t *settings, json_t **result,
+                   struct error *err)
 {
     struct spec spec;
     spec_init(&spec);
@@ -137,7 +138,7 @@ static bool resume(struct task *task, long number, const json_t *settings, struc
         spec.dtype = TYPE_DEFAULT;
     }
     ok = ok && spec_change(&spec, settings, err) && resolve(task, &spec, err) &&
-         queue_resume(task->queue, number, !json_object_get(settings, "lr"), &spec, err);
+         queue_resume(task->queue, number, !json_object_get(settings, "lr"), &spec, result, err);
     spec_free(&spec);
     return ok;
 }
@@ -181,16 +182,17 @@ bool task_submit(struct task *task, const json_t *params, json_t **result, struc
     json_object_del(settings, "resume");
     spec_init(&spec);
     bool ok = json_get_long(params, "resume", 1, LONG_MAX, &number, err);
-    if (ok && number > 0)
-        ok = resume(task, number, settings, err);
-    else
+    if (ok && number > 0) {
+        ok = resume(task, number, settings, result, err);
+    } else {
         ok = ok && json_get_string(params, "note", &note, err) &&
              record_check_note(note, "note", err) && spec_from_json(&spec, settings, err) &&
              resolve(task, &spec, err) && queue_add(task->queue, &spec, note, &number, err);
+        if (ok)
+            *result = json_pack("{s:I}", "run", (json_int_t)number);
+    }
     spec_free(&spec);
     json_decref(settings);
-    if (ok)
-        *result = json_pack("{s:I}", "run", (json_int_t)number);
     return ok;
 }
 

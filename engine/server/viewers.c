@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/server/server_state.h"
 
-/* Requests of one viewer that are handled before it is the others' turn. */
-#define LINES_PER_TURN 32
+/* Requests of one viewer that are handled before it is the others' turn, and of all in a round. */
+#define LINES_PER_TURN  32
+#define LINES_PER_ROUND 64
+/* When nobody can make room for a new viewer: seconds until the next look. */
+#define PLACE_INTERVAL 0.05
+/* Seconds between messages of the log that all places are taken. */
+#define FULL_INTERVAL 60.0
 /* How long a private engine whose viewer is gone waits for its devices. */
 #define PRIVATE_GRACE 2.0
 
@@ -21,10 +27,45 @@ bool server_add_connection(struct server *server, int fd, struct error *err)
     return true;
 }
 
+static bool another_waits(const struct server *server)
+{
+    struct pollfd wait = {.fd = server->listener.fd, .events = POLLIN};
+    return poll(&wait, 1, 0) > 0;
+}
+
+/* False: whoever has a place may keep it for now, and new ones wait in the socket's queue. */
+static bool make_place(struct server *server, double now)
+{
+    int index = places_victim(server->connections, server->connection_count, now);
+    if (index < 0)
+        return false;
+    if (now >= server->say_full) {
+        engine_log(&server->log, MESSAGE_WARNING, 0,
+                   "all %d places are taken: connections without requests make room",
+                   CONNECTION_LIMIT);
+        server->say_full = now + FULL_INTERVAL;
+    }
+    struct connection *victim = server->connections[index];
+    connection_put_error(victim, NULL, RPC_NO_PLACE,
+                         "dropped: all places were taken and this connection was idle; connect "
+                         "again to ask something");
+    connection_flush(victim);
+    server_drop_connection(server, index);
+    return true;
+}
+
 void server_accept_connections(struct server *server, double now)
 {
     struct error err = ERROR_INIT;
     for (int i = 0; i < CONNECTION_LIMIT; i++) {
+        if (server->connection_count == CONNECTION_LIMIT) {
+            if (!another_waits(server))
+                return;
+            if (!make_place(server, now)) {
+                server->accept_again = now + PLACE_INTERVAL;
+                return;
+            }
+        }
         int fd = listener_accept(&server->listener);
         if (fd < 0) {
             /* Out of descriptors, the socket stays readable: look again later, not at once. */
@@ -32,19 +73,8 @@ void server_accept_connections(struct server *server, double now)
                 server->accept_again = now + 1;
             return;
         }
-        if (server->connection_count < CONNECTION_LIMIT) {
-            if (!server_add_connection(server, fd, &err))
-                engine_log(&server->log, MESSAGE_WARNING, 0, "%s", err.text);
-            continue;
-        }
-        struct connection *refused = connection_new(fd, 0);
-        if (!refused) {
-            close(fd);
-            continue;
-        }
-        connection_put_error(refused, NULL, RPC_FAILED, "the engine has as many viewers as it may");
-        connection_flush(refused);
-        connection_free(refused);
+        if (!server_add_connection(server, fd, &err))
+            engine_log(&server->log, MESSAGE_WARNING, 0, "%s", err.text);
     }
 }
 
@@ -63,9 +93,16 @@ void server_drop_connection(struct server *server, int index)
     }
 }
 
+static int lines_per_turn(const struct server *server)
+{
+    int share = LINES_PER_ROUND / server->connection_count;
+    return share < 1 ? 1 : share < LINES_PER_TURN ? share : LINES_PER_TURN;
+}
+
 static void handle_lines(struct server *server, struct connection *connection)
 {
-    for (int i = 0; i < LINES_PER_TURN && connection_accepts(connection); i++) {
+    const int lines = lines_per_turn(server);
+    for (int i = 0; i < lines && connection_accepts(connection); i++) {
         size_t length;
         char *line = connection_line(connection, &length);
         if (!line)

@@ -11,6 +11,25 @@ void query_begin(struct query *query, struct store *store, const char *sql)
     query->status = sqlite3_prepare_v2(store->db, sql, -1, &query->statement, NULL);
 }
 
+void query_begin_kept(struct query *query, struct store *store, enum kept_statement which,
+                      const char *sql)
+{
+    sqlite3_stmt **kept = &store->kept[which];
+    *query = (struct query){.store = store, .next = 1, .kept = true};
+    if (!*kept)
+        query->status =
+            sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+    query->statement = *kept;
+}
+
+void query_release_kept(struct store *store)
+{
+    for (int i = 0; i < STATEMENT_COUNT; i++) {
+        sqlite3_finalize(store->kept[i]);
+        store->kept[i] = NULL;
+    }
+}
+
 static void bound(struct query *query, int status)
 {
     query->status = status;
@@ -79,7 +98,12 @@ bool query_end(struct query *query, const char *what, struct error *err)
         error_memory(err, what);
     else if (!ok)
         store_error(query->store, what, err);
-    sqlite3_finalize(query->statement);
+    if (!query->kept) {
+        sqlite3_finalize(query->statement);
+    } else if (query->statement) {
+        sqlite3_reset(query->statement);
+        sqlite3_clear_bindings(query->statement);
+    }
     query->statement = NULL;
     return ok;
 }

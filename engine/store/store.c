@@ -3,32 +3,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/paths.h"
-#include "base/text.h"
+#include "engine/store/doubt.h"
+#include "engine/store/examine.h"
+#include "engine/store/lock.h"
+#include "engine/store/place.h"
+#include "engine/store/replace.h"
 #include "engine/store/store_file.h"
 
 /* How long to wait for a reader or writer in the middle of something. */
 #define BUSY_MS 5000
-
-char *store_default_path(struct error *err)
-{
-    char *home = paths_data_home(err);
-    char *path = home ? path_join(home, "runs.db") : NULL;
-    if (home && !path)
-        error_memory(err, "path of the run store");
-    free(home);
-    return path;
-}
 
 bool store_error(struct store *store, const char *what, struct error *err)
 {
@@ -36,9 +26,10 @@ bool store_error(struct store *store, const char *what, struct error *err)
     const char *advice = (code & 0xff) == SQLITE_FULL       ? ": free some space there"
                          : (code & 0xff) == SQLITE_READONLY ? ": make it writable"
                          : (code & 0xff) == SQLITE_BUSY     ? ": another program keeps it locked"
-                         : (code & 0xff) == SQLITE_CORRUPT
-                             ? ": it is damaged; an engine that starts sets it aside"
-                             : "";
+                         : (code & 0xff) == SQLITE_CORRUPT  ? ": it is damaged; " STORE_ADVICE
+                                                            : "";
+    if (store->lock_fd >= 0 && ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB))
+        store_doubt(store->path);
     return error_set(err, ERROR_FAILED, "%s: cannot %s: %s%s", store->path, what,
                      store->db ? sqlite3_errmsg(store->db) : "out of memory", advice);
 }
@@ -70,7 +61,7 @@ void store_rollback(struct store *store)
 }
 
 /* A number that a pragma answers. */
-static bool pragma(struct store *store, const char *sql, int *value, struct error *err)
+bool store_pragma(struct store *store, const char *sql, int *value, struct error *err)
 {
     struct query query;
     *value = 0;
@@ -88,7 +79,7 @@ static bool newer(struct store *store, int version, struct error *err)
                      store->path, version, STORE_VERSION);
 }
 
-static bool open_database(struct store *store, int flags, struct error *err)
+bool store_open_database(struct store *store, int flags, struct error *err)
 {
     if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK)
         return store_error(store, "be opened", err);
@@ -97,118 +88,17 @@ static bool open_database(struct store *store, int flags, struct error *err)
     return true;
 }
 
-static void close_database(struct store *store)
+void store_close_database(struct store *store)
 {
+    query_release_kept(store);
     sqlite3_close(store->db);
     store->db = NULL;
-}
-
-enum condition { SOUND, DAMAGED, UNKNOWN };
-
-/* After a failure. For want of memory, or when the disk fails, the file may be whole. */
-static enum condition condition_of_failure(struct store *store)
-{
-    int code = sqlite3_errcode(store->db) & 0xff;
-    return code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? DAMAGED : UNKNOWN;
-}
-
-/* A file that is neither empty nor a store of ours counts as damaged. UNKNOWN: *err says why. */
-static enum condition identify(struct store *store, int *version, struct error *err)
-{
-    int id;
-    if (!pragma(store, "PRAGMA application_id", &id, err) ||
-        !pragma(store, "PRAGMA user_version", version, err))
-        return condition_of_failure(store);
-    return *version < 0 || (*version > 0 && id != 1146114644) ? DAMAGED : SOUND;
-}
-
-/* Is the file whole, and a store of ours (or empty)? UNKNOWN: *err says why. */
-static enum condition examine(struct store *store, int *version, struct error *err)
-{
-    struct query query;
-    enum condition condition = identify(store, version, err);
-    if (condition != SOUND)
-        return condition;
-    query_begin(&query, store, "PRAGMA quick_check(1)");
-    /* "": there was no memory for the text. */
-    const char *text = query_row(&query) ? query_text(&query, 0) : "";
-    if (strcmp(text, "ok") != 0)
-        condition = *text ? DAMAGED : UNKNOWN;
-    if (!query_end(&query, "be checked", err))
-        return condition_of_failure(store);
-    if (condition == UNKNOWN)
-        error_memory(err, store->path);
-    return condition;
-}
-
-/* Can all of a file be read? One that is not there can. */
-static bool is_readable(const struct store *store, const char *suffix, struct error *err)
-{
-    char buffer[16384], *path = text_format("%s%s", store->path, suffix);
-    if (!path)
-        return error_memory(err, store->path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool ok = fd >= 0 || errno == ENOENT || error_errno(err, "%s: cannot be read", path);
-    ssize_t got = fd >= 0 ? 1 : 0;
-    while (ok && got != 0) {
-        got = read(fd, buffer, sizeof buffer);
-        ok = got >= 0 || errno == EINTR || error_errno(err, "%s: cannot be read", path);
-    }
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return ok;
-}
-
-/*
- * To quick_check a page that a failing disk does not give away is damage like any other, but the
- * next disk or the next try may give it. So damage is what was found twice in a file that can be
- * read.
- */
-static enum condition examine_twice(struct store *store, int flags, struct error *err)
-{
-    int version;
-    enum condition condition = examine(store, &version, err);
-    if (condition != DAMAGED)
-        return condition;
-    close_database(store);
-    if (!is_readable(store, "", err) || !is_readable(store, "-wal", err) ||
-        !open_database(store, flags, err))
-        return UNKNOWN;
-    return examine(store, &version, err);
-}
-
-/* Move the file and what belongs to it out of the way. */
-static bool set_aside(struct store *store, char *notice, size_t notice_size, struct error *err)
-{
-    static const char *const parts[] = {"", "-wal", "-shm"};
-    char date[32] = "";
-    time_t now = time(NULL);
-    struct tm local;
-    if (localtime_r(&now, &local))
-        strftime(date, sizeof date, "%Y%m%d-%H%M%S", &local);
-    bool ok = true;
-    for (size_t i = 0; ok && i < sizeof parts / sizeof *parts; i++) {
-        char *to = text_format("%s.damaged-%s-%d%s", store->path, date, (int)getpid(), parts[i]);
-        char *from = text_format("%s%s", store->path, parts[i]);
-        if (!to || !from)
-            ok = error_memory(err, store->path);
-        else if (rename(from, to) != 0 && errno != ENOENT)
-            ok = error_errno(err, "%s: is damaged and cannot be set aside", store->path);
-        if (ok && i == 0)
-            snprintf(notice, notice_size,
-                     "%s was damaged or no run store: it was set aside as %s, and a new one begun",
-                     store->path, to);
-        free(to);
-        free(from);
-    }
-    return ok;
 }
 
 static bool start_writing(struct store *store, struct error *err)
 {
     int version;
-    if (!pragma(store, "PRAGMA user_version", &version, err))
+    if (!store_pragma(store, "PRAGMA user_version", &version, err))
         return false;
     if (version > STORE_VERSION)
         return newer(store, version, err);
@@ -220,61 +110,17 @@ static bool start_writing(struct store *store, struct error *err)
            store_migrate(store, version, err);
 }
 
-/* How often, a fiftieth of a second apart, a lock is tried. */
-#define LOCK_TRIES 10
-
-/* One writer at a time: a lock that ends with the process, beside the file. */
-static bool take_lock(struct store *store, struct error *err)
+const char *store_path(const struct store *store)
 {
-    char holder[32] = "";
-    char *path = text_format("%s.lock", store->path);
-    if (!path)
-        return error_memory(err, store->path);
-    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool ok = store->lock_fd >= 0 || error_errno(err, "%s: cannot be made", path);
-    free(path);
-    if (!ok)
-        return false;
-    /* A reader that looks for a writer has it for a moment, too. */
-    bool locked = flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0;
-    for (int i = 0; i < LOCK_TRIES && !locked && errno == EWOULDBLOCK; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 20000000L}, NULL);
-        locked = flock(store->lock_fd, LOCK_EX | LOCK_NB) == 0;
-    }
-    if (!locked) {
-        ssize_t got = pread(store->lock_fd, holder, sizeof holder - 1, 0);
-        long pid = got > 0 ? strtol(holder, NULL, 10) : 0;
-        return error_set(err, ERROR_FAILED, "%s: another engine keeps its runs there (pid %ld)",
-                         store->path, pid);
-    }
-    /* Only for the message above: a full disk is no reason to fail here. */
-    int length = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
-    if (ftruncate(store->lock_fd, 0) != 0 ||
-        pwrite(store->lock_fd, holder, (size_t)length, 0) != length)
-        errno = 0;
-    return true;
+    return store->path;
 }
 
 bool store_has_writer(const struct store *store)
 {
-    char *path = text_format("%s.lock", store->path);
-    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-    bool has = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return has;
+    return store_is_locked(store->path);
 }
 
-static bool make_folder(const char *path, struct error *err)
-{
-    char *copy = strdup(path);
-    bool ok = copy ? make_directories(dirname(copy), 0700, err) : error_memory(err, path);
-    free(copy);
-    return ok;
-}
-
-static struct store *store_new(const char *path, struct error *err)
+struct store *store_new(const char *path, struct error *err)
 {
     struct store *store = calloc(1, sizeof *store);
     if (store) {
@@ -291,63 +137,150 @@ static struct store *store_new(const char *path, struct error *err)
 static bool open_writing(struct store *store, char *notice, size_t notice_size, struct error *err)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW;
-    if (!take_lock(store, err) || !open_database(store, flags, err))
+    if (store->lock_fd < 0 &&
+        !store_lock_showing(store->path, store->progress, &store->lock_fd, err))
         return false;
-    enum condition condition = examine_twice(store, flags, err);
-    if (condition == UNKNOWN)
+    store_mark_unclean_end(store->path);
+    bool thorough = store_is_doubted(store->path);
+    if (!store_open_database(store, flags, err))
         return false;
-    if (condition == DAMAGED) {
-        close_database(store);
-        if (!set_aside(store, notice, notice_size, err) || !open_database(store, flags, err))
+    enum store_condition condition = store_examine_twice(store, thorough, flags, err);
+    if (condition == STORE_UNKNOWN)
+        return false;
+    if (condition == STORE_DAMAGED && store->keeps_damaged) {
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        store_close_database(store);
+        return error_set(err, ERROR_FAILED, "%s: is damaged; " STORE_ADVICE, store->path);
+    }
+    if (condition == STORE_DAMAGED) {
+        store_close_database(store);
+        if (!store_set_aside(store, notice, notice_size, err) ||
+            !store_open_database(store, flags, err))
             return false;
     }
-    return start_writing(store, err);
+    if (!start_writing(store, err))
+        return false;
+    store_identity_take(store->path, &store->identity);
+    return true;
+}
+
+/* A file of 0 bytes, which no engine leaves but one that was killed in its very first moment. */
+static bool is_emptied(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_size == 0;
+}
+
+bool store_begin_writing(struct store *store, char *notice, size_t notice_size, struct error *err)
+{
+    *notice = '\0';
+    if (!store_settle_path(&store->path, err))
+        return false;
+    bool emptied = is_emptied(store->path);
+    if (!open_writing(store, notice, notice_size, err))
+        return false;
+    if (emptied)
+        snprintf(notice, notice_size,
+                 "%s was empty (0 bytes): what runs it may have held are lost, and "
+                 "a new one was begun",
+                 store->path);
+    /* What runs are about may be private. */
+    chmod(store->path, 0600);
+    return true;
 }
 
 bool store_open(const char *path, struct store **out, char *notice, size_t notice_size,
                 struct error *err)
 {
+    return store_open_showing(path, NULL, out, notice, notice_size, err);
+}
+
+bool store_open_showing(const char *path, const struct store_progress *progress, struct store **out,
+                        char *notice, size_t notice_size, struct error *err)
+{
     struct store *store = store_new(path, err);
     *notice = '\0';
     if (!store)
         return false;
-    if (!make_folder(path, err) || !open_writing(store, notice, notice_size, err)) {
+    store->progress = progress;
+    if (!store_begin_writing(store, notice, notice_size, err)) {
         store_close(store);
         return false;
     }
-    /* What runs are about may be private. */
-    chmod(path, 0600);
+    store->progress = NULL;
     *out = store;
     return true;
 }
 
-bool store_open_reading(const char *path, struct store **out, struct error *err)
+bool store_open_for_reading(struct store *store, struct error *err)
+{
+    if (!store_open_database(store, SQLITE_OPEN_READWRITE, err)) {
+        store_close_database(store);
+        if (!store_open_database(store, SQLITE_OPEN_READONLY, err))
+            return false;
+    }
+    /* The log may be that of another file, which was at this path when its engine opened it: only
+     * who writes moves it into the file. */
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return true;
+}
+
+/* What a reader needs to know of the file: its version, 0 for one that holds nothing yet. */
+static bool open_for_reading(const char *path, struct store **out, int *version, struct error *err)
+{
+    struct store *store = store_new(path, err);
+    if (!store)
+        return false;
+    bool ok = store_open_for_reading(store, err);
+    *version = 0;
+    enum store_condition condition = ok ? store_identify(store, version, err) : STORE_UNKNOWN;
+    if (condition == STORE_DAMAGED)
+        ok = error_set(err, ERROR_FAILED, "%s: is damaged or no run store; " STORE_ADVICE, path);
+    else if (condition == STORE_UNKNOWN)
+        ok = false;
+    else if (*version > STORE_VERSION)
+        ok = newer(store, *version, err);
+    else if (*version == 0)
+        ok = error_set(err, ERROR_ABSENT, "%s: holds no runs yet", path);
+    if (ok)
+        *out = store;
+    else
+        store_close(store);
+    return ok;
+}
+
+bool store_open_as_is(const char *path, struct store **out, int *version, struct error *err)
 {
     struct stat info;
     if (stat(path, &info) != 0)
         return errno == ENOENT || errno == ENOTDIR
                    ? error_set(err, ERROR_ABSENT, "%s: there is no run store yet", path)
                    : error_errno(err, "%s: cannot be read", path);
-    struct store *store = store_new(path, err);
-    if (!store)
+    /* A moment after an engine has made it, there is nothing in it either. */
+    if (info.st_size == 0 && !store_is_locked(path))
+        return error_set(err, ERROR_FAILED,
+                         "%s: is empty (0 bytes): put a backup in its place, or remove it", path);
+    return open_for_reading(path, out, version, err);
+}
+
+bool store_open_reading(const char *path, struct store **out, struct error *err)
+{
+    struct store *store;
+    int version;
+    if (!store_open_as_is(path, &store, &version, err))
         return false;
-    bool ok = open_database(store, SQLITE_OPEN_READWRITE, err) ||
-              (sqlite3_close(store->db), store->db = NULL,
-               open_database(store, SQLITE_OPEN_READONLY, err));
-    int version = 0;
-    enum condition condition = ok ? identify(store, &version, err) : UNKNOWN;
-    if (condition == DAMAGED)
-        ok = error_set(err, ERROR_FAILED,
-                       "%s: is damaged or no run store: an engine that starts sets it aside", path);
-    else if (condition == UNKNOWN)
-        ok = false;
-    else if (version > STORE_VERSION)
-        ok = newer(store, version, err);
-    else if (version == 0)
-        ok = error_set(err, ERROR_ABSENT, "%s: holds no runs yet", path);
-    if (!ok) {
+    if (version < STORE_VERSION) {
+        struct error ignored = ERROR_INIT;
         store_close(store);
-        return false;
+        /* If that fails, it may be because an engine has just done it. */
+        bool done = store_update_now(path, NULL, err);
+        if (!open_for_reading(path, &store, &version, done ? err : &ignored))
+            return false;
+        if (version < STORE_VERSION) {
+            store_close(store);
+            return false;
+        }
+        *err = (struct error)ERROR_INIT;
     }
     *out = store;
     return true;
@@ -357,7 +290,9 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
-    close_database(store);
+    if (store->lock_fd >= 0 && store->db)
+        store_finish_writing(store);
+    store_close_database(store);
     if (store->lock_fd >= 0)
         close(store->lock_fd);
     free(store->path);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "engine/spec.h"
 #include "engine/store/store_file.h"
 
@@ -15,6 +13,18 @@ bool store_last_number(struct store *store, long *number, struct error *err)
     if (query_row(&query))
         *number = (long)sqlite3_column_int64(query.statement, 0);
     return query_end(&query, "be read", err);
+}
+
+bool store_sync(struct store *store, struct error *err)
+{
+    sqlite3_file *log = NULL;
+    /* What is not in the database yet is in the write-ahead log, and SQLite syncs before it moves
+     * that over. */
+    int status = sqlite3_file_control(store->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (status == SQLITE_OK && log && log->pMethods)
+        status = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+    return status == SQLITE_OK || error_set(err, ERROR_FAILED, "%s-wal: cannot be synced: %s",
+                                            store->path, sqlite3_errstr(status));
 }
 
 static void bind_member(struct query *query, const json_t *object, const char *key)
@@ -44,24 +54,26 @@ static char *devices_text(const json_t *object)
 bool store_put_run(struct store *store, const json_t *object, const json_t *spec,
                    const json_t *environment, struct error *err)
 {
-    static const char *const columns[] = {"batch",        "lr",          "note",
-                                          "submitted_at", "started_at",  "ended_at",
-                                          "test_acc",     "s_per_epoch", "samples_per_s"};
+    static const char *const columns[] = {
+        "batch",    "lr",          "note",          "submitted_at", "started_at",   "ended_at",
+        "test_acc", "s_per_epoch", "samples_per_s", "epochs_done",  "best_test_acc"};
     struct query query;
     char *devices = devices_text(object);
-    query_begin(&query, store,
-                "INSERT INTO runs (number, status, model, data, devices, batch, lr, note,"
-                " submitted_at, started_at, ended_at, test_acc, s_per_epoch, samples_per_s,"
-                " object, spec, environment)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (number) DO UPDATE SET status = excluded.status,"
-                " model = excluded.model, data = excluded.data, devices = excluded.devices,"
-                " batch = excluded.batch, lr = excluded.lr, note = excluded.note,"
-                " submitted_at = excluded.submitted_at, started_at = excluded.started_at,"
-                " ended_at = excluded.ended_at, test_acc = excluded.test_acc,"
-                " s_per_epoch = excluded.s_per_epoch, samples_per_s = excluded.samples_per_s,"
-                " object = excluded.object, spec = coalesce(excluded.spec, spec),"
-                " environment = coalesce(excluded.environment, environment)");
+    query_begin_kept(&query, store, STATEMENT_RUN,
+                     "INSERT INTO runs (number, status, model, data, devices, batch, lr, note,"
+                     " submitted_at, started_at, ended_at, test_acc, s_per_epoch, samples_per_s,"
+                     " epochs_done, best_test_acc, device_count, object, spec, environment)"
+                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                     " ON CONFLICT (number) DO UPDATE SET status = excluded.status,"
+                     " model = excluded.model, data = excluded.data, devices = excluded.devices,"
+                     " batch = excluded.batch, lr = excluded.lr, note = excluded.note,"
+                     " submitted_at = excluded.submitted_at, started_at = excluded.started_at,"
+                     " ended_at = excluded.ended_at, test_acc = excluded.test_acc,"
+                     " s_per_epoch = excluded.s_per_epoch, samples_per_s = excluded.samples_per_s,"
+                     " epochs_done = excluded.epochs_done, best_test_acc = excluded.best_test_acc,"
+                     " device_count = excluded.device_count,"
+                     " object = excluded.object, spec = coalesce(excluded.spec, spec),"
+                     " environment = coalesce(excluded.environment, environment)");
     query_bind_long(&query, json_integer_value(json_object_get(object, "run")));
     query_bind_text(&query, json_string_value(json_object_get(object, "status")));
     query_bind_text(&query, json_string_value(json_object_get(object, "model")));
@@ -69,6 +81,7 @@ bool store_put_run(struct store *store, const json_t *object, const json_t *spec
     query_bind_text(&query, devices);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         bind_member(&query, object, columns[i]);
+    query_bind_long(&query, (int64_t)json_array_size(json_object_get(object, "devices")));
     query_bind_json(&query, object);
     query_bind_json(&query, spec);
     query_bind_json(&query, environment);
@@ -83,9 +96,10 @@ bool store_add_event(struct store *store, long run, const char *name, const char
                      struct error *err)
 {
     struct query query;
-    query_begin(&query, store,
-                "INSERT INTO events (run, number, name, event) SELECT ?1,"
-                " (SELECT coalesce(max(number) + 1, 0) FROM events WHERE run = ?1), ?2, ?3" OF_RUN);
+    query_begin_kept(
+        &query, store, STATEMENT_EVENT,
+        "INSERT INTO events (run, number, name, event) SELECT ?1,"
+        " (SELECT coalesce(max(number) + 1, 0) FROM events WHERE run = ?1), ?2, ?3" OF_RUN);
     query_bind_long(&query, run);
     query_bind_text(&query, name);
     query_bind_text(&query, text);
@@ -97,8 +111,8 @@ bool store_add_point(struct store *store, long run, const json_t *point, struct 
     static const char *const columns[] = {"epoch", "train_loss", "train_acc", "samples_per_s",
                                           "lr"};
     struct query query;
-    query_begin(
-        &query, store,
+    query_begin_kept(
+        &query, store, STATEMENT_POINT,
         "INSERT OR REPLACE INTO points (run, step, steps, rows, epoch, train_loss, train_acc,"
         " samples_per_s, lr) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9" OF_RUN);
     query_bind_long(&query, run);
@@ -120,13 +134,12 @@ static bool of_run(struct store *store, const char *sql, long run, const char *w
     return query_end(&query, what, err);
 }
 
-/* Changes that belong together, inside the caller's transaction or one of their own. */
-static bool begin_part(struct store *store, struct error *err)
+bool store_part_begin(struct store *store, struct error *err)
 {
     return store_exec(store, "SAVEPOINT part", "be written", err);
 }
 
-static bool end_part(struct store *store, bool ok, struct error *err)
+bool store_part_end(struct store *store, bool ok, struct error *err)
 {
     if (ok && store_exec(store, "RELEASE part", "be written", err))
         return true;
@@ -135,30 +148,34 @@ static bool end_part(struct store *store, bool ok, struct error *err)
     return false;
 }
 
-bool store_set_events(struct store *store, long run, const json_t *events, struct error *err)
+bool store_rewind(struct store *store, long run, long steps, struct error *err)
 {
-    if (!begin_part(store, err))
+    static const char *const deletions[] = {
+        "DELETE FROM events WHERE run = ? AND"
+        " (name = 'end' OR iif(json_valid(event), ifnull(json_extract(event, '$.step'), 0), 0)"
+        " > ?)",
+        "DELETE FROM points WHERE run = ? AND step > ?"};
+    bool ok = store_part_begin(store, err);
+    if (!ok)
         return false;
-    bool ok = of_run(store, "DELETE FROM events WHERE run = ?", run, "replace events", err);
-    for (size_t i = 0; ok && i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-        const char *name = json_string_value(json_object_get(event, "event"));
-        char *text = json_to_text(event, JSON_LINE);
-        ok = text ? store_add_event(store, run, name ? name : "other", text, err)
-                  : error_memory(err, "events");
-        free(text);
+    for (size_t i = 0; ok && i < sizeof deletions / sizeof *deletions; i++) {
+        struct query query;
+        query_begin(&query, store, deletions[i]);
+        query_bind_long(&query, run);
+        query_bind_long(&query, steps);
+        ok = query_end(&query, "rewind a run", err);
     }
-    return end_part(store, ok, err);
+    return store_part_end(store, ok, err);
 }
 
 bool store_set_points(struct store *store, long run, const json_t *list, struct error *err)
 {
-    if (!begin_part(store, err))
+    if (!store_part_begin(store, err))
         return false;
     bool ok = of_run(store, "DELETE FROM points WHERE run = ?", run, "replace points", err);
     for (size_t i = 0; ok && i < json_array_size(list); i++)
         ok = store_add_point(store, run, json_array_get(list, i), err);
-    return end_part(store, ok, err);
+    return store_part_end(store, ok, err);
 }
 
 static bool add_tag(struct store *store, long run, const char *tag, struct error *err)
@@ -172,17 +189,17 @@ static bool add_tag(struct store *store, long run, const char *tag, struct error
 
 bool store_set_tags(struct store *store, long run, const json_t *tags, struct error *err)
 {
-    if (!begin_part(store, err))
+    if (!store_part_begin(store, err))
         return false;
     bool ok = of_run(store, "DELETE FROM tags WHERE run = ?", run, "replace tags", err);
     for (size_t i = 0; ok && i < json_array_size(tags); i++)
         ok = add_tag(store, run, json_string_value(json_array_get(tags, i)), err);
-    return end_part(store, ok, err);
+    return store_part_end(store, ok, err);
 }
 
 bool store_delete_run(struct store *store, long run, struct error *err)
 {
-    if (!of_run(store, "DELETE FROM runs WHERE number = ?", run, "forget a run", err))
+    if (!of_run(store, "DELETE FROM runs WHERE number = ?", run, "delete a run", err))
         return false;
     return sqlite3_changes(store->db) > 0 ||
            error_set(err, ERROR_ABSENT, "there is no run %ld", run);
@@ -199,8 +216,10 @@ static bool interrupt(struct store *store, const char *reason, json_t *runs, str
     if (!query_end(&query, "be read", err))
         return false;
     query_begin(&query, store,
-                "UPDATE runs SET status = 'interrupted', object = json_set(object,"
-                " '$.status', 'interrupted', '$.error', ?)" UNFINISHED);
+                "UPDATE runs SET status = 'interrupted', object = iif(json_valid(object),"
+                " json_set(object, '$.status', 'interrupted', '$.error',"
+                " iif(status = 'queued' AND started_at IS NULL, ?, ?)), object)" UNFINISHED);
+    query_bind_text(&query, STORE_LOST_WAITING);
     query_bind_text(&query, reason);
     return query_end(&query, "mark interrupted runs", err);
 }
@@ -210,9 +229,9 @@ bool store_interrupt(struct store *store, const char *reason, json_t **runs, str
     json_t *list = json_array();
     if (!list)
         return error_memory(err, "interrupted runs");
-    bool ok = begin_part(store, err);
+    bool ok = store_part_begin(store, err);
     if (ok)
-        ok = end_part(store, interrupt(store, reason, list, err), err);
+        ok = store_part_end(store, interrupt(store, reason, list, err), err);
     if (ok && runs)
         *runs = json_incref(list);
     json_decref(list);

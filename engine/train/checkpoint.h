@@ -6,9 +6,10 @@
 #include <stdbool.h>
 
 #include "engine/net/weights.h"
+#include "engine/train/checkpoint_folder.h"
 
 /*
- * All that a run needs to go on where it was: weights with running statistics, momentum, and its
+ * All that a run needs to resume where it was: weights with running statistics, momentum, and its
  * place. Everything random is a pure function of seed, epoch and row, so there is no other state.
  *
  * On disk, in a folder of the run's own:
@@ -19,7 +20,8 @@
  *                                          parameter; only with momentum
  *
  * Each file appears whole or not at all, the weights last, so that a checkpoint is there when they
- * are. The newest one and the best by test accuracy are kept.
+ * are. Both carry checksums (engine/net/checksum.h). The newest two and the best by test accuracy
+ * are kept: where the newest is damaged, a run resumes from the one before.
  */
 struct checkpoint_place {
     long epochs;      /* whole ones that are trained and evaluated */
@@ -36,7 +38,7 @@ struct checkpoint_place {
     double test_loss, test_acc; /* newest; NAN: none yet */
     bool evaluated;             /* they are of these very weights */
     double best_acc;            /* of all evaluations so far, NAN: none */
-    /* What the run must agree with to go on bit by bit. */
+    /* What the run must agree with to resume bit by bit. */
     long batch, train_rows;
     uint64_t seed;
 };
@@ -57,22 +59,17 @@ struct checkpoint {
     float *momentum; /* canonical order, net->value_count; NULL: none */
 };
 
-/* $XDG_DATA_HOME/dpartui/checkpoints, in which each run has a folder; the caller frees it. */
-char *checkpoint_default_folder(struct error *err);
-
 bool checkpoint_create(const struct net *net, bool momentum, struct checkpoint *out,
                        struct error *err);
 void checkpoint_free(struct checkpoint *checkpoint);
 
 /*
- * Write into `folder` (made when missing) and remove what is older there, but for the checkpoint of
- * `best_steps` steps. Also clears away what a killed writer left.
+ * Write into `folder` (made when missing), then remove what is older there and not `kept`, and what
+ * a killed writer left.
  */
 bool checkpoint_write(const struct net *net, const char *folder,
-                      const struct checkpoint *checkpoint, long best_steps, struct error *err);
-
-/* The steps of the newest checkpoint in `folder`. ERROR_ABSENT: there is none. */
-bool checkpoint_find(const char *folder, long *steps, struct error *err);
+                      const struct checkpoint *checkpoint, const struct checkpoint_kept *kept,
+                      struct error *err);
 
 /*
  * Read the checkpoint of so many steps into one that checkpoint_create made for the network. Files
@@ -82,31 +79,37 @@ bool checkpoint_read(const struct net *net, const char *folder, long steps,
                      struct checkpoint *checkpoint, struct error *err);
 
 /*
- * Before the first run of an engine, in the folder that holds those of all runs: clear away what a
- * killed writer left, as far as that can be done, and raise *run to the highest number that a
- * folder has. No new run may have the number of one whose checkpoints are there.
+ * Is a file of weights or momentum whole: its header, the checksums of all its tensors, and its
+ * place in a run if it has one? The network need not be known. Files without checksums, from before
+ * there were any, are read through. *err names the file and what is damaged.
  */
-bool checkpoint_tidy(const char *folder, long *run, struct error *err);
+bool checkpoint_verify(const char *path, struct error *err);
+/* Both files of a checkpoint. */
+bool checkpoint_verify_steps(const char *folder, long steps, struct error *err);
 
-/* Path of its weights; a new string the caller frees, NULL: memory ran out. */
-char *checkpoint_path(const char *folder, long steps);
+/*
+ * The steps of the newest checkpoint in `folder` that is whole; *damage says what is wrong with the
+ * newest of all, ERROR_NONE if it is that one. Reads the files. ERROR_ABSENT: there is none;
+ * ERROR_FAILED: there is, but none is whole.
+ */
+bool checkpoint_find_whole(const char *folder, long *steps, struct error *damage,
+                           struct error *err);
 
 /*
  * What a file of weights says of itself: its place and origin as an object of JSON, an empty one
- * for weights that are no checkpoint. ERROR_FAILED: it is no safetensors file.
+ * for weights that are no checkpoint. ERROR_FAILED: it is no safetensors file, or damaged.
  */
 bool checkpoint_note(const char *path, json_t **note, struct error *err);
 
 /*
- * The steps of the checkpoint in `folder` with the highest test accuracy, the earlier one of
- * equals; the newest where none has been evaluated. ERROR_ABSENT: there is none.
+ * The steps of the checkpoint in `folder` with the highest test accuracy, of those of no more than
+ * `most_steps`, the earlier one of equals; the newest where none has been evaluated. Tensors are
+ * not looked at. ERROR_ABSENT: there is none.
  */
-bool checkpoint_find_best(const char *folder, long *steps, struct error *err);
+bool checkpoint_find_best(const char *folder, long most_steps, long *steps, struct error *err);
 
-/* The learning rate that a run would go on with. */
-bool checkpoint_lr(const char *folder, long steps, double *lr, struct error *err);
-
-/* Remove all checkpoints and the folder, if nothing else is in it. Missing ones are fine. */
-bool checkpoint_remove_all(const char *folder, struct error *err);
+/* What the run of a checkpoint had reached; tensors are not looked at. */
+bool checkpoint_read_place(const char *folder, long steps, struct checkpoint_place *place,
+                           struct error *err);
 
 #endif

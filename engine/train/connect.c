@@ -19,6 +19,7 @@ static void make_group(struct run *run)
         .piece_ends = run->members[0].piece_ends,
         .piece_count = run->members[0].piece_count,
         .limit_s = run->members[0].options.watch.limit_s,
+        .sync_bn = run->spec.sync_bn,
     };
 }
 

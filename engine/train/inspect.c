@@ -59,6 +59,34 @@ void run_models(const struct run *run, struct device_info infos[2 * SPEC_MAX_DEV
     name_models(run, DEVICE_CUDA, infos + SPEC_MAX_DEVICES, models);
 }
 
+/* The first BatchNorm over one pixel; NULL: there is none. */
+static const char *lone_norm(const struct net *net)
+{
+    for (int i = 0; i < net->op_count; i++) {
+        const struct net_op *op = &net->ops[i];
+        const struct net_shape *shape = &net->tensors[op->output].shape;
+        if (op->kind == NET_BATCHNORM && shape->h * shape->w == 1)
+            return op->name;
+    }
+    return NULL;
+}
+
+/* The least rows, but none, whose statistics a device takes in a training step. */
+static long least_rows(const struct run *run, const struct member *member)
+{
+    long least = 0;
+    for (int size = PASS_FULL; size < PASS_SIZES; size++) {
+        long rows = 0;
+        for (int i = 0; i < run->member_count; i++)
+            if (run->spec.sync_bn || i == member->index)
+                rows += run->members[i].train[size].rows;
+        bool occurs = size == PASS_FULL || run->train_rows % run->spec.batch != 0;
+        if (occurs && rows > 0 && (least == 0 || rows < least))
+            least = rows;
+    }
+    return least;
+}
+
 bool run_inspect(struct run *run, struct error *err)
 {
     struct preflight_device devices[SPEC_MAX_DEVICES];
@@ -73,6 +101,7 @@ bool run_inspect(struct run *run, struct error *err)
             .model = models[i],
             .facts = member->facts,
             .memory_bytes = atomic_load(&member->memory_bytes),
+            .least_rows = least_rows(run, member),
         };
     }
     const struct preflight preflight = {
@@ -82,6 +111,7 @@ bool run_inspect(struct run *run, struct error *err)
         .rows = run->train_rows,
         .split = run->spec.split,
         .shared_memory = shared_memory(),
+        .lone_norm = lone_norm(run->net),
     };
     return preflight_check(&preflight, &sink, err);
 }

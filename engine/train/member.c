@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run_state.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -59,6 +60,13 @@ bool member_exchange_sum(void *context, double *values, size_t count, struct err
     member->times.wait_s += waited;
     member->times.exchange_s += clock() - begin - waited;
     return ok;
+}
+
+bool member_exchange_queue(void *context, const double *own, double *all, size_t count,
+                           bool *queued, struct error *err)
+{
+    struct member *member = context;
+    return sync_sum_inside(&member->run->group, member->index, own, all, count, queued, err);
 }
 
 static bool prepare(struct member *member, struct error *err)
@@ -157,13 +165,15 @@ static bool compute(struct member *member, struct error *err)
         .seed = run->spec.seed,
         .epoch = step->epoch,
         .augment = run->spec.augment,
+        .unprofiled = run->unprofiled_left > 0,
     };
     foresee(member, &batch);
-    /* A first pass loads code, for which a device may have to be idle: nothing beside it then. */
-    run->ends[member->index].overlaps = pass->warm;
     show(member, busy_state(member));
     double begin = run->limits.clock();
-    bool ok = member->backend->plan_run(member->device, pass->plan, &batch, &member->result, err);
+    bool ok =
+        run->ahead.queues
+            ? member->backend->plan_queue(member->device, pass->plan, &batch, err)
+            : member->backend->plan_run(member->device, pass->plan, &batch, &member->result, err);
     times->pass_s = run->limits.clock() - begin - times->exchange_s - times->wait_s;
     times->compute_s += times->pass_s;
     pass->warm = ok;
@@ -184,40 +194,111 @@ static bool update(struct member *member, struct error *err)
     return ok;
 }
 
+/* What was queued for the step until here ends in this moment. */
+static bool mark(struct member *member, enum pass_moment moment, struct error *err)
+{
+    return !member->run->ahead.queues || member->backend->plan_mark(member->device, moment, err);
+}
+
+/* The device's own clock, in place of this thread's, which only queued the step. */
+static void take_times(struct step_times *times, const double *seconds)
+{
+    /* A pass may have waited for others in the middle. */
+    times->pass_s = fmax(0, seconds[PASS_DONE] - times->exchange_s - times->wait_s);
+    times->update_s = seconds[PASS_UPDATED];
+    times->reduce_s = seconds[PASS_REDUCED];
+    times->compute_s = times->pass_s + times->update_s;
+}
+
 static bool step(struct member *member, struct error *err)
 {
     struct run *run = member->run;
     struct sync_times times = {0, 0};
     member->result = (struct batch_result){0, 0};
     member->times = (struct step_times){.begin = clock_seconds()};
+    /* A first pass loads code, for which a device may have to be idle: nothing beside it then. */
+    run->ends[member->index].overlaps = member->train[run->step.size].warm;
     if (!sync_before(&run->group, member->index, &times, err) || !compute(member, err))
         return false;
     show(member, ACTIVITY_WAIT);
     if (!sync_after(&run->group, member->index, &times, err))
         return false;
-    member->times.reduce_s += times.moving_s;
-    member->times.meet_s = times.wait_s;
-    member->times.wait_s += times.wait_s;
-    return update(member, err);
+    if (!run->ahead.queues) {
+        member->times.reduce_s += times.moving_s;
+        member->times.meet_s = times.wait_s;
+        member->times.wait_s += times.wait_s;
+    }
+    return (run->member_count == 1 || mark(member, PASS_REDUCED, err)) && update(member, err) &&
+           mark(member, PASS_UPDATED, err);
+}
+
+/* The oldest step that is queued; where steps are not, it has been done in its own task. */
+static bool take(struct member *member, struct error *err)
+{
+    const struct run *run = member->run;
+    const struct step *step = run_oldest_step(run);
+    struct step_part *part = &member->parts[step->number % PASSES_QUEUED];
+    struct pass_outcome outcome;
+    if (run->ahead.queues) {
+        if (!member->backend->plan_take(member->device, &outcome, err))
+            return error_prefix(err, "step %ld", step->number);
+        take_times(&part->times, outcome.seconds);
+        part->result = outcome.result;
+    }
+    part->times.end = clock_seconds();
+    return true;
+}
+
+bool member_take(void *context, int index, struct error *err)
+{
+    struct member *member = &((struct run *)context)->members[index];
+    return conclude(member, take(member, err), err);
 }
 
 bool member_step(void *context, int index, struct error *err)
 {
-    struct member *member = &((struct run *)context)->members[index];
+    struct run *run = context;
+    struct member *member = &run->members[index];
     bool ok = step(member, err);
-    member->times.end = clock_seconds();
+    member->parts[run->step.number % PASSES_QUEUED] = (struct step_part){
+        .rows = member->train[run->step.size].rows,
+        .result = member->result,
+        .times = member->times,
+    };
+    ok = ok && (!run->ahead.takes || take(member, err));
     /* The next step follows at once: what a viewer sees in between is a device that trains. */
     if (ok)
         show(member, busy_state(member));
     return conclude(member, ok, err);
 }
 
-static bool evaluate_rows(struct member *member, const struct pass *pass, long begin,
+static bool add_result(struct member *member, const struct batch_result *result)
+{
+    member->result.loss_sum += result->loss_sum;
+    member->result.correct += result->correct;
+    give_sign(member);
+    return true;
+}
+
+/* Take passes until no more than `left` are queued. */
+static bool take_evaluated(struct member *member, int *queued, int left, struct error *err)
+{
+    struct pass_outcome outcome;
+    for (; *queued > left; (*queued)--)
+        if (!member->backend->plan_take(member->device, &outcome, err) ||
+            !add_result(member, &outcome.result))
+            return false;
+    return true;
+}
+
+/* One pass; *queued counts those that are not taken, of devices that compute beside the host. */
+static bool evaluate_rows(struct member *member, struct pass *pass, long begin, int *queued,
                           struct error *err)
 {
     struct run *run = member->run;
+    const struct backend *backend = member->backend;
     struct batch_result result = {0, 0};
-    struct batch batch = {
+    const struct batch batch = {
         .data = &run->data.test,
         .index = run->test_order + begin,
         .rows = pass->rows,
@@ -225,29 +306,33 @@ static bool evaluate_rows(struct member *member, const struct pass *pass, long b
         .seed = run->spec.seed,
         .epoch = run->step.epoch,
     };
-    if (!member->backend->plan_run(member->device, pass->plan, &batch, &result, err))
+    if (!backend->plan_queue)
+        return backend->plan_run(member->device, pass->plan, &batch, &result, err) &&
+               add_result(member, &result);
+    if (!backend->plan_queue(member->device, pass->plan, &batch, err))
         return false;
-    member->result.loss_sum += result.loss_sum;
-    member->result.correct += result.correct;
-    give_sign(member);
-    return true;
+    ++*queued;
+    const int most = pass->warm ? PASSES_AHEAD : 0;
+    pass->warm = true;
+    return take_evaluated(member, queued, most, err);
 }
 
 static bool evaluate(struct member *member, struct error *err)
 {
     struct run *run = member->run;
     long begin = member->eval_begin, end = begin + member->eval_rows;
+    int queued = 0;
     member->result = (struct batch_result){0, 0};
     if (!sync_even_out(&run->group, member->index, run->statistics_from, err))
         return false;
     while (begin < end && !atomic_load(&run->cut) && !rendezvous_called_off(run->meeting)) {
         bool full = end - begin >= member->eval[PASS_FULL].rows;
-        const struct pass *pass = &member->eval[full ? PASS_FULL : PASS_SHORT];
-        if (!evaluate_rows(member, pass, begin, err))
+        struct pass *pass = &member->eval[full ? PASS_FULL : PASS_SHORT];
+        if (!evaluate_rows(member, pass, begin, &queued, err))
             return false;
         begin += pass->rows;
     }
-    return true;
+    return take_evaluated(member, &queued, 0, err);
 }
 
 bool member_evaluate(void *context, int index, struct error *err)

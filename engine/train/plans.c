@@ -69,7 +69,8 @@ static bool create(struct member *member, enum plan_mode mode, int rows, struct 
     double begin = clock_seconds();
     if (mode == PLAN_TRAIN && run->member_count > 1 && run->spec.sync_bn) {
         request.sync_bn = true;
-        request.exchange = (struct device_exchange){member_exchange_sum, member};
+        request.exchange = (struct device_exchange){
+            .sum = member_exchange_sum, .queue = member_exchange_queue, .context = member};
     }
     if (mode == PLAN_TRAIN && run->member_count > 1 && member->backend->links)
         request.buckets = pieces(member);

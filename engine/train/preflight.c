@@ -200,6 +200,21 @@ static bool look_at_batch(const struct preflight *p, const struct preflight_sink
                 p->batch, p->rows);
 }
 
+/* Of one value the mean is the value, so what comes out is the bias alone. PyTorch refuses it. */
+static bool look_at_norms(const struct preflight *p, const struct preflight_sink *sink,
+                          struct error *err)
+{
+    char name[16];
+    for (int i = 0; p->lone_norm && i < p->count; i++)
+        if (p->devices[i].least_rows == 1)
+            return warn(sink, err,
+                        "batchnorm '%s' gets a single value per channel on %s where that has one "
+                        "row of a batch: such a step teaches nothing; take another batch, or "
+                        "statistics of all devices (--sync-bn)",
+                        p->lone_norm, device_id_text(p->devices[i].id, name));
+    return true;
+}
+
 bool preflight_check(const struct preflight *p, const struct preflight_sink *sink,
                      struct error *err)
 {
@@ -218,5 +233,5 @@ bool preflight_check(const struct preflight *p, const struct preflight_sink *sin
         versions = true;
     }
     return look_at_links(p, sink, err) && look_at_balance(p, sink, err) &&
-           look_at_batch(p, sink, err);
+           look_at_batch(p, sink, err) && look_at_norms(p, sink, err);
 }

@@ -19,6 +19,7 @@ struct preflight_device {
     const char *model; /* "NVIDIA H200"; "": not known */
     struct device_facts facts;
     uint64_t memory_bytes; /* that the run takes there; 0: not planned yet */
+    long least_rows;       /* that a BatchNorm sees in any training step; 0: not known, or none */
 };
 
 struct preflight {
@@ -27,6 +28,7 @@ struct preflight {
     enum split_rule split;
     long batch, rows;       /* of a mini-batch, and to train on; 0: not known */
     uint64_t shared_memory; /* bytes free in /dev/shm; 0: not known */
+    const char *lone_norm;  /* a BatchNorm over one value per channel and row; NULL: none is */
 };
 
 /* Called for each finding that does not stop the run: one line, with what to do. */

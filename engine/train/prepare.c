@@ -145,7 +145,13 @@ void run_shard(const struct run *run, int index, enum pass_size size, long *befo
 
 static bool device_called_off(void *context)
 {
-    return rendezvous_called_off(((struct run *)context)->meeting);
+    return rendezvous_called_off(((struct member *)context)->run->meeting);
+}
+
+static bool device_check(void *context, struct error *err)
+{
+    const struct member *member = context;
+    return sync_check(&member->run->group, member->index, err);
 }
 
 /* The slowest GPU worth waiting for. */
@@ -161,7 +167,8 @@ static void take_options(struct run *run)
         options->watch = (struct device_watch){
             .limit_s = run->limits.stall_s + work / SLOWEST_GPU_FLOPS,
             .called_off = device_called_off,
-            .context = run,
+            .check = device_check,
+            .context = &run->members[i],
         };
     }
 }
@@ -200,6 +207,7 @@ bool run_prepare(struct run *run, struct error *err)
         return false;
     weights_let_go(run->net, &run->weights); /* the devices have them now */
     run_begin_reshare(run);
+    run_begin_steps(run);
     return true;
 }
 

@@ -29,7 +29,8 @@ enum profile_part {
 struct profile_device {
     double part[PROFILE_PARTS];
     long rows;
-    bool passes_only; /* its operations are not told apart */
+    bool passes_only;                /* its operations are not told apart */
+    double flops_limit, bytes_limit; /* of the device, per second; 0: not known */
     /* By operation, direction and method; flops and bytes are those of all calls. */
     struct plan_time *list;
     int count, capacity;
@@ -38,6 +39,9 @@ struct profile_device {
 struct profile {
     long steps, left_out;
     double seconds; /* wall */
+    /* Left out as well: steps that ran as without the profile, to show what it costs. */
+    long unprofiled_steps;
+    double unprofiled_s; /* wall */
     struct profile_device devices[SPEC_MAX_DEVICES];
 };
 

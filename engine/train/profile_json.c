@@ -26,6 +26,7 @@ static const char *const part_keys[PROFILE_PARTS] = {
 
 static const char *const directions[] = {
     [PLAN_FORWARD] = "forward",
+    [PLAN_STATISTICS] = "statistics",
     [PLAN_BACKWARD] = "backward",
     [PLAN_BACKWARD_DATA] = "data gradient",
     [PLAN_BACKWARD_WEIGHTS] = "weight gradient",
@@ -227,6 +228,11 @@ static json_t *operations_json(const struct profile *profile, int devices)
     return whole(list, ok);
 }
 
+static json_t *limit_json(double limit)
+{
+    return limit > 0 ? json_real(limit) : json_null();
+}
+
 static json_t *device_json(const struct profile *profile, int index, const char *name)
 {
     const struct profile_device *device = &profile->devices[index];
@@ -239,6 +245,8 @@ static json_t *device_json(const struct profile *profile, int index, const char 
         ok &= json_object_set_new(object, part_keys[part], json_real(device->part[part])) == 0;
     }
     ok &= json_object_set_new(object, part_keys[PROFILE_REST], json_real(fmax(rest, 0))) == 0;
+    ok &= json_object_set_new(object, "flops_limit", limit_json(device->flops_limit)) == 0;
+    ok &= json_object_set_new(object, "bytes_limit", limit_json(device->bytes_limit)) == 0;
     return whole(object, ok);
 }
 
@@ -249,8 +257,9 @@ json_t *profile_json(const struct profile *profile, const char *const *names, in
     for (int i = 0; i < count; i++)
         ok &= json_array_append_new(devices, device_json(profile, i, names[i])) == 0;
     devices = whole(devices, ok);
-    return json_pack("{s:s, s:I, s:I, s:f, s:o, s:o}", "event", "profile", "steps",
+    return json_pack("{s:s, s:I, s:I, s:f, s:I, s:f, s:o, s:o}", "event", "profile", "steps",
                      (json_int_t)profile->steps, "left_out", (json_int_t)profile->left_out,
-                     "seconds", profile->seconds, "devices", devices, "operations",
-                     operations_json(profile, count));
+                     "seconds", profile->seconds, "unprofiled_steps",
+                     (json_int_t)profile->unprofiled_steps, "unprofiled_s", profile->unprofiled_s,
+                     "devices", devices, "operations", operations_json(profile, count));
 }

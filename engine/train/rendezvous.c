@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/text.h"
-#include "engine/train/deadline.h"
 
 /* What one party puts down for a sum. */
 struct offer {

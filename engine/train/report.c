@@ -100,12 +100,12 @@ static json_t *rows_of(const struct run *run, int i, const void *size)
 }
 
 /* Without the devices at the end that have no rows: 10 rows over 8 devices are 2,2,2,2,2. */
-static json_t *shards(const struct run *run)
+static json_t *shards(const struct run *run, const struct step *step)
 {
     int count = run->member_count;
-    while (count > 1 && run->members[count - 1].train[run->step.size].rows == 0)
+    while (count > 1 && run->members[count - 1].train[step->size].rows == 0)
         count--;
-    return list_of(run, count, rows_of, &run->step.size);
+    return list_of(run, count, rows_of, &step->size);
 }
 
 static json_t *memory_of(const struct run *run, int i, const void *unused)
@@ -119,20 +119,39 @@ bool report_warning(struct run *run, const char *text, struct error *err)
     return emit(run, json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text)), err);
 }
 
+bool report_failures(struct run *run, const char *about, const char *what,
+                     const struct failures *failures, struct error *err)
+{
+    char text[1200], times[96] = "", first[CLOCK_DATE_TEXT], last[CLOCK_DATE_TEXT];
+    if (failures->count > 1)
+        snprintf(times, sizeof times, " (%ld times from %s to %s)", failures->count,
+                 clock_date_text(first, failures->first), clock_date_text(last, failures->last));
+    snprintf(text, sizeof text, "%s: %s%s", what, failures->reason, times);
+    return emit(run,
+                json_pack("{s:s, s:o, s:s, s:I, s:f, s:f}", "event", "warning", "text",
+                          json_any_text(text), "about", about, "count", (json_int_t)failures->count,
+                          "first", failures->first, "last", failures->last),
+                err);
+}
+
 /* What the preflight check has found. */
 static bool report_warnings(struct run *run, struct error *err)
 {
     for (int i = 0; i < run->warning_count; i++)
         if (!report_warning(run, run->warnings[i], err))
             return false;
-    return !run->keep.warning || report_warning(run, run->keep.warning, err);
+    for (size_t i = 0; i < sizeof run->keep.warnings / sizeof *run->keep.warnings; i++)
+        if (run->keep.warnings[i] && !report_warning(run, run->keep.warnings[i], err))
+            return false;
+    const struct error *damage = &run->saving.damage;
+    return damage->kind == ERROR_NONE || report_warning(run, damage->text, err);
 }
 
-bool report_notes(struct run *run, struct error *err)
+bool report_notes(struct run *run, const struct step *step, struct error *err)
 {
     for (int i = 0; i < run->member_count; i++) {
         struct member *member = &run->members[i];
-        const struct plan *plan = member->train[run->step.size].plan;
+        const struct plan *plan = member->train[step->size].plan;
         const char *note =
             member->noted || !member->backend->plan_note ? "" : member->backend->plan_note(plan);
         char text[256];
@@ -184,16 +203,17 @@ bool report_run(struct run *run, struct error *err)
     return emit(run, event, err) && report_warnings(run, err);
 }
 
-bool report_step(struct run *run, double loss, double seconds, struct error *err)
+bool report_step(struct run *run, const struct step *step, const struct step_part *parts,
+                 double loss, double seconds, struct error *err)
 {
     const struct figures *figures = &run->figures;
     long correct = 0;
     for (int i = 0; i < run->member_count; i++)
-        correct += run->members[i].result.correct;
+        correct += parts[i].result.correct;
     return emit(run,
                 json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step", "epoch",
                           (json_int_t)figures->epoch.epoch, "step", (json_int_t)figures->steps,
-                          "rows", (json_int_t)run->step.rows, "shards", shards(run), "loss",
+                          "rows", (json_int_t)step->rows, "shards", shards(run, step), "loss",
                           json_finite(loss), "correct", (json_int_t)correct, "lr", run->lr,
                           "seconds", seconds),
                 err);

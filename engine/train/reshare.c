@@ -2,6 +2,7 @@
 #include "engine/train/run_state.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 
@@ -22,13 +23,16 @@ void run_begin_reshare(struct run *run)
     rebalance_begin(&run->rebalance, shares, run->member_count);
 }
 
-static bool take(struct run *run, const struct rebalance_advice *advice, struct error *err)
+static bool take(struct run *run, struct error *err)
 {
+    const struct rebalance_advice *advice = &run->advice;
     struct row_shares shares;
     double begin = clock_seconds();
     if (!share_rows_like(&run->spec, advice->shares, run->train_rows, run->test_rows, &shares, err))
         return false;
     run_take_shares(run, &shares);
+    memset(run->ahead.passes, 0, sizeof run->ahead.passes);
+    run->advised = false;
     if (!run_command(run, member_reshare, 0, err))
         return false;
     double seconds = clock_seconds() - begin;
@@ -39,18 +43,18 @@ static bool take(struct run *run, const struct rebalance_advice *advice, struct 
     return report_shares(run, advice, seconds, err);
 }
 
-bool run_reshare(struct run *run, struct error *err)
+bool run_reshare(struct run *run, const struct step *step, struct error *err)
 {
     double seconds[SPEC_MAX_DEVICES];
-    struct rebalance_advice advice;
     /* Short batches are few, and their rows take their own time. */
-    if (run->spec.split != SPLIT_AUTO || run->step.size != PASS_FULL)
-        return true;
-    for (int i = 0; i < run->member_count; i++)
-        seconds[i] = run->members[i].times.pass_s;
-    rebalance_measure(&run->rebalance, seconds);
-    if (run->figures.steps == run->total_steps ||
-        !rebalance_propose(&run->rebalance, run->reshare_s, &advice))
-        return true;
-    return take(run, &advice, err);
+    if (run->spec.split == SPLIT_AUTO && step->size == PASS_FULL) {
+        for (int i = 0; i < run->member_count; i++)
+            seconds[i] = run->members[i].parts[step->number % PASSES_QUEUED].times.pass_s;
+        rebalance_measure(&run->rebalance, seconds);
+        run->advised =
+            run->advised || (run->figures.steps + run->ahead.pending != run->total_steps &&
+                             rebalance_propose(&run->rebalance, run->reshare_s, &run->advice));
+    }
+    /* Steps that are queued have the old shares; run_step has them taken. */
+    return !run->advised || run->ahead.pending > 0 || take(run, err);
 }

@@ -8,7 +8,8 @@
 
 /*
  * Changes from outside take effect between two steps, and in the same breath become an event; so
- * the log says exactly which steps were done under which settings.
+ * the log says exactly which steps were done under which settings. Steps that the devices have been
+ * given already come first.
  */
 
 long run_count_steps(const struct run *run)
@@ -22,6 +23,8 @@ static bool take_lr(struct run *run, struct error *err)
     double before = run->lr, lr = atomic_exchange(&run->control->lr, 0);
     if (!isfinite(lr) || lr <= 0 || lr == before)
         return true;
+    if (!run_drain(run, err))
+        return false;
     run->lr = lr;
     return report_retune(run, "lr", json_real(before), json_real(lr), err);
 }
@@ -37,6 +40,8 @@ static bool take_epochs(struct run *run, struct error *err)
     long epochs = wanted > run->figures.epoch.epoch ? wanted : run->figures.epoch.epoch;
     if (epochs == before)
         return true;
+    if (!run_drain(run, err))
+        return false;
     run->spec.epochs = epochs;
     run->total_steps = run_count_steps(run);
     return report_retune(run, "epochs", json_integer(before), json_integer(epochs), err);
@@ -48,6 +53,8 @@ static bool take_stop(struct run *run, struct error *err)
     bool wanted = asked == RUN_STOP_EPOCH;
     if (asked >= RUN_STOP_STEP || wanted == run->stops_after_epoch)
         return true;
+    if (!run_drain(run, err))
+        return false;
     run->stops_after_epoch = wanted;
     return report_retune(run, wanted ? "stop_after_epoch" : "go_on", NULL, NULL, err);
 }
@@ -60,9 +67,11 @@ bool run_take_changes(struct run *run, struct error *err)
 bool run_wait_while_paused(struct run *run, double *paused_s, struct error *err)
 {
     struct timespec nap = {.tv_nsec = 20000000L};
-    double begin = clock_seconds();
     if (!atomic_load(&run->control->paused) || run_stop_asked(run) >= RUN_STOP_STEP)
         return true;
+    if (!run_drain(run, err))
+        return false;
+    double begin = clock_seconds();
     run->paused = true;
     bool ok = report_retune(run, "pause", NULL, NULL, err);
     progress_phase(run, run->phase);

@@ -24,7 +24,7 @@ enum run_stop {
     RUN_GO_ON,
     RUN_STOP_EPOCH, /* finish after the running epoch and its evaluation, save weights if asked; may
                        be taken back until then */
-    RUN_STOP_STEP,  /* finish after the running step, save weights if asked */
+    RUN_STOP_STEP,  /* finish after the steps that devices have, save weights if asked */
     RUN_STOP_NOW,   /* drop everything as soon as the devices answer */
 };
 
@@ -92,11 +92,21 @@ bool run_resolve(struct spec *spec, struct error *err);
 /* The part of it that concerns the devices: their list, their threads, the number type. */
 bool run_resolve_devices(struct spec *spec, struct error *err);
 
-/* Where a run keeps its checkpoints, and whether it goes on from the newest one there. */
+/* Where a run keeps its checkpoints, and whether it resumes from the newest whole one there. */
 struct run_keep {
     const char *checkpoints; /* a folder for this run alone; NULL: none are written */
     bool resumes;
-    const char *warning; /* what its owner has to know about where it is kept; NULL: nothing */
+    const char *warnings[2]; /* what its owner has to know about where it is kept; NULL: nothing */
+    long resume_steps; /* of the checkpoint that its owner expects it to resume from; 0: whichever
+                          is the newest that is whole */
+    /*
+     * Have everything reported so far kept where neither a kill nor a power failure can take it.
+     * Called on the thread that writes checkpoints, before one becomes visible, so that none is
+     * ahead of the run's history. Returns within a bounded time; false: *err says why that is not
+     * so, and the checkpoint is written all the same. NULL: nothing is kept.
+     */
+    bool (*sync)(void *context, struct error *err);
+    void *sync_context;
 };
 
 /*

@@ -20,7 +20,7 @@
 /*
  * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, member.c and
  * plans.c (what a device's thread does), connect.c (how they keep together), command.c (having it
- * done), epoch.c, evaluate.c, retune.c (changes from outside), reshare.c (`split auto`),
+ * done), epoch.c, steps.c, evaluate.c, retune.c (changes from outside), reshare.c (`split auto`),
  * profiling.c, report.c, progress.c and run.c.
  *
  * The calling thread prepares and directs; the workers compute. They take turns: between
@@ -98,28 +98,60 @@ struct member {
     double plan_s;                 /* to make the newest plan */
     uint64_t plan_bytes;           /* the largest plan so far */
     _Atomic uint64_t memory_bytes; /* all in all */
-    /* Of the task just done. */
+    /* Of the task just done; of steps when they are queued, and complete when they are taken. */
     struct batch_result result;
     struct step_times times;
-    atomic_int activity; /* enum activity */
+    struct step_part parts[PASSES_QUEUED]; /* of steps that are queued, by their number */
+    atomic_int activity;                   /* enum activity */
 };
 
-/* What the workers are to do in the step now posted. */
+/* A step, as the workers are to do it. */
 struct step {
+    long number; /* of the run, from 1 */
     enum pass_size size;
     long begin, rows; /* of the epoch's order */
     uint32_t epoch;
     struct sgd_step sgd;
+    double begin_s; /* when it was given to them, on clock_seconds */
+};
+
+/*
+ * Steps that are queued on the devices before the one in front of them is done. Where every device
+ * computes beside the host, and reduces without it, a step is given to the devices and its outcome
+ * taken later: so they always have work. Elsewhere a step is done when its task is.
+ */
+struct ahead {
+    bool queues;                      /* the devices queue, and their own clocks tell the times */
+    int most;                         /* steps queued behind the one that is being waited for */
+    int pending;                      /* queued and not taken: those behind figures.steps */
+    bool takes;                       /* the posted task takes the oldest of them */
+    struct step steps[PASSES_QUEUED]; /* by their number */
+    /* Passes trained with the present plans: the first loads code, the second is captured, and
+     * nothing else may run beside them. */
+    long passes[PASS_SIZES];
+    double last_end; /* when the last step was taken, on clock_seconds */
+};
+
+/* What failed at checkpoints. */
+struct failures {
+    long count, reported; /* so many, and so many when last reported */
+    double first, last;   /* seconds since 1970 */
+    double report_at;     /* when to report again, by clock_seconds() */
+    double pause;         /* until then, in seconds */
+    char reason[1024];    /* of the last */
 };
 
 /* Checkpoints of a run. */
 struct saving {
     struct saver *saver;       /* NULL: none are written */
     struct checkpoint *buffer; /* that is being filled */
-    struct checkpoint resumed; /* what the run goes on from */
+    struct checkpoint resumed; /* what the run resumes from */
     double last;               /* when the last one was begun */
     double best_acc;           /* of all evaluations, NAN: none */
     long best_steps;           /* of its checkpoint, -1: none */
+    struct error damage;       /* of a newer one than `resumed`; ERROR_NONE: there is none */
+    struct failures writes;    /* that failed */
+    struct failures syncs;     /* of the run's history before one */
 };
 
 struct run {
@@ -152,7 +184,8 @@ struct run {
     struct error refusals[SPEC_MAX_DEVICES]; /* why a member could not join the others */
     struct rendezvous *meeting;
     struct workers *workers;
-    struct step step;
+    struct step step; /* the newest */
+    struct ahead ahead;
     atomic_uint signs; /* of progress, counted by the workers */
     atomic_bool cut;   /* leave the evaluation at the next chance */
 
@@ -168,8 +201,11 @@ struct run {
     double last_progress;
     struct figures figures;
     struct profile *profile;    /* NULL: nobody wants to know */
+    int unprofiled_left;        /* steps that run as without it, this one included */
     struct rebalance rebalance; /* with `split auto` */
-    double reshare_s;           /* what a change of the shares costs, by the last one */
+    bool advised;               /* by what it has measured, shares are to change as `advice` says */
+    struct rebalance_advice advice;
+    double reshare_s; /* what a change of the shares costs, by the last one */
     struct run_device shown[SPEC_MAX_DEVICES];
 };
 
@@ -189,6 +225,7 @@ void run_release(struct run *run);
 bool member_prepare(void *context, int index, struct error *err);
 bool member_reshare(void *context, int index, struct error *err); /* plans for other shares */
 bool member_step(void *context, int index, struct error *err);
+bool member_take(void *context, int index, struct error *err); /* the oldest step queued */
 bool member_evaluate(void *context, int index, struct error *err);
 bool member_export(void *context, int index, struct error *err); /* member 0 into run->weights */
 bool member_export_momentum(void *context, int index, struct error *err); /* into saving.buffer */
@@ -204,6 +241,8 @@ bool run_connect(struct run *run, struct error *err);
 
 /* struct device_exchange: BatchNorm sums over all devices, in the middle of a pass. */
 bool member_exchange_sum(void *context, double *values, size_t count, struct error *err);
+bool member_exchange_queue(void *context, const double *own, double *all, size_t count,
+                           bool *queued, struct error *err);
 
 /* plans.c: plans for the rows of all passes of the device, on its thread. */
 bool plans_get(struct member *member, struct error *err);
@@ -238,13 +277,22 @@ long run_count_steps(const struct run *run);
  * after every step: other shares from the next step on if they pay.
  */
 void run_begin_reshare(struct run *run);
-bool run_reshare(struct run *run, struct error *err);
+bool run_reshare(struct run *run, const struct step *step, struct error *err);
 
 /*
  * epoch.c: train epoch `epoch`, from 1. Ends early, and still returns true, when max_steps is
  * reached or a stop is asked for (run->stopped).
  */
 bool run_epoch(struct run *run, long epoch, struct error *err);
+/* steps.c: whether steps can be queued ahead; when the devices are connected. */
+void run_begin_steps(struct run *run);
+/* Give the devices the step whose rows begin at `begin` of the epoch's order, and take those that
+ * are due: figures, events, and whether the run can continue. */
+bool run_step(struct run *run, long begin, struct error *err);
+/* Take all steps that are queued. To be called before anything that is to happen between steps. */
+bool run_drain(struct run *run, struct error *err);
+/* The oldest step that is queued. */
+const struct step *run_oldest_step(const struct run *run);
 
 /*
  * saving.c: checkpoints. Begin, when the network is known; write one, at the end of an epoch or
@@ -295,9 +343,13 @@ bool member_profile_plan(struct member *member, struct plan *plan, struct error 
 bool report_run(struct run *run, struct error *err);
 /* Something about the run that its owner should know, which does not stop it. */
 bool report_warning(struct run *run, const char *text, struct error *err);
+/* Likewise, that `what` has failed so often; takes the place of the one before about the same. */
+bool report_failures(struct run *run, const char *about, const char *what,
+                     const struct failures *failures, struct error *err);
 /* Behind a step: what the devices' plans go on without, once for each device. */
-bool report_notes(struct run *run, struct error *err);
-bool report_step(struct run *run, double loss, double seconds, struct error *err);
+bool report_notes(struct run *run, const struct step *step, struct error *err);
+bool report_step(struct run *run, const struct step *step, const struct step_part *parts,
+                 double loss, double seconds, struct error *err);
 bool report_epoch(struct run *run, struct error *err);
 /* Where the steps' time went. */
 bool report_profile(struct run *run, struct error *err);

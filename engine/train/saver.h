@@ -10,8 +10,17 @@
  */
 struct saver;
 
-/* `folder` is copied; `net` outlives the saver. */
-bool saver_start(const struct net *net, const char *folder, bool momentum, struct saver **out,
+struct saver_options {
+    const char *folder; /* copied */
+    bool momentum;
+    long previous; /* steps of the checkpoint that the run was resumed from, -1: none */
+    /* As in struct run_keep. */
+    bool (*sync)(void *context, struct error *err);
+    void *sync_context;
+};
+
+/* `net` outlives the saver. */
+bool saver_start(const struct net *net, const struct saver_options *options, struct saver **out,
                  struct error *err);
 
 /*
@@ -19,15 +28,17 @@ bool saver_start(const struct net *net, const char *folder, bool momentum, struc
  * with `wait` that is waited for. Then call saver_give.
  */
 struct checkpoint *saver_take(struct saver *saver, bool wait);
-/* Begin to write what is in the buffer. best_steps: as checkpoint_write. */
+/* Begin to write what is in the buffer. best_steps: of the best checkpoint, -1: none. */
 void saver_give(struct saver *saver, long best_steps);
 
 /* Did the last writing fail? Then *err, once. */
 bool saver_failed(struct saver *saver, struct error *err);
+/* Was the last one written though what came before it is not kept yet? Then *err, once. */
+bool saver_unsynced(struct saver *saver, struct error *err);
 
 /* Wait for the writing and end the thread. What saver_take gave stays; NULL: nothing. */
 void saver_stop(struct saver *saver);
-/* Release everything, behind saver_stop and when nobody can write into the buffer any more. */
+/* Release everything, after saver_stop and when nobody can write into the buffer any more. */
 void saver_free(struct saver *saver);
 
 #endif

@@ -2,10 +2,11 @@
 #include "engine/train/run_state.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 
-/* When a run writes checkpoints, what is in them, and going on from one. */
+/* When a run writes checkpoints, what is in them, and resuming from one. */
 
 bool run_begin_saving(struct run *run, struct error *err)
 {
@@ -16,8 +17,14 @@ bool run_begin_saving(struct run *run, struct error *err)
     if (!run->keep.checkpoints ||
         (run->spec.checkpoint_epochs == 0 && !(run->spec.checkpoint_minutes > 0)))
         return true;
-    return saver_start(run->net, run->keep.checkpoints, run->spec.momentum > 0, &saving->saver,
-                       err);
+    const struct saver_options options = {
+        .folder = run->keep.checkpoints,
+        .momentum = run->spec.momentum > 0,
+        .previous = run->keep.resumes ? saving->resumed.place.steps : -1,
+        .sync = run->keep.sync,
+        .sync_context = run->keep.sync_context,
+    };
+    return saver_start(run->net, &options, &saving->saver, err);
 }
 
 static void fill_place(const struct run *run, struct checkpoint_place *place)
@@ -55,21 +62,58 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
     place->train_s -= epoch->seconds;
 }
 
-/* A disk that takes no checkpoint is no reason to end; the next one may get there. */
-static bool report_failure(struct run *run, struct error *err)
+/* Failures are reported at once, with their number so much later, and then ever more seldom. */
+#define FAILURES_S 60
+
+static void count_failure(struct failures *failures, const struct error *reason)
 {
-    struct error failure = ERROR_INIT;
-    if (!run->saving.saver || !saver_failed(run->saving.saver, &failure))
+    failures->last = clock_date();
+    if (failures->count++ == 0)
+        failures->first = failures->last;
+    snprintf(failures->reason, sizeof failures->reason, "%s", reason->text);
+}
+
+/* `last`: what was not reported yet is reported now. */
+static bool report_due(struct run *run, const char *about, const char *what,
+                       struct failures *failures, bool last, struct error *err)
+{
+    double now = clock_seconds();
+    if (failures->count == failures->reported ||
+        (failures->reported > 0 && !last && now < failures->report_at))
         return true;
-    error_prefix(&failure, "no checkpoint could be written");
-    return report_warning(run, failure.text, err);
+    failures->pause = failures->reported > 0 ? 2 * failures->pause : FAILURES_S;
+    failures->reported = failures->count;
+    failures->report_at = now + failures->pause;
+    return report_failures(run, about, what, failures, err);
+}
+
+/*
+ * A disk that takes no checkpoint is no reason to end; the next one may get there. Nor is a run
+ * store that fails a reason to write none.
+ */
+static bool report_saver(struct run *run, bool last, struct error *err)
+{
+    struct saving *saving = &run->saving;
+    struct error reason = ERROR_INIT;
+    if (!saving->saver)
+        return true;
+    if (saver_failed(saving->saver, &reason))
+        count_failure(&saving->writes, &reason);
+    if (saver_unsynced(saving->saver, &reason))
+        count_failure(&saving->syncs, &reason);
+    return report_due(run, "checkpoint", "no checkpoint could be written", &saving->writes, last,
+                      err) &&
+           report_due(run, "history",
+                      "a checkpoint is ahead of what the run store has: if the engine is killed "
+                      "now, epochs before it are missing in the run",
+                      &saving->syncs, last, err);
 }
 
 bool run_checkpoint(struct run *run, bool wait, struct error *err)
 {
     struct saving *saving = &run->saving;
     struct checkpoint *buffer = saving->saver ? saver_take(saving->saver, wait) : NULL;
-    if (!report_failure(run, err))
+    if (!report_saver(run, false, err))
         return false;
     if (!buffer)
         return true;
@@ -117,7 +161,24 @@ bool run_checkpoint_step(struct run *run, struct error *err)
     double minutes = run->spec.checkpoint_minutes;
     if (!run->saving.saver || !(minutes > 0) || clock_seconds() - run->saving.last < 60 * minutes)
         return true;
-    return run_checkpoint(run, false, err);
+    return run_drain(run, err) && run_checkpoint(run, false, err);
+}
+
+/* The newest checkpoint that is whole; a damaged one is named in a warning, and stays. */
+static bool find_checkpoint(struct run *run, long *steps, struct error *err)
+{
+    struct error *damage = &run->saving.damage;
+    const struct run_keep *keep = &run->keep;
+    if (!checkpoint_find_whole(keep->checkpoints, steps, damage, err))
+        return false;
+    if (keep->resume_steps > 0 && *steps != keep->resume_steps)
+        return error_set(err, ERROR_FAILED,
+                         "the checkpoint of step %ld was damaged while the run was waiting: resume "
+                         "it again, from that of step %ld",
+                         keep->resume_steps, *steps);
+    if (damage->kind != ERROR_NONE)
+        error_prefix(damage, "resumed from the older checkpoint of step %ld", *steps);
+    return true;
 }
 
 static bool check_resumable(const struct run *run, const struct checkpoint_place *place,
@@ -126,11 +187,11 @@ static bool check_resumable(const struct run *run, const struct checkpoint_place
     if (place->batch != run->spec.batch || place->train_rows != run->train_rows ||
         place->seed != run->spec.seed)
         return error_set(err, ERROR_USAGE,
-                         "a run goes on with its own batch, rows and seed only (%ld, %ld, %llu)",
+                         "a run resumes only with its own batch, rows and seed (%ld, %ld, %llu)",
                          place->batch, place->train_rows, (unsigned long long)place->seed);
     if (place->steps > run->total_steps)
         return error_set(err, ERROR_USAGE,
-                         "the run has done %ld steps already and would end behind step %ld: give "
+                         "the run has done %ld steps already and would end after step %ld: give "
                          "it more epochs",
                          place->steps, run->total_steps);
     if (place->epoch.steps > run->steps_per_epoch)
@@ -146,7 +207,7 @@ bool run_read_checkpoint(struct run *run, struct error *err)
     if (!run->keep.resumes)
         return true;
     if (!checkpoint_create(run->net, run->spec.momentum > 0, from, err) ||
-        !checkpoint_find(folder, &steps, err) ||
+        !find_checkpoint(run, &steps, err) ||
         !checkpoint_read(run->net, folder, steps, from, err) ||
         !check_resumable(run, &from->place, err))
         return false;
@@ -162,7 +223,7 @@ bool run_resume_figures(struct run *run, struct error *err)
         return true;
     run->saving.best_acc = place->best_acc;
     if (isfinite(place->best_acc) &&
-        !checkpoint_find_best(run->keep.checkpoints, &run->saving.best_steps, err))
+        !checkpoint_find_best(run->keep.checkpoints, place->steps, &run->saving.best_steps, err))
         return false;
     run->figures.test_loss = place->test_loss;
     run->figures.test_acc = place->test_acc;
@@ -190,5 +251,5 @@ double run_resume_epoch(struct run *run)
 bool run_end_saving(struct run *run, struct error *err)
 {
     saver_stop(run->saving.saver);
-    return report_failure(run, err);
+    return report_saver(run, true, err);
 }

@@ -47,6 +47,7 @@ struct sync_group {
     const size_t *piece_ends; /* of the gradients, for transports that reduce by pieces */
     int piece_count;
     double limit_s; /* for a wait inside a transport */
+    bool sync_bn;   /* BatchNorms want sums over all devices in the middle of a pass */
 
     /* Chosen. */
     enum sync_transport transport;
@@ -56,6 +57,8 @@ struct sync_group {
     float *state;
     const struct links *way; /* SYNC_LINKED */
     struct link *link;
+    bool sums_inside; /* `link` makes BatchNorm's sums on the devices; then no gradients are reduced
+                         in the middle of a pass: all members have one order of operations */
     char description[320]; /* for the run's record */
 };
 
@@ -106,6 +109,18 @@ void sync_leave(struct sync_group *group, int member);
 bool sync_before(struct sync_group *group, int member, struct sync_times *times, struct error *err);
 bool sync_piece_ready(struct sync_group *group, int member, int piece, struct error *err);
 bool sync_after(struct sync_group *group, int member, struct sync_times *times, struct error *err);
+
+/*
+ * In the middle of a pass, by all members in one order: queue all[i] = the sum of every member's
+ * own[i], in their devices' memory, on their own streams. *queued is false where the transport
+ * cannot, for all members alike; then the host has to exchange them.
+ */
+bool sync_sum_inside(struct sync_group *group, int member, const double *own, double *all,
+                     size_t count, bool *queued, struct error *err);
+
+/* struct device_watch.check: while a member waits for its device, whether another has failed or is
+ * being waited for too long. */
+bool sync_check(const struct sync_group *group, int member, struct error *err);
 
 /*
  * Between steps: every member gets the running statistics of member `source` and, where member 0

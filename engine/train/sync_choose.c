@@ -100,6 +100,7 @@ static bool use_links(struct sync_group *group)
 {
     group->transport = SYNC_LINKED;
     group->algorithm = group->method == SYNC_CENTRAL ? &sync_linked_central : &sync_linked;
+    group->sums_inside = group->sync_bn && group->way->sum != NULL;
     group->way->describe(group->link, group->description, sizeof group->description);
     return true;
 }
@@ -112,6 +113,7 @@ static void use_host(struct sync_group *group, enum sync_transport transport, co
         [SYNC_CANONICAL] = "through host memory in the network's own order",
     };
     group->transport = transport;
+    group->sums_inside = false;
     group->algorithm = host_algorithm(group->method);
     snprintf(group->description, sizeof group->description, "%s%s%s%s: %s", names[transport],
              *why ? " (" : "", why, *why ? ")" : "", group->algorithm->description);
@@ -146,6 +148,7 @@ void sync_close(struct sync_group *group)
     if (group->link)
         group->way->destroy(group->link);
     group->link = NULL;
+    group->sums_inside = false;
     free(group->state);
     group->state = NULL;
 }

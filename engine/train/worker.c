@@ -8,13 +8,16 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
-#include "engine/train/deadline.h"
+#include "base/deadline.h"
 
 /* Room for the libraries' own frames, whatever the shell's stack limit is; only touched pages
  * count. */
 static const size_t STACK_BYTES = 16u << 20;
+
+static const unsigned long TIMER_SLACK_NS = 1000;
 
 /* Threads that had no task have nothing to close. */
 static const double UNUSED_CLOSE_S = 3600;
@@ -82,6 +85,9 @@ static void *worker_main(void *argument)
     struct member *self = argument;
     struct workers *workers = self->workers;
     bool spun = workers->tasks.spin_s <= 0;
+    /* Threads that wait for a device rest for some microseconds at a time: the usual 50 that the
+     * system may add to each are longer than that. */
+    (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     pthread_mutex_lock(&workers->lock);
     /* Devices read each other's memory inside tasks, so nobody closes while one is running. */
     while (!(workers->dismissed && workers->busy == 0)) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 static double seconds_of(clockid_t clock)
@@ -23,4 +25,14 @@ double clock_thread_seconds(void)
 double clock_date(void)
 {
     return seconds_of(CLOCK_REALTIME);
+}
+
+const char *clock_date_text(char text[CLOCK_DATE_TEXT], double date)
+{
+    struct tm local;
+    time_t seconds = isfinite(date) ? (time_t)date : 0;
+    if (!isfinite(date) || !localtime_r(&seconds, &local) ||
+        strftime(text, CLOCK_DATE_TEXT, "%Y-%m-%d %H:%M:%S", &local) == 0)
+        snprintf(text, CLOCK_DATE_TEXT, "?");
+    return text;
 }

@@ -6,33 +6,40 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/escape.h"
+
+static bool set_text(struct error *err, char *text, bool cut)
+{
+    if (cut)
+        utf8_trim(text);
+    escape_copy(err->text, sizeof err->text, text);
+    return false;
+}
 
 bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
 {
+    char text[sizeof err->text];
     va_list args;
     err->kind = kind;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    text_replace_controls(err->text);
-    return false;
+    return set_text(err, text, length >= (int)sizeof text);
 }
 
 bool error_errno(struct error *err, const char *format, ...)
 {
     int number = errno;
-    char reason[128];
+    char reason[128], text[sizeof err->text];
     va_list args;
     err->kind = ERROR_FAILED;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    size_t used = strlen(err->text);
-    snprintf(err->text + used, sizeof err->text - used, ": %s",
-             strerror_r(number, reason, sizeof reason));
-    text_replace_controls(err->text);
-    return false;
+    size_t used = strlen(text);
+    int length = snprintf(text + used, sizeof text - used, ": %s",
+                          strerror_r(number, reason, sizeof reason));
+    return set_text(err, text, length >= (int)(sizeof text - used));
 }
 
 bool error_memory(struct error *err, const char *what)
@@ -48,10 +55,8 @@ bool error_prefix(struct error *err, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     size_t used = strlen(text);
-    snprintf(text + used, sizeof text - used, ": %s", err->text);
-    memcpy(err->text, text, sizeof text);
-    text_replace_controls(err->text);
+    int length = snprintf(text + used, sizeof text - used, ": %s", err->text);
     if (err->kind == ERROR_NONE)
         err->kind = ERROR_FAILED;
-    return false;
+    return set_text(err, text, length >= (int)(sizeof text - used));
 }

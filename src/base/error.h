@@ -9,9 +9,9 @@
  *
  * A function that can fail returns bool (true: done) and takes a `struct error *` as its last
  * parameter, which it fills before it returns false. The text is one line without a full stop or
- * newline that says what failed, where, and what to do about it; control characters in names from
- * outside become '?'. Nothing is allocated, so running out of memory is reported like everything
- * else. `err` is never NULL.
+ * newline that says what failed, where, and what to do about it; what is hidden in names
+ * from outside is escaped (base/escape.h). Nothing is allocated, so running out of memory is
+ * reported like everything else. `err` is never NULL.
  */
 
 enum error_kind {
@@ -20,6 +20,7 @@ enum error_kind {
     ERROR_USAGE,     /* the request itself is wrong (option, spec, configuration): exit status 2 */
     ERROR_CANCELLED, /* stopped because somebody asked for it */
     ERROR_ABSENT,    /* what was asked for is not there, and that need not be an error */
+    ERROR_SILENT,    /* the engine is there but does not answer */
 };
 
 struct error {

@@ -33,7 +33,6 @@ const char *retune_text(char *buffer, size_t size, const char *what, double from
         snprintf(buffer, size, "%s %.6g -> %.6g after step %.0f", words, from, to, step);
     else
         snprintf(buffer, size, "%s after step %.0f", words, step);
-    text_replace_controls(buffer);
     return buffer;
 }
 
@@ -69,6 +68,5 @@ const char *event_shares_text(char *buffer, size_t size, const json_t *event)
     const char *all = text_cstr(&text);
     snprintf(buffer, size, "%s", all ? all : "shares");
     text_free(&text);
-    text_replace_controls(buffer);
     return buffer;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/text.h"
 
 static const json_t *member(const json_t *object, const char *key)
@@ -65,32 +66,100 @@ bool json_get_string(const json_t *object, const char *key, const char **out, st
 json_t *json_any_text(const char *text)
 {
     json_t *string = json_string(text);
-    char *copy = string ? NULL : strdup(text);
-    if (!copy)
+    struct text copy = TEXT_INIT;
+    if (string)
         return string;
-    for (char *at = copy; *at; at++)
-        if ((unsigned char)*at >= 0x80)
-            *at = '?';
-    string = json_string(copy);
-    free(copy);
+    for (size_t bytes; *text; text += bytes ? bytes : 1) {
+        char32_t character;
+        bytes = utf8_decode(text, UTF8_BYTES, &character);
+        if (bytes)
+            text_append(&copy, text, bytes);
+        else
+            text_printf(&copy, "\\x%02x", (unsigned char)*text);
+    }
+    string = text_cstr(&copy) ? json_string(copy.data) : NULL;
+    text_free(&copy);
     return string;
 }
 
-static int append(const char *bytes, size_t length, void *context)
+/* Where a text in JSON goes to. */
+struct json_sink {
+    void (*put)(void *context, const char *bytes, size_t length);
+    void *context;
+};
+
+static void put_escape(const struct json_sink *sink, char32_t character)
 {
-    struct text *text = context;
-    text_append(text, bytes, length);
-    return text->failed ? -1 : 0;
+    char escape[16];
+    unsigned code = character;
+    int length = code < 0x10000
+                     ? snprintf(escape, sizeof escape, "\\u%04x", code)
+                     : snprintf(escape, sizeof escape, "\\u%04x\\u%04x",
+                                0xd800 + ((code - 0x10000) >> 10), 0xdc00 + (code & 0x3ff));
+    sink->put(sink->context, escape, (size_t)length);
+}
+
+/*
+ * Hidden characters of strings as JSON's escapes. Those below U+0020 are the library's work: here
+ * they are the breaks between lines.
+ */
+static int dump(const char *bytes, size_t length, void *context)
+{
+    const struct json_sink *sink = context;
+    size_t done = 0;
+    for (size_t at = 0, size; at < length; at += size) {
+        char32_t character = 0;
+        bool ascii = (unsigned char)bytes[at] < 0x7f;
+        size = ascii ? 0 : utf8_decode(bytes + at, length - at, &character);
+        if (size && escape_hidden(character)) {
+            sink->put(sink->context, bytes + done, at - done);
+            put_escape(sink, character);
+            done = at + size;
+        }
+        size = size ? size : 1;
+    }
+    sink->put(sink->context, bytes + done, length - done);
+    return 0;
+}
+
+static void put_text(void *context, const char *bytes, size_t length)
+{
+    text_append(context, bytes, length);
 }
 
 char *json_to_text(const json_t *json, size_t flags)
 {
     struct text text = TEXT_INIT;
-    /* A failure is remembered by the text, whatever becomes of the callback's answer. */
-    if (json_dump_callback(json, append, &text, flags) == 0 && !text.failed)
+    struct json_sink sink = {put_text, &text};
+    /* A failure is remembered by the text. */
+    if (json_dump_callback(json, dump, &sink, flags) == 0 && !text.failed)
         return text.data;
     text_free(&text);
     return NULL;
+}
+
+static void put_file(void *context, const char *bytes, size_t length)
+{
+    fwrite(bytes, 1, length, context);
+}
+
+bool json_to_file(const json_t *json, FILE *file, size_t flags)
+{
+    struct json_sink sink = {put_file, file};
+    return json_dump_callback(json, dump, &sink, flags) == 0;
+}
+
+static void put_count(void *context, const char *bytes, size_t length)
+{
+    (void)bytes;
+    *(size_t *)context += length;
+}
+
+size_t json_length(const json_t *json, size_t flags)
+{
+    size_t count = 0;
+    struct json_sink sink = {put_count, &count};
+    return json_dump_callback(json, dump, &sink, flags) == 0 ? count : 0;
 }
 
 json_t *json_finite(double value)

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/error.h"
 
@@ -21,8 +22,8 @@ bool json_get_double(const json_t *object, const char *key, double low, double h
 bool json_get_string(const json_t *object, const char *key, const char **out, struct error *err);
 
 /*
- * A string for text that may hold anything (paths, messages of the system): what is not UTF-8
- * becomes '?'. NULL: memory ran out.
+ * A string for text that may hold anything (paths, messages of the system): bytes that are not
+ * UTF-8 become escapes as \xff (base/escape.h). NULL: memory ran out.
  */
 json_t *json_any_text(const char *text);
 
@@ -34,10 +35,17 @@ json_t *json_any_text(const char *text);
 #define JSON_LINE   (JSON_COMPACT | JSON_DIGITS)
 
 /*
+ * JSON as both programs write it wherever it goes. Characters that are hidden (base/escape.h) are
+ * JSON's own escapes in it, so that a terminal may show it and who parses it gets them back.
+ *
  * As json_dumps: a string for free(), NULL when memory ran out. (Jansson 2.14 does not notice when
  * memory runs out for the key of a member: the text then lacks it, and is no JSON.)
  */
 char *json_to_text(const json_t *json, size_t flags);
+/* The same text into a stream, whose error indicator says whether it could be written. */
+bool json_to_file(const json_t *json, FILE *file, size_t flags);
+/* Its bytes; 0: it has none. */
+size_t json_length(const json_t *json, size_t flags);
 
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);

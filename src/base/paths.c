@@ -11,45 +11,53 @@
 #include "base/file.h"
 #include "base/text.h"
 
+static const struct place {
+    const char *variable, *below_home, *holds;
+} data_home = {"XDG_DATA_HOME", ".local/share", "runs, checkpoints and data sets"},
+  config_home = {"XDG_CONFIG_HOME", ".config", "settings and models"},
+  state_home = {"XDG_STATE_HOME", ".local/state", "the engine's log"},
+  cache_home = {"XDG_CACHE_HOME", ".cache", "the autotune cache"};
+
 /* The XDG rule: a variable counts only when it holds an absolute path. */
-static char *xdg_directory(const char *variable, const char *below_home, struct error *err)
+static const char *absolute(const char *variable)
 {
     const char *value = getenv(variable);
-    char *path = NULL;
-    if (value && value[0] == '/') {
-        path = path_join(value, "dpartui");
-    } else {
-        const char *home = getenv("HOME");
-        if (!home || home[0] != '/') {
-            error_set(err, ERROR_FAILED, "neither %s nor HOME names a directory: set one",
-                      variable);
-            return NULL;
-        }
-        path = text_format("%s/%s/dpartui", home, below_home);
+    return value && value[0] == '/' ? value : NULL;
+}
+
+static char *xdg_directory(const struct place *place, struct error *err)
+{
+    const char *value = absolute(place->variable), *home = absolute("HOME");
+    if (!value && !home) {
+        error_set(err, ERROR_FAILED, "neither %s nor HOME is an absolute path: set one",
+                  place->variable);
+        return NULL;
     }
+    char *path =
+        value ? path_join(value, "dpartui") : text_format("%s/%s/dpartui", home, place->below_home);
     if (!path)
-        error_memory(err, variable);
+        error_memory(err, place->variable);
     return path;
 }
 
 char *paths_data_home(struct error *err)
 {
-    return xdg_directory("XDG_DATA_HOME", ".local/share", err);
+    return xdg_directory(&data_home, err);
 }
 
 char *paths_config_home(struct error *err)
 {
-    return xdg_directory("XDG_CONFIG_HOME", ".config", err);
+    return xdg_directory(&config_home, err);
 }
 
 char *paths_state_home(struct error *err)
 {
-    return xdg_directory("XDG_STATE_HOME", ".local/state", err);
+    return xdg_directory(&state_home, err);
 }
 
 char *paths_cache_home(struct error *err)
 {
-    return xdg_directory("XDG_CACHE_HOME", ".cache", err);
+    return xdg_directory(&cache_home, err);
 }
 
 static bool private_directory(const char *path, struct error *err)
@@ -70,15 +78,22 @@ static bool private_directory(const char *path, struct error *err)
     return true;
 }
 
+/* *ignored: XDG_RUNTIME_DIR names something else. NULL: memory ran out. */
+static char *runtime_dir(bool *ignored)
+{
+    const char *base = absolute("XDG_RUNTIME_DIR"), *value = getenv("XDG_RUNTIME_DIR");
+    struct stat info;
+    *ignored = false;
+    if (base && stat(base, &info) == 0 && S_ISDIR(info.st_mode))
+        return path_join(base, "dpartui");
+    *ignored = value && *value;
+    return text_format("/tmp/dpartui-%lu", (unsigned long)geteuid());
+}
+
 char *paths_runtime_dir(struct error *err)
 {
-    const char *base = getenv("XDG_RUNTIME_DIR");
-    struct stat info;
-    char *path;
-    if (base && base[0] == '/' && stat(base, &info) == 0 && S_ISDIR(info.st_mode))
-        path = path_join(base, "dpartui");
-    else
-        path = text_format("/tmp/dpartui-%lu", (unsigned long)geteuid());
+    bool ignored;
+    char *path = runtime_dir(&ignored);
     if (!path) {
         error_memory(err, "runtime directory");
         return NULL;
@@ -88,6 +103,58 @@ char *paths_runtime_dir(struct error *err)
         return NULL;
     }
     return path;
+}
+
+/* Without a home the places that depend on it are missing; that of data is an error of its own. */
+static void note_home(struct text *note)
+{
+    static const struct place *const places[] = {&config_home, &cache_home, &state_home};
+    const char *home = getenv("HOME"), *separator = " ";
+    if (absolute("HOME") || !absolute(data_home.variable))
+        return;
+    struct text missing = TEXT_INIT;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (!absolute(places[i]->variable)) {
+            text_printf(&missing, "%s%s", separator, places[i]->holds);
+            separator = ", ";
+        }
+    if (missing.length)
+        text_printf(note, "HOME%s%.200s%s is not an absolute path: there is no place for%s",
+                    home ? " '" : "", home ? home : "", home ? "'" : "", text_cstr(&missing));
+    text_free(&missing);
+}
+
+static void note_place(struct text *note, const struct place *place)
+{
+    const char *value = getenv(place->variable);
+    if (!value || !*value || value[0] == '/')
+        return;
+    text_printf(note, "%s%s '%.200s' is not an absolute path and is ignored",
+                note->length ? "; " : "", place->variable, value);
+    if (absolute("HOME"))
+        text_printf(note, ": %s are in %s/%s/dpartui", place->holds, getenv("HOME"),
+                    place->below_home);
+}
+
+char *paths_ignored(void)
+{
+    static const struct place *const places[] = {&data_home, &config_home, &state_home,
+                                                 &cache_home};
+    struct text note = TEXT_INIT;
+    bool ignored;
+    char *runtime = runtime_dir(&ignored);
+    note_home(&note);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        note_place(&note, places[i]);
+    if (runtime && ignored)
+        text_printf(&note,
+                    "%sXDG_RUNTIME_DIR '%.200s' is not an absolute path of a folder and is "
+                    "ignored: the engine's socket is in %s",
+                    note.length ? "; " : "", getenv("XDG_RUNTIME_DIR"), runtime);
+    char *copy = note.length && text_cstr(&note) ? strdup(text_cstr(&note)) : NULL;
+    text_free(&note);
+    free(runtime);
+    return copy;
 }
 
 /* "DIR/NAME" for the directory of the running program; NULL when that is not known. */
@@ -186,6 +253,18 @@ char *paths_sibling_program(const char *name, struct error *err)
         return path;
     free(path);
     path = strdup(name);
+    if (!path)
+        error_memory(err, name);
+    return path;
+}
+
+char *paths_own_file(const char *name, struct error *err)
+{
+    char *path = beside_program(name);
+    if (path && access(path, R_OK) == 0)
+        return path;
+    free(path);
+    path = path_join(DPARTUI_PKGLIBDIR, name);
     if (!path)
         error_memory(err, name);
     return path;

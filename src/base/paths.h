@@ -22,6 +22,13 @@ char *paths_cache_home(struct error *err);  /* $XDG_CACHE_HOME/dpartui, ~/.cache
  */
 char *paths_runtime_dir(struct error *err);
 
+/*
+ * What HOME and the XDG variables say and is ignored, as the XDG rules have it, because it is no
+ * absolute path, and which places are used instead: one line, for the caller to free. An empty XDG
+ * variable is as good as an unset one. NULL: nothing is ignored, or there is no memory to say so.
+ */
+char *paths_ignored(void);
+
 /* Is this a model description's path rather than a model's name: holds '/' or ends in ".conf"? */
 bool paths_is_model_file(const char *name_or_file);
 
@@ -41,5 +48,8 @@ char *paths_find_model(const char *name_or_file, struct error *err);
 
 /* Path of the program `name` that stands beside the running one, else `name` for $PATH. */
 char *paths_sibling_program(const char *name, struct error *err);
+
+/* Path of a file of ours that stands beside the running program, else in $(pkglibdir). */
+char *paths_own_file(const char *name, struct error *err);
 
 #endif

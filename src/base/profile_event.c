@@ -38,6 +38,12 @@ double profile_event_step_s(const json_t *event)
     return ratio(number(event, "seconds"), number(event, "steps"));
 }
 
+double profile_event_unprofiled_s(const json_t *event, double *steps)
+{
+    *steps = number(event, "unprofiled_steps");
+    return ratio(number(event, "unprofiled_s"), *steps);
+}
+
 size_t profile_event_devices(const json_t *event)
 {
     return json_array_size(json_object_get(event, "devices"));
@@ -61,6 +67,25 @@ static void range(const json_t *event, size_t device, size_t *first, size_t *end
     *end = all ? profile_event_devices(event) : device + 1;
 }
 
+/* 0 unless all the devices meant have the same. */
+static double limit(const json_t *event, size_t device, const char *key)
+{
+    size_t first, end;
+    range(event, device, &first, &end);
+    const double value = number(device_at(event, first), key);
+    for (size_t i = first + 1; i < end; i++)
+        if (number(device_at(event, i), key) != value)
+            return 0;
+    return value;
+}
+
+bool profile_event_limits(const json_t *event, size_t device, double *flops, double *bytes)
+{
+    *flops = limit(event, device, "flops_limit");
+    *bytes = limit(event, device, "bytes_limit");
+    return *flops > 0 || *bytes > 0;
+}
+
 /* Seconds over all steps become those of one, and their share. */
 static void finish(struct profile_row *row, const json_t *event, size_t device)
 {
@@ -70,6 +95,7 @@ static void finish(struct profile_row *row, const json_t *event, size_t device)
     row->bytes = ratio(row->bytes, row->seconds);
     row->share = ratio(row->seconds, number(event, "seconds") * (double)(end - first));
     row->seconds = ratio(row->seconds, number(event, "steps"));
+    profile_event_limits(event, device, &row->flops_limit, &row->bytes_limit);
 }
 
 /* Mostly the event has the work of all devices together; each has its part by its rows. */

@@ -15,9 +15,10 @@
 struct profile_row {
     const char *layer, *kind, *direction, *method; /* the event's */
     double calls;
-    double seconds;      /* per step */
-    double share;        /* of the steps' time */
-    double flops, bytes; /* per second; 0: it has none */
+    double seconds;                  /* per step */
+    double share;                    /* of the steps' time */
+    double flops, bytes;             /* per second; 0: it has none */
+    double flops_limit, bytes_limit; /* of each device meant, per second; 0: not known */
 };
 
 enum profile_order { PROFILE_BY_TIME, PROFILE_BY_PLACE };
@@ -27,7 +28,11 @@ enum profile_order { PROFILE_BY_TIME, PROFILE_BY_PLACE };
 /* How many steps it is about, what one took in seconds, and how many devices it has. */
 double profile_event_steps(const json_t *event);
 double profile_event_step_s(const json_t *event);
+/* What a step took whose passes were not profiled; 0: none was looked at. *steps: how many were. */
+double profile_event_unprofiled_s(const json_t *event, double *steps);
 size_t profile_event_devices(const json_t *event);
+/* The limits of a device, or of all if they are equal; false: neither is known. */
+bool profile_event_limits(const json_t *event, size_t device, double *flops, double *bytes);
 /* "cpu:0"; "" for an index behind the last. */
 const char *profile_event_device(const json_t *event, size_t device);
 

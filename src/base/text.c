@@ -127,29 +127,11 @@ bool parse_double(const char *string, double low, double high, double *out)
     return true;
 }
 
-/* Bytes of the control character that the text begins with; 0: it begins with another one. */
-static size_t control_length(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    if ((at[0] && at[0] < ' ') || at[0] == 0x7f)
-        return 1;
-    return at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0 ? 2 : 0;
-}
-
-void text_replace_controls(char *text)
-{
-    char *to = text;
-    while (*text) {
-        size_t control = control_length(text);
-        *to++ = control ? '?' : *text;
-        text += control ? control : 1;
-    }
-    *to = '\0';
-}
-
 bool text_has_controls(const char *text)
 {
-    while (*text && !control_length(text))
-        text++;
-    return *text != '\0';
+    const unsigned char *at = (const unsigned char *)text;
+    for (; *at; at++)
+        if (*at < ' ' || *at == 0x7f || (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0))
+            return true;
+    return false;
 }

@@ -31,12 +31,7 @@ void text_consume(struct text *text, size_t count);
 const char *text_cstr(struct text *text);
 void text_free(struct text *text);
 
-/*
- * Control characters, those of one byte and U+0080 to U+009F, become '?', so that text from outside
- * moves no cursor and breaks no line. What is no UTF-8 stays as it is otherwise.
- */
-void text_replace_controls(char *text);
-/* Does the text hold any of them? */
+/* Does the text hold control characters, of one byte or U+0080 to U+009F? */
 bool text_has_controls(const char *text);
 
 /* printf into a new string the caller frees; NULL when memory ran out. */

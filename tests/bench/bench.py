@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Measure the program beside PyTorch on this machine, and write the figures down.
 
-    make bench                            everything but scaling and accuracy
+    make bench                            everything but scaling, accuracy and history
     make bench BENCH_ARGS=--quick         a rough look, nothing is written
     make bench BENCH_ARGS='--only screen' one part alone: 5 minutes
     make bench BENCH_ARGS='--only resnet18 --only small --python /opt/torch/bin/python3 \
@@ -25,6 +25,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import accuracy  # noqa: E402
+import history  # noqa: E402
 import measure  # noqa: E402
 import report  # noqa: E402
 import scaling  # noqa: E402
@@ -40,7 +41,8 @@ TRAINING = {"resnet18": training.resnet18, "inference": training.inference,
             "memory": training.memory, "smallnet": training.smallnet}
 PYTORCH = {*TRAINING, "accuracy"} - {"outside"}
 USUAL = (*TRAINING, "screen", "gpu")
-LONG = {"scaling": scaling.measured, "accuracy": accuracy.measured}  # only when asked for
+LONG = {"scaling": scaling.measured, "accuracy": accuracy.measured,
+        "history": history.measured}  # only when asked for
 
 
 def say(text):
@@ -50,7 +52,7 @@ def say(text):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="two short rounds, written nowhere")
-    parser.add_argument("--rounds", type=int, help="rounds (5; of screen and scaling 3)")
+    parser.add_argument("--rounds", type=int, help="rounds (5; of screen, scaling and history 3)")
     parser.add_argument("--only", choices=(*USUAL, *LONG), action="append", metavar="PART",
                         help="measure this part alone, or each that is named so: " +
                         ", ".join((*USUAL, *LONG)))
@@ -158,7 +160,7 @@ def circumstances(args, part, load):
         f"{system()}, Linux {platform.release()}",
         f"- {version('dpartui')} and {version('dpartui-engine')}"]
     if part != "accuracy":
-        rounds = args.few_rounds if part in ("screen", "scaling") else args.rounds
+        rounds = args.few_rounds if part in ("screen", "scaling", "history") else args.rounds
         lines.append(f"- rows of {args.data_name}; rounds: {rounds}, median (least-most); load "
                      f"before the measurements {load:.2f}" +
                      (", so something else was running" if load > 0.5 else ""))

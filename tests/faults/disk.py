@@ -13,7 +13,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, Fault, Home, Lost, Page, SHIM, is_sanitized, skip  # noqa: E402
+from engine import Engine, Fault, Home, Lost, Page, SHIM, SHORT, is_sanitized, skip  # noqa: E402
 
 # It is stopped when all has been seen.
 ENDLESS = {"model": "linear", "data": "random:400x1000", "devices": "cpu:0-1", "cpu_threads": 1,
@@ -39,7 +39,7 @@ def live_through(home, engine, fill, make_space):
     run = engine.submit(**ENDLESS)
     wait_for("epochs in the store", lambda: home.kept(run)[0] and epochs_kept(home, run) > 3)
     fill()
-    wait_for("a warning of the store", lambda: "runs go on and are kept" in engine.log())
+    wait_for("a warning of the store", lambda: "runs continue and are stored" in engine.log())
     wait_for("a warning of checkpoints", lambda: "no checkpoint could be written" in engine.log())
     before = epochs_kept(home, run)
     done = engine.must("show", run=run)["epochs_done"]
@@ -91,6 +91,40 @@ def on_small_disk():
         subprocess.run(["umount", "-l", home.data], check=False)
     home.remove()
     print(f"small disk: a run of {epochs} epochs went on while it was full")
+    return end_on_full_disk()
+
+
+def end_on_full_disk():
+    """In such a namespace: a run ends on a disk that stays full, and so does the engine."""
+    home = Home()
+    os.mkdir(home.data)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", home.data],
+                      check=False).returncode != 0:
+        home.remove()
+        return 77
+    try:
+        engine = Engine(home)
+        run = engine.submit(**dict(SHORT, devices="cpu:0", epochs=3000, checkpoint_every="off"))
+        while not os.path.exists(os.path.join(home.data, "dpartui", "runs.db.reserve")):
+            time.sleep(0.01)
+        with open(os.path.join(home.data, "filler"), "wb", buffering=0) as file:
+            try:
+                while file.write(bytes(1024)):
+                    pass
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+        engine.wait(run, ("done",))
+        engine.stop()
+        after = Engine(home)
+        kept = after.ask("show", run=run)["result"]
+        after.stop()
+        if kept["status"] != "done":
+            raise Fault(f"a run that was done is {kept['status']} after a full disk")
+    finally:
+        subprocess.run(["umount", "-l", home.data], check=False)
+    home.remove()
+    print("small disk: a run ended, and the engine, while it was full")
     return 0
 
 

@@ -12,6 +12,7 @@ import random
 import struct
 import sys
 import time
+import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine, Fault, Home, Lost  # noqa: E402
@@ -34,9 +35,22 @@ def last_checkpoint(home, run):
 def tensors(path):
     with open(path, "rb") as file:
         length = struct.unpack("<Q", file.read(8))[0]
-        header = json.loads(file.read(length))
-        header.pop("__metadata__", None)
-        return header, hashlib.sha256(file.read()).hexdigest()
+        text, data = file.read(length), file.read()
+    header = json.loads(text)
+    check_checksums(path, text, header, data)
+    del header["__metadata__"]
+    return header, hashlib.sha256(data).hexdigest()
+
+
+def check_checksums(path, text, header, data):
+    """As any other reader may check them."""
+    sums = {"crc32:" + name: data[slice(*entry["data_offsets"])] for name, entry in header.items()
+            if name != "__metadata__"}
+    own = header["__metadata__"]["crc32"].encode()
+    sums["crc32"] = text.replace(b'"crc32":"' + own, b'"crc32":"00000000', 1)
+    for key, covered in sums.items():
+        if header["__metadata__"].get(key) != f"{zlib.crc32(covered):08x}":
+            raise Fault(f"{path}: {key} is not that of zlib")
 
 
 def check_interrupted(engine, run, was_known):

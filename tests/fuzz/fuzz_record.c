@@ -27,7 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (record) {
         const json_t *events = json_object_get(kept, "events");
         show(record);
-        record_bring(record, events, json_object_get(kept, "points"));
+        struct record_past past;
+        if (record_past_read(&past, events, json_object_get(kept, "points")))
+            record_bring(record, &past);
         show(record);
         json_array_foreach(events, index, event) record_take_event(record, event);
         show(record);

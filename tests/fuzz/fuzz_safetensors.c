@@ -38,10 +38,13 @@ static void read_checkpoint(bool momentum)
     long steps;
     FUZZ_CHECK(checkpoint_create(network(), momentum, &checkpoint, &err));
     FUZZ_CHECK(checkpoint_find(fuzz_folder(), &steps, &err) && steps == 1);
-    if (checkpoint_read(network(), fuzz_folder(), steps, &checkpoint, &err))
+    if (checkpoint_read(network(), fuzz_folder(), steps, &checkpoint, &err)) {
         FUZZ_CHECK(checkpoint.place.batch > 0 && checkpoint.place.steps >= 0);
-    else
+        /* What can be read is whole; the momentum may only be there for a run that has some. */
+        FUZZ_CHECK(!momentum || checkpoint_verify_steps(fuzz_folder(), steps, &err));
+    } else {
         FUZZ_CHECK(err.text[0]);
+    }
     checkpoint_free(&checkpoint);
 }
 
@@ -60,6 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(err.text[0]);
     if (weights_read_note(path, &note, &err))
         FUZZ_CHECK(note && strlen(note) <= size);
+    err = (struct error)ERROR_INIT;
+    if (!checkpoint_verify(path, &err))
+        FUZZ_CHECK(err.text[0]);
     read_checkpoint(false);
     read_checkpoint(true);
     free(note);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "engine/store/store.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/store_show.h"
 
 static void read_all(struct store *store)
 {

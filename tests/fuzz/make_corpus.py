@@ -17,6 +17,7 @@ import struct
 import sys
 import tarfile
 import tempfile
+import zlib
 
 TOP = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 CORPUS = TOP / "tests" / "fuzz" / "corpus"
@@ -66,6 +67,22 @@ def tensors(entries, note=None):
     return struct.pack("<Q", len(text)) + text + body
 
 
+def with_checksums(file):
+    """The same with the checksums of engine/net/checksum.h."""
+    length = struct.unpack("<Q", file[:8])[0]
+    header, body = json.loads(file[8:8 + length]), file[8 + length:]
+    sums = header.setdefault("__metadata__", {})
+    for name, entry in header.items():
+        if name != "__metadata__":
+            sums["crc32:" + name] = "%08x" % zlib.crc32(body[slice(*entry["data_offsets"])])
+    sums["crc32"] = "00000000"
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    own = b"%08x" % zlib.crc32(text)
+    text = text.replace(b'"crc32":"00000000', b'"crc32":"' + own)
+    return struct.pack("<Q", len(text)) + text + body
+
+
 def floats(count):
     return struct.pack("<%df" % count, *(i / 8 for i in range(count)))
 
@@ -85,6 +102,7 @@ def safetensors():
     put("safetensors", "weights", tensors(weights))
     put("safetensors", "module", tensors([("module." + w[0], *w[1:]) for w in weights]))
     put("safetensors", "checkpoint", tensors(weights, json.dumps(place)))
+    put("safetensors", "checksums", with_checksums(tensors(weights, json.dumps(place))))
     put("safetensors", "momentum",
         tensors([(w[0] + ".momentum_buffer", *w[1:]) for w in trained]))
     put("safetensors", "half", tensors([("0.weight", [2, 1, 1, 1], b"abcd", "F16")]))

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 #
 # Builds the programs that tests/gpu/run starts, without configure. GNU make, in a folder of its
-# own, where `run` wrote settings.mk and config.h:
+# own, where `run` wrote settings.mk, nvcc.mk and config.h:
 #     make -f SOURCE/tests/gpu/build.mk
 include settings.mk
+-include nvcc.mk
 
 sources = $(sort $(shell awk -v list=$(1) -v have=' $(HAVE) ' -f $(SRC)/tests/gpu/sources.awk \
 	$(SRC)/Makefile.am))
 objects = $(patsubst %,obj/%.o,$(1))
-program_of = $(call objects,$(1)) $(EXTRA_OBJECTS) libengine.a
+program_of = $(call objects,$(1) tests/gpu/absent.c) $(EXTRA_OBJECTS) libengine.a
 
-ENGINE = $(foreach part,base spec rng net plan data device train cuda_backend $(CPU),\
+ENGINE = $(foreach part,base spec rng net plan data device train board cuda_backend $(CPU),\
 	$(call sources,lib$(part)_a_SOURCES))
 TELEMETRY = $(filter engine/telemetry/%,$(call sources,libserver_a_SOURCES))
 LITE = $(STAND_INS:%=tests/gpu/lite/%.c)
@@ -18,19 +19,20 @@ LITE = $(STAND_INS:%=tests/gpu/lite/%.c)
 CFLAGS ?= -O2 -g
 INCLUDES = $(if $(STAND_INS),-I$(SRC)/tests/gpu/lite) -I. -I$(SRC) -I$(SRC)/src $(CUDA_INCLUDES)
 DEFINES = -DHAVE_CONFIG_H -D_GNU_SOURCE -DDPARTUI_PKGDATADIR='"$(SRC)/etc"' \
-	-DDPARTUI_SYSCONFDIR='"/etc"'
+	-DDPARTUI_PKGLIBDIR='"/nonexistent"' -DDPARTUI_SYSCONFDIR='"/etc"'
 COMPILE = $(CC) -std=gnu11 -Wall -Wextra -Wno-format-truncation -Wno-unknown-pragmas $(DEFINES) \
-	$(INCLUDES) -MMD -MP -pthread
+	$(TEST_DEFINES) $(INCLUDES) -MMD -MP -pthread
 
-TRIAL = tests/trial.c tests/refnet.c tests/refnet_ops.c tests/support.c \
+TRIAL = tests/trial.c tests/refnet.c tests/refnet_conv.c tests/refnet_ops.c tests/support.c \
 	tests/conformance_ops.c tests/conformance_net.c tests/conformance_rough.c
 KERNELS = $(call sources,tests_test_cuda_kernels_SOURCES)
-PROGRAMS = gpu-info gpu-train test_gpu_device test_gpu_runs test_gpu_nccl test_cuda_kernels \
+PROGRAMS = gpu-info gpu-probe gpu-train test_gpu_device test_gpu_runs test_gpu_nccl test_cuda_kernels \
 	test_conv_sim test_matmul_sim
 
 all: $(PROGRAMS)
 
 gpu-info: $(call program_of,tests/gpu/info.c)
+gpu-probe: $(call program_of,tests/gpu/probe.c $(call sources,gpu_probe_parts) tests/support.c)
 gpu-train: $(call program_of,tests/gpu/train.c)
 test_gpu_device: $(call program_of,tests/test_gpu_device.c $(TRIAL))
 test_gpu_runs: $(call program_of,tests/test_gpu_runs.c tests/parallel_fixture.c \
@@ -59,12 +61,12 @@ obj/engine/data/%: private CFLAGS += -ffp-contract=off
 obj/engine/train/%: private CFLAGS += -fopenmp-simd
 obj/engine/device/cpu/%: private CFLAGS += $(OPENMP)
 
-obj/%.c.o: $(SRC)/%.c config.h
+obj/%.c.o: $(SRC)/%.c config.h settings.mk
 	@mkdir -p $(@D)
 	@echo '  CC      $*.c'
 	@$(COMPILE) $(CFLAGS) -c -o $@ $<
 
-obj/%.cu.o: $(SRC)/%.cu config.h
+obj/%.cu.o: $(SRC)/%.cu config.h nvcc.mk
 	@mkdir -p $(@D)
 	@echo '  NVCC    $*.cu'
 	@$(NVCC) -std=c++17 -O3 --generate-line-info $(GENCODE) $(DEFINES) $(INCLUDES) \

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "engine/train/run.h"
+#include "tests/gpu/absent.h"
 
 /*
  * What `dpartui train --foreground --json` does, without the workbench, the server and the
@@ -62,5 +63,7 @@ int main(int argc, char **argv)
         ok = error_set(&err, ERROR_FAILED, "cannot write the events");
     if (!ok)
         fprintf(stderr, "gpu-train: %s\n", err.text);
+    if (!ok && gpu_absent())
+        return GPU_ABSENT;
     return ok ? 0 : err.kind == ERROR_USAGE ? 2 : 1;
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "tests/simgpu/fiber.hpp"
+#include "tests/simgpu/machine.hpp"
+#include "tests/simgpu/race.hpp"
 
 namespace simgpu
 {
@@ -51,6 +53,8 @@ struct turn {
 };
 
 struct block_run {
+    const char *kernel;
+    std::vector<std::pair<int, bool>> barriers; /* that were passed: line, whether it is ignored */
     const std::function<void()> *thread;
     uint3 shape;
     unsigned seed;
@@ -82,6 +86,9 @@ void become(int index)
     here.thread.x = i % active->shape.x;
     here.thread.y = i / active->shape.x % active->shape.y;
     here.thread.z = i / active->shape.x / active->shape.y;
+    size_t size;
+    const void *stack = fiber_stack(active->entered, &size);
+    race_thread(index, stack, size);
 }
 
 void meet_if_all_came(size_t lane_of_warp);
@@ -91,6 +98,7 @@ SIMGPU_NEVER_RETURNS void run_threads()
 {
     for (;;) {
         (*active->thread)();
+        race_pause();
         gpu_thread &t = active->threads[static_cast<size_t>(active->current)];
         t.now = state::done;
         t.stack = nullptr;
@@ -108,6 +116,7 @@ SIMGPU_NEVER_RETURNS void run_threads()
 
 void wait_as(state reason)
 {
+    race_pause();
     int self = active->current;
     gpu_thread &t = active->threads[static_cast<size_t>(self)];
     t.now = reason;
@@ -116,8 +125,8 @@ void wait_as(state reason)
         meet_if_all_came(static_cast<size_t>(self));
     if (t.now != state::ready)
         fiber_leave();
-    become(self);
     t.now = state::ready;
+    become(self);
 }
 
 /* When every lane that `lane` waits for is there, let all of them go on. */
@@ -138,6 +147,8 @@ void meet(size_t first, unsigned mask)
         other = &t;
         present |= 1u << i;
     }
+    if (other && other->action == WARP_SYNC)
+        race_warp_barrier(first, present);
     unsigned votes = 0;
     for (size_t i = 0; i < lanes; i++)
         if (present >> i & 1 && all[first + i].source)
@@ -183,10 +194,25 @@ bool pass(unsigned number)
         b.entered = f;
         become(static_cast<int>(i));
         fiber_enter(f);
+        race_pause();
         if (b.threads[static_cast<size_t>(b.current)].now == state::done)
             idle.push_back(f);
     }
     return any;
+}
+
+void passed_barrier(int line)
+{
+    auto &lines = active->barriers;
+    auto known = std::find_if(lines.begin(), lines.end(), [&](auto &b) { return b.first == line; });
+    if (known == lines.end()) {
+        machine &m = the_machine();
+        std::pair<std::string, int> barrier{active->kernel, line};
+        known = lines.insert(lines.end(), {line, barrier == m.ignored_barrier});
+        m.barriers.insert(std::move(barrier));
+    }
+    if (!known->second)
+        race_barrier(line);
 }
 
 /* Nobody can go on: the end, a barrier that all reached, or a mistake. */
@@ -221,12 +247,15 @@ bool release_barrier()
     for (gpu_thread &t : b.threads)
         if (t.now == state::at_barrier)
             t.now = state::ready;
+    if (first)
+        passed_barrier(first->line);
     return waiting > 0;
 }
 
 void run_block()
 {
     block_run &b = *active;
+    race_begin_block(b.threads.size());
     for (gpu_thread &t : b.threads) {
         t.now = state::unstarted;
         t.stack = nullptr;
@@ -239,6 +268,8 @@ void run_block()
     for (gpu_thread &t : b.threads) /* of a block that is stuck */
         if (t.now != state::done && t.stack)
             idle.push_back(t.stack);
+    if (b.wrong.empty())
+        b.wrong = race_found();
 }
 
 } // namespace
@@ -276,10 +307,11 @@ unsigned warp_meet(warp_action action, unsigned mask, void *value, size_t size, 
     return t.votes;
 }
 
-std::string run_kernel(const kernel_shape &shape, unsigned seed,
+std::string run_kernel(const char *name, const kernel_shape &shape, unsigned seed,
                        const std::function<void()> &thread)
 {
     block_run run;
+    run.kernel = name;
     run.thread = &thread;
     run.shape = {shape.threads.x, shape.threads.y, shape.threads.z};
     run.seed = seed;
@@ -287,20 +319,24 @@ std::string run_kernel(const kernel_shape &shape, unsigned seed,
     active = &run;
     here.threads = run.shape;
     here.blocks = {shape.blocks.x, shape.blocks.y, shape.blocks.z};
-    turn order(size_t{shape.blocks.x} * shape.blocks.y * shape.blocks.z, seed);
+    const size_t blocks = size_t{shape.blocks.x} * shape.blocks.y * shape.blocks.z;
+    const bool sampled = the_machine().sampled && blocks > 2;
+    turn order(sampled ? 2 : blocks, seed);
     /* Exactly as much as was asked for, so that AddressSanitizer sees what is behind it. */
     void *shared = nullptr;
     if (posix_memalign(&shared, 16, std::max<size_t>(shape.shared, 1)))
         return "out of memory";
     here.dynamic_shared = shared;
+    race_begin_kernel(order.count, shared, shape.shared);
     for (size_t i = 0; i < order.count && run.wrong.empty(); i++) {
-        size_t block = order[i];
+        size_t block = sampled && order[i] ? blocks - 1 : order[i];
         here.block.x = static_cast<unsigned>(block % shape.blocks.x);
         here.block.y = static_cast<unsigned>(block / shape.blocks.x % shape.blocks.y);
         here.block.z = static_cast<unsigned>(block / shape.blocks.x / shape.blocks.y);
         memset(shared, 0xFF, shape.shared);
         run_block();
     }
+    race_end_kernel();
     free(shared);
     active = nullptr;
     return run.wrong;

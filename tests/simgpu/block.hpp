@@ -34,6 +34,10 @@ unsigned warp_meet(warp_action action, unsigned mask, void *value, size_t size, 
                    int line);
 int lane_number();
 
+/* For the race detector (race.hpp): __threadfence, and an atomic update of size bytes at p. */
+void race_fence();
+void race_atomic(const void *p, size_t size);
+
 struct kernel_shape {
     dim3 blocks, threads;
     size_t shared; /* bytes of dynamic shared memory */
@@ -41,7 +45,7 @@ struct kernel_shape {
 
 /* Run a kernel: `thread` is what each thread does. Blocks and threads take turns in an order made
  * from `seed`. Returns what is wrong with the kernel, "" when nothing. */
-std::string run_kernel(const kernel_shape &shape, unsigned seed,
+std::string run_kernel(const char *name, const kernel_shape &shape, unsigned seed,
                        const std::function<void()> &thread);
 
 } // namespace simgpu

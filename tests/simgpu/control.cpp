@@ -26,7 +26,7 @@ void throw_away(machine &m)
     for (device &d : m.devices)
         delete d.null_stream;
     for (auto &[at, a] : m.memory)
-        free(reinterpret_cast<void *>(at));
+        release_memory(reinterpret_cast<void *>(at), a);
     m.streams.clear();
     m.ended.clear();
     m.events.clear();
@@ -38,7 +38,24 @@ void throw_away(machine &m)
     m.devices.clear();
     m.calls.clear();
     m.failures.clear();
+    m.hanging.clear();
     m.refused_engines.clear();
+    m.adding_engines.clear();
+    m.wrong_engines.clear();
+    m.narrow_engines.clear();
+    m.stored_plans.clear();
+    m.costs.clear();
+    m.has_costs = false;
+    m.usual_cost = 0;
+}
+
+void mark_engine(std::set<int> machine::*list, int engine, bool in)
+{
+    guard held(the_machine().lock);
+    if (in)
+        (the_machine().*list).insert(engine);
+    else
+        (the_machine().*list).erase(engine);
 }
 
 device *device_numbered(int number)
@@ -65,13 +82,26 @@ void simgpu_reset(const simgpu_options *options)
     m.first_fault.clear();
     m.refuse_epilogues = false;
     m.nccl_error = 0;
+    m.check_races = true;
+    m.sampled = 0;
+    m.loaded.clear();
+    m.runs.clear();
+    m.barriers.clear();
+    m.ignored_barrier = {};
     m.generation++;
+    m.changed.notify_all();
 }
 
 void simgpu_fail_call(const char *function, int nth, int status)
 {
     guard held(the_machine().lock);
     the_machine().failures[function] = {the_machine().calls[function] + nth, status};
+}
+
+void simgpu_hang_call(const char *function, int nth)
+{
+    guard held(the_machine().lock);
+    the_machine().hanging[function] = the_machine().calls[function] + nth;
 }
 
 void simgpu_hang(int number, int operations)
@@ -136,15 +166,64 @@ long simgpu_operations(int number)
     return d ? d->operations : 0;
 }
 
-void simgpu_refuse_engine(int engine, bool refuse)
+void simgpu_cost(const char *operation, double seconds)
 {
     guard held(the_machine().lock);
-    auto &list = the_machine().refused_engines;
-    if (engine < 0)
-        return;
-    if (list.size() <= static_cast<size_t>(engine))
-        list.resize(static_cast<size_t>(engine) + 1);
-    list[static_cast<size_t>(engine)] = refuse;
+    the_machine().has_costs = true;
+    if (operation)
+        the_machine().costs[operation] = seconds;
+    else
+        the_machine().usual_cost = seconds;
+}
+
+void simgpu_sample_blocks(int multiprocessors)
+{
+    guard held(the_machine().lock);
+    the_machine().sampled = multiprocessors;
+}
+
+void simgpu_check_races(bool check)
+{
+    guard held(the_machine().lock);
+    the_machine().check_races = check;
+}
+
+bool simgpu_barrier(size_t i, const char **kernel, int *line)
+{
+    guard held(the_machine().lock);
+    const auto &all = the_machine().barriers;
+    if (i >= all.size())
+        return false;
+    auto found = std::next(all.begin(), static_cast<long>(i));
+    *kernel = found->first.c_str();
+    *line = found->second;
+    return true;
+}
+
+void simgpu_ignore_barrier(const char *kernel, int line)
+{
+    guard held(the_machine().lock);
+    the_machine().ignored_barrier = {kernel, line};
+}
+
+void simgpu_refuse_engine(int engine, bool refuse)
+{
+    mark_engine(&machine::refused_engines, engine, refuse);
+}
+
+void simgpu_adding_engine(int engine, bool adds)
+{
+    mark_engine(&machine::adding_engines, engine, adds);
+}
+
+void simgpu_wrong_engine(int engine, bool wrong)
+{
+    mark_engine(&machine::wrong_engines, engine, wrong);
+}
+
+void simgpu_narrow_engine(int engine, bool narrow)
+{
+    mark_engine(&machine::narrow_engines, engine, narrow);
 }
 
 void simgpu_refuse_epilogues(bool refuse)

@@ -48,6 +48,8 @@ constexpr error_name error_names[] = {
      "capturing stream has unjoined work"},
     {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
      "dependency created on uncaptured work in another stream"},
+    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
     {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
      "operation not permitted on an event last recorded in a capturing stream"},
     {cudaErrorStreamCaptureWrongThread, "cudaErrorStreamCaptureWrongThread",
@@ -156,6 +158,8 @@ cudaError_t cudaDeviceSynchronize(void)
     api_call call("cudaDeviceSynchronize", true);
     if (call.failed())
         return call.status();
+    if (captures_spoiled(this_caller().device, false))
+        return call.end(cudaErrorStreamCaptureUnsupported);
     return call.end(drain_device(this_caller().device, call.lock()));
 }
 
@@ -177,7 +181,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int number)
     p->maxThreadsPerBlock = 1024;
     p->maxThreadsPerMultiProcessor = 2048;
     p->major = 9;
-    p->multiProcessorCount = 4;
+    p->multiProcessorCount = the_machine().sampled ? the_machine().sampled : 4;
     p->l2CacheSize = 1 << 20;
     p->pciBusID = number + 1;
     p->unifiedAddressing = 1;
@@ -214,6 +218,12 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int num
         break;
     case cudaDevAttrClockRate:
         *value = 1000000; /* kHz */
+        break;
+    case cudaDevAttrMemoryClockRate:
+        *value = 500000; /* kHz; twice a cycle */
+        break;
+    case cudaDevAttrGlobalMemoryBusWidth:
+        *value = 1000; /* bits */
         break;
     case cudaDevAttrWarpSize:
         *value = p.warpSize;
@@ -296,10 +306,25 @@ cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaSuccess;
 }
 
-cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int)
+cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute, int)
 {
     api_call call("cudaFuncSetAttribute");
-    return call.status();
+    if (call.failed())
+        return call.status();
+    return call.end(load_kernel(kernel, "cudaFuncSetAttribute"));
+}
+
+/* As if nothing but the number of threads limited it. */
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int threads, size_t)
+{
+    api_call call("cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    if (call.failed())
+        return call.status();
+    if (!kernel || threads < 1 || threads > 1024)
+        return call.end(cudaErrorInvalidValue);
+    *blocks = 2048 / threads;
+    return call.end(cudaSuccess);
 }
 
 } /* extern "C" */

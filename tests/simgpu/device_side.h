@@ -18,6 +18,8 @@
 #define __shared__ static thread_local
 #undef __launch_bounds__
 #define __launch_bounds__(...)
+#undef __grid_constant__
+#define __grid_constant__
 
 #define threadIdx (simgpu::here.thread)
 #define blockIdx  (simgpu::here.block)

@@ -18,9 +18,10 @@
  * finalized; graphs run operation by operation with plain loops, in f32, rounded to bf16 where a
  * tensor that is not virtual is bf16.
  *
- * There are two engines. 0 uses "tensor cores": factors that are f32 are rounded to TF32; it wants
- * a workspace, which it overwrites; the gradients' sums change their order from run to run. 1 is
- * exact and repeatable.
+ * There are three engines. 0 uses "tensor cores": factors that are f32 are rounded to TF32; it
+ * wants a workspace, which it overwrites; the gradients' sums change their order from run to run. 1
+ * is exact and repeatable. 2 is as 1, for graphs of several operations, and is "compiled" when a
+ * plan is made.
  */
 struct cudnnContext {
     int device;
@@ -100,6 +101,14 @@ const dnn_signature *dnn_signature_of(const dnn_descriptor &operation);
 cudnnStatus_t dnn_check(const dnn_descriptor &d);
 /* dnn_plan.cpp: the same for engines, configurations and plans. */
 cudnnStatus_t dnn_check_plan(const dnn_descriptor &d);
+/* A plan given as text becomes what it was when the text was read from it. */
+cudnnStatus_t dnn_restore_plan(dnn_descriptor &d);
+/* Parts of a plan: its configuration; of that its graph and the bytes of workspace it wants. */
+const dnn_descriptor &dnn_config_of(const dnn_descriptor &plan);
+const dnn_descriptor &dnn_graph_of(const dnn_descriptor &config);
+int64_t dnn_workspace_of(const dnn_descriptor &config);
+/* The number of an engine. */
+int64_t dnn_engine_of(const dnn_descriptor &engine);
 /* Attributes that are computed, not set. False: none of that name. */
 bool dnn_computed(const dnn_descriptor &d, cudnnBackendAttributeName_t name, dnn_attribute *out);
 

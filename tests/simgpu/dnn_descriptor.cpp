@@ -87,7 +87,8 @@ const rule rules[] = {
     {KIND(ENGINECFG), ATTR(ENGINECFG_ENGINE), PART, 1, 1, true},
     {KIND(ENGINECFG), ATTR(ENGINECFG_KNOB_CHOICES), PART, 1, 64, false},
     {KIND(ENGINECFG), ATTR(ENGINECFG_WORKSPACE_SIZE), TYPE(INT64), 0, 0, false},
-    {KIND(EXECUTION_PLAN), ATTR(EXECUTION_PLAN_ENGINE_CONFIG), PART, 1, 1, true},
+    {KIND(EXECUTION_PLAN), ATTR(EXECUTION_PLAN_ENGINE_CONFIG), PART, 1, 1, false},
+    {KIND(EXECUTION_PLAN), ATTR(EXECUTION_PLAN_JSON_REPRESENTATION), TYPE(CHAR), 1, 1 << 24, false},
     {KIND(EXECUTION_PLAN), ATTR(EXECUTION_PLAN_HANDLE), TYPE(HANDLE), 1, 1, false},
     {KIND(EXECUTION_PLAN), ATTR(EXECUTION_PLAN_DEVICEPROP), PART, 1, 1, false},
     {KIND(EXECUTION_PLAN), ATTR(EXECUTION_PLAN_WORKSPACE_SIZE), TYPE(INT64), 0, 0, false},
@@ -271,6 +272,8 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t handle)
         if (r.of == d->type && r.required && !d->attributes.count(r.name))
             return dnn_say(CUDNN_STATUS_BAD_PARAM, "descriptor %d lacks attribute %d", d->type,
                            r.name);
+    if (cudnnStatus_t status = dnn_restore_plan(*d))
+        return status;
     if (cudnnStatus_t status = dnn_check(*d))
         return status;
     d->finalized = true;

@@ -141,6 +141,12 @@ fiber *fiber_create()
     return f;
 }
 
+const void *fiber_stack(const fiber *f, size_t *size)
+{
+    *size = stack_size;
+    return f->stack;
+}
+
 void fiber_begin(fiber *f, void (*function)())
 {
 #if defined(__SANITIZE_ADDRESS__)

@@ -23,6 +23,8 @@ namespace simgpu
 struct fiber;
 
 fiber *fiber_create();
+/* Its stack: the lowest address and the size. */
+const void *fiber_stack(const fiber *f, size_t *size);
 /* Begin a function on the fiber, leaving what ran there before unfinished. It must never return:
  * its last act is fiber_leave. Runs at the next fiber_enter. */
 void fiber_begin(fiber *f, void (*function)());

@@ -37,7 +37,7 @@ void leave_capture(const std::shared_ptr<capture> &c)
 }
 
 /* Every node once, each after those it waits for; which of several goes first is left to luck. */
-cudaError_t run_graph(const std::vector<node> &nodes)
+cudaError_t run_graph(const std::vector<node> &nodes, int device)
 {
     std::vector<size_t> missing(nodes.size()), ready;
     std::vector<std::vector<size_t>> next(nodes.size());
@@ -55,6 +55,7 @@ cudaError_t run_graph(const std::vector<node> &nodes)
         cudaError_t status = nodes[i].what.run();
         if (status != cudaSuccess)
             return status;
+        spend(device, nodes[i].what.name);
         for (size_t n : next[i])
             if (--missing[n] == 0)
                 ready.push_back(n);
@@ -118,6 +119,10 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t given, cudaStreamCaptureStatus *o
     cudaStream_t stream = stream_of(given);
     if (!stream_exists(stream))
         return call.end(cudaErrorInvalidResourceHandle);
+    device &d = the_machine().devices[static_cast<size_t>(stream->device)];
+    for (cudaStream_t s : the_machine().streams)
+        if (stream == d.null_stream && s->device == stream->device && s->blocking && s->capturing)
+            return call.end(cudaErrorStreamCaptureImplicit);
     *out = !stream->capturing           ? cudaStreamCaptureStatusNone
            : stream->capturing->invalid ? cudaStreamCaptureStatusInvalidated
                                         : cudaStreamCaptureStatusActive;
@@ -174,7 +179,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t given)
     if (!exec || stream->device != exec->device)
         return call.end(cudaErrorInvalidValue);
     auto nodes = exec->nodes;
-    return call.end(enqueue(stream, {"graph", [nodes] { return run_graph(*nodes); }, {}, {}}));
+    int device = exec->device;
+    return call.end(enqueue(stream, {"graph", [=] { return run_graph(*nodes, device); }, {}, {}}));
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)

@@ -27,7 +27,10 @@ static inline void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_
     simgpu::warp_meet(simgpu::WARP_SYNC, mask, nullptr, 0, 0, line);
 }
 
-static inline void __threadfence() {}
+static inline void __threadfence()
+{
+    simgpu::race_fence();
+}
 static inline void __threadfence_block() {}
 static inline unsigned __activemask()
 {
@@ -114,9 +117,13 @@ SIMGPU_STORE(__stcs)
 SIMGPU_STORE(__stwt)
 #undef SIMGPU_STORE
 
+/* The race detector is told of atomics by name. */
+#define SIMGPU_NOT_WATCHED __attribute__((no_sanitize("thread")))
+
 #define SIMGPU_ATOMIC(NAME, RESULT)                                                                \
-    template <typename T, typename U> T NAME(T *p, U operand)                                      \
+    template <typename T, typename U> SIMGPU_NOT_WATCHED T NAME(T *p, U operand)                   \
     {                                                                                              \
+        simgpu::race_atomic(p, sizeof *p);                                                         \
         T old = *p, value = static_cast<T>(operand);                                               \
         *p = RESULT;                                                                               \
         return old;                                                                                \
@@ -132,8 +139,9 @@ SIMGPU_ATOMIC(atomicXor, old ^ value)
 SIMGPU_ATOMIC(atomicInc, old >= value ? 0 : old + 1)
 #undef SIMGPU_ATOMIC
 
-template <typename T> T atomicCAS(T *p, T expected, T value)
+template <typename T> SIMGPU_NOT_WATCHED T atomicCAS(T *p, T expected, T value)
 {
+    simgpu::race_atomic(p, sizeof *p);
     T old = *p;
     if (old == expected)
         *p = value;

@@ -12,6 +12,9 @@ namespace
 {
 constexpr size_t shared_limit = 48 << 10; /* without asking for more by cudaFuncSetAttribute */
 
+/* Races are looked for as often, as it takes time: of a network's training, in some steps. */
+constexpr unsigned checked_runs = 100;
+
 bool shape_is_valid(const kernel_shape &k)
 {
     auto none = [](dim3 d) { return d.x == 0 || d.y == 0 || d.z == 0; };
@@ -52,8 +55,20 @@ bool parameters_are_valid(int device, const char *name, const std::vector<parame
 }
 } // namespace
 
-cudaError_t simgpu::queue_kernel(const char *name, const kernel_shape &shape, cudaStream_t given,
-                                 const std::vector<parameter> &parameters,
+cudaError_t simgpu::load_kernel(const void *kernel, const char *name)
+{
+    std::pair<int, const void *> place{this_caller().device, kernel};
+    machine &m = the_machine();
+    if (m.loaded.count(place))
+        return cudaSuccess;
+    if (capture_forbids((std::string("the first use of ") + name).c_str()))
+        return cudaErrorStreamCaptureUnsupported;
+    m.loaded.insert(place);
+    return cudaSuccess;
+}
+
+cudaError_t simgpu::queue_kernel(const void *code, const char *name, const kernel_shape &shape,
+                                 cudaStream_t given, const std::vector<parameter> &parameters,
                                  std::function<void()> thread)
 {
     api_call call("cudaLaunchKernel");
@@ -71,20 +86,25 @@ cudaError_t simgpu::queue_kernel(const char *name, const kernel_shape &shape, cu
               stream->device, this_caller().device);
         return call.end(cudaErrorInvalidResourceHandle);
     }
+    if (cudaError_t status = load_kernel(code, name); status != cudaSuccess)
+        return call.end(status);
     bool valid = parameters_are_valid(stream->device, name, parameters);
     unsigned seed = the_machine().options.seed;
-    cudaError_t status = enqueue(stream, {name,
-                                          [=] {
-                                              if (!valid)
-                                                  return cudaErrorIllegalAddress;
-                                              std::string wrong = run_kernel(shape, seed, thread);
-                                              if (wrong.empty())
-                                                  return cudaSuccess;
-                                              fault("kernel %s: %s", name, wrong.c_str());
-                                              return cudaErrorLaunchFailure;
-                                          },
-                                          {},
-                                          {}});
+    cudaError_t status =
+        enqueue(stream, {name,
+                         [=] {
+                             if (!valid)
+                                 return cudaErrorIllegalAddress;
+                             machine &m = the_machine();
+                             m.check_now = m.check_races && m.runs[code]++ < checked_runs;
+                             std::string wrong = run_kernel(name, shape, seed, thread);
+                             if (wrong.empty())
+                                 return cudaSuccess;
+                             fault("kernel %s: %s", name, wrong.c_str());
+                             return cudaErrorLaunchFailure;
+                         },
+                         {},
+                         {}});
     if (status != cudaSuccess)
         return call.end(status);
     /* As cudaPeekAtLastError after a launch: an error left by an earlier call shows here, too. */

@@ -21,8 +21,9 @@ struct parameter {
     bool pointer; /* it is one, not a struct that may hold some */
 };
 
-cudaError_t queue_kernel(const char *name, const kernel_shape &shape, cudaStream_t stream,
-                         const std::vector<parameter> &parameters, std::function<void()> thread);
+cudaError_t queue_kernel(const void *code, const char *name, const kernel_shape &shape,
+                         cudaStream_t stream, const std::vector<parameter> &parameters,
+                         std::function<void()> thread);
 
 template <typename... P, typename... A>
 cudaError_t launch(const char *name, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared,
@@ -36,8 +37,8 @@ cudaError_t launch(const char *name, void (*kernel)(P...), dim3 grid, dim3 block
              ...);
         },
         values);
-    return queue_kernel(name, {grid, block, shared}, stream, list,
-                        [kernel, values] { std::apply(kernel, values); });
+    return queue_kernel(reinterpret_cast<const void *>(kernel), name, {grid, block, shared}, stream,
+                        list, [kernel, values] { std::apply(kernel, values); });
 }
 
 } // namespace simgpu

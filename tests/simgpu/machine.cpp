@@ -96,6 +96,29 @@ bool spoil_captures()
 }
 } // namespace
 
+cudaError_t spoil(capture *c, cudaError_t status)
+{
+    c->invalid = true;
+    return status;
+}
+
+bool capture_forbids(const char *what)
+{
+    if (!spoil_captures())
+        return false;
+    fprintf(stderr, "simulated GPU: %s is not allowed while a stream is captured\n", what);
+    return true;
+}
+
+bool captures_spoiled(int number, bool blocking)
+{
+    bool any = false;
+    for (cudaStream_t s : the_machine().streams)
+        if (s->device == number && s->capturing && (s->blocking || !blocking))
+            any = s->capturing->invalid = true;
+    return any;
+}
+
 api_call::api_call(const char *function, bool unsafe) : held(the_machine().lock)
 {
     int status;
@@ -108,8 +131,7 @@ api_call::api_call(const char *function, bool unsafe) : held(the_machine().lock)
         failure = cudaErrorInsufficientDriver;
         return;
     }
-    if (unsafe && spoil_captures()) {
-        fprintf(stderr, "simulated GPU: %s is not allowed while a stream is captured\n", function);
+    if (unsafe && capture_forbids(function)) {
         failure = cudaErrorStreamCaptureUnsupported;
         return;
     }
@@ -169,6 +191,13 @@ bool hung(const device &d)
     return d.hang_at >= 0 && d.operations >= d.hang_at;
 }
 
+/* What the device itself does not work on. */
+bool takes_no_time(const std::string &operation)
+{
+    return operation == "event" || operation == "wait for an event" ||
+           operation == "host function" || operation == "graph"; /* which counts its nodes */
+}
+
 void run_first(cudaStream_t stream)
 {
     device &d = device_of(stream);
@@ -182,6 +211,7 @@ void run_first(cudaStream_t stream)
     cudaError_t status = what.run();
     if (status != cudaSuccess && d.broken == cudaSuccess)
         d.broken = status;
+    spend(stream->device, what.name);
     the_machine().changed.notify_all();
 }
 
@@ -224,8 +254,11 @@ cudaError_t enqueue(cudaStream_t stream, operation what)
         return cudaSuccess;
     }
     device &d = device_of(stream);
-    if (stream == d.null_stream)
+    if (stream == d.null_stream) {
+        if (captures_spoiled(stream->device, true))
+            return cudaErrorStreamCaptureImplicit;
         drain_blocking(stream->device);
+    }
     stream->queue.push_back(std::move(what));
     the_machine().changed.notify_all();
     if (stream == d.null_stream)
@@ -234,6 +267,16 @@ cudaError_t enqueue(cudaStream_t stream, operation what)
     else
         run_ahead(stream);
     return cudaSuccess;
+}
+
+void spend(int number, const std::string &operation)
+{
+    machine &m = the_machine();
+    auto named = m.costs.find(operation);
+    if (named != m.costs.end())
+        m.devices[static_cast<size_t>(number)].clock += named->second;
+    else if (!takes_no_time(operation))
+        m.devices[static_cast<size_t>(number)].clock += m.usual_cost;
 }
 
 bool step(cudaStream_t stream)

@@ -55,6 +55,7 @@ struct capture {
 struct allocation {
     size_t size;
     int device; /* -1: host */
+    bool mapped;
 };
 
 struct device {
@@ -62,6 +63,7 @@ struct device {
     long operations = 0;
     long hang_at = -1; /* no further operations when so many have run */
     cudaError_t broken = cudaSuccess, breaks_with = cudaSuccess;
+    double clock = 0;    /* seconds, see simgpu_cost */
     std::set<int> peers; /* whose memory kernels here may use */
     cudaStream_t null_stream = nullptr;
 };
@@ -81,14 +83,25 @@ struct machine {
     std::vector<std::shared_ptr<capture>> captures;
     std::map<std::string, long> calls;
     std::map<std::string, std::pair<long, int>> failures; /* call number, status */
+    std::map<std::string, long> hanging;                  /* call number */
     /* What cuDNN, cuBLASLt and NCCL gave the program, by its handle. */
     std::map<const void *, std::shared_ptr<void>> library;
     int faults = 0;
     std::string first_fault;
     unsigned luck = 1;
-    std::vector<bool> refused_engines;
+    std::set<int> refused_engines, adding_engines, wrong_engines, narrow_engines; /* of cuDNN */
+    std::map<std::string, std::shared_ptr<void>> stored_plans; /* of cuDNN, by their texts */
     bool refuse_epilogues = false;
     int nccl_error = 0;
+    bool has_costs = false;
+    double usual_cost = 0;
+    std::map<std::string, double> costs; /* seconds, by the operation's name */
+    bool check_races = true, check_now = false;
+    std::map<const void *, unsigned> runs;          /* of kernels */
+    int sampled = 0;                                /* simgpu_sample_blocks */
+    std::set<std::pair<int, const void *>> loaded;  /* kernels, by device */
+    std::set<std::pair<std::string, int>> barriers; /* of kernels that ran: name, line */
+    std::pair<std::string, int> ignored_barrier;
     unsigned long generation = 0; /* resets */
 };
 machine &the_machine();
@@ -136,6 +149,22 @@ class api_call
     cudaError_t failure = cudaSuccess;
 };
 
+/* The device has done an operation: its clock goes on. */
+void spend(int device, const std::string &operation);
+
+/* Captures. What cannot be done in one ends it as invalid; `status` is handed through. */
+cudaError_t spoil(capture *c, cudaError_t status);
+/* The calling thread may not do `what` in a capture of its own: spoils that and says so. */
+bool capture_forbids(const char *what);
+/* Spoils the captures of the device's streams (`blocking`: of those that the device's own stream
+ * waits for) where there are any: what is done would wait for them. */
+bool captures_spoiled(int device, bool blocking);
+/*
+ * Have a kernel's code on the current device. That is done at its first use, and not inside a
+ * capture: drivers before CUDA 12.3 refuse to load code there.
+ */
+cudaError_t load_kernel(const void *kernel, const char *name);
+
 /* Streams. NULL is the current device's own. */
 cudaStream_t stream_of(cudaStream_t stream);
 bool stream_exists(cudaStream_t stream);
@@ -167,6 +196,8 @@ inline bool lib_drop(const void *handle)
     return the_machine().library.erase(handle) > 0;
 }
 
+/* To the host's system. */
+void release_memory(void *p, const allocation &a);
 /* The allocation that holds size bytes from p; NULL: none does. */
 const allocation *find_memory(const void *p, size_t size);
 /* What a library is given: memory that the stream's device may use. */

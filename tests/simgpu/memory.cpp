@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 
 #include "tests/simgpu/machine.hpp"
 
@@ -13,28 +14,43 @@ namespace
 constexpr size_t granule = 512;   /* what a device's memory is counted in */
 constexpr size_t alignment = 256; /* of what cudaMalloc returns */
 constexpr int garbage = 0xFF;     /* NaN in every format */
+constexpr size_t sparse_size = size_t{1} << 30;
 
 size_t counted(size_t size)
 {
     return (size + granule - 1) / granule * granule;
 }
 
+/* Memory that is zero and need not be there until it is written. */
+void *take_sparse(size_t size, int device)
+{
+    void *p = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return nullptr;
+    the_machine().memory[reinterpret_cast<uintptr_t>(p)] = {size, device, true};
+    return p;
+}
+
 /* Exactly `size` bytes, so that AddressSanitizer sees what is behind them. */
 void *take(size_t size, int device)
 {
     void *p = nullptr;
+    if (the_machine().sampled && size >= sparse_size)
+        return take_sparse(size, device);
     if (posix_memalign(&p, alignment, size))
         return nullptr;
     memset(p, garbage, size);
-    the_machine().memory[reinterpret_cast<uintptr_t>(p)] = {size, device};
+    the_machine().memory[reinterpret_cast<uintptr_t>(p)] = {size, device, false};
     return p;
 }
 
 void give_back(std::map<uintptr_t, allocation>::iterator found)
 {
     void *p = reinterpret_cast<void *>(found->first);
-    memset(p, garbage, found->second.size);
-    free(p);
+    if (!found->second.mapped)
+        memset(p, garbage, found->second.size);
+    release_memory(p, found->second);
     the_machine().memory.erase(found);
 }
 
@@ -101,7 +117,7 @@ cudaError_t queue_copy(void *to, const void *from, size_t size, cudaMemcpyKind k
         return cudaErrorInvalidValue;
     /* A capture would keep the address of memory that nothing holds in its place. */
     if (stream->capturing && (pageable(to) || pageable(from)))
-        return cudaErrorStreamCaptureUnsupported;
+        return spoil(stream->capturing.get(), cudaErrorStreamCaptureUnsupported);
     return enqueue(stream, {"copy", [=] { return copy_now(to, from, size, kind); }, {}, {}});
 }
 
@@ -124,6 +140,14 @@ cudaError_t queue_fill(void *to, int value, size_t size, cudaStream_t stream)
                             {}});
 }
 } // namespace
+
+void simgpu::release_memory(void *p, const allocation &a)
+{
+    if (a.mapped)
+        munmap(p, a.size);
+    else
+        free(p);
+}
 
 const allocation *simgpu::find_memory(const void *p, size_t size)
 {

@@ -25,6 +25,24 @@ group &this_group()
 
 thread_local std::string last_error;
 
+/* In a call that is to hang, which has been counted: until `over` or the machine's reset. */
+void hang(const char *function, guard &held, const std::function<bool()> &over)
+{
+    machine &m = the_machine();
+    auto found = m.hanging.find(function);
+    if (found == m.hanging.end() || found->second != m.calls[function])
+        return;
+    m.hanging.erase(found);
+    unsigned long generation = m.generation;
+    while (m.generation == generation && !over())
+        m.changed.wait_for(held, std::chrono::milliseconds(5));
+}
+
+bool never()
+{
+    return false;
+}
+
 std::map<std::string, std::weak_ptr<world>> &worlds()
 {
     static auto *all = new std::map<std::string, std::weak_ptr<world>>();
@@ -40,6 +58,7 @@ ncclResult_t start(const char *function, ncclComm_t handle, const collective &wa
     auto comm = lib_find(handle);
     if (!comm || nccl_type_size(wanted.type) == 0)
         return nccl_say(ncclInvalidArgument, "no communicator, or a type that is not f32 or f64");
+    hang(function, held, [=] { return comm->aborted; });
     if (comm->aborted)
         return nccl_say(ncclInvalidUsage, "the communicator was aborted");
     part mine;
@@ -203,15 +222,11 @@ ncclResult_t ncclCommInitAll(ncclComm_t *out, int size, const int *devices)
     return ncclSuccess;
 }
 
-ncclResult_t ncclCommFinalize(ncclComm_t handle)
-{
-    guard held(the_machine().lock);
-    return lib_find(handle) ? ncclSuccess : nccl_say(ncclInvalidArgument, "no such communicator");
-}
-
 ncclResult_t ncclCommDestroy(ncclComm_t handle)
 {
     guard held(the_machine().lock);
+    the_machine().calls["ncclCommDestroy"]++;
+    hang("ncclCommDestroy", held, never);
     auto comm = lib_find(handle);
     if (!comm)
         return nccl_say(ncclInvalidArgument, "no such communicator");
@@ -229,8 +244,9 @@ ncclResult_t ncclCommAbort(ncclComm_t handle)
     if (!comm)
         return nccl_say(ncclInvalidArgument, "no such communicator");
     comm->aborted = true;
-    lib_drop(handle);
     the_machine().changed.notify_all();
+    hang("ncclCommAbort", held, never);
+    lib_drop(handle);
     return ncclSuccess;
 }
 

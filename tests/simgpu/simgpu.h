@@ -44,6 +44,9 @@ void simgpu_reset(const struct simgpu_options *options);
 /* The nth call (1: the next) of the named function fails with `status`, which is the library's own
  * type ("cudaMalloc", "ncclAllReduce", "cudnnBackendExecute", "cublasLtMatmul"). */
 void simgpu_fail_call(const char *function, int nth, int status);
+/* The nth call of a function of NCCL does not return before its communicator is aborted, or, of one
+ * that ends a communicator, before the machine is reset. */
+void simgpu_hang_call(const char *function, int nth);
 /* The device does no more work after `operations` further ones: its streams are never ready. */
 void simgpu_hang(int device, int operations);
 /* The device's next operation breaks it: this CUDA status from then on, whatever is called. */
@@ -64,8 +67,40 @@ size_t simgpu_peak_memory(int device); /* bytes, the most that was used at a tim
 long simgpu_calls(const char *function);
 long simgpu_operations(int device);
 
+/*
+ * What an operation named so takes by its device's clock, in seconds: a kernel (as its launch names
+ * it, "sgd"), "cuDNN plan", "cuBLASLt product", "copy", "fill", an NCCL collective; NULL: all that
+ * are not named. From the first call on events tell that clock, which nothing else moves, so that
+ * times between them are known exactly; before, they tell the host's.
+ */
+void simgpu_cost(const char *operation, double seconds);
+
+/*
+ * For tensors that are too large to be computed or held: devices have this many multiprocessors,
+ * of each launch only the first and the last block run, and what is allocated of 1 GiB and more is
+ * zero, and takes real memory only where it is written. 0: as usual.
+ */
+void simgpu_sample_blocks(int multiprocessors);
+
+/* Whether races of kernels are looked for and are faults (race.hpp), in the first 100 runs of each
+ * kernel; on after a reset. */
+void simgpu_check_races(bool check);
+/* Barrier i of those that kernels passed since the reset: kernel and line; false: no more. The
+ * name is valid until the next reset. */
+bool simgpu_barrier(size_t i, const char **kernel, int *line);
+/* As if this barrier were not there, for the race detector: threads still meet there. */
+void simgpu_ignore_barrier(const char *kernel, int line);
+
 /* Make engine "eng0" of cuDNN's heuristics fail to build from now on, so that "eng1" is taken. */
 void simgpu_refuse_engine(int engine, bool refuse);
+/* Let an engine add sums by channel to what it finds in their memory. */
+void simgpu_adding_engine(int engine, bool adds);
+/* Let an engine leave out a part of each convolution's sums. */
+void simgpu_wrong_engine(int engine, bool wrong);
+/* Let an engine carry the note that it converts its factors to a shorter type. */
+void simgpu_narrow_engine(int engine, bool narrow);
+/* simgpu_calls("cuDNN plan built"), ("cuDNN plan compiled") and ("cuDNN plan loaded") count plans
+ * that were finalized: from an engine, from one that is compiled for it, and from text. */
 /* cuBLASLt offers no algorithm for an epilogue (bias, ReLU). */
 void simgpu_refuse_epilogues(bool refuse);
 /* Every communicator of NCCL reports this ncclResult_t as its asynchronous error; 0: none. */

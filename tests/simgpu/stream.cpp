@@ -7,12 +7,13 @@ using namespace simgpu;
 
 namespace
 {
-operation record_operation(const std::shared_ptr<record> &r)
+operation record_operation(const std::shared_ptr<record> &r, int number)
 {
     return {"event",
-            [r] {
+            [r, number] {
+                const machine &m = the_machine();
                 r->done = true;
-                r->when = now();
+                r->when = m.has_costs ? m.devices[static_cast<size_t>(number)].clock : now();
                 return cudaSuccess;
             },
             {},
@@ -29,6 +30,8 @@ operation wait_operation(const std::shared_ptr<record> &r)
 /* The stream comes after what the event stands for in the graph that is being made. */
 cudaError_t join_capture(cudaStream_t stream, cudaEvent_t event)
 {
+    if (event->captured->invalid)
+        return cudaErrorStreamCaptureInvalidated;
     if (stream->capturing && stream->capturing != event->captured) {
         stream->capturing->invalid = event->captured->invalid = true;
         return cudaErrorStreamCaptureMerge;
@@ -40,6 +43,17 @@ cudaError_t join_capture(cudaStream_t stream, cudaEvent_t event)
     }
     for (size_t n : event->tail)
         stream->tail.push_back(n);
+    return cudaSuccess;
+}
+
+/* Whether the stream may be waited for or asked how far it is. */
+cudaError_t may_wait(cudaStream_t stream)
+{
+    if (stream->capturing)
+        return spoil(stream->capturing.get(), cudaErrorStreamCaptureUnsupported);
+    device &d = the_machine().devices[static_cast<size_t>(stream->device)];
+    if (stream == d.null_stream && captures_spoiled(stream->device, true))
+        return cudaErrorStreamCaptureImplicit;
     return cudaSuccess;
 }
 
@@ -97,6 +111,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     api_call call("cudaStreamDestroy");
     if (!the_machine().streams.count(stream))
         return call.end(cudaErrorInvalidResourceHandle);
+    if (stream->capturing)
+        fault("a stream is destroyed while it is captured");
     while (step(stream))
         ;
     the_machine().streams.erase(stream);
@@ -115,6 +131,8 @@ cudaError_t cudaStreamQuery(cudaStream_t given)
     cudaStream_t stream = stream_of(given);
     if (!stream_exists(stream))
         return call.end(cudaErrorInvalidResourceHandle);
+    if (cudaError_t status = may_wait(stream); status != cudaSuccess)
+        return call.end(status);
     if (stream->queue.empty())
         return call.end(cudaSuccess);
     step(stream);
@@ -130,7 +148,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t given)
     cudaStream_t stream = stream_of(given);
     if (!stream_exists(stream))
         return call.end(cudaErrorInvalidResourceHandle);
-    return call.end(drain(stream, call.lock()));
+    cudaError_t status = may_wait(stream);
+    return call.end(status == cudaSuccess ? drain(stream, call.lock()) : status);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t given, cudaEvent_t event, unsigned)
@@ -141,12 +160,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t given, cudaEvent_t event, unsigned)
     cudaStream_t stream = stream_of(given);
     if (!stream_exists(stream) || !event_exists(event))
         return call.end(cudaErrorInvalidResourceHandle);
+    if (stream->capturing && stream->capturing->invalid)
+        return call.end(cudaErrorStreamCaptureInvalidated);
     if (event->captured)
         return call.end(join_capture(stream, event));
-    if (stream->capturing && event->last) {
-        stream->capturing->invalid = true;
-        return call.end(cudaErrorStreamCaptureIsolation);
-    }
+    if (stream->capturing && event->last)
+        return call.end(spoil(stream->capturing.get(), cudaErrorStreamCaptureIsolation));
     if (!event->last)
         return call.end(cudaSuccess);
     return call.end(enqueue(stream, wait_operation(event->last)));
@@ -207,6 +226,8 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t given, unsi
               stream->device);
         return call.end(cudaErrorInvalidResourceHandle);
     }
+    if (stream->capturing && stream->capturing->invalid)
+        return call.end(cudaErrorStreamCaptureInvalidated);
     if (stream->capturing) {
         event->captured = stream->capturing;
         event->tail = stream->tail;
@@ -215,7 +236,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t given, unsi
     event->captured = nullptr;
     event->last = std::make_shared<record>();
     event->last->stream = stream;
-    return call.end(enqueue(stream, record_operation(event->last)));
+    return call.end(enqueue(stream, record_operation(event->last, stream->device)));
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
@@ -231,7 +252,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     if (!event_exists(event))
         return call.end(cudaErrorInvalidResourceHandle);
     if (event->captured)
-        return call.end(cudaErrorCapturedEvent);
+        return call.end(spoil(event->captured.get(), cudaErrorCapturedEvent));
     if (!event->last || event->last->done)
         return call.end(cudaSuccess);
     if (the_machine().streams.count(event->last->stream))
@@ -248,7 +269,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     if (!event_exists(event))
         return call.end(cudaErrorInvalidResourceHandle);
     if (event->captured)
-        return call.end(cudaErrorCapturedEvent);
+        return call.end(spoil(event->captured.get(), cudaErrorCapturedEvent));
     std::shared_ptr<record> r = event->last;
     while (r && !r->done && the_machine().streams.count(r->stream) && step(r->stream))
         ;

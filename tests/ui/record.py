@@ -134,6 +134,28 @@ def profile():
                            for layer, kind, direction, method, seconds, flops, size in operations]}
 
 
+def gpu_profile(devices):
+    """Where the steps of GPUs spent their time, whose limits are known."""
+    conv = ('resnet_block2.0.conv1', 'conv')
+    norm = ('resnet_block2.0.bn1', 'batchnorm + relu')
+    operations = ((*conv, 'weight gradient', 'cuDNN eng65', 0.25, 1.2e14, 4e11),
+                  (*conv, 'forward', 'cuDNN eng7 + sums', 0.2, 1.2e14, 4e11),
+                  (*norm, 'weight gradient', 'own kernel', 0.15, 0.0, 6e11),
+                  (*norm, 'data gradient', 'own kernel', 0.125, 0.0, 6e11),
+                  (*norm, 'forward', 'own kernel', 0.0625, 0.0, 3e10))
+    outside = {'input_s': 0.01, 'loss_s': 0.005, 'optimizer_s': 0.01, 'sync_s': 0.05,
+               'wait_s': 0.02, 'split_s': 0.01, 'metrics_s': 0.01, 'rest_s': 0.0975}
+    return {'event': 'profile', 'epoch': 3, 'step': 120, 'steps': 115, 'left_out': 5,
+            'seconds': 1.0, 'unprofiled_steps': 3, 'unprofiled_s': 0.024,
+            'devices': [dict(outside, device='cuda:%d' % i, rows=14720, passes_only=False,
+                             operations_s=0.7875, flops_limit=1.0705e15, bytes_limit=4.917e12)
+                        for i in range(devices)],
+            'operations': [{'layer': layer, 'kind': kind, 'direction': direction, 'method': method,
+                            'calls': [115] * devices, 'seconds': [seconds] * devices,
+                            'flops': flops, 'bytes': size}
+                           for layer, kind, direction, method, seconds, flops, size in operations]}
+
+
 def many_runs(recorder):
     """Twenty runs in every state, the newest ones waiting."""
     engine = recorder.engine
@@ -419,6 +441,7 @@ def main():
     for count in (2, 4, 8):
         recorder.history(dict(short, devices='cuda:0-%d' % (count - 1), batch=256 * count,
                               lr=0.1 * count))
+    recorder.engine.run(2)['profile'] = gpu_profile(2)
     recorder.connect()
     recorder.show_all()
     recorder.save(folder, 'compare-8')

@@ -74,8 +74,13 @@ void draw_editor(const struct editor *editor, struct surface *surface, int y, in
     memcpy(before, editor->text, (size_t)editor->cursor);
     before[editor->cursor] = '\0';
     int cursor = text_columns(before);
-    for (; cursor >= w && *text != '\0'; cursor--)
-        text_next(&text);
+    while (cursor >= w && *text != '\0') {
+        const char *next = text;
+
+        text_next(&next);
+        cursor -= text_columns(text) - text_columns(next);
+        text = next;
+    }
     surface_fill(surface, (struct rect){y, x, 1, w}, STYLE_EDIT);
     surface_text(surface, y, x, w, STYLE_EDIT, text);
     surface->cursor_y = y;

@@ -11,16 +11,30 @@
 
 enum { SHOWN = 5, NAME_X = 7 };
 
+/* ", 412 TFLOP/s (38% of the limit)"; nothing where nothing is known. */
+static void write_rate(double rate, double limit, const char *unit, char *buffer, size_t size)
+{
+    struct figure speed, share;
+    const bool tera = rate >= 1e12;
+
+    if (rate <= 0)
+        buffer[0] = '\0';
+    else if (limit > 0)
+        snprintf(buffer, size, ", %s %s%s (%s of the limit)",
+                 figure_count(&speed, rate / (tera ? 1e12 : 1e9)), tera ? "T" : "G", unit,
+                 figure_percent(&share, rate / limit));
+    else
+        snprintf(buffer, size, ", %s %s%s", figure_count(&speed, rate / (tera ? 1e12 : 1e9)),
+                 tera ? "T" : "G", unit);
+}
+
+/* Work where there is any, else memory traffic. */
 static void write_speed(const struct profile_row *row, char *buffer, size_t size)
 {
-    struct figure speed;
-
     if (row->flops > 0)
-        snprintf(buffer, size, ", %s GFLOP/s", figure_count(&speed, row->flops / 1e9));
-    else if (row->bytes > 0)
-        snprintf(buffer, size, ", %s GB/s", figure_count(&speed, row->bytes / 1e9));
+        write_rate(row->flops, row->flops_limit, "FLOP/s", buffer, size);
     else
-        buffer[0] = '\0';
+        write_rate(row->bytes, row->bytes_limit, "B/s", buffer, size);
 }
 
 /* " 8.1%  resnet_block4.0.conv2, weight gradient, 128 GFLOP/s, oneDNN jit:avx512_core" */
@@ -40,11 +54,24 @@ static void write_row(struct page *page, const struct profile_row *row)
     surface_text(page->surface, y, x + NAME_X, w < NAME_X ? 0 : w - NAME_X, STYLE_NORMAL, text);
 }
 
+static void write_heading(const json_t *event, char *buffer, size_t size)
+{
+    struct figure time, without;
+    double steps, unprofiled_s = profile_event_unprofiled_s(event, &steps);
+
+    figure_count(&time, 1e3 * profile_event_step_s(event));
+    if (unprofiled_s > 0)
+        snprintf(buffer, size,
+                 "Of a step's %s ms (%s ms without the profile) the longest operations took",
+                 time.text, figure_count(&without, 1e3 * unprofiled_s));
+    else
+        snprintf(buffer, size, "Of a step's %s ms the longest operations took", time.text);
+}
+
 void section_profile(struct page *page, const struct ui *ui, const struct state_run *run)
 {
     const json_t *event = ui->details.profile;
-    struct figure time;
-    char text[96];
+    char text[128];
     size_t count;
 
     (void)run;
@@ -53,8 +80,7 @@ void section_profile(struct page *page, const struct ui *ui, const struct state_
     struct profile_row *rows =
         profile_event_rows(event, PROFILE_ALL_DEVICES, PROFILE_BY_TIME, &count);
     if (count > 0) {
-        snprintf(text, sizeof text, "Of a step's %s ms the longest operations took",
-                 figure_count(&time, 1e3 * profile_event_step_s(event)));
+        write_heading(event, text, sizeof text);
         page_paragraph(page, STYLE_LABEL, text);
     }
     for (size_t i = 0; rows != NULL && i < count && i < SHOWN; i++)

@@ -374,11 +374,12 @@ void section_epochs(struct page *page, const struct ui *ui, const struct state_r
     write_headings(page, epoch_columns, places, EPOCH_COLUMNS);
     if (details->epoch_count == 0)
         page_paragraph(page, STYLE_LABEL, "- none has ended yet");
-    if (details->epochs_left_out > 0) {
+    if (details->epochs_of > 0) {
         char text[80];
+        struct figure of;
 
-        snprintf(text, sizeof text, "%s older ones are not kept",
-                 figure_whole(&f, details->epochs_left_out));
+        snprintf(text, sizeof text, "thinned: %s of %s", figure_whole(&f, details->epochs_kept),
+                 figure_whole(&of, details->epochs_of));
         page_paragraph(page, STYLE_LABEL, text);
     }
     for (int i = 0; i < details->epoch_count; i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/choices.h"
+#include "base/escape.h"
 #include "base/text.h"
 #include "engine/device/cpu/conv_trial.h"
 
@@ -49,9 +50,9 @@ static char *key_of(const struct conv_shape *s, enum conv_direction direction, i
                                         [CONV_BACKWARD_DATA] = "data",
                                         [CONV_BACKWARD_WEIGHTS] = "weights"};
     const dnnl_version_t *v = dnnl_version();
-    char processor[128];
-    cpu_processor_name(processor, sizeof processor);
-    text_replace_controls(processor);
+    char name[128], processor[256];
+    cpu_processor_name(name, sizeof name);
+    escape_copy(processor, sizeof processor, name);
     return text_format(
         "%d, oneDNN %d.%d.%d, set %x\t%s\t%s %d threads %d rows %dx%dx%d/%d to %dx%dx%d/%d kernel "
         "%dx%d stride %dx%d pad %dx%d%s%s%s",

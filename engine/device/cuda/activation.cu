@@ -45,8 +45,8 @@ struct function_tanh {
 /* y = f(x + bias). The channels behind the real ones stay zero, also where f(0) is not. */
 template <typename F, typename T> struct activation_work {
     struct constants {
-        float bias[PACK];
-        int valid; /* of the 8 channels */
+        float bias[pack<T>::size];
+        int valid; /* of the pack's channels */
     };
     typedef pack<T> loaded;
     enum { bytes = sizeof(pack<T>) };
@@ -58,8 +58,8 @@ template <typename F, typename T> struct activation_work {
     __device__ constants prepare(uint32_t group) const
     {
         constants c;
-        pack_channels(bias, group, 0, c.bias);
-        c.valid = real - (int)group * PACK;
+        pack_channels(bias, group, c.bias);
+        c.valid = real - (int)group * pack<T>::size;
         return c;
     }
     __device__ loaded load(size_t i) const
@@ -68,9 +68,9 @@ template <typename F, typename T> struct activation_work {
     }
     __device__ void finish(size_t i, const loaded &in, const constants &c) const
     {
-        float v[PACK];
+        float v[pack<T>::size];
         pack_numbers(in, v);
-        for (int k = 0; k < PACK; k++)
+        for (int k = 0; k < pack<T>::size; k++)
             v[k] = k < c.valid ? F::value(v[k] + c.bias[k]) : 0;
         pack_store(y, i, v);
     }
@@ -85,7 +85,7 @@ static cudaError_t forward_typed(cudaStream_t s, struct tensor_shape shape, cons
     work.bias = bias;
     work.y = (T *)y;
     work.real = shape.real;
-    return each_of_tensor(s, work, shape);
+    return each_of_tensor<T>(s, work, shape);
 }
 
 template <typename F>
@@ -139,46 +139,46 @@ template <typename F, typename T> struct activation_backward_work {
     }
     __device__ void finish(size_t i, const loaded &in, const constants &) const
     {
-        float v[PACK], d[PACK];
+        float v[pack<T>::size], d[pack<T>::size];
         pack_numbers(in.y, v);
         pack_numbers(in.dy, d);
-        for (int k = 0; k < PACK; k++)
+        for (int k = 0; k < pack<T>::size; k++)
             d[k] = F::backward(v[k], d[k]);
         pack_store(dx, i, d);
     }
 };
 
 template <typename F, typename T>
-static cudaError_t backward_typed(cudaStream_t s, size_t packs, const void *y, const void *dy,
+static cudaError_t backward_typed(cudaStream_t s, size_t count, const void *y, const void *dy,
                                   void *dx)
 {
     activation_backward_work<F, T> work;
     work.y = (const T *)y;
     work.dy = (const T *)dy;
     work.dx = (T *)dx;
-    return each_launch(s, work, packs, 1);
+    return each_launch(s, work, count / pack<T>::size, 1);
 }
 
 template <typename F>
-static cudaError_t backward(cudaStream_t s, enum cuda_type type, size_t packs, const void *y,
+static cudaError_t backward(cudaStream_t s, enum cuda_type type, size_t count, const void *y,
                             const void *dy, void *dx)
 {
-    return type == CUDA_BF16 ? backward_typed<F, uint16_t>(s, packs, y, dy, dx)
-                             : backward_typed<F, float>(s, packs, y, dy, dx);
+    return type == CUDA_BF16 ? backward_typed<F, uint16_t>(s, count, y, dy, dx)
+                             : backward_typed<F, float>(s, count, y, dy, dx);
 }
 
 extern "C" cudaError_t kernel_activation_backward(cudaStream_t s, enum cuda_type type,
                                                   enum activation f, struct tensor_shape shape,
                                                   const void *y, const void *dy, void *dx)
 {
-    const size_t packs = tensor_size(shape) / PACK;
+    const size_t count = tensor_size(shape);
     switch (f) {
     case ACTIVATION_RELU:
-        return backward<function_relu>(s, type, packs, y, dy, dx);
+        return backward<function_relu>(s, type, count, y, dy, dx);
     case ACTIVATION_SIGMOID:
-        return backward<function_sigmoid>(s, type, packs, y, dy, dx);
+        return backward<function_sigmoid>(s, type, count, y, dy, dx);
     case ACTIVATION_TANH:
-        return backward<function_tanh>(s, type, packs, y, dy, dx);
+        return backward<function_tanh>(s, type, count, y, dy, dx);
     }
     return cudaErrorInvalidValue;
 }

@@ -9,11 +9,15 @@
 #include <string.h>
 
 #include "base/choices.h"
+#include "base/escape.h"
 #include "base/text.h"
 #include "engine/device/cuda/conv_plan.h"
 
 static const char first_line[] = "# ways in which cuDNN was found to be fastest; dpartui finds "
                                  "them again when this is deleted\n";
+
+/* In place of an engine's number. */
+static const char none[] = "none";
 
 char *conv_choices_path(struct error *err)
 {
@@ -22,14 +26,14 @@ char *conv_choices_path(struct error *err)
 
 char *conv_choices_key(size_t version, const char *device, const char *request)
 {
-    char *key = NULL;
-    char *name = strdup(device);
-    if (name) {
-        text_replace_controls(name);
-        key = text_format("%zu\t%s\t%s", version, name, request);
-    }
-    free(name);
-    return key;
+    struct text key = TEXT_INIT;
+    text_printf(&key, "%zu\t", version);
+    escape_append(&key, device);
+    text_printf(&key, "\t%s", request);
+    if (text_cstr(&key))
+        return key.data;
+    text_free(&key);
+    return NULL;
 }
 
 /* The next field of a line: ended, *at behind it; NULL when there is none. */
@@ -60,12 +64,13 @@ static bool parse_knobs(char *text, struct dnn_choice *way)
 /* `values` are the fields behind the key and are taken apart. */
 static bool parse_values(char *values, struct conv_choice *choice)
 {
-    long engine, workspace;
+    long engine = CONV_CHOICE_NONE, workspace;
     char *at = values;
     char *engine_text = next_field(&at), *knobs = next_field(&at);
     char *workspace_text = next_field(&at), *seconds = next_field(&at);
     memset(choice, 0, sizeof *choice);
-    if (!seconds || at || !parse_long(engine_text, 0, INT32_MAX, &engine) ||
+    if (!seconds || at ||
+        (strcmp(engine_text, none) != 0 && !parse_long(engine_text, 0, INT32_MAX, &engine)) ||
         !parse_long(workspace_text, 0, LONG_MAX, &workspace) ||
         !parse_double(seconds, 0, 1e6, &choice->seconds) || !parse_knobs(knobs, &choice->way))
         return false;
@@ -99,7 +104,10 @@ bool conv_choices_find(const char *path, const char *key, struct conv_choice *ch
 
 static void print_choice(struct text *text, const struct conv_choice *choice)
 {
-    text_printf(text, "%" PRId64 "\t", choice->way.engine);
+    if (choice->way.engine == CONV_CHOICE_NONE)
+        text_printf(text, "%s\t", none);
+    else
+        text_printf(text, "%" PRId64 "\t", choice->way.engine);
     for (int i = 0; i < choice->way.knob_count; i++)
         text_printf(text, "%s%" PRId64 "=%" PRId64, i ? "," : "", choice->way.knobs[i].type,
                     choice->way.knobs[i].value);

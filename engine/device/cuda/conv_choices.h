@@ -12,8 +12,10 @@
  * The file of choices made before (see base/choices.h):
  *
  *     cuDNN's version, GPU, request    the key
- *     engine, knobs, workspace, seconds
+ *     engine (or "none"), knobs, workspace, seconds
  */
+#define CONV_CHOICE_NONE (-1) /* the engine's number: none does it, or none does it right */
+
 struct conv_choice {
     struct dnn_choice way;
     size_t workspace;

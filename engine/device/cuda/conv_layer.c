@@ -2,18 +2,25 @@
 #include "engine/device/cuda/plan.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/device/cuda/conv_table.h"
+#include "engine/device/cuda/widen.h"
 
 /*
  * A convolution. Each direction is one plan of the library; what it cannot join to the forward
  * pass, bias and ReLU, is a kernel behind it. Where a BatchNorm follows, the sums that it wants may
  * come with the forward pass. In bf16 the gradient of the filters is rounded once, when the library
- * writes it, and then widened into the arena.
+ * writes it, and later widened into the arena (widen.h).
  */
 struct conv {
-    struct conv_plan *forward, *weights, *data;
+    struct conv_table *table; /* the device's, of which the plans are */
+    const struct conv_plan *forward, *weights, *data;
     const struct buffer *x, *y, *dy;
     struct buffer *masked, *dx; /* masked: gradient in front of the ReLU */
     struct buffer *workspaces[3], *rounded, *pieces;
+    struct widening *widening;
     struct value_sums sums;
     void *w;
     const float *bias;
@@ -28,26 +35,29 @@ struct conv {
 static void release(void *layer)
 {
     struct conv *c = layer;
-    conv_plan_destroy(c->forward);
-    conv_plan_destroy(c->weights);
-    conv_plan_destroy(c->data);
+    conv_table_give(c->table, c->forward);
+    conv_table_give(c->table, c->weights);
+    conv_table_give(c->table, c->data);
 }
 
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct conv *c = layer;
     const struct device *device = plan->device;
-    void *y = c->y->data;
     const struct conv_tensors tensors = {.x = c->x->data,
                                          .w = c->w,
-                                         .y = y,
+                                         .y = c->y->data,
                                          .bias = c->bias,
                                          .sums = c->sums.sums ? c->sums.sums->data : NULL,
                                          .squares = c->sums.sums ? c->sums.squares->data : NULL};
-    if (!conv_plan_run(c->forward, device->dnn, &tensors, c->workspaces[0]->data, err))
-        return false;
-    if (c->fused || (!c->bias && !c->relu))
-        return true;
+    return conv_plan_run(c->forward, device->dnn, &tensors, c->workspaces[0]->data, err);
+}
+
+static bool run_bias_and_relu(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct device *device = plan->device;
+    void *y = c->y->data;
     return cuda_kernel(c->relu
                            ? kernel_activation(device->stream, device->storage, ACTIVATION_RELU,
                                                c->shape, y, c->bias, y)
@@ -64,22 +74,24 @@ static bool run_mask(struct plan *plan, void *layer, struct error *err)
                        err);
 }
 
+static bool run_bias_gradient(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    return cuda_kernel(
+        kernel_channel_sums(plan->device->stream, plan->device->storage, c->shape, c->masked->data,
+                            (struct sums_memory){c->pieces->data, plan->replica->counters},
+                            c->dbias),
+        err);
+}
+
 static bool run_weights(struct plan *plan, void *layer, struct error *err)
 {
     const struct conv *c = layer;
     const struct device *device = plan->device;
     const struct conv_tensors tensors = {
         .x = c->x->data, .w = c->rounded ? c->rounded->data : c->dw, .y = c->masked->data};
-    if (c->dbias && !cuda_kernel(kernel_channel_sums(device->stream, device->storage, c->shape,
-                                                     c->masked->data, c->pieces->data, c->dbias),
-                                 err))
-        return false;
-    if (!conv_plan_run(c->weights, device->dnn, &tensors, c->workspaces[1]->data, err))
-        return false;
-    return !c->rounded ||
-           cuda_kernel(kernel_convert(device->stream, device->storage, c->rounded->data, CUDA_F32,
-                                      c->dw, c->weight_count),
-                       err);
+    return conv_plan_run(c->weights, device->dnn, &tensors, c->workspaces[1]->data, err) &&
+           (!c->widening || widening_run(plan, c->widening, err));
 }
 
 static bool run_data(struct plan *plan, void *layer, struct error *err)
@@ -122,13 +134,21 @@ static void describe(struct conv *c, const struct builder *b, const struct node 
     c->bias = cuda_param(b, node->bias);
 }
 
-static bool make_plan(struct builder *b, const struct conv *c, enum conv_pattern pattern,
-                      struct conv_plan **out, struct error *err)
+static struct conv_request request_of(const struct conv *c, enum conv_pattern pattern)
 {
     struct conv_request request = c->request;
     request.pattern = pattern;
     request.relu = pattern == CONV_FORWARD_BIAS && c->relu;
-    return cuda_conv_plan(b->plan, &request, out, err);
+    return request;
+}
+
+static bool make_plan(struct builder *b, struct conv *c, enum conv_pattern pattern,
+                      const struct conv_plan **out, struct error *err)
+{
+    const struct conv_request request = request_of(c, pattern);
+    const bool ok = cuda_conv_plan(b->plan, &request, out, err);
+    c->table = b->device->convs;
+    return ok;
 }
 
 /* Whether a BatchNorm reads the result and would use its sums. */
@@ -149,22 +169,29 @@ static double seconds_of_sums(const struct conv *c, size_t number_size)
     return 3e-6 + (double)tensor_size(c->shape) * (double)number_size / 3e12;
 }
 
-/* Sums from the forward pass where that takes less time than the plain one and reading its result
+/* Whether sums from the forward pass take no more time than the plain one and reading its result
  * again; also where nothing was measured, because it reads less. */
-static bool try_sums(struct builder *b, const struct node *node, struct conv *c, struct error *err)
+static bool sums_pay(const struct builder *b, const struct conv *c, double plain, double with)
 {
-    struct error why = ERROR_INIT;
-    struct conv_plan *with_sums;
-    if (!sums_wanted(b, node) || !make_plan(b, c, CONV_FORWARD_STATS, &with_sums, &why))
-        return true;
-    const double plain = conv_plan_seconds(c->forward), with = conv_plan_seconds(with_sums);
-    if (!isnan(plain) && !isnan(with) &&
-        with > plain + seconds_of_sums(c, cuda_type_size(b->device->storage))) {
-        conv_plan_destroy(with_sums);
-        return true;
-    }
-    conv_plan_destroy(c->forward);
-    c->forward = with_sums;
+    return isnan(plain) || isnan(with) ||
+           with <= plain + seconds_of_sums(c, cuda_type_size(b->device->storage));
+}
+
+/* Which of the two forward passes is not worth building, from what was measured at another time. */
+static void forget_slower(const struct builder *b, const struct conv *c, bool *plain, bool *with)
+{
+    const struct conv_request plain_request = request_of(c, CONV_FORWARD);
+    const struct conv_request with_request = request_of(c, CONV_FORWARD_STATS);
+    const double plain_s = cuda_conv_seconds(b->plan, &plain_request);
+    const double with_s = cuda_conv_seconds(b->plan, &with_request);
+    if (isnan(plain_s) || isnan(with_s))
+        return;
+    *with = sums_pay(b, c, plain_s, with_s);
+    *plain = !*with;
+}
+
+static bool bind_sums(struct builder *b, const struct node *node, struct conv *c, struct error *err)
+{
     const size_t bytes = (size_t)c->shape.channels * sizeof(float);
     c->sums.sums = build_buffer(b, bytes, err);
     c->sums.squares = c->sums.sums ? build_buffer(b, bytes, err) : NULL;
@@ -176,16 +203,62 @@ static bool try_sums(struct builder *b, const struct node *node, struct conv *c,
     return true;
 }
 
+/* The plain forward pass, or the one that makes the sums which a BatchNorm wants. */
+static bool make_unbiased(struct builder *b, const struct node *node, struct conv *c,
+                          struct error *err)
+{
+    struct error why = ERROR_INIT;
+    const struct conv_plan *with_sums = NULL;
+    bool plain = true, with = sums_wanted(b, node);
+    if (with)
+        forget_slower(b, c, &plain, &with);
+    with = with && make_plan(b, c, CONV_FORWARD_STATS, &with_sums, &why);
+    if ((plain || !with) && !make_plan(b, c, CONV_FORWARD, &c->forward, err)) {
+        conv_table_give(c->table, with_sums);
+        return false;
+    }
+    if (!with)
+        return true;
+    if (c->forward &&
+        !sums_pay(b, c, conv_plan_seconds(c->forward), conv_plan_seconds(with_sums))) {
+        conv_table_give(c->table, with_sums);
+        return true;
+    }
+    conv_table_give(c->table, c->forward);
+    c->forward = with_sums;
+    return bind_sums(b, node, c, err);
+}
+
 static bool make_forward(struct builder *b, const struct node *node, struct conv *c,
                          struct error *err)
 {
     struct error why = ERROR_INIT;
     c->fused = c->bias && make_plan(b, c, CONV_FORWARD_BIAS, &c->forward, &why);
-    if (!c->fused &&
-        (!make_plan(b, c, CONV_FORWARD, &c->forward, err) || !try_sums(b, node, c, err)))
+    if (!c->fused && !make_unbiased(b, node, c, err))
         return false;
     c->workspaces[0] = build_scratch(b, conv_plan_workspace(c->forward), err);
     return c->workspaces[0] != NULL;
+}
+
+/* The library's name for the engine, without its knobs, and what is fused with it. */
+static void label(struct builder *b, enum plan_direction direction, const struct conv_plan *plan,
+                  const char *fused)
+{
+    const char *name = conv_plan_name(plan);
+    char method[64];
+    snprintf(method, sizeof method, "cuDNN %.*s%s", (int)strcspn(name, "{"), name, fused);
+    build_label(b, direction, method);
+}
+
+/* What the library does not join to the forward pass. */
+static bool build_bias_and_relu(struct builder *b, const struct node *node, struct conv *c,
+                                struct error *err)
+{
+    if (c->fused || (!c->bias && !c->relu))
+        return true;
+    build_use(b, b->values[node->output]);
+    build_label_apart(b, PLAN_FORWARD, "own kernel");
+    return build_step(b, node, run_bias_and_relu, c, err);
 }
 
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
@@ -196,7 +269,14 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     describe(c, b, node);
     c->x = build_value(b, node->input, err);
     c->y = c->x ? build_value(b, node->output, err) : NULL;
-    return c->y && make_forward(b, node, c, err) && build_step(b, node, run_forward, c, err);
+    if (!c->y || !make_forward(b, node, c, err))
+        return false;
+    label(b, PLAN_FORWARD, c->forward,
+          c->sums.sums ? " + sums"
+          : !c->fused  ? ""
+          : c->relu    ? " + bias + relu"
+                       : " + bias");
+    return build_step(b, node, run_forward, c, err) && build_bias_and_relu(b, node, c, err);
 }
 
 /* A step that takes the gradient through the ReLU; *dy becomes its result. */
@@ -215,7 +295,20 @@ static bool build_mask(struct builder *b, const struct node *node, struct conv *
         c->masked->holders++;
     }
     *dy = c->masked;
+    build_label(b, PLAN_BACKWARD_RELU, "");
     return build_step(b, node, run_mask, c, err);
+}
+
+static bool build_bias_gradient(struct builder *b, const struct node *node, struct conv *c,
+                                struct error *err)
+{
+    c->dbias = cuda_grads(b, node->bias);
+    if (!c->dbias)
+        return true;
+    build_use(b, c->masked);
+    c->pieces = build_scratch(b, kernel_sums_scratch(c->shape), err);
+    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "own kernel");
+    return c->pieces && build_step(b, node, run_bias_gradient, c, err);
 }
 
 static bool build_weights(struct builder *b, const struct node *node, struct conv *c,
@@ -224,18 +317,17 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
     build_use(b, c->masked);
     build_use(b, b->values[node->input]);
     c->dw = cuda_grads(b, b->graph->net->ops[node->op].weight);
-    c->dbias = cuda_grads(b, node->bias);
     if (!make_plan(b, c, CONV_WEIGHTS, &c->weights, err))
         return false;
     c->workspaces[1] = build_scratch(b, conv_plan_workspace(c->weights), err);
-    c->pieces = c->workspaces[1] ? build_scratch(b, kernel_sums_scratch(c->shape), err) : NULL;
-    if (!c->pieces)
+    if (!c->workspaces[1])
         return false;
     if (b->device->storage != CUDA_F32) {
-        c->rounded = build_scratch(b, c->weight_count * cuda_type_size(b->device->storage), err);
+        c->rounded = widening_add(b, node, c->dw, c->weight_count, &c->widening, err);
         if (!c->rounded)
             return false;
     }
+    label(b, PLAN_BACKWARD_WEIGHTS, c->weights, "");
     return build_step(b, node, run_weights, c, err);
 }
 
@@ -247,6 +339,7 @@ static bool build_data(struct builder *b, const struct node *node, struct conv *
         return false;
     build_use(b, c->masked);
     c->workspaces[2] = build_scratch(b, conv_plan_workspace(c->data), err);
+    label(b, PLAN_BACKWARD_DATA, c->data, "");
     return c->workspaces[2] && build_step(b, node, run_data, c, err) &&
            gradient_give(b, node, node->input, c->dx, err);
 }
@@ -256,7 +349,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     struct conv *c = layer;
     struct buffer *dy[2];
     if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, c, &dy[0], err) ||
-        !build_weights(b, node, c, err) ||
+        !build_bias_gradient(b, node, c, err) || !build_weights(b, node, c, err) ||
         (b->graph->values[node->input].wants_grad && !build_data(b, node, c, err)))
         return false;
     gradient_drop(dy[0]);

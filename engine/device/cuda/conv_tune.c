@@ -3,28 +3,30 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
-#include "engine/rng.h"
+#include "engine/device/cuda/conv_bench.h"
+#include "engine/device/cuda/conv_check.h"
 
-#define SAMPLES      5
-#define SAMPLE_S     1e-3 /* so long at least, that the clock's steps do not matter */
-#define RUNS_LIMIT   20   /* in one sample */
-#define WAIT_LIMIT_S 30.0 /* no convolution takes so long */
-/* Random numbers are made once and copied over and over; the device sees no difference. */
-#define PATTERN_BYTES ((size_t)1 << 20)
+#define SAMPLES    5
+#define SAMPLE_S   5e-4 /* so long at least, that the clock's steps do not matter */
+#define RUNS_LIMIT 24   /* in one sample */
+/* What starting one kernel by itself may take, which a single run shows beside the kernel. */
+#define START_S 15e-6
 
-/* What tuning holds while it goes on. */
-struct bench {
-    const struct conv_maker *maker;
-    const struct conv_request *request;
-    void *pointers[CONV_ROLES];
-    void *workspace;
-    cudaEvent_t begin, end;
-    bool stuck; /* the GPU does not finish: to free what it uses would be to wait for it */
-    struct error *err;
+struct conv_tuner {
+    struct conv_bench bench;
+    struct conv_check check;
+};
+
+/* A plan while it is timed. */
+struct timing {
+    struct conv_tuner *tuner;
+    const struct dnn_plan *plan;
+    cudnnBackendDescriptor_t packs[CONV_BENCH_SETS];
+    cudaGraphExec_t graph; /* of `runs` runs; NULL: not captured yet */
+    int runs;
+    bool unfit; /* does not run, or is wrong */
+    bool wrong; /* its results are others than asked for */
 };
 
 cudnnBackendDescriptor_t conv_pack(const struct cudnn_api *api, const struct conv_request *request,
@@ -49,159 +51,93 @@ cudnnBackendDescriptor_t conv_pack(const struct cudnn_api *api, const struct con
                     attributes, sizeof attributes / sizeof *attributes, NULL, err);
 }
 
-/* Wait for an event, with an end. */
-static bool wait_event(struct bench *bench, cudaEvent_t event)
+bool conv_tuner_open(const struct conv_maker *maker, const struct conv_request *request,
+                     struct conv_tuner **out, struct error *err)
 {
-    static const struct timespec pause = {.tv_nsec = 20 * 1000};
-    double limit = clock_seconds() + WAIT_LIMIT_S;
-    cudaError_t status;
-    while ((status = cudaEventQuery(event)) == cudaErrorNotReady) {
-        (void)cudaGetLastError(); /* "not ready" is kept like an error */
-        if (clock_seconds() > limit) {
-            bench->stuck = true;
-            return error_set(bench->err, ERROR_FAILED,
-                             "the GPU did not finish a convolution within %g s: look for its "
-                             "errors in the kernel's log (dmesg)",
-                             WAIT_LIMIT_S);
-        }
-        nanosleep(&pause, NULL);
-    }
-    return cuda_check(status, "timing a convolution", bench->err);
+    bool short_of_memory = false;
+    struct conv_tuner *tuner = *out = calloc(1, sizeof *tuner);
+    if (!tuner)
+        return error_memory(err, "tuning convolutions");
+    if (conv_bench_open(&tuner->bench, maker, request, &short_of_memory, err) &&
+        conv_check_open(&tuner->check, &tuner->bench, &short_of_memory))
+        return true;
+    conv_tuner_close(tuner);
+    *out = NULL;
+    return short_of_memory;
 }
 
-static bool wait_stream(struct bench *bench)
+void conv_tuner_close(struct conv_tuner *tuner)
 {
-    return cuda_check(cudaEventRecord(bench->end, bench->maker->stream), "cudaEventRecord",
-                      bench->err) &&
-           wait_event(bench, bench->end);
-}
-
-/* Numbers in [-1, 1) as f32, or their upper halves as bf16. */
-static void make_pattern(void *out, enum cuda_type type)
-{
-    static const uint32_t key[2] = {0x636f6e76, 0};
-    float *wide = out;
-    uint16_t *narrow = out;
-    for (uint32_t block = 0; block < PATTERN_BYTES / cuda_type_size(type) / 4; block++) {
-        const uint32_t counter[4] = {block, 0, 0, 0};
-        uint32_t words[4];
-        rng_philox(counter, key, words);
-        for (uint32_t i = 0; i < 4; i++) {
-            float value = (float)(int32_t)words[i] * 0x1p-31f;
-            uint32_t bits;
-            memcpy(&bits, &value, sizeof bits);
-            if (type == CUDA_BF16)
-                narrow[4 * block + i] = (uint16_t)(bits >> 16);
-            else
-                wide[4 * block + i] = value;
-        }
-    }
-}
-
-static bool fill(struct bench *bench, enum conv_role role, const void *pattern)
-{
-    size_t bytes = conv_role_bytes(bench->request, role);
-    for (size_t at = 0; at < bytes; at += PATTERN_BYTES) {
-        size_t piece = bytes - at < PATTERN_BYTES ? bytes - at : PATTERN_BYTES;
-        if (!cuda_check(cudaMemcpyAsync((char *)bench->pointers[role] + at, pattern, piece,
-                                        cudaMemcpyHostToDevice, bench->maker->stream),
-                        "cudaMemcpyAsync", bench->err))
-            return false;
-    }
-    return true;
-}
-
-static bool fill_type(struct bench *bench, enum cuda_type type, void *pattern)
-{
-    make_pattern(pattern, type);
-    for (int role = CONV_X; role < CONV_ROLES; role++)
-        if (bench->pointers[role] && conv_role_type(bench->request, role) == type &&
-            !fill(bench, role, pattern))
-            return false;
-    /* The pattern is the caller's to change again. */
-    return wait_stream(bench);
-}
-
-static bool fill_all(struct bench *bench)
-{
-    void *pattern = malloc(PATTERN_BYTES);
-    if (!pattern)
-        return error_memory(bench->err, "random numbers for tuning");
-    bool ok = fill_type(bench, CUDA_F32, pattern) &&
-              (bench->request->type != TYPE_BF16 || fill_type(bench, CUDA_BF16, pattern));
-    free(pattern);
-    return ok;
-}
-
-/* *short_of_memory: there is too little for this, which is no error. */
-static bool take_memory(struct bench *bench, void **out, size_t bytes, bool *short_of_memory)
-{
-    cudaError_t status = cudaMalloc(out, bytes ? bytes : 1);
-    if (status == cudaErrorMemoryAllocation) {
-        (void)cudaGetLastError(); /* else the next kernel's launch would report it */
-        *short_of_memory = true;
-        return false;
-    }
-    return cuda_check(status, "memory for tuning a convolution", bench->err);
-}
-
-static bool take_all_memory(struct bench *bench, const struct dnn_plan *plans, int count,
-                            bool *short_of_memory)
-{
-    size_t workspace = 0;
-    for (int i = 0; i < count; i++)
-        if (plans[i].workspace > workspace)
-            workspace = plans[i].workspace;
-    for (int role = CONV_X; role < CONV_ROLES; role++)
-        if (conv_role_used(bench->request, role) &&
-            !take_memory(bench, &bench->pointers[role], conv_role_bytes(bench->request, role),
-                         short_of_memory))
-            return false;
-    return take_memory(bench, &bench->workspace, workspace, short_of_memory);
-}
-
-static bool open_bench(struct bench *bench, const struct dnn_plan *plans, int count,
-                       bool *short_of_memory)
-{
-    const struct cudnn_api *api = bench->maker->api;
-    return cudnn_check(api, api->SetStream(bench->maker->handle, bench->maker->stream),
-                       "cudnnSetStream", bench->err) &&
-           cuda_check(cudaEventCreate(&bench->begin), "cudaEventCreate", bench->err) &&
-           cuda_check(cudaEventCreate(&bench->end), "cudaEventCreate", bench->err) &&
-           take_all_memory(bench, plans, count, short_of_memory) && fill_all(bench);
-}
-
-/* Statuses are not looked at: whatever is wrong has been told. */
-static void close_bench(struct bench *bench)
-{
-    if (bench->stuck)
+    if (!tuner)
         return;
-    for (int role = CONV_X; role < CONV_ROLES; role++)
-        (void)cudaFree(bench->pointers[role]);
-    (void)cudaFree(bench->workspace);
-    if (bench->begin)
-        (void)cudaEventDestroy(bench->begin);
-    if (bench->end)
-        (void)cudaEventDestroy(bench->end);
+    conv_check_close(&tuner->check);
+    conv_bench_close(&tuner->bench);
+    free(tuner);
 }
 
-/* Seconds of one of `runs` runs in a row. *runs_not: cuDNN does not start it. */
-static bool time_runs(struct bench *bench, const struct dnn_plan *plan,
-                      cudnnBackendDescriptor_t pack, int runs, double *seconds, bool *runs_not)
+/* Queue the run numbered `run`. That cuDNN does not start it is no error: unfit. */
+static void queue_run(struct timing *t, int run)
 {
-    const struct conv_maker *maker = bench->maker;
+    const struct conv_maker *maker = t->tuner->bench.maker;
+    const cudnnBackendDescriptor_t pack = t->packs[run % t->tuner->bench.sets];
+    t->unfit = t->unfit || maker->api->BackendExecute(maker->handle, t->plan->plan, pack) !=
+                               CUDNN_STATUS_SUCCESS;
+}
+
+/* Seconds of one run: of the graph's, or of a single one while there is none. */
+static bool time_runs(struct timing *t, double *seconds)
+{
+    struct conv_bench *bench = &t->tuner->bench;
+    const cudaStream_t stream = bench->maker->stream;
     float milliseconds = 0;
-    if (!cuda_check(cudaEventRecord(bench->begin, maker->stream), "cudaEventRecord", bench->err))
+    if (!cuda_check(cudaEventRecord(bench->begin, stream), "cudaEventRecord", bench->err))
         return false;
-    for (int i = 0; i < runs && !*runs_not; i++)
-        *runs_not =
-            maker->api->BackendExecute(maker->handle, plan->plan, pack) != CUDNN_STATUS_SUCCESS;
-    if (!wait_stream(bench) ||
+    if (!t->graph)
+        queue_run(t, 0);
+    else if (!cuda_check(cudaGraphLaunch(t->graph, stream), "cudaGraphLaunch", bench->err))
+        return false;
+    if (!conv_bench_wait(bench) ||
         !cuda_check(cudaEventElapsedTime(&milliseconds, bench->begin, bench->end),
                     "cudaEventElapsedTime", bench->err))
         return false;
-    *seconds = (double)milliseconds * 1e-3 / runs;
+    *seconds = (double)milliseconds * 1e-3 / (t->graph ? t->runs : 1);
     return true;
+}
+
+/* The first run loads the kernels, and finds dirty results; the second finds the first one's. */
+static bool check_runs(struct timing *t, double *seconds)
+{
+    struct conv_check *check = &t->tuner->check;
+    if (!conv_check_dirty(check))
+        return false;
+    for (int i = 0; i < 2 && !t->unfit; i++) {
+        bool agrees = false;
+        if (!time_runs(t, seconds) || (!t->unfit && !conv_check_results(check, &agrees)))
+            return false;
+        t->wrong = !t->unfit && !agrees;
+        t->unfit = t->unfit || t->wrong;
+    }
+    return true;
+}
+
+/* What a plan that cannot be captured would take in training is not known: it would keep the whole
+ * pass from being captured. */
+static void capture(struct timing *t)
+{
+    const cudaStream_t stream = t->tuner->bench.maker->stream;
+    cudaGraph_t graph = NULL;
+    if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
+        for (int run = 0; run < t->runs; run++)
+            queue_run(t, run);
+        if (cudaStreamEndCapture(stream, &graph) != cudaSuccess || t->unfit ||
+            cudaGraphInstantiate(&t->graph, graph, 0) != cudaSuccess)
+            t->graph = NULL;
+        if (graph)
+            (void)cudaGraphDestroy(graph);
+    }
+    t->unfit = t->unfit || !t->graph;
+    if (t->unfit)
+        (void)cudaGetLastError(); /* else the next call would report it again */
 }
 
 static int by_value(const void *a, const void *b)
@@ -210,39 +146,66 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool time_plan(struct bench *bench, const struct dnn_plan *plan, double *seconds)
+static bool time_graph(struct timing *t, double once, double *seconds)
 {
-    double sample[SAMPLES], first = 0;
-    bool runs_not = false;
-    cudnnBackendDescriptor_t pack =
-        conv_pack(bench->maker->api, bench->request, bench->pointers, bench->workspace, bench->err);
-    *seconds = NAN;
-    if (!pack)
+    double sample[SAMPLES];
+    t->runs = once * RUNS_LIMIT > SAMPLE_S ? (int)ceil(SAMPLE_S / once) : RUNS_LIMIT;
+    if (t->runs < t->tuner->bench.sets)
+        t->runs = t->tuner->bench.sets;
+    capture(t);
+    if (t->unfit)
+        return true;
+    /* The first start of a graph is slower than others. */
+    if (!time_runs(t, &sample[0]))
         return false;
-    /* The first run loads the kernels, the second tells how many make a sample. */
-    bool ok = time_runs(bench, plan, pack, 1, &first, &runs_not) &&
-              (runs_not || time_runs(bench, plan, pack, 1, &first, &runs_not));
-    int runs = first * RUNS_LIMIT > SAMPLE_S ? (int)ceil(SAMPLE_S / first) : RUNS_LIMIT;
-    for (int i = 0; i < SAMPLES && ok && !runs_not; i++)
-        ok = time_runs(bench, plan, pack, runs, &sample[i], &runs_not);
-    if (ok && !runs_not) {
-        qsort(sample, SAMPLES, sizeof *sample, by_value);
-        *seconds = sample[SAMPLES / 2];
-    }
-    dnn_release(bench->maker->api, &pack, 1);
-    return ok;
+    for (int i = 0; i < SAMPLES; i++)
+        if (!time_runs(t, &sample[i]))
+            return false;
+    qsort(sample, SAMPLES, sizeof *sample, by_value);
+    *seconds = sample[SAMPLES / 2];
+    return true;
 }
 
-bool conv_tune(const struct conv_maker *maker, const struct conv_request *request,
-               const struct dnn_plan *plans, int count, double *seconds, struct error *err)
+static bool make_packs(struct timing *t)
 {
-    struct bench bench = {.maker = maker, .request = request, .err = err};
+    struct conv_bench *bench = &t->tuner->bench;
+    for (int set = 0; set < bench->sets; set++) {
+        t->packs[set] = conv_pack(bench->maker->api, bench->request, bench->pointers[set],
+                                  bench->workspace, bench->err);
+        if (!t->packs[set])
+            return false;
+    }
+    return true;
+}
+
+static bool time_plan(struct timing *t, double best, double *seconds)
+{
+    double once = 0;
+    if (!make_packs(t) || !check_runs(t, &once))
+        return false;
+    if (t->unfit)
+        return true;
+    *seconds = once;
+    return once - START_S > 2 * best || time_graph(t, once, seconds);
+}
+
+bool conv_tuner_time(struct conv_tuner *tuner, const struct dnn_plan *plan, double best,
+                     double *seconds, bool *wrong)
+{
+    struct timing t = {.tuner = tuner, .plan = plan};
     bool short_of_memory = false;
-    for (int i = 0; i < count; i++)
-        seconds[i] = NAN;
-    bool ok = open_bench(&bench, plans, count, &short_of_memory);
-    for (int i = 0; i < count && ok; i++)
-        ok = time_plan(&bench, &plans[i], &seconds[i]);
-    close_bench(&bench);
-    return ok || short_of_memory;
+    *seconds = NAN;
+    *wrong = false;
+    if (!conv_bench_reserve(&tuner->bench, plan->workspace, &short_of_memory))
+        return short_of_memory;
+    const bool ok = time_plan(&t, best, seconds);
+    if (t.unfit) {
+        *seconds = NAN;
+        (void)cudaGetLastError(); /* of a run that failed: else the next launch is blamed */
+    }
+    *wrong = t.wrong;
+    if (t.graph && !tuner->bench.stuck)
+        (void)cudaGraphExecDestroy(t.graph);
+    dnn_release(tuner->bench.maker->api, t.packs, CONV_BENCH_SETS);
+    return ok;
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Configurations taken from one list of the heuristics; the lists are at most about forty long. */
@@ -79,13 +80,13 @@ static bool read_knobs(const struct cudnn_api *api, cudnnBackendDescriptor_t con
 
 /* What one configuration is; *allowed: it has no forbidden note. */
 static bool read_config(const struct cudnn_api *api, cudnnBackendDescriptor_t config,
-                        unsigned forbidden, struct dnn_choice *choice, bool *allowed,
+                        unsigned forbidden, struct dnn_candidate *candidate, bool *allowed,
                         struct error *err)
 {
     cudnnBackendDescriptor_t engine;
+    struct dnn_choice *choice = &candidate->choice;
     int count = 0;
-    unsigned notes = 0;
-    memset(choice, 0, sizeof *choice);
+    memset(candidate, 0, sizeof *candidate);
     if (!dnn_read_parts(api, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR,
                         &engine, 1, &count, err))
         return false;
@@ -96,26 +97,26 @@ static bool read_config(const struct cudnn_api *api, cudnnBackendDescriptor_t co
                           api->BackendGetAttribute(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
                                                    CUDNN_TYPE_INT64, 1, &got, &choice->engine),
                           "the number of an engine of cuDNN", err) &&
-              read_notes(api, engine, &notes, err);
+              read_notes(api, engine, &candidate->notes, err);
     dnn_release(api, &engine, 1);
-    *allowed = !(notes & forbidden);
+    *allowed = !(candidate->notes & forbidden);
     return ok && (!*allowed || read_knobs(api, config, choice, err));
 }
 
-static bool same_choice(const struct dnn_choice *a, const struct dnn_choice *b)
+bool dnn_same_choice(const struct dnn_choice *a, const struct dnn_choice *b)
 {
     return a->engine == b->engine && a->knob_count == b->knob_count &&
            memcmp(a->knobs, b->knobs, (size_t)a->knob_count * sizeof *a->knobs) == 0;
 }
 
-static void keep_new(const struct dnn_choice *choice, struct dnn_choice *candidates, int capacity,
-                     int *count)
+static void keep_new(const struct dnn_candidate *candidate, struct dnn_candidate *candidates,
+                     int capacity, int *count)
 {
     for (int i = 0; i < *count; i++)
-        if (same_choice(choice, &candidates[i]))
+        if (dnn_same_choice(&candidate->choice, &candidates[i].choice))
             return;
     if (*count < capacity)
-        candidates[(*count)++] = *choice;
+        candidates[(*count)++] = *candidate;
 }
 
 static bool ask_heuristics(const struct cudnn_api *api, cudnnBackendDescriptor_t graph,
@@ -140,7 +141,7 @@ static bool ask_heuristics(const struct cudnn_api *api, cudnnBackendDescriptor_t
 
 bool dnn_candidates(const struct cudnn_api *api, cudnnBackendDescriptor_t graph,
                     const struct dnn_target *target, unsigned forbidden,
-                    struct dnn_choice *candidates, int capacity, int *count, struct error *err)
+                    struct dnn_candidate *candidates, int capacity, int *count, struct error *err)
 {
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
     bool answered = false;
@@ -153,11 +154,11 @@ bool dnn_candidates(const struct cudnn_api *api, cudnnBackendDescriptor_t graph,
             continue;
         answered = true;
         for (int i = 0; i < listed; i++) {
-            struct dnn_choice choice;
+            struct dnn_candidate candidate;
             bool allowed = false;
             struct error ignored = ERROR_INIT; /* one that cannot be read is no candidate */
-            if (read_config(api, configs[i], forbidden, &choice, &allowed, &ignored) && allowed)
-                keep_new(&choice, candidates, capacity, count);
+            if (read_config(api, configs[i], forbidden, &candidate, &allowed, &ignored) && allowed)
+                keep_new(&candidate, candidates, capacity, count);
         }
         dnn_release(api, configs, listed);
     }
@@ -218,15 +219,21 @@ static bool read_workspace(struct dnn_plan *plan, cudnnBackendDescriptor_t from,
     return true;
 }
 
+/* Where a plan is to run. */
+static struct dnn_attribute place_of_plan(const struct dnn_target *target)
+{
+    return target->handle
+               ? (struct dnn_attribute){CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1,
+                                        &target->handle}
+               : (struct dnn_attribute){CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP,
+                                        CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &target->described};
+}
+
 static bool build_plan(struct dnn_plan *plan, const struct dnn_target *target, struct error *err)
 {
     const struct dnn_attribute attributes[] = {
         {CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &plan->config},
-        target->handle
-            ? (struct dnn_attribute){CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1,
-                                     &target->handle}
-            : (struct dnn_attribute){CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP,
-                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &target->described},
+        place_of_plan(target),
     };
     cudnnStatus_t status;
     plan->plan = dnn_make(plan->api, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a plan of cuDNN's",
@@ -266,4 +273,56 @@ void dnn_plan_free(struct dnn_plan *plan)
     dnn_release(plan->api, plan->knobs, plan->knob_count);
     dnn_release(plan->api, &plan->engine, 1);
     plan->knob_count = 0;
+}
+
+char *dnn_plan_text(const struct dnn_plan *plan, size_t *length, struct error *err)
+{
+    static const char what[] = "cuDNN's plan as text";
+    const struct cudnn_api *api = plan->api;
+    int64_t size = 0, got = 0;
+    if (!plan->plan) {
+        error_set(err, ERROR_FAILED, "%s: there is no device to load it", what);
+        return NULL;
+    }
+    if (!cudnn_check(api,
+                     api->BackendGetAttribute(plan->plan,
+                                              CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
+                                              CUDNN_TYPE_CHAR, 0, &size, NULL),
+                     what, err))
+        return NULL;
+    char *text = size > 0 ? calloc(1, (size_t)size + 1) : NULL;
+    if (!text) {
+        error_memory(err, what);
+        return NULL;
+    }
+    if (!cudnn_check(api,
+                     api->BackendGetAttribute(plan->plan,
+                                              CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
+                                              CUDNN_TYPE_CHAR, size, &got, text),
+                     what, err)) {
+        free(text);
+        return NULL;
+    }
+    *length = strnlen(text, (size_t)size);
+    return text;
+}
+
+bool dnn_plan_load(struct dnn_plan *plan, const struct cudnn_api *api,
+                   const struct dnn_target *target, const char *text, size_t length,
+                   struct error *err)
+{
+    /* The device first: cuDNN 9.19 crashes when it finalizes a text for no device. */
+    const struct dnn_attribute attributes[] = {
+        place_of_plan(target),
+        {CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, (int64_t)length, text},
+    };
+    *plan = (struct dnn_plan){.api = api};
+    plan->plan = dnn_make(api, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, "a stored plan of cuDNN's",
+                          attributes, COUNT(attributes), NULL, err);
+    plan->runnable = plan->plan && target->handle;
+    if (plan->plan &&
+        read_workspace(plan, plan->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, err))
+        return true;
+    dnn_plan_free(plan);
+    return false;
 }

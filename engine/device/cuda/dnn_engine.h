@@ -19,6 +19,7 @@ struct dnn_choice {
     } knobs[DNN_KNOBS];
 };
 
+bool dnn_same_choice(const struct dnn_choice *a, const struct dnn_choice *b);
 /* "eng7{k2=9,k24=0}"; buffer returned. */
 const char *dnn_choice_text(const struct dnn_choice *choice, char *buffer, size_t size);
 
@@ -26,6 +27,11 @@ const char *dnn_choice_text(const struct dnn_choice *choice, char *buffer, size_
  * plan is made, which takes from half a second to half a minute. */
 #define DNN_NOTE(NOTE)    (1u << CUDNN_NUMERICAL_NOTE_##NOTE)
 #define DNN_NOTE_COMPILED (1u << 31)
+
+struct dnn_candidate {
+    struct dnn_choice choice;
+    unsigned notes; /* of its engine */
+};
 
 /* Exactly one of the two is set. */
 struct dnn_target {
@@ -44,7 +50,7 @@ cudnnBackendDescriptor_t dnn_described_device(const struct cudnn_api *api, const
  */
 bool dnn_candidates(const struct cudnn_api *api, cudnnBackendDescriptor_t graph,
                     const struct dnn_target *target, unsigned forbidden,
-                    struct dnn_choice *candidates, int capacity, int *count, struct error *err);
+                    struct dnn_candidate *candidates, int capacity, int *count, struct error *err);
 
 /* A graph computed in one way. */
 struct dnn_plan {
@@ -65,5 +71,15 @@ bool dnn_plan_build(struct dnn_plan *plan, const struct cudnn_api *api,
                     cudnnBackendDescriptor_t graph, const struct dnn_target *target,
                     const struct dnn_choice *choice, unsigned forbidden, struct error *err);
 void dnn_plan_free(struct dnn_plan *plan);
+
+/*
+ * A plan as text (JSON), compiled code included, for the same version of cuDNN and the same model
+ * of GPU: read back, it costs a millisecond where building it anew may cost seconds. The text is
+ * the caller's to free; NULL: ERROR_FAILED. A plan read back has no engine, knobs or notes.
+ */
+char *dnn_plan_text(const struct dnn_plan *plan, size_t *length, struct error *err);
+bool dnn_plan_load(struct dnn_plan *plan, const struct cudnn_api *api,
+                   const struct dnn_target *target, const char *text, size_t length,
+                   struct error *err);
 
 #endif

@@ -3,14 +3,14 @@
 #include "engine/device/cuda/each.h"
 
 /*
- * A thread takes 8 channels of `run` neighbouring pixels, 4 where the picture's pixels are a
+ * A thread takes a pack of `run` neighbouring pixels, 4 where the picture's pixels are a
  * multiple of 4: then each channel needs one block of random words for its 4 pixels, instead of one
  * for every pixel. With one pixel 4 channels share a block.
  */
 template <typename T, int run>
 __global__ void dropout_packs(struct dropout_args args, const T *x, T *y, uint32_t stride)
 {
-    const uint32_t groups = (uint32_t)args.shape.channels / PACK;
+    const uint32_t groups = (uint32_t)args.shape.channels / pack<T>::size;
     const uint32_t pixels = (uint32_t)(args.shape.h * args.shape.w), runs = pixels / run;
     const size_t items = (size_t)args.shape.rows * runs * groups;
     const struct dropout_pass pass = *args.pass;
@@ -24,12 +24,13 @@ __global__ void dropout_packs(struct dropout_args args, const T *x, T *y, uint32
         for (int j = 0; j < run; j++)
             in[j] = pack_load(x, at + (size_t)j * groups);
         row.id = args.ids[n];
-        const uint32_t kept = dropout_kept(&row, group * PACK, pixels, pixel, run);
+        const uint32_t kept =
+            dropout_kept(&row, group * pack<T>::size, pack<T>::size, pixels, pixel, run);
 #pragma unroll
         for (int j = 0; j < run; j++) {
-            float v[PACK];
+            float v[pack<T>::size];
             pack_numbers(in[j], v);
-            for (int k = 0; k < PACK; k++)
+            for (int k = 0; k < pack<T>::size; k++)
                 v[k] = kept >> (8 * j + k) & 1 ? v[k] * args.scale : 0;
             pack_store(y, at + (size_t)j * groups, v);
         }
@@ -39,11 +40,11 @@ __global__ void dropout_packs(struct dropout_args args, const T *x, T *y, uint32
 template <typename T, int run>
 static cudaError_t launch(cudaStream_t s, const struct dropout_args *args, const void *x, void *y)
 {
-    const size_t items = tensor_size(args->shape) / PACK / run;
+    const size_t items = tensor_size(args->shape) / pack<T>::size / run;
     uint32_t blocks = 0;
     if (items == 0)
         return cudaSuccess;
-    const cudaError_t status = each_blocks(items, 1, 1, &blocks);
+    const cudaError_t status = each_blocks<dropout_packs<T, run>>(items, 1, 1, &blocks);
     if (status != cudaSuccess)
         return status;
     auto kernel = dropout_packs<T, run>;

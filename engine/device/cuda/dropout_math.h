@@ -10,16 +10,17 @@ struct dropout_row {
 };
 
 /*
- * Which of 8 channels from `channel` on (a multiple of 8) are kept at `count` neighbouring pixels:
- * bit 8 * i + k says so for pixel + i, channel + k; count <= 4. An element's number is its place
- * in c,h,w order, four of them share a block; pixel and pixels are multiples of 4 when count is 4,
- * so that each channel needs one block alone.
+ * Which of `channels` (4 or 8) from `channel` on, a multiple of them, are kept at `count`
+ * neighbouring pixels: bit 8 * i + k says so for pixel + i, channel + k; count <= 4. An element's
+ * number is its place in c,h,w order, four of them share a block; pixel and pixels are multiples of
+ * 4 when count is 4, so that each channel needs one block alone.
  */
 static inline HOST_DEVICE uint32_t dropout_kept(const struct dropout_row *row, uint32_t channel,
-                                                uint32_t pixels, uint32_t pixel, int count)
+                                                int channels, uint32_t pixels, uint32_t pixel,
+                                                int count)
 {
     uint32_t kept = 0, words[4] = {0, 0, 0, 0}, block = 0;
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < channels; k++) {
         for (int i = 0; i < count; i++) {
             const uint32_t element = (channel + (uint32_t)k) * pixels + pixel + (uint32_t)i;
             if ((k == 0 && i == 0) || element / 4 != block) {

@@ -44,6 +44,36 @@ static int attribute(const struct device *device, enum cudaDeviceAttr which)
     return value;
 }
 
+/*
+ * Operations of a multiprocessor per clock cycle, without sparsity: tensor cores with sums in f32,
+ * and multiply-adds in f32. NVIDIA's architecture papers for A100, H100 and B200; the same
+ * generations' GPUs for screens have halves of it here and there, and are not known.
+ */
+static double operations_per_cycle(int capability, enum number_type type)
+{
+    static const struct {
+        int capability;
+        double bf16, tf32, f32;
+    } known[] = {{80, 2048, 1024, 128}, {90, 4096, 2048, 256}, {100, 8192, 4096, 256}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].capability == capability)
+            return type == TYPE_BF16   ? known[i].bf16
+                   : type == TYPE_TF32 ? known[i].tf32
+                                       : known[i].f32;
+    return 0;
+}
+
+/* From the device's properties, at its highest clocks; memory moves numbers twice a cycle. */
+static void find_limits(const struct device *device, struct device_facts *facts)
+{
+    const int capability = 10 * attribute(device, cudaDevAttrComputeCapabilityMajor) +
+                           attribute(device, cudaDevAttrComputeCapabilityMinor);
+    facts->flops_limit = operations_per_cycle(capability, device->type) * device->multiprocessors *
+                         1e3 * attribute(device, cudaDevAttrClockRate);
+    facts->bytes_limit = 2 * 1e3 * (double)attribute(device, cudaDevAttrMemoryClockRate) *
+                         attribute(device, cudaDevAttrGlobalMemoryBusWidth) / 8;
+}
+
 static uint64_t readable(const struct device *device)
 {
     uint64_t reads = 0;
@@ -72,6 +102,7 @@ bool cuda_facts(struct device *device, struct device_facts *out, struct error *e
         out->driver = 0;
     if (cudaRuntimeGetVersion(&out->runtime) != cudaSuccess)
         out->runtime = 0;
+    find_limits(device, out);
     say_links(out);
     return true;
 }

@@ -45,14 +45,14 @@ __global__ void unflatten(struct flattening f, size_t count, const T *flat, T *x
 }
 
 /* bf16 numbers are only moved, never computed with: 0 has no bits set in either type. */
-template <typename T>
-static cudaError_t launch(cudaStream_t s, void (*kernel)(struct flattening, size_t, const T *, T *),
-                          struct flattening f, size_t count, const void *from, void *to)
+template <typename T, auto kernel>
+static cudaError_t launch(cudaStream_t s, struct flattening f, size_t count, const void *from,
+                          void *to)
 {
     uint32_t blocks = 0;
     if (count == 0)
         return cudaSuccess;
-    const cudaError_t status = each_blocks(count, 1, 1, &blocks);
+    const cudaError_t status = each_blocks<kernel>(count, 1, 1, &blocks);
     if (status != cudaSuccess)
         return status;
     return LAUNCH(kernel, dim3(blocks), dim3(EACH_THREADS), 0, s, f, count, (const T *)from,
@@ -64,8 +64,8 @@ extern "C" cudaError_t kernel_flatten(cudaStream_t s, enum cuda_type type,
 {
     const struct flattening f = flattening_of(x_shape);
     const size_t count = (size_t)x_shape.rows * f.flat;
-    return type == CUDA_BF16 ? launch<uint16_t>(s, flatten<uint16_t>, f, count, x, flat)
-                             : launch<float>(s, flatten<float>, f, count, x, flat);
+    return type == CUDA_BF16 ? launch<uint16_t, flatten<uint16_t>>(s, f, count, x, flat)
+                             : launch<float, flatten<float>>(s, f, count, x, flat);
 }
 
 extern "C" cudaError_t kernel_unflatten(cudaStream_t s, enum cuda_type type,
@@ -73,6 +73,6 @@ extern "C" cudaError_t kernel_unflatten(cudaStream_t s, enum cuda_type type,
 {
     const struct flattening f = flattening_of(x_shape);
     const size_t count = tensor_size(x_shape);
-    return type == CUDA_BF16 ? launch<uint16_t>(s, unflatten<uint16_t>, f, count, flat, x)
-                             : launch<float>(s, unflatten<float>, f, count, flat, x);
+    return type == CUDA_BF16 ? launch<uint16_t, unflatten<uint16_t>>(s, f, count, flat, x)
+                             : launch<float, unflatten<float>>(s, f, count, flat, x);
 }

@@ -12,31 +12,31 @@ enum { GLOBAL_THREADS = 256, GLOBAL_GROUPS = 32 };
 template <typename T>
 __global__ void global_mean(const T *x, T *y, uint32_t pixels, uint32_t groups, uint32_t width)
 {
-    __shared__ float shared[PACK][GLOBAL_THREADS];
+    __shared__ float shared[pack<T>::size][GLOBAL_THREADS];
     const uint32_t lanes = blockDim.x / width, lane = threadIdx.x / width;
     const uint32_t group = blockIdx.y * width + threadIdx.x % width;
-    const T *row = x + (size_t)blockIdx.x * pixels * groups * PACK;
-    float sum[PACK] = {}, v[PACK];
+    const T *row = x + (size_t)blockIdx.x * pixels * groups * pack<T>::size;
+    float sum[pack<T>::size] = {}, v[pack<T>::size];
     if (group < groups) {
 #pragma unroll 4
         for (uint32_t p = lane; p < pixels; p += lanes) {
             pack_numbers(pack_load(row, (size_t)p * groups + group), v);
-            for (int k = 0; k < PACK; k++)
+            for (int k = 0; k < pack<T>::size; k++)
                 sum[k] += v[k];
         }
     }
-    for (int k = 0; k < PACK; k++)
+    for (int k = 0; k < pack<T>::size; k++)
         shared[k][threadIdx.x] = sum[k];
     for (uint32_t count = lanes; count > 1; count = (count + 1) / 2) {
         const uint32_t distance = (count + 1) / 2;
         __syncthreads();
         if (lane + distance < count)
-            for (int k = 0; k < PACK; k++)
+            for (int k = 0; k < pack<T>::size; k++)
                 shared[k][threadIdx.x] += shared[k][threadIdx.x + distance * width];
     }
     if (lane > 0 || group >= groups)
         return;
-    for (int k = 0; k < PACK; k++)
+    for (int k = 0; k < pack<T>::size; k++)
         v[k] = shared[k][threadIdx.x] / (float)pixels;
     pack_store(y, (size_t)blockIdx.x * groups + group, v);
 }
@@ -44,7 +44,8 @@ __global__ void global_mean(const T *x, T *y, uint32_t pixels, uint32_t groups, 
 template <typename T>
 static cudaError_t forward(cudaStream_t s, struct tensor_shape shape, const void *x, void *y)
 {
-    const uint32_t pixels = (uint32_t)(shape.h * shape.w), groups = (uint32_t)shape.channels / PACK;
+    const uint32_t pixels = (uint32_t)(shape.h * shape.w),
+                   groups = (uint32_t)shape.channels / pack<T>::size;
     const uint32_t tiles = (uint32_t)each_divided(groups, GLOBAL_GROUPS);
     const uint32_t width = (uint32_t)each_divided(groups, tiles);
     const uint32_t fitting = GLOBAL_THREADS / width, lanes = fitting < pixels ? fitting : pixels;
@@ -81,9 +82,9 @@ template <typename T> struct global_backward_work {
     }
     __device__ void finish(size_t i, const loaded &in, const constants &) const
     {
-        float v[PACK];
+        float v[pack<T>::size];
         pack_numbers(in, v);
-        for (int k = 0; k < PACK; k++)
+        for (int k = 0; k < pack<T>::size; k++)
             v[k] /= (float)pixels;
         pack_store(dx, i, v);
     }
@@ -96,8 +97,8 @@ static cudaError_t backward(cudaStream_t s, struct tensor_shape shape, const voi
     work.dy = (const T *)dy;
     work.dx = (T *)dx;
     work.pixels = (uint32_t)(shape.h * shape.w);
-    work.groups = (uint32_t)shape.channels / PACK;
-    return each_of_tensor(s, work, shape);
+    work.groups = (uint32_t)shape.channels / pack<T>::size;
+    return each_of_tensor<T>(s, work, shape);
 }
 
 extern "C" cudaError_t kernel_global_avgpool_backward(cudaStream_t s, enum cuda_type type,

@@ -37,18 +37,19 @@ static __device__ float input_number(const struct input_args &a, const struct in
     return pixel * a.scale[c] + a.shift[c];
 }
 
-/* 8 columns from 8 * group on, of output place (y, x): channels of a picture are the taps of a
+/* The columns of pack `group`, of output place (y, x): channels of a picture are the taps of a
  * window of one pixel. */
+template <int size>
 static __device__ void input_pack(const struct input_args &a, const struct input_row &r,
-                                  uint32_t group, int y, int x, float v[PACK])
+                                  uint32_t group, int y, int x, float (&v)[size])
 {
     const int taps = a.kernel_h * a.kernel_w * a.channels;
-    struct tap t = tap_of((int)group * PACK, a.kernel_w, a.channels);
+    struct tap t = tap_of((int)group * size, a.kernel_w, a.channels);
     y = y * a.stride_h - a.pad_h;
     x = x * a.stride_w - a.pad_w;
-    for (int k = 0; k < PACK; k++) {
+    for (int k = 0; k < size; k++) {
         v[k] = 0;
-        if ((int)group * PACK + k < taps)
+        if ((int)group * size + k < taps)
             v[k] = input_number(a, r, t.channel, y + t.ky, x + t.kx);
         t = tap_next(t, a.kernel_w, a.channels);
     }
@@ -57,14 +58,14 @@ static __device__ void input_pack(const struct input_args &a, const struct input
 /* blockIdx.x is the row; blockIdx.y and the threads share its packs. */
 template <typename T> __global__ void input_rows(struct input_args a)
 {
-    const uint32_t groups = (uint32_t)a.y_shape.channels / PACK;
+    const uint32_t groups = (uint32_t)a.y_shape.channels / pack<T>::size;
     const uint32_t packs = (uint32_t)(a.y_shape.h * a.y_shape.w) * groups;
     const struct input_row r = input_row_of(a, blockIdx.x);
-    T *to = (T *)a.y + (size_t)blockIdx.x * packs * PACK;
+    T *to = (T *)a.y + (size_t)blockIdx.x * packs * pack<T>::size;
     for (uint32_t i = blockIdx.y * blockDim.x + threadIdx.x; i < packs;
          i += gridDim.y * blockDim.x) {
         const uint32_t place = i / groups, w = (uint32_t)a.y_shape.w;
-        float v[PACK];
+        float v[pack<T>::size];
         input_pack(a, r, i % groups, (int)(place / w), (int)(place % w), v);
         pack_store(to, i, v);
     }
@@ -77,7 +78,8 @@ extern "C" cudaError_t kernel_input(cudaStream_t s, const struct input_args *arg
         a.kernel_h = a.kernel_w = a.stride_h = a.stride_w = 1;
         a.pad_h = a.pad_w = 0;
     }
-    const size_t packs = (size_t)a.y_shape.h * a.y_shape.w * a.y_shape.channels / PACK;
+    const size_t size = sizeof(uint4) / cuda_type_size(a.type);
+    const size_t packs = (size_t)a.y_shape.h * a.y_shape.w * a.y_shape.channels / size;
     const dim3 grid((uint32_t)a.y_shape.rows,
                     (uint32_t)each_divided(packs, INPUT_THREADS * INPUT_PACKS));
     if (a.y_shape.rows == 0)

@@ -54,7 +54,9 @@ static bool run_input(struct plan *plan, void *layer, struct error *err)
                                   .epoch = batch->epoch};
     return cuda_kernel(kernel_input(stream, &args), err) &&
            cuda_kernel(
-               kernel_labels(stream, rows.labels, args.index, batch->rows, in->labels->data), err);
+               kernel_labels(stream, rows.labels, args.index, batch->rows, in->labels->data),
+               err) &&
+           (!rows.gathered || resident_read(plan->device, err));
 }
 
 /* The convolution that reads columns; NULL: none does. */

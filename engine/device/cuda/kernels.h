@@ -16,7 +16,7 @@
  *
  * A tensor is rows x pixels x channels, channels last and filled up to a multiple of 8 with zeros
  * that stay zero. Its numbers are of a `cuda_type`; parameters, statistics and sums are f32 (or
- * f64 where it says so). Arithmetic is f32. Tensors have fewer than 2^35 numbers. Pointers are
+ * f64 where it says so). Arithmetic is f32. Tensors take less than 64 GiB. Pointers are
  * device memory aligned to 16 bytes. NULL is allowed where it says so. `s` is the stream. What
  * comes back is the launch's own status.
  */
@@ -99,17 +99,24 @@ cudaError_t kernel_activation_backward(cudaStream_t s, enum cuda_type type, enum
 /* y = a + b, with `relu` its positive part; y may be either. count: numbers, a multiple of 8. */
 cudaError_t kernel_add(cudaStream_t s, enum cuda_type type, size_t count, const void *a,
                        const void *b, bool relu, void *y);
-/* y = x converted; count a multiple of 8. */
+/* y = x converted; count a multiple of 4. */
 cudaError_t kernel_convert(cudaStream_t s, enum cuda_type from, const void *x, enum cuda_type to,
                            void *y, size_t count);
 
 /*
- * Sums over rows and pixels, channel by channel: sums[c] = sum of x (a bias gradient). Scratch
- * as said by kernel_sums_scratch, in bytes; also for the BatchNorm sums below.
+ * Sums over rows and pixels, channel by channel: sums[c] = sum of x (a bias gradient). Needs
+ * scratch as said by kernel_sums_scratch, in bytes, and KERNEL_COUNTERS counters, zero before the
+ * first of these kernels and zero again behind each; kernels that may run at the same time must not
+ * share them. (Shapes that need more counters, of 200,000 channels and more, are invalid.)
  */
+#define KERNEL_COUNTERS 16384
+struct sums_memory {
+    void *scratch;
+    uint32_t *counters;
+};
 size_t kernel_sums_scratch(struct tensor_shape shape);
 cudaError_t kernel_channel_sums(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
-                                const void *x, void *scratch, float *sums);
+                                const void *x, struct sums_memory memory, float *sums);
 
 /*
  * Dropout: y = x * scale where kept, 0 elsewhere; kept when word >= threshold, the words those of
@@ -162,7 +169,8 @@ cudaError_t kernel_global_avgpool_backward(cudaStream_t s, enum cuda_type type,
 /*
  * BatchNorm [+ residual] [+ ReLU]. Training: sums, statistics, apply; backward: backward_sums,
  * backward_finish, backward_apply. `sums` are 2 x channels numbers in f64: of x and of x squared;
- * of g and of g * x. They are about zero, so that sums of several devices can be added.
+ * of g and of g * x. They are about zero, so that sums of several devices can be added. Where there
+ * are no others, the kernels that make sums do the next step as well.
  *
  * Precision: squares are summed about an origin near the mean and moved in f64.
  */
@@ -176,30 +184,43 @@ struct norm_params {
     /* Written by statistics or evaluation, read by all that follow: channels numbers each. */
     float *mean, *istd, *scale, *shift; /* y = x * scale + shift */
 };
-/* Sums of x over rows and pixels. */
+/* Sums of x over rows and pixels; unless `elements` is NULL kernel_norm_statistics too. */
 cudaError_t kernel_norm_sums(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
-                             const void *x, void *scratch, double *sums);
-/* The same from a convolution's own f32 sums and sums of squares. */
-cudaError_t kernel_norm_take_sums(cudaStream_t s, int channels, const float *sums,
-                                  const float *squares, double *out);
+                             const void *x, struct sums_memory memory, double *sums,
+                             const struct norm_params *n, const double *elements);
+/* The same from a convolution's own f32 sums and sums of squares; made anew from its result x where
+ * the mean is so large that f32 does not do. */
+cudaError_t kernel_norm_take_sums(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
+                                  const void *x, const float *sums, const float *squares,
+                                  double *out, const struct norm_params *n, const double *elements);
 /* mean, istd, scale, shift from sums over *elements (device memory, f64) numbers per channel; the
  * running statistics take their step (unbiased variance, PyTorch's rule). */
 cudaError_t kernel_norm_statistics(cudaStream_t s, const struct norm_params *n, const double *sums,
                                    const double *elements);
 /* scale, shift from the running statistics. */
 cudaError_t kernel_norm_evaluation(cudaStream_t s, const struct norm_params *n);
-/* y = x * scale + shift [+ residual] [ReLU]; residual may be NULL; y may be x or residual. */
+/* y = x * scale + shift [+ residual] [ReLU]; residual may be NULL; y may be x or residual. `mask`,
+ * with a residual only, NULL: not wanted: for the backward pass, a bit for each number of y that
+ * says whether it is above zero, a byte for each 16 bytes of y. */
+size_t kernel_norm_mask_bytes(enum cuda_type type, struct tensor_shape shape);
 cudaError_t kernel_norm_apply(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
                               const struct norm_params *n, const void *x, const void *residual,
-                              bool relu, void *y);
+                              bool relu, void *y, uint8_t *mask);
 /*
- * g = (dy + dy2), where relu only where y > 0; dy2 may be NULL; y is read with relu only. Writes g
- * unless it is NULL (may be dy or dy2) and sums of g and of g * x.
+ * g = (dy + dy2), where relu only where y > 0: from the mask of the forward pass, or, where `mask`
+ * is NULL and there was no residual, from x, scale and shift.
  */
-cudaError_t kernel_norm_backward_sums(cudaStream_t s, enum cuda_type type,
-                                      struct tensor_shape shape, const void *dy, const void *dy2,
-                                      const void *y, bool relu, const void *x, void *g,
-                                      void *scratch, double *sums);
+struct norm_backward {
+    enum cuda_type type;
+    struct tensor_shape shape;
+    bool relu;
+    const void *dy, *dy2; /* dy2 may be NULL */
+    const void *x;
+    const uint8_t *mask;
+    /* Written by backward_sums; may be dy or dy2. NULL: not wanted. Needed with dy2 and with a
+     * mask, not taken where the ReLU of x is all that makes it differ from dy. */
+    void *g;
+};
 /*
  * Gradients from this device's `own` sums: dgamma, dbeta; dresidual_bias = dbeta, dinput_bias = 0
  * (each may be NULL). Then coefficients a, b, c (channels each, dx = a*g + b*x + c) from the sums
@@ -209,15 +230,19 @@ struct norm_gradients {
     float *dgamma, *dbeta, *dinput_bias, *dresidual_bias;
     float *a, *b, *c;
 };
+/* Sums of g and of g * x; unless `elements` is NULL kernel_norm_backward_finish too. */
+cudaError_t kernel_norm_backward_sums(cudaStream_t s, const struct norm_backward *b,
+                                      const struct norm_params *n, struct sums_memory memory,
+                                      double *sums, const double *elements,
+                                      const struct norm_gradients *out);
 cudaError_t kernel_norm_backward_finish(cudaStream_t s, const struct norm_params *n,
                                         const double *own, const double *all,
                                         const double *elements, const struct norm_gradients *out);
-/* dx = a*g + b*x + c, g as written above, or, where g is NULL, made again from dy, dy2, y. dx may
- * be any of the inputs. */
-cudaError_t kernel_norm_backward_apply(cudaStream_t s, enum cuda_type type,
-                                       struct tensor_shape shape, const struct norm_gradients *k,
-                                       const void *g, const void *dy, const void *dy2,
-                                       const void *y, bool relu, const void *x, void *dx);
+/* dx = a*g + b*x + c, g as written above, or, where b->g is NULL, made again. dx may be any of the
+ * inputs. */
+cudaError_t kernel_norm_backward_apply(cudaStream_t s, const struct norm_backward *b,
+                                       const struct norm_params *n, const struct norm_gradients *k,
+                                       void *dx);
 
 /*
  * Softmax and cross-entropy. logits: rows x stride f32, of which `classes` count. Writes
@@ -233,6 +258,16 @@ size_t kernel_loss_scratch(int rows);
 cudaError_t kernel_loss(cudaStream_t s, const float *logits, int rows, int classes, int stride,
                         const uint8_t *labels, const double *global_rows, enum cuda_type type,
                         void *dlogits, void *scratch, struct loss_result *result);
+
+/* Gradients in bf16 to where they belong, in one launch for up to WIDEN_SPANS of them; counts are
+ * multiples of 8, spans and their list host memory. */
+#define WIDEN_SPANS 64
+struct widen_span {
+    const uint16_t *from;
+    float *to;
+    size_t count;
+};
+cudaError_t kernel_widen(cudaStream_t s, const struct widen_span *spans, int span_count);
 
 /*
  * PyTorch's SGD over count numbers (a multiple of 4), in one pass: g += wd*w; v = m*v + g; w -=

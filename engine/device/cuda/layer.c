@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/device/cuda/conv_store.h"
+#include "engine/device/cuda/conv_table.h"
+
 /* What the layers have in common. */
 
 bool cuda_kernel(cudaError_t status, struct error *err)
@@ -50,22 +53,47 @@ float *cuda_grads(struct builder *b, int param)
     return r->base.grads + r->places[param].offset;
 }
 
-bool cuda_conv_plan(struct plan *plan, const struct conv_request *request, struct conv_plan **out,
-                    struct error *err)
+/* Where the device's convolutions are planned; the paths are the caller's to free. What cannot be
+ * kept is a convenience: plans are as good without. */
+static struct conv_maker maker_of(const struct device *device, char **choices, char **plans)
 {
-    const struct device *device = plan->device;
     struct error none = ERROR_INIT;
-    char *choices = conv_choices_path(&none); /* a convenience: plans are as good without */
-    struct conv_maker maker = {.api = device->cudnn,
+    *choices = conv_choices_path(&none);
+    *plans = conv_store_path(&none);
+    return (struct conv_maker){.api = device->cudnn,
                                .handle = device->dnn,
                                .stream = device->stream,
-                               .tune = !request->deterministic,
+                               .tune = !device->deterministic,
                                .device_name = device->model,
-                               .cache_path = choices,
+                               .cache_path = *choices,
+                               .store_path = *plans,
                                .workspace_limit = CUDA_WORKSPACE_LIMIT};
-    const bool ok = conv_plan_create(&maker, request, out, err);
+}
+
+bool cuda_conv_plan(struct plan *plan, const struct conv_request *request,
+                    const struct conv_plan **out, struct error *err)
+{
+    char *choices, *plans;
+    struct device *device = plan->device;
+    struct conv_maker maker = maker_of(device, &choices, &plans);
+    if (!device->convs)
+        device->convs = conv_table_create(err);
+    const bool ok = device->convs && conv_table_take(device->convs, &maker, request, out, err);
     free(choices);
+    free(plans);
     if (maker.cache_error.kind != ERROR_NONE)
         snprintf(plan->note, sizeof plan->note, "%s", maker.cache_error.text);
     return ok;
+}
+
+double cuda_conv_seconds(const struct plan *plan, const struct conv_request *request)
+{
+    char *choices, *plans;
+    const struct conv_maker maker = maker_of(plan->device, &choices, &plans);
+    const double seconds = plan->device->convs
+                               ? conv_table_seconds(plan->device->convs, &maker, request)
+                               : conv_plan_remembered(&maker, request);
+    free(choices);
+    free(plans);
+    return seconds;
 }

@@ -30,13 +30,15 @@ static void release(void *layer)
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct linear *l = layer;
+    return matmul_run(l->forward, l->x->data, l->w, l->fused ? l->bias : NULL, l->y->data,
+                      l->workspaces[0]->data, plan->device->stream, err);
+}
+
+static bool run_bias_and_relu(struct plan *plan, void *layer, struct error *err)
+{
+    const struct linear *l = layer;
     cudaStream_t stream = plan->device->stream;
     void *y = l->y->data;
-    if (!matmul_run(l->forward, l->x->data, l->w, l->fused ? l->bias : NULL, y,
-                    l->workspaces[0]->data, stream, err))
-        return false;
-    if (l->fused || (!l->bias && !l->relu))
-        return true;
     return cuda_kernel(
         l->relu ? kernel_activation(stream, l->result, ACTIVATION_RELU, l->shape, y, l->bias, y)
                 : kernel_bias(stream, l->result, l->shape, y, l->bias, y),
@@ -52,16 +54,21 @@ static bool run_mask(struct plan *plan, void *layer, struct error *err)
                        err);
 }
 
+static bool run_bias_gradient(struct plan *plan, void *layer, struct error *err)
+{
+    const struct linear *l = layer;
+    return cuda_kernel(
+        kernel_channel_sums(plan->device->stream, plan->device->storage, l->shape, l->masked->data,
+                            (struct sums_memory){l->pieces->data, plan->replica->counters},
+                            l->dbias),
+        err);
+}
+
 static bool run_weights(struct plan *plan, void *layer, struct error *err)
 {
     const struct linear *l = layer;
-    cudaStream_t stream = plan->device->stream;
-    if (l->dbias && !cuda_kernel(kernel_channel_sums(stream, plan->device->storage, l->shape,
-                                                     l->masked->data, l->pieces->data, l->dbias),
-                                 err))
-        return false;
     return matmul_run(l->weights, l->masked->data, l->x->data, NULL, l->dw, l->workspaces[1]->data,
-                      stream, err);
+                      plan->device->stream, err);
 }
 
 static bool run_data(struct plan *plan, void *layer, struct error *err)
@@ -104,6 +111,17 @@ static bool make_forward(struct builder *b, struct linear *l, int in, struct err
     return make_product(b, &request, &l->forward, &l->workspaces[0], err);
 }
 
+/* What the library does not join to the product. */
+static bool build_bias_and_relu(struct builder *b, const struct node *node, struct linear *l,
+                                struct error *err)
+{
+    if (l->fused || (!l->bias && !l->relu))
+        return true;
+    build_use(b, b->values[node->output]);
+    build_label_apart(b, PLAN_FORWARD, "own kernel");
+    return build_step(b, node, run_bias_and_relu, l, err);
+}
+
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
@@ -128,8 +146,14 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
             return false;
     }
     l->y = build_value(b, node->output, err);
-    return l->y && make_forward(b, l, (int)value_row(&b->graph->values[node->input]), err) &&
-           build_step(b, node, run_forward, l, err);
+    if (!l->y || !make_forward(b, l, (int)value_row(&b->graph->values[node->input]), err))
+        return false;
+    build_label(b, PLAN_FORWARD,
+                !l->fused  ? "cuBLASLt"
+                : !l->relu ? "cuBLASLt + bias"
+                : l->bias  ? "cuBLASLt + bias + relu"
+                           : "cuBLASLt + relu");
+    return build_step(b, node, run_forward, l, err) && build_bias_and_relu(b, node, l, err);
 }
 
 static bool build_mask(struct builder *b, const struct node *node, struct linear *l,
@@ -147,7 +171,20 @@ static bool build_mask(struct builder *b, const struct node *node, struct linear
         l->masked->holders++;
     }
     *dy = l->masked;
+    build_label(b, PLAN_BACKWARD_RELU, "");
     return build_step(b, node, run_mask, l, err);
+}
+
+static bool build_bias_gradient(struct builder *b, const struct node *node, struct linear *l,
+                                struct error *err)
+{
+    l->dbias = cuda_grads(b, node->bias);
+    if (!l->dbias)
+        return true;
+    build_use(b, l->masked);
+    l->pieces = build_scratch(b, kernel_sums_scratch(l->shape), err);
+    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "own kernel");
+    return l->pieces && build_step(b, node, run_bias_gradient, l, err);
 }
 
 static bool build_weights(struct builder *b, const struct node *node, struct linear *l,
@@ -163,10 +200,10 @@ static bool build_weights(struct builder *b, const struct node *node, struct lin
     build_use(b, l->masked);
     build_use(b, b->values[node->input]);
     l->dw = cuda_grads(b, b->graph->net->ops[node->op].weight);
-    l->dbias = cuda_grads(b, node->bias);
-    l->pieces = build_scratch(b, kernel_sums_scratch(l->shape), err);
-    return l->pieces && make_product(b, &request, &l->weights, &l->workspaces[1], err) &&
-           build_step(b, node, run_weights, l, err);
+    if (!make_product(b, &request, &l->weights, &l->workspaces[1], err))
+        return false;
+    build_label(b, PLAN_BACKWARD_WEIGHTS, "cuBLASLt");
+    return build_step(b, node, run_weights, l, err);
 }
 
 static bool build_data(struct builder *b, const struct node *node, struct linear *l,
@@ -182,8 +219,10 @@ static bool build_data(struct builder *b, const struct node *node, struct linear
     if (!l->dx)
         return false;
     build_use(b, l->masked);
-    return make_product(b, &request, &l->data, &l->workspaces[2], err) &&
-           build_step(b, node, run_data, l, err) && gradient_give(b, node, node->input, l->dx, err);
+    if (!make_product(b, &request, &l->data, &l->workspaces[2], err))
+        return false;
+    build_label(b, PLAN_BACKWARD_DATA, "cuBLASLt");
+    return build_step(b, node, run_data, l, err) && gradient_give(b, node, node->input, l->dx, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
@@ -191,7 +230,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     struct linear *l = layer;
     struct buffer *dy[2];
     if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, l, &dy[0], err) ||
-        !build_weights(b, node, l, err) ||
+        !build_bias_gradient(b, node, l, err) || !build_weights(b, node, l, err) ||
         (b->graph->values[node->input].wants_grad && !build_data(b, node, l, err)))
         return false;
     gradient_drop(dy[0]);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/device/cuda/conv_table.h"
 #include "engine/device/cuda/cuda.h"
 
 /*
@@ -131,7 +134,8 @@ static bool make_handles(struct device *device, struct error *err)
         cudnn_check(device->cudnn, device->cudnn->Create(&device->dnn), "cuDNN", err) &&
         cudnn_check(device->cudnn, device->cudnn->SetStream(device->dnn, device->stream), "cuDNN",
                     err) &&
-        cublaslt_check(device->cublaslt, device->cublaslt->Create(&device->blas), "cuBLAS", err);
+        cublaslt_check(device->cublaslt, device->cublaslt->Create(&device->blas), "cuBLAS", err) &&
+        cuda_queue_open(device, err);
     return ok || error_prefix(err, "%s (%s)", device->name, device->model);
 }
 
@@ -158,35 +162,54 @@ bool cuda_open(const struct device_options *options, struct device **out, struct
     return true;
 }
 
-#define CLOSE_SECONDS 2.0
+/* Several passes may be queued on a device that is well. */
+#define CLOSE_SECONDS 10.0
 
-/* Freeing waits for the device, without end when it hangs: false when it does not come to rest. */
-static bool comes_to_rest(const struct device *device)
+/* Freeing waits for the device, without end when it hangs. */
+bool cuda_comes_to_rest(struct device *device)
 {
     struct device patient = *device;
     struct error err = ERROR_INIT;
-    patient.watch = (struct device_watch){.limit_s = CLOSE_SECONDS};
-    return (!device->stream || cuda_wait(&patient, device->stream, "the end", &err)) &&
-           (!device->side || cuda_wait(&patient, device->side, "the end", &err));
+    const double limit_s = device->watch.limit_s;
+    patient.watch = (struct device_watch){.limit_s = limit_s > 0 ? fmin(limit_s, CLOSE_SECONDS)
+                                                                 : CLOSE_SECONDS};
+    device->given_up = device->given_up ||
+                       (device->stream && !cuda_wait(&patient, device->stream, "the end", &err)) ||
+                       (device->side && !cuda_wait(&patient, device->side, "the end", &err));
+    return !device->given_up;
+}
+
+/* Lost and hanging devices: what they hold is left to the end of the process, as is a way to it for
+ * leak checkers. */
+static struct device *_Atomic left_behind;
+
+static void leave_behind(struct device *device)
+{
+    device->next_left = atomic_load(&left_behind);
+    while (!atomic_compare_exchange_weak(&left_behind, &device->next_left, device))
+        continue;
 }
 
 void cuda_close(struct device *device)
 {
     struct error err = ERROR_INIT;
-    /* What a lost or hanging device holds is left to the end of the process. */
-    bool at_rest = cuda_select(device, &err) && comes_to_rest(device);
+    bool at_rest = cuda_select(device, &err) && cuda_comes_to_rest(device);
     cuda_resident_destroy(device->resident, at_rest);
-    if (at_rest) {
-        (void)cudaFree(device->workspace);
-        if (device->blas)
-            (void)device->cublaslt->Destroy(device->blas);
-        if (device->dnn)
-            (void)device->cudnn->Destroy(device->dnn);
-        if (device->side)
-            (void)cudaStreamDestroy(device->side);
-        if (device->stream)
-            (void)cudaStreamDestroy(device->stream);
-        (void)cudaGetLastError();
+    if (!at_rest) {
+        leave_behind(device);
+        return;
     }
+    cuda_queue_close(device);
+    conv_table_destroy(device->convs);
+    (void)cudaFree(device->workspace);
+    if (device->blas)
+        (void)device->cublaslt->Destroy(device->blas);
+    if (device->dnn)
+        (void)device->cudnn->Destroy(device->dnn);
+    if (device->side)
+        (void)cudaStreamDestroy(device->side);
+    if (device->stream)
+        (void)cudaStreamDestroy(device->stream);
+    (void)cudaGetLastError();
     free(device);
 }

@@ -21,7 +21,6 @@
     F(ncclResult_t, CommInitAll, (ncclComm_t *, int, const int *))                                 \
     F(ncclResult_t, CommDestroy, (ncclComm_t))                                                     \
     F(ncclResult_t, CommAbort, (ncclComm_t))                                                       \
-    F(ncclResult_t, CommFinalize, (ncclComm_t))                                                    \
     F(ncclResult_t, CommGetAsyncError, (ncclComm_t, ncclResult_t *))                               \
     F(ncclResult_t, AllReduce,                                                                     \
       (const void *, void *, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t, cudaStream_t))       \
@@ -41,8 +40,8 @@ struct nccl_api {
 /* As cudnn_open. Any thread. */
 const struct nccl_api *nccl_open(struct error *err);
 
-/* ERROR_FAILED "WHAT: REASON" unless status is success, with what NCCL says about it; a call of a
- * non-blocking communicator that is still in progress is no failure. */
+/* ERROR_FAILED "WHAT: REASON" unless status is success, with what NCCL says about it; that a
+ * communicator is still being made is no failure. */
 bool nccl_check(const struct nccl_api *api, ncclResult_t status, const char *what,
                 struct error *err);
 

@@ -4,7 +4,7 @@
 static void release(void *layer)
 {
     struct norm *n = layer;
-    if (n->host)
+    if (n->host && !n->device->given_up)
         cudaFreeHost(n->host);
 }
 
@@ -42,6 +42,19 @@ static bool make_values(struct norm *n, struct builder *b, const struct node *no
     return n->y != NULL;
 }
 
+/* Where the sign of y cannot be found again from x alone the forward pass leaves it as bits, which
+ * the backward pass reads in place of y. */
+static bool make_mask(struct norm *n, struct builder *b, const struct node *node, struct error *err)
+{
+    if (!b->training || b->rows == 0 || !node->backward || !n->relu || !n->other)
+        return true;
+    n->mask = build_buffer(b, kernel_norm_mask_bytes(b->device->storage, n->shape), err);
+    if (!n->mask)
+        return false;
+    build_use(b, n->mask);
+    return true;
+}
+
 /* The sums that the convolution in front made along the way. */
 static void take_sums(struct norm *n, struct builder *b, const struct node *node)
 {
@@ -50,6 +63,24 @@ static void take_sums(struct norm *n, struct builder *b, const struct node *node
         return;
     build_use(b, n->made.sums);
     build_use(b, n->made.squares);
+}
+
+static bool build_statistics(struct norm *n, struct builder *b, const struct node *node,
+                             struct error *err)
+{
+    const size_t channels = (size_t)n->shape.channels;
+    n->slot = pass_add_norm(&b->plan->pass, value_pixels(&b->graph->values[node->input]), n->sync);
+    n->device = b->device;
+    if (n->sync && !cuda_check(cudaMallocHost((void **)&n->host, 2 * channels * sizeof(double)),
+                               "pinned memory", err))
+        return false;
+    take_sums(n, b, node);
+    n->x = b->values[node->input];
+    if (b->rows > 0 && !n->made.sums && !(n->x = build_value(b, node->input, err)))
+        return false;
+    build_use(b, n->stats);
+    build_label(b, PLAN_STATISTICS, "");
+    return make_sums(n, b, &n->forward, err) && build_step(b, node, norm_run_statistics, n, err);
 }
 
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
@@ -63,19 +94,14 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     n->sync = b->training && b->core->request.sync_bn;
     n->wants_dx = x->wants_grad;
     bind_parameters(n, b, node);
-    const size_t channels = (size_t)n->shape.channels;
-    n->stats = build_buffer(b, NORM_ARRAYS * channels * sizeof(float), err);
-    if (!n->stats || (b->rows > 0 && !make_values(n, b, node, err)))
+    n->stats = build_buffer(b, NORM_ARRAYS * (size_t)n->shape.channels * sizeof(float), err);
+    if (!n->stats || (b->training && !build_statistics(n, b, node, err)))
         return false;
+    if (b->rows == 0)
+        return true;
     build_use(b, n->stats);
-    if (!b->training)
-        return build_step(b, node, norm_run_evaluation, n, err);
-    n->slot = pass_add_norm(&b->plan->pass, value_pixels(x), n->sync);
-    if (n->sync && !cuda_check(cudaMallocHost((void **)&n->host, 2 * channels * sizeof(double)),
-                               "pinned memory", err))
-        return false;
-    take_sums(n, b, node);
-    return make_sums(n, b, &n->forward, err) && build_step(b, node, norm_run_forward, n, err);
+    return make_values(n, b, node, err) && make_mask(n, b, node, err) &&
+           build_step(b, node, b->training ? norm_run_apply : norm_run_evaluation, n, err);
 }
 
 /*
@@ -91,8 +117,8 @@ static bool place_gradients(struct norm *n, struct builder *b, const struct node
     n->dy = dy[0];
     n->dy2 = dy[1];
     build_use(b, n->x);
-    if (n->relu)
-        build_use(b, n->y);
+    if (n->mask)
+        build_use(b, n->mask);
     if (node->residual != NET_NONE || n->dy2) {
         n->g = gradient_is_mine(n->dy)              ? n->dy
                : n->dy2 && gradient_is_mine(n->dy2) ? n->dy2
@@ -100,13 +126,27 @@ static bool place_gradients(struct norm *n, struct builder *b, const struct node
         if (!n->g)
             return false;
     }
-    if (!n->wants_dx)
+    return true;
+}
+
+static bool build_data(struct norm *n, struct builder *b, const struct node *node,
+                       struct error *err)
+{
+    if (!n->wants_dx || b->rows == 0)
         return true;
     if (node->residual != NET_NONE)
         n->dx = gradient_new(b, node->input, err);
     else
         n->dx = n->g ? n->g : gradient_result(b, n->dy, node->input, err);
-    return n->dx != NULL;
+    if (!n->dx)
+        return false;
+    struct buffer *const used[] = {
+        n->stats, n->x, n->dx, n->g ? n->g : n->dy, n->g ? NULL : n->dy2, n->g ? NULL : n->mask};
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++)
+        if (used[i])
+            build_use(b, used[i]);
+    build_label(b, PLAN_BACKWARD_DATA, "");
+    return build_step(b, node, norm_run_backward_apply, n, err);
 }
 
 static bool give_gradients(struct norm *n, struct builder *b, const struct node *node,
@@ -133,7 +173,9 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
                                            .dbeta = cuda_grads(b, op->bias),
                                            .dinput_bias = cuda_grads(b, node->input_bias),
                                            .dresidual_bias = cuda_grads(b, node->residual_bias)};
-    return make_sums(n, b, &n->backward, err) && build_step(b, node, norm_run_backward, n, err) &&
+    build_label(b, PLAN_BACKWARD_WEIGHTS, "");
+    return make_sums(n, b, &n->backward, err) &&
+           build_step(b, node, norm_run_backward_sums, n, err) && build_data(n, b, node, err) &&
            (b->rows == 0 || give_gradients(n, b, node, err));
 }
 

@@ -12,6 +12,7 @@ struct norm_scratch {
 };
 
 struct norm {
+    const struct device *device;
     struct tensor_shape shape;
     bool relu, sync, wants_dx;
     int slot; /* of the count of numbers per channel, in the pass */
@@ -23,14 +24,18 @@ struct norm {
     double *host;           /* pinned: sums on their way to the other devices */
     /* values; in a plan of 0 rows NULL */
     struct buffer *x, *other, *y;
+    struct buffer *mask; /* of the ReLU behind an addition, from forward to backward; NULL: none */
     struct buffer *dy, *dy2, *g, *dx;
 };
 
 enum { NORM_MEAN, NORM_ISTD, NORM_SCALE, NORM_SHIFT, NORM_A, NORM_B, NORM_C, NORM_ARRAYS };
 
 /* norm_run.c */
-bool norm_run_forward(struct plan *plan, void *layer, struct error *err);
+bool norm_run_statistics(struct plan *plan, void *layer, struct error *err);
+bool norm_run_apply(struct plan *plan, void *layer, struct error *err);
 bool norm_run_evaluation(struct plan *plan, void *layer, struct error *err);
-bool norm_run_backward(struct plan *plan, void *layer, struct error *err);
+/* Sums, and the gradients of the parameters; then that of the data. */
+bool norm_run_backward_sums(struct plan *plan, void *layer, struct error *err);
+bool norm_run_backward_apply(struct plan *plan, void *layer, struct error *err);
 
 #endif

@@ -74,6 +74,13 @@ static inline HOST_DEVICE struct norm_affine norm_affine_of(double mean, double 
     return a;
 }
 
+/* y without the residual. An fma by name, so that every pass finds the same bits, whatever else the
+ * compiler joins there. */
+static inline HOST_DEVICE float norm_affine_at(float x, float scale, float shift)
+{
+    return fmaf(x, scale, shift);
+}
+
 /* Of sums of g and g * x: the sum of g * (x - mean). */
 static inline HOST_DEVICE double norm_centred(struct norm_moments m, double mean)
 {

@@ -43,9 +43,9 @@ static void spread_out(const struct norm *n)
     memset(n->host + channels + real, 0, (channels - real) * sizeof *n->host);
 }
 
-/* all = the sum of every device's own. The host takes part, so this cannot be captured. */
-static bool exchange(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
-                     struct error *err)
+/* all = the sum of every device's own, by way of the host. */
+static bool exchange_on_host(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
+                             struct error *err)
 {
     const struct device_exchange *with = &plan->core.request.exchange;
     cudaStream_t stream = plan->device->stream;
@@ -55,12 +55,37 @@ static bool exchange(struct plan *plan, const struct norm *n, const struct norm_
         !cuda_wait(plan->device, stream, "sums of a BatchNorm", err))
         return false;
     close_up(n);
-    if (!with->sum(with->context, n->host, 2 * (size_t)n->shape.real, err))
+    if (!cuda_exchange_sum(plan->device, with, n->host, 2 * (size_t)n->shape.real, err))
         return false;
     spread_out(n);
     return cuda_check(
         cudaMemcpyAsync(s->all->data, n->host, sums_bytes(n), cudaMemcpyHostToDevice, stream),
         "copying sums", err);
+}
+
+/*
+ * The same by the devices alone where they can. A first pass waits for each sum: it loads code, for
+ * which a device may have to be idle, not waiting for others in the middle of a sum.
+ */
+static bool exchange_now(struct plan *plan, const void *layer, const void *what, struct error *err)
+{
+    const struct norm *n = layer;
+    const struct norm_scratch *s = what;
+    const struct device_exchange *with = &plan->core.request.exchange;
+    bool queued = false;
+    if (with->queue && !with->queue(with->context, s->own->data, s->all->data,
+                                    2 * (size_t)n->shape.channels, &queued, err))
+        return false;
+    if (!queued)
+        return exchange_on_host(plan, n, s, err);
+    return plan->warm || cuda_wait(plan->device, plan->device->stream, "sums of a BatchNorm", err);
+}
+
+/* Others take part, so this is no part of a graph. */
+static bool exchange(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
+                     struct error *err)
+{
+    return cuda_pieces_cut(plan, exchange_now, n, s, err);
 }
 
 static bool no_sums(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
@@ -70,17 +95,36 @@ static bool no_sums(struct plan *plan, const struct norm *n, const struct norm_s
                       "clearing sums", err);
 }
 
-static bool make_sums(struct plan *plan, const struct norm *n, struct error *err)
+static struct sums_memory memory_of(const struct plan *plan, const struct norm_scratch *s)
+{
+    return (struct sums_memory){.scratch = s->pieces->data, .counters = plan->replica->counters};
+}
+
+/* Of this device; the statistics as well when there are no others. */
+static bool make_sums(struct plan *plan, const struct norm *n, const struct norm_params *params,
+                      struct error *err)
 {
     cudaStream_t stream = plan->device->stream;
     double *sums = n->forward.own->data;
+    const double *elements = n->sync ? NULL : pass_elements(&plan->pass, n->slot);
     if (n->shape.rows == 0)
         return no_sums(plan, n, &n->forward, err);
     return cuda_kernel(n->made.sums
-                           ? kernel_norm_take_sums(stream, n->shape.channels, n->made.sums->data,
-                                                   n->made.squares->data, sums)
+                           ? kernel_norm_take_sums(stream, plan->device->storage, n->shape,
+                                                   n->x->data, n->made.sums->data,
+                                                   n->made.squares->data, sums, params, elements)
                            : kernel_norm_sums(stream, plan->device->storage, n->shape, n->x->data,
-                                              n->forward.pieces->data, sums),
+                                              memory_of(plan, &n->forward), sums, params, elements),
+                       err);
+}
+
+/* With the sums of all devices. */
+static bool make_statistics(struct plan *plan, const struct norm *n,
+                            const struct norm_params *params, struct error *err)
+{
+    return exchange(plan, n, &n->forward, err) &&
+           cuda_kernel(kernel_norm_statistics(plan->device->stream, params, n->forward.all->data,
+                                              pass_elements(&plan->pass, n->slot)),
                        err);
 }
 
@@ -88,22 +132,23 @@ static bool apply(struct plan *plan, const struct norm *n, const struct norm_par
                   struct error *err)
 {
     return cuda_kernel(kernel_norm_apply(plan->device->stream, plan->device->storage, n->shape,
-                                         params, n->x->data, data_of(n->other), n->relu,
-                                         n->y->data),
+                                         params, n->x->data, data_of(n->other), n->relu, n->y->data,
+                                         n->mask ? n->mask->data : NULL),
                        err);
 }
 
-bool norm_run_forward(struct plan *plan, void *layer, struct error *err)
+bool norm_run_statistics(struct plan *plan, void *layer, struct error *err)
 {
     const struct norm *n = layer;
     const struct norm_params params = params_of(n);
-    if (!make_sums(plan, n, err) || (n->sync && !exchange(plan, n, &n->forward, err)))
-        return false;
-    const double *sums = n->sync ? n->forward.all->data : n->forward.own->data;
-    return cuda_kernel(kernel_norm_statistics(plan->device->stream, &params, sums,
-                                              pass_elements(&plan->pass, n->slot)),
-                       err) &&
-           (n->shape.rows == 0 || apply(plan, n, &params, err));
+    return make_sums(plan, n, &params, err) && (!n->sync || make_statistics(plan, n, &params, err));
+}
+
+bool norm_run_apply(struct plan *plan, void *layer, struct error *err)
+{
+    const struct norm *n = layer;
+    const struct norm_params params = params_of(n);
+    return apply(plan, n, &params, err);
 }
 
 bool norm_run_evaluation(struct plan *plan, void *layer, struct error *err)
@@ -114,42 +159,70 @@ bool norm_run_evaluation(struct plan *plan, void *layer, struct error *err)
            apply(plan, n, &params, err);
 }
 
-static bool make_backward_sums(struct plan *plan, const struct norm *n, struct error *err)
+static struct norm_backward backward_of(const struct plan *plan, const struct norm *n)
 {
-    if (n->shape.rows == 0)
-        return no_sums(plan, n, &n->backward, err);
-    return cuda_kernel(kernel_norm_backward_sums(plan->device->stream, plan->device->storage,
-                                                 n->shape, n->dy->data, data_of(n->dy2),
-                                                 n->relu ? n->y->data : NULL, n->relu, n->x->data,
-                                                 n->g ? n->g->data : NULL, n->backward.pieces->data,
-                                                 n->backward.own->data),
+    struct norm_backward b = {.type = plan->device->storage, .shape = n->shape, .relu = n->relu};
+    b.dy = n->dy->data;
+    b.dy2 = data_of(n->dy2);
+    b.x = n->x->data;
+    b.mask = data_of(n->mask);
+    b.g = n->g ? n->g->data : NULL;
+    return b;
+}
+
+/* The part of a device without rows: nothing, and its gradients have been cleared. */
+static bool add_nothing(struct plan *plan, const struct norm *n, struct error *err)
+{
+    return no_sums(plan, n, &n->backward, err) && exchange(plan, n, &n->backward, err);
+}
+
+/* With the sums of all devices. */
+static bool finish(struct plan *plan, const struct norm *n, const struct norm_params *params,
+                   const double *elements, const struct norm_gradients *gradients,
+                   struct error *err)
+{
+    return exchange(plan, n, &n->backward, err) &&
+           cuda_kernel(kernel_norm_backward_finish(plan->device->stream, params,
+                                                   n->backward.own->data, n->backward.all->data,
+                                                   elements, gradients),
                        err);
 }
 
-bool norm_run_backward(struct plan *plan, void *layer, struct error *err)
+static struct norm_gradients gradients_of(const struct norm *n)
 {
-    const struct norm *n = layer;
-    const bool exchanges = n->sync && n->wants_dx;
-    const struct norm_params params = params_of(n);
     struct norm_gradients gradients = n->gradients;
     if (n->wants_dx) {
         gradients.a = array(n, NORM_A);
         gradients.b = array(n, NORM_B);
         gradients.c = array(n, NORM_C);
     }
-    if (!make_backward_sums(plan, n, err) || (exchanges && !exchange(plan, n, &n->backward, err)))
-        return false;
-    const double *own = n->backward.own->data;
-    if (!cuda_kernel(kernel_norm_backward_finish(plan->device->stream, &params, own,
-                                                 exchanges ? n->backward.all->data : own,
-                                                 pass_elements(&plan->pass, n->slot), &gradients),
-                     err))
-        return false;
-    if (!n->wants_dx || n->shape.rows == 0)
-        return true;
-    return cuda_kernel(kernel_norm_backward_apply(plan->device->stream, plan->device->storage,
-                                                  n->shape, &gradients, data_of(n->g), n->dy->data,
-                                                  data_of(n->dy2), n->relu ? n->y->data : NULL,
-                                                  n->relu, n->x->data, n->dx->data),
-                       err);
+    return gradients;
+}
+
+bool norm_run_backward_sums(struct plan *plan, void *layer, struct error *err)
+{
+    const struct norm *n = layer;
+    const bool exchanges = n->sync && n->wants_dx;
+    if (n->shape.rows == 0)
+        return !exchanges || add_nothing(plan, n, err);
+    const struct norm_params params = params_of(n);
+    const struct norm_backward b = backward_of(plan, n);
+    const struct norm_gradients gradients = gradients_of(n);
+    const double *elements = pass_elements(&plan->pass, n->slot);
+    return cuda_kernel(kernel_norm_backward_sums(
+                           plan->device->stream, &b, &params, memory_of(plan, &n->backward),
+                           n->backward.own->data, exchanges ? NULL : elements, &gradients),
+                       err) &&
+           (!exchanges || finish(plan, n, &params, elements, &gradients, err));
+}
+
+bool norm_run_backward_apply(struct plan *plan, void *layer, struct error *err)
+{
+    const struct norm *n = layer;
+    const struct norm_params params = params_of(n);
+    const struct norm_backward b = backward_of(plan, n);
+    const struct norm_gradients gradients = gradients_of(n);
+    return cuda_kernel(
+        kernel_norm_backward_apply(plan->device->stream, &b, &params, &gradients, n->dx->data),
+        err);
 }

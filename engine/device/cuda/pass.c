@@ -24,11 +24,16 @@ static float setting(const float *list, int count, int channel, float none)
     return count == 0 ? none : list[count == 1 ? 0 : channel];
 }
 
-/* x = pixel * scale + shift, per channel. */
-static void fill_scaling(struct pass *pass, const struct net *net)
+static char *slot_of(const struct pass *pass, int slot)
 {
-    float *scale = (float *)(pass->host + pass->scale_at);
-    float *shift = (float *)(pass->host + pass->shift_at);
+    return pass->host + (size_t)slot * pass->slot_bytes;
+}
+
+/* x = pixel * scale + shift, per channel. */
+static void fill_scaling(struct pass *pass, int slot, const struct net *net)
+{
+    float *scale = (float *)(slot_of(pass, slot) + pass->scale_at);
+    float *shift = (float *)(slot_of(pass, slot) + pass->shift_at);
     for (int c = 0; c < net->input.c; c++) {
         double mean = (double)setting(net->mean, net->mean_count, c, 0);
         double std = (double)setting(net->std, net->std_count, c, 1);
@@ -53,19 +58,21 @@ bool pass_make(struct builder *b, struct error *err)
     pass->shared = calloc((size_t)pass->norm_capacity + 1, sizeof *pass->shared);
     if (!pass->pixels || !pass->shared)
         return error_memory(err, "a plan");
-    if (!cuda_check(cudaMallocHost((void **)&pass->host, pass->bytes + sizeof(struct loss_result)),
-                    "pinned memory", err))
+    pass->slot_bytes = (pass->bytes + sizeof(struct loss_result) + 63) / 64 * 64;
+    const size_t all = PASSES_QUEUED * pass->slot_bytes;
+    if (!cuda_check(cudaMallocHost((void **)&pass->host, all), "pinned memory", err))
         return false;
-    memset(pass->host, 0, pass->bytes + sizeof(struct loss_result));
-    fill_scaling(pass, net);
+    memset(pass->host, 0, all);
+    for (int slot = 0; slot < PASSES_QUEUED; slot++)
+        fill_scaling(pass, slot, net);
     pass->block = build_input_buffer(b, pass->bytes, err);
     pass->result = pass->block ? build_input_buffer(b, sizeof(struct loss_result), err) : NULL;
     return pass->result != NULL;
 }
 
-void pass_free(struct pass *pass)
+void pass_free(struct pass *pass, bool at_rest)
 {
-    if (pass->host)
+    if (pass->host && at_rest)
         cudaFreeHost(pass->host);
     free(pass->pixels);
     free(pass->shared);
@@ -118,11 +125,12 @@ struct loss_result *pass_result(const struct pass *pass)
     return pass->result->data;
 }
 
-bool pass_send(struct plan *plan, const struct batch *batch, struct error *err)
+bool pass_send(struct plan *plan, int slot, const struct batch *batch, struct error *err)
 {
     struct pass *pass = &plan->pass;
-    struct head *head = (struct head *)pass->host;
-    double *elements = (double *)(pass->host + pass->norms_at);
+    char *host = slot_of(pass, slot);
+    struct head *head = (struct head *)host;
+    double *elements = (double *)(host + pass->norms_at);
     head->global_rows = (double)batch->global_rows;
     head->dropout = (struct dropout_pass){
         .key = {(uint32_t)batch->seed, (uint32_t)(batch->seed >> 32)}, .epoch = batch->epoch};
@@ -130,23 +138,24 @@ bool pass_send(struct plan *plan, const struct batch *batch, struct error *err)
         elements[i] =
             pass->pixels[i] * (double)(pass->shared[i] ? batch->global_rows : (long)batch->rows);
     if (batch->rows > 0)
-        memcpy(pass->host + pass->index_at, batch->index, (size_t)batch->rows * sizeof(uint32_t));
-    return cuda_check(cudaMemcpyAsync(pass->block->data, pass->host, pass->bytes,
-                                      cudaMemcpyHostToDevice, plan->device->stream),
+        memcpy(host + pass->index_at, batch->index, (size_t)batch->rows * sizeof(uint32_t));
+    return cuda_check(cudaMemcpyAsync(pass->block->data, host, pass->bytes, cudaMemcpyHostToDevice,
+                                      plan->device->stream),
                       "copying to the device", err);
 }
 
-bool pass_fetch(struct plan *plan, struct error *err)
+bool pass_fetch(struct plan *plan, int slot, struct error *err)
 {
     struct pass *pass = &plan->pass;
-    return cuda_check(cudaMemcpyAsync(pass->host + pass->bytes, pass->result->data,
+    return cuda_check(cudaMemcpyAsync(slot_of(pass, slot) + pass->bytes, pass->result->data,
                                       sizeof(struct loss_result), cudaMemcpyDeviceToHost,
                                       plan->device->stream),
                       "copying from the device", err);
 }
 
-struct batch_result pass_take(const struct pass *pass)
+struct batch_result pass_take(const struct pass *pass, int slot)
 {
-    const struct loss_result *result = (const struct loss_result *)(pass->host + pass->bytes);
+    const struct loss_result *result =
+        (const struct loss_result *)(slot_of(pass, slot) + pass->bytes);
     return (struct batch_result){.loss_sum = result->loss_sum, .correct = (long)result->correct};
 }

@@ -11,8 +11,9 @@
  */
 struct pass {
     size_t norms_at, scale_at, shift_at, index_at, bytes; /* of the block */
+    size_t slot_bytes;                                    /* in pinned memory */
     struct buffer *block, *result;
-    char *host; /* pinned: the block, and the result behind it */
+    char *host; /* pinned, for each pass that may be queued: the block, and the result behind it */
     int norm_count, norm_capacity;
     double *pixels; /* per BatchNorm: pixels of a channel */
     bool *shared;   /* whose statistics are those of all devices */
@@ -20,7 +21,8 @@ struct pass {
 
 /* Lays out the block for the plan being built; buffers are those of its core. */
 bool pass_make(struct builder *b, struct error *err);
-void pass_free(struct pass *pass);
+/* at_rest: nothing on the device uses it any more; else what it may use is left. */
+void pass_free(struct pass *pass, bool at_rest);
 /* Count of the numbers that a BatchNorm's statistics are made of: its place, to be read by
  * kernels once the plan is bound. `shared`: with the rows of all devices. */
 int pass_add_norm(struct pass *pass, double pixels, bool shared);
@@ -33,9 +35,9 @@ const uint32_t *pass_index(const struct pass *pass);
 struct loss_result *pass_result(const struct pass *pass);
 
 /* Queue the copy of what `batch` says, and, later, that of the result, which pass_take reads once
- * the stream is done. */
-bool pass_send(struct plan *plan, const struct batch *batch, struct error *err);
-bool pass_fetch(struct plan *plan, struct error *err);
-struct batch_result pass_take(const struct pass *pass);
+ * the device is done. `slot` is the pass's own until then. */
+bool pass_send(struct plan *plan, int slot, const struct batch *batch, struct error *err);
+bool pass_fetch(struct plan *plan, int slot, struct error *err);
+struct batch_result pass_take(const struct pass *pass, int slot);
 
 #endif

@@ -129,11 +129,12 @@ static void peer_leave(struct link *link, int member, bool broken)
 }
 
 /* All at once in `finish`: sums need what every member has computed. */
-static bool peer_reduce(struct link *link, int member, int piece, struct error *err)
+static bool peer_reduce(struct link *link, int member, int first, int end, struct error *err)
 {
     (void)link;
     (void)member;
-    (void)piece;
+    (void)first;
+    (void)end;
     (void)err;
     return true;
 }

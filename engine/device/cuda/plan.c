@@ -64,6 +64,7 @@ static bool build(struct plan *plan, struct error *err)
 {
     const struct graph *graph = &plan->replica->graph;
     const struct build_backend backend = {.number_size = cuda_type_size(plan->device->storage),
+                                          .method = "own kernel",
                                           .layer_of = layer_of,
                                           .begin = pass_make,
                                           .input = cuda_build_input,
@@ -77,7 +78,7 @@ static bool build(struct plan *plan, struct error *err)
     for (size_t i = 0; i < params; i++)
         plan->done[i] = -1;
     return plan_core_build(&plan->core, plan, plan->device, graph, &backend, err) &&
-           cuda_pieces_make(plan, err) &&
+           cuda_pieces_make(plan, err) && event_times_make(plan, err) &&
            grow_workspace(plan->device, plan_core_bytes(&plan->core), err);
 }
 
@@ -90,8 +91,10 @@ bool cuda_plan_create(struct device *device, struct replica *replica,
     plan->device = device;
     plan->replica = (struct cuda_replica *)replica;
     plan->core.request = *request;
-    plan->captures = !(request->mode == PLAN_TRAIN && request->sync_bn);
-    if (!build(plan, err)) {
+    plan->captures = true;
+    bool ok = cuda_turn_take(device, err) && build(plan, err);
+    cuda_turn_give(device);
+    if (!ok) {
         cuda_plan_destroy(device, plan);
         return error_prefix(err, "%s", device->name);
     }
@@ -101,12 +104,13 @@ bool cuda_plan_create(struct device *device, struct replica *replica,
 
 void cuda_plan_destroy(struct device *device, struct plan *plan)
 {
-    (void)device;
     if (!plan)
         return;
-    cuda_pieces_free(plan);
+    const bool at_rest = cuda_comes_to_rest(device);
+    cuda_pieces_free(plan, at_rest);
+    pass_free(&plan->pass, at_rest);
+    event_times_free(&plan->times);
     plan_core_free(&plan->core);
-    pass_free(&plan->pass);
     free(plan->sums);
     free(plan->done);
     free(plan);
@@ -115,6 +119,12 @@ void cuda_plan_destroy(struct device *device, struct plan *plan)
 void cuda_plan_memory(const struct plan *plan, struct plan_memory *out)
 {
     plan_core_memory(&plan->core, out);
+}
+
+struct plan_time *cuda_plan_profile(struct plan *plan, int *count)
+{
+    *count = plan->times.count;
+    return plan->times.list;
 }
 
 const char *cuda_plan_note(const struct plan *plan)
@@ -128,6 +138,7 @@ static void bind_memory(struct device *device, struct plan *plan)
     if (plan->core.bound && plan->core.workspace_moves == device->workspace_moves)
         return;
     cuda_pieces_forget(plan);
+    plan->warm = false;
     plan_core_bind(&plan->core, device->workspace);
     plan->core.bound = true;
     plan->core.workspace_moves = device->workspace_moves;
@@ -141,34 +152,49 @@ static bool clear_gradients(struct plan *plan, struct error *err)
         "clearing gradients", err);
 }
 
-/* Queue the pass and see it to its end. */
-static bool run_pass(struct device *device, struct plan *plan, const struct batch *batch,
-                     struct error *err)
+static bool queue_pass(struct device *device, struct plan *plan, int slot,
+                       const struct batch *batch, struct error *err)
 {
     const bool empty = plan->core.request.rows == 0;
-    if (!(pass_send(plan, batch, err) &&
+    if (!(pass_send(plan, slot, batch, err) &&
           (!(empty && plan->core.request.mode == PLAN_TRAIN) || clear_gradients(plan, err))))
         return error_prefix(err, "%s", device->name);
     if (!cuda_pieces_run(plan, err))
         return false;
-    return ((empty || pass_fetch(plan, err)) && resident_stage_ahead(device, batch, err) &&
-            cuda_wait(device, device->stream, "a pass", err)) ||
+    return ((empty || pass_fetch(plan, slot, err)) && cuda_plan_mark(device, PASS_DONE, err) &&
+            resident_stage_ahead(device, batch, err)) ||
            error_prefix(err, "%s", device->name);
 }
 
-bool cuda_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
-                   struct batch_result *result, struct error *err)
+bool cuda_plan_queue(struct device *device, struct plan *plan, const struct batch *batch,
+                     struct error *err)
 {
+    int slot;
     if (batch->rows != plan->core.request.rows)
         return error_set(err, ERROR_FAILED, "%s: %d rows given to a plan for %d", device->name,
                          batch->rows, plan->core.request.rows);
     if (device->workspace_size < plan_core_bytes(&plan->core))
         return error_set(err, ERROR_FAILED, "%s: no memory for the plan", device->name);
     bind_memory(device, plan);
+    if (!cuda_queue_begin(device, plan, &slot, err))
+        return false;
     plan->core.batch = batch;
-    bool ok = run_pass(device, plan, batch, err);
+    plan->times.on = plan->times.list && !batch->unprofiled;
+    bool ok = queue_pass(device, plan, slot, batch, err);
     plan->core.batch = NULL;
-    *result = ok && batch->rows > 0 ? pass_take(&plan->pass) : (struct batch_result){0};
+    if (!ok)
+        cuda_queue_undo(device);
+    return ok;
+}
+
+bool cuda_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
+                   struct batch_result *result, struct error *err)
+{
+    struct pass_outcome outcome = {.seconds = {0}};
+    if (device->queued != device->taken)
+        return error_set(err, ERROR_FAILED, "%s: passes that are queued come first", device->name);
+    bool ok = cuda_plan_queue(device, plan, batch, err) && cuda_plan_take(device, &outcome, err);
+    *result = outcome.result;
     return ok;
 }
 

@@ -6,18 +6,18 @@
 
 #include "engine/device/cuda/transfer.h"
 
-/* Params, grads, momentum, state, and the bf16 copies: one allocation, zeroed. */
+/* Params, grads, momentum, state, rates, counters, and the bf16 copies: one allocation, zeroed. */
 static bool allocate(struct device *device, struct cuda_replica *r,
                      const struct replica_sizes *sizes, struct error *err)
 {
     const size_t arenas = (3 * sizes->trained + sizes->state) * sizeof(float);
     const size_t copies = device->storage == CUDA_BF16 ? sizes->trained * sizeof(uint16_t) : 0;
     const size_t rates = (size_t)RATES * RATES_SLOTS * sizeof(float);
+    const size_t counters = KERNEL_COUNTERS * sizeof *r->counters;
+    const size_t bytes = arenas + copies + rates + counters;
     char *memory;
-    if (!cuda_memory_create(device, arenas + copies + rates, "parameters and gradients", &r->memory,
-                            err) ||
-        !cuda_check(cudaMemsetAsync(r->memory, 0, arenas + copies + rates, device->stream),
-                    "clearing memory", err) ||
+    if (!cuda_memory_create(device, bytes, "parameters and gradients", &r->memory, err) ||
+        !cuda_check(cudaMemsetAsync(r->memory, 0, bytes, device->stream), "clearing memory", err) ||
         !cuda_check(cudaMallocHost((void **)&r->host_rates, rates), "pinned memory", err))
         return false;
     memory = r->memory;
@@ -28,8 +28,9 @@ static bool allocate(struct device *device, struct cuda_replica *r,
     r->base.momentum = r->base.grads + sizes->trained;
     r->base.state = r->base.momentum + sizes->trained;
     r->rates = r->base.state + sizes->state;
+    r->counters = (uint32_t *)(r->rates + (size_t)RATES * RATES_SLOTS);
     if (copies > 0)
-        r->copies = (uint16_t *)(r->rates + (size_t)RATES * RATES_SLOTS);
+        r->copies = (uint16_t *)(r->counters + KERNEL_COUNTERS);
     return cuda_wait(device, device->stream, "clearing memory", err);
 }
 
@@ -53,15 +54,14 @@ bool cuda_replica_create(struct device *device, const struct net *net, struct re
 void cuda_replica_destroy(struct device *device, struct replica *replica)
 {
     struct cuda_replica *r = (struct cuda_replica *)replica;
-    (void)device;
     if (!r)
         return;
     free(r->places);
     graph_free(&r->graph);
-    if (r->memory)
+    if (cuda_comes_to_rest(device)) {
         cudaFree(r->memory);
-    if (r->host_rates)
         cudaFreeHost(r->host_rates);
+    }
     free(r);
 }
 

@@ -35,6 +35,7 @@ struct cuda_replica {
     /* The last settings of SGD: in device memory, and pinned memory that they are copied from. A
      * new slot for each change, so that none is overwritten on its way. */
     float *rates, *host_rates;
+    uint32_t *counters; /* KERNEL_COUNTERS, of the kernels that sum (kernels.h) */
     int slot;
     struct sgd_step step; /* in `slot` */
     bool step_known;

@@ -7,15 +7,16 @@
 #include "engine/device/cuda/transfer.h"
 
 /* The share of free memory that one data set may take; plans made later want room, too. */
-#define SHARE        4
-#define MOST_KEPT    4 /* data sets: train and test, and those of the run before */
-#define STAGING_SETS 2
+#define SHARE     4
+#define MOST_KEPT 4 /* data sets: train and test, and those of the run before */
+/* Those of the passes that may be queued, and of the one after: so nobody waits for a set. */
+#define STAGING_SETS (PASSES_QUEUED + 1)
 
-/* A data set kept whole, known by where its rows lie in host memory. */
+/* A data set, known by where its rows lie in host memory. */
 struct kept {
     const void *key, *label_key;
     int rows;
-    void *rows_memory, *labels_memory;
+    void *rows_memory, *labels_memory; /* all of it; NULL: its rows are staged, batch by batch */
 };
 
 /* Gathered rows: in pinned memory, and in the device's. */
@@ -23,7 +24,8 @@ struct staging {
     size_t room; /* bytes of each */
     char *host, *memory;
     size_t labels_at;
-    cudaEvent_t copied;
+    cudaEvent_t copied; /* to the device's memory: the host's may be filled again */
+    cudaEvent_t read;   /* by the last pass: the device's may */
     /* what it holds */
     const void *key;
     uint32_t *index;
@@ -36,7 +38,6 @@ struct resident {
     int kept_count;
     struct staging staging[STAGING_SETS];
     int current; /* of the last batch */
-    cudaStream_t stream;
 };
 
 static struct resident *resident_of(struct device *device, struct error *err)
@@ -48,10 +49,11 @@ static struct resident *resident_of(struct device *device, struct error *err)
         error_memory(err, "data on the device");
         return NULL;
     }
-    bool ok =
-        cuda_check(cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking), "stream", err);
+    bool ok = true;
     for (int i = 0; ok && i < STAGING_SETS; i++)
         ok = cuda_check(cudaEventCreateWithFlags(&r->staging[i].copied, cudaEventDisableTiming),
+                        "event", err) &&
+             cuda_check(cudaEventCreateWithFlags(&r->staging[i].read, cudaEventDisableTiming),
                         "event", err);
     if (!ok) {
         cuda_resident_destroy(r, true);
@@ -71,13 +73,13 @@ static void release_memory(struct resident *r)
         struct staging *s = &r->staging[i];
         if (s->copied)
             cudaEventDestroy(s->copied);
+        if (s->read)
+            cudaEventDestroy(s->read);
         if (s->host)
             cudaFreeHost(s->host);
         if (s->memory)
             cudaFree(s->memory);
     }
-    if (r->stream)
-        cudaStreamDestroy(r->stream);
 }
 
 void cuda_resident_destroy(struct resident *r, bool at_rest)
@@ -111,12 +113,14 @@ static const struct kept *find_kept(const struct resident *r, const struct datas
     return NULL;
 }
 
-static bool fits(const struct resident *r, const struct dataset *data)
+static bool fits(const struct dataset *data)
 {
     size_t available = 0, all = 0;
     const size_t bytes = (size_t)data->rows * (row_bytes(data) + 1);
-    return r->kept_count < MOST_KEPT && cudaMemGetInfo(&available, &all) == cudaSuccess &&
-           bytes <= available / SHARE;
+    if (cudaMemGetInfo(&available, &all) == cudaSuccess)
+        return bytes <= available / SHARE;
+    (void)cudaGetLastError(); /* else the next launch would be blamed */
+    return false;
 }
 
 static bool keep(struct device *device, struct resident *r, const struct dataset *data,
@@ -138,8 +142,32 @@ static bool keep(struct device *device, struct resident *r, const struct dataset
     return false;
 }
 
-static bool make_room(struct device *device, struct staging *s, int rows, size_t bytes,
-                      struct error *err)
+static bool grow_set(struct device *device, struct staging *s, size_t bytes, struct error *err)
+{
+    void *memory;
+    if (!cuda_wait_event(device, s->copied, "staged rows", err) ||
+        !cuda_wait_event(device, s->read, "staged rows", err))
+        return false;
+    if (s->host)
+        cudaFreeHost(s->host);
+    cudaFree(s->memory);
+    s->host = s->memory = NULL;
+    s->room = 0;
+    s->pending = false;
+    if (!cuda_check(cudaMallocHost((void **)&s->host, bytes), "pinned memory", err) ||
+        !cuda_memory_create(device, bytes, "staged rows", &memory, err))
+        return false;
+    s->memory = memory;
+    s->room = bytes;
+    return true;
+}
+
+/*
+ * Room in all sets at once, in the first pass over so many rows: allocating may wait for the whole
+ * GPU, which must not happen while reductions wait there for other GPUs.
+ */
+static bool make_room(struct device *device, struct resident *r, struct staging *s, int rows,
+                      size_t bytes, struct error *err)
 {
     if (rows > s->index_room) {
         uint32_t *index = realloc(s->index, (size_t)rows * sizeof *index);
@@ -150,28 +178,20 @@ static bool make_room(struct device *device, struct staging *s, int rows, size_t
     }
     if (bytes <= s->room)
         return true;
-    if (s->host)
-        cudaFreeHost(s->host);
-    cudaFree(s->memory);
-    s->host = s->memory = NULL;
-    s->room = 0;
-    void *memory;
-    if (!cuda_check(cudaMallocHost((void **)&s->host, bytes), "pinned memory", err) ||
-        !cuda_memory_create(device, bytes, "staged rows", &memory, err))
-        return false;
-    s->memory = memory;
-    s->room = bytes;
+    for (int i = 0; i < STAGING_SETS; i++)
+        if (bytes > r->staging[i].room && !grow_set(device, &r->staging[i], bytes, err))
+            return false;
     return true;
 }
 
-/* Gather rows and queue their copy. Nothing that was queued may still read this staging set. */
+/* Gather rows and queue their copy, behind the work that reads what the set held before. */
 static bool stage(struct device *device, struct resident *r, struct staging *s,
                   const struct dataset *data, const uint32_t *index, int rows, struct error *err)
 {
     const size_t row = row_bytes(data), count = (size_t)rows;
     s->labels_at = (count * row + 15) / 16 * 16;
-    if ((s->pending && !cuda_wait(device, r->stream, "staged rows", err)) ||
-        !make_room(device, s, rows, s->labels_at + count, err))
+    if (!cuda_wait_event(device, s->copied, "staged rows", err) ||
+        !make_room(device, r, s, rows, s->labels_at + count, err))
         return false;
     s->pending = false;
     for (size_t n = 0; n < count; n++) {
@@ -181,10 +201,11 @@ static bool stage(struct device *device, struct resident *r, struct staging *s,
     memcpy(s->index, index, count * sizeof *index);
     s->key = rows_of(data);
     s->rows = rows;
-    if (!cuda_check(cudaMemcpyAsync(s->memory, s->host, s->labels_at + count,
-                                    cudaMemcpyHostToDevice, r->stream),
+    if (!cuda_check(cudaStreamWaitEvent(device->side, s->read, 0), "event", err) ||
+        !cuda_check(cudaMemcpyAsync(s->memory, s->host, s->labels_at + count,
+                                    cudaMemcpyHostToDevice, device->side),
                     "copying rows", err) ||
-        !cuda_check(cudaEventRecord(s->copied, r->stream), "event", err))
+        !cuda_check(cudaEventRecord(s->copied, device->side), "event", err))
         return false;
     s->pending = true;
     return true;
@@ -217,19 +238,31 @@ static bool find_staged(struct device *device, struct resident *r, const struct 
     return true;
 }
 
+/* Whether a data set is kept is decided once. *out is NULL where as many as can be are known, so
+ * that it is not. */
+static bool know(struct device *device, struct resident *r, const struct dataset *data,
+                 const struct kept **out, struct error *err)
+{
+    *out = find_kept(r, data);
+    if (*out || r->kept_count == MOST_KEPT)
+        return true;
+    if (!fits(data))
+        r->kept[r->kept_count++] =
+            (struct kept){.key = rows_of(data), .label_key = data->labels, .rows = data->rows};
+    else if (!keep(device, r, data, err))
+        return false;
+    *out = find_kept(r, data);
+    return true;
+}
+
 bool resident_find(struct device *device, const struct batch *batch, struct rows_place *out,
                    struct error *err)
 {
     struct resident *r = resident_of(device, err);
-    if (!r)
+    const struct kept *kept;
+    if (!r || !know(device, r, batch->data, &kept, err))
         return false;
-    const struct kept *kept = find_kept(r, batch->data);
-    if (!kept && fits(r, batch->data)) {
-        if (!keep(device, r, batch->data, err))
-            return false;
-        kept = find_kept(r, batch->data);
-    }
-    if (!kept)
+    if (!kept || !kept->rows_memory)
         return find_staged(device, r, batch, out, err);
     *out = (struct rows_place){.labels = kept->labels_memory};
     if (batch->data->pixels)
@@ -239,11 +272,18 @@ bool resident_find(struct device *device, const struct batch *batch, struct rows
     return true;
 }
 
+bool resident_read(struct device *device, struct error *err)
+{
+    const struct resident *r = device->resident;
+    return cuda_check(cudaEventRecord(r->staging[r->current].read, device->stream), "event", err);
+}
+
 bool resident_stage_ahead(struct device *device, const struct batch *batch, struct error *err)
 {
     struct resident *r = device->resident;
+    const struct kept *kept = r ? find_kept(r, batch->data) : NULL;
     if (!r || !batch->next_index || batch->next_rows == 0 || batch->rows == 0 ||
-        find_kept(r, batch->data))
+        (kept && kept->rows_memory))
         return true;
     for (int n = 0; n < batch->next_rows; n++)
         if (batch->next_index[n] >= (uint32_t)batch->data->rows)

@@ -20,6 +20,8 @@ struct rows_place {
 /* Where the rows of `batch` are; work queued on the device's stream may read them. */
 bool resident_find(struct device *device, const struct batch *batch, struct rows_place *out,
                    struct error *err);
+/* Behind the last work on the pass's stream that reads them. */
+bool resident_read(struct device *device, struct error *err);
 /* Bring the rows that batch->next_index names, if they are not there already. To be called when
  * the pass over `batch` has been queued. */
 bool resident_stage_ahead(struct device *device, const struct batch *batch, struct error *err);

@@ -42,6 +42,8 @@ bool cuda_sgd(struct device *device, struct replica *replica, size_t begin, size
                                   replica->grads + begin, replica->momentum + begin,
                                   r->copies ? r->copies + begin : NULL,
                                   r->rates + (size_t)r->slot * RATES, step->momentum != 0),
-                       "update", err)) ||
+                       "update", err) &&
+            /* Else a profile would find the update's time in the next pass. */
+            (!device->profiles || cuda_wait(device, device->stream, "an update", err))) ||
            error_prefix(err, "%s", device->name);
 }

@@ -6,16 +6,6 @@
 
 enum { QUAD = 4 };
 
-static inline __device__ float4 quad_load(const float *arena, size_t i)
-{
-    return reinterpret_cast<const float4 *>(arena)[i];
-}
-
-static inline __device__ void quad_store(float *arena, size_t i, float4 x)
-{
-    reinterpret_cast<float4 *>(arena)[i] = x;
-}
-
 template <bool has_momentum> struct sgd_work {
     typedef struct sgd_rates constants;
     struct loaded {
@@ -52,8 +42,7 @@ template <bool has_momentum> struct sgd_work {
         if (has_momentum)
             quad_store(momentum, i, v);
         if (copy)
-            reinterpret_cast<uint2 *>(copy)[i] =
-                make_uint2(pack_round_pair(w.x, w.y), pack_round_pair(w.z, w.w));
+            quad_store(copy, i, w);
     }
 };
 

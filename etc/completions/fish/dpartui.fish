@@ -75,6 +75,7 @@ complete -c dpartui -n __dpartui_first -a runs -d 'List runs, or change what is 
 complete -c dpartui -n __dpartui_first -a show -d 'Show a run, epoch by epoch'
 complete -c dpartui -n __dpartui_first -a export -d 'Write runs as a table, as JSON or as a picture'
 complete -c dpartui -n __dpartui_first -a stop -d 'Stop a run, or take it out of the queue'
+complete -c dpartui -n __dpartui_first -a check -d 'Check whether the run store and all checkpoints are whole'
 complete -c dpartui -n __dpartui_first -a fetch -d 'Download fashion-mnist, mnist or cifar10'
 complete -c dpartui -n __dpartui_first -a completion -d 'Print a shell\'s script for completion'
 complete -c dpartui -n __dpartui_first -a engine -d 'Start, stop or look at the background engine'
@@ -142,7 +143,7 @@ complete -c dpartui -n "__dpartui_command 'train'" -l max-steps -x -d 'stop afte
 complete -c dpartui -n "__dpartui_command 'train'" -l save -x -a "(__dpartui_offer '' '*' '')" -d 'write the final weights as safetensors'
 complete -c dpartui -n "__dpartui_command 'train'" -l log -x -a "(__dpartui_offer '' '*' '')" -d 'write the events, one JSON object a line'
 complete -c dpartui -n "__dpartui_command 'train'" -l tensorboard -x -a "(__dpartui_offer '' '/' '')" -d 'write DIR/run-N for TensorBoard'
-complete -c dpartui -n "__dpartui_command 'train'" -l resume -x -a "(__dpartui_offer 'runs' '' '')" -d 'go on with a run that has ended, from its newest checkpoint'
+complete -c dpartui -n "__dpartui_command 'train'" -l resume -x -a "(__dpartui_offer 'runs' '' '')" -d 'resume a run that has ended, from its newest checkpoint'
 complete -c dpartui -n "__dpartui_command 'train'" -l note -x -d 'a line of your own to know the run by'
 complete -c dpartui -n "__dpartui_command 'train'" -l profile -f -a "(__dpartui_offer '' '' '' 'time' 'order')" -d 'tell where the time went, operation by operation'
 complete -c dpartui -n "__dpartui_command 'train'" -l json -d 'print the events as JSON, one object a line'
@@ -230,7 +231,7 @@ complete -c dpartui -n "__dpartui_command 'runs'" -l yes -d 'delete: several at 
 complete -c dpartui -n "__dpartui_command 'runs'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'runs'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'runs'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'runs' 1 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer '' '' '' 'delete' 'note' 'tag')"
+complete -c dpartui -n "__dpartui_argument 'runs' 1 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer '' '' '' 'delete' 'note' 'tag' 'repair')"
 complete -c dpartui -n "__dpartui_argument 'runs' 2 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_argument 'runs' 3 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_argument 'runs' 4 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
@@ -265,6 +266,9 @@ complete -c dpartui -n "__dpartui_command 'stop'" -l now -d 'do not wait for the
 complete -c dpartui -n "__dpartui_command 'stop'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'stop'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'stop' 1" -f -k -a "(__dpartui_offer 'live-runs' '' '')"
+complete -c dpartui -n "__dpartui_command 'check'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'check'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'check'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'fetch'" -l from -x -d 'another place that has the files: http, https, ftp or file'
 complete -c dpartui -n "__dpartui_command 'fetch'" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'put them into a folder below DIR'
 complete -c dpartui -n "__dpartui_command 'fetch'" -s h -l help -d 'show this help'
@@ -273,7 +277,7 @@ complete -c dpartui -n "__dpartui_argument 'fetch' 1 --from --data-dir" -f -k -a
 complete -c dpartui -n "__dpartui_command 'completion'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'completion'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'completion' 1" -f -k -a "(__dpartui_offer '' '' '' 'bash' 'zsh' 'fish')"
-complete -c dpartui -n "__dpartui_command 'engine'" -l now -d 'stop: end a run that goes on, and lose it'
+complete -c dpartui -n "__dpartui_command 'engine'" -l now -d 'stop: end the running run, which can be resumed from its newest checkpoint'
 complete -c dpartui -n "__dpartui_command 'engine'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'engine'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'engine'" -l version -d 'show the version'

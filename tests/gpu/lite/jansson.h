@@ -50,6 +50,7 @@ json_t *json_pack(const char *format, ...);
 size_t json_object_size(const json_t *object);
 json_t *json_object_get(const json_t *object, const char *key);
 int json_object_set_new(json_t *object, const char *key, json_t *value);
+int json_object_update(json_t *object, json_t *other);
 int json_object_update_missing(json_t *object, json_t *other);
 size_t json_array_size(const json_t *array);
 json_t *json_array_get(const json_t *array, size_t index);
@@ -72,7 +73,8 @@ static inline bool json_is_type(const json_t *json, json_type type)
 #define json_is_real(j)    json_is_type(j, JSON_REAL)
 #define json_is_number(j)  (json_is_integer(j) || json_is_real(j))
 #define json_is_true(j)    json_is_type(j, JSON_TRUE)
-#define json_is_boolean(j) (json_is_true(j) || json_is_type(j, JSON_FALSE))
+#define json_is_false(j)   json_is_type(j, JSON_FALSE)
+#define json_is_boolean(j) (json_is_true(j) || json_is_false(j))
 #define json_is_null(j)    json_is_type(j, JSON_NULL)
 
 const char *json_lite_key(const json_t *object, size_t index);

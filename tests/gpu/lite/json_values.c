@@ -182,6 +182,14 @@ int json_object_set_new(json_t *object, const char *key, json_t *value)
     return 0;
 }
 
+int json_object_update(json_t *object, json_t *other)
+{
+    for (size_t i = 0; i < json_object_size(other); i++)
+        if (json_object_set_new(object, other->keys[i], json_incref(other->values[i])) != 0)
+            return -1;
+    return 0;
+}
+
 int json_object_update_missing(json_t *object, json_t *other)
 {
     for (size_t i = 0; i < json_object_size(other); i++)

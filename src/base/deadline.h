@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_DEADLINE_H
-#define DPARTUI_ENGINE_TRAIN_DEADLINE_H
+#ifndef DPARTUI_BASE_DEADLINE_H
+#define DPARTUI_BASE_DEADLINE_H
 
 #include <pthread.h>
 #include <time.h>

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_GPU_ABSENT_H
+#define DPARTUI_TESTS_GPU_ABSENT_H
+
+#include <stdbool.h>
+
+/* The exit status of the programs of tests/gpu/run where there is no GPU. */
+enum { GPU_ABSENT = 77 };
+
+/*
+ * True when CUDA sees no GPU; then "skipped: no GPU: why" is printed. Asks in a process of its own,
+ * because CUDA does not work in those that a process starts after its first call.
+ */
+bool gpu_absent(void);
+
+#endif
