@@ -63,12 +63,12 @@ class Case(cli.Case):
         return run
 
     def remove_folder(self):
-        """Again where the engine makes a file meanwhile."""
+        """Again where the engine makes or removes a file meanwhile."""
         while True:
             try:
                 return shutil.rmtree(self.folder_of_store)
             except OSError as error:
-                if error.errno != errno.ENOTEMPTY:
+                if error.errno not in (errno.ENOTEMPTY, errno.ENOENT):
                     raise
 
     def check_whole(self):
@@ -278,7 +278,7 @@ class Replaced(Case):
         ours = dict(self.env)
         theirs = dict(ours, XDG_RUNTIME_DIR=self.path("other"), XDG_STATE_HOME=self.path("other"))
         os.makedirs(self.path("other"))
-        shutil.rmtree(self.folder_of_store)
+        self.remove_folder()
         self.env = theirs
         other = self.train("--epochs", "1000000", "--detach").strip()
         self.env = ours
@@ -288,6 +288,7 @@ class Replaced(Case):
             self.assertNotIn("stored there again", self.log())
         self.env = theirs
         self.good("stop", "--now", other)
+        self.wait_status(other, "stopped")
         self.good("engine", "stop")
         self.env = ours
         self.wait_for("our run", lambda: len(self.stored()) >= 1)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import sys
 import unittest
 
@@ -20,6 +21,17 @@ class Resume(cli.Case):
         engine = self.good_json("engine", "status")["pid"]
         os.kill(engine, signal.SIGKILL)
         self.wait_gone(engine)
+
+    def stored(self):
+        """The runs that would outlive the engine now; none while that cannot be read."""
+        try:
+            store = sqlite3.connect(f"file:{self.path('data/dpartui/runs.db')}?mode=ro", uri=True)
+            try:
+                return [number for number, in store.execute("SELECT number FROM runs ORDER BY 1")]
+            finally:
+                store.close()
+        except sqlite3.Error:
+            return []
 
     def epochs(self, run):
         return [epoch["epoch"] for epoch in self.good_json("show", run)["epochs"]]
@@ -86,7 +98,7 @@ class Resume(cli.Case):
         self.good("train", *DATA, "--epochs", "2", "--note", "waits", "--detach")
         self.wait_for("the first one's turn",
                       lambda: self.status_of(1) == "running" and self.status_of(2) == "queued")
-        self.wait_for("the store", lambda: os.path.exists(self.path("data/dpartui/runs.db")))
+        self.wait_for("the store", lambda: self.stored() == [1, 2])
         self.kill_engine()
         for start in ("without an engine", "with the next one"):
             run = self.good_json("show", "2")
