@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/paths.h"
 #include "base/print.h"
 #include "base/text.h"
@@ -221,8 +221,7 @@ int main(int argc, char **argv)
     fill_options(&options, &arguments, signal_fd, &places);
     if (options.private_fd >= 0)
         fcntl(options.private_fd, F_SETFD, FD_CLOEXEC);
-    /* Once, before there are threads. */
-    json_object_seed(0);
+    json_begin();
     enum server_end end;
     bool ok = server_run(&options, &end, &err);
     if (!ok) {

@@ -120,7 +120,7 @@ static bool take_line(struct client *client, json_t **message, struct error *err
     }
     const char *line = in->data + client->in_taken;
     json_error_t where;
-    *message = json_loadb(line, (size_t)(newline - line), 0, &where);
+    *message = json_read(line, (size_t)(newline - line), 0, &where);
     client->in_taken = client->in_scanned = (size_t)(newline - in->data) + 1;
     if (!*message)
         return error_set(err, ERROR_FAILED, "the engine sent a line that is not JSON: %s",

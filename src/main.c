@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/print.h"
 #include "command.h"
 #include "config.h"
@@ -124,6 +125,7 @@ int main(int argc, char **argv)
     /* What cannot be written is an error to be told, not a death. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    json_begin();
     if (wants_version(argc - 1, argv + 1)) {
         print("dpartui " PACKAGE_VERSION "\n");
         return finish_output(STATUS_DONE);

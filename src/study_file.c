@@ -201,7 +201,7 @@ bool study_load(const char *id, struct study *study, struct error *err)
         return false;
     bool ok = stat(path, &info) == 0 || no_such(id, err);
     ok = ok && file_read(path, STUDY_BYTES, &data, &length, err);
-    json_t *object = ok ? json_loadb(data, length, 0, &where) : NULL;
+    json_t *object = ok ? json_read(data, length, 0, &where) : NULL;
     if (ok && !object)
         ok = error_set(err, ERROR_FAILED, "%s: no JSON in line %d: %s", path, where.line,
                        where.text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/playback.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -72,7 +73,7 @@ static bool play_line(struct playback *playback, const char *line, double until,
                       struct error *err)
 {
     json_error_t where;
-    json_t *message = json_loads(line, 0, &where);
+    json_t *message = json_read(line, strlen(line), 0, &where);
 
     if (!json_is_object(message)) {
         json_decref(message);

@@ -71,7 +71,7 @@ static bool parse_header(struct safetensors *file, size_t length, struct error *
                       "%s: not a safetensors file: its header does not begin with '{'", file->path);
     if (ok) {
         json_error_t why;
-        file->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+        file->header = json_read(text, length, JSON_REJECT_DUPLICATES, &why);
         if (!file->header)
             ok = error_set(err, ERROR_FAILED, "%s: bad safetensors header: %s (at byte %d)",
                            file->path, why.text, why.position);

@@ -119,7 +119,7 @@ void server_handle_line(struct server *server, struct connection *connection, co
                         size_t length)
 {
     json_error_t where;
-    json_t *request = json_loadb(line, length, JSON_DECODE_ANY, &where);
+    json_t *request = json_read(line, length, JSON_DECODE_ANY, &where);
     if (!request) {
         struct error err = ERROR_INIT;
         error_set(&err, ERROR_USAGE, "not JSON at column %d", where.column);

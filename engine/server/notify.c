@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "engine/server/server_state.h"
 
 /* Without a run, states only tell of a new load or memory figure, and no more often than this. */
@@ -49,7 +50,7 @@ static bool add_followed(struct server *server, struct connection *connection,
  */
 static bool follows(const struct connection *connection, const char *params)
 {
-    json_t *event = json_loads(params, 0, NULL);
+    json_t *event = json_read(params, strlen(params), 0, NULL);
     const char *name = json_string_value(json_object_get(event, "event"));
     long run = (long)json_integer_value(json_object_get(event, "run"));
     bool found = false;

@@ -180,7 +180,7 @@ static json_t *events_until(const struct record *record, long steps)
     json_t *list = json_array();
     const struct kept_event *kept = record->history.first.text ? &record->history.first : NULL;
     for (size_t i = 0; list && kept; kept = history_mark(&record->history, i++)) {
-        json_t *event = json_loadb(kept->text, kept->length, 0, NULL);
+        json_t *event = json_read(kept->text, kept->length, 0, NULL);
         if (!event || (belongs(event, steps) && json_array_append(list, event) != 0)) {
             json_decref(list);
             list = NULL;

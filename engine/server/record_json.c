@@ -71,7 +71,7 @@ json_t *record_json(const struct record *record)
 /* A kept event, parsed; NULL: memory ran out. */
 static json_t *parsed(const struct kept_event *kept)
 {
-    return json_loadb(kept->text, kept->length, 0, NULL);
+    return json_read(kept->text, kept->length, 0, NULL);
 }
 
 /* The newest kept events of one name, oldest first, as many as fit into `limit` bytes. */
@@ -118,7 +118,7 @@ json_t *record_points_json(const struct record *record)
 static void add_types(json_t *object, const struct record *record)
 {
     const struct kept_event *first = history_find(&record->history, 0, false);
-    json_t *event = first ? json_loadb(first->text, first->length, 0, NULL) : NULL;
+    json_t *event = first ? json_read(first->text, first->length, 0, NULL) : NULL;
     json_t *types = json_object_get(event, "types");
     if (types)
         json_object_set(object, "types", types);

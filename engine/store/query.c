@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "engine/store/store_file.h"
@@ -85,7 +86,7 @@ const char *query_text(const struct query *query, int column)
 json_t *query_json(struct query *query, int column)
 {
     const char *text = query_text(query, column);
-    json_t *json = *text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    json_t *json = *text ? json_read(text, strlen(text), JSON_DECODE_ANY, NULL) : NULL;
     return json ? json : json_null();
 }
 

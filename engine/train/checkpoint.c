@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "engine/net/safetensors.h"
 #include "engine/train/checkpoint_place.h"
 
@@ -70,7 +71,7 @@ bool checkpoint_note(const char *path, json_t **note, struct error *err)
     char *text = NULL;
     *note = NULL;
     if (weights_read_note(path, &text, err)) {
-        *note = json_loads(text, 0, NULL);
+        *note = json_read(text, strlen(text), 0, NULL);
     } else if (err->kind == ERROR_ABSENT) {
         *err = (struct error)ERROR_INIT;
         *note = json_object();

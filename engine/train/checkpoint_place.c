@@ -2,6 +2,7 @@
 #include "engine/train/checkpoint_place.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/json.h"
 
@@ -96,7 +97,7 @@ bool checkpoint_place_parse(const char *path, const char *text, struct checkpoin
                             bool *momentum, struct error *err)
 {
     json_error_t where;
-    json_t *object = json_loads(text, 0, &where);
+    json_t *object = json_read(text, strlen(text), 0, &where);
     *p = (struct checkpoint_place){0};
     bool ok = json_is_object(object);
     if (ok && json_integer_value(json_object_get(object, "version")) != 1)

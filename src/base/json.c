@@ -2,11 +2,52 @@
 #include "base/json.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "base/text.h"
+
+/* Twice the longest line of the protocol, for text that is doubled as it grows, and more. Nobody
+ * writes to it, so it takes no memory until it is given up. */
+#define HELD_BACK (4UL << 20)
+
+static void *_Atomic held_back;
+/* Whether what this thread does in the library must not run out of memory. */
+static _Thread_local bool must_succeed;
+
+static void hold_back(void)
+{
+    void *none = NULL, *memory = atomic_load(&held_back) ? NULL : malloc(HELD_BACK);
+    if (memory && !atomic_compare_exchange_strong(&held_back, &none, memory))
+        free(memory);
+}
+
+static void *allocate(size_t size)
+{
+    void *memory = malloc(size);
+    if (memory || !must_succeed)
+        return memory;
+    free(atomic_exchange(&held_back, NULL));
+    return malloc(size);
+}
+
+void json_begin(void)
+{
+    json_object_seed(0);
+    json_set_alloc_funcs(allocate, free);
+    hold_back();
+}
+
+json_t *json_read(const char *text, size_t length, size_t flags, json_error_t *where)
+{
+    hold_back();
+    must_succeed = true;
+    json_t *json = json_loadb(text, length, flags, where);
+    must_succeed = false;
+    return json;
+}
 
 static const json_t *member(const json_t *object, const char *key)
 {
@@ -122,6 +163,15 @@ static int dump(const char *bytes, size_t length, void *context)
     return 0;
 }
 
+static bool write_json(const json_t *json, struct json_sink *sink, size_t flags)
+{
+    hold_back();
+    must_succeed = true;
+    bool ok = json_dump_callback(json, dump, sink, flags) == 0;
+    must_succeed = false;
+    return ok;
+}
+
 static void put_text(void *context, const char *bytes, size_t length)
 {
     text_append(context, bytes, length);
@@ -132,7 +182,7 @@ char *json_to_text(const json_t *json, size_t flags)
     struct text text = TEXT_INIT;
     struct json_sink sink = {put_text, &text};
     /* A failure is remembered by the text. */
-    if (json_dump_callback(json, dump, &sink, flags) == 0 && !text.failed)
+    if (write_json(json, &sink, flags) && !text.failed)
         return text.data;
     text_free(&text);
     return NULL;
@@ -146,7 +196,7 @@ static void put_file(void *context, const char *bytes, size_t length)
 bool json_to_file(const json_t *json, FILE *file, size_t flags)
 {
     struct json_sink sink = {put_file, file};
-    return json_dump_callback(json, dump, &sink, flags) == 0;
+    return write_json(json, &sink, flags);
 }
 
 static void put_count(void *context, const char *bytes, size_t length)
@@ -159,7 +209,7 @@ size_t json_length(const json_t *json, size_t flags)
 {
     size_t count = 0;
     struct json_sink sink = {put_count, &count};
-    return json_dump_callback(json, dump, &sink, flags) == 0 ? count : 0;
+    return write_json(json, &sink, flags) ? count : 0;
 }
 
 json_t *json_finite(double value)

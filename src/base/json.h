@@ -8,6 +8,16 @@
 
 #include "base/error.h"
 
+/* To be called first of all, while there is one thread: where json_read and the writers below get
+ * memory from when it runs out. Without it they do without. */
+void json_begin(void);
+
+/*
+ * As json_loadb. Jansson 2.14 forgets a byte of a string for which it got no memory, and then
+ * returns another string or ends the process by an assertion: memory is held back for it.
+ */
+json_t *json_read(const char *text, size_t length, size_t flags, json_error_t *where);
+
 /*
  * Typed access to members of a JSON object for things that came from outside. A missing (or null)
  * member leaves *out as it was and is no error; a wrong type or a value out of bounds is
@@ -39,7 +49,7 @@ json_t *json_any_text(const char *text);
  * JSON's own escapes in it, so that a terminal may show it and who parses it gets them back.
  *
  * As json_dumps: a string for free(), NULL when memory ran out. (Jansson 2.14 does not notice when
- * memory runs out for the key of a member: the text then lacks it, and is no JSON.)
+ * memory runs out for the key of a member, so it is held back for that, too.)
  */
 char *json_to_text(const json_t *json, size_t flags);
 /* The same text into a stream, whose error indicator says whether it could be written. */
