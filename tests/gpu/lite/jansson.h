@@ -95,4 +95,16 @@ char *json_dumps(const json_t *json, size_t flags);
 typedef int (*json_dump_callback_t)(const char *buffer, size_t size, void *data);
 int json_dump_callback(const json_t *json, json_dump_callback_t callback, void *data, size_t flags);
 
+/* For what these stand-ins have no use. */
+static inline void json_object_seed(size_t seed)
+{
+    (void)seed;
+}
+
+static inline void json_set_alloc_funcs(void *(*allocate)(size_t), void (*release)(void *))
+{
+    (void)allocate;
+    (void)release;
+}
+
 #endif
