@@ -15,8 +15,8 @@
 #include "base/text.h"
 #include "config.h"
 #include "engine/server/server.h"
-#include "engine/store/place.h"
-#include "engine/train/checkpoint.h"
+#include "engine/train/checkpoint/checkpoint.h"
+#include "store/place.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/keymap.h"
+#include "ui/control/keymap.h"
 
 /*
  * The list of keys of dpartui.1 in mdoc, from the table of actions: `make update-keys` puts it into

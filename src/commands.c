@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
+#include "cli/command.h"
 
 const struct command *const commands[] = {
     &command_workbench,  &command_train,  &command_eval,   &command_compare,

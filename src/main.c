@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/print.h"
-#include "command.h"
+#include "cli/command.h"
 #include "config.h"
 
 static int complain(const struct error *err)

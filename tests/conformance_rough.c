@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/rng.h"
+#include "base/rng.h"
 #include "tests/conformance.h"
 
 /*

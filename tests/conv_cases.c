@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "engine/device/cuda/kernels.h"
+#include "engine/device/cuda/kernels/kernels.h"
 #include "engine/net/net.h"
 #include "tests/support.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "engine/device/cuda/conv_reference.h"
-#include "engine/rng.h"
+#include "base/rng.h"
+#include "engine/device/cuda/dnn/conv_reference.h"
 #include "tests/support.h"
 #ifdef DPARTUI_SIMULATED_GPU
 #include "tests/simgpu/simgpu.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/device/cuda/bf16.h"
-#include "engine/rng.h"
+#include "base/rng.h"
+#include "engine/device/cuda/kernels/bf16.h"
 #ifdef DPARTUI_SIMULATED_GPU
 #include "tests/simgpu/simgpu.h"
 #endif

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "engine/device/cuda/kernels.h"
+#include "engine/device/cuda/kernels/kernels.h"
 
 /*
  * Tensors of a GPU, or of the simulated one, beside what they should hold, in f64. Whatever cannot

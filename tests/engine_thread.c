@@ -14,7 +14,7 @@
 #include "base/local_socket.h"
 #include "base/text.h"
 #include "engine/server/server.h"
-#include "engine/spec.h"
+#include "spec/spec.h"
 #include "tests/support.h"
 
 #define PATIENCE 20.0

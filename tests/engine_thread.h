@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client_open.h"
+#include "client/open.h"
 
 /*
  * An engine in a thread of the test, in a runtime directory of its own, with the scripted runs of

@@ -84,14 +84,14 @@ class Table(unittest.TestCase):
         raw = re.compile(r"\b(?:v?f?printf|vprintf|dprintf|puts|perror)\s*\([^;]*|"
                          r"\b(?:fputs|fwrite|putc|fputc)\s*\([^;]*\bstd(?:out|err)\b")
         # Fixed text, and what is safe in itself: SVG, CSV, JSON, the screen, scripts for shells.
-        scripts = ["src/cmd_completion.c", "src/complete_bash.c", "src/complete_fish.c",
-                   "src/complete_zsh.c"]
-        fixed = [("src/command.c", "fputs(command->details, stdout"),
-                 ("src/cmd_compare.c", "fputs(lines, stdout"),
-                 ("src/output.c", "fwrite(text->data, 1, text->length, stdout"),
-                 ("src/cmd_screen.c", "fwrite(text->data, 1, text->length, stdout"),
+        scripts = ["src/commands/completion.c", "src/completion/bash.c", "src/completion/fish.c",
+                   "src/completion/zsh.c"]
+        fixed = [("src/cli/command.c", "fputs(command->details, stdout"),
+                 ("src/commands/compare.c", "fputs(lines, stdout"),
+                 ("src/output/output.c", "fwrite(text->data, 1, text->length, stdout"),
+                 ("src/commands/screen.c", "fwrite(text->data, 1, text->length, stdout"),
                  ("engine/main.c", "fputs(help, stdout"),
-                 ("engine/device/cuda/nccl_guard.c", 'fprintf(stderr, "NCCL cannot end its ')]
+                 ("engine/device/cuda/collective/nccl_guard.c", 'fprintf(stderr, "NCCL cannot end its ')]
         found = []
         for folder in ("src", "ui", "engine"):
             for path in glob.glob(os.path.join(ROOT, folder, "**", "*.c"), recursive=True):

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "engine/telemetry/nvml_api.h"
+#include "engine/nvml/api.h"
 
 /*
  * A library with the symbols of NVML for tests: fake_nvml.so, and fake_nvml_old.so that lacks what

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/device/device.h"
-#include "engine/train/run.h"
+#include "engine/train/run/run.h"
 
 static bool fake_enumerate(struct device_info *list, int capacity, int *count, char *why,
                            size_t why_size, struct error *err)

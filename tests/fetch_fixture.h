@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/data/fetch_set.h"
+#include "engine/fetch/set.h"
 #include "tests/http_server.h"
 
 /*

@@ -2,8 +2,8 @@
 #ifndef DPARTUI_TESTS_KEEPER_FIXTURE_H
 #define DPARTUI_TESTS_KEEPER_FIXTURE_H
 
-#include "engine/server/keeper.h"
-#include "engine/store/store.h"
+#include "engine/server/keeper/keeper.h"
+#include "store/store.h"
 
 /* A keeper with a store in a folder of its own, and what tests hand over to it and find there. */
 

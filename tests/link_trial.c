@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/device/cuda/replica.h"
-#include "engine/train/rendezvous.h"
+#include "engine/train/sync/rendezvous.h"
 #include "tests/simgpu/simgpu.h"
 
 static const size_t ends[] = {16 * 3, 16 * 20, LINK_COUNT};

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_TESTS_LINK_TRIAL_H
 #define DPARTUI_TESTS_LINK_TRIAL_H
 
-#include "engine/device/cuda/group.h"
+#include "engine/device/cuda/collective/group.h"
 
 /* A run of links between GPUs, as workers of a run use them, on made-up gradients. */
 

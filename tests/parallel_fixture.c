@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "engine/rng.h"
+#include "base/rng.h"
 #include "tests/recorder.h"
 #include "tests/support.h"
 

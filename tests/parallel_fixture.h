@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "engine/net/net.h"
-#include "engine/net/weights.h"
+#include "engine/weights/weights.h"
 
 /*
  * Runs on real CPU devices, with small pictures made here, whose outcomes can be compared: 128 rows

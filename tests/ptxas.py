@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What the kernels take of a multiprocessor, and how they reach memory, by the CUDA compiler.
 
-Reads what `make` had nvcc and ptxas say of each .cu file (engine/device/cuda/*.ptxas, for several
+Reads what `make` had nvcc and ptxas say of each .cu file (engine/device/cuda/kernels/*.ptxas, for several
 architectures) and compares it with tests/ptxas.tsv. Spills and stack frames are mistakes wherever
 they are found. Registers above the table's are, with the release of nvcc that the table is of;
 fewer resident blocks than the table says are with any release. Where cuobjdump is found, the
@@ -25,7 +25,7 @@ import sys
 
 SOURCE = os.environ.get("top_srcdir", ".")
 BUILD = os.environ.get("top_builddir", ".")
-KERNELS = "engine/device/cuda"
+KERNELS = "engine/device/cuda/kernels"
 TABLE = os.path.join(SOURCE, "tests/ptxas.tsv")
 # Of a multiprocessor: sm_80, sm_90 and sm_100 have the same registers, threads and blocks.
 REGISTERS, THREADS, BLOCKS = 65536, 2048, 32

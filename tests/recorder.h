@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "engine/train/run.h"
-#include "engine/train/run_state.h"
+#include "engine/train/run/run.h"
+#include "engine/train/run/run_state.h"
 
 /* Runs a spec and keeps all it says. Any failure of the recorder itself fails the test. */
 struct recorder {

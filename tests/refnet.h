@@ -8,12 +8,12 @@
 #include "engine/data/data.h"
 #include "engine/device/device.h"
 #include "engine/net/net.h"
-#include "engine/net/weights.h"
+#include "engine/weights/weights.h"
 
 /*
  * The reference that device backends are tested against: a whole network in double precision,
  * written to be obviously right and not to be fast, with nothing in common with the backends but
- * the network's description and the random words of dropout (engine/rng.h). What it computes is
+ * the network's description and the random words of dropout (src/base/rng.h). What it computes is
  * itself tested by hand-made values and by finite differences (test_refnet.c).
  *
  * One refnet is one replica: BatchNorm takes its statistics over the rows of one call. Replicas of

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "engine/rng.h"
+#include "base/rng.h"
 #include "tests/refnet_conv.h"
 
 /* Places begin..end-1. */
@@ -189,7 +189,8 @@ static void global_average(const struct ref_op *o, bool back)
     }
 }
 
-/* What dropout multiplies value i by: 0 where the layout in engine/rng.h says so, else 1/(1-p). */
+/* What dropout multiplies value i by: 0 where the layout in src/base/rng.h says so, else 1/(1-p).
+ */
 static double dropout_factor(const struct ref_op *o, size_t i)
 {
     size_t size = net_shape_size(o->out);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "tests/support.h"
-#include "ui/screen.h"
-#include "ui/snapshot.h"
+#include "ui/app/screen.h"
+#include "ui/app/snapshot.h"
 
 static const char *show_key(long run, char *buffer, size_t size)
 {

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "settings_keeper.h"
-#include "ui/playback.h"
+#include "settings/keeper.h"
+#include "ui/app/playback.h"
 
 /*
  * A workbench without terminal and engine: recordings (tests/ui/record.py) play the engine, and
@@ -30,7 +30,7 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage);
 void replay_line(struct replay *replay, const char *line);
 /* Keys as characters and names: "<Tab>s". */
 void replay_keys(struct replay *replay, const char *keys);
-/* One key of ui/key.h. */
+/* One key of ui/draw/key.h. */
 void replay_key(struct replay *replay, int key);
 /* Show a view, as `dpartui screen --view` does. */
 void replay_view(struct replay *replay, enum view_id view);

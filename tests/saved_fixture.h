@@ -2,7 +2,7 @@
 #ifndef DPARTUI_TESTS_SAVED_FIXTURE_H
 #define DPARTUI_TESTS_SAVED_FIXTURE_H
 
-#include "settings_keeper.h"
+#include "settings/keeper.h"
 
 /*
  * settings.conf and who keeps it, in a configuration folder of its own. The programs are compiled

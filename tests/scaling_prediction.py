@@ -138,7 +138,7 @@ class Step(unittest.TestCase):
 
 class Buckets(unittest.TestCase):
     def test_they_are_the_engines(self):
-        """As engine/train/sync.c cuts them; resnet18 first."""
+        """As engine/train/sync/sync.c cuts them; resnet18 first."""
         for ends in ([262144, 5720352, 8449456, 9814016, 10496288, 10837424, 11178560],
                      [262144, 6815744, 13369344, 19922944, 26476544, 33030144, 36515072, 38257536,
                       39128768, 39564384, 40000000],

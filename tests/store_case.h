@@ -5,7 +5,7 @@
 #include <check.h>
 #include <jansson.h>
 
-#include "engine/store/store.h"
+#include "store/store.h"
 
 /* A run store in a folder of its own, for the tests of one. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/store_show.h"
 
-#include "engine/store/rows.h"
+#include "store/rows.h"
 
 static bool put_rows(struct store *store, long run, enum store_rows rows, json_t *object,
                      struct error *err)

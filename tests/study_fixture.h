@@ -4,7 +4,7 @@
 
 #include <check.h>
 
-#include "study.h"
+#include "experiment/study.h"
 
 /* Plans of comparisons to test with, of numbers of devices out of eight CPU devices. */
 struct study_fixture {

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "engine/data/fetch_set.h"
+#include "engine/fetch/set.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "engine/data/augment.h"
-#include "engine/rng.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 #include "tests/trial.h"

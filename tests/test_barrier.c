@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/server/keeper.h"
-#include "engine/store/store.h"
+#include "engine/server/keeper/keeper.h"
+#include "store/store.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What viewers may cost a run (engine/server/budget.h), and what is charged for. */
+/* What viewers may cost a run (engine/server/socket/budget.h), and what is charged for. */
 #include <check.h>
 #include <poll.h>
 #include <stdlib.h>

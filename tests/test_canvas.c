@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "tests/suites.h"
-#include "ui/canvas.h"
-#include "ui/format.h"
-#include "ui/surface.h"
+#include "ui/draw/canvas.h"
+#include "ui/draw/format.h"
+#include "ui/draw/surface.h"
 
 static const struct canvas_pen pen = {1, CANVAS_SOLID, STYLE_SERIES};
 

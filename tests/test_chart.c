@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/suites.h"
-#include "ui/chart.h"
+#include "ui/chart/chart.h"
 
 static void check_ticks(struct ticks ticks, double first, double step, int count, int decimals)
 {

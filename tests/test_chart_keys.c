@@ -7,7 +7,7 @@
 
 #include "tests/replay.h"
 #include "tests/suites.h"
-#include "ui/run_chart.h"
+#include "ui/control/run_chart.h"
 
 /* What keys do in the chart: a run of 8 epochs goes on, 100 steps each, and is watched. */
 

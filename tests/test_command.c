@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bar.h"
-#include "base/event_text.h"
-#include "command.h"
-#include "format.h"
-#include "run_spec.h"
+#include "cli/command.h"
+#include "cli/run_spec.h"
+#include "events/event_text.h"
+#include "events/format.h"
+#include "output/bar.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "ui/workbench.h"
+#include "ui/app/workbench.h"
 
 /* The table of commands names the workbench, which is not what is tested here. */
 bool workbench_run(const struct workbench_options *options, struct error *err)

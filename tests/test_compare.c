@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/sweep.h"
 #include "tests/suites.h"
-#include "ui/sweep.h"
 
 /* A run whose speed on `devices` is `speed`, all else as in every other. */
 static struct compare_run make_run(long number, int devices, double batch, double lr, double speed)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
+#include "engine/device/cpu/conv/method.h"
 #include "engine/device/cpu/cpu.h"
-#include "engine/device/cpu/method.h"
-#include "engine/rng.h"
 #include "tests/conformance.h"
 #include "tests/suites.h"
 

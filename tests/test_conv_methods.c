@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/cpu/method.h"
-#include "engine/rng.h"
+#include "base/rng.h"
+#include "engine/device/cpu/conv/method.h"
 #include "tests/suites.h"
 
 /*

@@ -10,7 +10,7 @@
 #include "config.h"
 
 #include "base/text.h"
-#include "engine/device/cuda/conv_plan.h"
+#include "engine/device/cuda/dnn/conv_plan.h"
 #include "tests/conv_cases.h"
 #include "tests/conv_engines.h"
 #include "tests/suites.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/device/cpu/cpu.h"
-#include "engine/device/cpu/lanes.h"
+#include "engine/device/cpu/lanes/lanes.h"
 #include "tests/conformance.h"
 #include "tests/suites.h"
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/rng.h"
 #include "engine/device/cpu/backend.h"
-#include "engine/device/cpu/conv_trial.h"
-#include "engine/device/pool.h"
+#include "engine/device/cpu/conv/trial.h"
+#include "engine/device/plan/memory_pool.h"
 #include "engine/net/fuse.h"
-#include "engine/rng.h"
 #include "tests/conformance.h"
 #include "tests/suites.h"
 #include "tests/support.h"

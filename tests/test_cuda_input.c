@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "engine/data/augment.h"
-#include "engine/rng.h"
 #include "tests/cuda_tensor.h"
 
 static const uint64_t seed = UINT64_C(0x299f31d0a4093822);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "engine/device/cuda/kernels.h"
+#include "engine/device/cuda/kernels/kernels.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
 

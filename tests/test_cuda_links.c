@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "config.h"
 #ifdef HAVE_NCCL
-#include "engine/device/cuda/nccl_api.h"
+#include "engine/device/cuda/collective/nccl_api.h"
 #endif
 #include "tests/link_trial.h"
 #include "tests/simgpu/simgpu.h"

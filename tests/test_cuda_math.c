@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/cuda/activation_math.h"
-#include "engine/device/cuda/bf16.h"
-#include "engine/device/cuda/dropout_math.h"
-#include "engine/device/cuda/input_math.h"
-#include "engine/device/cuda/norm_math.h"
-#include "engine/device/cuda/sgd_math.h"
-#include "engine/device/cuda/window_math.h"
-#include "engine/rng.h"
+#include "base/rng.h"
+#include "engine/device/cuda/kernels/activation_math.h"
+#include "engine/device/cuda/kernels/bf16.h"
+#include "engine/device/cuda/kernels/dropout_math.h"
+#include "engine/device/cuda/kernels/input_math.h"
+#include "engine/device/cuda/kernels/norm_math.h"
+#include "engine/device/cuda/kernels/sgd_math.h"
+#include "engine/device/cuda/kernels/window_math.h"
 #include "tests/suites.h"
 
 /* The arithmetic of the CUDA kernels, compiled as C: against the engine's random numbers, and

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <math.h>
 
-#include "engine/server/curve.h"
+#include "engine/server/record/curve.h"
 #include "tests/suites.h"
 
 /* Points that sum up steps. */

@@ -7,7 +7,7 @@
 #include "tests/replay.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "ui/key.h"
+#include "ui/draw/key.h"
 #include "ui/panels/device_parts.h"
 
 static struct replay replay;

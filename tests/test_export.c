@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_csv.h"
-#include "run_figure.h"
-#include "run_json.h"
-#include "svg_chart.h"
+#include "output/svg_chart.h"
+#include "runs/csv.h"
+#include "runs/figure.h"
+#include "runs/json.h"
 #include "tests/suites.h"
 
 static struct error err;

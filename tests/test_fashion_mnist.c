@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "engine/data/data.h"
-#include "engine/data/fetch.h"
+#include "engine/fetch/fetch.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

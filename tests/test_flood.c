@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/server/budget.h"
+#include "engine/server/socket/budget.h"
 #include "tests/engine_thread.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "engine/server/backlog.h"
+#include "engine/server/keeper/backlog.h"
 #include "tests/keeper_fixture.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/device/cuda/group.h"
-#include "engine/device/cuda/nccl_api.h"
+#include "engine/device/cuda/collective/group.h"
+#include "engine/device/cuda/collective/nccl_api.h"
 #include "engine/device/cuda/replica.h"
 #include "tests/gpu_case.h"
 #include "tests/suites.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "engine/device/device.h"
-#include "engine/rng.h"
 #include "tests/gpu_case.h"
 #include "tests/parallel_fixture.h"
 #include "tests/recorder.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/server/history.h"
-#include "engine/telemetry.h"
+#include "engine/server/record/history.h"
+#include "engine/telemetry/telemetry.h"
 #include "tests/suites.h"
 
 static void add(struct history *history, int number, bool is_step)

@@ -8,10 +8,10 @@
 #include <time.h>
 
 #include "base/file.h"
-#include "engine/server/keeper.h"
-#include "engine/store/doubt.h"
-#include "engine/store/inspect.h"
-#include "engine/store/store.h"
+#include "engine/server/keeper/keeper.h"
+#include "store/doubt.h"
+#include "store/rescue/inspect.h"
+#include "store/store.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/server/record.h"
+#include "engine/server/record/record.h"
 #include "tests/engine_thread.h"
 
 #define SLOW "model=slow epochs=1000"

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/device/cpu/lanes.h"
-#include "engine/rng.h"
+#include "base/rng.h"
+#include "engine/device/cpu/lanes/lanes.h"
 #include "tests/suites.h"
 
-/* Convolutions of lanes.h in tiles (lanes_winograd.h) against the same done plainly, in all three
+/* Convolutions of lanes.h in tiles (lanes/winograd.h) against the same done plainly, in all three
  * directions and for each instruction set. */
 
 /* Of the largest number of a result. */

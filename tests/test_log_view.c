@@ -7,8 +7,8 @@
 #include "tests/replay.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "ui/key.h"
-#include "ui/log_lines.h"
+#include "ui/control/log_lines.h"
+#include "ui/draw/key.h"
 
 static struct replay replay;
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/cuda/matmul.h"
-#include "engine/rng.h"
+#include "base/rng.h"
+#include "engine/device/cuda/dnn/matmul.h"
 #include "tests/suites.h"
 #ifdef DPARTUI_SIMULATED_GPU
 #include "tests/simgpu/simgpu.h"

@@ -8,7 +8,7 @@
 #include "tests/replay.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "ui/ansi.h"
+#include "ui/draw/ansi.h"
 #include "ui/views/views.h"
 
 /*

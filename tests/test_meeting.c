@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/train/rendezvous.h"
-#include "engine/train/worker.h"
+#include "engine/train/step/worker.h"
+#include "engine/train/sync/rendezvous.h"
 #include "tests/suites.h"
 
 /* Rendezvous and worker threads: eight parties on however few cores there are. */

@@ -6,8 +6,8 @@
 
 #include "tests/replay.h"
 #include "tests/suites.h"
-#include "ui/control.h"
-#include "ui/mouse.h"
+#include "ui/app/mouse.h"
+#include "ui/control/control.h"
 
 /* Clicks, the wheel and pasted text, on screens of 80x24 unless said otherwise. */
 

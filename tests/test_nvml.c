@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/telemetry/nvml_library.h"
-#include "engine/telemetry/nvml_scan.h"
+#include "engine/nvml/library.h"
+#include "engine/nvml/scan.h"
 #include "tests/nvml_fixture.h"
 #include "tests/suites.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/telemetry/nvml.h"
+#include "engine/nvml/nvml.h"
 #include "tests/nvml_fixture.h"
 
 #define MOST 30.0

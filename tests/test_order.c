@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train/order.h"
+#include "engine/train/split/order.h"
 #include "tests/suites.h"
 
 static const uint32_t sizes[] = {1,    2,    3,     4,     5,     7,     8,     16,    17,   30,

@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "tests/replay.h"
 #include "tests/suites.h"
-#include "ui/palette.h"
+#include "ui/control/palette.h"
 #include "ui/views/views.h"
 
 /*

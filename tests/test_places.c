@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/server/places.h"
+#include "engine/server/socket/places.h"
 #include "tests/engine_thread.h"
 
 #define NOW 1000.0

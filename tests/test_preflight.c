@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/train/preflight.h"
+#include "engine/train/resolve/preflight.h"
 #include "tests/suites.h"
 
 /* What the preflight check says of devices, each as it would say it of itself. */

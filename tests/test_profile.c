@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/profile_event.h"
-#include "engine/train/profile.h"
+#include "engine/train/profile/profile.h"
+#include "events/profile_event.h"
 #include "tests/suites.h"
 
 static struct profile profile;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/train/rebalance.h"
-#include "engine/train/split.h"
+#include "engine/train/split/rebalance.h"
+#include "engine/train/split/split.h"
 #include "tests/suites.h"
 
 /* Simulated devices: a pass takes fixed_s + rows * row_s, and a random part of that more. */

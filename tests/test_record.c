@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/server/record.h"
-#include "engine/store/kept_epochs.h"
-#include "engine/train/checkpoint.h"
+#include "engine/server/record/record.h"
+#include "engine/train/checkpoint/checkpoint.h"
+#include "store/kept_epochs.h"
 #include "tests/store_case.h"
 #include "tests/suites.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "engine/rng.h"
+#include "base/rng.h"
 #include "tests/refnet.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/rng.h"
+#include "base/rng.h"
 #include "tests/suites.h"
 
 /* Known answers: kat_vectors of Random123, the paper's reference implementation. */

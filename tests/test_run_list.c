@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "tests/suites.h"
-#include "ui/run_list.h"
+#include "ui/state/run_list.h"
 
 /* Sorting and filtering runs, and the figures that their details are made of. */
 

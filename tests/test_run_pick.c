@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "run_pick.h"
+#include "runs/pick.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

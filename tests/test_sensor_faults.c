@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/telemetry.h"
+#include "engine/telemetry/telemetry.h"
 #include "tests/made_up_machine.h"
 #include "tests/support.h"
 

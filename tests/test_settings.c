@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "settings.h"
+#include "settings/settings.h"
 #include "tests/suites.h"
 
 /* This program is compiled with the system's configuration directory set to "etc". */

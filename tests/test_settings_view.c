@@ -9,7 +9,7 @@
 #include "tests/replay.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "ui/control.h"
+#include "ui/control/control.h"
 
 /* The settings page by its keys, over a settings.conf in a folder of its own. */
 

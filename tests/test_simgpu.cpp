@@ -7,7 +7,7 @@
 
 #include <check.h>
 
-#include "engine/device/cuda/launch.h"
+#include "engine/device/cuda/kernels/launch.h"
 #include "tests/simgpu/simgpu.h"
 
 namespace

@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-#include "engine/device/cuda/launch.h"
+#include "engine/device/cuda/kernels/launch.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
 

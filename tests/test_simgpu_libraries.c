@@ -10,8 +10,8 @@
 
 #include <check.h>
 
-#include "engine/device/cuda/conv_plan.h"
-#include "engine/device/cuda/matmul.h"
+#include "engine/device/cuda/dnn/conv_plan.h"
+#include "engine/device/cuda/dnn/matmul.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
 

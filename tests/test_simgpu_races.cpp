@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/device/cuda/kernels.h"
-#include "engine/device/cuda/launch.h"
+#include "engine/device/cuda/kernels/kernels.h"
+#include "engine/device/cuda/kernels/launch.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/spec.h"
+#include "spec/spec.h"
 #include "tests/suites.h"
 
 static struct spec spec;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/train/shares.h"
-#include "engine/train/split.h"
+#include "engine/train/split/shares.h"
+#include "engine/train/split/split.h"
 #include "tests/suites.h"
 
 static const double no_weights[SPEC_MAX_DEVICES];

@@ -8,14 +8,14 @@
 #include "tests/replay.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "ui/picture.h"
+#include "ui/control/picture.h"
 
 /*
  * What can become of the engine, its runs and devices, and of the workbench's own files: a dump in
  * tests/ui/golden/states for each, of what the user sees at first and where the whole story is.
  */
 
-/* In the words of ui/link.c. */
+/* In the words of ui/app/link.c. */
 #define GONE                                                                                       \
     "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to start "   \
     "another"

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/store/store_file.h"
+#include "store/store_file.h"
 #include "tests/store_case.h"
 #include "tests/store_show.h"
 #include "tests/suites.h"

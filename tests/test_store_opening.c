@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "engine/store/lock.h"
-#include "engine/store/store_file.h"
+#include "store/lock.h"
+#include "store/store_file.h"
 #include "tests/store_case.h"
 #include "tests/suites.h"
 #include "tests/support.h"

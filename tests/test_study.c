@@ -3,10 +3,10 @@
 #include <check.h>
 #include <string.h>
 
-#include "study.h"
+#include "experiment/study.h"
 #include "tests/study_fixture.h"
 #include "tests/suites.h"
-#include "ui/workbench.h"
+#include "ui/app/workbench.h"
 
 /* The table of commands names the workbench, which is not what is tested here. */
 bool workbench_run(const struct workbench_options *options, struct error *err)

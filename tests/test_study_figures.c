@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study_figures.h"
-#include "study_print.h"
-#include "svg_panel.h"
+#include "experiment/figures.h"
+#include "output/svg_panel.h"
+#include "study/print.h"
 #include "tests/study_fixture.h"
 
 static struct study_fixture at;

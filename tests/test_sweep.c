@@ -6,8 +6,8 @@
 #include "tests/replay.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "ui/comparison.h"
-#include "ui/control.h"
+#include "ui/control/comparison.h"
+#include "ui/control/control.h"
 
 /* The compare view by its keys: what is compared, and what a sweep asks of the engine. */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/suites.h"
-#include "ui/preferences.h"
-#include "ui/theme.h"
+#include "ui/draw/preferences.h"
+#include "ui/draw/theme.h"
 
 static const enum palette palettes[] = {PALETTE_DEFAULT, PALETTE_COLOUR_BLIND};
 static const enum background backgrounds[] = {BACKGROUND_AUTO, BACKGROUND_DARK, BACKGROUND_LIGHT};

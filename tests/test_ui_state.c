@@ -7,7 +7,7 @@
 #include "tests/replay.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "ui/control.h"
+#include "ui/control/control.h"
 
 static struct replay replay;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/cpu/winograd_weights.h"
+#include "engine/device/cpu/winograd/weights.h"
 #include "tests/suites.h"
 
 /* The gradient of 3x3 weights by Winograd's algorithm against plain loops in f64. */

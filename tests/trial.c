@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "engine/device/cpu/cpu.h"
-#include "engine/rng.h"
 #include "tests/refnet.h"
 #include "tests/support.h"
 

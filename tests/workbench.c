@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/workbench.h"
+#include "ui/app/workbench.h"
 
 /*
  * The workbench alone, for tests/screen.py: `workbench [utf8|ascii] [mono] [start] [KEY=VALUE]...`,

@@ -7,7 +7,7 @@
 /*
  * Changes to training pictures that the network should not care about, made anew in every epoch, as
  * a pure function of (seed, epoch, row of the data set): the same on every device and for every
- * split. Words of engine/rng.h, purpose AUGMENT, index 0, a the row, b the epoch:
+ * split. Words of src/base/rng.h, purpose AUGMENT, index 0, a the row, b the epoch:
  *
  *   element 0   FLIP: mirrored left to right when the word's highest bit is set
  *   element 1   CROP: the picture moves down by word % 9 - 4 pixels,

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "engine/data/sets.h"
-#include "engine/rng.h"
 
 /*
  * `glyphs`: ten capital letters as crooked strokes on a noisy ground, drawn from a seed, for

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "base/text.h"
 #include "engine/data/sets.h"
-#include "engine/rng.h"
 
 /*
  * "random:ROWSxCOLUMNS": vectors of N(0,1) numbers. A hidden unit vector w, the same for both

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "engine/data/data.h"
 #include "engine/net/net.h"
-#include "engine/net/weights.h"
-#include "engine/spec.h"
+#include "engine/weights/weights.h"
+#include "spec/spec.h"
 
 /*
  * What a kind of device can do: one small table of functions per backend (cpu, cuda).

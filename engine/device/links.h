@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "engine/device/device.h"
-#include "engine/spec.h"
+#include "spec/spec.h"
 
 /*
  * A way in which the devices of one run, all of one kind, reduce their arenas without the host. A

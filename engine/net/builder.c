@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/net/model_text.h"
+#include "engine/net/text.h"
 
 /* Double the capacity of an array that is full. */
 static bool make_room(void **array, int count, int *capacity, size_t size, struct error *err)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "engine/net/model_text.h"
+#include "engine/net/text.h"
 
 #define PARAMS_PER_OP 4 /* BatchNorm has most */
 

@@ -9,10 +9,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/affinity.h"
 #include "base/clock.h"
 #include "engine/server/server_state.h"
-#include "engine/train/affinity.h"
-#include "engine/train/checkpoint.h"
+#include "engine/train/checkpoint/checkpoint.h"
 
 /* Events are handed out this often, in seconds, however fast they come. */
 #define EVENT_INTERVAL 0.02

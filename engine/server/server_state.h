@@ -4,16 +4,16 @@
 
 #include <stdatomic.h>
 
-#include "engine/server/budget.h"
-#include "engine/server/connection.h"
-#include "engine/server/devices.h"
-#include "engine/server/listener.h"
-#include "engine/server/places.h"
-#include "engine/server/queue.h"
+#include "engine/nvml/nvml.h"
+#include "engine/server/queue/queue.h"
 #include "engine/server/server.h"
-#include "engine/server/task.h"
-#include "engine/telemetry.h"
-#include "engine/telemetry/nvml.h"
+#include "engine/server/socket/budget.h"
+#include "engine/server/socket/connection.h"
+#include "engine/server/socket/listener.h"
+#include "engine/server/socket/places.h"
+#include "engine/server/tasks/devices.h"
+#include "engine/server/tasks/task.h"
+#include "engine/telemetry/telemetry.h"
 
 /* The parts of a server, shared by the files of this folder and by nobody else. */
 

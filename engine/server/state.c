@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "engine/server/server_state.h"
-#include "engine/train/shares.h"
+#include "engine/train/split/shares.h"
 
 /* What a state needs, copied out of the locks so that JSON is made without them. */
 struct snapshot {

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "engine/device/cpu/backend.h"
-#include "engine/device/cpu/conv_trial.h"
+#include "engine/device/cpu/conv/trial.h"
 
 /*
  * Speed of convolutions, one by one, in every way there is:

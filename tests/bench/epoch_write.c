@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "engine/store/store.h"
+#include "store/store.h"
 
 static int by_value(const void *left, const void *right)
 {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "engine/train/order.h"
+#include "engine/train/split/order.h"
 
 /*
  * In which order a run with --seed SEED takes its training rows in an epoch:

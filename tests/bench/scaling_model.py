@@ -33,7 +33,7 @@ MICRO = 1e-6
 # --- gradients ----------------------------------------------------------------------------------
 
 def buckets(count):
-    """Where the buckets of `count` gradients end, as engine/train/sync.c cuts them."""
+    """Where the buckets of `count` gradients end, as engine/train/sync/sync.c cuts them."""
     most, least, limit = 25 * (1 << 20) // 4, (1 << 20) // 4, 32
     end, ends = 0, []
     while end < count:

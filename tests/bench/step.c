@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "engine/device/device.h"
-#include "engine/rng.h"
 
 /*
  * Speed of whole training steps (forward, loss, backward, update) on one CPU device:

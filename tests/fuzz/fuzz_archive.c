@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "engine/data/fetch_set.h"
+#include "engine/fetch/set.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { BLOCK = 512, CHECKSUM = 148, CHECKSUM_SIZE = 8, SIZE = 124 };

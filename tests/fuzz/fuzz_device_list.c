@@ -2,7 +2,7 @@
 /* A list of devices; its text form must mean the same. */
 #include <string.h>
 
-#include "engine/spec.h"
+#include "spec/spec.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/local_socket.h"
 #include "base/text.h"
-#include "engine/data/fetch.h"
+#include "engine/fetch/fetch.h"
 #include "engine/server/server.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -5,7 +5,7 @@
  */
 #include <jansson.h>
 
-#include "engine/server/record.h"
+#include "engine/server/record/record.h"
 #include "tests/fuzz/fuzz.h"
 
 static void show(const struct record *record)

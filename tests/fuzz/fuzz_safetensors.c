@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "engine/net/weights.h"
-#include "engine/train/checkpoint.h"
+#include "engine/train/checkpoint/checkpoint.h"
+#include "engine/weights/weights.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char model[] = "input = [1, 2, 2];\n"

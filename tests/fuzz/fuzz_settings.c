@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A configuration file: the user's own, and the one that the workbench keeps. */
 #include "base/file.h"
-#include "settings.h"
+#include "settings/settings.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

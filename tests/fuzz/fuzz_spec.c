@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "engine/spec.h"
+#include "spec/spec.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool is_utf8(const uint8_t *data, size_t size)

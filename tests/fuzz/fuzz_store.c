@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/file.h"
-#include "engine/store/store.h"
+#include "store/store.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/store_show.h"
 

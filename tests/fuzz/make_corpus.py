@@ -68,7 +68,7 @@ def tensors(entries, note=None):
 
 
 def with_checksums(file):
-    """The same with the checksums of engine/net/checksum.h."""
+    """The same with the checksums of engine/weights/checksum.h."""
     length = struct.unpack("<Q", file[:8])[0]
     header, body = json.loads(file[8:8 + length]), file[8 + length:]
     sums = header.setdefault("__metadata__", {})
@@ -246,7 +246,7 @@ def archive():
 
 
 def store():
-    """A store of two runs, by the statements of engine/store/schema.c, in pages of 512 bytes."""
+    """A store of two runs, by the statements of src/store/schema.c, in pages of 512 bytes."""
     source = (TOP / "engine" / "store" / "schema.c").read_text()
     body = source[source.index("steps[STORE_VERSION] = {"):source.index("\n};")]
     sql = ""

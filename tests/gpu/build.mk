@@ -13,7 +13,7 @@ program_of = $(call objects,$(1) tests/gpu/absent.c) $(EXTRA_OBJECTS) libengine.
 
 ENGINE = $(foreach part,base spec rng net plan data device train board cuda_backend $(CPU),\
 	$(call sources,lib$(part)_a_SOURCES))
-TELEMETRY = $(filter engine/telemetry/%,$(call sources,libserver_a_SOURCES))
+TELEMETRY = $(filter engine/nvml/% engine/telemetry/%,$(call sources,libserver_a_SOURCES))
 LITE = $(STAND_INS:%=tests/gpu/lite/%.c)
 
 CFLAGS ?= -O2 -g

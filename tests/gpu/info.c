@@ -5,12 +5,12 @@
 
 #include "engine/device/cuda/api.h"
 #include "engine/device/device.h"
-#include "engine/telemetry/nvml.h"
+#include "engine/nvml/nvml.h"
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 #ifdef HAVE_NCCL
-#include "engine/device/cuda/nccl_api.h"
+#include "engine/device/cuda/collective/nccl_api.h"
 #endif
 
 /*

@@ -67,7 +67,7 @@ parity() {
 
 # A filter for each kernel of the backend: its name as it stands in a mangled one, length in front.
 own_kernels() {
-    cat "$src"/engine/device/cuda/*.cu "$src"/engine/device/cuda/*.h | awk -v option="$1" '
+    cat "$src"/engine/device/cuda/kernels/*.cu "$src"/engine/device/cuda/kernels/*.h | awk -v option="$1" '
         { text = text " " $0 }
         END {
             count = split(text, parts, "__global__")

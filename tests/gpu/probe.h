@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "engine/net/net.h"
-#include "engine/spec.h"
+#include "spec/spec.h"
 
 /*
  * What is worth knowing of a GPU in its first minute, in parts that need nothing of each other.

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/device/cuda/conv_reference.h"
-#include "engine/device/cuda/conv_table.h"
+#include "engine/device/cuda/dnn/conv_reference.h"
+#include "engine/device/cuda/dnn/conv_table.h"
 #include "engine/device/cuda/plan.h"
 #include "tests/conv_cases.h"
 #include "tests/gpu/probe.h"

@@ -9,7 +9,7 @@
 #include "config.h"
 #endif
 #ifdef HAVE_NCCL
-#include "engine/device/cuda/nccl_api.h"
+#include "engine/device/cuda/collective/nccl_api.h"
 #endif
 
 static int say_loaded(struct dl_phdr_info *info, size_t size, void *context)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/train/run.h"
+#include "engine/train/run/run.h"
 #include "tests/gpu/absent.h"
 
 /*

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "engine/device/cuda/api.h"
+#include "engine/device/cuda/collective/nccl_api.h"
 #include "engine/device/cuda/library.h"
-#include "engine/device/cuda/nccl_api.h"
 
 /* The backend's way to shared libraries (library.h), which here leads to the simulator's. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/control/run_chart.h"
 #include "ui/panels/panels.h"
-#include "ui/run_chart.h"
 
 bool panel_chart(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {

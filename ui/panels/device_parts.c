@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/format.h"
+#include "ui/draw/format.h"
 
 enum { FULL_LABEL = 11 }; /* columns of "[x] cuda:12" */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ui/control.h"
+#include "ui/control/control.h"
 
 enum { LABEL_WIDTH = 10 };
 

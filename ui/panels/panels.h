@@ -2,9 +2,9 @@
 #ifndef DPARTUI_UI_PANELS_PANELS_H
 #define DPARTUI_UI_PANELS_PANELS_H
 
-#include "ui/columns.h"
-#include "ui/surface.h"
-#include "ui/ui.h"
+#include "ui/control/ui.h"
+#include "ui/draw/columns.h"
+#include "ui/draw/surface.h"
 
 /*
  * The parts of the screen, one file each. A part draws into its rectangle, whatever its size, and

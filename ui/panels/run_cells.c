@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ui/format.h"
+#include "ui/draw/format.h"
 #include "ui/panels/panels.h"
 
 /* What every list of runs says of one. */

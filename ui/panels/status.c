@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/overlay.h"
+#include "ui/control/overlay.h"
 #include "ui/views/views.h"
 
 /* The line for a question, an answer, or a word about what is in focus; most pressing first. */

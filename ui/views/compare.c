@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ui/control.h"
-#include "ui/format.h"
+#include "ui/control/control.h"
+#include "ui/draw/format.h"
 #include "ui/views/compare_parts.h"
 #include "ui/views/views.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "ui/chart.h"
+#include "ui/chart/chart.h"
 #include "ui/views/compare_parts.h"
 
 /* One figure over the number of devices: the series, and dotted what would be ideal. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ui/format.h"
+#include "ui/draw/format.h"
 #include "ui/views/compare_parts.h"
 
 /* What the sweep that is asked about would train, with the figures of both ways. */

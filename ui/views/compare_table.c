@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ui/format.h"
+#include "ui/draw/format.h"
 #include "ui/panels/panels.h"
 #include "ui/views/compare_parts.h"
 

@@ -2,10 +2,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "ui/control.h"
-#include "ui/format.h"
+#include "ui/control/control.h"
+#include "ui/control/run_chart.h"
+#include "ui/draw/format.h"
 #include "ui/panels/device_parts.h"
-#include "ui/run_chart.h"
 #include "ui/views/views.h"
 
 static const struct {

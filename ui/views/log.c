@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ui/log_lines.h"
+#include "ui/control/log_lines.h"
 #include "ui/views/views.h"
 
 /*

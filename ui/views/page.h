@@ -2,7 +2,7 @@
 #ifndef DPARTUI_UI_VIEWS_PAGE_H
 #define DPARTUI_UI_VIEWS_PAGE_H
 
-#include "ui/surface.h"
+#include "ui/draw/surface.h"
 
 /*
  * A page of lines that may be longer than the screen. It is written line by line from its top;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
-#include "ui/control.h"
+#include "ui/control/control.h"
 #include "ui/views/run_sections.h"
 #include "ui/views/views.h"
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/event_text.h"
-#include "ui/format.h"
+#include "events/event_text.h"
+#include "ui/draw/format.h"
 #include "ui/panels/panels.h"
 
 static void write_times(struct page *page, const struct ui *ui, const struct state_run *run)

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_UI_VIEWS_RUN_SECTIONS_H
 #define DPARTUI_UI_VIEWS_RUN_SECTIONS_H
 
-#include "ui/ui.h"
+#include "ui/control/ui.h"
 #include "ui/views/page.h"
 
 /* What the details of a run consist of, each written to a page; all read `ui->details`, too. */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/control.h"
+#include "ui/control/control.h"
 #include "ui/views/views.h"
 
 /* All runs: sorted, filtered, and the marked ones as curves below. */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/control.h"
-#include "ui/field.h"
+#include "ui/control/control.h"
+#include "ui/control/field.h"
 #include "ui/views/views.h"
 
 /* All settings in their groups: value, where it comes from, what it means. */

@@ -2,13 +2,13 @@
 #ifndef DPARTUI_UI_VIEWS_VIEWS_H
 #define DPARTUI_UI_VIEWS_VIEWS_H
 
-#include "ui/layout.h"
+#include "ui/draw/layout.h"
 #include "ui/panels/panels.h"
 
 /*
  * What fills the screen between its first line and its last two: one file a view behind this table
  * of functions. Each draws what `ui` holds and handles the actions that are its own; everything
- * that works in all of them is ui/control.c's.
+ * that works in all of them is ui/control/control.c's.
  */
 struct view {
     const char *name;  /* as `dpartui screen --view` and the command palette call it */

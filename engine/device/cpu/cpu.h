@@ -3,10 +3,10 @@
 #define DPARTUI_ENGINE_DEVICE_CPU_CPU_H
 
 #include "engine/device/cpu/dnnl_compat.h"
-#include "engine/device/cpu/kernels.h"
 #include "engine/device/cpu/mapping.h"
+#include "engine/device/cpu/simd/kernels.h"
 #include "engine/device/device.h"
-#include "engine/device/graph.h"
+#include "engine/device/plan/graph.h"
 
 /* What the files of the CPU backend share. */
 
@@ -48,7 +48,7 @@ struct place {
 struct cpu_replica {
     struct replica base; /* first: the interface knows this one only */
     struct graph graph;
-    bool lanes;           /* passes go by lanes_net.h; parameters lie in canonical order */
+    bool lanes;           /* passes go by lanes/net.h; parameters lie in canonical order */
     struct graph folded;  /* what evaluation computes: fold.h */
     struct place *places; /* per parameter of the network */
     struct mapping memory;

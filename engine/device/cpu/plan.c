@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "engine/device/cpu/elementwise.h"
-#include "engine/device/cpu/lanes_net.h"
+#include "engine/device/cpu/lanes/net.h"
+#include "engine/device/cpu/layers/elementwise.h"
 
 float *param_values(const struct builder *b, int param)
 {

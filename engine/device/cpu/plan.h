@@ -2,8 +2,8 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_PLAN_H
 #define DPARTUI_ENGINE_DEVICE_CPU_PLAN_H
 
-#include "engine/device/builder.h"
 #include "engine/device/cpu/cpu.h"
+#include "engine/device/plan/builder.h"
 
 /* A library memory object over a buffer; gets the buffer's address when the plan is bound. */
 struct binding {

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "engine/device/cpu/conv.h"
-#include "engine/device/cpu/fold.h"
-#include "engine/device/cpu/lanes_net.h"
+#include "engine/device/cpu/conv/conv.h"
+#include "engine/device/cpu/conv/fold.h"
+#include "engine/device/cpu/lanes/net.h"
 #include "engine/device/cpu/replica_layout.h"
 
 /* Small networks work on rows side by side, in blocks of one channel. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/replica_layout.h"
 
-#include "engine/device/cpu/conv.h"
+#include "engine/device/cpu/conv/conv.h"
 
 #define NOMINAL_ROWS 32
 #define ALIGN_FLOATS 16

@@ -2,7 +2,7 @@
 #include "engine/device/cuda/cuda.h"
 
 #include "engine/device/cuda/backend.h"
-#include "engine/device/cuda/group.h"
+#include "engine/device/cuda/collective/group.h"
 
 const struct backend cuda_backend = {
     .kind = DEVICE_CUDA,

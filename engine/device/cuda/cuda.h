@@ -3,7 +3,7 @@
 #define DPARTUI_ENGINE_DEVICE_CUDA_CUDA_H
 
 #include "engine/device/cuda/api.h"
-#include "engine/device/cuda/kernels.h"
+#include "engine/device/cuda/kernels/kernels.h"
 #include "engine/device/device.h"
 
 /* What the files of the CUDA backend share. */

@@ -7,13 +7,13 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "engine/device/cuda/conv_table.h"
 #include "engine/device/cuda/cuda.h"
+#include "engine/device/cuda/dnn/conv_table.h"
 
 /*
  * Every call here may take seconds, and in a sick driver never return. Nothing in this process can
  * end such a call, so it is only made on threads that nobody has to wait for: a request's task, a
- * run's worker, and the survey of GPUs (engine/server/gpu_survey.h). The engine's own thread
+ * run's worker, and the survey of GPUs (engine/server/tasks/gpu_survey.h). The engine's own thread
  * answers meanwhile, and ends by _exit when one of them is still inside.
  */
 

@@ -2,8 +2,8 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CUDA_PASS_H
 #define DPARTUI_ENGINE_DEVICE_CUDA_PASS_H
 
-#include "engine/device/builder.h"
 #include "engine/device/cuda/cuda.h"
+#include "engine/device/plan/builder.h"
 
 /*
  * What changes from pass to pass, in one block of device memory: filled in pinned memory and copied

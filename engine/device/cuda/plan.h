@@ -2,13 +2,13 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CUDA_PLAN_H
 #define DPARTUI_ENGINE_DEVICE_CUDA_PLAN_H
 
-#include "engine/device/builder.h"
-#include "engine/device/cuda/conv_plan.h"
 #include "engine/device/cuda/cuda.h"
+#include "engine/device/cuda/dnn/conv_plan.h"
+#include "engine/device/cuda/dnn/matmul.h"
 #include "engine/device/cuda/event_times.h"
-#include "engine/device/cuda/matmul.h"
 #include "engine/device/cuda/pass.h"
 #include "engine/device/cuda/replica.h"
+#include "engine/device/plan/builder.h"
 
 /*
  * A pass on a GPU: its steps queue kernels and library calls on the device's stream. What they read

@@ -3,7 +3,7 @@
 #define DPARTUI_ENGINE_DEVICE_CUDA_REPLICA_H
 
 #include "engine/device/cuda/cuda.h"
-#include "engine/device/graph.h"
+#include "engine/device/plan/graph.h"
 
 /* Where a parameter lies in the arenas, and in which order of numbers. */
 enum place_kind {

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/conv/conv.h"
+
+#include "engine/device/cpu/conv/fold.h"
+#include "engine/device/cpu/conv/run.h"
+#include "engine/device/cpu/layers/elementwise.h"
+#include "engine/device/cpu/norm/batchnorm.h"
+
+struct conv {
+    struct conv_run forward, data, weights;
+    struct conv_shape shape;
+    const struct buffer *y, *dy;
+    struct buffer *masked;  /* gradient in front of the ReLU */
+    struct buffer *moments; /* see conv_moments_of */
+};
+
+static void release(void *layer)
+{
+    struct conv *conv = layer;
+    conv_run_release(&conv->forward);
+    conv_run_release(&conv->data);
+    conv_run_release(&conv->weights);
+}
+
+bool conv_goes_beside(const struct builder *b, const struct node *node,
+                      enum conv_direction direction, bool *yes, struct error *err)
+{
+    struct conv_shape shape;
+    struct conv_way way;
+    conv_shape_of(&shape, b->graph, node, b->rows);
+    if (!conv_choose(b->device, &shape, direction, &way, err))
+        return false;
+    *yes = way.method && way.method->beside;
+    return true;
+}
+
+struct buffer *conv_moments_of(const struct builder *b, int value)
+{
+    for (int i = 0; i < b->graph->node_count; i++) {
+        const struct node *node = &b->graph->nodes[i];
+        if (node->output == value && node->kind == NET_CONV && b->layers[i])
+            return ((const struct conv *)b->layers[i])->moments;
+    }
+    return NULL;
+}
+
+static bool run_forward(struct plan *plan, void *layer, struct error *err)
+{
+    return conv_run(plan->device, &((struct conv *)layer)->forward, err);
+}
+
+static bool run_data(struct plan *plan, void *layer, struct error *err)
+{
+    return conv_run(plan->device, &((struct conv *)layer)->data, err);
+}
+
+static bool run_weights(struct plan *plan, void *layer, struct error *err)
+{
+    return conv_run(plan->device, &((struct conv *)layer)->weights, err);
+}
+
+static bool run_mask(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct conv_shape *s = &c->shape;
+    (void)plan;
+    (void)err;
+    elementwise_relu_backward(c->y->data, c->dy->data, c->masked->data,
+                              (size_t)s->rows * s->out * s->out_h * s->out_w);
+    return true;
+}
+
+static bool stored_make(struct conv_stored *s, const struct builder *b, const struct node *node,
+                        struct error *err)
+{
+    const struct graph *g = b->graph;
+    const struct net_op *op = &g->net->ops[node->op];
+    *s = (struct conv_stored){.src = value_desc(&g->values[node->input], b->rows, true),
+                              .weights = b->plan->replica->places[op->weight].desc,
+                              .bias = vector_desc((size_t)value_channels(&g->values[node->output])),
+                              .dst = value_desc(&g->values[node->output], b->rows, true)};
+    return (s->src && s->bias && s->dst) || error_memory(err, "layouts of a convolution");
+}
+
+static void stored_free(struct conv_stored *s)
+{
+    compat_desc_free(s->src);
+    compat_desc_free(s->bias);
+    compat_desc_free(s->dst);
+}
+
+/* Whether a BatchNorm reads the result as it is. */
+static bool moments_wanted(const struct builder *b, const struct node *node)
+{
+    if (!b->training || node->bias != NET_NONE || node->relu || node->residual != NET_NONE)
+        return false;
+    for (int i = 0; i < b->graph->node_count; i++)
+        if (b->graph->nodes[i].kind == NET_BATCHNORM && b->graph->nodes[i].input == node->output)
+            return true;
+    return false;
+}
+
+/* Let the forward pass sum up what that BatchNorm wants, if it can. */
+static bool make_moments(struct builder *b, const struct node *node, struct conv *conv,
+                         struct error *err)
+{
+    const size_t blocks = (size_t)(conv->shape.out / conv->shape.out_block);
+    const size_t bytes = (size_t)b->device->threads * blocks * sizeof(struct conv_moments);
+    if (!conv_run_beside(&conv->forward) || !moments_wanted(b, node))
+        return true;
+    conv->moments = conv->forward.beside.moments = build_buffer(b, bytes, err);
+    if (conv->moments)
+        build_use(b, conv->moments);
+    return conv->moments != NULL;
+}
+
+/* The BatchNorm in front of `node` that left its work to the convolutions behind it, or NULL. */
+static const struct batchnorm *norm_inside(const struct builder *b, const struct node *node)
+{
+    const struct batchnorm *n = batchnorm_of(b, node->input);
+    return n && n->inside ? n : NULL;
+}
+
+/* Let a pass do the work of the BatchNorm in front; conv_goes_beside() said that it can. */
+static bool do_norm(struct conv_run *run, const struct batchnorm *norm, struct error *err)
+{
+    run->beside.norm = norm;
+    return !norm || conv_run_beside(run) ||
+           error_set(err, ERROR_FAILED, "a convolution goes another way than was foreseen");
+}
+
+/* What the step being built reads instead of the BatchNorm's result. */
+static struct buffer *use_norm(struct builder *b, const struct batchnorm *n)
+{
+    build_use(b, n->x);
+    build_use(b, n->stats);
+    return n->x;
+}
+
+static bool attach_forward(struct builder *b, const struct node *node, struct conv *conv,
+                           const struct conv_stored *stored, struct error *err)
+{
+    struct buffer *w, *bias;
+    if (!fold_parameters(b, node, &w, &bias, err))
+        return false;
+    /* What is added lies where the sum will. */
+    if (node->residual != NET_NONE)
+        b->values[node->output] = b->values[node->residual];
+    const struct batchnorm *norm = norm_inside(b, node);
+    struct buffer *x = norm ? use_norm(b, norm) : build_value(b, node->input, err);
+    struct buffer *y = x ? build_value(b, node->output, err) : NULL;
+    const struct conv_buffers at = {.src = x, .weights = w, .bias = bias, .dst = y};
+    conv->y = y;
+    if (!y || !conv_run_make(b, &conv->forward, &conv->shape, CONV_FORWARD, stored, &at, err))
+        return false;
+    return do_norm(&conv->forward, norm, err) && make_moments(b, node, conv, err);
+}
+
+static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+{
+    struct conv *conv = *layer = build_object(b, sizeof *conv, release, err);
+    struct conv_stored stored;
+    if (!conv)
+        return false;
+    conv_shape_of(&conv->shape, b->graph, node, b->rows);
+    bool ok = stored_make(&stored, b, node, err) && attach_forward(b, node, conv, &stored, err) &&
+              build_step(b, node, run_forward, conv, err);
+    stored_free(&stored);
+    return ok;
+}
+
+/* A step that takes the gradient through the ReLU; *dy becomes its result. */
+static bool build_mask(struct builder *b, const struct node *node, struct conv *conv,
+                       struct buffer **dy, struct error *err)
+{
+    conv->dy = *dy;
+    conv->masked = gradient_result(b, *dy, node->output, err);
+    if (!conv->masked)
+        return false;
+    build_use(b, b->values[node->output]);
+    if (conv->masked != *dy) {
+        gradient_drop(*dy);
+        conv->masked->holders++;
+    }
+    *dy = conv->masked;
+    build_label(b, PLAN_BACKWARD_RELU, "");
+    return build_step(b, node, run_mask, conv, err);
+}
+
+static bool build_data(struct builder *b, const struct node *node, struct conv *conv,
+                       struct buffer *dy, const struct conv_stored *stored, struct error *err)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    struct buffer *dx = gradient_new(b, node->input, err);
+    struct buffer *w = dx ? build_fixed(b, param_values(b, op->weight), err) : NULL;
+    const struct conv_buffers at = {.src = dx, .weights = w, .dst = dy};
+    return w && conv_run_make(b, &conv->data, &conv->shape, CONV_BACKWARD_DATA, stored, &at, err) &&
+           build_step(b, node, run_data, conv, err) && gradient_give(b, node, node->input, dx, err);
+}
+
+static bool build_weights(struct builder *b, const struct node *node, struct conv *conv,
+                          struct buffer *dy, const struct conv_stored *stored, struct error *err)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    const struct batchnorm *norm = norm_inside(b, node);
+    struct buffer *x = norm ? use_norm(b, norm) : build_kept(b, node->input, err);
+    struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
+    struct buffer *dbias =
+        dw && node->bias != NET_NONE ? build_fixed(b, param_grads(b, node->bias), err) : NULL;
+    const struct conv_buffers at = {.src = x, .weights = dw, .bias = dbias, .dst = dy};
+    return dw && (dbias || node->bias == NET_NONE) &&
+           conv_run_make(b, &conv->weights, &conv->shape, CONV_BACKWARD_WEIGHTS, stored, &at,
+                         err) &&
+           do_norm(&conv->weights, norm, err) && build_step(b, node, run_weights, conv, err);
+}
+
+static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    struct conv *conv = layer;
+    struct buffer *dy[2];
+    struct conv_stored stored;
+    if (!gradient_take(b, node, node->output, 1, dy, err))
+        return false;
+    if (node->relu && !build_mask(b, node, conv, &dy[0], err))
+        return false;
+    bool ok = stored_make(&stored, b, node, err) &&
+              build_weights(b, node, conv, dy[0], &stored, err) &&
+              (!b->graph->values[node->input].wants_grad ||
+               build_data(b, node, conv, dy[0], &stored, err));
+    stored_free(&stored);
+    gradient_drop(dy[0]);
+    return ok;
+}
+
+const struct layer_kind layer_conv = {forward, backward};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/conv/conv.h"
+
+#include <string.h>
+
+void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const struct node *node,
+                   int rows)
+{
+    const struct net_op *op = &graph->net->ops[node->op];
+    const struct value *in = &graph->values[node->input], *out = &graph->values[node->output];
+    *shape = (struct conv_shape){0};
+    shape->rows = rows;
+    shape->in = value_channels(in);
+    shape->in_h = in->shape.h;
+    shape->in_w = in->shape.w;
+    shape->in_block = in->block;
+    shape->out = value_channels(out);
+    shape->out_h = out->shape.h;
+    shape->out_w = out->shape.w;
+    shape->out_block = out->block;
+    shape->kernel_h = op->kernel_h;
+    shape->kernel_w = op->kernel_w;
+    shape->stride_h = op->stride_h;
+    shape->stride_w = op->stride_w;
+    shape->pad_h = op->pad_h;
+    shape->pad_w = op->pad_w;
+    shape->bias = node->bias != NET_NONE;
+    shape->relu = node->relu;
+    shape->add = node->residual != NET_NONE;
+}
+
+desc_t conv_weights_desc(const struct conv_shape *s)
+{
+    const dnnl_dims_t dims = {s->out, s->in, s->kernel_h, s->kernel_w};
+    return compat_desc_make(4, dims, dnnl_f32, s->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
+}
+
+static dnnl_format_tag_t tag_of(int block, bool free_layout)
+{
+    if (free_layout)
+        return dnnl_format_tag_any;
+    return block == 16 ? dnnl_nChw16c : block == 8 ? dnnl_nChw8c : dnnl_nchw;
+}
+
+struct descs {
+    desc_t src, weights, bias, dst;
+};
+
+static void free_descs(struct descs *d)
+{
+    compat_desc_free(d->src);
+    compat_desc_free(d->weights);
+    compat_desc_free(d->bias);
+    compat_desc_free(d->dst);
+}
+
+static bool make_descs(const struct conv_shape *s, bool free_layout, struct descs *d)
+{
+    const dnnl_dims_t src = {s->rows, s->in, s->in_h, s->in_w};
+    const dnnl_dims_t weights = {s->out, s->in, s->kernel_h, s->kernel_w};
+    const dnnl_dims_t dst = {s->rows, s->out, s->out_h, s->out_w};
+    const dnnl_dims_t bias = {s->out};
+    *d = (struct descs){.src = compat_desc_make(4, src, dnnl_f32, tag_of(s->in_block, free_layout)),
+                        .weights = compat_desc_make(4, weights, dnnl_f32, dnnl_format_tag_any),
+                        .bias = s->bias ? compat_desc_make(1, bias, dnnl_f32, dnnl_a) : NULL,
+                        .dst =
+                            compat_desc_make(4, dst, dnnl_f32, tag_of(s->out_block, free_layout))};
+    return d->src && d->weights && d->dst && (d->bias || !s->bias);
+}
+
+/* The device's attributes, with what is done to the result behind the products. */
+static dnnl_status_t result_attr(struct device *device, const struct conv_shape *shape,
+                                 dnnl_primitive_attr_t *out)
+{
+    dnnl_post_ops_t ops = NULL;
+    dnnl_status_t status = dnnl_primitive_attr_clone(out, device->attr);
+    if (status)
+        return status;
+    status = dnnl_post_ops_create(&ops);
+    if (!status && shape->add)
+        status = compat_append_sum(ops);
+    if (!status && shape->relu)
+        status = compat_append_eltwise(ops, dnnl_eltwise_relu);
+    if (!status)
+        status = dnnl_primitive_attr_set_post_ops(*out, ops);
+    dnnl_post_ops_destroy(ops);
+    if (status)
+        dnnl_primitive_attr_destroy(*out);
+    return status;
+}
+
+static dnnl_status_t describe_forward(struct device *device, const struct conv_shape *shape,
+                                      dnnl_alg_kind_t algorithm, const struct descs *d, bool result,
+                                      dnnl_primitive_desc_t *out)
+{
+    const struct conv_geometry at = {{shape->stride_h, shape->stride_w},
+                                     {shape->pad_h, shape->pad_w}};
+    dnnl_primitive_attr_t attr = device->attr;
+    dnnl_status_t status = result ? result_attr(device, shape, &attr) : dnnl_success;
+    if (status)
+        return status;
+    status = compat_conv(out, device->engine, CONV_FORWARD, algorithm, d->src, d->weights, d->bias,
+                         d->dst, &at, NULL, attr);
+    if (result)
+        dnnl_primitive_attr_destroy(attr);
+    return status;
+}
+
+dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shape,
+                            enum conv_direction direction, enum conv_algorithm algorithm,
+                            bool free_layout, dnnl_primitive_desc_t *out)
+{
+    const struct conv_geometry at = {{shape->stride_h, shape->stride_w},
+                                     {shape->pad_h, shape->pad_w}};
+    dnnl_alg_kind_t kind =
+        algorithm == CONV_WINOGRAD ? dnnl_convolution_winograd : dnnl_convolution_direct;
+    struct descs d;
+    dnnl_primitive_desc_t forward = NULL;
+    dnnl_status_t status = dnnl_out_of_memory;
+    if (make_descs(shape, free_layout, &d))
+        status =
+            describe_forward(device, shape, kind, &d,
+                             (shape->relu || shape->add) && direction == CONV_FORWARD, &forward);
+    if (!status && direction == CONV_FORWARD) {
+        *out = forward;
+    } else if (!status) {
+        status = compat_conv(out, device->engine, direction, kind, d.src, d.weights,
+                             direction == CONV_BACKWARD_WEIGHTS ? d.bias : NULL, d.dst, &at,
+                             forward, device->attr);
+        dnnl_primitive_desc_destroy(forward);
+    }
+    free_descs(&d);
+    return status;
+}
+
+/* Whether the library has nothing better than its unoptimised loops. */
+static bool is_reference(dnnl_primitive_desc_t desc)
+{
+    const char *name = "";
+    dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
+    return strncmp(name, "ref", 3) == 0 || strncmp(name, "simple", 6) == 0;
+}
+
+bool conv_describe_best(struct device *device, const struct conv_shape *shape,
+                        enum conv_direction direction, enum conv_algorithm algorithm,
+                        dnnl_primitive_desc_t *out, struct error *err)
+{
+    dnnl_primitive_desc_t plain;
+    dnnl_status_t status = dnnl_unimplemented;
+    if (algorithm != CONV_DIRECT)
+        status = conv_describe(device, shape, direction, algorithm, false, out);
+    if (!status)
+        return true;
+    if (!dnnl_check(conv_describe(device, shape, direction, CONV_DIRECT, false, &plain),
+                    "convolution", err))
+        return false;
+    *out = plain;
+    /* What is added is there in the stored layout alone. */
+    if (!is_reference(plain) || shape->add)
+        return true;
+    if (conv_describe(device, shape, direction, CONV_DIRECT, true, out) == dnnl_success) {
+        if (!is_reference(*out)) {
+            dnnl_primitive_desc_destroy(plain);
+            return true;
+        }
+        dnnl_primitive_desc_destroy(*out);
+    }
+    *out = plain;
+    return true;
+}
+
+struct conv_queries conv_queries(enum conv_direction direction)
+{
+    return (struct conv_queries){
+        .src = direction == CONV_BACKWARD_DATA ? dnnl_query_diff_src_md : dnnl_query_src_md,
+        .weights =
+            direction == CONV_BACKWARD_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
+        .dst = direction == CONV_FORWARD ? dnnl_query_dst_md : dnnl_query_diff_dst_md};
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/conv/run.h"
+
+#include "engine/device/cpu/norm/batchnorm.h"
+
+static bool attach_forward(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
+                           const struct conv_stored *s, const struct conv_buffers *at,
+                           struct error *err)
+{
+    const struct conv_queries q = conv_queries(CONV_FORWARD);
+    return primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, at->src, err) &&
+           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, at->weights, err) &&
+           primitive_output(b, p, desc, DNNL_ARG_DST, q.dst, s->dst, at->dst, err) &&
+           (!at->bias || primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, at->bias, err));
+}
+
+static bool attach_data(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
+                        const struct conv_stored *s, const struct conv_buffers *at,
+                        struct error *err)
+{
+    const struct conv_queries q = conv_queries(CONV_BACKWARD_DATA);
+    return primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, at->dst, err) &&
+           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, at->weights, err) &&
+           primitive_output(b, p, desc, DNNL_ARG_DIFF_SRC, q.src, s->src, at->src, err);
+}
+
+static bool attach_weights(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
+                           const struct conv_stored *s, const struct conv_buffers *at,
+                           struct error *err)
+{
+    const struct conv_queries q = conv_queries(CONV_BACKWARD_WEIGHTS);
+    return primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, at->src, err) &&
+           primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, at->dst, err) &&
+           primitive_output(b, p, desc, DNNL_ARG_DIFF_WEIGHTS, q.weights, s->weights, at->weights,
+                            err) &&
+           (!at->bias || primitive_bind(b, p, DNNL_ARG_DIFF_BIAS, s->bias, at->bias, err));
+}
+
+static enum plan_direction label_of(enum conv_direction direction)
+{
+    static const enum plan_direction labels[] = {[CONV_FORWARD] = PLAN_FORWARD,
+                                                 [CONV_BACKWARD_DATA] = PLAN_BACKWARD_DATA,
+                                                 [CONV_BACKWARD_WEIGHTS] = PLAN_BACKWARD_WEIGHTS};
+    return labels[direction];
+}
+
+static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_direction direction,
+                           enum conv_algorithm algorithm, const struct conv_stored *stored,
+                           struct error *err)
+{
+    struct primitive *p = &run->primitive;
+    dnnl_primitive_desc_t desc;
+    if (!conv_describe_best(b->device, run->shape, direction, algorithm, &desc, err))
+        return false;
+    primitive_label(b, label_of(direction), desc);
+    bool ok = primitive_make(b, p, desc, err);
+    switch (direction) {
+    case CONV_FORWARD:
+        ok = ok && attach_forward(b, p, desc, stored, &run->at, err);
+        break;
+    case CONV_BACKWARD_DATA:
+        ok = ok && attach_data(b, p, desc, stored, &run->at, err);
+        break;
+    case CONV_BACKWARD_WEIGHTS:
+        ok = ok && attach_weights(b, p, desc, stored, &run->at, err);
+        break;
+    }
+    dnnl_primitive_desc_destroy(desc);
+    return ok;
+}
+
+static bool make_own(struct builder *b, struct conv_run *run, struct error *err)
+{
+    build_label(b, label_of(run->method->direction), run->method->name);
+    size_t bytes = run->method->scratch(run->shape, b->device->threads);
+    /* A buffer starts somewhere in a page. */
+    run->scratch = build_scratch(b, bytes + CONV_SCRATCH_ALIGN, err);
+    if (!run->scratch)
+        return false;
+    build_use(b, run->at.src);
+    build_use(b, run->at.weights);
+    build_use(b, run->at.dst);
+    if (run->at.bias)
+        build_use(b, run->at.bias);
+    return true;
+}
+
+bool conv_run_make(struct builder *b, struct conv_run *run, const struct conv_shape *shape,
+                   enum conv_direction direction, const struct conv_stored *stored,
+                   const struct conv_buffers *at, struct error *err)
+{
+    struct conv_way way;
+    if (!conv_choose(b->device, shape, direction, &way, err))
+        return false;
+    run->method = way.method;
+    run->shape = shape;
+    run->at = *at;
+    return way.method ? make_own(b, run, err)
+                      : make_primitive(b, run, direction, way.algorithm, stored, err);
+}
+
+static void run_own(const struct device *device, const struct conv_run *run)
+{
+    const struct conv_buffers *at = &run->at;
+    const uintptr_t scratch = (uintptr_t)run->scratch->data;
+    const struct conv_neighbours *beside = &run->beside;
+    struct conv_norm norm;
+    struct conv_pass pass = {.shape = run->shape,
+                             .threads = device->threads,
+                             .scratch = (void *)((scratch + CONV_SCRATCH_ALIGN - 1) /
+                                                 CONV_SCRATCH_ALIGN * CONV_SCRATCH_ALIGN)};
+    conv_pass_point(&pass, run->method->direction, at->src->data, at->weights->data,
+                    at->bias ? at->bias->data : NULL, at->dst->data);
+    if (beside->moments)
+        pass.moments = beside->moments->data;
+    if (beside->norm) {
+        norm = batchnorm_norm(beside->norm);
+        pass.norm = &norm;
+    }
+    run->method->run(&pass);
+}
+
+bool conv_run(struct device *device, struct conv_run *run, struct error *err)
+{
+    if (!run->method)
+        return primitive_run(device, &run->primitive, err);
+    run_own(device, run);
+    return true;
+}
+
+void conv_run_release(struct conv_run *run)
+{
+    primitive_release(&run->primitive);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/conv/trial.h"
+
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "engine/device/plan/memory_pool.h"
+
+#define DECIDED_AFTER  2   /* calm runs */
+#define HOPELESS       1.5 /* times another way's */
+#define ROUNDS_PER_RUN 2   /* at most, where runs are disturbed */
+
+/* One way: a primitive of the library with its arguments, or a pass of our own. */
+struct trial {
+    const struct conv_method *method;
+    struct conv_pass pass;
+    dnnl_primitive_desc_t desc; /* NULL: there is no such algorithm, or it is a method */
+    dnnl_primitive_t primitive;
+    dnnl_exec_arg_t args[5];
+    int count;
+    /* Weights from where they are stored, or their gradient to there, where the library wants
+     * another layout; then each pass does that, too. NULL: it does not. */
+    dnnl_primitive_t reorder;
+    dnnl_exec_arg_t moved[2];
+};
+
+/* What is measured. Ways take turns in the same memory: the values of a convolution may be large.
+ */
+struct bench {
+    struct device *device;
+    const struct conv_shape *shape;
+    enum conv_direction direction;
+    desc_t stored; /* weights */
+    struct mapping memory;
+    size_t in, out, weights, bias, rest; /* offsets; the rest is a way's own */
+};
+
+static void place(struct bench *b)
+{
+    const struct conv_shape *s = b->shape;
+    const size_t number = sizeof(float), in = (size_t)s->in, out = (size_t)s->out;
+    b->in = 0;
+    b->out = memory_round((size_t)s->rows * in * s->in_h * s->in_w * number);
+    b->weights = b->out + memory_round((size_t)s->rows * out * s->out_h * s->out_w * number);
+    b->bias = b->weights + memory_round(in * out * s->kernel_h * s->kernel_w * number);
+    b->rest = b->bias + memory_round(out * number);
+    b->rest = (b->rest + CONV_SCRATCH_ALIGN - 1) / CONV_SCRATCH_ALIGN * CONV_SCRATCH_ALIGN;
+}
+
+static desc_t layout_of(const struct trial *trial, dnnl_query_t query, int index)
+{
+    return dnnl_primitive_desc_query_md(trial->desc, query, index);
+}
+
+/* The library's own layout of the weights; NULL: the stored one. */
+static desc_t other_weights(const struct bench *b, const struct trial *trial)
+{
+    desc_t wanted = layout_of(trial, conv_queries(b->direction).weights, 0);
+    return dnnl_memory_desc_equal(wanted, b->stored) ? NULL : wanted;
+}
+
+static size_t bytes_of(desc_t layout)
+{
+    return layout ? memory_round(dnnl_memory_desc_get_size(layout)) : 0;
+}
+
+/* Of the rest, in bytes. */
+static size_t trial_bytes(const struct bench *b, const struct trial *trial)
+{
+    if (trial->method)
+        return trial->method->scratch(b->shape, b->device->threads);
+    if (!trial->desc)
+        return 0;
+    return bytes_of(other_weights(b, trial)) +
+           bytes_of(layout_of(trial, dnnl_query_scratchpad_md, 0));
+}
+
+static bool make_argument(const struct bench *b, int arg, desc_t layout, size_t at,
+                          dnnl_exec_arg_t *out, struct error *err)
+{
+    out->arg = arg;
+    return dnnl_check(
+        dnnl_memory_create(&out->memory, layout, b->device->engine, (char *)b->memory.data + at),
+        "memory object", err);
+}
+
+static bool add_argument(const struct bench *b, struct trial *trial, int arg, desc_t layout,
+                         size_t at, struct error *err)
+{
+    if (!layout || dnnl_memory_desc_get_size(layout) == 0)
+        return true;
+    if (!make_argument(b, arg, layout, at, &trial->args[trial->count], err))
+        return false;
+    trial->count++;
+    return true;
+}
+
+static bool add_bias(const struct bench *b, struct trial *trial, struct error *err)
+{
+    if (!b->shape->bias || b->direction == CONV_BACKWARD_DATA)
+        return true;
+    const bool forward = b->direction == CONV_FORWARD;
+    const desc_t layout =
+        layout_of(trial, forward ? dnnl_query_weights_md : dnnl_query_diff_weights_md, 1);
+    return add_argument(b, trial, forward ? DNNL_ARG_BIAS : DNNL_ARG_DIFF_BIAS, layout, b->bias,
+                        err);
+}
+
+static bool make_reorder(const struct bench *b, struct trial *trial, desc_t other,
+                         struct error *err)
+{
+    const bool gradient = b->direction == CONV_BACKWARD_WEIGHTS;
+    const desc_t from = gradient ? other : b->stored, to = gradient ? b->stored : other;
+    dnnl_primitive_desc_t desc;
+    if (!make_argument(b, DNNL_ARG_FROM, from, gradient ? b->rest : b->weights, &trial->moved[0],
+                       err) ||
+        !make_argument(b, DNNL_ARG_TO, to, gradient ? b->weights : b->rest, &trial->moved[1],
+                       err) ||
+        !dnnl_check(dnnl_reorder_primitive_desc_create(&desc, from, b->device->engine, to,
+                                                       b->device->engine, NULL),
+                    "reorder", err))
+        return false;
+    const dnnl_status_t status = dnnl_primitive_create(&trial->reorder, desc);
+    dnnl_primitive_desc_destroy(desc);
+    return dnnl_check(status, "reorder", err);
+}
+
+static bool make_primitive(const struct bench *b, struct trial *trial, struct error *err)
+{
+    const struct conv_queries q = conv_queries(b->direction);
+    const desc_t other = other_weights(b, trial);
+    const int src = b->direction == CONV_BACKWARD_DATA ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
+    const int dst = b->direction == CONV_FORWARD ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
+    const int weights =
+        b->direction == CONV_BACKWARD_WEIGHTS ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
+    return dnnl_check(dnnl_primitive_create(&trial->primitive, trial->desc), "primitive", err) &&
+           add_argument(b, trial, src, layout_of(trial, q.src, 0), b->in, err) &&
+           add_argument(b, trial, weights, other ? other : b->stored, other ? b->rest : b->weights,
+                        err) &&
+           add_argument(b, trial, dst, layout_of(trial, q.dst, 0), b->out, err) &&
+           add_argument(b, trial, DNNL_ARG_SCRATCHPAD,
+                        layout_of(trial, dnnl_query_scratchpad_md, 0), b->rest + bytes_of(other),
+                        err) &&
+           add_bias(b, trial, err) && (!other || make_reorder(b, trial, other, err));
+}
+
+static void make_pass(const struct bench *b, struct trial *trial)
+{
+    char *base = b->memory.data;
+    trial->pass = (struct conv_pass){
+        .shape = b->shape, .threads = b->device->threads, .scratch = base + b->rest};
+    conv_pass_point(&trial->pass, b->direction, (float *)(base + b->in),
+                    (float *)(base + b->weights), b->shape->bias ? (float *)(base + b->bias) : NULL,
+                    (float *)(base + b->out));
+}
+
+static bool can_run(const struct trial *trial)
+{
+    return trial->method || trial->desc;
+}
+
+/* Pages that were never written are one page of zeros in every cache; these are like real ones. */
+static bool make_memory(struct bench *b, size_t bytes, struct error *err)
+{
+    if (!mapping_create(&b->memory, bytes, "measuring a convolution", err))
+        return false;
+    float *numbers = b->memory.data;
+    for (size_t i = 0; i < bytes / sizeof *numbers; i++)
+        numbers[i] = (float)(i % 1021) * 0.001F - 0.5F;
+    return true;
+}
+
+static bool make_trials(struct bench *b, const struct conv_way *ways, struct trial *trials,
+                        int count, struct error *err)
+{
+    size_t most = 0;
+    for (int i = 0; i < count; i++) {
+        trials[i].method = ways[i].method;
+        if (!ways[i].method && conv_describe(b->device, b->shape, b->direction, ways[i].algorithm,
+                                             false, &trials[i].desc) != dnnl_success)
+            trials[i].desc = NULL;
+        const size_t bytes = trial_bytes(b, &trials[i]);
+        most = bytes > most ? bytes : most;
+    }
+    if (!make_memory(b, b->rest + most, err))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (trials[i].method)
+            make_pass(b, &trials[i]);
+        else if (trials[i].desc && !make_primitive(b, &trials[i], err))
+            return false;
+    }
+    return true;
+}
+
+static void trial_free(struct trial *trial)
+{
+    for (int i = 0; i < trial->count; i++)
+        dnnl_memory_destroy(trial->args[i].memory);
+    for (int i = 0; i < 2; i++)
+        dnnl_memory_destroy(trial->moved[i].memory);
+    dnnl_primitive_destroy(trial->reorder);
+    dnnl_primitive_destroy(trial->primitive);
+    dnnl_primitive_desc_destroy(trial->desc);
+}
+
+static bool execute(const struct bench *b, dnnl_primitive_t primitive, int count,
+                    const dnnl_exec_arg_t *args, struct error *err)
+{
+    return !primitive ||
+           dnnl_check(dnnl_primitive_execute(primitive, b->device->stream, count, args),
+                      "execution", err);
+}
+
+static bool run_library(const struct bench *b, const struct trial *trial, struct error *err)
+{
+    const bool gradient = b->direction == CONV_BACKWARD_WEIGHTS;
+    return (gradient || execute(b, trial->reorder, 2, trial->moved, err)) &&
+           execute(b, trial->primitive, trial->count, trial->args, err) &&
+           (!gradient || execute(b, trial->reorder, 2, trial->moved, err));
+}
+
+static bool trial_run(const struct bench *b, const struct trial *trial, double *seconds,
+                      struct error *err)
+{
+    double start = clock_seconds();
+    if (trial->method)
+        trial->method->run(&trial->pass);
+    else if (!run_library(b, trial, err))
+        return false;
+    *seconds = clock_seconds() - start;
+    return true;
+}
+
+/* How often threads of this process lost their CPU to somebody else. */
+static long displaced(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* A run in which a thread lost its CPU tells little; it counts only while there is no better. */
+static bool take_turn(const struct bench *b, const struct trial *trial, struct conv_timing *timing,
+                      struct error *err)
+{
+    double seconds;
+    long before = displaced();
+    if (!trial_run(b, trial, &seconds, err))
+        return false;
+    bool calm = displaced() == before, first_calm = calm && timing->calm_runs == 0;
+    bool counts = calm || timing->calm_runs == 0;
+    if (first_calm || timing->seconds < 0 || (counts && seconds < timing->seconds))
+        timing->seconds = seconds;
+    timing->calm_runs += calm;
+    return true;
+}
+
+/* Ways that take this much longer than another after some calm runs have lost. */
+static bool is_beaten(const struct conv_timing *timings, int count, int i)
+{
+    for (int k = 0; k < count; k++)
+        if (timings[k].calm_runs >= DECIDED_AFTER && timings[i].calm_runs >= DECIDED_AFTER &&
+            timings[i].seconds > HOPELESS * timings[k].seconds)
+            return true;
+    return false;
+}
+
+/* Let every way have its turn, in rounds; stop when those that may win had enough calm ones. */
+static bool take_turns(const struct bench *b, const struct trial *trials, int count, int runs,
+                       struct conv_timing *timings, struct error *err)
+{
+    bool more = true;
+    for (int round = 0; more && round < ROUNDS_PER_RUN * runs; round++) {
+        more = false;
+        for (int i = 0; i < count; i++) {
+            if (!can_run(&trials[i]) || timings[i].calm_runs >= runs ||
+                is_beaten(timings, count, i))
+                continue;
+            more = true;
+            if (!take_turn(b, &trials[i], &timings[i], err))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool conv_measure(struct device *device, const struct conv_shape *shape,
+                  enum conv_direction direction, const struct conv_way *ways, int count, int runs,
+                  struct conv_timing *timings, struct error *err)
+{
+    struct trial trials[CONV_WAYS] = {{0}};
+    struct bench bench = {.device = device,
+                          .shape = shape,
+                          .direction = direction,
+                          .stored = conv_weights_desc(shape)};
+    double ignored;
+    for (int i = 0; i < count; i++)
+        timings[i] = (struct conv_timing){.seconds = -1};
+    if (!bench.stored)
+        return error_memory(err, "layout of weights");
+    place(&bench);
+    bool ok = make_trials(&bench, ways, trials, count, err);
+    for (int i = 0; ok && i < count; i++)
+        ok = !can_run(&trials[i]) || trial_run(&bench, &trials[i], &ignored, err);
+    ok = ok && take_turns(&bench, trials, count, runs, timings, err);
+    for (int i = 0; i < count; i++)
+        trial_free(&trials[i]);
+    mapping_free(&bench.memory);
+    compat_desc_free(bench.stored);
+    return ok;
+}
+
+static bool library_may_use_winograd(const struct conv_shape *s)
+{
+    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
+           s->in_block == 16 && s->out_block == 16;
+}
+
+int conv_ways(const struct conv_shape *shape, enum conv_direction direction,
+              struct conv_way ways[CONV_WAYS])
+{
+    int count = 0;
+    const struct conv_method *const *method = conv_methods(direction, shape->in_block);
+    ways[count++] = (struct conv_way){.algorithm = CONV_DIRECT};
+    for (; shape->in_block == shape->out_block && *method && count < CONV_WAYS - 1; method++)
+        if ((*method)->fits(shape))
+            ways[count++] = (struct conv_way){.method = *method};
+    if (library_may_use_winograd(shape))
+        ways[count++] = (struct conv_way){.algorithm = CONV_WINOGRAD};
+    return count;
+}
+
+const char *conv_way_name(struct conv_way way)
+{
+    if (way.method)
+        return way.method->name;
+    return way.algorithm == CONV_WINOGRAD ? "library's winograd" : "direct";
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_LANES_NET_H
+#define DPARTUI_ENGINE_DEVICE_CPU_LANES_NET_H
+
+#include "engine/device/cpu/lanes/lanes.h"
+#include "engine/device/cpu/plan.h"
+
+/*
+ * A small network as one step: threads share the groups of rows, and each takes its own through all
+ * layers and back. A thread adds its groups' weight gradients of convolutions up, lane by lane; the
+ * gradients of linear layers are products over all rows, made when all groups are through.
+ */
+
+/* A value of the network while a group passes. Offsets are floats into the thread's memory. */
+struct lanes_value {
+    struct lanes_image image;
+    size_t at, gradient;
+};
+
+/* One operation; conv, linear, activation, pooling or dropout. */
+struct lanes_op {
+    enum net_kind kind;
+    int op;   /* of the network */
+    int x, y; /* values */
+    enum lanes_act act;
+    bool backward, data; /* takes part in the backward pass; x wants its gradient */
+    /* The gradient of y arrives as that in front of the activation, bias counted: the pooling
+     * behind did it along with its own. */
+    bool through;
+    union {
+        struct lanes_conv conv;
+        struct lanes_pool pool;
+    };
+    /* A pooling that does so: over x, with the activation in front of it. */
+    enum lanes_act act_before;
+    const struct lanes_op *before;
+    int in, out;                 /* linear */
+    const float *weights, *bias; /* arenas */
+    float *weight_gradient, *bias_gradient;
+    size_t packed, packed_data;      /* floats into the packed weights */
+    size_t sums, bias_sums;          /* conv: vectors into the thread's sums */
+    size_t factors;                  /* dropout: floats into the thread's memory */
+    size_t x_stride, y_stride;       /* linear: floats of a row */
+    struct buffer *x_rows, *dy_rows; /* linear: all rows of x and of the gradient of y */
+    int steps[3]; /* of a profile: forward, backward or gradient of weights, gradient of data */
+};
+
+struct lanes_net {
+    const struct lanes_kernels *kernels;
+    const struct net *net;
+    bool training;
+    int rows, groups, threads;
+    struct lanes_op *ops;
+    int op_count, output; /* output: the value with the logits */
+    struct lanes_value *values;
+    int value_count;
+    size_t memory;                                         /* floats of a thread */
+    size_t sums_at, logit_gradients, pictures, scratch_at; /* offsets into them, behind values */
+    size_t scratch;                                        /* floats */
+    size_t sums;                /* vectors, a multiple of lanes: gradients of all convolutions */
+    size_t packed;              /* floats */
+    size_t logits_row, picture; /* numbers of a row of logits, of a row of the data */
+    float *scale, *shift;       /* of pixels, per channel */
+    int loss_step, step_count;  /* of a profile: of the loss; at most so many, 0 is the input's */
+    double *spent;              /* seconds of step_count steps, thread by thread; NULL: none */
+    struct buffer *threads_memory, *packed_weights, *partial, *logits, *losses;
+};
+
+/*
+ * Fill in operations, values and sizes for plans over `rows` rows; rows may be 0. `graph` has
+ * blocks of one channel. Fails only for want of memory; release with lanes_net_free.
+ */
+bool lanes_net_create(const struct graph *graph, const struct lanes_kernels *kernels, bool training,
+                      int rows, int threads, struct lanes_net *out, struct error *err);
+void lanes_net_free(struct lanes_net *net);
+
+/* Whether a node stands for nothing that is done: its output is its input. */
+static inline bool lanes_is_name_only(const struct node *node, bool training)
+{
+    return node->kind == NET_FLATTEN || (node->kind == NET_DROPOUT && !training);
+}
+
+/* Whether a network suits: a chain of small operations. `graph` has blocks of one channel. Fails
+ * only for want of memory. */
+bool lanes_suit(const struct device *device, const struct graph *graph, bool *suit,
+                struct error *err);
+/* Builds plans of one step, lanes_run, for networks that suit. Those with a profile have steps
+ * behind it that do nothing but stand for an operation, whose time lanes_run notes. */
+extern const struct build_backend lanes_build_backend;
+step_function lanes_run;
+
+/* Things [lanes_share(part), lanes_share(part + 1)) of `count` are a part's, as evenly as can be.
+ */
+static inline int lanes_share(int count, int part, int parts)
+{
+    return (int)((long)count * part / parts);
+}
+
+/* A thread's part in the gradients of an operation with weights, when all groups are through. */
+void lanes_finish(const struct lanes_net *net, const struct lanes_op *op, int part, int parts);
+
+#endif

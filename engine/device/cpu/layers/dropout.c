@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/rng.h"
+#include "engine/device/cpu/plan.h"
+
+/*
+ * Which numbers are dropped depends on (seed, epoch, row of the data set, operation, place in the
+ * c,h,w order) alone, so the masks do not change with the split or the layout. The backward pass
+ * computes them again.
+ */
+struct dropout {
+    const struct buffer *x, *y, *dy, *dx;
+    struct value value;
+    int op, rows;
+    uint32_t threshold;
+    float scale;
+};
+
+/* One row: to = from where kept, scaled; 0 elsewhere. */
+static void drop_row(const struct dropout *d, const struct rng_stream *stream, const float *from,
+                     float *to)
+{
+    const int channels = value_channels(&d->value), pixels = value_pixels(&d->value);
+    const int block = d->value.block;
+    uint32_t words[4];
+    for (int c = 0; c < channels; c++) {
+        const size_t start = (size_t)(c / block) * pixels * block + c % block;
+        for (int i = 0; i < pixels; i++) {
+            const size_t at = start + (size_t)i * block;
+            if (c >= d->value.shape.c) {
+                to[at] = 0;
+                continue;
+            }
+            uint32_t element = (uint32_t)c * (uint32_t)pixels + (uint32_t)i;
+            if (element % 4 == 0)
+                rng_block(stream, element / 4, words);
+            to[at] = words[element % 4] < d->threshold ? 0 : from[at] * d->scale;
+        }
+    }
+}
+
+static void drop(const struct plan *plan, const struct dropout *d, const float *from, float *to)
+{
+    const struct batch *batch = plan->core.batch;
+    const size_t row = value_row(&d->value);
+#pragma omp parallel for schedule(static)
+    for (int n = 0; n < d->rows; n++) {
+        const struct rng_stream stream =
+            rng_stream(batch->seed, RNG_DROPOUT, (uint32_t)d->op, batch->index[n], batch->epoch);
+        drop_row(d, &stream, from + (size_t)n * row, to + (size_t)n * row);
+    }
+}
+
+static bool run_forward(struct plan *plan, void *layer, struct error *err)
+{
+    const struct dropout *d = layer;
+    (void)err;
+    drop(plan, d, d->x->data, d->y->data);
+    return true;
+}
+
+static bool run_backward(struct plan *plan, void *layer, struct error *err)
+{
+    const struct dropout *d = layer;
+    (void)err;
+    drop(plan, d, d->dy->data, d->dx->data);
+    return true;
+}
+
+static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    struct buffer *x = build_value(b, node->input, err);
+    if (!x)
+        return false;
+    if (!b->training) {
+        b->values[node->output] = x;
+        return true;
+    }
+    struct dropout *d = *layer = build_object(b, sizeof *d, NULL, err);
+    if (!d)
+        return false;
+    d->value = b->graph->values[node->input];
+    d->op = node->op;
+    d->rows = b->rows;
+    d->threshold = rng_threshold(op->p);
+    d->scale = (float)(1 / (1 - op->p));
+    d->x = x;
+    d->y = build_value(b, node->output, err);
+    return d->y && build_step(b, node, run_forward, d, err);
+}
+
+static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    struct dropout *d = layer;
+    struct buffer *dy[2];
+    if (!gradient_take(b, node, node->output, 1, dy, err))
+        return false;
+    struct buffer *dx = gradient_result(b, dy[0], node->input, err);
+    if (!dx)
+        return false;
+    d->dy = dy[0];
+    d->dx = dx;
+    if (!build_step(b, node, run_backward, d, err) || !gradient_give(b, node, node->input, dx, err))
+        return false;
+    gradient_drop(dy[0]);
+    return true;
+}
+
+const struct layer_kind layer_dropout = {forward, backward};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/layers/input.h"
+
+#include <math.h>
+
+#include "engine/device/cpu/plan.h"
+
+/* Softmax and cross-entropy over the logits, and their gradient. */
+struct loss {
+    const struct buffer *logits, *gradient, *losses; /* losses: a double per row */
+    int rows, classes, row;                          /* row: floats from row to row */
+};
+
+double loss_of_row(const float *x, int classes, int label, double scale, float *gradient)
+{
+    double max = (double)x[0], sum = 0;
+    for (int k = 1; k < classes; k++)
+        max = (double)x[k] > max ? (double)x[k] : max;
+    for (int k = 0; k < classes; k++)
+        sum += exp((double)x[k] - max);
+    for (int k = 0; gradient && k < classes; k++)
+        gradient[k] = (float)((exp((double)x[k] - max) / sum - (k == label)) * scale);
+    return log(sum) + max - (double)x[label];
+}
+
+int loss_guess(const float *x, int classes)
+{
+    int best = 0;
+    for (int k = 1; k < classes; k++)
+        if (x[k] > x[best])
+            best = k;
+    return best;
+}
+
+bool loss_check_labels(const struct batch *batch, const struct net *net, struct error *err)
+{
+    const uint8_t *labels = batch->data->labels;
+    for (int n = 0; n < batch->rows; n++)
+        if (labels[batch->index[n]] >= net->classes)
+            return error_set(err, ERROR_FAILED, "row %u has label %d, the network %d classes",
+                             batch->index[n], labels[batch->index[n]], net->classes);
+    return true;
+}
+
+static bool run_loss(struct plan *plan, void *layer, struct error *err)
+{
+    const struct loss *l = layer;
+    const struct batch *batch = plan->core.batch;
+    const uint8_t *labels = batch->data->labels;
+    double *losses = l->losses->data;
+    const double scale = 1 / (double)batch->global_rows;
+    long correct = 0;
+    if (!loss_check_labels(batch, plan->replica->base.net, err))
+        return false;
+#pragma omp parallel for schedule(static) reduction(+ : correct) if (l->rows >= 256)
+    for (int n = 0; n < l->rows; n++) {
+        const float *x = (const float *)l->logits->data + (size_t)n * l->row;
+        float *gradient = l->gradient ? (float *)l->gradient->data + (size_t)n * l->row : NULL;
+        int label = labels[batch->index[n]];
+        losses[n] = loss_of_row(x, l->classes, label, scale, gradient);
+        correct += loss_guess(x, l->classes) == label;
+        for (int k = l->classes; gradient && k < l->row; k++)
+            gradient[k] = 0;
+    }
+    plan->core.result = (struct batch_result){.correct = correct};
+    for (int n = 0; n < l->rows; n++) /* in order, so that the sum does not depend on the team */
+        plan->core.result.loss_sum += losses[n];
+    return true;
+}
+
+bool build_loss(struct builder *b, struct error *err)
+{
+    const struct value *logits = &b->graph->values[b->graph->output];
+    struct loss *l = build_object(b, sizeof *l, NULL, err);
+    if (!l)
+        return false;
+    l->rows = b->rows;
+    l->classes = b->graph->net->classes;
+    l->row = (int)value_row(logits);
+    l->logits = b->core->logits = build_value(b, b->graph->output, err);
+    b->core->logits_row = value_row(logits);
+    l->losses = l->logits ? build_scratch(b, (size_t)b->rows * sizeof(double), err) : NULL;
+    if (!l->losses)
+        return false;
+    struct buffer *gradient = NULL;
+    if (b->training && logits->wants_grad) {
+        gradient = gradient_new(b, b->graph->output, err);
+        if (!gradient)
+            return false;
+    }
+    l->gradient = gradient;
+    if (!build_step(b, NULL, run_loss, l, err))
+        return false;
+    return !gradient || gradient_give(b, NULL, b->graph->output, gradient, err);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/norm/batchnorm.h"
+
+#include "engine/device/cpu/conv/conv.h"
+
+/* From this size on a tensor is written past the caches: nothing of it would be left there when it
+ * is read next. */
+#define STREAM_BYTES ((size_t)4 << 20)
+
+/* A channel block of which two tensors take this much is worked on by all threads together: what
+ * the sums read is then still in the third-level cache when it is read again. */
+#define TOGETHER_BYTES ((size_t)16 << 20)
+
+/* Smaller results are kept: what they take is not worth a step of its own. */
+#define AGAIN_BYTES ((size_t)16 << 10)
+
+static int greatest_common_divisor(int a, int b)
+{
+    while (b != 0) {
+        int rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Cut rows only as far as all threads need for an equal share of the channel blocks. */
+static int choose_chunks(int blocks, int threads, int rows)
+{
+    if (blocks % threads == 0 || blocks >= 8 * threads)
+        return 1;
+    int chunks = threads / greatest_common_divisor(blocks, threads);
+    return chunks < rows ? chunks : rows > 0 ? rows : 1;
+}
+
+/* How channel blocks and their rows are divided among threads. */
+static void divide_work(struct batchnorm *n, int threads)
+{
+    const size_t block_bytes = 2 * (size_t)n->rows * n->pixels * (size_t)n->block * sizeof(float);
+    n->threads = threads;
+    n->together = !n->sync && threads > 1 && n->rows >= threads && block_bytes >= TOGETHER_BYTES;
+    n->chunks = n->together ? threads : choose_chunks(n->blocks, threads, n->rows);
+}
+
+static void bind_parameters(struct batchnorm *n, const struct builder *b, const struct node *node)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    n->eps = op->eps;
+    n->momentum = op->momentum;
+    n->gamma = param_values(b, op->weight);
+    n->beta = param_values(b, op->bias);
+    n->running_mean = param_values(b, op->running_mean);
+    n->running_var = param_values(b, op->running_var);
+    n->input_bias = param_values(b, node->input_bias);
+    n->residual_bias = param_values(b, node->residual_bias);
+    n->dgamma = param_grads(b, op->weight);
+    n->dbeta = param_grads(b, op->bias);
+    n->dinput_bias = param_grads(b, node->input_bias);
+    n->dresidual_bias = param_grads(b, node->residual_bias);
+}
+
+static bool make_buffers(struct batchnorm *n, struct builder *b, const struct node *node,
+                         struct error *err)
+{
+    size_t sums = ((size_t)n->blocks * n->chunks * n->block + (size_t)n->channels) * 2;
+    size_t stats = (size_t)STAT_ARRAYS * (size_t)n->channels;
+    n->stats = build_buffer(b, stats * sizeof(float), err);
+    n->sums = n->stats ? build_buffer(b, sums * sizeof(double), err) : NULL;
+    if (!n->sums)
+        return false;
+    build_use(b, n->stats);
+    build_use(b, n->sums);
+    if (b->rows == 0)
+        return true;
+    n->x = build_value(b, node->input, err);
+    if (!n->x)
+        return false;
+    n->moments = b->training ? conv_moments_of(b, node->input) : NULL;
+    if (n->moments)
+        build_use(b, n->moments);
+    if (!n->inside && !(n->y = build_value(b, node->output, err)))
+        return false;
+    if (!n->residual)
+        return true;
+    n->other = build_value(b, node->residual, err);
+    if (!n->other || !b->training || !node->backward)
+        return n->other != NULL;
+    size_t words = (size_t)n->rows * n->blocks * n->pixels;
+    n->mask = build_buffer(b, words * sizeof(uint16_t), err);
+    if (n->mask)
+        build_use(b, n->mask);
+    return n->mask != NULL;
+}
+
+/* Whether the backward pass reads a value by asking for it, or not at all. */
+static bool reads_by_asking(const struct builder *b, int value, bool *convolved)
+{
+    *convolved = false;
+    for (int i = 0; i < b->graph->node_count; i++) {
+        const struct node *n = &b->graph->nodes[i];
+        if (n->input != value)
+            continue; /* additions do not look at their residual again */
+        *convolved = *convolved || n->kind == NET_CONV;
+        if (n->kind != NET_CONV && n->kind != NET_GLOBAL_AVGPOOL && n->kind != NET_ADD)
+            return false;
+    }
+    return value != b->graph->output;
+}
+
+/*
+ * Whether y need not be kept for the convolutions behind it: one pass over memory makes it again,
+ * from x, which this layer keeps for itself. With a residual only where somebody needs that in the
+ * backward pass anyway.
+ */
+static bool can_do_again(const struct batchnorm *n, const struct builder *b,
+                         const struct node *node)
+{
+    const size_t bytes =
+        (size_t)b->rows * value_row(&b->graph->values[node->output]) * sizeof(float);
+    bool convolved;
+    if (!b->training || bytes < AGAIN_BYTES || !reads_by_asking(b, node->output, &convolved) ||
+        !convolved)
+        return false;
+    return !n->residual || (reads_by_asking(b, node->residual, &convolved) && convolved);
+}
+
+/*
+ * Whether dx may be written over x: nobody else reads it, and a convolution that made it does not
+ * look at it again.
+ */
+static bool x_is_free(const struct builder *b, const struct node *node)
+{
+    if (b->graph->values[node->input].readers != 1 || node->input == b->graph->output)
+        return false;
+    for (const struct node *n = b->graph->nodes; n < node; n++)
+        if (n->output == node->input)
+            return n->kind == NET_CONV && !n->relu;
+    return false;
+}
+
+static bool build_forward_again(struct builder *b, const struct node *node, void *layer,
+                                struct buffer *to, struct error *err)
+{
+    struct batchnorm_again *step = build_object(b, sizeof *step, NULL, err);
+    if (!step)
+        return false;
+    step->norm = layer;
+    step->y = to;
+    if (step->norm->residual && !(step->other = build_kept(b, node->residual, err)))
+        return false;
+    build_use(b, step->norm->x);
+    build_use(b, step->norm->stats);
+    build_use(b, to);
+    build_label(b, PLAN_FORWARD_AGAIN, "");
+    return build_step(b, node, batchnorm_run_again, step, err);
+}
+
+static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+{
+    const struct value *x = &b->graph->values[node->input];
+    struct batchnorm *n = *layer = build_object(b, sizeof *n, NULL, err);
+    if (!n)
+        return false;
+    n->kernels = kernels_find(x->block);
+    n->rows = b->rows;
+    n->channels = value_channels(x);
+    n->real = x->shape.c;
+    n->block = x->block;
+    n->blocks = n->channels / n->block;
+    n->pixels = (size_t)value_pixels(x);
+    n->relu = node->relu;
+    n->residual = node->residual != NET_NONE;
+    n->sync = b->core->request.sync_bn;
+    n->wants_dx = x->wants_grad;
+    divide_work(n, b->device->threads);
+    n->stream = (size_t)n->rows * value_row(x) * sizeof(float) >= STREAM_BYTES;
+    bind_parameters(n, b, node);
+    if (!batchnorm_fits_inside(b, node, &n->inside, err))
+        return false;
+    if (!n->inside && can_do_again(n, b, node))
+        build_again(b, node, build_forward_again, n);
+    if (!make_buffers(n, b, node, err))
+        return false;
+    if (n->inside && n->moments) { /* what is left looks at no value */
+        build_label(b, PLAN_FORWARD, "in its neighbours");
+        b->bytes = 0;
+    }
+    return build_step(b, node, b->training ? batchnorm_run_forward : batchnorm_run_evaluation, n,
+                      err);
+}
+
+static bool take_gradients(struct batchnorm *n, struct builder *b, const struct node *node,
+                           struct error *err)
+{
+    struct buffer *dy[2];
+    if (!gradient_take(b, node, node->output, 2, dy, err))
+        return false;
+    n->dy = dy[0];
+    n->dy2 = dy[1];
+    build_use(b, n->x);
+    if (n->residual) {
+        build_use(b, n->mask);
+        n->g = gradient_result(b, n->dy, node->output, err);
+        if (!n->g)
+            return false;
+    }
+    if (n->wants_dx)
+        n->dx = x_is_free(b, node) ? n->x : gradient_new(b, node->input, err);
+    return n->dx || !n->wants_dx;
+}
+
+static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    struct batchnorm *n = layer;
+    if (b->rows > 0 && !take_gradients(n, b, node, err))
+        return false;
+    build_use(b, n->stats);
+    build_use(b, n->sums);
+    if (!build_step(b, node, batchnorm_run_backward, n, err))
+        return false;
+    if (b->rows == 0)
+        return true;
+    if (n->residual && !gradient_give(b, node, node->residual, n->g, err))
+        return false;
+    if (n->wants_dx && !gradient_give(b, node, node->input, n->dx, err))
+        return false;
+    gradient_drop(n->dy);
+    if (n->dy2)
+        gradient_drop(n->dy2);
+    return true;
+}
+
+const struct layer_kind layer_batchnorm = {forward, backward};

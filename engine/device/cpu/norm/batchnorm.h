@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_NORM_BATCHNORM_H
+#define DPARTUI_ENGINE_DEVICE_CPU_NORM_BATCHNORM_H
+
+#include "engine/device/cpu/conv/beside.h"
+#include "engine/device/cpu/plan.h"
+
+/*
+ * BatchNorm, with the addition and ReLU behind it where the fuse pass joined them. Channels are
+ * independent, so a channel block is the unit of parallel work; where the team is larger than the
+ * blocks divide, rows are cut into chunks as well, whose sums are added in a fixed order.
+ */
+struct batchnorm {
+    const struct kernels *kernels;
+    int rows, channels, blocks, block, chunks;
+    int real; /* channels that the network knows, of those stored */
+    size_t pixels;
+    bool relu, residual, sync, stream, wants_dx;
+    bool together; /* all threads take chunks of a channel block, then of the next */
+    double eps, momentum;
+    /* parameters and their gradients; residual_bias and its gradient: NULL when absent */
+    const float *gamma, *beta, *input_bias, *residual_bias;
+    float *running_mean, *running_var;
+    float *dgamma, *dbeta, *dinput_bias, *dresidual_bias;
+    /* values; in a plan of 0 rows NULL */
+    struct buffer *x, *other, *y, *mask;
+    struct buffer *dy, *dy2, *g, *dx;
+    struct buffer *stats; /* [STAT_ARRAYS][channels], from forward to backward */
+    struct buffer *sums;  /* doubles: [blocks][chunks][2][block]; behind them [2][channels], which
+                           * devices exchange */
+    /* What convolutions beside it do (conv/beside.h). */
+    bool inside;            /* those behind it make y of x as they read it; it lies nowhere */
+    struct buffer *moments; /* of x, from the one in front; NULL: x is read for them */
+    int threads;            /* that made them */
+};
+
+/* The output once more, by the statistics that are there. */
+struct batchnorm_again {
+    struct batchnorm *norm;
+    const struct buffer *other, *y;
+};
+
+/* Arrays over the channels, one behind the other. */
+enum { STAT_MEAN, STAT_ISTD, STAT_SCALE, STAT_SHIFT, STAT_A, STAT_B, STAT_C, STAT_ARRAYS };
+
+static inline float *stat(const struct batchnorm *n, int array)
+{
+    return (float *)n->stats->data + (size_t)array * (size_t)n->channels;
+}
+
+/* The sums over all chunks that devices exchange: [2][channels]. */
+static inline double *batchnorm_exchanged(const struct batchnorm *n)
+{
+    return (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
+}
+
+/* norm/math.c: the arithmetic per channel, of `count` channels from `first` on. */
+
+/* sums: of (x - origin) and its squares over `elements` numbers, channel by channel. Fills the
+ * statistics and updates the running ones. */
+void batchnorm_statistics(struct batchnorm *n, int first, int count, const double *sums,
+                          const double *squares, const float *origin, double elements);
+/* Scale and shift from the running statistics. */
+void batchnorm_evaluation(struct batchnorm *n);
+/* Parameter gradients, from this device's sums of g and g*(x - mean). */
+void batchnorm_gradients(struct batchnorm *n, int first, int count, const double *sums,
+                         const double *products);
+/* Coefficients of dx, from sums over all rows that share the statistics. */
+void batchnorm_coefficients(struct batchnorm *n, int first, int count, const double *sums,
+                            const double *products, double elements);
+
+/* norm/beside.c: what is left to convolutions */
+
+/* The BatchNorm whose result `value` is; NULL: none. */
+struct batchnorm *batchnorm_of(const struct builder *b, int value);
+/* Whether all readers of the result are convolutions that can make it of x as they read it. */
+bool batchnorm_fits_inside(const struct builder *b, const struct node *node, bool *yes,
+                           struct error *err);
+/* For a pass, when the plan is bound. */
+struct conv_norm batchnorm_norm(const struct batchnorm *n);
+
+/* norm/run.c: the passes over memory */
+bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err);
+bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err);
+bool batchnorm_run_again(struct plan *plan, void *layer, struct error *err);
+bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err);
+
+#endif

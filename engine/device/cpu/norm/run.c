@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/norm/batchnorm.h"
+
+#include <string.h>
+
+/* One piece of parallel work: a channel block of some rows. */
+struct piece {
+    struct slab slab;
+    size_t start; /* floats to the slab's first number */
+    int channel;
+    double *sums; /* 2 x block */
+};
+
+static struct piece piece_of(const struct batchnorm *n, int item)
+{
+    int block = item / n->chunks, chunk = item % n->chunks;
+    int from = (int)((long)n->rows * chunk / n->chunks);
+    int to = (int)((long)n->rows * (chunk + 1) / n->chunks);
+    size_t stride = (size_t)n->channels * n->pixels;
+    return (struct piece){
+        .slab = {.rows = (size_t)(to - from), .pixels = n->pixels, .stride = stride},
+        .start = (size_t)from * stride + (size_t)block * n->pixels * (size_t)n->block,
+        .channel = block * n->block,
+        .sums = (double *)n->sums->data + (size_t)item * 2 * (size_t)n->block};
+}
+
+/* The first number of each channel: near enough to the mean to keep the squares small. */
+static void take_origin(const struct batchnorm *n, int block, float *origin)
+{
+    const float *x = (const float *)n->x->data + (size_t)block * n->pixels * (size_t)n->block;
+    memcpy(origin, x, (size_t)n->block * sizeof *origin);
+}
+
+static void sum_piece(const struct batchnorm *n, const struct piece *p)
+{
+    float origin[KERNELS_MAX_BLOCK];
+    take_origin(n, p->channel / n->block, origin);
+    n->kernels->norm_sums(&p->slab, (const float *)n->x->data + p->start, origin, p->sums);
+}
+
+/* `again`: where the result goes the second time, which leaves no mask; else NULL. */
+static void forward_piece(const struct batchnorm *n, const struct piece *p,
+                          const struct batchnorm_again *again)
+{
+    const struct buffer *other = again ? again->other : n->other, *y = again ? again->y : n->y;
+    const struct norm_forward args = {
+        .slab = p->slab,
+        .x = (const float *)n->x->data + p->start,
+        .residual = n->residual ? (const float *)other->data + p->start : NULL,
+        .y = (float *)y->data + p->start,
+        .mask = n->mask && !again ? (uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
+        .scale = stat(n, STAT_SCALE) + p->channel,
+        .shift = stat(n, STAT_SHIFT) + p->channel,
+        .relu = n->relu,
+        .stream = n->stream};
+    n->kernels->norm_forward(&args);
+}
+
+static struct norm_backward backward_args(const struct batchnorm *n, const struct piece *p)
+{
+    return (struct norm_backward){
+        .slab = p->slab,
+        .dy = (const float *)n->dy->data + p->start,
+        .dy2 = n->dy2 ? (const float *)n->dy2->data + p->start : NULL,
+        .x = (const float *)n->x->data + p->start,
+        .mask = n->mask ? (const uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
+        .g = n->g ? (float *)n->g->data + p->start : NULL,
+        .dx = n->dx ? (float *)n->dx->data + p->start : NULL,
+        .scale = stat(n, STAT_SCALE) + p->channel,
+        .shift = stat(n, STAT_SHIFT) + p->channel,
+        .mean = stat(n, STAT_MEAN) + p->channel,
+        .a = stat(n, STAT_A) + p->channel,
+        .b = stat(n, STAT_B) + p->channel,
+        .c = stat(n, STAT_C) + p->channel,
+        .relu = n->relu,
+        .stream = n->stream && n->dx != n->x}; /* what was just read is in the cache */
+}
+
+/* Add up the chunks of a channel block into the sums of its first. */
+static double *join_chunks(const struct batchnorm *n, int block)
+{
+    size_t width = 2 * (size_t)n->block;
+    double *first = (double *)n->sums->data + (size_t)(block * n->chunks) * width;
+    for (int chunk = 1; chunk < n->chunks; chunk++)
+        for (size_t k = 0; k < width; k++)
+            first[k] += first[(size_t)chunk * width + k];
+    return first;
+}
+
+/* The sums over x of a channel block, whoever made them, and the origin that they count from. */
+static const double *join_moments(const struct batchnorm *n, int block, float *origin)
+{
+    if (!n->moments) {
+        take_origin(n, block, origin);
+        return join_chunks(n, block);
+    }
+    double *sums = (double *)n->sums->data + (size_t)block * 2 * (size_t)n->block;
+    conv_moments_join((const struct conv_moments *)n->moments->data + block, n->blocks, n->threads,
+                      n->block, sums, origin);
+    return sums;
+}
+
+/* The statistics of a channel block, of this device's rows alone. */
+static void block_statistics(struct batchnorm *n, int block)
+{
+    float origin[KERNELS_MAX_BLOCK];
+    const double *sums = join_moments(n, block, origin);
+    batchnorm_statistics(n, block * n->block, n->block, sums, sums + n->block, origin,
+                         (double)n->rows * (double)n->pixels);
+}
+
+/* Channel blocks go to threads whole: statistics and use of them in one visit. */
+static void forward_whole(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int block = 0; block < n->blocks; block++) {
+        struct piece p = piece_of(n, block);
+        if (!n->moments)
+            sum_piece(n, &p);
+        block_statistics(n, block);
+        if (!n->inside)
+            forward_piece(n, &p, NULL);
+    }
+}
+
+/* One channel block after the other, each in one visit of all threads; x is read for its sums. */
+static void forward_together(struct batchnorm *n)
+{
+#pragma omp parallel
+    for (int block = 0; block < n->blocks; block++) {
+#pragma omp for schedule(static)
+        for (int chunk = 0; chunk < n->chunks; chunk++) {
+            const struct piece p = piece_of(n, block * n->chunks + chunk);
+            sum_piece(n, &p);
+        }
+#pragma omp single
+        block_statistics(n, block);
+#pragma omp for schedule(static) nowait
+        for (int chunk = 0; chunk < n->chunks; chunk++) {
+            const struct piece p = piece_of(n, block * n->chunks + chunk);
+            if (!n->inside)
+                forward_piece(n, &p, NULL);
+        }
+    }
+}
+
+static void sum_pieces(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int item = 0; item < n->blocks * n->chunks; item++) {
+        struct piece p = piece_of(n, item);
+        sum_piece(n, &p);
+    }
+}
+
+static void forward_pieces(const struct batchnorm *n, const struct batchnorm_again *again)
+{
+#pragma omp parallel for schedule(static)
+    for (int item = 0; item < n->blocks * n->chunks; item++) {
+        struct piece p = piece_of(n, item);
+        forward_piece(n, &p, again);
+    }
+}
+
+/*
+ * Add up the sums and products of all devices, of the channels that the network knows: other kinds
+ * of devices fill theirs up to other numbers. `values` are 2 x n->channels.
+ */
+static bool exchange(struct plan *plan, const struct batchnorm *n, double *values,
+                     struct error *err)
+{
+    const struct device_exchange *with = &plan->core.request.exchange;
+    const size_t channels = (size_t)n->channels, real = (size_t)n->real;
+    double *products = values + channels;
+    memmove(values + real, products, real * sizeof *values);
+    if (!with->sum(with->context, values, 2 * real, err))
+        return false;
+    memmove(products, values + real, real * sizeof *values);
+    memset(values + real, 0, (channels - real) * sizeof *values);
+    memset(products + real, 0, (channels - real) * sizeof *values);
+    return true;
+}
+
+/* Turn sums about an origin into sums about zero, in double precision, and add those of all
+ * devices. The exchanged array lies behind the sums. */
+static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct error *err)
+{
+    static const float zero[KERNELS_MAX_BLOCK];
+    const double local = (double)n->rows * (double)n->pixels;
+    double *all = batchnorm_exchanged(n);
+    double *squares = all + n->channels;
+    for (int block = 0; block < n->blocks; block++) {
+        float origin[KERNELS_MAX_BLOCK] = {0};
+        const double *sums = n->rows > 0 ? join_moments(n, block, origin) : NULL;
+        for (int k = 0; k < n->block; k++) {
+            double o = (double)origin[k], sum = sums ? sums[k] : 0;
+            double square = sums ? sums[n->block + k] : 0;
+            all[block * n->block + k] = sum + local * o;
+            squares[block * n->block + k] = square + 2 * o * sum + local * o * o;
+        }
+    }
+    if (!exchange(plan, n, all, err))
+        return false;
+    const double elements = (double)plan->core.batch->global_rows * (double)n->pixels;
+    for (int c = 0; c < n->channels; c += n->block)
+        batchnorm_statistics(n, c, n->block, all + c, squares + c, zero, elements);
+    return true;
+}
+
+bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
+{
+    struct batchnorm *n = layer;
+    if (n->together && !n->moments) {
+        forward_together(n);
+        return true;
+    }
+    if (!n->sync && n->chunks == 1) {
+        forward_whole(n);
+        return true;
+    }
+    if (n->rows > 0 && !n->moments)
+        sum_pieces(n);
+    if (n->sync) {
+        if (!statistics_of_devices(plan, n, err))
+            return false;
+    } else {
+        for (int block = 0; block < n->blocks; block++)
+            block_statistics(n, block);
+    }
+    if (n->rows > 0 && !n->inside)
+        forward_pieces(n, NULL);
+    return true;
+}
+
+bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err)
+{
+    struct batchnorm *n = layer;
+    (void)plan;
+    (void)err;
+    batchnorm_evaluation(n);
+    forward_pieces(n, NULL);
+    return true;
+}
+
+bool batchnorm_run_again(struct plan *plan, void *layer, struct error *err)
+{
+    const struct batchnorm_again *again = layer;
+    (void)plan;
+    (void)err;
+    forward_pieces(again->norm, again);
+    return true;
+}
+
+static void backward_sum_piece(const struct batchnorm *n, int item)
+{
+    const struct piece p = piece_of(n, item);
+    const struct norm_backward args = backward_args(n, &p);
+    n->kernels->norm_backward_sums(&args, p.sums);
+}
+
+static void backward_data_piece(const struct batchnorm *n, int item)
+{
+    const struct piece p = piece_of(n, item);
+    const struct norm_backward args = backward_args(n, &p);
+    n->kernels->norm_backward_data(&args);
+}
+
+/* The gradients and coefficients of a channel block, of this device's rows alone. */
+static void block_gradients(struct batchnorm *n, int block)
+{
+    const double *sums = join_chunks(n, block), *products = sums + n->block;
+    const int channel = block * n->block;
+    batchnorm_gradients(n, channel, n->block, sums, products);
+    batchnorm_coefficients(n, channel, n->block, sums, products,
+                           (double)n->rows * (double)n->pixels);
+}
+
+static void backward_whole(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int block = 0; block < n->blocks; block++) {
+        backward_sum_piece(n, block);
+        block_gradients(n, block);
+        if (n->wants_dx)
+            backward_data_piece(n, block);
+    }
+}
+
+static void backward_together(struct batchnorm *n)
+{
+#pragma omp parallel
+    for (int block = 0; block < n->blocks; block++) {
+#pragma omp for schedule(static)
+        for (int chunk = 0; chunk < n->chunks; chunk++)
+            backward_sum_piece(n, block * n->chunks + chunk);
+#pragma omp single
+        block_gradients(n, block);
+#pragma omp for schedule(static) nowait
+        for (int chunk = 0; chunk < n->chunks; chunk++)
+            if (n->wants_dx)
+                backward_data_piece(n, block * n->chunks + chunk);
+    }
+}
+
+static void backward_sum_pieces(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int item = 0; item < n->blocks * n->chunks; item++)
+        backward_sum_piece(n, item);
+}
+
+static void backward_data_pieces(struct batchnorm *n)
+{
+#pragma omp parallel for schedule(static)
+    for (int item = 0; item < n->blocks * n->chunks; item++)
+        backward_data_piece(n, item);
+}
+
+/* Devices exchange products about zero: their means may differ in the last bit. */
+static bool exchange_gradients(struct plan *plan, const struct batchnorm *n, double *sums,
+                               struct error *err)
+{
+    double *products = sums + n->channels;
+    for (int c = 0; c < n->real; c++)
+        products[c] += (double)stat(n, STAT_MEAN)[c] * sums[c];
+    if (!exchange(plan, n, sums, err))
+        return false;
+    for (int c = 0; c < n->real; c++)
+        products[c] -= (double)stat(n, STAT_MEAN)[c] * sums[c];
+    return true;
+}
+
+/* Gradients of this device's parameters from its own sums, coefficients from everybody's. */
+static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *err)
+{
+    double *all = batchnorm_exchanged(n);
+    double *products = all + n->channels;
+    memset(all, 0, 2 * (size_t)n->channels * sizeof *all);
+    for (int block = 0; n->rows > 0 && block < n->blocks; block++) {
+        const double *sums = join_chunks(n, block);
+        memcpy(all + block * n->block, sums, (size_t)n->block * sizeof *all);
+        memcpy(products + block * n->block, sums + n->block, (size_t)n->block * sizeof *all);
+    }
+    batchnorm_gradients(n, 0, n->channels, all, products);
+    if (!n->wants_dx)
+        return true;
+    if (n->sync && !exchange_gradients(plan, n, all, err))
+        return false;
+    double rows = n->sync ? (double)plan->core.batch->global_rows : (double)n->rows;
+    batchnorm_coefficients(n, 0, n->channels, all, products, rows * (double)n->pixels);
+    return true;
+}
+
+bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err)
+{
+    struct batchnorm *n = layer;
+    if (n->together) {
+        backward_together(n);
+        return true;
+    }
+    if (!n->sync && n->chunks == 1) {
+        backward_whole(n);
+        return true;
+    }
+    if (n->rows > 0)
+        backward_sum_pieces(n);
+    if (!join_backward(plan, n, err))
+        return false;
+    if (n->wants_dx && n->rows > 0)
+        backward_data_pieces(n);
+    return true;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_SIMD_KERNELS_H
+#define DPARTUI_ENGINE_DEVICE_CPU_SIMD_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The inner loops of BatchNorm with what follows it (addition, ReLU), one set per instruction set.
+ * A call works on one slab: one block of channels of some rows. All of them are memory-bound, so
+ * they read each tensor as seldom as possible: the ReLU behind a plain BatchNorm leaves no mask, it
+ * is computed again from x; the one behind an addition leaves one bit per element. Channel-wise
+ * arrays hold `block` floats. Nothing is parallel here.
+ */
+
+#define KERNELS_MAX_BLOCK 16
+
+/* Where a slab lies: rows of `pixels` x block floats, `stride` floats apart. */
+struct slab {
+    size_t rows, pixels, stride;
+};
+
+/* y = x * scale + shift [+ residual], then max(0, y) where `relu` is set. */
+struct norm_forward {
+    struct slab slab;
+    const float *x, *residual; /* residual: NULL, or relu must be set */
+    float *y;
+    uint16_t *mask; /* with residual: a word per pixel, a bit per channel: y > 0. NULL: unwanted */
+    const float *scale, *shift;
+    bool relu;
+    bool stream; /* y is too large to stay in the caches: store past them */
+};
+
+/*
+ * The gradient behind the ReLU is g = (dy [+ dy2]) where y > 0. Sums: of g and of g*(x - mean).
+ * Data: dx = a*g + b*x + c. With `mask` (residual) the sums pass leaves g in `g`, which may be dy,
+ * and the data pass reads it there.
+ */
+struct norm_backward {
+    struct slab slab;
+    const float *dy, *dy2, *x; /* dy2: NULL, or the other part of the gradient */
+    const uint16_t *mask;      /* as left by the forward pass, or NULL */
+    float *g, *dx;
+    const float *scale, *shift, *mean; /* of the forward pass */
+    const float *a, *b, *c;
+    bool relu, stream;
+};
+
+struct kernels {
+    int block;
+    /* sums[0..block) = sums of (x - origin), sums[block..2*block) of its squares */
+    void (*norm_sums)(const struct slab *slab, const float *x, const float *origin, double *sums);
+    void (*norm_forward)(const struct norm_forward *args);
+    /* sums[0..block) = sums of g, sums[block..2*block) of g*(x - mean) */
+    void (*norm_backward_sums)(const struct norm_backward *args, double *sums);
+    void (*norm_backward_data)(const struct norm_backward *args);
+};
+
+/* For values of `block` channels on this processor. 1 is always there. */
+const struct kernels *kernels_find(int block);
+
+extern const struct kernels kernels_plain; /* block 1, any processor */
+#if defined(__x86_64__)
+extern const struct kernels kernels_avx2;   /* block 8 */
+extern const struct kernels kernels_avx512; /* block 16 */
+#endif
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The maps of weights between the layout of method.h and the matrices of strided/blocked.h, one for
+ * each pair of lines: a right factor of strided/multiply.h, [in][out], or [out][in] for the data
+ * gradient. Each works on one block of `in` and one of `out`.
+ */
+
+struct weight_block {
+    const struct strided_plan *plan;
+    int taps;   /* of a side: 3 or 1 */
+    size_t tap; /* where the block begins among the weights */
+    int in, out;
+};
+
+static struct weight_block weight_block(const struct strided_plan *plan, int index)
+{
+    struct weight_block block = {.plan = plan,
+                                 .taps = plan->h.lines > 1 ? 3 : 1,
+                                 .in = index / (plan->out / LANES),
+                                 .out = index % (plan->out / LANES)};
+    const size_t place = (size_t)block.out * (size_t)(plan->in / LANES) + (size_t)block.in;
+    block.tap = place * (size_t)(block.taps * block.taps) * LANES * LANES;
+    return block;
+}
+
+static inline int weight_blocks(const struct strided_plan *plan)
+{
+    return (plan->in / LANES) * (plan->out / LANES);
+}
+
+static inline size_t weight_matrix(const struct strided_plan *plan)
+{
+    return strided_panel(plan->in, plan->out);
+}
+
+/* The 3x3 weights g, `tap` floats apart, to their lines, `matrix` floats apart. */
+static TARGET void map_taps(const struct strided_plan *plan, const float *g, ptrdiff_t tap,
+                            float *out, size_t matrix)
+{
+    vector column[3][STRIDED_LINES];
+    for (int j = 0; j < 3; j++) {
+        const vector w[3] = {v_load(g + j * tap), v_load(g + (3 + j) * tap),
+                             v_load(g + (6 + j) * tap)};
+        taps_to_lines(w, plan->h.lines, column[j]);
+    }
+    for (int i = 0; i < plan->h.lines; i++) {
+        const vector w[3] = {column[0][i], column[1][i], column[2][i]};
+        vector u[STRIDED_LINES];
+        taps_to_lines(w, plan->w.lines, u);
+        for (int j = 0; j < plan->w.lines; j++)
+            v_store(out + (size_t)(i * plan->w.lines + j) * matrix, u[j]);
+    }
+}
+
+static TARGET void weights_forward(const struct weight_block *b, const float *w, float *out)
+{
+    size_t step;
+    const size_t place = group_place(b->plan->out, b->plan->in, b->out, &step);
+    for (int i = 0; i < LANES; i++) {
+        const float *g = w + b->tap + (size_t)i * LANES;
+        float *u = out + place + (size_t)(b->in * LANES + i) * step;
+        if (b->taps == 1)
+            v_store(u, v_load(g));
+        else
+            map_taps(b->plan, g, (ptrdiff_t)LANES * LANES, u, weight_matrix(b->plan));
+    }
+}
+
+/* Backwards, the last tap of each side comes first. */
+static TARGET void weights_data(const struct weight_block *b, const float *w, float *out)
+{
+    const ptrdiff_t tap = (ptrdiff_t)LANES * LANES;
+    const int taps = b->taps * b->taps;
+    float turned[9 * LANES * LANES] ALIGNED;
+    size_t step;
+    const size_t place = group_place(b->plan->in, b->plan->out, b->in, &step);
+    for (int i = 0; i < taps; i++)
+        transpose_square(w + b->tap + i * tap, turned + i * tap);
+    for (int o = 0; o < LANES; o++) {
+        const float *g = turned + (taps - 1) * tap + (ptrdiff_t)o * LANES;
+        float *u = out + place + (size_t)(b->out * LANES + o) * step;
+        if (b->taps == 1)
+            v_store(u, v_load(g));
+        else
+            map_taps(b->plan, g, -tap, u, weight_matrix(b->plan));
+    }
+}
+
+/* The sum of all copies of a vector, `copy` floats apart. */
+static inline TARGET vector sum_copies(const float *from, size_t copy, int copies)
+{
+    vector sum = v_load(from);
+    for (int i = 1; i < copies; i++)
+        sum += v_load(from + (size_t)i * copy);
+    return sum;
+}
+
+/* From the gradients of the forward matrices, added up over their copies, `copy` floats apart. */
+static TARGET void weights_gradient(const struct weight_block *b, const float *du, size_t copy,
+                                    float *dw)
+{
+    const int copies = b->plan->copies;
+    const int rows = b->plan->h.lines, columns = b->plan->w.lines;
+    size_t step;
+    const size_t place = group_place(b->plan->out, b->plan->in, b->out, &step);
+    for (int i = 0; i < LANES; i++) {
+        const float *u = du + place + (size_t)(b->in * LANES + i) * step;
+        float *g = dw + b->tap + (size_t)i * LANES;
+        vector column[3][STRIDED_LINES];
+        if (b->taps == 1) {
+            v_store(g, sum_copies(u, copy, copies));
+            continue;
+        }
+        for (int p = 0; p < rows; p++) {
+            vector line[STRIDED_LINES], w[3];
+            for (int q = 0; q < columns; q++)
+                line[q] = sum_copies(u + (size_t)(p * columns + q) * weight_matrix(b->plan), copy,
+                                     copies);
+            lines_to_taps(line, columns, w);
+            for (int j = 0; j < 3; j++)
+                column[j][p] = w[j];
+        }
+        for (int j = 0; j < 3; j++) {
+            vector w[3];
+            lines_to_taps(column[j], rows, w);
+            for (int k = 0; k < 3; k++)
+                v_store(g + (size_t)(k * 3 + j) * LANES * LANES, w[k]);
+        }
+    }
+}

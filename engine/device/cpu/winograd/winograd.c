@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include <omp.h>
+
+#include "engine/device/cpu/winograd/methods.h"
+#include "engine/device/cpu/winograd/plan.h"
+
+#define LINE 16 /* floats of a cache line */
+#define TAPS 9
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* V of a group for an input block, in that of all. */
+static void transform_block(const struct winograd_plan *p, const struct winograd_group *group,
+                            int block, float *v)
+{
+    p->kernels->input(&p->job, group, block, v + (size_t)block * winograd_v_block(p), p->v_stride);
+}
+
+static void transform(const struct winograd_plan *p, const struct winograd_group *group, float *v)
+{
+    for (int b = 0; b < p->in_blocks; b++)
+        transform_block(p, group, b, v);
+}
+
+/* The moments of this thread for a pair of output blocks. */
+static struct conv_moments *moments_of(const struct winograd_plan *p, int pair)
+{
+    const int blocks = p->job.out / p->kernels->lanes, first = pair * p->kernels->vectors;
+    return p->moments ? p->moments + omp_get_thread_num() * blocks + first : NULL;
+}
+
+/*
+ * A group of tiles on one thread, with U of all weights. The values of the next one are fetched
+ * meanwhile: they come from memory, which is slow to answer and idle while matrices are multiplied.
+ */
+static void run_group(const struct winograd_plan *p, int index, const float *u, float *own)
+{
+    const struct winograd_kernels *k = p->kernels;
+    const struct winograd_group group = winograd_group_at(&p->groups, index);
+    const struct winograd_group next =
+        winograd_group_at(&p->groups, least(index + 1, p->groups.count - 1));
+    const int fetches = p->in_blocks * next.tiles, steps = p->pairs * WINOGRAD_POINTS;
+    float *v = own, *m = own + winograd_v_size(p);
+    transform(p, &group, v);
+    for (int pair = 0, fetched = 0; pair < p->pairs; pair++) {
+        const int vectors = winograd_vectors_of(p, pair);
+        for (int point = 0; point < WINOGRAD_POINTS; point++) {
+            const int fetch = fetches * (pair * WINOGRAD_POINTS + point + 1) / steps;
+            const float *values = v + (size_t)point * p->v_stride;
+            if (!winograd_has(&group, point))
+                continue;
+            k->fetch(&p->job, &next, fetched, fetch);
+            fetched = fetch;
+            k->multiply(values, u + pair * winograd_u_size(p) + (size_t)point * p->u_stride,
+                        p->job.in, group.tiles, vectors, false, values + p->v_stride,
+                        m + (size_t)point * winograd_m_point(p));
+        }
+        k->output(&p->job, &group, pair * k->vectors, vectors, m, moments_of(p, pair));
+    }
+}
+
+static void run_by_tiles(const struct winograd_plan *p, float *scratch)
+{
+    const struct winograd_kernels *k = p->kernels;
+#pragma omp parallel num_threads(p->threads)
+    {
+        float *own = scratch + p->shared + (size_t)omp_get_thread_num() * p->own;
+#pragma omp for schedule(static)
+        for (int i = 0; i < p->pairs * p->in_blocks; i++) {
+            const int pair = i / p->in_blocks, b = i % p->in_blocks;
+            const int vectors = winograd_vectors_of(p, pair);
+            k->weights(&p->job, b, pair * k->vectors, vectors,
+                       scratch + pair * winograd_u_size(p) +
+                           (size_t)b * k->lanes * vectors * k->lanes,
+                       p->u_stride);
+        }
+#pragma omp for schedule(static)
+        for (int i = 0; i < p->groups.count; i++)
+            run_group(p, i, scratch, own);
+    }
+}
+
+/* Groups whose V is held. */
+struct block {
+    int first, count;
+    const float *v;
+};
+
+/* A chunk of input blocks and a pair of output blocks: the weights between them. */
+struct weights_step {
+    int pair, chunk;
+};
+
+/* Ask for part `part` of `parts` of a step's weights. */
+static void fetch_weights(const struct winograd_plan *p, struct weights_step step, int part,
+                          int parts)
+{
+    const int lanes = p->kernels->lanes, square = TAPS * lanes * lanes;
+    const int vectors = winograd_vectors_of(p, step.pair), first = step.chunk * p->chunk;
+    const int count = least(p->chunk, p->in_blocks - first) * vectors;
+    for (int i = 0; i < count; i++) {
+        const size_t in = (size_t)(first + i / vectors);
+        const size_t out = (size_t)(step.pair * p->kernels->vectors + i % vectors);
+        const size_t at = p->job.turned ? in * (size_t)(p->job.out / lanes) + out
+                                        : out * (size_t)p->in_blocks + in;
+        const float *weights = p->job.weights + at * (size_t)square;
+        for (int k = square / LINE * part / parts; k < square / LINE * (part + 1) / parts; k++)
+            __builtin_prefetch(weights + (ptrdiff_t)k * LINE, 0, 2);
+    }
+}
+
+/* A step for the groups from `from` to `to` of a block, on one thread. */
+static void run_step(const struct winograd_plan *p, const struct block *block, int from, int to,
+                     struct weights_step step, float *u, float *m)
+{
+    const struct winograd_kernels *k = p->kernels;
+    const int vectors = winograd_vectors_of(p, step.pair), first = step.chunk * p->chunk;
+    const int end = least(first + p->chunk, p->in_blocks);
+    const struct weights_step next =
+        end < p->in_blocks ? (struct weights_step){step.pair, step.chunk + 1}
+                           : (struct weights_step){least(step.pair + 1, p->pairs - 1), 0};
+    for (int i = first; i < end; i++)
+        k->weights(&p->job, i, step.pair * k->vectors, vectors,
+                   u + (size_t)(i - first) * k->lanes * vectors * k->lanes, p->u_stride);
+    for (int point = 0; point < WINOGRAD_POINTS; point++) {
+        fetch_weights(p, next, point, WINOGRAD_POINTS);
+        for (int i = from; i < to; i++) {
+            const struct winograd_group group = winograd_group_at(&p->groups, block->first + i);
+            const float *v = block->v + (size_t)i * winograd_v_size(p) +
+                             (size_t)point * p->v_stride + (size_t)first * winograd_v_block(p);
+            if (winograd_has(&group, point))
+                k->multiply(v, u + (size_t)point * p->u_stride, (end - first) * k->lanes,
+                            group.tiles, vectors, first > 0,
+                            i + 1 < to ? v + winograd_v_size(p) : v,
+                            m + (size_t)(i - from) * winograd_m_size(p) +
+                                (size_t)point * winograd_m_point(p));
+        }
+    }
+}
+
+/* A pair of output blocks for these groups. */
+static void run_pair(const struct winograd_plan *p, const struct block *block, int from, int to,
+                     int pair, float *own)
+{
+    const struct winograd_kernels *k = p->kernels;
+    float *u = own, *m = own + winograd_u_size(p);
+    for (int i = 0; i * p->chunk < p->in_blocks; i++)
+        run_step(p, block, from, to, (struct weights_step){pair, i}, u, m);
+    for (int i = from; i < to; i++) {
+        const struct winograd_group group = winograd_group_at(&p->groups, block->first + i);
+        k->output(&p->job, &group, pair * k->vectors, winograd_vectors_of(p, pair),
+                  m + (size_t)(i - from) * winograd_m_size(p), moments_of(p, pair));
+    }
+}
+
+/* Groups of a thread's own. */
+static void run_alone(const struct winograd_plan *p, int first, int end, float *own)
+{
+    const int blocks = (end - first + p->held - 1) / p->held;
+    float *v = own + winograd_u_size(p) + p->sums * winograd_m_size(p);
+    for (int i = 0; i < blocks; i++) {
+        const int from = first + (int)((long)(end - first) * i / blocks);
+        const int to = first + (int)((long)(end - first) * (i + 1) / blocks);
+        const struct block block = {from, to - from, v};
+        for (int group = from; group < to; group++) {
+            const struct winograd_group tiles = winograd_group_at(&p->groups, group);
+            transform(p, &tiles, v + (group - from) * winograd_v_size(p));
+        }
+        for (int part = 0; part < block.count; part += p->sums)
+            for (int pair = 0; pair < p->pairs; pair++)
+                run_pair(p, &block, part, least(part + p->sums, block.count), pair, own);
+    }
+}
+
+/* All groups, on all threads; in a parallel region. */
+static void run_together(const struct winograd_plan *p, float *scratch, float *own)
+{
+    const int blocks = (p->groups.count + p->held - 1) / p->held;
+    for (int i = 0; i < blocks; i++) {
+        const int from = p->groups.count * i / blocks, to = p->groups.count * (i + 1) / blocks;
+        const struct block block = {from, to - from, scratch};
+        int parts = (block.count + p->sums - 1) / p->sums;
+        while (parts < block.count && parts * p->pairs < p->threads)
+            parts++;
+#pragma omp for schedule(static)
+        for (int j = 0; j < block.count * p->in_blocks; j++) {
+            const int group = j / p->in_blocks, b = j % p->in_blocks;
+            const struct winograd_group tiles = winograd_group_at(&p->groups, from + group);
+            transform_block(p, &tiles, b, scratch + group * winograd_v_size(p));
+        }
+#pragma omp for schedule(static)
+        for (int j = 0; j < parts * p->pairs; j++) {
+            const int part = j / p->pairs;
+            run_pair(p, &block, block.count * part / parts, block.count * (part + 1) / parts,
+                     j % p->pairs, own);
+        }
+    }
+}
+
+static void run_by_outputs(const struct winograd_plan *p, float *scratch)
+{
+#pragma omp parallel num_threads(p->threads)
+    {
+        const int thread = omp_get_thread_num();
+        float *own = scratch + p->shared + (size_t)thread * p->own;
+        if (p->shared_tiles)
+            run_together(p, scratch, own);
+        else
+            run_alone(p, p->groups.count * thread / p->threads,
+                      p->groups.count * (thread + 1) / p->threads, own);
+    }
+}
+
+static bool fits(const struct conv_shape *s)
+{
+    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
+           s->pad_h <= 2 && s->pad_w <= 2 && s->in_block == s->out_block &&
+           (s->in_block == 8 || s->in_block == 16) && s->out_h > 0 && s->out_w > 0;
+}
+
+static size_t scratch_of(const struct conv_shape *shape, int threads, bool gradient)
+{
+    struct winograd_plan p;
+    winograd_plan_make(&p, shape, gradient, threads);
+    return (p.shared + p.own * (size_t)threads) * sizeof(float);
+}
+
+static size_t forward_scratch(const struct conv_shape *shape, int threads)
+{
+    return scratch_of(shape, threads, false);
+}
+
+static size_t gradient_scratch(const struct conv_shape *shape, int threads)
+{
+    return scratch_of(shape, threads, true);
+}
+
+static void run(const struct conv_pass *pass, bool gradient)
+{
+    struct winograd_plan p;
+    winograd_plan_make(&p, pass->shape, gradient, pass->threads);
+    p.job.x = gradient ? pass->dy : pass->x;
+    p.job.y = gradient ? pass->dx : pass->y;
+    p.job.weights = pass->w;
+    p.job.bias = gradient ? NULL : pass->bias;
+    p.job.norm = gradient ? NULL : pass->norm;
+    p.moments = gradient ? NULL : pass->moments;
+    for (int i = 0; p.moments && i < pass->threads * (p.job.out / p.kernels->lanes); i++)
+        p.moments[i] = (struct conv_moments){.count = 0};
+    if (p.by_outputs)
+        run_by_outputs(&p, pass->scratch);
+    else
+        run_by_tiles(&p, pass->scratch);
+}
+
+static void run_forward(const struct conv_pass *pass)
+{
+    run(pass, false);
+}
+
+static void run_gradient(const struct conv_pass *pass)
+{
+    run(pass, true);
+}
+
+#define METHOD(BLOCK, DIRECTION, SCRATCH, RUN, BESIDE)                                             \
+    {                                                                                              \
+        "winograd 4x4", BLOCK, DIRECTION, fits, SCRATCH, RUN, BESIDE                               \
+    }
+
+const struct conv_method winograd_forward_16 =
+    METHOD(16, CONV_FORWARD, forward_scratch, run_forward, true);
+const struct conv_method winograd_forward_8 =
+    METHOD(8, CONV_FORWARD, forward_scratch, run_forward, true);
+const struct conv_method winograd_data_16 =
+    METHOD(16, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);
+const struct conv_method winograd_data_8 =
+    METHOD(8, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);

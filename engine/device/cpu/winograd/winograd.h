@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WINOGRAD_H
+#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WINOGRAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/device/cpu/conv/beside.h"
+#include "engine/device/cpu/winograd/sizes.h"
+
+/*
+ * Winograd's F(4x4,3x3) and its smaller relatives: results are cut into tiles of 4 or 3 pixels
+ * along each side, each from a window of 2 more. Values and weights are transformed so that a
+ * convolution of a tile becomes 36 products of single numbers (30, 25 where it is 3 wide), which,
+ * over channels and tiles, are 36 products of matrices: a quarter of the multiplications. A side of
+ * 7 is a tile of 4 and one of 3: 121 products, where two of 4 would take 144.
+ *
+ *     V[point][in][tile]   values, transformed
+ *     U[point][in][out]    weights, transformed, the same for all sizes of tiles
+ *     M[point][tile][out]  sums of V * U over `in`, which transformed back give the result
+ *
+ * The data gradient is such a convolution too, of the gradient with weights turned by 180 degrees.
+ */
+
+/* What is computed, seen as a forward convolution of 3x3 and stride 1. */
+struct winograd {
+    const float *x; /* rows x in x in_h x in_w, in the blocked layout */
+    float *y;       /* rows x out x out_h x out_w */
+    const float *weights, *bias;
+    int rows;
+    int in, in_h, in_w;
+    int out, out_h, out_w;
+    int pad_h, pad_w; /* 0..2 */
+    bool turned;      /* `weights` are those of the convolution whose gradient this is */
+    bool add, relu;   /* see struct conv_shape */
+    const struct conv_norm *norm; /* see conv/beside.h, for x; NULL: none */
+    bool stream;                  /* y is too large to stay in the caches: store past them */
+};
+
+/* Tiles of one size next to each other along a side. */
+struct winograd_run {
+    int size;         /* 4 or 3 */
+    int first, count; /* first: an output */
+};
+
+/* Some tiles in a row that are multiplied together. Those of a pair of runs are numbered row by row
+ * of the batch, and line by line there. */
+struct winograd_group {
+    struct winograd_run h, w;
+    long first;
+    int tiles; /* 1 to winograd_kernels.tiles */
+};
+
+/* Whether the group's tiles have a point. */
+static inline bool winograd_has(const struct winograd_group *group, int point)
+{
+    return (group->h.size == 4 || point / WINOGRAD_TILE != WINOGRAD_SKIPPED) &&
+           (group->w.size == 4 || point % WINOGRAD_TILE != WINOGRAD_SKIPPED);
+}
+
+/*
+ * The inner loops, one set per instruction set; nothing is parallel here. With L lanes, T = `tiles`
+ * and W vectors (1 or 2), for one group:
+ *     V: [point][in / L][T][L]    U: [point][in][W * L]    M: [point][T * vectors * L], of which
+ * the first are [tile][W * L]. Points of V and U are `stride` floats from each other.
+ */
+struct winograd_kernels {
+    int lanes, tiles,
+        vectors; /* the most tiles and vectors of outputs that it multiplies at once */
+    /* Ask for the values of a group long before they are transformed: its tiles of each block of
+     * input channels in turn, those with the numbers `from` to `to` of all. */
+    void (*fetch)(const struct winograd *job, const struct winograd_group *group, int from, int to);
+    /* V of the group for the input channels of a block. */
+    void (*input)(const struct winograd *job, const struct winograd_group *group, int in_block,
+                  float *v, size_t stride);
+    /* U of the input channels of a block for the output channels of `vectors` blocks. */
+    void (*weights)(const struct winograd *job, int in_block, int out_block, int vectors, float *u,
+                    size_t stride);
+    /* M of one point over `in` channels, or with `add` to what M holds. What is multiplied after
+     * it, `next`, is fetched meanwhile. */
+    void (*multiply)(const float *v, const float *u, int in, int tiles, int vectors, bool add,
+                     const float *next, float *m);
+    /* The results of the group from M, for the output channels of `vectors` blocks. Adds to the
+     * `moments` of these blocks; NULL: there are none. */
+    void (*output)(const struct winograd *job, const struct winograd_group *group, int out_block,
+                   int vectors, const float *m, struct conv_moments *moments);
+};
+
+#if defined(__x86_64__)
+extern const struct winograd_kernels winograd_avx2, winograd_avx512;
+#endif
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_COLLECTIVE_NCCL_GUARD_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_COLLECTIVE_NCCL_GUARD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/device/cuda/collective/group.h"
+#include "engine/device/cuda/collective/nccl_api.h"
+
+/*
+ * The watchdog of a run's communicators: a thread that ends them, in order or by force, so that
+ * nobody else calls what may block on a GPU that hangs, and that aborts them when a call takes too
+ * long or the run was called off. Shared with nccl.c alone.
+ */
+
+/* One GPU's end. Of the member's thread, except where it says otherwise. */
+struct nccl_end {
+    struct group_end base;
+    ncclComm_t comm; /* the watchdog reads it while NCCL makes it */
+    cudaEvent_t done;
+    struct nccl_mark *marks; /* NCCL_MARKS, of the newest reductions, used in turn */
+    long marked, checked;    /* reductions in all; so many are known to be done */
+    atomic_long queued;      /* calls so far: whose host is behind; any thread */
+    atomic_long recorded;    /* marks whose event `before` is recorded; any thread */
+    /* Guarded by link.lock. */
+    const char *inside; /* the call that the thread is in; NULL: none */
+    double since, limit_s;
+    bool left, aborted;
+};
+
+/* What the device's stream has to do before a reduction, and that it is over. */
+struct nccl_mark {
+    cudaEvent_t before, after;
+    const char *what;
+    double queued_at;
+};
+
+enum { NCCL_MARKS = 128 };
+
+/* The call that makes a communicator, which can be aborted at any time. */
+extern const char NCCL_JOINING[];
+
+struct link {
+    const struct nccl_api *api;
+    struct link_request request;
+    ncclUniqueId id;
+    int version;
+    int first, ranks; /* rank of member 0; ranks in all */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_mutex_t marks_lock; /* held while the marks of other members are looked at, or freed */
+    atomic_bool broken;         /* set with the lock held, after reason */
+    struct error reason;        /* of the first failure */
+    int left;                   /* members */
+    bool ended;                 /* the communicators are gone, as far as they could be */
+    bool given_up;              /* nobody waits for the thread: it frees the link */
+    struct nccl_end ends[];
+};
+
+/* Start the watchdog of a link that has no communicators yet. */
+bool nccl_guard_start(struct link *link, struct error *err);
+/* When all members have left: wait for the communicators' end, for a while, and free the link. What
+ * cannot be ended stays, and stderr says so. */
+void nccl_guard_end(struct link *link);
+
+/* In front of a call that may block, and behind it: false when the link is broken, or `status` says
+ * so. A call that takes longer than limit_s (0: as long as it likes) is ended with an error. */
+bool nccl_enter(struct link *link, int member, const char *what, double limit_s, struct error *err);
+bool nccl_return(struct link *link, int member, const char *what, ncclResult_t status,
+                 struct error *err);
+/* Everybody fails from here on, for this reason if it is the first; nothing but leave may follow.
+ */
+void nccl_break(struct link *link, const struct error *reason);
+/* The member asks for nothing any more. Of a broken link it waits for the end, for a while. */
+void nccl_gone(struct link *link, int member, bool broken);
+/* False, with the reason, when the link is broken. */
+bool nccl_intact(struct link *link, struct error *err);
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "engine/device/cuda/kernels/each.h"
+#include "engine/device/cuda/kernels/window_math.h"
+
+/*
+ * Max and average pooling. A thread makes a pack of one pixel: of the output going forward; of
+ * the input going backward, where it gathers from all windows that cover the pixel, in their order,
+ * so that nothing has to be added atomically.
+ */
+
+struct pool_place {
+    uint32_t group;
+    int row, y, x;
+};
+
+/* Where pack i lies. Tensors have fewer than 2^32 packs. */
+template <typename T>
+static __device__ struct pool_place place_of(size_t i, const struct tensor_shape &shape)
+{
+    const uint32_t groups = (uint32_t)shape.channels / pack<T>::size;
+    const uint32_t position = (uint32_t)i / groups, line = position / (uint32_t)shape.w;
+    struct pool_place p;
+    p.group = (uint32_t)i % groups;
+    p.x = (int)(position % (uint32_t)shape.w);
+    p.y = (int)(line % (uint32_t)shape.h);
+    p.row = (int)(line / (uint32_t)shape.h);
+    return p;
+}
+
+/* The pack of the same row and channels at (y, x) of a tensor. */
+template <typename T>
+static __device__ size_t pack_at(const struct tensor_shape &shape, const struct pool_place &p,
+                                 int y, int x)
+{
+    const size_t position = ((size_t)p.row * shape.h + y) * shape.w + x;
+    return position * ((uint32_t)shape.channels / pack<T>::size) + p.group;
+}
+
+static __device__ struct span inputs_y(const struct pool_args &a, int y)
+{
+    return window_inputs(y, a.kernel_h, a.stride_h, a.pad_h, a.x.h);
+}
+
+static __device__ struct span inputs_x(const struct pool_args &a, int x)
+{
+    return window_inputs(x, a.kernel_w, a.stride_w, a.pad_w, a.x.w);
+}
+
+static __device__ struct span outputs_y(const struct pool_args &a, int y)
+{
+    return window_outputs(y, a.kernel_h, a.stride_h, a.pad_h, a.y.h);
+}
+
+static __device__ struct span outputs_x(const struct pool_args &a, int x)
+{
+    return window_outputs(x, a.kernel_w, a.stride_w, a.pad_w, a.y.w);
+}
+
+/* What a window's tap at input (y, x) is called in `winners`. */
+static __device__ uint32_t tap_at(const struct pool_args &a, int oy, int ox, int y, int x)
+{
+    return (uint32_t)((y - (oy * a.stride_h - a.pad_h)) * a.kernel_w + x -
+                      (ox * a.stride_w - a.pad_w));
+}
+
+/* A byte for each number of pack i. */
+static __device__ void store_winners(uint8_t *winners, size_t i, const uint32_t (&winner)[8])
+{
+    uint2 bytes = make_uint2(0, 0);
+    for (int k = 0; k < 4; k++) {
+        bytes.x |= winner[k] << (8 * k);
+        bytes.y |= winner[4 + k] << (8 * k);
+    }
+    reinterpret_cast<uint2 *>(winners)[i] = bytes;
+}
+
+static __device__ void store_winners(uint8_t *winners, size_t i, const uint32_t (&winner)[4])
+{
+    reinterpret_cast<uint32_t *>(winners)[i] =
+        winner[0] | winner[1] << 8 | winner[2] << 16 | winner[3] << 24;
+}
+
+static __device__ void load_winners(const uint8_t *winners, size_t i, uint32_t (&winner)[8])
+{
+    const uint2 bytes = reinterpret_cast<const uint2 *>(winners)[i];
+    for (int k = 0; k < 8; k++)
+        winner[k] = (k < 4 ? bytes.x : bytes.y) >> (8 * (k % 4)) & 255;
+}
+
+static __device__ void load_winners(const uint8_t *winners, size_t i, uint32_t (&winner)[4])
+{
+    const uint32_t bytes = reinterpret_cast<const uint32_t *>(winners)[i];
+    for (int k = 0; k < 4; k++)
+        winner[k] = bytes >> (8 * k) & 255;
+}
+
+template <typename T> struct pool_work {
+    typedef each_nothing constants;
+    typedef each_nothing loaded;
+    enum { bytes = 64 }; /* one at a time: each has several loads of its own */
+    struct pool_args args;
+
+    __device__ constants prepare(uint32_t) const
+    {
+        return constants();
+    }
+    __device__ loaded load(size_t) const
+    {
+        return loaded();
+    }
+};
+
+/* The first of equal numbers wins; a NaN wins against all. */
+template <typename T> struct maxpool_work : pool_work<T> {
+    const T *x;
+    T *y;
+    uint8_t *winners;
+
+    __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
+    {
+        const struct pool_args &a = this->args;
+        const struct pool_place p = place_of<T>(i, a.y);
+        const struct span across = inputs_x(a, p.x), down = inputs_y(a, p.y);
+        float best[pack<T>::size], v[pack<T>::size];
+        uint32_t winner[pack<T>::size];
+        for (int k = 0; k < pack<T>::size; k++) {
+            best[k] = -INFINITY;
+            winner[k] = tap_at(a, p.y, p.x, down.first, across.first);
+        }
+        for (int iy = down.first; iy < down.end; iy++) {
+            for (int ix = across.first; ix < across.end; ix++) {
+                const uint32_t tap = tap_at(a, p.y, p.x, iy, ix);
+                pack_numbers(pack_load(x, pack_at<T>(a.x, p, iy, ix)), v);
+                for (int k = 0; k < pack<T>::size; k++) {
+                    const bool wins = v[k] > best[k] || v[k] != v[k];
+                    best[k] = wins ? v[k] : best[k];
+                    winner[k] = wins ? tap : winner[k];
+                }
+            }
+        }
+        pack_store(y, i, best);
+        if (winners)
+            store_winners(winners, i, winner);
+    }
+};
+
+template <typename T> struct maxpool_backward_work : pool_work<T> {
+    const T *dy;
+    const uint8_t *winners;
+    T *dx;
+
+    __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
+    {
+        const struct pool_args &a = this->args;
+        const struct pool_place p = place_of<T>(i, a.x);
+        const struct span across = outputs_x(a, p.x), down = outputs_y(a, p.y);
+        float sum[pack<T>::size] = {}, v[pack<T>::size];
+        for (int oy = down.first; oy < down.end; oy++) {
+            for (int ox = across.first; ox < across.end; ox++) {
+                const uint32_t tap = tap_at(a, oy, ox, p.y, p.x);
+                const size_t at = pack_at<T>(a.y, p, oy, ox);
+                uint32_t winner[pack<T>::size];
+                load_winners(winners, at, winner);
+                pack_numbers(pack_load(dy, at), v);
+                for (int k = 0; k < pack<T>::size; k++)
+                    if (winner[k] == tap)
+                        sum[k] += v[k];
+            }
+        }
+        pack_store(dx, i, sum);
+    }
+};
+
+/* Pack i of `to`: what a span of `from` adds up to, divided by the size of a whole window. */
+template <typename T>
+static __device__ void store_mean(const struct pool_args &a, const struct pool_place &p,
+                                  struct span down, struct span across,
+                                  const struct tensor_shape &shape, const T *from, size_t i, T *to)
+{
+    float sum[pack<T>::size] = {}, v[pack<T>::size];
+    for (int y = down.first; y < down.end; y++) {
+        for (int x = across.first; x < across.end; x++) {
+            pack_numbers(pack_load(from, pack_at<T>(shape, p, y, x)), v);
+            for (int k = 0; k < pack<T>::size; k++)
+                sum[k] += v[k];
+        }
+    }
+    for (int k = 0; k < pack<T>::size; k++)
+        sum[k] /= (float)(a.kernel_h * a.kernel_w);
+    pack_store(to, i, sum);
+}
+
+template <typename T> struct avgpool_work : pool_work<T> {
+    const T *x;
+    T *y;
+
+    __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
+    {
+        const struct pool_args &a = this->args;
+        const struct pool_place p = place_of<T>(i, a.y);
+        store_mean(a, p, inputs_y(a, p.y), inputs_x(a, p.x), a.x, x, i, y);
+    }
+};
+
+template <typename T> struct avgpool_backward_work : pool_work<T> {
+    const T *dy;
+    T *dx;
+
+    __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
+    {
+        const struct pool_args &a = this->args;
+        const struct pool_place p = place_of<T>(i, a.x);
+        store_mean(a, p, outputs_y(a, p.y), outputs_x(a, p.x), a.y, dy, i, dx);
+    }
+};
+
+template <typename T>
+static cudaError_t maxpool(cudaStream_t s, const struct pool_args *args, const void *x, void *y,
+                           uint8_t *winners)
+{
+    maxpool_work<T> work;
+    work.args = *args;
+    work.x = (const T *)x;
+    work.y = (T *)y;
+    work.winners = winners;
+    return each_of_tensor<T>(s, work, args->y);
+}
+
+template <typename T>
+static cudaError_t maxpool_backward(cudaStream_t s, const struct pool_args *args, const void *dy,
+                                    const uint8_t *winners, void *dx)
+{
+    maxpool_backward_work<T> work;
+    work.args = *args;
+    work.dy = (const T *)dy;
+    work.winners = winners;
+    work.dx = (T *)dx;
+    return each_of_tensor<T>(s, work, args->x);
+}
+
+template <typename T>
+static cudaError_t avgpool(cudaStream_t s, const struct pool_args *args, const void *x, void *y)
+{
+    avgpool_work<T> work;
+    work.args = *args;
+    work.x = (const T *)x;
+    work.y = (T *)y;
+    return each_of_tensor<T>(s, work, args->y);
+}
+
+template <typename T>
+static cudaError_t avgpool_backward(cudaStream_t s, const struct pool_args *args, const void *dy,
+                                    void *dx)
+{
+    avgpool_backward_work<T> work;
+    work.args = *args;
+    work.dy = (const T *)dy;
+    work.dx = (T *)dx;
+    return each_of_tensor<T>(s, work, args->x);
+}
+
+extern "C" cudaError_t kernel_maxpool(cudaStream_t s, enum cuda_type type,
+                                      const struct pool_args *args, const void *x, void *y,
+                                      uint8_t *winners)
+{
+    return type == CUDA_BF16 ? maxpool<uint16_t>(s, args, x, y, winners)
+                             : maxpool<float>(s, args, x, y, winners);
+}
+
+extern "C" cudaError_t kernel_maxpool_backward(cudaStream_t s, enum cuda_type type,
+                                               const struct pool_args *args, const void *dy,
+                                               const uint8_t *winners, void *dx)
+{
+    return type == CUDA_BF16 ? maxpool_backward<uint16_t>(s, args, dy, winners, dx)
+                             : maxpool_backward<float>(s, args, dy, winners, dx);
+}
+
+extern "C" cudaError_t kernel_avgpool(cudaStream_t s, enum cuda_type type,
+                                      const struct pool_args *args, const void *x, void *y)
+{
+    return type == CUDA_BF16 ? avgpool<uint16_t>(s, args, x, y) : avgpool<float>(s, args, x, y);
+}
+
+extern "C" cudaError_t kernel_avgpool_backward(cudaStream_t s, enum cuda_type type,
+                                               const struct pool_args *args, const void *dy,
+                                               void *dx)
+{
+    return type == CUDA_BF16 ? avgpool_backward<uint16_t>(s, args, dy, dx)
+                             : avgpool_backward<float>(s, args, dy, dx);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/device/cuda/dnn/conv_table.h"
+#include "engine/device/cuda/layers/widen.h"
+
+/*
+ * A convolution. Each direction is one plan of the library; what it cannot join to the forward
+ * pass, bias and ReLU, is a kernel behind it. Where a BatchNorm follows, the sums that it wants may
+ * come with the forward pass. In bf16 the gradient of the filters is rounded once, when the library
+ * writes it, and later widened into the arena (widen.h).
+ */
+struct conv {
+    struct conv_table *table; /* the device's, of which the plans are */
+    const struct conv_plan *forward, *weights, *data;
+    const struct buffer *x, *y, *dy;
+    struct buffer *masked, *dx; /* masked: gradient in front of the ReLU */
+    struct buffer *workspaces[3], *rounded, *pieces;
+    struct widening *widening;
+    struct value_sums sums;
+    void *w;
+    const float *bias;
+    float *dw, *dbias;
+    size_t weight_count;
+    struct conv_request request; /* what all directions have in common */
+    struct tensor_shape shape;   /* of y */
+    bool relu;
+    bool fused; /* the library adds the bias and takes the ReLU */
+};
+
+static void release(void *layer)
+{
+    struct conv *c = layer;
+    conv_table_give(c->table, c->forward);
+    conv_table_give(c->table, c->weights);
+    conv_table_give(c->table, c->data);
+}
+
+static bool run_forward(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct device *device = plan->device;
+    const struct conv_tensors tensors = {.x = c->x->data,
+                                         .w = c->w,
+                                         .y = c->y->data,
+                                         .bias = c->bias,
+                                         .sums = c->sums.sums ? c->sums.sums->data : NULL,
+                                         .squares = c->sums.sums ? c->sums.squares->data : NULL};
+    return conv_plan_run(c->forward, device->dnn, &tensors, c->workspaces[0]->data, err);
+}
+
+static bool run_bias_and_relu(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct device *device = plan->device;
+    void *y = c->y->data;
+    return cuda_kernel(c->relu
+                           ? kernel_activation(device->stream, device->storage, ACTIVATION_RELU,
+                                               c->shape, y, c->bias, y)
+                           : kernel_bias(device->stream, device->storage, c->shape, y, c->bias, y),
+                       err);
+}
+
+static bool run_mask(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    return cuda_kernel(kernel_activation_backward(plan->device->stream, plan->device->storage,
+                                                  ACTIVATION_RELU, c->shape, c->y->data,
+                                                  c->dy->data, c->masked->data),
+                       err);
+}
+
+static bool run_bias_gradient(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    return cuda_kernel(
+        kernel_channel_sums(plan->device->stream, plan->device->storage, c->shape, c->masked->data,
+                            (struct sums_memory){c->pieces->data, plan->replica->counters},
+                            c->dbias),
+        err);
+}
+
+static bool run_weights(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct device *device = plan->device;
+    const struct conv_tensors tensors = {
+        .x = c->x->data, .w = c->rounded ? c->rounded->data : c->dw, .y = c->masked->data};
+    return conv_plan_run(c->weights, device->dnn, &tensors, c->workspaces[1]->data, err) &&
+           (!c->widening || widening_run(plan, c->widening, err));
+}
+
+static bool run_data(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    const struct conv_tensors tensors = {.x = c->dx->data, .w = c->w, .y = c->masked->data};
+    return conv_plan_run(c->data, plan->device->dnn, &tensors, c->workspaces[2]->data, err);
+}
+
+static void describe(struct conv *c, const struct builder *b, const struct node *node)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    const struct value *x = &b->graph->values[node->input], *y = &b->graph->values[node->output];
+    c->request = (struct conv_request){.type = b->device->type,
+                                       .rows = b->rows,
+                                       .in = value_channels(x),
+                                       .in_h = x->shape.h,
+                                       .in_w = x->shape.w,
+                                       .out = value_channels(y),
+                                       .out_h = y->shape.h,
+                                       .out_w = y->shape.w,
+                                       .kernel_h = 1,
+                                       .kernel_w = 1,
+                                       .stride_h = 1,
+                                       .stride_w = 1,
+                                       .deterministic = b->device->deterministic};
+    if (!node->columns) {
+        c->request.kernel_h = op->kernel_h;
+        c->request.kernel_w = op->kernel_w;
+        c->request.stride_h = op->stride_h;
+        c->request.stride_w = op->stride_w;
+        c->request.pad_h = op->pad_h;
+        c->request.pad_w = op->pad_w;
+    }
+    c->weight_count = (size_t)c->request.out * (size_t)c->request.kernel_h *
+                      (size_t)c->request.kernel_w * (size_t)c->request.in;
+    c->shape = cuda_shape(b, node->output);
+    c->relu = node->relu;
+    c->w = (void *)(uintptr_t)cuda_weights(b, op->weight); /* only read */
+    c->bias = cuda_param(b, node->bias);
+}
+
+static struct conv_request request_of(const struct conv *c, enum conv_pattern pattern)
+{
+    struct conv_request request = c->request;
+    request.pattern = pattern;
+    request.relu = pattern == CONV_FORWARD_BIAS && c->relu;
+    return request;
+}
+
+static bool make_plan(struct builder *b, struct conv *c, enum conv_pattern pattern,
+                      const struct conv_plan **out, struct error *err)
+{
+    const struct conv_request request = request_of(c, pattern);
+    const bool ok = cuda_conv_plan(b->plan, &request, out, err);
+    c->table = b->device->convs;
+    return ok;
+}
+
+/* Whether a BatchNorm reads the result and would use its sums. */
+static bool sums_wanted(const struct builder *b, const struct node *node)
+{
+    if (!b->training || b->device->type != TYPE_BF16 || node->bias != NET_NONE || node->relu)
+        return false;
+    for (int i = 0; i < b->graph->node_count; i++)
+        if (b->graph->nodes[i].kind == NET_BATCHNORM && b->graph->nodes[i].input == node->output)
+            return true;
+    return false;
+}
+
+/* Seconds that a kernel needs to read the result again for its sums: an estimate, from its start
+ * and from memory of 3 TB/s. */
+static double seconds_of_sums(const struct conv *c, size_t number_size)
+{
+    return 3e-6 + (double)tensor_size(c->shape) * (double)number_size / 3e12;
+}
+
+/* Whether sums from the forward pass take no more time than the plain one and reading its result
+ * again; also where nothing was measured, because it reads less. */
+static bool sums_pay(const struct builder *b, const struct conv *c, double plain, double with)
+{
+    return isnan(plain) || isnan(with) ||
+           with <= plain + seconds_of_sums(c, cuda_type_size(b->device->storage));
+}
+
+/* Which of the two forward passes is not worth building, from what was measured at another time. */
+static void forget_slower(const struct builder *b, const struct conv *c, bool *plain, bool *with)
+{
+    const struct conv_request plain_request = request_of(c, CONV_FORWARD);
+    const struct conv_request with_request = request_of(c, CONV_FORWARD_STATS);
+    const double plain_s = cuda_conv_seconds(b->plan, &plain_request);
+    const double with_s = cuda_conv_seconds(b->plan, &with_request);
+    if (isnan(plain_s) || isnan(with_s))
+        return;
+    *with = sums_pay(b, c, plain_s, with_s);
+    *plain = !*with;
+}
+
+static bool bind_sums(struct builder *b, const struct node *node, struct conv *c, struct error *err)
+{
+    const size_t bytes = (size_t)c->shape.channels * sizeof(float);
+    c->sums.sums = build_buffer(b, bytes, err);
+    c->sums.squares = c->sums.sums ? build_buffer(b, bytes, err) : NULL;
+    if (!c->sums.squares)
+        return false;
+    build_use(b, c->sums.sums);
+    build_use(b, c->sums.squares);
+    b->plan->sums[node->output] = c->sums;
+    return true;
+}
+
+/* The plain forward pass, or the one that makes the sums which a BatchNorm wants. */
+static bool make_unbiased(struct builder *b, const struct node *node, struct conv *c,
+                          struct error *err)
+{
+    struct error why = ERROR_INIT;
+    const struct conv_plan *with_sums = NULL;
+    bool plain = true, with = sums_wanted(b, node);
+    if (with)
+        forget_slower(b, c, &plain, &with);
+    with = with && make_plan(b, c, CONV_FORWARD_STATS, &with_sums, &why);
+    if ((plain || !with) && !make_plan(b, c, CONV_FORWARD, &c->forward, err)) {
+        conv_table_give(c->table, with_sums);
+        return false;
+    }
+    if (!with)
+        return true;
+    if (c->forward &&
+        !sums_pay(b, c, conv_plan_seconds(c->forward), conv_plan_seconds(with_sums))) {
+        conv_table_give(c->table, with_sums);
+        return true;
+    }
+    conv_table_give(c->table, c->forward);
+    c->forward = with_sums;
+    return bind_sums(b, node, c, err);
+}
+
+static bool make_forward(struct builder *b, const struct node *node, struct conv *c,
+                         struct error *err)
+{
+    struct error why = ERROR_INIT;
+    c->fused = c->bias && make_plan(b, c, CONV_FORWARD_BIAS, &c->forward, &why);
+    if (!c->fused && !make_unbiased(b, node, c, err))
+        return false;
+    c->workspaces[0] = build_scratch(b, conv_plan_workspace(c->forward), err);
+    return c->workspaces[0] != NULL;
+}
+
+/* The library's name for the engine, without its knobs, and what is fused with it. */
+static void label(struct builder *b, enum plan_direction direction, const struct conv_plan *plan,
+                  const char *fused)
+{
+    const char *name = conv_plan_name(plan);
+    char method[64];
+    snprintf(method, sizeof method, "cuDNN %.*s%s", (int)strcspn(name, "{"), name, fused);
+    build_label(b, direction, method);
+}
+
+/* What the library does not join to the forward pass. */
+static bool build_bias_and_relu(struct builder *b, const struct node *node, struct conv *c,
+                                struct error *err)
+{
+    if (c->fused || (!c->bias && !c->relu))
+        return true;
+    build_use(b, b->values[node->output]);
+    build_label_apart(b, PLAN_FORWARD, "own kernel");
+    return build_step(b, node, run_bias_and_relu, c, err);
+}
+
+static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+{
+    struct conv *c = *layer = build_object(b, sizeof *c, release, err);
+    if (!c)
+        return false;
+    describe(c, b, node);
+    c->x = build_value(b, node->input, err);
+    c->y = c->x ? build_value(b, node->output, err) : NULL;
+    if (!c->y || !make_forward(b, node, c, err))
+        return false;
+    label(b, PLAN_FORWARD, c->forward,
+          c->sums.sums ? " + sums"
+          : !c->fused  ? ""
+          : c->relu    ? " + bias + relu"
+                       : " + bias");
+    return build_step(b, node, run_forward, c, err) && build_bias_and_relu(b, node, c, err);
+}
+
+/* A step that takes the gradient through the ReLU; *dy becomes its result. */
+static bool build_mask(struct builder *b, const struct node *node, struct conv *c,
+                       struct buffer **dy, struct error *err)
+{
+    c->dy = c->masked = *dy;
+    if (!node->relu)
+        return true;
+    c->masked = gradient_result(b, *dy, node->output, err);
+    if (!c->masked)
+        return false;
+    build_use(b, b->values[node->output]);
+    if (c->masked != *dy) {
+        gradient_drop(*dy);
+        c->masked->holders++;
+    }
+    *dy = c->masked;
+    build_label(b, PLAN_BACKWARD_RELU, "");
+    return build_step(b, node, run_mask, c, err);
+}
+
+static bool build_bias_gradient(struct builder *b, const struct node *node, struct conv *c,
+                                struct error *err)
+{
+    c->dbias = cuda_grads(b, node->bias);
+    if (!c->dbias)
+        return true;
+    build_use(b, c->masked);
+    c->pieces = build_scratch(b, kernel_sums_scratch(c->shape), err);
+    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "own kernel");
+    return c->pieces && build_step(b, node, run_bias_gradient, c, err);
+}
+
+static bool build_weights(struct builder *b, const struct node *node, struct conv *c,
+                          struct error *err)
+{
+    build_use(b, c->masked);
+    build_use(b, b->values[node->input]);
+    c->dw = cuda_grads(b, b->graph->net->ops[node->op].weight);
+    if (!make_plan(b, c, CONV_WEIGHTS, &c->weights, err))
+        return false;
+    c->workspaces[1] = build_scratch(b, conv_plan_workspace(c->weights), err);
+    if (!c->workspaces[1])
+        return false;
+    if (b->device->storage != CUDA_F32) {
+        c->rounded = widening_add(b, node, c->dw, c->weight_count, &c->widening, err);
+        if (!c->rounded)
+            return false;
+    }
+    label(b, PLAN_BACKWARD_WEIGHTS, c->weights, "");
+    return build_step(b, node, run_weights, c, err);
+}
+
+static bool build_data(struct builder *b, const struct node *node, struct conv *c,
+                       struct error *err)
+{
+    c->dx = gradient_new(b, node->input, err);
+    if (!c->dx || !make_plan(b, c, CONV_DATA, &c->data, err))
+        return false;
+    build_use(b, c->masked);
+    c->workspaces[2] = build_scratch(b, conv_plan_workspace(c->data), err);
+    label(b, PLAN_BACKWARD_DATA, c->data, "");
+    return c->workspaces[2] && build_step(b, node, run_data, c, err) &&
+           gradient_give(b, node, node->input, c->dx, err);
+}
+
+static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    struct conv *c = layer;
+    struct buffer *dy[2];
+    if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, c, &dy[0], err) ||
+        !build_bias_gradient(b, node, c, err) || !build_weights(b, node, c, err) ||
+        (b->graph->values[node->input].wants_grad && !build_data(b, node, c, err)))
+        return false;
+    gradient_drop(dy[0]);
+    return true;
+}
+
+const struct layer_kind cuda_layer_conv = {forward, backward};

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/plan/builder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct buffer *build_buffer(struct builder *b, size_t bytes, struct error *err)
+{
+    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_PLANNED, bytes);
+    if (!buffer)
+        error_memory(err, "a plan's buffers");
+    return buffer;
+}
+
+struct buffer *build_scratch(struct builder *b, size_t bytes, struct error *err)
+{
+    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_SCRATCH, bytes);
+    if (!buffer) {
+        error_memory(err, "a plan's buffers");
+        return NULL;
+    }
+    build_use(b, buffer);
+    return buffer;
+}
+
+struct buffer *build_input_buffer(struct builder *b, size_t bytes, struct error *err)
+{
+    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_INPUT, bytes);
+    if (!buffer) {
+        error_memory(err, "a plan's buffers");
+        return NULL;
+    }
+    buffer->offset = b->core->input_bytes;
+    b->core->input_bytes += buffer->size;
+    return buffer;
+}
+
+struct buffer *build_fixed(struct builder *b, void *data, struct error *err)
+{
+    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_FIXED, 0);
+    if (!buffer) {
+        error_memory(err, "a plan's buffers");
+        return NULL;
+    }
+    buffer->data = data;
+    return buffer;
+}
+
+void build_use(struct builder *b, struct buffer *buffer)
+{
+    if (buffer->last != b->time && buffer->region == BUFFER_PLANNED)
+        b->bytes += buffer->size;
+    buffer_use(buffer, b->time);
+}
+
+static size_t value_bytes(const struct builder *b, int value)
+{
+    return (size_t)b->rows * value_row(&b->graph->values[value]) * b->backend->number_size;
+}
+
+struct buffer *build_value(struct builder *b, int value, struct error *err)
+{
+    if (!b->values[value])
+        b->values[value] = build_buffer(b, value_bytes(b, value), err);
+    if (b->values[value])
+        build_use(b, b->values[value]);
+    return b->values[value];
+}
+
+void build_again(struct builder *b, const struct node *node, again_function *make, void *layer)
+{
+    b->again[node->output] = (struct again){make, node, layer};
+}
+
+struct buffer *build_kept(struct builder *b, int value, struct error *err)
+{
+    const struct again again = b->again[value];
+    if (!again.make)
+        return build_value(b, value, err);
+    struct buffer *to = build_buffer(b, value_bytes(b, value), err);
+    if (!to || !again.make(b, again.node, again.layer, to, err))
+        return NULL;
+    b->again[value].make = NULL;
+    b->values[value] = to;
+    build_use(b, to);
+    return to;
+}
+
+void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err)
+{
+    struct plan_core *plan = b->core;
+    if (plan->owned_count == plan->owned_capacity) {
+        int capacity = plan->owned_capacity ? 2 * plan->owned_capacity : 64;
+        struct owned *list = realloc(plan->owned, (size_t)capacity * sizeof *list);
+        if (!list) {
+            error_memory(err, "a plan's steps");
+            return NULL;
+        }
+        plan->owned = list;
+        plan->owned_capacity = capacity;
+    }
+    void *object = calloc(1, size);
+    if (!object) {
+        error_memory(err, "a plan's steps");
+        return NULL;
+    }
+    plan->owned[plan->owned_count++] = (struct owned){object, release};
+    return object;
+}
+
+void build_label(struct builder *b, enum plan_direction direction, const char *method)
+{
+    b->label.direction = direction;
+    snprintf(b->label.method, sizeof b->label.method, "%s", method);
+}
+
+void build_label_apart(struct builder *b, enum plan_direction direction, const char *method)
+{
+    build_label(b, direction, method);
+    b->label.apart = true;
+}
+
+/* Conversions, which the network does not know, stand in front of the next operation. */
+static int place_of(const struct graph *graph, const struct node *node)
+{
+    while (node->op == NET_NONE && node + 1 < graph->nodes + graph->node_count)
+        node++;
+    return node->op;
+}
+
+/* Steps without a node: the input is the first of a plan, the loss the other. */
+static void describe_step(const struct builder *b, const struct node *node, struct plan_time *time)
+{
+    const struct net *net = b->graph->net;
+    *time = (struct plan_time){.part = b->time == 0 ? PLAN_INPUT : PLAN_LOSS, .layer = ""};
+    if (!node)
+        return;
+    const bool named = node->op != NET_NONE;
+    const bool residual = node->kind == NET_BATCHNORM && node->residual != NET_NONE;
+    time->part = PLAN_OPERATION;
+    time->direction =
+        b->backward && b->label.direction == PLAN_FORWARD ? PLAN_BACKWARD : b->label.direction;
+    time->place = place_of(b->graph, node);
+    time->layer = named ? net->ops[node->op].name : "";
+    time->bytes = (double)b->bytes;
+    if (named && !b->label.apart &&
+        (time->direction == PLAN_FORWARD || time->direction == PLAN_BACKWARD_DATA ||
+         time->direction == PLAN_BACKWARD_WEIGHTS))
+        time->flops = b->rows * net_op_flops(net, node->op);
+    snprintf(time->kind, sizeof time->kind, "%s%s%s", net_kind_name(node->kind),
+             residual ? " + add" : "", node->relu ? " + relu" : "");
+    snprintf(time->method, sizeof time->method, "%s",
+             *b->label.method || !b->backend->method ? b->label.method : b->backend->method);
+}
+
+static bool add_time(struct builder *b, const struct node *node, struct error *err)
+{
+    struct plan_core *plan = b->core;
+    if (plan->step_count >= plan->time_capacity) {
+        int capacity = plan->time_capacity ? 2 * plan->time_capacity : 64;
+        struct plan_time *list = realloc(plan->times, (size_t)capacity * sizeof *list);
+        if (!list)
+            return error_memory(err, "a plan's steps");
+        plan->times = list;
+        plan->time_capacity = capacity;
+    }
+    describe_step(b, node, &plan->times[plan->step_count]);
+    return true;
+}
+
+bool build_step(struct builder *b, const struct node *node, step_function *run, void *layer,
+                struct error *err)
+{
+    struct plan_core *plan = b->core;
+    if (plan->request.profile && !add_time(b, node, err))
+        return false;
+    if (plan->step_count == plan->step_capacity) {
+        int capacity = plan->step_capacity ? 2 * plan->step_capacity : 64;
+        struct step *list = realloc(plan->steps, (size_t)capacity * sizeof *list);
+        if (!list)
+            return error_memory(err, "a plan's steps");
+        plan->steps = list;
+        plan->step_capacity = capacity;
+    }
+    plan->steps[plan->step_count++] = (struct step){run, layer, node};
+    b->bytes = 0;
+    b->label = (struct step_label){.method = ""};
+    b->time++;
+    return true;
+}
+
+struct buffer *gradient_new(struct builder *b, int value, struct error *err)
+{
+    struct buffer *buffer = build_buffer(b, value_bytes(b, value), err);
+    if (buffer)
+        build_use(b, buffer);
+    return buffer;
+}
+
+bool gradient_is_mine(const struct buffer *part)
+{
+    return part->holders == 1;
+}
+
+struct buffer *gradient_result(struct builder *b, struct buffer *part, int value, struct error *err)
+{
+    return gradient_is_mine(part) ? part : gradient_new(b, value, err);
+}
+
+void gradient_drop(struct buffer *part)
+{
+    part->holders--;
+}
+
+/* A step of its own that turns both parts of a gradient into one. */
+static bool add_parts(struct builder *b, const struct node *node, int value, struct error *err)
+{
+    struct gradient *g = &b->gradients[value];
+    struct addition *add = build_object(b, sizeof *add, NULL, err);
+    if (!add)
+        return false;
+    add->left = g->part[0];
+    add->right = g->part[1];
+    add->count = (size_t)b->rows * value_row(&b->graph->values[value]);
+    add->sum = gradient_is_mine(g->part[0])   ? g->part[0]
+               : gradient_is_mine(g->part[1]) ? g->part[1]
+                                              : gradient_new(b, value, err);
+    if (!add->sum)
+        return false;
+    build_use(b, g->part[0]);
+    build_use(b, g->part[1]);
+    gradient_drop(g->part[0]);
+    gradient_drop(g->part[1]);
+    add->sum->holders++;
+    *g = (struct gradient){.part = {add->sum}, .count = 1};
+    build_label(b, PLAN_GRADIENT_SUM, "");
+    return build_step(b, node, b->backend->run_addition, add, err);
+}
+
+bool gradient_give(struct builder *b, const struct node *node, int value, struct buffer *part,
+                   struct error *err)
+{
+    struct gradient *g = &b->gradients[value];
+    if (!b->graph->values[value].wants_grad)
+        return true;
+    if (g->count == 2 && !add_parts(b, node, value, err))
+        return false;
+    part->holders++;
+    g->part[g->count++] = part;
+    return true;
+}
+
+bool gradient_take(struct builder *b, const struct node *node, int value, int most,
+                   struct buffer *parts[2], struct error *err)
+{
+    struct gradient *g = &b->gradients[value];
+    if (g->count > most && !add_parts(b, node, value, err))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        parts[i] = i < g->count ? g->part[i] : NULL;
+        if (parts[i])
+            build_use(b, parts[i]);
+    }
+    g->count = 0;
+    return true;
+}

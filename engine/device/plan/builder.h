@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_PLAN_BUILDER_H
+#define DPARTUI_ENGINE_DEVICE_PLAN_BUILDER_H
+
+#include "engine/device/plan/core.h"
+#include "engine/device/plan/graph.h"
+
+/*
+ * How plans are built: by walking the graph once in each direction. The builder hands out buffers
+ * and notes which step uses which, so that in the end every byte has its place. A file per kind of
+ * operation (conv.c, batchnorm.c, ...) provides the two functions of `struct layer_kind`.
+ */
+
+/* The parts of a value's gradient that were made and not yet read. */
+struct gradient {
+    struct buffer *part[2];
+    int count;
+};
+
+/* What a step is, for a profile. Zeroed: that pass of its node, which needs no other word. */
+struct step_label {
+    enum plan_direction direction;
+    bool apart; /* not the operation itself, whose FLOPs another step of it has */
+    char method[sizeof((struct plan_time *)NULL)->method];
+};
+
+struct builder;
+
+/* Computes the output of `node` once more into `to`, in a step of the backward pass. */
+typedef bool again_function(struct builder *b, const struct node *node, void *layer,
+                            struct buffer *to, struct error *err);
+
+/* How to come by a value that was not kept. */
+struct again {
+    again_function *make; /* NULL: it was */
+    const struct node *node;
+    void *layer;
+};
+
+struct builder {
+    struct plan *plan;      /* the backend's, around `core` */
+    struct plan_core *core; /* what is being built */
+    struct device *device;
+    const struct build_backend *backend;
+    const struct graph *graph;
+    int rows;
+    bool training;
+    bool backward;              /* the backward pass is being built */
+    int time;                   /* number of the step being built */
+    size_t bytes;               /* of the values that the step being built uses */
+    struct step_label label;    /* of it, until it is finished */
+    struct buffer **values;     /* per value of the graph */
+    struct gradient *gradients; /* per value */
+    void **layers;              /* per node, from its forward to its backward function */
+    struct again *again;        /* per value */
+};
+
+struct layer_kind {
+    bool (*forward)(struct builder *b, const struct node *node, void **layer, struct error *err);
+    /* Called when node->backward is set. */
+    bool (*backward)(struct builder *b, const struct node *node, void *layer, struct error *err);
+};
+
+/* What the steps of a backend are made by. */
+struct build_backend {
+    size_t number_size; /* bytes of one number of a value */
+    const char *method; /* of steps that are given none; NULL: none */
+    const struct layer_kind *(*layer_of)(enum net_kind kind);
+    /* Before all steps; NULL: nothing to do. */
+    bool (*begin)(struct builder *b, struct error *err);
+    /* Steps that belong to no node: the rows of the data set to value 0; softmax, cross-entropy and
+     * its gradient, core->logits and core->logits_row (in a plan with rows). */
+    bool (*input)(struct builder *b, struct error *err);
+    bool (*loss)(struct builder *b, struct error *err);
+    /* sum = left + right over `count` numbers; runs as a step on an object of three buffers. */
+    step_function *run_addition;
+};
+
+/* What run_addition is given. */
+struct addition {
+    const struct buffer *left, *right;
+    struct buffer *sum; /* may be either */
+    size_t count;
+};
+
+/*
+ * Fill in the steps of `core` (whose request is set), part of `plan`, and lay out its memory. What
+ * was made is the plan's, on failure too; release it with plan_core_free.
+ */
+bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *device,
+                     const struct graph *graph, const struct build_backend *backend,
+                     struct error *err);
+
+/* All that return a pointer return NULL with *err filled when memory ran out. */
+
+/* A new buffer of `bytes`. Those for the whole plan must be marked by use; scratch is valid in the
+ * step being built only. */
+struct buffer *build_buffer(struct builder *b, size_t bytes, struct error *err);
+struct buffer *build_scratch(struct builder *b, size_t bytes, struct error *err);
+/* A buffer for staged rows, which keeps its contents for the whole pass. */
+struct buffer *build_input_buffer(struct builder *b, size_t bytes, struct error *err);
+/* A buffer that stands for memory elsewhere. */
+struct buffer *build_fixed(struct builder *b, void *data, struct error *err);
+/* The step being built reads or writes `buffer`. */
+void build_use(struct builder *b, struct buffer *buffer);
+/* The value's buffer; made when `value` has none yet. Marks the use. */
+struct buffer *build_value(struct builder *b, int value, struct error *err);
+/*
+ * Memory for time: a node says in its forward function that its output need not be kept until the
+ * backward pass, where `make` computes it anew (Chen et al. 2016, arXiv:1604.06174). Who
+ * reads it there must ask for it by build_kept, before it begins its step.
+ */
+void build_again(struct builder *b, const struct node *node, again_function *make, void *layer);
+/* The value as the forward pass left it; takes a step where it has to be computed again. */
+struct buffer *build_kept(struct builder *b, int value, struct error *err);
+/* A zeroed object for a step, released with the plan. `release` may be NULL. */
+void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err);
+/* Say what the step being built is, where its node takes several in a pass, and by which of several
+ * methods ("" for the only one). */
+void build_label(struct builder *b, enum plan_direction direction, const char *method);
+/* The same of a step that does what the node's step of this direction leaves to it. */
+void build_label_apart(struct builder *b, enum plan_direction direction, const char *method);
+/* Finish the step being built. */
+bool build_step(struct builder *b, const struct node *node, step_function *run, void *layer,
+                struct error *err);
+
+/*
+ * Gradients. A value that several nodes read gets a part from each; they are added where its
+ * producer cannot take two. A part may belong to two values (an addition hands its own on), so it
+ * may be overwritten by its reader only when `gradient_is_mine` says so.
+ */
+bool gradient_give(struct builder *b, const struct node *node, int value, struct buffer *part,
+                   struct error *err);
+/* Take the gradient of `value` for the step being built: parts[1] is NULL unless `most` is 2. Both
+ * NULL: none ever came. Drop each part with gradient_drop behind the last step that reads it. */
+bool gradient_take(struct builder *b, const struct node *node, int value, int most,
+                   struct buffer *parts[2], struct error *err);
+bool gradient_is_mine(const struct buffer *part);
+void gradient_drop(struct buffer *part);
+/* A new buffer for a gradient of `value`. */
+struct buffer *gradient_new(struct builder *b, int value, struct error *err);
+/* Where a gradient of `value` computed from `part` goes: over the part where that may be
+ * overwritten, else into a new buffer. */
+struct buffer *gradient_result(struct builder *b, struct buffer *part, int value,
+                               struct error *err);
+
+#endif

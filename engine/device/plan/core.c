@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/plan/core.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engine/device/plan/builder.h"
+
+/* Without rows nothing is left but the exchanges of synchronised statistics, in everybody's order.
+ */
+static bool takes_part(const struct builder *b, const struct node *node)
+{
+    return b->rows > 0 || (node->kind == NET_BATCHNORM && b->training && b->core->request.sync_bn);
+}
+
+static bool name_node(const struct builder *b, const struct node *node, struct error *err)
+{
+    const char *name = node->op == NET_NONE ? "" : b->graph->net->ops[node->op].name;
+    return error_prefix(err, "%s%s%s", net_kind_name(node->kind), *name ? " " : "", name);
+}
+
+static bool build_forward(struct builder *b, struct error *err)
+{
+    if ((b->backend->begin && !b->backend->begin(b, err)) ||
+        (b->rows > 0 && !b->backend->input(b, err)))
+        return false;
+    for (int i = 0; i < b->graph->node_count; i++) {
+        const struct node *node = &b->graph->nodes[i];
+        if (takes_part(b, node) &&
+            !b->backend->layer_of(node->kind)->forward(b, node, &b->layers[i], err))
+            return name_node(b, node, err);
+    }
+    return b->rows == 0 || b->backend->loss(b, err);
+}
+
+static bool build_backward(struct builder *b, struct error *err)
+{
+    b->backward = true;
+    for (int i = b->graph->node_count; i-- > 0;) {
+        const struct node *node = &b->graph->nodes[i];
+        if (node->backward && takes_part(b, node) &&
+            !b->backend->layer_of(node->kind)->backward(b, node, b->layers[i], err))
+            return name_node(b, node, err);
+    }
+    return true;
+}
+
+static bool build(struct builder *b, struct error *err)
+{
+    if (!build_forward(b, err) || (b->training && !build_backward(b, err)))
+        return false;
+    if (b->rows > 0)
+        build_use(b, b->core->logits); /* they stay readable behind the last step */
+    return pool_layout(&b->core->pool, &b->core->planned_bytes, &b->core->scratch_bytes, err);
+}
+
+bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *device,
+                     const struct graph *graph, const struct build_backend *backend,
+                     struct error *err)
+{
+    struct builder b = {
+        .plan = plan,
+        .core = core,
+        .device = device,
+        .backend = backend,
+        .graph = graph,
+        .rows = core->request.rows,
+        .training = core->request.mode == PLAN_TRAIN,
+        .values = calloc((size_t)graph->value_count, sizeof *b.values),
+        .gradients = calloc((size_t)graph->value_count, sizeof *b.gradients),
+        .layers = calloc((size_t)graph->node_count + 1, sizeof *b.layers),
+        .again = calloc((size_t)graph->value_count, sizeof *b.again),
+    };
+    bool ok = b.values && b.gradients && b.layers && b.again ? build(&b, err)
+                                                             : error_memory(err, "building a plan");
+    free(b.values);
+    free(b.gradients);
+    free(b.layers);
+    free(b.again);
+    return ok;
+}
+
+void plan_core_memory(const struct plan_core *core, struct plan_memory *out)
+{
+    *out = (struct plan_memory){.activations = core->planned_bytes,
+                                .scratch = core->scratch_bytes,
+                                .input = core->input_bytes};
+}
+
+void plan_core_bind(struct plan_core *core, void *workspace)
+{
+    char *input = workspace, *planned = input + core->input_bytes;
+    for (int i = 0; i < core->pool.count; i++) {
+        struct buffer *buffer = core->pool.list[i];
+        if (buffer->region != BUFFER_FIXED)
+            buffer->data = buffer->offset + (buffer->region == BUFFER_INPUT ? input : planned);
+    }
+}
+
+/* One step ends where the next begins, so that one look at the clock serves both. */
+static double note_time(struct plan_time *time, double begin)
+{
+    double end = clock_seconds();
+    time->seconds += end - begin;
+    time->calls++;
+    return end;
+}
+
+bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *net,
+                   const char *device_name, int begin, int end, struct error *err)
+{
+    double time = core->times ? clock_seconds() : 0;
+    for (int i = begin; i < end; i++) {
+        const struct step *step = &core->steps[i];
+        if (step->run(plan, step->layer, err)) {
+            if (core->times)
+                time = note_time(&core->times[i], time);
+            continue;
+        }
+        const char *kind = step->node ? net_kind_name(step->node->kind) : "batch";
+        const char *name =
+            step->node && step->node->op != NET_NONE ? net->ops[step->node->op].name : "";
+        return error_prefix(err, "%s: %s%s%s", device_name, kind, *name ? " " : "", name);
+    }
+    return true;
+}
+
+void plan_core_free(struct plan_core *core)
+{
+    for (int i = 0; i < core->owned_count; i++) {
+        if (core->owned[i].release)
+            core->owned[i].release(core->owned[i].object);
+        free(core->owned[i].object);
+    }
+    free(core->owned);
+    free(core->steps);
+    free(core->times);
+    pool_free(&core->pool);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_PLAN_CORE_H
+#define DPARTUI_ENGINE_DEVICE_PLAN_CORE_H
+
+#include "engine/device/device.h"
+#include "engine/device/plan/graph.h"
+#include "engine/device/plan/memory_pool.h"
+
+/*
+ * What the plans of all backends have in common: a list of steps (forward, loss, backward) bound to
+ * memory. Built by builder.h.
+ */
+
+typedef bool step_function(struct plan *plan, void *layer, struct error *err);
+
+struct step {
+    step_function *run;
+    void *layer;
+    const struct node *node; /* for messages; NULL: input and loss */
+};
+
+/* Something a step works with, released with the plan. */
+struct owned {
+    void *object;
+    void (*release)(void *object); /* of what it holds; the object itself is freed behind it */
+};
+
+struct plan_core {
+    struct plan_request request;
+    struct pool pool;
+    struct step *steps;
+    struct plan_time *times; /* per step, or NULL: nobody wants to know */
+    struct owned *owned;
+    int step_count, owned_count;
+    int step_capacity, time_capacity, owned_capacity;
+    size_t input_bytes, planned_bytes, scratch_bytes; /* the workspace; see pool_layout */
+    bool bound;
+    unsigned workspace_moves; /* of the device when the plan was bound */
+    struct buffer *logits;
+    size_t logits_row; /* numbers from row to row */
+    /* of the running pass */
+    const struct batch *batch;
+    struct batch_result result;
+};
+
+/* Bytes of workspace that a pass needs. */
+static inline size_t plan_core_bytes(const struct plan_core *core)
+{
+    return core->input_bytes + core->scratch_bytes + core->planned_bytes;
+}
+
+void plan_core_memory(const struct plan_core *core, struct plan_memory *out);
+/* Give every buffer its address in the workspace, which has moved since the last pass. */
+void plan_core_bind(struct plan_core *core, void *workspace);
+/*
+ * Run steps [begin, end). What goes wrong is told with the operation's name, behind that of the
+ * device.
+ */
+bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *net,
+                   const char *device_name, int begin, int end, struct error *err);
+void plan_core_free(struct plan_core *core);
+
+#endif

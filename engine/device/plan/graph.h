@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_PLAN_GRAPH_H
+#define DPARTUI_ENGINE_DEVICE_PLAN_GRAPH_H
+
+#include <stdbool.h>
+
+#include "engine/net/fuse.h"
+#include "engine/net/net.h"
+
+/*
+ * The network as a machine computes it: fused operations over values whose layout in memory is
+ * chosen, with conversions where two layouts meet. Depends on the network and the machine alone, so
+ * that every device lays its parameters out alike; a plan adds the number of rows.
+ *
+ * A value is stored as [row][c / block][h][w][block]; the last block is filled up with channels
+ * that are zero and stay so. Block 1 is the plain c,h,w order.
+ */
+enum graph_layout {
+    /* CPU: a given block (16 channels with AVX-512, 8 with AVX2) where convolutions want it, 1
+     * elsewhere. */
+    LAYOUT_BLOCKS,
+    /* GPU: one block of all channels, filled up to a multiple of the given number. No conversions;
+     * only a NET_FLATTEN behind which the order matters is one. */
+    LAYOUT_CHANNELS_LAST,
+};
+
+struct value {
+    struct net_shape shape; /* as stored; behind a flatten still the shape in front of it */
+    int block;
+    int readers;
+    bool wants_grad; /* something trained lies in front of it, and the logits behind it */
+    bool live;       /* reaches the logits */
+};
+
+/* Channels with those that fill the last block. */
+static inline int value_channels(const struct value *v)
+{
+    return (v->shape.c + v->block - 1) / v->block * v->block;
+}
+
+static inline int value_pixels(const struct value *v)
+{
+    return v->shape.h * v->shape.w;
+}
+
+/* Floats of one row. */
+static inline size_t value_row(const struct value *v)
+{
+    return (size_t)value_channels(v) * (size_t)value_pixels(v);
+}
+
+/* A fused operation whose tensors became values. A NET_FLATTEN between values of different blocks
+ * is a conversion, between equal ones nothing but another name. */
+struct node {
+    enum net_kind kind;
+    int op; /* NET_NONE: a conversion that the network does not know */
+    int input, residual, output;
+    bool relu;
+    int bias, input_bias, residual_bias;
+    int norm;      /* conv: the operation whose BatchNorm became part of it, or NET_NONE */
+    bool backward; /* takes part in the backward pass */
+    /* A convolution whose input was laid out by the input step as the taps that each pixel of its
+     * output reads (im2col): here it is one of 1 x 1 pixels. */
+    bool columns;
+};
+
+struct graph {
+    const struct net *net;
+    int node_count, value_count, output; /* output: value with the logits */
+    struct node *nodes;
+    struct value *values; /* the first is the network's input */
+};
+
+/* Release with graph_free. */
+bool graph_build(const struct net *net, enum graph_layout layout, int block, struct graph *out,
+                 struct error *err);
+void graph_free(struct graph *graph);
+
+#endif

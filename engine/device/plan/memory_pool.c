@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/plan/memory_pool.h"
+
+#include <stdlib.h>
+
+struct buffer *pool_add(struct pool *pool, enum buffer_region region, size_t size)
+{
+    if (pool->count == pool->capacity) {
+        int capacity = pool->capacity ? 2 * pool->capacity : 64;
+        struct buffer **list = realloc(pool->list, (size_t)capacity * sizeof *list);
+        if (!list)
+            return NULL;
+        pool->list = list;
+        pool->capacity = capacity;
+    }
+    struct buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return NULL;
+    buffer->region = region;
+    buffer->size = memory_round(size);
+    buffer->first = buffer->last = -1;
+    pool->list[pool->count++] = buffer;
+    return buffer;
+}
+
+void buffer_use(struct buffer *buffer, int time)
+{
+    if (buffer->first < 0 || time < buffer->first)
+        buffer->first = time;
+    if (time > buffer->last)
+        buffer->last = time;
+}
+
+/* Largest first; the order of equal ones is theirs in time, so that a plan is reproducible. */
+static int compare_size(const void *left, const void *right)
+{
+    const struct buffer *a = *(struct buffer *const *)left, *b = *(struct buffer *const *)right;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    return (a->last > b->last) - (a->last < b->last);
+}
+
+/* The lowest offset at which `buffer` meets none of the `count` placed ones. */
+static size_t lowest_place(struct buffer *const *placed, int count, const struct buffer *buffer)
+{
+    size_t offset = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int i = 0; i < count; i++) {
+            const struct buffer *other = placed[i];
+            bool meets = other->first <= buffer->last && buffer->first <= other->last &&
+                         other->offset < offset + buffer->size &&
+                         offset < other->offset + other->size;
+            if (meets) {
+                offset = other->offset + other->size;
+                moved = true;
+            }
+        }
+    }
+    return offset;
+}
+
+/* Sort and place order[from..to) beside those before; the end of the region they all need. */
+static size_t place(struct buffer **order, int from, int to)
+{
+    size_t end = 0;
+    qsort(order + from, (size_t)(to - from), sizeof *order, compare_size);
+    for (int i = 0; i < to; i++) {
+        if (i >= from)
+            order[i]->offset = lowest_place(order, i, order[i]);
+        if (order[i]->offset + order[i]->size > end)
+            end = order[i]->offset + order[i]->size;
+    }
+    return end;
+}
+
+/* The buffers of a region that are used, from order[count] on; how many there are then. */
+static int gather(const struct pool *pool, enum buffer_region region, struct buffer **order,
+                  int count)
+{
+    for (int i = 0; i < pool->count; i++)
+        if (pool->list[i]->region == region && pool->list[i]->first >= 0)
+            order[count++] = pool->list[i];
+    return count;
+}
+
+bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err)
+{
+    struct buffer **order = malloc((size_t)(pool->count + 1) * sizeof *order);
+    if (!order)
+        return error_memory(err, "laying out a plan");
+    int kept = gather(pool, BUFFER_PLANNED, order, 0);
+    int count = gather(pool, BUFFER_SCRATCH, order, kept);
+    *planned = place(order, 0, kept);
+    size_t behind = place(order, kept, count), mixed = place(order, 0, count);
+    if (behind < mixed) {
+        kept = gather(pool, BUFFER_PLANNED, order, 0);
+        gather(pool, BUFFER_SCRATCH, order, kept);
+        place(order, 0, kept);
+        mixed = place(order, kept, count);
+    }
+    if (*planned > mixed)
+        *planned = mixed;
+    *scratch = mixed - *planned;
+    free(order);
+    return true;
+}
+
+void pool_free(struct pool *pool)
+{
+    for (int i = 0; i < pool->count; i++)
+        free(pool->list[i]);
+    free(pool->list);
+    *pool = (struct pool){0};
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/model/layers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "engine/model/order.h"
+#include "engine/net/text.h"
+
+#define MAX_NESTING 16      /* of groups of layers */
+#define MAX_SIZE    1000000 /* channels and outputs of a layer */
+#define MAX_WINDOW  65535   /* kernel, stride and padding */
+
+/* Where in the file and in the network the reader is. */
+struct place {
+    struct net_builder *builder;
+    const char *prefix; /* of names: "" or "resnet_block1.0." */
+    int depth;
+};
+
+/* One entry of a list of layers: a group, or only the name of a kind. */
+struct entry {
+    const config_setting_t *setting;
+    const char *type, *name; /* name NULL: not given */
+    int line, repeat;        /* repeat 0: not given */
+};
+
+/* What may be read into a layer, besides type, name and repeat. */
+struct kind {
+    const char *type;
+    bool (*read)(struct place *place, const struct entry *entry, const char *name, int *tensor,
+                 struct error *err);
+    enum net_kind kind;
+    const char *keys; /* all that it may have */
+    bool has_params;
+};
+
+#define COMMON "type name repeat"
+
+static bool read_layer(struct place *place, const struct entry *entry, const char *name,
+                       int *tensor, struct error *err);
+static bool read_sequence(struct place *place, const struct entry *entry, const char *name,
+                          int *tensor, struct error *err);
+static bool read_residual(struct place *place, const struct entry *entry, const char *name,
+                          int *tensor, struct error *err);
+
+static const struct kind kinds[] = {
+    {"conv", read_layer, NET_CONV, COMMON " channels kernel stride pad bias", true},
+    {"batchnorm", read_layer, NET_BATCHNORM, COMMON " eps momentum", true},
+    {"relu", read_layer, NET_RELU, COMMON, false},
+    {"sigmoid", read_layer, NET_SIGMOID, COMMON, false},
+    {"tanh", read_layer, NET_TANH, COMMON, false},
+    {"maxpool", read_layer, NET_MAXPOOL, COMMON " kernel stride pad", false},
+    {"avgpool", read_layer, NET_AVGPOOL, COMMON " kernel stride pad", false},
+    {"global_avgpool", read_layer, NET_GLOBAL_AVGPOOL, COMMON, false},
+    {"linear", read_layer, NET_LINEAR, COMMON " outputs bias", true},
+    {"flatten", read_layer, NET_FLATTEN, COMMON, false},
+    {"dropout", read_layer, NET_DROPOUT, COMMON " p", false},
+    {"sequence", read_sequence, NET_ADD, COMMON " layers order", true},
+    {"residual", read_residual, NET_ADD, COMMON " layers shortcut after order", true},
+};
+
+static const struct kind *find_kind(const char *type)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].type, type) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+static bool unknown_kind(const struct place *place, const struct entry *entry, struct error *err)
+{
+    struct text list = TEXT_INIT;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        text_printf(&list, "%s%s", i ? ", " : "", kinds[i].type);
+    const char *known = text_cstr(&list);
+    model_error(place->builder->file, entry->line, err,
+                "no kind of layer is called '%.40s': there are %s", entry->type,
+                known ? known : "others");
+    text_free(&list);
+    return false;
+}
+
+/* A size that may be given as the word "classes". */
+static bool read_size(const struct place *place, const struct entry *entry, const char *key,
+                      int *out, struct error *err)
+{
+    const config_setting_t *member = config_setting_get_member(entry->setting, key);
+    const char *word = member ? config_setting_get_string(member) : NULL;
+    if (word && strcmp(word, "classes") == 0) {
+        *out = place->builder->net->classes;
+        return true;
+    }
+    if (word)
+        return model_error(place->builder->file, entry->line, err,
+                           "'%s' must be a whole number or \"classes\"", key);
+    return model_get_int(place->builder->file, entry->setting, key, true, 1, MAX_SIZE, out, err);
+}
+
+/* One number for both sides, or [down, across]. */
+static bool read_pair(const struct place *place, const struct entry *entry, const char *key,
+                      int low, int pair[2], bool *given, struct error *err)
+{
+    int count;
+    if (!model_get_ints(place->builder->file, entry->setting, key, low, MAX_WINDOW, 2, pair, &count,
+                        err))
+        return false;
+    if (count == 1)
+        pair[1] = pair[0];
+    *given = count > 0;
+    return true;
+}
+
+/* conv: stride 1 unless given; pools: windows side by side. */
+static bool read_window(const struct place *place, const struct entry *entry,
+                        struct net_layer *layer, struct error *err)
+{
+    bool given;
+    if (!read_pair(place, entry, "kernel", 1, layer->kernel, &given, err))
+        return false;
+    if (!given)
+        return model_error(place->builder->file, entry->line, err, "'kernel' is missing");
+    for (int i = 0; i < 2; i++)
+        layer->stride[i] = layer->kind == NET_CONV ? 1 : layer->kernel[i];
+    return read_pair(place, entry, "stride", 1, layer->stride, &given, err) &&
+           read_pair(place, entry, "pad", 0, layer->pad, &given, err);
+}
+
+static bool read_settings(const struct place *place, const struct entry *entry,
+                          struct net_layer *layer, struct error *err)
+{
+    const config_setting_t *group = entry->setting;
+    const char *file = place->builder->file;
+    switch (layer->kind) {
+    case NET_CONV:
+        layer->bias = true;
+        return read_size(place, entry, "channels", &layer->outputs, err) &&
+               model_get_bool(file, group, "bias", &layer->bias, err) &&
+               read_window(place, entry, layer, err);
+    case NET_MAXPOOL:
+    case NET_AVGPOOL:
+        return read_window(place, entry, layer, err);
+    case NET_LINEAR:
+        layer->bias = true;
+        return read_size(place, entry, "outputs", &layer->outputs, err) &&
+               model_get_bool(file, group, "bias", &layer->bias, err);
+    case NET_BATCHNORM:
+        layer->eps = 1e-5;
+        layer->momentum = 0.1;
+        return model_get_double(file, group, "eps", 1e-12, 1, &layer->eps, err) &&
+               model_get_double(file, group, "momentum", 0, 1, &layer->momentum, err);
+    case NET_DROPOUT:
+        layer->p = 0.5;
+        return model_get_double(file, group, "p", 0, 0.999, &layer->p, err);
+    case NET_RELU:
+    case NET_SIGMOID:
+    case NET_TANH:
+    case NET_GLOBAL_AVGPOOL:
+    case NET_FLATTEN:
+    case NET_ADD:
+        break;
+    }
+    return true;
+}
+
+static bool read_layer(struct place *place, const struct entry *entry, const char *name,
+                       int *tensor, struct error *err)
+{
+    struct net_layer layer = {
+        .kind = find_kind(entry->type)->kind, .name = name, .line = entry->line};
+    return read_settings(place, entry, &layer, err) &&
+           net_builder_layer(place->builder, &layer, *tensor, tensor, err);
+}
+
+/* Check the parts that every layer has. */
+static bool read_entry(const struct place *place, const config_setting_t *setting,
+                       struct entry *entry, struct error *err)
+{
+    const char *file = place->builder->file;
+    *entry = (struct entry){.setting = setting, .line = (int)config_setting_source_line(setting)};
+    if (config_setting_type(setting) == CONFIG_TYPE_STRING) {
+        entry->type = config_setting_get_string(setting);
+    } else if (!config_setting_is_group(setting)) {
+        return model_error(file, entry->line, err,
+                           "a layer is { type = \"...\"; ... } or only the name of its kind");
+    } else {
+        const config_setting_t *type = config_setting_get_member(setting, "type");
+        entry->type = type ? config_setting_get_string(type) : NULL;
+        if (!entry->type)
+            return model_error(file, entry->line, err,
+                               "this layer has no type: give it type = \"conv\" or another kind");
+    }
+    const struct kind *kind = find_kind(entry->type);
+    if (!kind)
+        return unknown_kind(place, entry, err);
+    if (!config_setting_is_group(setting))
+        return true;
+    char what[64];
+    snprintf(what, sizeof what, "a %s layer", kind->type);
+    return model_known_keys(file, setting, kind->keys, what, err) &&
+           model_get_name(file, setting, "name", &entry->name, err) &&
+           model_get_int(file, setting, "repeat", false, 1, NET_MAX_OPS, &entry->repeat, err);
+}
+
+/* Append one layer or group under its whole name. */
+static bool append(struct place *place, const struct entry *entry, const char *name, bool named,
+                   int *tensor, struct error *err)
+{
+    char *whole = text_format("%s%s", place->prefix, named ? name : "");
+    if (!whole)
+        return error_memory(err, "model");
+    if (!named)
+        whole[0] = '\0';
+    bool ok = (!named || net_builder_name(place->builder, whole, entry->line, err)) &&
+              find_kind(entry->type)->read(place, entry, whole, tensor, err);
+    free(whole);
+    return ok;
+}
+
+/*
+ * Append an entry as often as it repeats. *index is its place in its list, and its name where it
+ * has no other, behind `role`; then that of the next entry. Layers without params go unnamed inside
+ * a residual unit, where several lists count from 0.
+ */
+static bool read_copies(struct place *place, const struct entry *entry, const char *role,
+                        bool in_unit, int *index, int *tensor, struct error *err)
+{
+    bool named = !in_unit || entry->name || find_kind(entry->type)->has_params;
+    int copies = entry->repeat ? entry->repeat : 1;
+    for (int copy = 0; copy < copies; copy++) {
+        char name[128];
+        if (!entry->name)
+            snprintf(name, sizeof name, "%s%d", role, *index + copy);
+        else if (entry->repeat)
+            snprintf(name, sizeof name, "%s.%d", entry->name, copy);
+        else
+            snprintf(name, sizeof name, "%s", entry->name);
+        if (!append(place, entry, name, named, tensor, err))
+            return false;
+    }
+    *index += entry->name ? 1 : copies;
+    return true;
+}
+
+static bool read_list(struct place *place, const config_setting_t *list, const char *role,
+                      bool in_unit, struct model_order *order, int *tensor, struct error *err)
+{
+    struct net_builder *builder = place->builder;
+    int line = (int)config_setting_source_line(list), index = 0;
+    if (!config_setting_is_list(list) || config_setting_length(list) == 0)
+        return model_error(builder->file, line, err,
+                           "'%s' must be a list of layers: ( ..., ... ), not empty",
+                           config_setting_name(list));
+    for (int i = 0; i < config_setting_length(list); i++) {
+        struct entry entry;
+        char key[128]; /* what `order` calls it: its name, or the place of its first copy */
+        if (!read_entry(place, config_setting_get_elem(list, (unsigned)i), &entry, err))
+            return false;
+        if (entry.name)
+            snprintf(key, sizeof key, "%s", entry.name);
+        else
+            snprintf(key, sizeof key, "%s%d", role, index);
+        int begin = builder->module_count;
+        if (!read_copies(place, &entry, role, in_unit, &index, tensor, err) ||
+            !model_order_add(order, key, begin, builder->module_count, err))
+            return false;
+    }
+    return true;
+}
+
+static bool required_list(const struct place *place, const config_setting_t *group, int line,
+                          const config_setting_t **list, struct error *err)
+{
+    *list = config_setting_get_member(group, "layers");
+    if (!*list)
+        return model_error(place->builder->file, line, err, "'layers' is missing");
+    if (place->depth > MAX_NESTING)
+        return model_error(place->builder->file, line, err, "layers nested deeper than %d",
+                           MAX_NESTING);
+    return true;
+}
+
+static bool read_sequence(struct place *place, const struct entry *entry, const char *name,
+                          int *tensor, struct error *err)
+{
+    const config_setting_t *list;
+    char *prefix = text_format("%s%s", name, *name ? "." : "");
+    if (!prefix)
+        return error_memory(err, "model");
+    struct place inner = {place->builder, prefix, place->depth + 1};
+    struct model_order order = MODEL_ORDER_INIT;
+    bool ok = required_list(&inner, entry->setting, entry->line, &list, err) &&
+              read_list(&inner, list, "", false, &order, tensor, err) &&
+              model_order_apply(&order, place->builder, entry->setting, err);
+    model_order_free(&order);
+    free(prefix);
+    return ok;
+}
+
+static bool read_unit(struct place *inner, const struct entry *entry, const char *name,
+                      struct model_order *order, int *tensor, struct error *err)
+{
+    const config_setting_t *list;
+    const config_setting_t *shortcut = config_setting_get_member(entry->setting, "shortcut");
+    const config_setting_t *after = config_setting_get_member(entry->setting, "after");
+    int left = *tensor, right = left;
+    return required_list(inner, entry->setting, entry->line, &list, err) &&
+           read_list(inner, list, "", true, order, &left, err) &&
+           (!shortcut || read_list(inner, shortcut, "shortcut.", true, order, &right, err)) &&
+           net_builder_sum(inner->builder, name, entry->line, left, right, tensor, err) &&
+           (!after || read_list(inner, after, "after.", true, order, tensor, err));
+}
+
+static bool read_residual(struct place *place, const struct entry *entry, const char *name,
+                          int *tensor, struct error *err)
+{
+    char *prefix = text_format("%s.", name);
+    if (!prefix)
+        return error_memory(err, "model");
+    struct place inner = {place->builder, prefix, place->depth + 1};
+    struct model_order order = MODEL_ORDER_INIT;
+    bool ok = read_unit(&inner, entry, name, &order, tensor, err) &&
+              model_order_apply(&order, place->builder, entry->setting, err);
+    model_order_free(&order);
+    free(prefix);
+    return ok;
+}
+
+bool model_read_layers(struct net_builder *builder, const config_setting_t *root, int *output,
+                       struct error *err)
+{
+    const struct entry whole = {.setting = root, .line = 1, .type = "sequence"};
+    struct place place = {builder, "", 0};
+    *output = 0;
+    return read_sequence(&place, &whole, "", output, err);
+}

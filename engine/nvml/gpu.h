@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_NVML_GPU_H
+#define DPARTUI_ENGINE_NVML_GPU_H
+
+#include "engine/nvml/gpu_list.h"
+
+/* One device on the NVML thread: how to ask for its figures, and what was last told. */
+struct nvml_gpu {
+    struct gpu_name name;
+    int broken;                            /* an NVML code: why there is no handle; 0: there is */
+    struct nvml_handle *handle;            /* of the GPU */
+    struct nvml_handle *mig;               /* of the MIG instance; NULL: the whole GPU */
+    unsigned instance;                     /* of GPM: the MIG instance's number */
+    struct nvml_gpm_sample *older, *newer; /* NULL: this device has no GPM */
+    bool compared;                         /* `older` holds a sample */
+    unsigned long long pcie[2];            /* counters, received and sent, when last read ... */
+    double counted_at;                     /* ... then, in seconds; 0: not yet */
+    struct gpu_figures figures;
+};
+
+/* Names, sizes and abilities of a device whose `name`, `handle` and `mig` are set. */
+void nvml_gpu_begin(const struct nvml_api *api, struct nvml_gpu *gpu);
+void nvml_gpu_end(const struct nvml_api *api, struct nvml_gpu *gpu);
+
+/*
+ * Bring the figures up to `now` (seconds of a monotonic clock). True: what can be seen changed. An
+ * error of one call only costs its figure; *restart is set when the driver must be opened anew.
+ */
+bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool *restart);
+
+/* Rates begin anew: nobody looked for a while. */
+void nvml_gpu_forget(struct nvml_gpu *gpu, const char *reason);
+
+#endif

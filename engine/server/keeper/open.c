@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/server/keeper/open.h"
+
+#include "store/doubt.h"
+#include "store/update.h"
+
+/* How often a store that is brought up to date is logged. */
+#define LOG_PERCENT 25
+
+/* What a crash left, in the log and in the store. */
+static bool take_interrupted(struct store *store, struct engine_log *log, struct error *err)
+{
+    json_t *numbers = NULL;
+    size_t index;
+    json_t *number;
+    if (!store_interrupt(store, STORE_LOST, &numbers, err))
+        return false;
+    json_array_foreach(numbers, index, number)
+    {
+        long run = (long)json_integer_value(number);
+        engine_log(log, MESSAGE_WARNING, run,
+                   "run %ld was interrupted: the engine before this one crashed or was killed",
+                   run);
+    }
+    json_decref(numbers);
+    return true;
+}
+
+struct updating {
+    const char *path;
+    struct engine_log *log;
+    int next; /* percent to log at */
+};
+
+/* On the server's thread, before it serves anybody. */
+static void log_progress(void *context, int percent)
+{
+    struct updating *updating = context;
+    if (percent < updating->next)
+        return;
+    updating->next = percent / LOG_PERCENT * LOG_PERCENT + LOG_PERCENT;
+    engine_log(updating->log, MESSAGE_INFO, 0, "%s: is brought up to date: %d %%", updating->path,
+               percent);
+    engine_log_write(updating->log);
+}
+
+static bool open_and_read(const char *path, struct engine_log *log, struct store **store,
+                          struct keeper_past *past, struct error *err)
+{
+    struct store_filter filter = STORE_FILTER_INIT;
+    struct updating updating = {.path = path, .log = log};
+    const struct store_progress progress = {log_progress, &updating};
+    filter.limit = KEEPER_PAST_RUNS;
+    *store = NULL;
+    if (!store_open_showing(path, &progress, store, past->notice, sizeof past->notice, err))
+        return false;
+    if (*past->notice)
+        engine_log(log, MESSAGE_ERROR, 0, "%s", past->notice);
+    return take_interrupted(*store, log, err) &&
+           store_last_number(*store, &past->last_number, err) &&
+           store_list(*store, &filter, true, &past->runs, err);
+}
+
+bool keeper_open(const char *path, struct engine_log *log, struct store **store,
+                 struct keeper_past *past, struct error *err)
+{
+    if (open_and_read(path, log, store, past, err))
+        return true;
+    if (!*store || !store_is_doubted(path))
+        return false;
+    store_close(*store);
+    *err = (struct error)ERROR_INIT;
+    return open_and_read(path, log, store, past, err);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_KEEPER_OPEN_H
+#define DPARTUI_ENGINE_SERVER_KEEPER_OPEN_H
+
+#include "engine/server/keeper/keeper.h"
+#include "store/store.h"
+
+/*
+ * Open the store at `path` for writing, mark what a crash left as interrupted, and read what an
+ * engine has to know of earlier runs. Where damage is met, all of it is read and set aside if it is
+ * damaged. *store is the caller's, also after a failure unless it is NULL.
+ */
+bool keeper_open(const char *path, struct engine_log *log, struct store **store,
+                 struct keeper_past *past, struct error *err);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "engine/server/protocol/methods.h"
+
+/* Requests: which method is meant, and its answer. */
+
+struct method {
+    const char *name;
+    method_function *answer; /* at once, or ... */
+    task_work *work;         /* ... on a thread of its own */
+    bool barrier;            /* later requests of the same viewer wait for it */
+};
+
+int method_fail(struct error *err, int code, const char *text)
+{
+    error_set(err, code == RPC_PARAMS ? ERROR_USAGE : ERROR_FAILED, "%s", text);
+    return code;
+}
+
+int method_lock_run(struct server *server, const json_t *params, struct record **record,
+                    struct error *err)
+{
+    long number = 0;
+    if (!json_get_long(params, "run", 1, LONG_MAX, &number, err))
+        return RPC_PARAMS;
+    if (!number)
+        return method_fail(err, RPC_PARAMS, "'run' is missing");
+    pthread_mutex_lock(&server->queue.lock);
+    *record = queue_recall(&server->queue, number, err);
+    if (*record)
+        return RPC_OK;
+    pthread_mutex_unlock(&server->queue.lock);
+    return err->kind == ERROR_ABSENT ? RPC_NO_RUN : RPC_FAILED;
+}
+
+void method_unlock(struct server *server)
+{
+    pthread_mutex_unlock(&server->queue.lock);
+}
+
+static const struct method methods[] = {
+    {"hello", method_hello, NULL, false},       {"status", method_status, NULL, false},
+    {"devices", NULL, task_devices, false},     {"check", NULL, task_check, false},
+    {"submit", NULL, task_submit, true},        {"stop", method_stop, NULL, false},
+    {"set_lr", method_set_lr, NULL, false},     {"set_epochs", method_set_epochs, NULL, false},
+    {"pause", method_pause, NULL, false},       {"resume", method_resume, NULL, false},
+    {"move", method_move, NULL, false},         {"delete", method_delete, NULL, false},
+    {"note", method_note, NULL, false},         {"tag", method_tag, NULL, false},
+    {"log", method_log, NULL, false},           {"runs", method_runs, NULL, false},
+    {"show", method_show, NULL, false},         {"model", NULL, task_model, false},
+    {"follow", method_follow, NULL, false},     {"watch", method_watch, NULL, false},
+    {"weights", NULL, task_weights, false},     {"fetch", NULL, task_fetch, false},
+    {"shutdown", method_shutdown, NULL, false},
+};
+
+static const struct method *find_method(const char *name)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return &methods[i];
+    return NULL;
+}
+
+/* What is wrong with the form of a request, or NULL. */
+static const char *malformed(const json_t *request)
+{
+    const char *version = json_string_value(json_object_get(request, "jsonrpc"));
+    const json_t *id = json_object_get(request, "id");
+    if (json_is_array(request))
+        return "batches are not supported: send one request a line";
+    if (!json_is_object(request))
+        return "a request is a JSON object";
+    if (!version || strcmp(version, "2.0") != 0)
+        return "'jsonrpc' must be \"2.0\"";
+    if (!json_is_string(json_object_get(request, "method")))
+        return "'method' must be a string";
+    if (id && !json_is_string(id) && !json_is_number(id) && !json_is_null(id))
+        return "'id' must be a string, a number or null";
+    return NULL;
+}
+
+/* Call a method of a well-formed request and answer, if it has an id. */
+static void call(struct server *server, struct connection *connection, json_t *request, json_t *id)
+{
+    const char *name = json_string_value(json_object_get(request, "method"));
+    json_t *params = json_object_get(request, "params");
+    const struct method *method = find_method(name);
+    struct error err = ERROR_INIT;
+    json_t *result = NULL;
+    int code = RPC_OK;
+    json_t *given = params && !json_is_null(params) ? json_incref(params) : json_object();
+    if (!method) {
+        error_set(&err, ERROR_USAGE, "there is no method '%.100s'", name);
+        code = RPC_NO_METHOD;
+    } else if (!json_is_object(given)) {
+        code = method_fail(&err, RPC_PARAMS, "'params' must be an object");
+    } else if (method->work) {
+        server_take_work(server, connection,
+                         &(struct request){method->work, method->barrier, json_incref(id), given});
+        return;
+    } else {
+        code = method->answer(server, connection, given, &result, &err);
+    }
+    json_decref(given);
+    if (code == RPC_OK && !result)
+        code = method_fail(&err, RPC_FAILED, "out of memory");
+    if (!id)
+        json_decref(result);
+    else if (code == RPC_OK)
+        connection_put_result(connection, id, result);
+    else
+        connection_put_error(connection, id, code, err.text);
+}
+
+void server_handle_line(struct server *server, struct connection *connection, const char *line,
+                        size_t length)
+{
+    json_error_t where;
+    json_t *request = json_read(line, length, JSON_DECODE_ANY, &where);
+    if (!request) {
+        struct error err = ERROR_INIT;
+        error_set(&err, ERROR_USAGE, "not JSON at column %d", where.column);
+        connection_put_error(connection, NULL, RPC_NOT_JSON, err.text);
+        return;
+    }
+    const char *wrong = malformed(request);
+    json_t *id = json_object_get(request, "id");
+    if (wrong)
+        connection_put_error(connection, json_is_string(id) || json_is_number(id) ? id : NULL,
+                             RPC_NO_REQUEST, wrong);
+    else
+        call(server, connection, request, id);
+    json_decref(request);
+}

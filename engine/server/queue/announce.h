@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_QUEUE_ANNOUNCE_H
+#define DPARTUI_ENGINE_SERVER_QUEUE_ANNOUNCE_H
+
+#include <jansson.h>
+
+#include "engine/log/log.h"
+#include "spec/spec.h"
+
+/* What the engine's log says of runs. */
+
+/* "resnet18 on fashion-mnist, cpu:0-1, batch 256, lr 0.1, 10 epochs": a new string or NULL. */
+char *announce_describe(const struct spec *spec);
+
+/* A "run", "warning", "retune", "shares" or "end" event of a run with these settings; others are no
+ * news. */
+void announce_event(struct engine_log *log, long run, const struct spec *spec, const json_t *event);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "engine/server/queue/queue_internal.h"
+
+/* What runs say: kept for those who follow, and handed to the keeper. */
+
+static bool is_event(const json_t *event, const char *name)
+{
+    const char *is = json_string_value(json_object_get(event, "event"));
+    return is && strcmp(is, name) == 0;
+}
+
+/* The event on one line, with the number of its run: a new string, NULL when memory ran out. */
+static char *event_text(const struct record *record, json_t *event)
+{
+    char *text = NULL;
+    if (json_object_get(event, "run"))
+        return json_to_text(event, JSON_LINE);
+    json_t *numbered = json_pack("{s:I}", "run", (json_int_t)record->number);
+    if (numbered && json_object_update(numbered, event) == 0)
+        text = json_to_text(numbered, JSON_LINE);
+    json_decref(numbered);
+    return text;
+}
+
+static void tell_point(struct queue *queue, const struct record *record, const struct point *point)
+{
+    json_t *event = point_json(point);
+    char *text = event ? event_text(record, event) : NULL;
+    if (text)
+        history_add(&queue->marks, text, &(struct event_mark){.name = "point"});
+    free(text);
+    keeper_add_point(queue->keeper, record->number, event);
+}
+
+void queue_keep(struct queue *queue, const struct record *record)
+{
+    if (queue->keeper)
+        keeper_put_run(queue->keeper, record_json(record), spec_to_json(&record->spec), NULL);
+}
+
+/* What is no step: the event, and how the run stands behind it. */
+static void keep_mark(struct queue *queue, const struct record *record,
+                      const struct event_mark *mark, const char *text)
+{
+    if (!queue->keeper)
+        return;
+    keeper_begin(queue->keeper);
+    if (text && mark->epoch)
+        keeper_add_epoch(queue->keeper, record->number, mark->epoch, mark->score, text);
+    else if (text)
+        keeper_add_event(queue->keeper, record->number, mark->name, text);
+    /* Pairs of points may have been merged meanwhile. */
+    if (strcmp(mark->name, "end") == 0)
+        keeper_set_points(queue->keeper, record->number, record_points_json(record));
+    keeper_put_run(queue->keeper, record_json(record), NULL, NULL);
+    keeper_end(queue->keeper);
+}
+
+bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
+{
+    struct point point;
+    bool is_step = is_event(event, "step");
+    bool is_point = is_step                  ? curve_add(&record->curve, event, &point)
+                    : is_event(event, "end") ? curve_end(&record->curve, &point)
+                                             : false;
+    if (is_point)
+        tell_point(queue, record, &point);
+    struct event_mark mark = event_mark_of(event);
+    char *text = event_text(record, event);
+    if (text)
+        history_add(&record->history, text, is_step ? NULL : &mark);
+    else
+        record->history.next++; /* followers learn of it as a gap */
+    if (!is_step) {
+        record_take_event(record, event);
+        queue_touch(queue);
+    }
+    /* Of all runs: the newest, whatever they are. */
+    if (text && !is_step)
+        history_add(&queue->marks, text, &(struct event_mark){.name = mark.name});
+    if (!is_step)
+        keep_mark(queue, record, &mark, text);
+    free(text);
+    return is_point || !is_step;
+}
+
+void queue_keep_end(struct queue *queue, struct record *record, const char *status,
+                    const char *error)
+{
+    json_t *event =
+        json_pack("{s:s, s:I, s:s, s:I, s:I}", "event", "end", "run", (json_int_t)record->number,
+                  "status", status, "epochs", (json_int_t)record->epochs_done, "steps",
+                  (json_int_t)(record->has_progress ? record->progress.step : 0));
+    if (event && error)
+        json_object_set_new(event, "error", json_any_text(error));
+    /* Memory may have run out for the event; the run has ended all the same. */
+    if (event)
+        queue_keep_event(queue, record, event);
+    if (!record->ended) {
+        record->ended = true;
+        record->status = RUN_FAILED;
+    }
+    json_decref(event);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_QUEUE_QUEUE_H
+#define DPARTUI_ENGINE_SERVER_QUEUE_QUEUE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "engine/log/log.h"
+#include "engine/server/keeper/keeper.h"
+#include "engine/server/record/record.h"
+
+/*
+ * The runs of this engine: those that wait, the one that trains (on the queue's own thread), and
+ * those that have ended, of this and of earlier engines. All that happens to a run is also handed
+ * to the keeper, which has it in the store a moment later. The training side only takes the
+ * lock for as long as it takes to copy an event; it never waits for a viewer.
+ */
+#define QUEUE_WAITING_LIMIT 1000
+
+struct queue {
+    pthread_mutex_t lock;
+    /* All below is guarded by `lock`. */
+    struct record **records; /* ascending numbers */
+    size_t count, capacity;
+    long last_number;
+    long *deleted; /* runs that the store may still have for a moment, until it is replaced */
+    size_t deleted_count;
+    struct record *waiting[QUEUE_WAITING_LIMIT]; /* in their order */
+    size_t waiting_count;
+    struct record *current; /* the one that trains or is being cleared away */
+    struct history marks;   /* events of all runs but the steps, for those who watch */
+    uint64_t version;       /* grows with every change a state shows */
+    uint64_t changes;       /* grows with those that are not mere progress */
+    bool leaving, idle;     /* idle: the runner has left */
+    /* Not guarded: */
+    pthread_cond_t wake;
+    pthread_t runner;
+    struct engine_log *log;
+    struct keeper *keeper;          /* NULL: runs end with the engine */
+    char notice[KEEPER_NOTICE];     /* of keeper_past; by the runner alone */
+    const char *places_note;        /* of server_options; set before runs are submitted */
+    const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
+    const char *program_version;    /* for the record of a run */
+    atomic_int followers;           /* readers of step events; with none a step wakes nobody */
+    void (*changed)(void *context); /* called on the runner's thread, without the lock */
+    void *context;
+};
+
+/* `keeper` outlives the queue; `past` (runs taken over) are those of earlier engines. */
+bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
+                 struct engine_log *log, struct keeper *keeper, const struct keeper_past *past,
+                 void (*changed)(void *context), void *context, struct error *err);
+/*
+ * Take waiting runs out, tell the running one to stop, and let the runner leave when it has. May be
+ * called again to be more urgent.
+ */
+void queue_leave(struct queue *queue, enum run_stop how);
+bool queue_has_left(struct queue *queue);
+/* Release everything; only after queue_has_left. */
+void queue_free(struct queue *queue);
+
+/* Append a resolved spec (taken over) with the user's note or ""; its number in *number. */
+bool queue_add(struct queue *queue, struct spec *spec, const char *note, long *number,
+               struct error *err);
+
+/*
+ * Resume a run that has ended from its newest checkpoint, or from its beginning when it ended
+ * before the first one, after those that wait, with a resolved spec (taken over) in place of its
+ * own, whose learning rate is, with same_lr, that of the checkpoint. *result becomes what `submit`
+ * answers. ERROR_ABSENT: there is no such run.
+ */
+bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,
+                  json_t **result, struct error *err);
+
+/* Is a run training or waiting? */
+bool queue_is_busy(struct queue *queue);
+
+/* With the lock held: the run that trains, until its "end" event, or NULL. */
+struct record *queue_running(const struct queue *queue);
+
+/* With the lock held: the record with this number, or NULL. */
+struct record *queue_find(const struct queue *queue, long number);
+
+/*
+ * With the lock held: the same, also of one that only the store has any more, until there are many
+ * of these. NULL with ERROR_ABSENT: there is no such run; else it cannot be read.
+ */
+struct record *queue_recall(struct queue *queue, long number, struct error *err);
+
+/* With the lock held: stop a waiting or running run; no effect on one that has ended. */
+void queue_stop(struct queue *queue, struct record *record, enum run_stop how);
+
+/* With the lock held: make a waiting run number `place` of those, from 0, or the last one. */
+void queue_move(struct queue *queue, struct record *record, size_t place);
+
+/* With the lock held: forget a run that has ended. */
+void queue_forget(struct queue *queue, struct record *record);
+
+/* With the lock held: hand the run as it is now to the keeper, with its spec. */
+void queue_keep(struct queue *queue, const struct record *record);
+
+/*
+ * With the lock held, which is released while the store is read: have the events and points of an
+ * ended run at hand again. False: they cannot be read, or the record is gone.
+ */
+bool queue_bring(struct queue *queue, struct record *record, struct error *err);
+
+/*
+ * With the lock held: the newest checkpoint of a run, {"steps":590,"time":T} (seconds since 1970);
+ * null: it has none. NULL: memory ran out.
+ */
+json_t *queue_checkpoint_json(struct queue *queue, const struct record *record);
+
+/* With the lock held: something about a run changed from outside (paused, learning rate). */
+void queue_touch(struct queue *queue);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "engine/server/queue/queue_internal.h"
+#include "engine/train/checkpoint/checkpoint.h"
+
+/* Runs that are resumed from their checkpoints, and those of earlier engines. */
+
+char *queue_checkpoint_folder(const struct queue *queue, long number)
+{
+    return queue->checkpoints ? text_format("%s/%ld", queue->checkpoints, number) : NULL;
+}
+
+json_t *queue_checkpoint_json(struct queue *queue, const struct record *record)
+{
+    struct error ignored = ERROR_INIT;
+    struct stat info;
+    long steps;
+    char *folder = queue_checkpoint_folder(queue, record->number);
+    char *path =
+        folder && checkpoint_find(folder, &steps, &ignored) ? checkpoint_path(folder, steps) : NULL;
+    bool found = path && stat(path, &info) == 0;
+    free(path);
+    free(folder);
+    return found ? json_pack("{s:I, s:f}", "steps", (json_int_t)steps, "time",
+                             (double)info.st_mtim.tv_sec + 1e-9 * (double)info.st_mtim.tv_nsec)
+                 : json_null();
+}
+
+static bool read_past(struct queue *queue, long number, struct record_past *past, struct error *err)
+{
+    json_t *events = NULL, *points = NULL;
+    if (!keeper_read(queue->keeper, number, RECORD_MARKS, &events, &points, err))
+        return false;
+    bool ok = record_past_read(past, events, points) || error_memory(err, "run");
+    json_decref(events);
+    json_decref(points);
+    return ok;
+}
+
+bool queue_bring(struct queue *queue, struct record *record, struct error *err)
+{
+    struct record_past past;
+    long number = record->number;
+    if (!record->away || !queue_has_ended(record))
+        return true;
+    record->readers++;
+    pthread_mutex_unlock(&queue->lock);
+    bool ok = read_past(queue, number, &past, err);
+    pthread_mutex_lock(&queue->lock);
+    record->readers--;
+    bool deleted = record->forgotten;
+    if (ok && !deleted && record->away && queue_has_ended(record))
+        record_bring(record, &past);
+    else if (ok)
+        record_past_free(&past);
+    if (deleted && record->readers == 0 && record != queue->current)
+        record_free(record);
+    return ok && (!deleted || error_set(err, ERROR_FAILED, "run %ld is gone: try again", number));
+}
+
+/* Had it ended, other than done, before its first checkpoint was written? A best epoch has one. */
+static bool ended_before_checkpoints(const struct record *record)
+{
+    return record->status != RUN_DONE &&
+           record->epochs_done <= (record->spec.checkpoint_epochs > 0 ? 1 : 0);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* A checkpoint fits its own run only: what it was trained on stays. */
+static bool check_settings(const struct spec *old, const struct spec *spec, long number, long steps,
+                           struct error *err)
+{
+    const char *other = spec->batch != old->batch                ? "batch"
+                        : spec->seed != old->seed                ? "seed"
+                        : spec->train_rows != old->train_rows    ? "train-rows"
+                        : !is_same_text(spec->data, old->data)   ? "data"
+                        : !is_same_text(spec->model, old->model) ? "model"
+                                                                 : NULL;
+    if (other)
+        return error_set(err, ERROR_USAGE,
+                         "run %ld resumes from its checkpoint with its own '%s' only: start a new "
+                         "run for another",
+                         number, other);
+    return spec->max_steps == 0 || spec->max_steps >= steps ||
+           error_set(err, ERROR_USAGE, "run %ld has trained %ld steps: it cannot have fewer",
+                     number, steps);
+}
+
+/* With the lock held: may this run be resumed? steps < 0: it left no checkpoint. */
+static bool check_resumable(const struct queue *queue, const struct record *record, long number,
+                            const struct spec *spec, long steps, struct error *err)
+{
+    if (!queue_has_ended(record))
+        return error_set(err, ERROR_FAILED, "run %ld is %s already", number,
+                         record_status_name(record));
+    if (record == queue->current)
+        return error_set(err, ERROR_FAILED, "run %ld is still being cleared away: try again",
+                         number);
+    if (steps < 0 && !ended_before_checkpoints(record))
+        return error_set(err, ERROR_FAILED,
+                         "run %ld left no checkpoint to resume from: 'dpartui show %ld' lists its "
+                         "settings for a new run",
+                         number, number);
+    if (steps >= 0 && spec->epochs < record->epochs_done)
+        return error_set(err, ERROR_USAGE, "run %ld has trained %ld epochs: it cannot have fewer",
+                         number, record->epochs_done);
+    if (queue->leaving)
+        return error_set(err, ERROR_FAILED, "the engine is about to end");
+    if (queue->waiting_count >= QUEUE_WAITING_LIMIT)
+        return error_set(err, ERROR_FAILED, "%d runs wait already: stop some first",
+                         QUEUE_WAITING_LIMIT);
+    return steps < 0 || check_settings(&record->spec, spec, number, steps, err);
+}
+
+/* With the lock held. No place: the run starts from its beginning. */
+static bool resume(struct queue *queue, struct record *record, struct spec *spec,
+                   const struct checkpoint_place *place, struct error *err)
+{
+    struct spec old = record->spec;
+    long steps = place ? place->steps : -1;
+    if (!record_rewind(record, place))
+        return error_memory(err, "run");
+    record->spec = *spec;
+    record->epochs = spec->epochs;
+    *spec = old; /* for the caller to release */
+    record->resumes = steps >= 0;
+    record->resume_steps = steps > 0 ? steps : 0;
+    queue->waiting[queue->waiting_count++] = record;
+    keeper_begin(queue->keeper);
+    keeper_rewind(queue->keeper, record->number, steps);
+    queue_keep(queue, record);
+    keeper_end(queue->keeper);
+    if (record->resumes)
+        engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld resumes after step %ld",
+                   record->number, steps);
+    else
+        engine_log(queue->log, MESSAGE_INFO, record->number,
+                   "run %ld left no checkpoint: it starts from its beginning", record->number);
+    queue_touch(queue);
+    pthread_cond_signal(&queue->wake);
+    return true;
+}
+
+/* Where the newest checkpoint of a run is; its `steps` are -1 when the run has none. */
+static bool find_checkpoint(const struct queue *queue, long number, struct checkpoint_place *place,
+                            struct error *err)
+{
+    long steps;
+    char *folder = queue_checkpoint_folder(queue, number);
+    if (!folder)
+        return queue->checkpoints ? error_memory(err, "checkpoints")
+                                  : error_set(err, ERROR_FAILED, "no checkpoints are kept here");
+    struct error damage; /* the run itself warns of it */
+    bool ok = checkpoint_find_whole(folder, &steps, &damage, err);
+    if (ok) {
+        ok = checkpoint_read_place(folder, steps, place, err);
+        /* By its name, as the run will look for it. */
+        place->steps = steps;
+    } else if (err->kind == ERROR_ABSENT) {
+        *err = (struct error)ERROR_INIT;
+        *place = (struct checkpoint_place){.steps = -1};
+        ok = true;
+    }
+    free(folder);
+    return ok;
+}
+
+bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,
+                  json_t **result, struct error *err)
+{
+    struct checkpoint_place place;
+    if (!find_checkpoint(queue, number, &place, err))
+        return false;
+    bool found = place.steps >= 0;
+    if (found && same_lr)
+        spec->lr = place.lr;
+    pthread_mutex_lock(&queue->lock);
+    struct record *record = queue_recall(queue, number, err);
+    bool ok = record && queue_bring(queue, record, err) &&
+              check_resumable(queue, record, number, spec, place.steps, err) &&
+              resume(queue, record, spec, found ? &place : NULL, err);
+    if (ok)
+        *result = json_pack("{s:I, s:I, s:o}", "run", (json_int_t)number, "from",
+                            (json_int_t)record->history.next, "resumed_at",
+                            found ? json_integer(place.steps) : json_null());
+    pthread_mutex_unlock(&queue->lock);
+    return ok;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "engine/server/queue/announce.h"
+#include "engine/server/queue/environment.h"
+#include "engine/server/queue/queue_internal.h"
+
+#define MARKS_FOR_ALL 4096
+
+/* The thread that trains, from its begin to its end. */
+
+struct sink_context {
+    struct queue *queue;
+    struct record *record;
+};
+
+static void sink_event(void *context, json_t *event)
+{
+    struct sink_context *sink = context;
+    struct queue *queue = sink->queue;
+    pthread_mutex_lock(&queue->lock);
+    bool news = queue_keep_event(queue, sink->record, event);
+    pthread_mutex_unlock(&queue->lock);
+    if (news || atomic_load(&queue->followers) > 0)
+        queue->changed(queue->context);
+    announce_event(queue->log, sink->record->number, &sink->record->spec, event);
+}
+
+static void sink_progress(void *context, const struct run_progress *progress)
+{
+    struct sink_context *sink = context;
+    pthread_mutex_lock(&sink->queue->lock);
+    record_set_progress(sink->record, progress);
+    sink->queue->version++;
+    pthread_mutex_unlock(&sink->queue->lock);
+}
+
+/* How long a checkpoint waits for the run store. */
+#define SYNC_S 5.0
+
+static bool sink_sync(void *context, struct error *err)
+{
+    const struct sink_context *sink = context;
+    return keeper_sync(sink->queue->keeper, SYNC_S, err);
+}
+
+/* Takes over `environment`, which may be NULL. */
+static void keep_environment(struct queue *queue, struct record *record, json_t *environment)
+{
+    pthread_mutex_lock(&queue->lock);
+    json_decref(record->environment);
+    record->environment = environment;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+/* Called and returns with the lock held. */
+static void execute(struct queue *queue, struct record *record)
+{
+    struct sink_context context = {queue, record};
+    struct run_sink sink = {sink_event, sink_progress, &context};
+    struct error err = ERROR_INIT;
+    record->status = RUN_RUNNING;
+    record->started_at = clock_date();
+    queue->current = record;
+    queue_take_out(queue->waiting, &queue->waiting_count, record);
+    queue_touch(queue);
+    json_t *object = queue->keeper ? record_json(record) : NULL;
+    pthread_mutex_unlock(&queue->lock);
+    engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld: its turn has come",
+               record->number);
+    json_t *environment = environment_json(&record->spec, queue->program_version);
+    if (queue->keeper)
+        keeper_put_run(queue->keeper, object, NULL, json_deep_copy(environment));
+    keep_environment(queue, record, environment);
+    char *folder = queue_checkpoint_folder(queue, record->number);
+    keeper_take_notice(queue->keeper, queue->notice);
+    const struct run_keep keep = {
+        .checkpoints = folder,
+        .resumes = record->resumes,
+        .resume_steps = record->resume_steps,
+        .warnings = {*queue->notice ? queue->notice : NULL, queue->places_note},
+        .sync = queue->keeper ? sink_sync : NULL,
+        .sync_context = &context,
+    };
+    bool ok = run_train(&record->spec, record->number, &keep, &record->control, &sink, &err);
+    if (queue->keeper)
+        *queue->notice = '\0'; /* that a store was set aside is said once */
+    free(folder);
+    bool stopped = !ok && err.kind == ERROR_CANCELLED;
+    const char *status = ok ? "done" : stopped ? "stopped" : "failed";
+    pthread_mutex_lock(&queue->lock);
+    bool silent = !record->ended;
+    if (silent)
+        queue_keep_end(queue, record, status, ok || stopped ? NULL : err.text);
+    pthread_mutex_unlock(&queue->lock);
+    if (silent)
+        engine_log(queue->log, ok ? MESSAGE_WARNING : MESSAGE_ERROR, record->number,
+                   "run %ld ended without an \"end\" event: %s", record->number,
+                   ok ? status : err.text);
+    pthread_mutex_lock(&queue->lock);
+    queue->current = NULL;
+    queue_touch(queue);
+    if (record->forgotten && record->readers == 0)
+        record_free(record);
+    queue_trim(queue);
+}
+
+static void *run_forever(void *context)
+{
+    struct queue *queue = context;
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->leaving) {
+        struct record *next = queue_first_waiting(queue);
+        if (!next) {
+            pthread_cond_wait(&queue->wake, &queue->lock);
+            continue;
+        }
+        execute(queue, next);
+        pthread_mutex_unlock(&queue->lock);
+        queue->changed(queue->context);
+        pthread_mutex_lock(&queue->lock);
+    }
+    queue->idle = true;
+    pthread_mutex_unlock(&queue->lock);
+    queue->changed(queue->context);
+    return NULL;
+}
+
+/* Runs of earlier engines. One that cannot be understood is in the store all the same. */
+static bool take_past(struct queue *queue, const struct keeper_past *past, struct error *err)
+{
+    size_t index;
+    const json_t *object;
+    if (!past)
+        return true;
+    queue->last_number = past->last_number;
+    snprintf(queue->notice, sizeof queue->notice, "%s", past->notice);
+    if (!queue_make_room(queue, json_array_size(past->runs), err))
+        return false;
+    json_array_foreach(past->runs, index, object)
+    {
+        struct record *record = record_restore(object);
+        if (record)
+            queue->records[queue->count++] = record;
+        else
+            engine_log(queue->log, MESSAGE_WARNING, 0, "run %lld of the store is not understood",
+                       (long long)json_integer_value(json_object_get(object, "run")));
+    }
+    return true;
+}
+
+static long raise_number(void *context, long last)
+{
+    struct queue *queue = context;
+    pthread_mutex_lock(&queue->lock);
+    if (queue->last_number < last)
+        queue->last_number = last;
+    queue->deleted_count = 0; /* a backup may have brought them back */
+    last = queue->last_number;
+    pthread_mutex_unlock(&queue->lock);
+    return last;
+}
+
+static void warn_current(void *context, const char *text)
+{
+    struct queue *queue = context;
+    json_t *event = json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text));
+    pthread_mutex_lock(&queue->lock);
+    struct record *record = queue_running(queue);
+    if (record && event)
+        queue_keep_event(queue, record, event);
+    pthread_mutex_unlock(&queue->lock);
+    json_decref(event);
+    queue->changed(queue->context);
+}
+
+static void free_records(struct queue *queue)
+{
+    for (size_t i = 0; i < queue->count; i++)
+        record_free(queue->records[i]);
+    free(queue->records);
+    free(queue->deleted);
+}
+
+bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
+                 struct engine_log *log, struct keeper *keeper, const struct keeper_past *past,
+                 void (*changed)(void *context), void *context, struct error *err)
+{
+    *queue = (struct queue){.program_version = version,
+                            .checkpoints = checkpoints,
+                            .log = log,
+                            .keeper = keeper,
+                            .changed = changed,
+                            .context = context};
+    if (!take_past(queue, past, err))
+        return false;
+    history_init(&queue->marks, 1, MARKS_FOR_ALL);
+    atomic_init(&queue->followers, 0);
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->wake, NULL);
+    errno = pthread_create(&queue->runner, NULL, run_forever, queue);
+    if (errno) {
+        free_records(queue);
+        pthread_cond_destroy(&queue->wake);
+        pthread_mutex_destroy(&queue->lock);
+        return error_errno(err, "cannot start the thread that trains");
+    }
+    keeper_set_owner(keeper, &(struct keeper_owner){raise_number, warn_current, queue});
+    return true;
+}
+
+void queue_leave(struct queue *queue, enum run_stop how)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->leaving = true;
+    for (size_t i = 0; i < queue->count; i++)
+        queue_stop(queue, queue->records[i], how);
+    pthread_cond_signal(&queue->wake);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+bool queue_has_left(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    bool idle = queue->idle;
+    pthread_mutex_unlock(&queue->lock);
+    return idle;
+}
+
+void queue_free(struct queue *queue)
+{
+    pthread_join(queue->runner, NULL);
+    keeper_set_owner(queue->keeper, NULL);
+    free_records(queue);
+    history_free(&queue->marks);
+    pthread_cond_destroy(&queue->wake);
+    pthread_mutex_destroy(&queue->lock);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/server/record/event_mark.h"
+
+#include <math.h>
+#include <string.h>
+
+struct event_mark event_mark_of(const json_t *event)
+{
+    static const char *const names[] = {"run",     "epoch",   "retune", "shares",
+                                        "profile", "warning", "end"};
+    struct event_mark mark = {.name = "other", .score = NAN};
+    const char *name = json_string_value(json_object_get(event, "event"));
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            mark.name = names[i];
+    if (strcmp(mark.name, "epoch") == 0) {
+        const json_t *score = json_object_get(event, "test_acc");
+        mark.epoch = (long)json_integer_value(json_object_get(event, "epoch"));
+        mark.score = json_is_number(score) ? json_number_value(score) : NAN;
+    }
+    return mark;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_RECORD_HISTORY_H
+#define DPARTUI_ENGINE_SERVER_RECORD_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/server/record/event_mark.h"
+
+/*
+ * The events of a run that the engine keeps for those who follow it. Events are numbered from 0.
+ * Steps are many and kept as far as a ring reaches; the others (epochs, the end) are few and kept
+ * much longer, and event 0 always. Epochs that are too many are thinned (thinning.h). So a reader
+ * whose next event is gone finds the first kept one after it and knows by the numbers how many it
+ * missed.
+ */
+struct kept_event {
+    char *text; /* the JSON of the notification's "params" */
+    size_t length;
+    uint64_t number;
+    struct event_mark mark; /* of a step: all 0 */
+};
+
+struct event_ring {
+    struct kept_event *slots; /* `allocated` of them, a power of two */
+    size_t allocated, limit, head, count;
+};
+
+struct history {
+    struct kept_event first;
+    struct event_ring steps, marks;
+    uint64_t next; /* number of the next event */
+    size_t bytes;  /* of all kept texts */
+    long stride;   /* by which epochs are thinned; 0: not yet */
+};
+
+void history_init(struct history *history, size_t step_limit, size_t mark_limit);
+void history_free(struct history *history);
+
+/* Keep a copy of `text`; `mark` is NULL for a step. False: memory ran out; the event counts as
+ * dropped. */
+bool history_add(struct history *history, const char *text, const struct event_mark *mark);
+
+/*
+ * The first kept event whose number is at least `from`, steps included or not; NULL when there is
+ * none yet. Valid until the history changes.
+ */
+const struct kept_event *history_find(const struct history *history, uint64_t from, bool steps);
+
+/* Let go of all kept steps, or of everything but event 0 and the newest mark. */
+void history_drop_steps(struct history *history);
+void history_drop_marks(struct history *history);
+
+/* Mark number `index` of the kept ones, oldest first; NULL past the newest. */
+const struct kept_event *history_mark(const struct history *history, size_t index);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "engine/server/record/record.h"
+#include "engine/server/record/thinning.h"
+
+/* Runs as docs/protocol.md has them. */
+
+static json_t *device_names(const struct spec *spec)
+{
+    json_t *list = json_array();
+    char name[16];
+    for (int i = 0; spec->devices.choice == DEVICES_LISTED && i < spec->devices.count; i++)
+        json_array_append_new(list, json_string(device_id_text(spec->devices.id[i], name)));
+    return list;
+}
+
+static json_t *string_or_null(const char *text)
+{
+    return text && *text ? json_any_text(text) : json_null();
+}
+
+static const char *model_name(const struct record *record)
+{
+    return record->model ? record->model : record->spec.model;
+}
+
+static const char *data_name(const struct record *record)
+{
+    return record->data ? record->data : record->spec.data;
+}
+
+json_t *record_json(const struct record *record)
+{
+    const struct spec *spec = &record->spec;
+    double lr = record->has_progress ? record->progress.lr : spec->lr;
+    json_t *counts = record->warnings.count ? warnings_counts_json(&record->warnings) : NULL;
+    if (record->warnings.count && !counts)
+        return NULL;
+    return json_pack(
+        "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
+        "s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}",
+        "run", (json_int_t)record->number, "status", record_status_name(record), "model",
+        string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
+        device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(lr), "epochs",
+        (json_int_t)record->epochs, "epochs_done", (json_int_t)record->epochs_done, "test_acc",
+        json_finite(record->test_acc), "best_test_acc", json_finite(record->best_test_acc),
+        "train_acc", json_finite(record->train_acc), "s_per_epoch",
+        json_finite(record->s_per_epoch), "samples_per_s", json_finite(record->samples_per_s),
+        "error", string_or_null(record->error), "split", split_rule_name(spec->split), "sync",
+        sync_method_name(spec->sync), "seed", (json_int_t)spec->seed, "params",
+        record->params ? json_integer(record->params) : json_null(), "note",
+        string_or_null(record->note), "retunes", (json_int_t)record->retunes, "stop_after_epoch",
+        record_stops_after_epoch(record), "submitted_at", json_finite(record->submitted_at),
+        "started_at", json_finite(record->started_at), "ended_at", json_finite(record->ended_at),
+        "tags", json_copy(record->tags), "warnings", warnings_json(&record->warnings),
+        "warning_counts", counts);
+}
+
+/*
+ * A response is one line, 1 MiB at most: what the epochs and the retunes may take of it. The points
+ * take some 200 KiB, and the rest of a run little.
+ */
+#define EPOCHS_BYTES  ((size_t)550 << 10)
+#define RETUNES_BYTES ((size_t)100 << 10)
+#define SHARES_BYTES  ((size_t)50 << 10)
+#define PROFILE_BYTES ((size_t)250 << 10) /* taken from the epochs */
+
+/* A kept event, parsed; NULL: memory ran out. */
+static json_t *parsed(const struct kept_event *kept)
+{
+    return json_read(kept->text, kept->length, 0, NULL);
+}
+
+/* The newest kept events of one name, oldest first, as many as fit into `limit` bytes. */
+static json_t *kept_events(const struct record *record, const char *name, size_t limit)
+{
+    json_t *list = json_array();
+    size_t used = 0, count = record->history.marks.count, first = count;
+    while (first > 0) {
+        const struct kept_event *kept = history_mark(&record->history, first - 1);
+        bool wanted = strcmp(kept->mark.name, name) == 0;
+        if (wanted && (used += kept->length + 1) > limit)
+            break;
+        first--;
+    }
+    for (size_t i = first; i < count; i++) {
+        const struct kept_event *kept = history_mark(&record->history, i);
+        if (strcmp(kept->mark.name, name) == 0)
+            json_array_append_new(list, parsed(kept));
+    }
+    return list;
+}
+
+/* Of a run that was resumed there may be several; NULL: none. */
+static json_t *newest_profile(const struct record *record)
+{
+    json_t *list = kept_events(record, "profile", PROFILE_BYTES);
+    json_t *newest = json_incref(json_array_get(list, json_array_size(list) - 1));
+    json_decref(list);
+    return newest;
+}
+
+json_t *record_points_json(const struct record *record)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < record->curve.count; i++)
+        if (json_array_append_new(list, point_json(&record->curve.points[i])) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    return list;
+}
+
+/* As its "run" event, the first of all, has them. */
+static void add_types(json_t *object, const struct record *record)
+{
+    const struct kept_event *first = history_find(&record->history, 0, false);
+    json_t *event = first ? json_read(first->text, first->length, 0, NULL) : NULL;
+    json_t *types = json_object_get(event, "types");
+    if (types)
+        json_object_set(object, "types", types);
+    json_decref(event);
+}
+
+/* The kept epochs that a stride leaves (thinning.h): how many, and their bytes. */
+struct chosen {
+    size_t count, bytes;
+    const struct kept_event *last;
+};
+
+static struct thinning thinning_of(const struct history *history)
+{
+    struct thinning thinning = THINNING_INIT;
+    const struct kept_event *kept;
+    for (size_t i = 0; (kept = history_mark(history, i)); i++)
+        if (kept->mark.epoch)
+            thinning_add(&thinning, kept->mark.epoch, kept->mark.score);
+    return thinning;
+}
+
+static struct chosen choose(const struct history *history, const struct thinning *thinning,
+                            long stride)
+{
+    struct chosen chosen = {.count = 0};
+    const struct kept_event *kept;
+    for (size_t i = 0; (kept = history_mark(history, i)); i++)
+        if (kept->mark.epoch && thinning_keeps(thinning, kept->mark.epoch, stride)) {
+            chosen.count++;
+            chosen.bytes += kept->length + 1;
+            chosen.last = kept;
+        }
+    return chosen;
+}
+
+/* What one epoch takes of the room that it has with its figures per device, once without them. */
+static double brief_part(const struct kept_event *kept)
+{
+    json_t *event = kept ? parsed(kept) : NULL;
+    json_object_del(event, "devices");
+    size_t length = event ? json_length(event, JSON_LINE) : 0;
+    json_decref(event);
+    /* Some have longer figures than others. */
+    return kept && length ? 1.1 * (double)length / (double)kept->length : 1;
+}
+
+/*
+ * The epochs, as many as fit. When they do not, their figures per device go first, and then they
+ * are thinned.
+ */
+static json_t *fitting_epochs(const struct record *record, size_t room)
+{
+    const struct history *history = &record->history;
+    struct thinning thinning = thinning_of(history);
+    struct chosen chosen = choose(history, &thinning, 1);
+    bool brief = chosen.bytes > room;
+    double part = brief ? brief_part(chosen.last) : 1;
+    long stride = 1;
+    while (part * (double)chosen.bytes > (double)room && stride < THINNING_STRIDE_MOST) {
+        stride *= 2;
+        chosen = choose(history, &thinning, stride);
+    }
+    json_t *list = json_array();
+    const struct kept_event *kept;
+    for (size_t i = 0; (kept = history_mark(history, i)); i++) {
+        if (!kept->mark.epoch || !thinning_keeps(&thinning, kept->mark.epoch, stride))
+            continue;
+        json_t *event = parsed(kept);
+        if (brief)
+            json_object_del(event, "devices");
+        json_array_append_new(list, event);
+    }
+    return list;
+}
+
+/* Those of the last epoch. */
+static json_t *device_figures(const struct record *record)
+{
+    const struct history *history = &record->history;
+    struct thinning thinning = thinning_of(history);
+    struct chosen chosen = choose(history, &thinning, THINNING_STRIDE_MOST);
+    json_t *event = chosen.last ? parsed(chosen.last) : NULL;
+    json_t *figures = json_incref(json_object_get(event, "devices"));
+    json_decref(event);
+    return figures ? figures : json_array();
+}
+
+json_t *record_json_full(const struct record *record)
+{
+    json_t *object = record_json(record);
+    json_t *profile = newest_profile(record);
+    json_t *epochs = fitting_epochs(record, EPOCHS_BYTES - (profile ? PROFILE_BYTES : 0));
+    long count = (long)json_array_size(epochs);
+    add_types(object, record);
+    json_object_set_new(object, "spec", spec_to_json(&record->spec));
+    json_object_set_new(object, "epochs", epochs);
+    json_object_set_new(object, "device_figures", device_figures(record));
+    json_object_set_new(object, "points", record_points_json(record));
+    json_object_set_new(object, "retunes", kept_events(record, "retune", RETUNES_BYTES));
+    json_object_set_new(object, "shares", kept_events(record, "shares", SHARES_BYTES));
+    if (profile)
+        json_object_set_new(object, "profile", profile);
+    if (record->environment)
+        json_object_set_new(object, "environment", json_deep_copy(record->environment));
+    if (count < record->epochs_done)
+        json_object_set_new(object, "thinned",
+                            json_pack("{s:I, s:I}", "kept", (json_int_t)count, "of",
+                                      (json_int_t)record->epochs_done));
+    return object;
+}
+
+static const char *phase_name(enum run_phase phase)
+{
+    static const char *const names[] = {"prepare", "train", "eval", "save", "save"};
+    return names[phase];
+}
+
+json_t *record_json_state(const struct record *record)
+{
+    const struct run_progress *p = record->has_progress ? &record->progress : NULL;
+    return json_pack(
+        "{s:I, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, s:b, s:I}",
+        "run", (json_int_t)record->number, "status", record_status_name(record), "phase",
+        phase_name(p ? p->phase : PHASE_PREPARE), "model", string_or_null(model_name(record)),
+        "data", string_or_null(data_name(record)), "batch", (json_int_t)record->spec.batch, "epoch",
+        (json_int_t)(p ? p->epoch : 0), "epochs", (json_int_t)record->epochs, "step",
+        (json_int_t)(p ? p->step : 0), "total_steps", (json_int_t)(p ? p->total_steps : 0),
+        "epoch_step", (json_int_t)(p ? p->epoch_step : 0), "steps_per_epoch",
+        (json_int_t)(p ? p->steps_per_epoch : 0), "lr", json_finite(p ? p->lr : record->spec.lr),
+        "train_loss", json_finite(p ? p->train_loss : NAN), "train_acc",
+        json_finite(p ? p->train_acc : NAN), "samples_per_s",
+        json_finite(p ? p->samples_per_s : NAN), "elapsed_s", json_finite(p ? p->elapsed_s : NAN),
+        "eta_s", json_finite(p ? p->eta_s : NAN), "stop_after_epoch",
+        record_stops_after_epoch(record), "retunes", (json_int_t)record->retunes);
+}

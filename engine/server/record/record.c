@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/server/record/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "engine/train/checkpoint/checkpoint.h"
+
+#define STEPS_KEPT 20000
+
+static const char *const status_names[] = {"queued",  "running", "done",
+                                           "stopped", "failed",  "interrupted"};
+
+struct record *record_new(long number, struct spec *spec)
+{
+    struct record *record = calloc(1, sizeof *record);
+    if (!record)
+        return NULL;
+    record->number = number;
+    record->status = RUN_QUEUED;
+    record->spec = *spec;
+    record->epochs = spec->epochs;
+    spec_init(spec);
+    run_control_init(&record->control);
+    history_init(&record->history, STEPS_KEPT, RECORD_MARKS);
+    record->train_acc = record->test_acc = record->best_test_acc = NAN;
+    record->s_per_epoch = record->samples_per_s = NAN;
+    record->submitted_at = clock_date();
+    record->started_at = record->ended_at = NAN;
+    record->tags = json_array();
+    if (record->tags)
+        return record;
+    record_free(record);
+    return NULL;
+}
+
+void record_free(struct record *record)
+{
+    if (!record)
+        return;
+    history_free(&record->history);
+    curve_free(&record->curve);
+    spec_free(&record->spec);
+    json_decref(record->tags);
+    warnings_free(&record->warnings);
+    json_decref(record->environment);
+    free(record->model);
+    free(record->data);
+    free(record);
+}
+
+bool record_check_note(const char *note, const char *key, struct error *err)
+{
+    if (strlen(note) > NOTE_BYTES)
+        return error_set(err, ERROR_USAGE, "'%s' must be no longer than %d bytes", key, NOTE_BYTES);
+    return !text_has_controls(note) ||
+           error_set(err, ERROR_USAGE, "'%s' must be one line without control characters", key);
+}
+
+void record_set_note(struct record *record, const char *note)
+{
+    snprintf(record->note, sizeof record->note, "%s", note);
+}
+
+const char *record_status_name(const struct record *record)
+{
+    if (record->status == RUN_RUNNING && atomic_load(&record->control.paused))
+        return "paused";
+    return status_names[record->status];
+}
+
+bool record_stops_after_epoch(const struct record *record)
+{
+    return record->status == RUN_RUNNING && atomic_load(&record->control.stop) == RUN_STOP_EPOCH;
+}
+
+size_t record_bytes(const struct record *record)
+{
+    return record->history.bytes + record->curve.capacity * sizeof *record->curve.points;
+}
+
+static void take_string(char **field, const json_t *event, const char *key)
+{
+    const char *value = json_string_value(json_object_get(event, key));
+    char *copy = value ? strdup(value) : NULL;
+    if (!copy)
+        return;
+    free(*field);
+    *field = copy;
+}
+
+static void take_number(double *field, const json_t *event, const char *key)
+{
+    const json_t *value = json_object_get(event, key);
+    if (json_is_number(value))
+        *field = json_number_value(value);
+}
+
+static void take_epoch(struct record *record, const json_t *event)
+{
+    double seconds = NAN;
+    long epoch = (long)json_integer_value(json_object_get(event, "epoch"));
+    record->epochs_received++;
+    record->epochs_done = epoch > record->epochs_done ? epoch : record->epochs_done + 1;
+    take_number(&record->train_acc, event, "train_acc");
+    take_number(&record->test_acc, event, "test_acc");
+    take_number(&record->samples_per_s, event, "samples_per_s");
+    take_number(&seconds, event, "seconds");
+    if (!isnan(record->test_acc))
+        record->best_test_acc = fmax(record->best_test_acc, record->test_acc);
+    if (!isnan(seconds)) {
+        record->seconds += seconds;
+        record->s_per_epoch = record->seconds / (double)record->epochs_received;
+    }
+}
+
+static void take_retune(struct record *record, const json_t *event)
+{
+    const char *what = json_string_value(json_object_get(event, "what"));
+    record->retunes++;
+    if (what && strcmp(what, "epochs") == 0)
+        record->epochs = (long)json_integer_value(json_object_get(event, "to"));
+}
+
+static void take_end(struct record *record, const json_t *event)
+{
+    const char *error = json_string_value(json_object_get(event, "error"));
+    const char *status = json_string_value(json_object_get(event, "status"));
+    take_number(&record->test_acc, event, "test_acc");
+    take_number(&record->s_per_epoch, event, "s_per_epoch");
+    take_number(&record->samples_per_s, event, "samples_per_s");
+    snprintf(record->error, sizeof record->error, "%s", error ? error : "");
+    if (status)
+        for (int i = RUN_DONE; i <= RUN_FAILED; i++)
+            if (strcmp(status, status_names[i]) == 0)
+                record->status = (enum record_status)i;
+    record->ended = true;
+    record->ended_at = clock_date();
+}
+
+void record_take_event(struct record *record, const json_t *event)
+{
+    const char *name = json_string_value(json_object_get(event, "event"));
+    if (!name)
+        return;
+    if (strcmp(name, "run") == 0) {
+        take_string(&record->model, event, "model");
+        take_string(&record->data, event, "data");
+        record->params = (long)json_integer_value(json_object_get(event, "params"));
+        curve_begin(&record->curve, event);
+    } else if (strcmp(name, "epoch") == 0) {
+        take_epoch(record, event);
+    } else if (strcmp(name, "retune") == 0) {
+        take_retune(record, event);
+    } else if (strcmp(name, "warning") == 0) {
+        warnings_take(&record->warnings, event, clock_date());
+    } else if (strcmp(name, "end") == 0) {
+        take_end(record, event);
+    }
+}
+
+/* Is the event one of the first so many steps? -1: none is, not even "run"; those that have no step
+ * belong to all others. */
+static bool belongs(const json_t *event, long steps)
+{
+    const char *name = json_string_value(json_object_get(event, "event"));
+    const json_t *step = json_object_get(event, "step");
+    return steps >= 0 && name && strcmp(name, "end") != 0 &&
+           (!json_is_integer(step) || json_integer_value(step) <= steps);
+}
+
+/* NULL: memory ran out. */
+static json_t *events_until(const struct record *record, long steps)
+{
+    json_t *list = json_array();
+    const struct kept_event *kept = record->history.first.text ? &record->history.first : NULL;
+    for (size_t i = 0; list && kept; kept = history_mark(&record->history, i++)) {
+        json_t *event = json_read(kept->text, kept->length, 0, NULL);
+        if (!event || (belongs(event, steps) && json_array_append(list, event) != 0)) {
+            json_decref(list);
+            list = NULL;
+        }
+        json_decref(event);
+    }
+    return list;
+}
+
+bool record_read_history(struct history *history, const json_t *events)
+{
+    size_t index;
+    const json_t *value;
+    bool ok = true;
+    history_init(history, STEPS_KEPT, RECORD_MARKS);
+    json_array_foreach(events, index, value)
+    {
+        struct event_mark mark = event_mark_of(value);
+        char *text = json_to_text(value, JSON_LINE);
+        ok = ok && text && history_add(history, text, &mark);
+        free(text);
+    }
+    if (!ok)
+        history_free(history);
+    return ok;
+}
+
+/* As it was submitted, but for its history; the curve's points up to there stay. */
+static void start_anew(struct record *record, long steps)
+{
+    struct curve *curve = &record->curve;
+    while (curve->count > 0 && curve->points[curve->count - 1].step > steps)
+        curve->count--;
+    curve->open.steps = 0;
+    record->epochs_done = record->epochs_received = record->retunes = 0;
+    record->seconds = 0;
+    record->train_acc = record->test_acc = record->best_test_acc = NAN;
+    record->s_per_epoch = record->samples_per_s = NAN;
+    record->ended_at = NAN;
+    record->ended = record->has_progress = false;
+    record->error[0] = '\0';
+    if (steps < 0)
+        warnings_free(&record->warnings);
+    record->status = RUN_QUEUED;
+    run_control_init(&record->control);
+}
+
+/* What thinned events cannot say. */
+static void take_place(struct record *record, const struct checkpoint_place *place)
+{
+    /* Those of an earlier epoch would be wrong. */
+    if (record->epochs_done != place->epochs)
+        record->train_acc = record->samples_per_s = NAN;
+    record->epochs_done = record->epochs_received = place->epochs;
+    record->seconds = place->train_s;
+    record->s_per_epoch = place->epochs > 0 ? place->train_s / (double)place->epochs : NAN;
+    record->test_acc = place->test_acc;
+    record->best_test_acc = fmax(record->best_test_acc, place->best_acc);
+}
+
+bool record_rewind(struct record *record, const struct checkpoint_place *place)
+{
+    size_t index;
+    const json_t *event;
+    struct history history;
+    long steps = place ? place->steps : -1;
+    json_t *events = events_until(record, steps);
+    bool ok = events && record_read_history(&history, events);
+    if (ok) {
+        history_free(&record->history);
+        record->history = history;
+        start_anew(record, steps);
+    }
+    json_array_foreach(ok ? events : NULL, index, event)
+    {
+        /* They are known already, with the times at which they came. */
+        if (strcmp(event_mark_of(event).name, "warning") != 0)
+            record_take_event(record, event);
+    }
+    if (ok && place)
+        take_place(record, place);
+    if (ok)
+        record->epochs = record->spec.epochs;
+    json_decref(events);
+    return ok;
+}
+
+void record_set_progress(struct record *record, const struct run_progress *progress)
+{
+    int count = progress->device_count;
+    if (count > SPEC_MAX_DEVICES)
+        count = SPEC_MAX_DEVICES;
+    memcpy(record->device, progress->devices, (size_t)count * sizeof *record->device);
+    record->progress = *progress;
+    record->progress.devices = record->device;
+    record->progress.device_count = count;
+    record->has_progress = true;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_RECORD_RECORD_H
+#define DPARTUI_ENGINE_SERVER_RECORD_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "engine/server/record/curve.h"
+#include "engine/server/record/history.h"
+#include "engine/server/record/warnings.h"
+#include "engine/train/run/run.h"
+#include "spec/spec.h"
+
+/* Events of a run that are kept beside its steps; epochs are thinned where there are more. */
+#define RECORD_MARKS 10000
+
+/*
+ * One submitted run: what was asked, how it stands, its kept events and the figures taken from
+ * them. Guarded by the queue's lock, except `control`, which is atomic.
+ */
+
+struct checkpoint_place;
+
+#define NOTE_BYTES 400
+
+enum record_status {
+    RUN_QUEUED,
+    RUN_RUNNING,
+    RUN_DONE,
+    RUN_STOPPED,
+    RUN_FAILED,
+    RUN_INTERRUPTED, /* its engine crashed or was killed */
+};
+
+struct record {
+    long number;
+    enum record_status status;
+    struct spec spec;          /* resolved; unchanged from the begin of the run on */
+    char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
+    json_t *tags;              /* strings, sorted */
+    struct warnings warnings;  /* what its preflight check found, and later ones */
+    json_t *environment;       /* where it began; NULL: not yet, or only the store has it */
+    bool resumes;              /* from the checkpoint of ... */
+    long resume_steps;         /* ... so many steps */
+    bool away;                 /* its events and points are in the store only */
+    int readers;               /* that fetch them and come back to it */
+    struct run_control control;
+    struct history history;
+    struct curve curve;
+    double submitted_at, started_at, ended_at; /* seconds since 1970; NAN: not yet */
+    bool ended;                                /* its "end" event is in the log */
+    bool forgotten; /* not in the queue any more; goes when its run has been cleared away */
+    /* From the events; NAN or 0 while unknown. */
+    char *model, *data; /* as the "run" event calls them; NULL before it */
+    long params, epochs, epochs_done, retunes;
+    long epochs_received; /* over which `seconds` were summed: events may have been lost */
+    double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;
+    char error[512];
+    /* The newest progress, while it runs. `devices` points into `device`. */
+    bool has_progress;
+    struct run_progress progress;
+    struct run_device device[SPEC_MAX_DEVICES];
+};
+
+/* Takes over what `spec` owns (and leaves it empty). NULL: memory ran out. */
+struct record *record_new(long number, struct spec *spec);
+void record_free(struct record *record);
+
+/* A run that an earlier engine kept, from its run object with "spec": its events are away. NULL:
+ * the object is damaged, or memory ran out. */
+struct record *record_restore(const json_t *object);
+
+/* The events and points of a run that is away, as the store has them. */
+struct record_past {
+    struct history history;
+    struct curve curve;
+};
+
+/* Without the queue's lock, for it takes a while. False: memory ran out, and *past is empty. */
+bool record_past_read(struct record_past *past, const json_t *events, const json_t *points);
+void record_past_free(struct record_past *past);
+/* The run is not away any more; takes over *past. */
+void record_bring(struct record *record, struct record_past *past);
+
+/* A history of these events, oldest first. False: memory ran out. */
+bool record_read_history(struct history *history, const json_t *events);
+
+/*
+ * Delete what an ended run did after its checkpoint, whose place says what it had reached, and have
+ * it wait again. NULL: it had none; all is deleted, the "run" event, too. False: memory ran out,
+ * and nothing has changed.
+ */
+bool record_rewind(struct record *record, const struct checkpoint_place *place);
+
+/* One tag: a word of at most 60 bytes without spaces, commas and control characters. */
+bool record_check_tag(const char *tag, struct error *err);
+/* Add and take away tags (arrays of strings, or NULL). False: memory ran out. */
+bool record_change_tags(struct record *record, const json_t *add, const json_t *remove);
+
+/*
+ * The user's note: one line, not too long; ERROR_USAGE names `key` otherwise. Set one that has been
+ * checked.
+ */
+bool record_check_note(const char *note, const char *key, struct error *err);
+void record_set_note(struct record *record, const char *note);
+
+/* "queued", "running", "paused", "done", "stopped", "failed" or "interrupted". */
+const char *record_status_name(const struct record *record);
+
+/* Is it to stop after the running epoch? */
+bool record_stops_after_epoch(const struct record *record);
+
+/* Bytes that the kept events and the curve take. */
+size_t record_bytes(const struct record *record);
+
+/* Take the figures of an event object that is no step; "end" ends the record, too. */
+void record_take_event(struct record *record, const json_t *event);
+void record_set_progress(struct record *record, const struct run_progress *progress);
+
+/* record/json.c: the run object of docs/protocol.md; NULL: memory ran out. */
+json_t *record_json(const struct record *record);
+/* The same with "spec", "epochs", the devices' figures, "points", "retunes" and, of a run
+ * that was profiled, "profile". */
+json_t *record_json_full(const struct record *record);
+/* The points of its curve, an array of "point" events. NULL: memory ran out. */
+json_t *record_points_json(const struct record *record);
+/* The "run" member of a state. */
+json_t *record_json_state(const struct record *record);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "engine/server/record/record.h"
+
+/* Records of runs that an earlier engine kept, and the words that runs are found by. */
+
+#define TAG_BYTES 60
+#define TAGS_MOST 20
+
+static void take_text(char *to, size_t size, const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static char *copy_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? strdup(text) : NULL;
+}
+
+static double take_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static long take_count(const json_t *object, const char *key)
+{
+    return (long)json_integer_value(json_object_get(object, key));
+}
+
+static enum record_status status_of(const json_t *object)
+{
+    static const struct {
+        const char *name;
+        enum record_status status;
+    } known[] = {{"done", RUN_DONE}, {"stopped", RUN_STOPPED}, {"failed", RUN_FAILED}};
+    const char *name = json_string_value(json_object_get(object, "status"));
+    for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0)
+            return known[i].status;
+    return RUN_INTERRUPTED;
+}
+
+static void take_figures(struct record *record, const json_t *object)
+{
+    record->status = status_of(object);
+    record->ended = record->away = true;
+    record->model = copy_text(object, "model");
+    record->data = copy_text(object, "data");
+    record->params = take_count(object, "params");
+    record->epochs = take_count(object, "epochs");
+    record->epochs_done = record->epochs_received = take_count(object, "epochs_done");
+    record->retunes = take_count(object, "retunes");
+    record->train_acc = take_number(object, "train_acc");
+    record->test_acc = take_number(object, "test_acc");
+    record->best_test_acc = take_number(object, "best_test_acc");
+    record->s_per_epoch = take_number(object, "s_per_epoch");
+    record->samples_per_s = take_number(object, "samples_per_s");
+    record->submitted_at = take_number(object, "submitted_at");
+    record->started_at = take_number(object, "started_at");
+    record->ended_at = take_number(object, "ended_at");
+    warnings_restore(&record->warnings, json_object_get(object, "warnings"),
+                     json_object_get(object, "warning_counts"), record->submitted_at);
+    take_text(record->note, sizeof record->note, object, "note");
+    take_text(record->error, sizeof record->error, object, "error");
+}
+
+struct record *record_restore(const json_t *object)
+{
+    struct spec spec;
+    struct error ignored = ERROR_INIT;
+    long number = take_count(object, "run");
+    spec_init(&spec);
+    /* A spec with fields of another version is better than none. */
+    bool known = spec_from_json(&spec, json_object_get(object, "spec"), &ignored);
+    struct record *record = known && number > 0 ? record_new(number, &spec) : NULL;
+    spec_free(&spec);
+    if (!record)
+        return NULL;
+    take_figures(record, object);
+    if (record_change_tags(record, json_object_get(object, "tags"), NULL))
+        return record;
+    record_free(record);
+    return NULL;
+}
+
+static double or_zero(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+/* What point_json wrote, back to the sums that it was made of. */
+static struct point point_of(const json_t *event)
+{
+    long rows = take_count(event, "rows");
+    double rate = or_zero(take_number(event, "samples_per_s"));
+    return (struct point){
+        .epoch = or_zero(take_number(event, "epoch")),
+        .step = take_count(event, "step"),
+        .steps = take_count(event, "steps"),
+        .rows = rows,
+        .correct = lround(or_zero(take_number(event, "train_acc")) * (double)rows),
+        .loss_sum = take_number(event, "train_loss") * (double)rows,
+        .seconds = rate > 0 ? (double)rows / rate : 0,
+        .lr = take_number(event, "lr"),
+    };
+}
+
+bool record_past_read(struct record_past *past, const json_t *events, const json_t *points)
+{
+    size_t index, count = json_array_size(points);
+    const json_t *value;
+    struct point *list = calloc(count ? count : 1, sizeof *list);
+    *past = (struct record_past){.curve = {.points = list, .capacity = count ? count : 1}};
+    if (!list || !record_read_history(&past->history, events)) {
+        record_past_free(past);
+        return false;
+    }
+    json_array_foreach(points, index, value)
+    {
+        list[past->curve.count++] = point_of(value);
+    }
+    return true;
+}
+
+void record_past_free(struct record_past *past)
+{
+    history_free(&past->history);
+    curve_free(&past->curve);
+}
+
+void record_bring(struct record *record, struct record_past *past)
+{
+    struct curve *curve = &record->curve;
+    history_free(&record->history);
+    curve_free(curve);
+    record->history = past->history;
+    curve->points = past->curve.points;
+    curve->count = past->curve.count;
+    curve->capacity = past->curve.capacity;
+    record->away = false;
+}
+
+bool record_check_tag(const char *tag, struct error *err)
+{
+    size_t length = strlen(tag);
+    if (length == 0 || length > TAG_BYTES || strpbrk(tag, " ,") || text_has_controls(tag))
+        return error_set(err, ERROR_USAGE,
+                         "'%.60s': a tag is one word of 1 to %d bytes without commas", tag,
+                         TAG_BYTES);
+    return true;
+}
+
+/* Place of `tag`, or where it belongs; *found says which. */
+static size_t find_tag(const json_t *tags, const char *tag, bool *found)
+{
+    size_t at = 0;
+    int order = 1;
+    while (at < json_array_size(tags) &&
+           (order = strcmp(json_string_value(json_array_get(tags, at)), tag)) < 0)
+        at++;
+    *found = at < json_array_size(tags) && order == 0;
+    return at;
+}
+
+bool record_change_tags(struct record *record, const json_t *add, const json_t *remove)
+{
+    size_t index;
+    const json_t *value;
+    bool found, ok = true;
+    json_array_foreach(remove, index, value)
+    {
+        size_t at = find_tag(record->tags, json_string_value(value), &found);
+        if (found)
+            json_array_remove(record->tags, at);
+    }
+    json_array_foreach(add, index, value)
+    {
+        if (!json_is_string(value) || json_array_size(record->tags) >= TAGS_MOST)
+            continue;
+        size_t at = find_tag(record->tags, json_string_value(value), &found);
+        if (!found)
+            ok &= json_array_insert_new(record->tags, at, json_copy((json_t *)value)) == 0;
+    }
+    return ok;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/server/tasks/memory_plan.h"
+
+#include <string.h>
+
+#include "engine/device/device.h"
+#include "engine/train/split/shares.h"
+
+/* The passes of a run on one device. */
+enum pass { PASS_FULL, PASS_LAST, PASS_EVAL, PASS_COUNT };
+
+struct share {
+    long rows[PASS_COUNT];
+    bool has[PASS_COUNT];
+    struct plan_memory memory[PASS_COUNT];
+    size_t params, total; /* bytes: parameters, gradients, momentum, statistics; all in all */
+};
+
+static bool take_rows(const struct spec *spec, long rows, long test_rows, struct share *shares,
+                      struct error *err)
+{
+    struct row_shares split;
+    if (!share_rows(spec, rows, test_rows, &split, err))
+        return false;
+    for (int i = 0; i < spec->devices.count; i++) {
+        const struct row_share *device = &split.device[i];
+        shares[i] = (struct share){.rows = {device->full, device->rest, device->eval_full},
+                                   .has = {true, split.rest_occurs, device->eval_full > 0}};
+    }
+    return true;
+}
+
+static bool same_rows(const struct share *a, const struct share *b)
+{
+    return memcmp(a->rows, b->rows, sizeof a->rows) == 0;
+}
+
+static size_t plan_bytes(const struct plan_memory *memory)
+{
+    return memory->activations + memory->scratch + memory->input;
+}
+
+/* The plans of a device share its workspace, so the largest one counts. */
+static bool measure_plans(const struct backend *backend, struct device *device,
+                          struct replica *replica, struct share *share, struct error *err)
+{
+    size_t largest = 0;
+    for (int i = 0; i < PASS_COUNT; i++) {
+        struct plan_request request = {.mode = i == PASS_EVAL ? PLAN_EVAL : PLAN_TRAIN,
+                                       .rows = (int)share->rows[i]};
+        struct plan *plan = NULL;
+        if (!share->has[i])
+            continue;
+        if (!backend->plan_create(device, replica, &request, &plan, err))
+            return false;
+        backend->plan_memory(plan, &share->memory[i]);
+        backend->plan_destroy(device, plan);
+        if (plan_bytes(&share->memory[i]) > largest)
+            largest = plan_bytes(&share->memory[i]);
+    }
+    share->params = (3 * replica->count + replica->state_count) * sizeof(float);
+    share->total = share->params + largest;
+    return true;
+}
+
+static bool measure(const struct net *net, struct device_id id, int threads, struct share *share,
+                    struct error *err)
+{
+    const char *why = "no backend";
+    const struct backend *backend = backend_find(id.kind, &why);
+    struct device_options options = {.id = id, .threads = threads, .estimate = true};
+    struct device *device = NULL;
+    struct replica *replica = NULL;
+    char name[16];
+    if (!backend)
+        return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(id, name), why);
+    if (!backend->open(&options, &device, err))
+        return false;
+    bool ok = backend->replica_create(device, net, &replica, err) &&
+              measure_plans(backend, device, replica, share, err);
+    if (replica)
+        backend->replica_destroy(device, replica);
+    backend->close(device);
+    return ok;
+}
+
+static json_t *pass_json(const struct share *share, enum pass pass)
+{
+    const struct plan_memory *memory = &share->memory[pass];
+    if (!share->has[pass])
+        return json_null();
+    return json_pack("{s:I, s:I, s:I, s:I}", "rows", (json_int_t)share->rows[pass], "activations",
+                     (json_int_t)memory->activations, "scratch", (json_int_t)memory->scratch,
+                     "input", (json_int_t)memory->input);
+}
+
+static json_t *share_json(struct device_id id, int thread_count, const struct share *share)
+{
+    char name[16];
+    json_t *threads = id.kind == DEVICE_CPU ? json_integer(thread_count) : json_null();
+    return json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:I}", "device", device_id_text(id, name),
+                     "threads", threads, "parameters", (json_int_t)share->params, "full",
+                     pass_json(share, PASS_FULL), "last", pass_json(share, PASS_LAST), "eval",
+                     pass_json(share, PASS_EVAL), "total", (json_int_t)share->total);
+}
+
+bool memory_plan(const struct spec *spec, const struct net *net, long rows, long test_rows,
+                 json_t **out, struct error *err)
+{
+    struct share shares[SPEC_MAX_DEVICES];
+    int threads[SPEC_MAX_DEVICES];
+    const struct device_id *ids = spec->devices.id;
+    if (!take_rows(spec, rows, test_rows, shares, err))
+        return false;
+    share_threads(spec, threads);
+    json_t *list = json_array();
+    for (int i = 0; i < spec->devices.count; i++) {
+        int like = 0;
+        /* Devices with the same rows and threads plan alike; only GPUs may differ. */
+        while (like < i && (ids[like].kind != DEVICE_CPU || ids[i].kind != DEVICE_CPU ||
+                            threads[like] != threads[i] || !same_rows(&shares[like], &shares[i])))
+            like++;
+        if (like < i) {
+            shares[i] = shares[like];
+        } else if (!measure(net, ids[i], threads[i], &shares[i], err)) {
+            json_decref(list);
+            return false;
+        }
+        json_array_append_new(list, share_json(ids[i], threads[i], &shares[i]));
+    }
+    *out = list;
+    return list || error_memory(err, "memory plan");
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/paths.h"
+#include "engine/data/data.h"
+#include "engine/net/net.h"
+#include "engine/server/tasks/memory_plan.h"
+#include "engine/server/tasks/task.h"
+#include "engine/train/run/run.h"
+
+/* The `model` request: a network's layers and what a run of it would take. */
+
+static json_t *shape_json(struct net_shape shape)
+{
+    return json_pack("[i, i, i]", shape.c, shape.h, shape.w);
+}
+
+static long op_params(const struct net *net, int op)
+{
+    long count = 0;
+    for (int i = 0; i < net->param_count; i++)
+        if (net->params[i].op == op && net_is_trained(&net->params[i]))
+            count += (long)net->params[i].count;
+    return count;
+}
+
+static json_t *layer_json(const struct net *net, int index)
+{
+    const struct net_op *op = &net->ops[index];
+    bool has_window = op->kind == NET_CONV || op->kind == NET_MAXPOOL || op->kind == NET_AVGPOOL;
+    json_t *layer =
+        json_pack("{s:o, s:s, s:o, s:I, s:f}", "name", json_any_text(op->name), "kind",
+                  net_kind_name(op->kind), "output", shape_json(net->tensors[op->output].shape),
+                  "params", (json_int_t)op_params(net, index), "flops", net_op_flops(net, index));
+    if (layer && has_window) {
+        json_object_set_new(layer, "kernel", json_pack("[i, i]", op->kernel_h, op->kernel_w));
+        json_object_set_new(layer, "stride", json_pack("[i, i]", op->stride_h, op->stride_w));
+        json_object_set_new(layer, "pad", json_pack("[i, i]", op->pad_h, op->pad_w));
+    }
+    return layer;
+}
+
+static json_t *net_json(const struct net *net)
+{
+    json_t *layers = json_array();
+    for (int i = 0; i < net->op_count; i++)
+        json_array_append_new(layers, layer_json(net, i));
+    return json_pack("{s:o, s:o, s:o, s:i, s:o, s:I, s:f, s:f}", "model", json_any_text(net->name),
+                     "source", json_any_text(net->source), "input", shape_json(net->input),
+                     "classes", net->classes, "layers", layers, "params",
+                     (json_int_t)net->trainable_count, "forward_flops", net_forward_flops(net),
+                     "training_flops", net_training_flops(net));
+}
+
+/* With data the network is laid out for it, else for what its own file says. */
+static bool load(struct spec *spec, struct net **net, long *rows, struct error *err)
+{
+    struct dataset shape = {.rows = 0};
+    char *resolved = NULL;
+    if (spec->data && !data_describe(spec->data, spec->data_dir, &shape, NULL, &resolved, err))
+        return false;
+    char *path = paths_find_model(spec->model, err);
+    bool ok = path;
+    if (ok && spec->data)
+        ok = net_load(path, (struct net_shape){shape.channels, shape.height, shape.width},
+                      shape.classes, net, err);
+    else if (ok)
+        ok = net_load_default(path, net, err);
+    free(path);
+    if (ok && spec->data) {
+        free(spec->data);
+        spec->data = resolved;
+        *rows = spec->train_rows ? spec->train_rows : shape.rows;
+    } else {
+        free(resolved);
+    }
+    return ok;
+}
+
+static bool describe(struct spec *spec, json_t **result, struct error *err)
+{
+    struct net *net = NULL;
+    json_t *memory = NULL;
+    long rows = 0;
+    bool ok = run_resolve_devices(spec, err) && load(spec, &net, &rows, err) &&
+              memory_plan(spec, net, rows, spec->test_rows, &memory, err);
+    json_t *object = ok ? net_json(net) : NULL;
+    if (object) {
+        json_object_set_new(object, "data", spec->data ? json_any_text(spec->data) : json_null());
+        json_object_set_new(object, "batch", json_integer(spec->batch));
+        json_object_set_new(object, "memory", memory);
+    } else {
+        json_decref(memory);
+    }
+    net_free(net);
+    *result = object;
+    return ok && (object || error_memory(err, "description of the model"));
+}
+
+bool task_model(struct task *task, const json_t *params, json_t **result, struct error *err)
+{
+    (void)task;
+    struct spec spec;
+    spec_init(&spec);
+    bool ok = spec_from_json(&spec, params, err) && spec_validate(&spec, err);
+    if (ok && !spec.model)
+        ok = error_set(err, ERROR_USAGE, "'model' is missing");
+    ok = ok && describe(&spec, result, err);
+    spec_free(&spec);
+    return ok;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_CHECKPOINT_CHECKPOINT_H
+#define DPARTUI_ENGINE_TRAIN_CHECKPOINT_CHECKPOINT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "engine/train/checkpoint/folder.h"
+#include "engine/weights/weights.h"
+
+/*
+ * All that a run needs to resume where it was: weights with running statistics, momentum, and its
+ * place. Everything random is a pure function of seed, epoch and row, so there is no other state.
+ *
+ * On disk, in a folder of the run's own:
+ *
+ *     step-00000590.safetensors            weights, as --save writes them, and the place as JSON in
+ *                                          their metadata ("dpartui")
+ *     step-00000590.momentum.safetensors   the optimizer's, "NAME.momentum_buffer" for each
+ *                                          parameter; only with momentum
+ *
+ * Each file appears whole or not at all, the weights last, so that a checkpoint is there when they
+ * are. Both carry checksums (engine/weights/checksum.h). The newest two and the best by test
+ * accuracy are kept: where the newest is damaged, a run resumes from the one before.
+ */
+struct checkpoint_place {
+    long epochs;      /* whole ones that are trained and evaluated */
+    long steps, rows; /* of the whole run */
+    double lr;
+    /* Of the running epoch; steps 0: none has begun. */
+    struct {
+        long steps, rows, correct;
+        double loss_sum, seconds;
+        double compute_s, sync_s, reduce_s; /* see struct epoch_figures */
+    } epoch;
+    /* Of whole epochs. */
+    double train_s, eval_s;
+    double test_loss, test_acc; /* newest; NAN: none yet */
+    bool evaluated;             /* they are of these very weights */
+    double best_acc;            /* of all evaluations so far, NAN: none */
+    /* What the run must agree with to resume bit by bit. */
+    long batch, train_rows;
+    uint64_t seed;
+};
+
+/* What the weights are of, so that a checkpoint can be evaluated by itself. Strings are borrowed.
+ */
+struct checkpoint_origin {
+    const char *model, *data;
+    const char *data_dir; /* NULL: where named data lie by default */
+    long test_rows;       /* 0: all */
+};
+
+/* What is written: a copy that nobody changes meanwhile. */
+struct checkpoint {
+    struct checkpoint_place place;
+    struct checkpoint_origin origin; /* only written */
+    struct weights weights;
+    float *momentum; /* canonical order, net->value_count; NULL: none */
+};
+
+bool checkpoint_create(const struct net *net, bool momentum, struct checkpoint *out,
+                       struct error *err);
+void checkpoint_free(struct checkpoint *checkpoint);
+
+/*
+ * Write into `folder` (made when missing), then remove what is older there and not `kept`, and what
+ * a killed writer left.
+ */
+bool checkpoint_write(const struct net *net, const char *folder,
+                      const struct checkpoint *checkpoint, const struct checkpoint_kept *kept,
+                      struct error *err);
+
+/*
+ * Read the checkpoint of so many steps into one that checkpoint_create made for the network. Files
+ * are checked whole; ERROR_FAILED names what is wrong. The momentum of a run that had none is zero.
+ */
+bool checkpoint_read(const struct net *net, const char *folder, long steps,
+                     struct checkpoint *checkpoint, struct error *err);
+
+/*
+ * Is a file of weights or momentum whole: its header, the checksums of all its tensors, and its
+ * place in a run if it has one? The network need not be known. Files without checksums, from before
+ * there were any, are read through. *err names the file and what is damaged.
+ */
+bool checkpoint_verify(const char *path, struct error *err);
+/* Both files of a checkpoint. */
+bool checkpoint_verify_steps(const char *folder, long steps, struct error *err);
+
+/*
+ * The steps of the newest checkpoint in `folder` that is whole; *damage says what is wrong with the
+ * newest of all, ERROR_NONE if it is that one. Reads the files. ERROR_ABSENT: there is none;
+ * ERROR_FAILED: there is, but none is whole.
+ */
+bool checkpoint_find_whole(const char *folder, long *steps, struct error *damage,
+                           struct error *err);
+
+/*
+ * What a file of weights says of itself: its place and origin as an object of JSON, an empty one
+ * for weights that are no checkpoint. ERROR_FAILED: it is no safetensors file, or damaged.
+ */
+bool checkpoint_note(const char *path, json_t **note, struct error *err);
+
+/*
+ * The steps of the checkpoint in `folder` with the highest test accuracy, of those of no more than
+ * `most_steps`, the earlier one of equals; the newest where none has been evaluated. Tensors are
+ * not looked at. ERROR_ABSENT: there is none.
+ */
+bool checkpoint_find_best(const char *folder, long most_steps, long *steps, struct error *err);
+
+/* What the run of a checkpoint had reached; tensors are not looked at. */
+bool checkpoint_read_place(const char *folder, long steps, struct checkpoint_place *place,
+                           struct error *err);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/checkpoint/place.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+
+static bool add_origin(json_t *note, const struct checkpoint_origin *origin)
+{
+    json_t *more = json_pack("{s:o, s:o, s:o, s:I}", "model",
+                             origin->model ? json_any_text(origin->model) : json_null(), "data",
+                             origin->data ? json_any_text(origin->data) : json_null(), "data_dir",
+                             origin->data_dir ? json_any_text(origin->data_dir) : json_null(),
+                             "test_rows", (json_int_t)origin->test_rows);
+    bool ok = more && json_object_update(note, more) == 0;
+    json_decref(more);
+    return ok;
+}
+
+/* All digits: a run that resumes must find the very numbers. */
+char *checkpoint_place_text(const struct checkpoint *checkpoint)
+{
+    const struct checkpoint_place *p = &checkpoint->place;
+    json_t *object = json_pack(
+        "{s:i, s:I, s:I, s:I, s:f, s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:f, s:f, s:o, s:o, "
+        "s:b, s:o, s:b, s:I, s:I, s:o}",
+        "version", 1, "epochs", (json_int_t)p->epochs, "steps", (json_int_t)p->steps, "rows",
+        (json_int_t)p->rows, "lr", p->lr, "epoch", "steps", (json_int_t)p->epoch.steps, "rows",
+        (json_int_t)p->epoch.rows, "correct", (json_int_t)p->epoch.correct, "loss_sum",
+        p->epoch.loss_sum, "seconds", p->epoch.seconds, "compute_s", p->epoch.compute_s, "sync_s",
+        p->epoch.sync_s, "reduce_s", p->epoch.reduce_s, "train_s", p->train_s, "eval_s", p->eval_s,
+        "test_loss", json_finite(p->test_loss), "test_acc", json_finite(p->test_acc), "evaluated",
+        p->evaluated, "best_acc", json_finite(p->best_acc), "momentum",
+        checkpoint->momentum != NULL, "batch", (json_int_t)p->batch, "train_rows",
+        (json_int_t)p->train_rows, "seed", json_integer((json_int_t)p->seed));
+    bool ok = object && add_origin(object, &checkpoint->origin);
+    char *text = ok ? json_to_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    return text;
+}
+
+double checkpoint_place_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* Has it all the numbers that a run needs to resume? Those of an evaluation may be null. */
+static bool is_whole(const json_t *object)
+{
+    static const char *const keys[] = {"epochs",     "steps", "rows",    "lr",    "batch",
+                                       "train_rows", "seed",  "train_s", "eval_s"};
+    static const char *const epoch_keys[] = {"steps", "rows", "correct", "loss_sum", "seconds"};
+    const json_t *epoch = json_object_get(object, "epoch");
+    bool whole = json_is_object(object);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        whole = whole && json_is_number(json_object_get(object, keys[i]));
+    for (size_t i = 0; i < sizeof epoch_keys / sizeof *epoch_keys; i++)
+        whole = whole && json_is_number(json_object_get(epoch, epoch_keys[i]));
+    return whole;
+}
+
+static bool parse_counts(const json_t *object, struct checkpoint_place *p, struct error *err)
+{
+    const json_t *epoch = json_object_get(object, "epoch");
+    const long most = 1L << 53;
+    return json_get_long(object, "epochs", 0, most, &p->epochs, err) &&
+           json_get_long(object, "steps", 0, most, &p->steps, err) &&
+           json_get_long(object, "rows", 0, most, &p->rows, err) &&
+           json_get_double(object, "lr", 0, 1e6, &p->lr, err) &&
+           json_get_long(object, "batch", 1, most, &p->batch, err) &&
+           json_get_long(object, "train_rows", 1, most, &p->train_rows, err) &&
+           json_get_long(epoch, "steps", 0, p->steps, &p->epoch.steps, err) &&
+           json_get_long(epoch, "rows", 0, p->rows, &p->epoch.rows, err) &&
+           json_get_long(epoch, "correct", 0, p->epoch.rows, &p->epoch.correct, err) &&
+           json_get_double(epoch, "loss_sum", -INFINITY, INFINITY, &p->epoch.loss_sum, err) &&
+           json_get_double(epoch, "seconds", 0, INFINITY, &p->epoch.seconds, err) &&
+           json_get_double(epoch, "compute_s", 0, INFINITY, &p->epoch.compute_s, err) &&
+           json_get_double(epoch, "sync_s", 0, INFINITY, &p->epoch.sync_s, err) &&
+           json_get_double(epoch, "reduce_s", 0, INFINITY, &p->epoch.reduce_s, err) &&
+           json_get_double(object, "train_s", 0, INFINITY, &p->train_s, err) &&
+           json_get_double(object, "eval_s", 0, INFINITY, &p->eval_s, err);
+}
+
+/* Older checkpoints do not say; they were evaluated between epochs. */
+bool checkpoint_place_evaluated(const json_t *object)
+{
+    const json_t *evaluated = json_object_get(object, "evaluated");
+    return evaluated
+               ? json_is_true(evaluated)
+               : json_integer_value(json_object_get(json_object_get(object, "epoch"), "steps")) ==
+                     0;
+}
+
+bool checkpoint_place_parse(const char *path, const char *text, struct checkpoint_place *p,
+                            bool *momentum, struct error *err)
+{
+    json_error_t where;
+    json_t *object = json_read(text, strlen(text), 0, &where);
+    *p = (struct checkpoint_place){0};
+    bool ok = json_is_object(object);
+    if (ok && json_integer_value(json_object_get(object, "version")) != 1)
+        ok = error_set(err, ERROR_FAILED, "%s: was written by another version of dpartui", path);
+    else if (!is_whole(object))
+        ok = error_set(err, ERROR_FAILED, "%s: its place in the run cannot be read", path);
+    else
+        ok = parse_counts(object, p, err) || error_prefix(err, "%s", path);
+    if (ok) {
+        p->seed = (uint64_t)json_integer_value(json_object_get(object, "seed"));
+        p->test_loss = checkpoint_place_number(object, "test_loss");
+        p->test_acc = checkpoint_place_number(object, "test_acc");
+        p->best_acc = checkpoint_place_number(object, "best_acc");
+        p->evaluated = checkpoint_place_evaluated(object);
+        *momentum = !json_is_false(json_object_get(object, "momentum"));
+    }
+    json_decref(object);
+    return ok;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_CHECKPOINT_PLACE_H
+#define DPARTUI_ENGINE_TRAIN_CHECKPOINT_PLACE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "engine/train/checkpoint/checkpoint.h"
+
+/* The place of a checkpoint in its run, as the JSON that its weights carry. */
+
+/* A new string; NULL: memory ran out. */
+char *checkpoint_place_text(const struct checkpoint *checkpoint);
+
+/*
+ * Back from the text. *momentum: the optimizer's is there as well, which without a word about it is
+ * expected. Errors name `path`.
+ */
+bool checkpoint_place_parse(const char *path, const char *text, struct checkpoint_place *place,
+                            bool *momentum, struct error *err);
+
+/* A number of the place, NAN where it is none. */
+double checkpoint_place_number(const json_t *note, const char *key);
+
+/* Is the test accuracy that of the very weights? */
+bool checkpoint_place_evaluated(const json_t *note);
+
+#endif

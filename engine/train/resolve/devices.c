@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/affinity.h"
+
+static bool resolve_list(struct spec *spec, struct error *err)
+{
+    struct device_id ids[SPEC_MAX_DEVICES];
+    int count = 0;
+    if (!devices_resolve(&spec->devices, ids, &count, err))
+        return false;
+    for (int i = 0; i < count; i++) {
+        const char *why = "";
+        char name[16];
+        if (!backend_find(ids[i].kind, &why))
+            return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(ids[i], name), why);
+    }
+    spec->devices.choice = DEVICES_LISTED;
+    spec->devices.count = count;
+    memcpy(spec->devices.id, ids, (size_t)count * sizeof ids[0]);
+    if (spec->split == SPLIT_WEIGHTED && spec->weight_count != count)
+        return error_set(err, ERROR_USAGE,
+                         "split has %d weights for %d devices: give one weight for each device",
+                         spec->weight_count, count);
+    return spec_validate_threads(spec, err);
+}
+
+/*
+ * The CPUs of our affinity mask, or fewer where the backend knows better: a container may have a
+ * quota of time instead of a mask, and threads beyond it would only be throttled.
+ */
+static bool usable_cores(int *cores, struct error *err)
+{
+    struct device_info infos[SPEC_MAX_DEVICES];
+    const char *why = "";
+    char reason[160];
+    int *cpus, found = 0;
+    const struct backend *backend = backend_find(DEVICE_CPU, &why);
+    if (!affinity_cpus(&cpus, cores, err))
+        return false;
+    free(cpus);
+    if (backend && !backend->enumerate(infos, SPEC_MAX_DEVICES, &found, reason, sizeof reason, err))
+        return false;
+    if (found > 0 && infos[0].cores > 0 && infos[0].cores < *cores)
+        *cores = infos[0].cores;
+    return true;
+}
+
+static int count_kind(const struct spec *spec, enum device_kind kind)
+{
+    int count = 0;
+    for (int i = 0; i < spec->devices.count; i++)
+        count += spec->devices.id[i].kind == kind;
+    return count;
+}
+
+/* The type is a matter of GPUs, which know their own default; CPU devices always compute in f32,
+ * also beside them. */
+static bool resolve_type(struct spec *spec, struct error *err)
+{
+    if (count_kind(spec, DEVICE_CUDA) > 0)
+        return true;
+    if (spec->dtype != TYPE_DEFAULT && spec->dtype != TYPE_F32)
+        return error_set(err, ERROR_USAGE, "dtype %s: CPU devices compute in f32 only",
+                         number_type_name(spec->dtype));
+    spec->dtype = TYPE_F32;
+    return true;
+}
+
+/* CPU devices share the cores that this process may use. */
+static bool resolve_cpus(struct spec *spec, struct error *err)
+{
+    int cpu_devices = count_kind(spec, DEVICE_CPU), cores;
+    if (cpu_devices == 0)
+        return true;
+    if (spec->cpu_threads > 0 || spec->thread_count > 0)
+        return true;
+    if (!usable_cores(&cores, err))
+        return false;
+    spec->cpu_threads = cores / cpu_devices > 1 ? cores / cpu_devices : 1;
+    return true;
+}
+
+bool run_resolve_devices(struct spec *spec, struct error *err)
+{
+    return resolve_list(spec, err) && resolve_type(spec, err) && resolve_cpus(spec, err);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run/run.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "engine/train/split/shares.h"
+
+static bool resolve_data(struct spec *spec, struct dataset *shape, struct error *err)
+{
+    char *name = NULL;
+    int test_rows;
+    if (!data_describe(spec->data, spec->data_dir, shape, &test_rows, &name, err))
+        return false;
+    free(spec->data);
+    spec->data = name;
+    if (spec->train_rows > shape->rows)
+        return error_set(err, ERROR_USAGE, "train-rows %ld: %s has %d", spec->train_rows, name,
+                         shape->rows);
+    if (spec->test_rows > test_rows)
+        return error_set(err, ERROR_USAGE, "test-rows %ld: %s has %d", spec->test_rows, name,
+                         test_rows);
+    return true;
+}
+
+static bool resolve_model(struct spec *spec, const struct dataset *shape, struct net **net,
+                          struct error *err)
+{
+    if (!spec->model) {
+        bool gpu = false;
+        for (int i = 0; i < spec->devices.count; i++)
+            gpu = gpu || spec->devices.id[i].kind == DEVICE_CUDA;
+        spec->model = strdup(gpu ? "resnet18" : "smallnet");
+        if (!spec->model)
+            return error_memory(err, "model name");
+    }
+    char *path = paths_find_model(spec->model, err);
+    struct net_shape input = {shape->channels, shape->height, shape->width};
+    bool ok = path && net_load(path, input, shape->classes, net, err);
+    free(path);
+    return ok;
+}
+
+static bool check_numbers(const struct spec *spec, struct error *err)
+{
+    if (spec->batch < 1 || spec->batch > INT32_MAX)
+        return error_set(err, ERROR_USAGE, "batch %ld: a batch has at least one row", spec->batch);
+    if (spec->epochs < 0 || spec->epochs > UINT32_MAX)
+        return error_set(err, ERROR_USAGE, "epochs %ld is out of range", spec->epochs);
+    if (spec->train_rows < 0 || spec->test_rows < 0 || spec->max_steps < 0)
+        return error_set(err, ERROR_USAGE,
+                         "train-rows, test-rows and max-steps count from 0, which means all");
+    return true;
+}
+
+/* Vectors have no left and right. */
+static bool check_augment(const struct spec *spec, const struct dataset *shape, struct error *err)
+{
+    if (spec->augment != AUGMENT_NONE && shape->height == 1 && shape->width == 1)
+        return error_set(err, ERROR_USAGE, "augment %s: the rows of %s are no pictures: use none",
+                         augment_name(spec->augment), spec->data);
+    return true;
+}
+
+/* Every batch that occurs must be divisible as asked. */
+static bool check_split(const struct spec *spec, long rows, struct error *err)
+{
+    struct row_shares shares;
+    return share_rows(spec, rows, spec->test_rows, &shares, err);
+}
+
+static bool check_init(const struct spec *spec, const struct net *net, struct error *err)
+{
+    struct weights weights;
+    if (spec->init != INIT_FILE)
+        return true;
+    if (!weights_create(net, &weights, err))
+        return false;
+    bool ok = weights_read(net, spec->init_file, &weights, err);
+    if (!ok)
+        err->kind = ERROR_USAGE; /* whatever is wrong with it, another file is needed */
+    weights_free(&weights);
+    return ok;
+}
+
+/* Better now than after the last epoch: will there be a place for this file? `whole`: it is to
+ * appear at once, so another one is written beside it first. */
+static bool check_place(const char *option, const char *path, bool whole, struct error *err)
+{
+    struct stat info;
+    if (!path)
+        return true;
+    bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return error_set(err, ERROR_USAGE, "%s %s: is a directory: name a file", option, path);
+    /* Weights replace the file by a rename, which a device or pipe would not survive; a log is
+     * written as it grows, to whatever it is. */
+    if (exists && whole && !S_ISREG(info.st_mode))
+        return error_set(err, ERROR_USAGE, "%s %s: is not a regular file: name another", option,
+                         path);
+    char *copy = strdup(path);
+    if (!copy)
+        return error_memory(err, path);
+    const char *directory = dirname(copy);
+    int reason = 0;
+    if (stat(directory, &info) == 0 && !S_ISDIR(info.st_mode))
+        reason = ENOTDIR;
+    else if (access(directory, W_OK | X_OK) != 0 && (whole || access(path, W_OK) != 0))
+        reason = errno;
+    if (reason != 0) {
+        errno = reason;
+        error_errno(err, "%s %s: cannot write there", option, path);
+        err->kind = ERROR_USAGE;
+    }
+    free(copy);
+    return reason == 0;
+}
+
+/* Will there be this folder, made if need be? */
+static bool check_folder(const char *option, const char *path, struct error *err)
+{
+    struct stat info;
+    char *copy = path ? strdup(path) : NULL;
+    if (!path)
+        return true;
+    if (!copy)
+        return error_memory(err, path);
+    const char *place = copy;
+    while (stat(place, &info) != 0 && errno == ENOENT && strcmp(place, "/") != 0)
+        place = dirname(copy);
+    bool ok = access(place, W_OK | X_OK) == 0;
+    if (ok && stat(place, &info) == 0 && !S_ISDIR(info.st_mode)) {
+        errno = ENOTDIR;
+        ok = false;
+    }
+    if (!ok) {
+        error_errno(err, "%s %s: cannot write there", option, path);
+        err->kind = ERROR_USAGE;
+    }
+    free(copy);
+    return ok;
+}
+
+bool run_resolve(struct spec *spec, struct error *err)
+{
+    struct dataset shape = {0};
+    struct net *net = NULL;
+    bool ok =
+        spec_validate(spec, err) && check_numbers(spec, err) && run_resolve_devices(spec, err) &&
+        resolve_data(spec, &shape, err) && check_augment(spec, &shape, err) &&
+        check_split(spec, spec->train_rows ? spec->train_rows : shape.rows, err) &&
+        resolve_model(spec, &shape, &net, err) && check_init(spec, net, err) &&
+        check_place("save", spec->save, true, err) && check_place("log", spec->log, false, err) &&
+        check_folder("tensorboard", spec->tensorboard, err);
+    net_free(net);
+    return ok;
+}

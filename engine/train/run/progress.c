@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run/run_state.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+
+/* Snapshots for viewers. */
+
+static const double INTERVAL_S = 0.25;
+
+/* A speed of 0 is that of a run which has not been timed yet. */
+static double measured(double rate)
+{
+    return rate > 0 ? rate : NAN;
+}
+
+static const char *activity_name(enum activity activity)
+{
+    switch (activity) {
+    case ACTIVITY_PREPARE:
+        return "prepare";
+    case ACTIVITY_TRAIN:
+        return "train";
+    case ACTIVITY_EVAL:
+        return "eval";
+    case ACTIVITY_WAIT:
+        return "wait";
+    case ACTIVITY_IDLE:
+        return "idle";
+    case ACTIVITY_FAILED:
+        break;
+    }
+    return "failed";
+}
+
+/* Only what the calling thread may read while the workers are busy. */
+static void show_devices(struct run *run)
+{
+    const struct epoch_figures *epoch = &run->figures.epoch;
+    double spent_s = epoch->seconds > 0 ? epoch->seconds : run->epoch_spent_s;
+    for (int i = 0; i < run->member_count; i++) {
+        const struct member *member = &run->members[i];
+        const struct device_figures *device = &epoch->devices[i];
+        enum activity activity = (enum activity)atomic_load(&member->activity);
+        if (run->paused && activity == ACTIVITY_TRAIN)
+            activity = ACTIVITY_IDLE;
+        run->shown[i] = (struct run_device){
+            .id = member->options.id,
+            .state = activity_name(activity),
+            .rows = member->train[run->step.size].rows,
+            .samples_per_s = measured(device->rate.value),
+            .compute_s = device->compute_s,
+            .sync_s = device->sync_s,
+            .wait_s = fmax(0, spent_s - device->compute_s - device->sync_s),
+            .memory_bytes = run->prepared ? atomic_load(&member->memory_bytes) : 0,
+        };
+    }
+}
+
+/* Where the run ends as things stand. */
+static long last_step(const struct run *run)
+{
+    long epoch_end = run->figures.epoch.epoch * run->steps_per_epoch;
+    return run->stops_after_epoch && epoch_end < run->total_steps ? epoch_end : run->total_steps;
+}
+
+/* From the mean times of a step and of an evaluation so far; NAN before the first step. */
+static double time_left(const struct run *run)
+{
+    const struct figures *figures = &run->figures;
+    double trained_s = figures->train_s + run->epoch_spent_s;
+    if (run->phase == PHASE_ENDED)
+        return 0;
+    if (figures->steps == 0)
+        return NAN;
+    long last = last_step(run), steps = last - figures->steps;
+    long evaluations =
+        (last + run->steps_per_epoch - 1) / run->steps_per_epoch - figures->evaluations;
+    double evaluation_s = figures->evaluations ? figures->eval_s / (double)figures->evaluations : 0;
+    return (double)steps * trained_s / (double)figures->steps + (double)evaluations * evaluation_s;
+}
+
+static void deliver(struct run *run, double now)
+{
+    const struct figures *figures = &run->figures;
+    const struct epoch_figures *epoch = &figures->epoch;
+    run->last_progress = now;
+    show_devices(run);
+    struct run_progress progress = {
+        .phase = run->phase,
+        .epoch = epoch->epoch,
+        .epochs = run->spec.epochs,
+        .step = figures->steps,
+        .total_steps = run->total_steps,
+        .epoch_step = epoch->steps,
+        .steps_per_epoch = run->steps_per_epoch,
+        .lr = run->lr,
+        .train_loss = figures_ratio(epoch->loss_sum, (double)epoch->rows),
+        .train_acc = figures_ratio((double)epoch->correct, (double)epoch->rows),
+        .samples_per_s = measured(figures->rate.value),
+        .elapsed_s = now - figures->begin,
+        .eta_s = time_left(run),
+        .device_count = run->member_count,
+        .devices = run->shown,
+    };
+    run->sink->progress(run->sink->context, &progress);
+}
+
+void progress_phase(struct run *run, enum run_phase phase)
+{
+    run->phase = phase;
+    if (run->sink->progress)
+        deliver(run, clock_seconds());
+}
+
+void progress_tick(struct run *run)
+{
+    double now = clock_seconds();
+    if (run->sink->progress && now - run->last_progress >= INTERVAL_S)
+        deliver(run, now);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/run/run_state.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+
+/*
+ * The events. json_pack gives NULL when memory runs out (or a piece is NULL), which is looked at
+ * once per event.
+ */
+
+/* To the sink and the log. */
+static void hand_out(struct run *run, json_t *event)
+{
+    event_log_put(&run->log, event);
+    if (run->sink->event)
+        run->sink->event(run->sink->context, event);
+}
+
+/* Training matters more than what TensorBoard shows of it: the run only says so, and goes on. */
+static bool show_on_board(struct run *run, const json_t *event, struct error *err)
+{
+    struct error failure = ERROR_INIT;
+    if (!run->board || board_take(run->board, event, clock_date(), &failure))
+        return true;
+    json_t *warning =
+        json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(failure.text));
+    if (!warning)
+        return error_memory(err, "event");
+    hand_out(run, warning);
+    json_decref(warning);
+    return true;
+}
+
+static bool emit(struct run *run, json_t *event, struct error *err)
+{
+    if (!event)
+        return error_memory(err, "event");
+    bool ok = show_on_board(run, event, err);
+    hand_out(run, event);
+    json_decref(event);
+    return ok;
+}
+
+/* What something is on device i; `context` is the list's. NULL: no memory. */
+typedef json_t *list_item(const struct run *run, int i, const void *context);
+
+/* An array of `count` items, of the first devices. NULL: no memory. */
+static json_t *list_of(const struct run *run, int count, list_item *item, const void *context)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < count; i++)
+        if (json_array_append_new(list, item(run, i, context)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *name_of(const struct run *run, int i, const void *unused)
+{
+    (void)unused;
+    return json_string(run->names[i]);
+}
+
+static json_t *device_names(const struct run *run)
+{
+    return list_of(run, run->member_count, name_of, NULL);
+}
+
+static json_t *model_of(const struct run *run, int i, const void *models)
+{
+    const char *model = ((const char *const *)models)[i];
+    (void)run;
+    return *model ? json_any_text(model) : json_null();
+}
+
+/* What the devices are, in words; null where the backend cannot say. */
+static json_t *hardware(const struct run *run)
+{
+    struct device_info infos[2 * SPEC_MAX_DEVICES];
+    const char *models[SPEC_MAX_DEVICES];
+    run_models(run, infos, models);
+    return list_of(run, run->member_count, model_of, models);
+}
+
+/* What it computes in. */
+static json_t *type_of(const struct run *run, int i, const void *unused)
+{
+    (void)unused;
+    return json_string(number_type_name(run->members[i].facts.type));
+}
+
+static json_t *rows_of(const struct run *run, int i, const void *size)
+{
+    return json_integer(run->members[i].train[*(const enum pass_size *)size].rows);
+}
+
+/* Without the devices at the end that have no rows: 10 rows over 8 devices are 2,2,2,2,2. */
+static json_t *shards(const struct run *run, const struct step *step)
+{
+    int count = run->member_count;
+    while (count > 1 && run->members[count - 1].train[step->size].rows == 0)
+        count--;
+    return list_of(run, count, rows_of, &step->size);
+}
+
+static json_t *memory_of(const struct run *run, int i, const void *unused)
+{
+    (void)unused;
+    return json_integer((json_int_t)atomic_load(&run->members[i].memory_bytes));
+}
+
+bool report_warning(struct run *run, const char *text, struct error *err)
+{
+    return emit(run, json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text)), err);
+}
+
+bool report_failures(struct run *run, const char *about, const char *what,
+                     const struct failures *failures, struct error *err)
+{
+    char text[1200], times[96] = "", first[CLOCK_DATE_TEXT], last[CLOCK_DATE_TEXT];
+    if (failures->count > 1)
+        snprintf(times, sizeof times, " (%ld times from %s to %s)", failures->count,
+                 clock_date_text(first, failures->first), clock_date_text(last, failures->last));
+    snprintf(text, sizeof text, "%s: %s%s", what, failures->reason, times);
+    return emit(run,
+                json_pack("{s:s, s:o, s:s, s:I, s:f, s:f}", "event", "warning", "text",
+                          json_any_text(text), "about", about, "count", (json_int_t)failures->count,
+                          "first", failures->first, "last", failures->last),
+                err);
+}
+
+/* What the preflight check has found. */
+static bool report_warnings(struct run *run, struct error *err)
+{
+    for (int i = 0; i < run->warning_count; i++)
+        if (!report_warning(run, run->warnings[i], err))
+            return false;
+    for (size_t i = 0; i < sizeof run->keep.warnings / sizeof *run->keep.warnings; i++)
+        if (run->keep.warnings[i] && !report_warning(run, run->keep.warnings[i], err))
+            return false;
+    const struct error *damage = &run->saving.damage;
+    return damage->kind == ERROR_NONE || report_warning(run, damage->text, err);
+}
+
+bool report_notes(struct run *run, const struct step *step, struct error *err)
+{
+    for (int i = 0; i < run->member_count; i++) {
+        struct member *member = &run->members[i];
+        const struct plan *plan = member->train[step->size].plan;
+        const char *note =
+            member->noted || !member->backend->plan_note ? "" : member->backend->plan_note(plan);
+        char text[256];
+        if (!*note)
+            continue;
+        member->noted = true;
+        snprintf(text, sizeof text, "%s: %s", member->name, note);
+        if (!report_warning(run, text, err))
+            return false;
+    }
+    return true;
+}
+
+/* The type of the GPUs where there are any: that is what the setting is about. */
+static const char *main_type(const struct run *run)
+{
+    for (int i = 0; i < run->member_count; i++)
+        if (run->members[i].options.id.kind == DEVICE_CUDA)
+            return number_type_name(run->members[i].facts.type);
+    return number_type_name(run->spec.dtype);
+}
+
+bool report_run(struct run *run, struct error *err)
+{
+    const struct dataset *train = &run->data.train;
+    const char *how = run->member_count > 1 ? run->group.description : "one device: none";
+    json_t *event = json_pack(
+        "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:s, "
+        "s:o, s:s, s:o}",
+        "event", "run", "run", (json_int_t)run->number, "model", json_any_text(run->spec.model),
+        "data", json_any_text(run->data.name), "devices", device_names(run), "hardware",
+        hardware(run), "params", (json_int_t)run->net->trainable_count, "input", train->channels,
+        train->height, train->width, "classes", train->classes, "steps_per_epoch",
+        (json_int_t)run->steps_per_epoch, "total_steps", (json_int_t)run->total_steps, "train_rows",
+        (json_int_t)run->train_rows, "test_rows", (json_int_t)run->test_rows, "data_source",
+        json_any_text(run->data.source), "sync_bytes_per_step", sync_step_bytes(&run->group),
+        "memory", list_of(run, run->member_count, memory_of, NULL), "dtype", main_type(run),
+        "types", list_of(run, run->member_count, type_of, NULL), "sync_algorithm", how,
+        "resumed_at",
+        run->keep.resumes ? json_integer(run->saving.resumed.place.steps) : json_null());
+    /* The settings besides, where they say nothing else than the above. */
+    json_t *settings = event ? spec_to_json(&run->spec) : NULL;
+    bool ok = settings && json_object_update_missing(event, settings) == 0;
+    json_decref(settings);
+    if (!ok) {
+        json_decref(event);
+        event = NULL;
+    }
+    return emit(run, event, err) && report_warnings(run, err);
+}
+
+bool report_step(struct run *run, const struct step *step, const struct step_part *parts,
+                 double loss, double seconds, struct error *err)
+{
+    const struct figures *figures = &run->figures;
+    long correct = 0;
+    for (int i = 0; i < run->member_count; i++)
+        correct += parts[i].result.correct;
+    return emit(run,
+                json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step", "epoch",
+                          (json_int_t)figures->epoch.epoch, "step", (json_int_t)figures->steps,
+                          "rows", (json_int_t)step->rows, "shards", shards(run, step), "loss",
+                          json_finite(loss), "correct", (json_int_t)correct, "lr", run->lr,
+                          "seconds", seconds),
+                err);
+}
+
+/* The three times add up to the epoch's seconds on every device. */
+static json_t *figures_of(const struct run *run, int i, const void *unused)
+{
+    const struct epoch_figures *epoch = &run->figures.epoch;
+    const struct device_figures *device = &epoch->devices[i];
+    (void)unused;
+    return json_pack("{s:s, s:I, s:o, s:f, s:f, s:f}", "device", run->names[i], "rows",
+                     (json_int_t)device->rows, "samples_per_s",
+                     json_finite(figures_ratio((double)device->rows, device->compute_s)),
+                     "compute_s", device->compute_s, "sync_s", device->sync_s, "wait_s",
+                     fmax(0, epoch->seconds - device->compute_s - device->sync_s));
+}
+
+bool report_epoch(struct run *run, struct error *err)
+{
+    const struct epoch_figures *epoch = &run->figures.epoch;
+    double rows = (double)epoch->rows;
+    double bytes = (double)epoch->steps * sync_step_bytes(&run->group);
+    return emit(
+        run,
+        json_pack(
+            "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
+            "s:f, s:o, s:o, s:o}",
+            "event", "epoch", "epoch", (json_int_t)epoch->epoch, "step",
+            (json_int_t)run->figures.steps, "steps", (json_int_t)epoch->steps, "partial",
+            epoch->steps < run->steps_per_epoch, "rows", (json_int_t)epoch->rows, "lr", run->lr,
+            "train_loss", json_finite(figures_ratio(epoch->loss_sum, rows)), "train_acc",
+            json_finite(figures_ratio((double)epoch->correct, rows)), "test_loss",
+            json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
+            epoch->seconds, "samples_per_s", json_finite(figures_ratio(rows, epoch->seconds)),
+            "wait_s", fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s",
+            epoch->compute_s, "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes,
+            "sync_bandwidth", json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)),
+            "sync_bus_bandwidth",
+            json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->member_count)), "devices",
+            list_of(run, run->member_count, figures_of, NULL)),
+        err);
+}
+
+bool report_profile(struct run *run, struct error *err)
+{
+    json_t *event = profile_json(run->profile, run->names, run->member_count);
+    bool ok = event &&
+              json_object_set_new(event, "epoch", json_integer(run->figures.epoch.epoch)) == 0 &&
+              json_object_set_new(event, "step", json_integer(run->figures.steps)) == 0;
+    if (ok)
+        return emit(run, event, err);
+    json_decref(event);
+    return error_memory(err, "event");
+}
+
+bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err)
+{
+    return emit(run,
+                json_pack("{s:s, s:I, s:I, s:I, s:s, s:o*, s:o*}", "event", "retune", "epoch",
+                          (json_int_t)run->figures.epoch.epoch, "step",
+                          (json_int_t)run->figures.steps, "total_steps",
+                          (json_int_t)run->total_steps, "what", what, "from", from, "to", to),
+                err);
+}
+
+static json_t *speed_of(const struct run *run, int i, const void *advice)
+{
+    (void)run;
+    return json_real(((const struct rebalance_advice *)advice)->rows_per_s[i]);
+}
+
+bool report_shares(struct run *run, const struct rebalance_advice *advice, double seconds,
+                   struct error *err)
+{
+    const enum pass_size full = PASS_FULL;
+    char reason[160];
+    if (advice->back)
+        snprintf(reason, sizeof reason,
+                 "back: a step computed %.0f%% %s, not %.0f%% shorter; no other try for %ld steps",
+                 100 * fabs(advice->saved), advice->saved < 0 ? "longer" : "shorter",
+                 100 * advice->gain, advice->wait);
+    else
+        snprintf(reason, sizeof reason, "by the measured speeds a step computes %.0f%% less time",
+                 100 * advice->gain);
+    return emit(run,
+                json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:f}", "event", "shares", "epoch",
+                          (json_int_t)run->figures.epoch.epoch, "step",
+                          (json_int_t)run->figures.steps, "shares",
+                          list_of(run, run->member_count, rows_of, &full), "rows_per_s",
+                          list_of(run, run->member_count, speed_of, advice), "reason", reason,
+                          "seconds", seconds),
+                err);
+}
+
+void report_end(struct run *run, const struct error *err)
+{
+    const struct figures *figures = &run->figures;
+    struct error ignored = ERROR_INIT;
+    const char *status = !err ? "done" : err->kind == ERROR_CANCELLED ? "stopped" : "failed";
+    bool failed = err && err->kind != ERROR_CANCELLED;
+    json_t *event = json_pack(
+        "{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "event", "end", "status", status,
+        "epochs", (json_int_t)figures->count, "steps", (json_int_t)figures->steps, "test_loss",
+        json_finite(figures->test_loss), "test_acc", json_finite(figures->test_acc), "s_per_epoch",
+        json_finite(figures_mean_seconds(figures)), "s_per_epoch_median",
+        json_finite(figures_median_seconds(figures)), "samples_per_s",
+        json_finite(figures->rows ? figures_ratio((double)figures->rows, figures->train_s) : NAN),
+        "train_s", figures->train_s);
+    if (event && failed && json_object_set_new(event, "error", json_any_text(err->text)) != 0) {
+        json_decref(event); /* without the reason it is worth nothing: run_train's caller has it */
+        event = NULL;
+    }
+    if (event && run->log.failure.kind != ERROR_NONE)
+        json_object_set_new(event, "log_error", json_any_text(run->log.failure.text));
+    emit(run, event, &ignored);
+}

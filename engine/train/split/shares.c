@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/split/shares.h"
+
+#include "engine/train/split/split.h"
+
+/*
+ * Evaluation keeps no activations for a backward pass, so it can afford batches of some size even
+ * where the shards of training are tiny.
+ */
+enum { EVAL_ROWS = 128 };
+
+static bool split_full(const struct spec *spec, long train_rows, long *full, struct error *err)
+{
+    long batch = train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
+    return split_rows(spec->split, spec->weights, batch, spec->devices.count, full, err);
+}
+
+/* Like `full` rather than by the spec, where `auto` has found other shares. */
+static bool split_like(const struct spec *spec, const long *full, enum split_rule otherwise,
+                       long rows, long *sizes, struct error *err)
+{
+    double weights[SPEC_MAX_DEVICES];
+    int count = spec->devices.count;
+    if (spec->split != SPLIT_AUTO)
+        return split_rows(otherwise, spec->weights, rows, count, sizes, err);
+    for (int i = 0; i < count; i++)
+        weights[i] = (double)full[i];
+    return split_rows(SPLIT_WEIGHTED, weights, rows, count, sizes, err);
+}
+
+static bool share_training(const struct spec *spec, const long *full, long train_rows,
+                           struct row_shares *shares, struct error *err)
+{
+    long rest[SPEC_MAX_DEVICES] = {0}, batch = 0;
+    int count = spec->devices.count;
+    for (int i = 0; i < count; i++)
+        batch += full[i];
+    long left = train_rows % batch, steps = train_rows / batch + (left > 0);
+    shares->rest_occurs =
+        left > 0 && spec->epochs > 0 && (spec->max_steps == 0 || spec->max_steps >= steps);
+    if (shares->rest_occurs && !split_like(spec, full, spec->split, left, rest, err))
+        return error_prefix(err, "the last batch of %ld rows in batches of %ld", train_rows, batch);
+    for (int i = 0; i < count; i++)
+        shares->device[i] = (struct row_share){.full = full[i], .rest = rest[i]};
+    return true;
+}
+
+/*
+ * Rows of a batch in evaluation. With `auto` always the same, so that other shares need a new plan
+ * for the last batch only.
+ */
+static long evaluation_batch(const struct spec *spec, const long *full)
+{
+    long most = 0, batch = 0;
+    int count = spec->devices.count;
+    for (int i = 0; i < count; i++) {
+        most = full[i] > most ? full[i] : most;
+        batch += full[i];
+    }
+    if (spec->split == SPLIT_AUTO)
+        most = (batch + count - 1) / count;
+    return most > EVAL_ROWS ? most : EVAL_ROWS;
+}
+
+/* By weights where there are any, otherwise as equally as can be. */
+static bool share_evaluation(const struct spec *spec, long test_rows, struct row_shares *shares,
+                             struct error *err)
+{
+    enum split_rule rule = spec->split == SPLIT_WEIGHTED ? SPLIT_WEIGHTED : SPLIT_BALANCED;
+    long full[SPEC_MAX_DEVICES], tests[SPEC_MAX_DEVICES], begin = 0;
+    int count = spec->devices.count;
+    for (int i = 0; i < count; i++)
+        full[i] = shares->device[i].full;
+    if (!split_like(spec, full, rule, test_rows, tests, err))
+        return false;
+    long most = evaluation_batch(spec, full);
+    for (int i = 0; i < count; i++) {
+        struct row_share *share = &shares->device[i];
+        share->eval_begin = begin;
+        share->eval_rows = tests[i];
+        share->eval_full = test_rows > 0 && tests[i] < most ? tests[i] : most;
+        share->eval_rest = tests[i] > most ? tests[i] % most : 0;
+        begin += tests[i];
+    }
+    return true;
+}
+
+bool share_rows_like(const struct spec *spec, const long *full, long train_rows, long test_rows,
+                     struct row_shares *shares, struct error *err)
+{
+    return share_training(spec, full, train_rows, shares, err) &&
+           share_evaluation(spec, test_rows, shares, err);
+}
+
+bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct row_shares *shares,
+                struct error *err)
+{
+    long full[SPEC_MAX_DEVICES];
+    return split_full(spec, train_rows, full, err) &&
+           share_rows_like(spec, full, train_rows, test_rows, shares, err);
+}
+
+void share_threads(const struct spec *spec, int *threads)
+{
+    int cpus = 0;
+    for (int i = 0; i < spec->devices.count; i++) {
+        bool cpu = spec->devices.id[i].kind == DEVICE_CPU;
+        threads[i] = !cpu ? 1 : spec->thread_count > 0 ? spec->threads[cpus] : spec->cpu_threads;
+        cpus += cpu;
+    }
+}
+
+bool cpus_suffice(const int *threads, int devices, int cpu_count)
+{
+    long wanted = 0;
+    for (int i = 0; i < devices; i++)
+        wanted += threads[i];
+    return wanted <= cpu_count;
+}
+
+int first_cpu(const struct device_list *devices, const int *threads, int index)
+{
+    int first = 0;
+    for (int i = 0; i < index; i++)
+        first += devices->id[i].kind == DEVICE_CPU ? threads[i] : 0;
+    return first;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_STEP_WORKER_H
+#define DPARTUI_ENGINE_TRAIN_STEP_WORKER_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * The threads of a run, one per device, each doing one task at a time. A device is opened, used and
+ * closed by tasks on its own thread. Signals are blocked on all of them.
+ */
+struct workers;
+
+/* What the threads run. `context` is the owner's; `member` counts from 0. */
+struct worker_tasks {
+    void *context;
+    /* After the last task, when no thread is inside a task any more: give back what the member
+     * holds (called even when no task ran). */
+    void (*close)(void *context, int member);
+    /* Only after workers_dismiss returned false: every member has closed, free the context. */
+    void (*abandoned)(void *context);
+    /* So many seconds a thread looks for its next task before it sleeps. 0 where threads have no
+     * cores of their own. */
+    double spin_s;
+};
+
+typedef bool (*worker_task)(void *context, int member, struct error *err);
+
+/* `names[i]` (at most 15 bytes of it are seen) name the threads for the system's tools. */
+bool workers_start(int count, const char *const *names, const struct worker_tasks *tasks,
+                   struct workers **out, struct error *err);
+
+/* Start `task` on every thread. All must have finished the one before (workers_wait). */
+void workers_post(struct workers *workers, worker_task task);
+
+/* Wait at most `seconds` until every thread has finished; false: some have not. */
+bool workers_wait(struct workers *workers, double seconds);
+
+/* Has this member finished the posted task? Any time. */
+bool workers_finished(struct workers *workers, int member);
+
+/* Result of the member's last task, once finished; false with *err when it failed. */
+bool workers_result(struct workers *workers, int member, struct error *err);
+
+/*
+ * End the threads: each calls tasks.close on its way out, for which there are `close_s` seconds.
+ * True: all have ended, and `workers` is gone. A thread that hangs inside a task or in closing
+ * cannot be ended: then this returns false, and all that the threads hold, the context included,
+ * must stay as it is until the hanging one comes back, if ever; the last thread then calls
+ * tasks.abandoned.
+ */
+bool workers_dismiss(struct workers *workers, double close_s);
+
+#endif

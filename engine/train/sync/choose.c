@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/sync/sync.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Which transport a group takes: the nearest one that serves all its members. */
+
+static bool one_layout(const struct sync_group *group)
+{
+    const struct sync_end *first = &group->ends[0];
+    for (int i = 1; i < group->size; i++) {
+        const struct sync_end *end = &group->ends[i];
+        if (end->backend->kind != first->backend->kind ||
+            end->replica->count != first->replica->count ||
+            end->replica->state_count != first->replica->state_count)
+            return false;
+    }
+    return true;
+}
+
+static bool can_be_read(const struct sync_group *group)
+{
+    for (int i = 0; i < group->size; i++)
+        if (!group->ends[i].backend->arena_read)
+            return false;
+    return true;
+}
+
+static bool all_in_host_memory(const struct sync_group *group)
+{
+    for (int i = 0; i < group->size; i++)
+        if (!group->ends[i].replica->host_accessible)
+            return false;
+    return true;
+}
+
+static bool meet(void *context, int member, struct error *err)
+{
+    return sync_meet(context, member, err);
+}
+
+static bool called_off(void *context)
+{
+    const struct sync_group *group = context;
+    return rendezvous_called_off(group->meeting);
+}
+
+static bool try_way(struct sync_group *group, const struct links *way, struct error *err)
+{
+    struct device *devices[SPEC_MAX_DEVICES];
+    struct replica *replicas[SPEC_MAX_DEVICES];
+    for (int i = 0; i < group->size; i++) {
+        devices[i] = group->ends[i].device;
+        replicas[i] = group->ends[i].replica;
+    }
+    const struct link_request request = {
+        .count = group->size,
+        .devices = devices,
+        .replicas = replicas,
+        .names = group->names,
+        .method = group->method,
+        .ends = group->piece_ends,
+        .pieces = group->piece_count,
+        .limit_s = group->limit_s,
+        .meet = meet,
+        .called_off = called_off,
+        .context = group,
+    };
+    if (!way->create(&request, &group->link, err))
+        return false;
+    group->way = way;
+    return true;
+}
+
+/* The first of the devices' own ways, from *skip on, that serves. */
+static bool find_way(struct sync_group *group, int *skip, struct error *why)
+{
+    const struct links *const *ways = group->ends[0].backend->links;
+    while (ways && ways[*skip])
+        if (try_way(group, ways[(*skip)++], why))
+            return true;
+    return false;
+}
+
+static const struct sync_algorithm *host_algorithm(enum sync_method method)
+{
+    switch (method) {
+    case SYNC_ALLREDUCE:
+        return &sync_allreduce;
+    case SYNC_REDUCE_BROADCAST:
+        return &sync_reduce_broadcast;
+    case SYNC_CENTRAL:
+        break;
+    }
+    return &sync_central;
+}
+
+static bool use_links(struct sync_group *group)
+{
+    group->transport = SYNC_LINKED;
+    group->algorithm = group->method == SYNC_CENTRAL ? &sync_linked_central : &sync_linked;
+    group->sums_inside = group->sync_bn && group->way->sum != NULL;
+    group->way->describe(group->link, group->description, sizeof group->description);
+    return true;
+}
+
+static void use_host(struct sync_group *group, enum sync_transport transport, const char *why)
+{
+    static const char *const names[] = {
+        [SYNC_SHARED] = "shared memory",
+        [SYNC_STAGED] = "through host memory",
+        [SYNC_CANONICAL] = "through host memory in the network's own order",
+    };
+    group->transport = transport;
+    group->sums_inside = false;
+    group->algorithm = host_algorithm(group->method);
+    snprintf(group->description, sizeof group->description, "%s%s%s%s: %s", names[transport],
+             *why ? " (" : "", why, *why ? ")" : "", group->algorithm->description);
+}
+
+bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err)
+{
+    const struct replica *first = group->ends[0].replica;
+    bool alike = one_layout(group), host = all_in_host_memory(group);
+    group->count = first->count;
+    if (group->size == 1 || (alike && host)) {
+        use_host(group, SYNC_SHARED, "");
+        for (int i = 0; i < group->size; i++)
+            group->ends[i].grads = group->ends[i].replica->grads;
+        return true;
+    }
+    free(group->state);
+    group->state = calloc(first->state_count + first->net->value_count, sizeof *group->state);
+    if (!group->state)
+        return error_memory(err, "running statistics on their way");
+    if (alike && find_way(group, skip, why))
+        return use_links(group);
+    alike = alike && can_be_read(group);
+    if (!alike)
+        group->count = first->net->value_count;
+    use_host(group, alike ? SYNC_STAGED : SYNC_CANONICAL, why->text);
+    return true;
+}
+
+void sync_close(struct sync_group *group)
+{
+    if (group->link)
+        group->way->destroy(group->link);
+    group->link = NULL;
+    group->sums_inside = false;
+    free(group->state);
+    group->state = NULL;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/sync/sync.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+/*
+ * Transports through the host. Each member keeps a stage of its gradients in host memory for the
+ * whole run; what lies there is its arena as it is, or the network's canonical order where layouts
+ * differ. Canonical stages have places for running statistics, which stay zero.
+ */
+
+static bool make_stage(const struct sync_end *end, size_t count, float **out, struct error *err)
+{
+    void *stage;
+    if (end->backend->stage_create) {
+        if (!end->backend->stage_create(end->device, count * sizeof(float), &stage, err))
+            return false;
+    } else {
+        stage = malloc(count * sizeof(float));
+        if (!stage)
+            return error_memory(err, "gradients on their way");
+    }
+    memset(stage, 0, count * sizeof(float));
+    *out = stage;
+    return true;
+}
+
+static void drop_stage(const struct sync_end *end, float **stage)
+{
+    if (*stage && end->backend->stage_destroy)
+        end->backend->stage_destroy(end->device, *stage);
+    else
+        free(*stage);
+    *stage = NULL;
+}
+
+bool sync_join(struct sync_group *group, int member, struct error *err)
+{
+    struct sync_end *end = &group->ends[member];
+    if (group->transport == SYNC_LINKED)
+        return group->way->join(group->link, member, err);
+    if (group->transport == SYNC_SHARED)
+        return true;
+    end->has_stage = true;
+    return make_stage(end, group->count, &end->grads, err) &&
+           (member != 0 || group->method != SYNC_CENTRAL ||
+            make_stage(end, group->count, &group->params, err));
+}
+
+void sync_break_off(struct sync_group *group, int member)
+{
+    if (group->link)
+        group->way->leave(group->link, member, true);
+}
+
+void sync_leave(struct sync_group *group, int member)
+{
+    struct sync_end *end = &group->ends[member];
+    if (group->link)
+        group->way->leave(group->link, member, rendezvous_called_off(group->meeting));
+    if (!end->has_stage)
+        return;
+    drop_stage(end, &end->grads);
+    if (member == 0)
+        drop_stage(end, &group->params);
+    end->has_stage = false;
+}
+
+static bool export(const struct sync_group *group, const struct sync_end *end,
+                   enum replica_arena arena, float *stage, struct error *err)
+{
+    if (group->transport == SYNC_CANONICAL)
+        return end->backend->values_export(end->device, end->replica, arena, stage, err);
+    size_t count = arena == ARENA_STATE ? end->replica->state_count : end->replica->count;
+    return end->backend->arena_read(end->device, end->replica, arena, 0, count, stage, err);
+}
+
+static bool import(const struct sync_group *group, const struct sync_end *end,
+                   enum replica_arena arena, const float *stage, struct error *err)
+{
+    if (group->transport == SYNC_CANONICAL)
+        return end->backend->values_import(end->device, end->replica, arena, stage, err);
+    size_t count = arena == ARENA_STATE ? end->replica->state_count : end->replica->count;
+    return end->backend->arena_write(end->device, end->replica, arena, 0, count, stage, err);
+}
+
+bool sync_stage_grads(const struct sync_group *group, int member, struct error *err)
+{
+    const struct sync_end *end = &group->ends[member];
+    return !end->has_stage || export(group, end, ARENA_GRADS, end->grads, err);
+}
+
+bool sync_unstage_grads(const struct sync_group *group, int member, struct error *err)
+{
+    const struct sync_end *end = &group->ends[member];
+    return !end->has_stage || import(group, end, ARENA_GRADS, end->grads, err);
+}
+
+bool sync_meet(const struct sync_group *group, int member, struct error *err)
+{
+    double waited = 0;
+    return rendezvous_wait(group->meeting, member, &waited, err);
+}
+
+bool sync_fetch_params(const struct sync_group *group, int member, struct error *err)
+{
+    const struct sync_end *end = &group->ends[member];
+    if (group->transport == SYNC_LINKED)
+        return group->way->send_params(group->link, member, err);
+    if (group->transport == SYNC_SHARED) {
+        if (member != 0)
+            memcpy(end->replica->params, group->ends[0].replica->params,
+                   end->replica->count * sizeof(float));
+        return true;
+    }
+    if (member == 0 && !export(group, end, ARENA_PARAMS, group->params, err))
+        return false;
+    return sync_meet(group, member, err) &&
+           (member == 0 || import(group, end, ARENA_PARAMS, group->params, err));
+}
+
+bool sync_fetch_before(const struct sync_group *group, int member, struct sync_times *times,
+                       struct error *err)
+{
+    double begin = clock_seconds();
+    bool ok = sync_fetch_params(group, member, err);
+    times->moving_s += clock_seconds() - begin;
+    return ok;
+}
+
+/*
+ * Between layouts with all the weights, which is the one way that statistics can take. The
+ * parameters are equal before up to what one kind of device rounds otherwise than another in the
+ * update, and equal in every bit after.
+ */
+static bool fetch_weights(const struct sync_group *group, int member, int source, struct error *err)
+{
+    const struct sync_end *end = &group->ends[member];
+    struct weights weights = {.values = group->state};
+    if (member == source && !end->backend->replica_export(end->device, end->replica, &weights, err))
+        return false;
+    if (!sync_meet(group, member, err))
+        return false;
+    return member == source ||
+           end->backend->replica_import(end->device, end->replica, &weights, err);
+}
+
+static bool fetch_statistics(const struct sync_group *group, int member, int source,
+                             struct error *err)
+{
+    const struct sync_end *end = &group->ends[member], *from = &group->ends[source];
+    size_t count = end->replica->state_count;
+    if (group->transport == SYNC_CANONICAL)
+        return fetch_weights(group, member, source, err);
+    if (count == 0)
+        return true;
+    if (group->transport == SYNC_SHARED) {
+        if (member != source)
+            memcpy(end->replica->state, from->replica->state, count * sizeof(float));
+        return true;
+    }
+    if (member == source && !export(group, end, ARENA_STATE, group->state, err))
+        return false;
+    return sync_meet(group, member, err) &&
+           (member == source || import(group, end, ARENA_STATE, group->state, err));
+}
+
+bool sync_even_out(const struct sync_group *group, int member, int source, struct error *err)
+{
+    if (group->size == 1)
+        return true;
+    /* The parameters first: statistics may come with their source's. */
+    return (!group->algorithm->one_updates || sync_fetch_params(group, member, err)) &&
+           fetch_statistics(group, member, source, err);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/sync/sync.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A block of sums that stays in the first-level cache while the members' gradients pass by. */
+enum { BLOCK = 2048 };
+
+void sync_sum_gradients(const struct sync_group *group, int members, size_t begin, size_t end)
+{
+    float sum[BLOCK];
+    for (size_t at = begin; at < end; at += BLOCK) {
+        size_t count = end - at < BLOCK ? end - at : BLOCK;
+        memcpy(sum, group->ends[0].grads + at, count * sizeof *sum);
+        for (int i = 1; i < group->size; i++) {
+            const float *grads = group->ends[i].grads + at;
+#pragma omp simd
+            for (size_t j = 0; j < count; j++)
+                sum[j] += grads[j];
+        }
+        for (int i = 0; i < members; i++)
+            memcpy(group->ends[i].grads + at, sum, count * sizeof *sum);
+    }
+}
+
+/*
+ * Half of what is left each time: what is computed last is small, so little is left to wait for,
+ * and pieces never get so small that their number costs more than they hide. The first one is
+ * small, so that reducing begins early. 25 MB is where a reduction reaches its full speed
+ * (PyTorch's figure).
+ */
+int sync_pieces(size_t count, size_t *ends)
+{
+    const size_t most = 25 * (1 << 20) / sizeof(float), least = (1 << 20) / sizeof(float);
+    size_t end = 0;
+    int pieces = 0;
+    while (end < count) {
+        size_t left = count - end, size = left / 2;
+        if (pieces == 0 && count >= 4 * least)
+            size = least;
+        size = size > most ? most : size;
+        size = (size + 15) / 16 * 16;
+        if (size < least || left - size < least || pieces == SYNC_MAX_PIECES - 1)
+            size = left <= most || pieces == SYNC_MAX_PIECES - 1 ? left : most;
+        end += size;
+        ends[pieces++] = end;
+    }
+    return pieces;
+}
+
+bool sync_before(struct sync_group *group, int member, struct sync_times *times, struct error *err)
+{
+    group->ends[member].pieces = 0;
+    return group->size == 1 || !group->algorithm->before ||
+           group->algorithm->before(group, member, times, err);
+}
+
+bool sync_after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
+{
+    return group->size == 1 || group->algorithm->after(group, member, times, err);
+}
+
+double sync_step_bytes(const struct sync_group *group)
+{
+    return group->size > 1 ? (double)(group->ends[0].replica->count * sizeof(float)) : 0;
+}
+
+double sync_algorithm_bandwidth(double reduced_bytes, double seconds)
+{
+    return reduced_bytes > 0 && seconds > 0 ? reduced_bytes / seconds : NAN;
+}
+
+double sync_bus_bandwidth(double reduced_bytes, double seconds, int devices)
+{
+    return sync_algorithm_bandwidth(reduced_bytes, seconds) * 2 * (devices - 1) / devices;
+}

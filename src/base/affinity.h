@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_BASE_AFFINITY_H
+#define DPARTUI_BASE_AFFINITY_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * The CPUs that the calling thread may use, in ascending order: what taskset, the batch system or
+ * the container left of the machine. *cpus is a new array of *count >= 1 that the caller frees.
+ */
+bool affinity_cpus(int **cpus, int *count, struct error *err);
+
+#endif

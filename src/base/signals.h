@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_BASE_SIGNALS_H
+#define DPARTUI_BASE_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * Signals as something to poll: while they are open, SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT and
+ * SIGWINCH are blocked and read from a descriptor, so that nothing ever runs inside a handler.
+ */
+struct signals {
+    int fd;
+    sigset_t watched, before; /* the mask to go back to */
+};
+
+bool signals_open(struct signals *signals, struct error *err);
+void signals_close(struct signals *signals);
+/* The next signal that arrived, 0 when there is none. */
+int signals_next(struct signals *signals);
+/* Stop this process as Ctrl-Z does without us, and return when it goes on. */
+void signals_stop_here(void);
+
+#endif

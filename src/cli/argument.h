@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_CLI_ARGUMENT_H
+#define DPARTUI_CLI_ARGUMENT_H
+
+#include "cli/command.h"
+
+/*
+ * What can stand for an argument, for those who offer it: completion in a shell. The name that
+ * --help gives an argument is its kind ("RUN", "FILE", "start|stop|status"), and the parser's own
+ * tables know the fixed words of a setting, so that nothing is said twice.
+ */
+
+#define ARGUMENT_WORDS 16
+
+struct argument {
+    char name[32];      /* as --help calls it */
+    const char *source; /* of words_print(): words that only this machine knows; NULL: none */
+    const char *files;  /* NULL: none; "*": any, "/": folders, else what their names end in */
+    bool list;          /* several of the source, with commas between */
+    size_t count;
+    const char *words[ARGUMENT_WORDS]; /* fixed ones, of a list: instead of it; "word:" is only a
+                                          beginning */
+    char storage[80];                  /* of words that came from the name */
+};
+
+/* The argument of an option; false when it takes none. For one that
+ * stands alone it is the one behind '='. */
+bool argument_of_option(const struct option *option, struct argument *out);
+
+/* The argument at `index` of a command, from 0; false when there is none. */
+bool argument_of_command(const struct command *command, size_t index, struct argument *out);
+
+#endif

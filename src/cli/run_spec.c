@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/run_spec.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/paths.h"
+#include "base/text.h"
+
+char *run_spec_absolute_path(const char *path, struct error *err)
+{
+    char directory[PATH_MAX];
+    char *absolute = NULL;
+    if (path[0] == '\0' || path[0] == '/') {
+        absolute = strdup(path);
+    } else if (!getcwd(directory, sizeof directory)) {
+        error_errno(err, "%s: cannot tell the working directory", path);
+        return NULL;
+    } else {
+        absolute = path_join(directory, path);
+    }
+    if (!absolute)
+        error_memory(err, path);
+    return absolute;
+}
+
+static bool make_absolute(char **path, struct error *err)
+{
+    if (!*path || (*path)[0] == '/')
+        return true;
+    char *absolute = run_spec_absolute_path(*path, err);
+    if (!absolute)
+        return false;
+    free(*path);
+    *path = absolute;
+    return true;
+}
+
+/* A folder rather than the name of a data set. */
+static bool is_data_folder(const char *name)
+{
+    struct stat info;
+    for (const struct data_name *known = data_names; known->name; known++)
+        if (strcmp(name, known->name) == 0)
+            return false;
+    return strchr(name, '/') || (stat(name, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+bool run_spec_make_absolute(struct spec *spec, struct error *err)
+{
+    if (spec->model && paths_is_model_file(spec->model) && !make_absolute(&spec->model, err))
+        return false;
+    if (spec->data && is_data_folder(spec->data) && !make_absolute(&spec->data, err))
+        return false;
+    return make_absolute(&spec->data_dir, err) && make_absolute(&spec->init_file, err) &&
+           make_absolute(&spec->save, err) && make_absolute(&spec->log, err) &&
+           make_absolute(&spec->tensorboard, err);
+}
+
+bool run_spec_finish(struct invocation *invocation, struct error *err)
+{
+    struct spec *spec = &invocation->settings.spec;
+    const char *gpus = invocation_value(invocation, "gpus");
+    if (gpus) {
+        long count;
+        if (!parse_long(gpus, 1, SPEC_MAX_DEVICES, &count))
+            return error_set(err, ERROR_USAGE, "--gpus '%s' must be a whole number from 1 to %d",
+                             gpus, SPEC_MAX_DEVICES);
+        spec->devices = (struct device_list){.choice = DEVICES_FIRST_GPUS, .count = (int)count};
+    }
+    return run_spec_make_absolute(spec, err) && spec_validate(spec, err);
+}
+
+bool run_preferences_take(struct invocation *invocation, struct error *err)
+{
+    const struct option *options = invocation->command->options;
+    struct settings *settings = &invocation->settings;
+    for (size_t i = 0; options[i].name; i++) {
+        const char *name = options[i].name, *value = invocation->values[i];
+        if (!value)
+            continue;
+        if (strcmp(name, "mono") == 0) {
+            name = "colour";
+            value = "no";
+        } else if (strcmp(name, "gpus") == 0) {
+            name = "devices";
+        }
+        if (preferences_words(name) && !preferences_set(&settings->preferences, name, value, err))
+            return error_prefix(err, "--%s", options[i].name);
+        settings_on_command_line(settings, name);
+    }
+    return true;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_CLI_RUN_SPEC_H
+#define DPARTUI_CLI_RUN_SPEC_H
+
+#include "cli/command.h"
+
+/*
+ * Make the spec of a command line ready to be sent: --gpus, relative paths made absolute against
+ * the working directory (the engine has another one), and a check of it as a whole.
+ */
+bool run_spec_finish(struct invocation *invocation, struct error *err);
+
+/* The relative paths among model, data, data_dir, init, save and log. For the form, too. */
+bool run_spec_make_absolute(struct spec *spec, struct error *err);
+
+/*
+ * A path against the working directory, in a new string that the caller frees; "" and absolute ones
+ * are only copied.
+ */
+char *run_spec_absolute_path(const char *path, struct error *err);
+
+/*
+ * Take over the options that are preferences, by their names, and --mono; and remember for the
+ * settings page which values, also of the spec, came from the command line.
+ */
+bool run_preferences_take(struct invocation *invocation, struct error *err);
+
+#endif

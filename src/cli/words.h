@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_CLI_WORDS_H
+#define DPARTUI_CLI_WORDS_H
+
+#include <stdbool.h>
+
+/*
+ * Words for completion in a shell that only this machine knows, printed at once: no engine is
+ * started for them, and one that does not answer within half a second is as good as none.
+ */
+
+#define WORDS_COMPARISONS "comparisons" /* numbers of all comparisons, the newest first */
+#define WORDS_DEVICES     "devices"     /* cpu:0, cpu:0-1, ..., and the GPUs of a running engine */
+#define WORDS_LIVE_RUNS   "live-runs"   /* runs that have not ended */
+#define WORDS_MODELS      "models"      /* by name, those that can be found */
+#define WORDS_RUNS        "runs"        /* numbers of all runs, the newest first */
+
+/*
+ * One word a line, behind a tab what it is. Where something fails there are fewer words or none,
+ * and nothing is said: nobody asked. False: there is no such source.
+ */
+bool words_print(const char *source);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_CLIENT_CLIENT_H
+#define DPARTUI_CLIENT_CLIENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/*
+ * The viewer's side of docs/protocol.md. One connection, one thread. Lost connections are errors
+ * with advice, never signals.
+ */
+struct client;
+
+/* Without an answer for so many seconds an engine is silent, and may be stopped. */
+#define CLIENT_SILENT 2.0
+
+/* The engine's process; 0: not known. */
+pid_t client_engine(const struct client *client);
+
+/* Did a call fail because the engine has closed the connection? */
+bool client_is_lost(const struct client *client);
+
+/* For poll(): the socket, and whether it should also be polled for writing. */
+int client_fd(const struct client *client);
+bool client_wants_write(const struct client *client);
+
+/*
+ * Queue a request without waiting; `params` is stolen (NULL: none). *id identifies the response.
+ * Never blocks; what the socket does not take is written by later calls of client_next.
+ */
+bool client_send(struct client *client, const char *method, json_t *params, long *id,
+                 struct error *err);
+
+/*
+ * Read and write what can be done without blocking and hand out the next message: a notification
+ * ("method") or a response ("id"). *message is NULL when there is none now; the caller releases it
+ * with json_decref. False: the connection is lost.
+ */
+bool client_next(struct client *client, json_t **message, struct error *err);
+
+/*
+ * Send a request and wait up to `seconds` for its result (a new reference; `result` may be NULL).
+ * Messages that arrive meanwhile are kept for client_next. An error response becomes *err
+ * (ERROR_USAGE for -32602, ERROR_ABSENT for -32001: there is no such run). ERROR_SILENT: no answer;
+ * an engine that is stopped is not waited for longer than CLIENT_SILENT seconds.
+ */
+bool client_call(struct client *client, const char *method, json_t *params, double seconds,
+                 json_t **result, struct error *err);
+
+/*
+ * The error of a response message, as in client_call; true when it has a "result", which *result
+ * (may be NULL) borrows from the message.
+ */
+bool client_response(const json_t *message, json_t **result, struct error *err);
+
+#endif

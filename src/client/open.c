@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/local_socket.h"
+#include "client/peer.h"
+#include "client/spawn.h"
+#include "client/state.h"
+
+/* How long a private engine may take to leave once its connection is closed. */
+#define LEAVE_SECONDS 3.0
+
+static void pause_briefly(void)
+{
+    struct timespec time = {.tv_nsec = 20000000L};
+    nanosleep(&time, NULL);
+}
+
+static struct client *client_new(int fd, pid_t child)
+{
+    struct client *client = calloc(1, sizeof *client);
+    json_t *kept = json_array();
+    if (!client || !kept) {
+        free(client);
+        json_decref(kept);
+        return NULL;
+    }
+    client->fd = fd;
+    client->child = child;
+    client->kept = kept;
+    return client;
+}
+
+/* Who waits for a place in the socket's queue gets it in turn; who asks again and again does not.
+ */
+static bool reach(int fd, const struct sockaddr_un *address, double seconds)
+{
+    const double deadline = clock_seconds() + seconds;
+    for (;;) {
+        double left = fmax(deadline - clock_seconds(), 0.001);
+        struct timeval wait = {.tv_sec = (time_t)left,
+                               .tv_usec = (suseconds_t)(1e6 * (left - floor(left)))};
+        if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) != 0)
+            return false;
+        if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+            return true;
+        if (errno != EINTR || clock_seconds() > deadline)
+            return false;
+    }
+}
+
+/* `seconds` 0: at once or not at all. ERROR_SILENT: the engine has no place. */
+static bool connect_to(const struct sockaddr_un *address, double seconds, struct client **out,
+                       struct error *err)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (seconds > 0 ? 0 : SOCK_NONBLOCK), 0);
+    if (fd < 0)
+        return error_errno(err, "cannot make a socket");
+    bool ok = seconds > 0 ? reach(fd, address, seconds)
+                          : connect(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+    if (!ok && (errno == ENOENT || errno == ECONNREFUSED))
+        error_set(err, ERROR_ABSENT, "no engine is running: 'dpartui engine start' starts one");
+    else if (!ok && errno == EAGAIN)
+        peer_error(err, peer_of_lock(), seconds);
+    else if (!ok)
+        error_errno(err, "%s: cannot connect to the engine", address->sun_path);
+    else if (seconds > 0 && fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
+        ok = error_errno(err, "cannot set up the connection to the engine");
+    else if ((ok = local_socket_check_peer(fd, err)) && !(*out = client_new(fd, 0)))
+        ok = error_memory(err, "connection");
+    if (!ok)
+        close(fd);
+    return ok;
+}
+
+bool client_connect(struct client **out, struct error *err)
+{
+    struct sockaddr_un address;
+    return local_socket_address(&address, err) && connect_to(&address, 0, out, err);
+}
+
+bool client_connect_within(struct client **out, double seconds, struct error *err)
+{
+    struct sockaddr_un address;
+    const double begin = clock_seconds(), deadline = begin + seconds;
+    if (!local_socket_address(&address, err))
+        return false;
+    for (;;) {
+        double left = fmax(deadline - clock_seconds(), 0.001);
+        *err = (struct error)ERROR_INIT;
+        if (connect_to(&address, fmin(left, CLIENT_SILENT), out, err))
+            return true;
+        if (err->kind != ERROR_SILENT)
+            return false;
+        if (clock_seconds() < deadline && !peer_is_stopped(peer_of_lock()))
+            continue;
+        return peer_error(err, peer_of_lock(), seconds);
+    }
+}
+
+bool client_start_engine(struct error *err)
+{
+    return spawn_background_engine(err);
+}
+
+bool client_open(struct client **out, double seconds, struct error *err)
+{
+    struct error absent = ERROR_INIT, ignored = ERROR_INIT;
+    struct sockaddr_un address;
+    /* A folder that is not safe is no place to start an engine in. */
+    if (!local_socket_address(&address, err))
+        return false;
+    if (client_connect_within(out, seconds, err))
+        return true;
+    if (err->kind == ERROR_SILENT)
+        return false;
+    *err = (struct error)ERROR_INIT;
+    if (!spawn_background_engine(err))
+        return false;
+    double deadline = clock_seconds() + seconds;
+    while (!client_connect(out, &absent)) {
+        if (clock_seconds() > deadline) {
+            char *log = spawn_log_path(&ignored);
+            error_set(err, ERROR_FAILED,
+                      "the engine was started but did not answer in %g s: see %s", seconds,
+                      log ? log : "its log");
+            free(log);
+            return false;
+        }
+        pause_briefly();
+    }
+    return true;
+}
+
+bool client_open_private(struct client **out, struct error *err)
+{
+    int pair[2];
+    pid_t child;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
+        return error_errno(err, "cannot make a socket for a private engine");
+    bool ok = spawn_private_engine(pair[1], &child, err);
+    close(pair[1]);
+    if (ok && !(*out = client_new(pair[0], child))) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        ok = error_memory(err, "connection");
+    }
+    if (!ok)
+        close(pair[0]);
+    return ok;
+}
+
+/* The engine leaves by itself when its socket closes; one that hangs is killed. */
+static void end_child(pid_t child)
+{
+    double deadline = clock_seconds() + LEAVE_SECONDS;
+    for (;;) {
+        pid_t got = waitpid(child, NULL, WNOHANG);
+        if (got == child || (got < 0 && errno != EINTR))
+            return;
+        if (clock_seconds() > deadline)
+            break;
+        pause_briefly();
+    }
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+void client_close(struct client *client)
+{
+    if (!client)
+        return;
+    close(client->fd);
+    if (client->child > 0)
+        end_child(client->child);
+    text_free(&client->in);
+    text_free(&client->out);
+    json_decref(client->kept);
+    free(client);
+}

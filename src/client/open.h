@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_CLIENT_OPEN_H
+#define DPARTUI_CLIENT_OPEN_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "client/client.h"
+
+/* Connections from their beginning to their end. */
+
+/*
+ * Connect to this user's background engine; false at once (no waiting) when none answers, with
+ * ERROR_ABSENT when that is because none runs.
+ */
+bool client_connect(struct client **out, struct error *err);
+
+/*
+ * The same, waiting up to `seconds` while the engine has no place for another connection;
+ * ERROR_SILENT when it then still has none, or is stopped.
+ */
+bool client_connect_within(struct client **out, double seconds, struct error *err);
+
+/*
+ * Start the background engine (a process in a session of its own, detached from the terminal) and
+ * return without waiting for it; connect until it answers. Two started at once: one wins, the
+ * other leaves.
+ */
+bool client_start_engine(struct error *err);
+
+/* Connect, starting the engine when none answers, and wait for it up to `seconds`. */
+bool client_open(struct client **out, double seconds, struct error *err);
+
+/* A private engine as a child process that ends with the connection. */
+bool client_open_private(struct client **out, struct error *err);
+
+void client_close(struct client *client);
+
+#endif

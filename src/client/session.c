@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/session.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/local_socket.h"
+#include "client/store_wait.h"
+#include "config.h"
+
+/* The engine may be of another version than this program, left over from before an update. */
+static bool greet(struct client **client, double seconds, bool *lost, struct error *err)
+{
+    json_t *result = NULL;
+    bool ok = client_call(*client, "hello", json_pack("{s:s}", "version", PACKAGE_VERSION), seconds,
+                          &result, err);
+    if (ok && json_integer_value(json_object_get(result, "protocol")) != PROTOCOL_VERSION) {
+        const char *version = json_string_value(json_object_get(result, "version"));
+        ok = error_set(err, ERROR_FAILED,
+                       "the running engine is of version %s, this program of " PACKAGE_VERSION
+                       ": end it with 'dpartui engine stop'",
+                       version ? version : "?");
+    }
+    json_decref(result);
+    *lost = !ok && client_is_lost(*client);
+    if (!ok) {
+        client_close(*client);
+        *client = NULL;
+    }
+    return ok;
+}
+
+/*
+ * Connections that are dropped at once: by an engine that is just being killed, until it is gone or
+ * another client has started the next one, and by one that is short of places. Again until there is
+ * an engine that greets, or none of this user: *reached is false, with ERROR_ABSENT when nobody
+ * listens at all.
+ */
+static bool open_running(struct client **out, double seconds, bool *reached, struct error *err)
+{
+    const double deadline = clock_seconds() + seconds;
+    for (bool lost = true;;) {
+        double left = fmax(deadline - clock_seconds(), 0.001);
+        *err = (struct error)ERROR_INIT;
+        *reached = client_connect_within(out, left, err) || err->kind == ERROR_SILENT;
+        if (err->kind != ERROR_NONE)
+            return false;
+        left = fmax(deadline - clock_seconds(), 0.001);
+        if (greet(out, left, &lost, err))
+            return true;
+        if (!lost)
+            return false;
+        if (clock_seconds() >= deadline) {
+            err->kind = ERROR_SILENT; /* it is there, and does not answer */
+            return false;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 20000000L}, NULL);
+    }
+}
+
+bool session_open(struct client **out, struct error *err)
+{
+    bool lost, reached;
+    if (open_running(out, SESSION_SECONDS, &reached, err))
+        return true;
+    if (reached)
+        return false;
+    *err = (struct error)ERROR_INIT;
+    store_wait();
+    return client_open(out, SESSION_SECONDS, err) && greet(out, SESSION_SECONDS, &lost, err);
+}
+
+bool session_open_private(struct client **out, struct error *err)
+{
+    bool lost;
+    return client_open_private(out, err) && greet(out, SESSION_SECONDS, &lost, err);
+}
+
+bool session_open_within(struct client **out, double seconds, struct error *err)
+{
+    bool reached;
+    *out = NULL;
+    if (open_running(out, seconds, &reached, err))
+        return true;
+    *out = NULL;
+    if (err->kind != ERROR_ABSENT)
+        return false;
+    *err = (struct error)ERROR_INIT;
+    return true;
+}
+
+bool session_open_running(struct client **out, struct error *err)
+{
+    return session_open_within(out, SESSION_SECONDS, err);
+}
+
+bool session_open_to_ask(struct client **out, struct error *err)
+{
+    return session_open_running(out, err) && (*out || session_open_private(out, err));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_CLIENT_STATE_H
+#define DPARTUI_CLIENT_STATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/text.h"
+
+/* A connection, shared by client.c and client/open.c alone. */
+struct client {
+    int fd;
+    pid_t child; /* a private engine, else 0 */
+    long last_id;
+    struct text in, out;
+    size_t in_taken;   /* bytes of `in` already handed out */
+    size_t in_scanned; /* bytes of `in` known to hold no further newline */
+    json_t *kept;      /* messages that arrived during client_call */
+    size_t kept_taken;
+    bool lost; /* the engine has closed the connection */
+};
+
+#endif

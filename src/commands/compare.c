@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/print.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "client/session.h"
+#include "commands/compare_options.h"
+#include "events/format.h"
+#include "output/table.h"
+#include "output/view.h"
+#include "study/file.h"
+#include "study/print.h"
+#include "study/train.h"
+
+static bool write_svg(const struct study_table *table, const char *path, struct error *err)
+{
+    struct file_writer writer = FILE_WRITER_INIT;
+    struct text text = TEXT_INIT;
+    study_table_svg(table, &text);
+    const char *picture = text_cstr(&text);
+    bool ok = picture || error_memory(err, "picture");
+    ok = ok && file_writer_open(&writer, path, err) &&
+         file_writer_put(&writer, picture, strlen(picture), err) &&
+         file_writer_commit(&writer, err);
+    file_writer_abort(&writer);
+    text_free(&text);
+    return ok;
+}
+
+static bool print_csv(const struct study_table *table, struct error *err)
+{
+    struct text text = TEXT_INIT;
+    study_table_csv(table, &text);
+    const char *lines = text_cstr(&text);
+    bool ok = lines || error_memory(err, "table");
+    if (ok)
+        fputs(lines, stdout);
+    text_free(&text);
+    return ok;
+}
+
+static bool print_object(const struct study_table *table, const struct study_measure *measures,
+                         struct error *err)
+{
+    json_t *object = study_table_json(table, measures);
+    if (!object)
+        return error_memory(err, "table");
+    print_json(object);
+    json_decref(object);
+    return true;
+}
+
+/* The figures in the form that was asked for, and the picture. */
+static bool give_out(struct invocation *invocation, const struct study *study,
+                     const struct study_measure *measures, struct error *err)
+{
+    struct study_table *table = calloc(1, sizeof *table);
+    const char *picture = invocation_value(invocation, "svg");
+    bool ok = table ? study_tabulate(study, measures, table, err) : error_memory(err, "table");
+    if (ok && invocation_has(invocation, "json"))
+        ok = print_object(table, measures, err);
+    else if (ok && invocation_has(invocation, "csv"))
+        ok = print_csv(table, err);
+    else if (ok)
+        ok = study_print_table(table, err);
+    if (ok && picture)
+        ok = write_svg(table, picture, err);
+    free(table);
+    return ok;
+}
+
+/* Where the lines go; NULL: there is a live one on standard output. */
+static FILE *lines_of(struct invocation *invocation)
+{
+    bool data = invocation_has(invocation, "json") || invocation_has(invocation, "csv");
+    if (data)
+        return stderr;
+    return view_choose(false) == VIEW_TERMINAL ? NULL : stdout;
+}
+
+/* What the table says in its foot is said here where there is none. */
+static void say_left(const struct study *study, enum study_ending ending, bool has_table)
+{
+    fflush(stdout);
+    if (ending == STUDY_LEFT)
+        print_to(stderr, "dpartui: left; the run at work goes on\n");
+    if (ending != STUDY_ENDED && !has_table)
+        print_to(stderr,
+                 "dpartui: %d of %d runs are not done: 'dpartui compare --resume %s' trains them\n",
+                 study_unfinished(study), study->entry_count, study->id);
+}
+
+/* Train what the study lacks, and give out its figures. */
+static int train(struct invocation *invocation, struct study *study, struct error *err)
+{
+    struct run_source source = {.client = NULL};
+    struct study_measure *measures = NULL;
+    enum study_ending ending = STUDY_ENDED;
+    FILE *lines = lines_of(invocation);
+    bool ok = run_source_open_live(&source, err);
+    ok = ok && study_source_measures(&source, study, &measures, err);
+    if (ok) {
+        print_to(lines ? lines : stdout, "comparison %s: %d of %d runs to train\n", study->id,
+                 study_unfinished(study), study->entry_count);
+        ok = study_train(study, &source, measures, lines, &ending, err);
+        if (!ok)
+            error_prefix(err, "comparison %s (--resume %s goes on)", study->id, study->id);
+    }
+    if (ok)
+        ok = give_out(invocation, study, measures, err);
+    if (ok)
+        say_left(study, ending, lines != stderr);
+    study_measures_free(study, measures);
+    run_source_close(&source);
+    return ok && study_count(study, STUDY_DONE) == study->entry_count ? STATUS_DONE : STATUS_FAILED;
+}
+
+static int start(struct invocation *invocation, struct error *err)
+{
+    struct client *client = NULL;
+    struct study study = {.variant_count = 0};
+    struct study_lock lock = STUDY_LOCK_INIT;
+    int status = STATUS_FAILED;
+    if (session_open(&client, err) && study_of_options(invocation, client, &study, err) &&
+        study_claim(&study, &lock, err) && study_save(&study, err))
+        status = train(invocation, &study, err);
+    study_release(&lock);
+    study_free(&study);
+    client_close(client);
+    return status;
+}
+
+static int resume(struct invocation *invocation, const char *id, struct error *err)
+{
+    struct client *client = NULL;
+    struct study study = {.variant_count = 0};
+    struct study_lock lock = STUDY_LOCK_INIT;
+    int status = STATUS_FAILED;
+    if (study_take(id, &lock, err) && study_load(id, &study, err) && session_open(&client, err))
+        status = train(invocation, &study, err);
+    study_release(&lock);
+    study_free(&study);
+    client_close(client);
+    return status;
+}
+
+static int show(struct invocation *invocation, const char *id, struct error *err)
+{
+    struct study study = {.variant_count = 0};
+    struct run_source source = {.client = NULL};
+    struct study_measure *measures = NULL;
+    bool ok = study_load(id, &study, err) && run_source_open(&source, err) &&
+              study_source_measures(&source, &study, &measures, err) &&
+              give_out(invocation, &study, measures, err);
+    study_measures_free(&study, measures);
+    run_source_close(&source);
+    study_free(&study);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static void add_study(struct table *table, const struct study *study)
+{
+    char text[FORMAT_SIZE];
+    struct tm when;
+    time_t created = (time_t)study->created;
+    table_cell(table, study->id);
+    if (!localtime_r(&created, &when) || !strftime(text, sizeof text, "%Y-%m-%d %H:%M", &when))
+        snprintf(text, sizeof text, "-");
+    table_cell(table, text);
+    table_cell(table, study_title(study));
+    snprintf(text, sizeof text, "%d", study->variant_count);
+    table_cell(table, text);
+    snprintf(text, sizeof text, "%d", study->repeats);
+    table_cell(table, text);
+    snprintf(text, sizeof text, "%d/%d", study_count(study, STUDY_DONE), study->entry_count);
+    table_cell(table, text);
+    snprintf(text, sizeof text, "%d", study_count(study, STUDY_FAILED));
+    table_cell(table, text);
+}
+
+/* All studies, in their order. One that cannot be read is told of and passed over. */
+static bool visit_studies(bool (*visit)(const struct study *study, void *context), void *context,
+                          struct error *err)
+{
+    json_t *ids = NULL, *entry;
+    size_t index;
+    if (!study_ids(&ids, err))
+        return false;
+    json_array_foreach(ids, index, entry)
+    {
+        struct study study;
+        struct error bad = ERROR_INIT;
+        char id[16];
+        snprintf(id, sizeof id, "%d", (int)json_integer_value(entry));
+        if (!study_load(id, &study, &bad)) {
+            print_to(stderr, "dpartui: %s\n", bad.text);
+            continue;
+        }
+        bool ok = visit(&study, context);
+        study_free(&study);
+        if (!ok) {
+            json_decref(ids);
+            return error_memory(err, "comparisons");
+        }
+    }
+    json_decref(ids);
+    return true;
+}
+
+static bool add_object(const struct study *study, void *context)
+{
+    return json_array_append_new(context, study_to_json(study)) == 0;
+}
+
+static bool add_line(const struct study *study, void *context)
+{
+    add_study(context, study);
+    return true; /* the table remembers */
+}
+
+static int list(struct invocation *invocation, struct error *err)
+{
+    static const struct column columns[] = {{"ID", true},       {"BEGUN", false},  {"OF", false},
+                                            {"VARIANTS", true}, {"REPEATS", true}, {"DONE", true},
+                                            {"FAILED", true}};
+    bool ok;
+    if (invocation_has(invocation, "json")) {
+        json_t *all = json_array();
+        ok = all ? visit_studies(add_object, all, err) : error_memory(err, "comparisons");
+        if (ok)
+            print_json(all);
+        json_decref(all);
+    } else {
+        struct table table;
+        struct error ignored = ERROR_INIT;
+        table_begin(&table, columns, sizeof columns / sizeof *columns);
+        ok = visit_studies(add_line, &table, err);
+        ok = table_end(&table, ok ? err : &ignored) && ok;
+    }
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+/* Options that only make sense for a new comparison. */
+static bool check_alone(struct invocation *invocation, const char *name, struct error *err)
+{
+    static const char *const allowed[] = {"resume", "show", "list", "json", "csv", "svg", NULL};
+    const struct option *options = invocation->command->options;
+    for (size_t i = 0; options[i].name; i++) {
+        bool known = false;
+        for (size_t j = 0; allowed[j]; j++)
+            known |= strcmp(options[i].name, allowed[j]) == 0;
+        if (!known && invocation->values[i])
+            return error_set(err, ERROR_USAGE, "--%s has no meaning with --%s", options[i].name,
+                             name);
+    }
+    return true;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    static const char *const modes[] = {"resume", "show", "list"};
+    const char *mode = NULL;
+    if (invocation_has(invocation, "json") && invocation_has(invocation, "csv")) {
+        error_set(err, ERROR_USAGE, "--json and --csv exclude each other");
+        return STATUS_USAGE;
+    }
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (!invocation_has(invocation, modes[i]))
+            continue;
+        if (mode) {
+            error_set(err, ERROR_USAGE, "--%s and --%s exclude each other", mode, modes[i]);
+            return STATUS_USAGE;
+        }
+        mode = modes[i];
+    }
+    if (!mode)
+        return start(invocation, err);
+    if (!check_alone(invocation, mode, err))
+        return STATUS_USAGE;
+    if (strcmp(mode, "list") == 0)
+        return list(invocation, err);
+    const char *id = invocation_value(invocation, mode);
+    return strcmp(mode, "show") == 0 ? show(invocation, id, err) : resume(invocation, id, err);
+}
+
+static const struct option options[] = {
+    {"devices-counts", OPTION_VALUE, "N,...", "compare the first N of the devices [1,2,4...]"},
+    {"devices-list", OPTION_VALUE, "LIST;...", "compare these lists of devices"},
+    {"scaling", OPTION_VALUE, "strong|weak",
+     "the same batch, or batch and lr in proportion to the devices [strong]"},
+    {"repeats", OPTION_VALUE, "N", "runs of each, with fresh seeds, interleaved [1]"},
+    {"target-acc", OPTION_VALUE, "X", "also measure the seconds to this test accuracy"},
+    {"batch", OPTION_VALUE, "N,...", "rows of a mini-batch, over all devices; several: compare"},
+    {"lr", OPTION_VALUE, "X,...", "learning rate; several: compare"},
+    OPTIONS_PLACE,
+    OPTIONS_TRAINING,
+    {"list", OPTION_FLAG, NULL, "list the comparisons there are"},
+    {"show", OPTION_VALUE, "ID", "print the figures of one, without training"},
+    {"resume", OPTION_VALUE, "ID", "train what one lacks"},
+    {"svg", OPTION_VALUE, "FILE", "draw the figures"},
+    {"csv", OPTION_FLAG, NULL, "print comma-separated values"},
+    OPTION_JSON,
+    OPTIONS_END,
+};
+
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "Train on several numbers of devices and compare",
+    .details =
+        "Also several batch sizes or learning rates. The runs go to the background engine one\n"
+        "by one. Ctrl-C once ends the comparison after the step at work and keeps what is\n"
+        "done; --resume goes on. The exit status is 0 when all runs are done.\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/words.h"
+#include "completion/complete.h"
+
+void complete_quote_part(const char *text, const char *escaped)
+{
+    for (; *text; text++) {
+        if (strchr(escaped, *text))
+            putchar('\\');
+        if (*text == '\'' && !strchr(escaped, '\''))
+            fputs("'\\''", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+void complete_quote(const char *text, const char *escaped)
+{
+    putchar('\'');
+    complete_quote_part(text, escaped);
+    putchar('\'');
+}
+
+static int wrong(struct error *err, const char *text)
+{
+    error_set(err, ERROR_USAGE, "completion '%.60s': it is bash, zsh or fish", text);
+    return STATUS_USAGE;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    static const struct {
+        const char *shell;
+        void (*print)(void);
+    } scripts[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+    const char *asked = invocation->arguments[0];
+    if (invocation->argument_count == 2) {
+        /* What the scripts ask for. */
+        if (strcmp(asked, "words") == 0 && words_print(invocation->arguments[1]))
+            return STATUS_DONE;
+        return wrong(err, invocation->arguments[1]);
+    }
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        if (strcmp(asked, scripts[i].shell) == 0) {
+            scripts[i].print();
+            return STATUS_DONE;
+        }
+    return wrong(err, asked);
+}
+
+static const struct option options[] = {OPTIONS_END};
+
+const struct command command_completion = {
+    .name = "completion",
+    .arguments = "bash|zsh|fish",
+    .argument_min = 1,
+    .argument_max = 2,
+    .summary = "Print a shell's script for completion",
+    .details = "make install puts the scripts where the shells look for them. Elsewhere, in\n"
+               "~/.bashrc:  source <(dpartui completion bash)\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "base/print.h"
+#include "cli/command.h"
+#include "client/session.h"
+#include "events/format.h"
+#include "output/table.h"
+
+static bool print_devices(const json_t *list, struct error *err)
+{
+    static const struct column columns[] = {
+        {"DEVICE", false}, {"CORES", true}, {"MEMORY", true}, {"NAME", false}, {"STATE", false}};
+    struct table table;
+    size_t index;
+    json_t *device;
+    char text[FORMAT_SIZE];
+    table_begin(&table, columns, sizeof columns / sizeof *columns);
+    json_array_foreach(list, index, device)
+    {
+        bool available = json_is_true(json_object_get(device, "available"));
+        table_cell(&table, member_text(device, "device"));
+        table_cell(&table, format_fixed(text, member_number(device, "cores"), 0));
+        table_cell(&table, format_bytes(text, member_number(device, "memory_total")));
+        table_cell(&table, member_text(device, "name"));
+        table_cell(&table, available ? "ready" : member_text(device, "reason"));
+    }
+    return table_end(&table, err);
+}
+
+static bool print_why_no_gpus(struct client *client, struct error *err)
+{
+    json_t *status = NULL;
+    if (!client_call(client, "status", NULL, SESSION_SECONDS, &status, err))
+        return false;
+    const char *why = json_string_value(json_object_get(status, "no_gpus"));
+    if (why)
+        print("No GPUs: %s\n", why);
+    json_decref(status);
+    return true;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    json_t *list = NULL;
+    if (!session_open_to_ask(&client, err))
+        return STATUS_FAILED;
+    bool ok = client_call(client, "devices", NULL, SESSION_SECONDS, &list, err);
+    if (ok && invocation_has(invocation, "json"))
+        print_json(list);
+    else if (ok)
+        ok = print_devices(list, err) && print_why_no_gpus(client, err);
+    json_decref(list);
+    client_close(client);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static const struct option options[] = {OPTION_JSON, OPTIONS_END};
+
+const struct command command_devices = {
+    .name = "devices",
+    .summary = "List the devices of this machine",
+    .options = options,
+    .run = run,
+};

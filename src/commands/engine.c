@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/print.h"
+#include "cli/command.h"
+#include "client/peer.h"
+#include "client/session.h"
+#include "events/format.h"
+
+/* Ending a run at once takes as long as its devices take to answer. */
+#define STOP_SECONDS 60.0
+
+static void print_status(const json_t *status)
+{
+    if (!json_is_true(json_object_get(status, "running"))) {
+        print("no engine is running\n");
+        return;
+    }
+    print("engine %s runs as process %.0f, ", member_text(status, "version"),
+          member_number(status, "pid"));
+    if (json_is_integer(json_object_get(status, "run")))
+        print("training run %.0f\n", member_number(status, "run"));
+    else
+        print("idle\n");
+}
+
+static bool ask_status(struct client *client, json_t **status, struct error *err)
+{
+    if (client)
+        return client_call(client, "status", NULL, SESSION_SECONDS, status, err);
+    *status =
+        json_pack("{s:b, s:n, s:n, s:n, s:n}", "running", 0, "pid", "version", "run", "no_gpus");
+    return *status || error_memory(err, "status");
+}
+
+static bool show_status(struct client *client, bool json, struct error *err)
+{
+    json_t *status = NULL;
+    if (!ask_status(client, &status, err))
+        return false;
+    if (json)
+        print_json(status);
+    else
+        print_status(status);
+    json_decref(status);
+    return true;
+}
+
+static bool engine_status(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    if (!session_open_running(&client, err))
+        return false;
+    bool ok = show_status(client, invocation_has(invocation, "json"), err);
+    client_close(client);
+    return ok;
+}
+
+static bool engine_start(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    if (!session_open(&client, err))
+        return false;
+    bool ok = show_status(client, invocation_has(invocation, "json"), err);
+    client_close(client);
+    return ok;
+}
+
+/* The engine closes the connection when it leaves: then it answers nobody any more. */
+static bool wait_for_end(struct client *client, struct error *err)
+{
+    double deadline = clock_seconds() + STOP_SECONDS;
+    struct error lost = ERROR_INIT;
+    for (json_t *message; client_next(client, &message, &lost); json_decref(message)) {
+        if (clock_seconds() > deadline) {
+            json_decref(message);
+            return error_set(
+                err, ERROR_FAILED,
+                "the engine (pid %ld) has not ended in %g s: 'kill -KILL %ld' ends it, "
+                "and its run can be resumed",
+                (long)client_engine(client), STOP_SECONDS, (long)client_engine(client));
+        }
+        if (!message)
+            nanosleep(&(struct timespec){.tv_nsec = 10000000L}, NULL);
+    }
+    return true;
+}
+
+/* One that is stopped by a signal hears nothing, and what is to end need not stay so. Whether it is
+ * stopped already is not asked: that shows only after a moment. */
+static void continue_engine(void)
+{
+    pid_t engine = peer_of_lock();
+    if (engine)
+        kill(engine, SIGCONT);
+}
+
+/*
+ * So that an engine that is silent now does not end later, on a request that nobody waits for any
+ * more. What it answers does not matter: one of another version must be stoppable, too.
+ */
+static bool answers(struct client *client, struct error *err)
+{
+    struct error refusal = ERROR_INIT;
+    if (client_call(client, "status", NULL, SESSION_SECONDS, NULL, &refusal) ||
+        (refusal.kind != ERROR_SILENT && !client_is_lost(client)))
+        return true;
+    *err = refusal;
+    return false;
+}
+
+static bool engine_stop(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    if (invocation_has(invocation, "now"))
+        continue_engine();
+    json_t *params = json_pack("{s:b}", "now", invocation_has(invocation, "now"));
+    bool ok = client_connect_within(&client, SESSION_SECONDS, err);
+    if (!ok && err->kind == ERROR_ABSENT) {
+        json_decref(params);
+        *err = (struct error)ERROR_INIT;
+        return show_status(NULL, invocation_has(invocation, "json"), err);
+    }
+    if (!ok) {
+        json_decref(params);
+        return false;
+    }
+    ok = answers(client, err);
+    if (ok)
+        ok = client_call(client, "shutdown", params, SESSION_SECONDS, NULL, err) &&
+             wait_for_end(client, err);
+    else
+        json_decref(params);
+    if (ok && invocation_has(invocation, "json"))
+        ok = show_status(NULL, true, err);
+    else if (ok)
+        print("the engine has ended\n");
+    client_close(client);
+    return ok;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    static const struct {
+        const char *name;
+        bool (*run)(struct invocation *invocation, struct error *err);
+    } actions[] = {{"start", engine_start}, {"stop", engine_stop}, {"status", engine_status}};
+    const char *names[3], *asked = invocation->arguments[0];
+    for (size_t i = 0; i < 3; i++) {
+        names[i] = actions[i].name;
+        if (strcmp(asked, actions[i].name) == 0)
+            return actions[i].run(invocation, err) ? STATUS_DONE : STATUS_FAILED;
+    }
+    const char *near = nearest_name(asked, names, 3);
+    error_set(err, ERROR_USAGE, "engine '%.60s': %s%s%s", asked, near ? "did you mean " : "",
+              near ? near : "it is start, stop or status", near ? "?" : "");
+    return STATUS_USAGE;
+}
+
+static const struct option options[] = {
+    {"now", OPTION_FLAG, NULL,
+     "stop: end the running run, which can be resumed from its newest checkpoint"},
+    OPTION_JSON,
+    OPTIONS_END,
+};
+
+const struct command command_engine = {
+    .name = "engine",
+    .arguments = "start|stop|status",
+    .argument_min = 1,
+    .argument_max = 1,
+    .summary = "Start, stop or look at the background engine",
+    .options = options,
+    .run = run,
+};

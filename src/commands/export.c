@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "events/format.h"
+#include "output/output.h"
+#include "output/svg_chart.h"
+#include "runs/board.h"
+#include "runs/csv.h"
+#include "runs/figure.h"
+#include "runs/json.h"
+#include "runs/number.h"
+#include "runs/pick.h"
+#include "runs/source.h"
+
+/* Runs for other programs: tables, everything as JSON, pictures. */
+
+enum form { FORM_NONE, FORM_CSV, FORM_JSON, FORM_SVG };
+static const char *const form_names[] = {"", "csv", "json", "svg"};
+
+/* By an option, else by what the file's name ends in. */
+static bool take_form(const struct invocation *invocation, enum form *form, struct error *err)
+{
+    const char *output = invocation_value(invocation, "output");
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    int asked = 0;
+    *form = FORM_NONE;
+    for (int i = FORM_CSV; i <= FORM_SVG; i++)
+        if (invocation_has(invocation, form_names[i])) {
+            *form = (enum form)i;
+            asked++;
+        }
+    if (asked > 1)
+        return error_set(err, ERROR_USAGE, "--csv, --json and --svg exclude each other");
+    for (int i = FORM_CSV; dot && !asked && i <= FORM_SVG; i++)
+        if (strcmp(dot + 1, form_names[i]) == 0)
+            *form = (enum form)i;
+    if (*form == FORM_NONE)
+        return error_set(err, ERROR_USAGE, "export: say --csv, --json, --svg or --tensorboard DIR");
+    if (*form != FORM_CSV && invocation_has(invocation, "points"))
+        return error_set(err, ERROR_USAGE, "--points goes with --csv");
+    if (*form != FORM_SVG && invocation_has(invocation, "figure"))
+        return error_set(err, ERROR_USAGE, "--figure goes with --svg");
+    return true;
+}
+
+struct runs {
+    struct run_source source;
+    struct run_view *views;
+    int count;
+};
+
+static void close_runs(struct runs *runs)
+{
+    while (runs->count > 0)
+        run_view_free(&runs->views[--runs->count]);
+    free(runs->views);
+    run_source_close(&runs->source);
+}
+
+/* All runs are looked for before anything is written. After a failure there is nothing to close. */
+static bool open_runs(const struct invocation *invocation, struct runs *runs, struct error *err)
+{
+    *runs = (struct runs){.count = 0};
+    if (!run_source_open(&runs->source, err))
+        return false;
+    runs->views = calloc((size_t)invocation->argument_count, sizeof *runs->views);
+    bool ok = runs->views || error_memory(err, "runs");
+    for (int i = 0; ok && i < invocation->argument_count; i++) {
+        long number;
+        ok = run_number_parse(invocation->arguments[i], &number, err) &&
+             run_source_view(&runs->source, number, &runs->views[i], err);
+        runs->count += ok;
+    }
+    if (!ok)
+        close_runs(runs);
+    return ok;
+}
+
+/* What all runs have in common is said once, in the title. */
+static const char *common(const struct runs *runs, const char *key)
+{
+    const char *first = member_text(runs->views[0].head, key);
+    for (int i = 1; i < runs->count; i++)
+        if (strcmp(first, member_text(runs->views[i].head, key)) != 0)
+            return NULL;
+    return first;
+}
+
+/* "run 12: cpu:0-1, batch 256, lr 0.1, warm start", with the model and the data that are its own.
+ */
+static char *curve_name(const struct runs *runs, const json_t *run)
+{
+    const char *model = common(runs, "model") ? NULL : member_text(run, "model");
+    const char *data = common(runs, "data") ? NULL : member_text(run, "data");
+    char number[FORMAT_SIZE], batch[FORMAT_SIZE], lr[FORMAT_SIZE];
+    char *devices = run_devices_text(run);
+    const char *note = json_string_value(json_object_get(run, "note"));
+    char *name = text_format(
+        "run %s: %s%s%s%s%s, batch %s, lr %s%s%s",
+        format_fixed(number, member_number(run, "run"), 0), model ? model : "", model ? ", " : "",
+        data ? data : "", data ? ", " : "", devices ? devices : "-",
+        format_fixed(batch, member_number(run, "batch"), 0),
+        format_general(lr, member_number(run, "lr")), note ? ", " : "", note ? note : "");
+    free(devices);
+    return name;
+}
+
+static char *picture_title(const struct run_figure *figure, const struct runs *runs)
+{
+    const char *model = common(runs, "model"), *data = common(runs, "data");
+    return text_format("%s%s%s%s%s", figure->title, model || data ? ": " : "", model ? model : "",
+                       model && data ? " on " : "", data ? data : "");
+}
+
+struct picture_curves {
+    struct svg_curve *curves;
+    struct chart_point **points;
+    char **names;
+    int count;
+};
+
+static void free_curves(struct picture_curves *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        free(all->points[i]);
+        free(all->names[i]);
+    }
+    free(all->curves);
+    free(all->points);
+    free(all->names);
+}
+
+static bool make_curves(const struct run_figure *figure, const struct runs *runs,
+                        struct picture_curves *all, struct error *err)
+{
+    size_t count = (size_t)runs->count;
+    all->curves = calloc(count, sizeof *all->curves);
+    all->points = calloc(count, sizeof *all->points);
+    all->names = calloc(count, sizeof *all->names);
+    if (!all->curves || !all->points || !all->names)
+        return error_memory(err, "curves");
+    for (; all->count < runs->count; all->count++) {
+        const struct run_view *view = &runs->views[all->count];
+        struct chart_point **points = &all->points[all->count];
+        char **name = &all->names[all->count];
+        int length;
+        if (!run_figure_curve(figure, view, points, &length, err))
+            return false;
+        *name = curve_name(runs, view->head);
+        if (!*name) {
+            free(*points);
+            return error_memory(err, "curves");
+        }
+        all->curves[all->count] = (struct svg_curve){*name, *points, length};
+    }
+    return true;
+}
+
+static bool put_svg(const struct invocation *invocation, const struct runs *runs, struct text *out,
+                    struct error *err)
+{
+    const char *asked = invocation_value(invocation, "figure");
+    const struct run_figure *figure = run_figure_find(asked ? asked : "test_acc", err);
+    struct picture_curves all = {.count = 0};
+    if (!figure)
+        return false;
+    char *title = picture_title(figure, runs);
+    bool ok = title ? make_curves(figure, runs, &all, err) : error_memory(err, "title");
+    if (ok) {
+        const struct svg_chart chart = {.title = title,
+                                        .x_label = "epoch",
+                                        .top = figure->top,
+                                        .may_diverge = figure->may_diverge,
+                                        .curves = all.curves,
+                                        .count = all.count};
+        ok = svg_chart_draw(&chart, out, err);
+    }
+    free_curves(&all);
+    free(title);
+    return ok;
+}
+
+/* An array, as print_json writes it. */
+static bool put_json(const struct runs *runs, struct output *out, struct error *err)
+{
+    bool ok = true;
+    text_puts(&out->text, "[");
+    for (int i = 0; ok && i < runs->count; i++) {
+        text_puts(&out->text, i > 0 ? ",\n " : "\n ");
+        ok = run_json_put(&runs->views[i], 1, out, err);
+    }
+    text_puts(&out->text, "\n]\n");
+    return ok;
+}
+
+/* What TensorBoard reads is a folder of its own for each run. */
+static bool export_to_board(const struct invocation *invocation, struct error *err)
+{
+    const char *directory = invocation_value(invocation, "tensorboard");
+    static const char *const others[] = {"csv", "points", "json", "svg", "figure", "output"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (invocation_has(invocation, others[i]))
+            return error_set(err, ERROR_USAGE, "--tensorboard and --%s exclude each other",
+                             others[i]);
+    struct runs runs;
+    if (!open_runs(invocation, &runs, err))
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < runs.count; i++)
+        ok = run_board_write(&runs.views[i], directory, err);
+    close_runs(&runs);
+    return ok;
+}
+
+static bool put_runs(const struct invocation *invocation, enum form form, const struct runs *runs,
+                     struct output *out, struct error *err)
+{
+    if (form == FORM_CSV)
+        return run_csv_put(runs->views, runs->count, invocation_has(invocation, "points"), out,
+                           err);
+    return form == FORM_JSON ? put_json(runs, out, err)
+                             : put_svg(invocation, runs, &out->text, err);
+}
+
+static bool export(struct invocation *invocation, struct error *err)
+{
+    struct output out = OUTPUT_INIT;
+    struct runs runs;
+    enum form form;
+    if (!take_form(invocation, &form, err) || !open_runs(invocation, &runs, err))
+        return false;
+    bool ok = output_open(&out, invocation_value(invocation, "output"), err) &&
+              put_runs(invocation, form, &runs, &out, err);
+    ok = output_close(&out, ok, err);
+    close_runs(&runs);
+    return ok;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    bool ok = invocation_has(invocation, "tensorboard") ? export_to_board(invocation, err)
+                                                        : export(invocation, err);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static const struct option options[] = {
+    {"csv", OPTION_FLAG, NULL, "a table of the epochs"},
+    {"points", OPTION_FLAG, NULL, "csv: the finer curve between the epochs instead"},
+    {"json", OPTION_FLAG, NULL, "all that is kept, an array of runs"},
+    {"svg", OPTION_FLAG, NULL, "the curves as a picture"},
+    {"figure", OPTION_VALUE, "FIGURE", "svg: test_acc (as without it), train_loss, ..."},
+    {"tensorboard", OPTION_VALUE, "DIR", "write DIR/run-N for TensorBoard"},
+    {"output", OPTION_VALUE, "FILE", "instead of standard output; its name may say the form"},
+    OPTIONS_END,
+};
+
+const struct command command_export = {
+    .name = "export",
+    .arguments = "RUN...",
+    .argument_min = 1,
+    .argument_max = ARGUMENTS_MAX,
+    .summary = "Write runs as a table, as JSON or as a picture",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/print.h"
+#include "cli/command.h"
+#include "cli/run_spec.h"
+#include "client/session.h"
+#include "events/format.h"
+#include "output/bar.h"
+#include "output/view.h"
+
+struct fetching {
+    struct client *client;
+    long id; /* of the request */
+    enum view_kind kind;
+    struct bar_line line;
+    char file[256]; /* the last one told of in a pipe */
+    char folder[PATH_MAX];
+};
+
+static void show_bar(struct fetching *fetching, const json_t *progress)
+{
+    struct bar bar = {.share = NAN};
+    char done[FORMAT_SIZE], total[FORMAT_SIZE], text[FORMAT_SIZE];
+    double have = member_number(progress, "done"), all = member_number(progress, "total");
+    double rate = member_number(progress, "bytes_per_s");
+    const char *phase = member_text(progress, "phase");
+    snprintf(bar.left, sizeof bar.left, "%.0f/%.0f %.40s", member_number(progress, "index") + 1,
+             member_number(progress, "count"), member_text(progress, "file"));
+    if (all > 0)
+        bar.share = have / all;
+    if (strcmp(phase, "download") != 0)
+        bar_add(&bar, 0, "%s", phase);
+    bar_add(&bar, 2, "%s of %s", format_bytes(done, have),
+            format_bytes(total, all > 0 ? all : NAN));
+    if (strcmp(phase, "download") == 0) {
+        bar_add(&bar, 1, "%s/s", format_bytes(text, rate));
+        bar_add(&bar, 0, "%s left", format_time(text, rate > 0 ? (all - have) / rate : NAN));
+    }
+    bar_draw(&fetching->line, &bar);
+}
+
+/* In a pipe: each file that is downloaded, once. */
+static void show_line(struct fetching *fetching, const json_t *progress)
+{
+    const char *file = member_text(progress, "file");
+    if (strcmp(file, fetching->file) == 0 ||
+        strcmp(member_text(progress, "phase"), "download") != 0)
+        return;
+    snprintf(fetching->file, sizeof fetching->file, "%s", file);
+    print("%.0f/%.0f %s\n", member_number(progress, "index") + 1, member_number(progress, "count"),
+          file);
+}
+
+static void show_progress(struct fetching *fetching, const json_t *progress)
+{
+    if (fetching->kind == VIEW_TERMINAL)
+        show_bar(fetching, progress);
+    else
+        show_line(fetching, progress);
+    fflush(stdout);
+}
+
+static bool take_answer(struct fetching *fetching, const json_t *message, struct error *err)
+{
+    json_t *result = NULL;
+    if (!client_response(message, &result, err))
+        return false;
+    snprintf(fetching->folder, sizeof fetching->folder, "%s", member_text(result, "folder"));
+    return true;
+}
+
+/* Until the response to the request. Ctrl-C ends us, and with the connection the fetching. */
+static bool wait_for_end(struct fetching *fetching, struct error *err)
+{
+    for (;;) {
+        json_t *message;
+        if (!client_next(fetching->client, &message, err))
+            return false;
+        if (message) {
+            const char *method = json_string_value(json_object_get(message, "method"));
+            bool answer = json_integer_value(json_object_get(message, "id")) == fetching->id;
+            bool ok = !answer || take_answer(fetching, message, err);
+            if (method && strcmp(method, "fetch") == 0)
+                show_progress(fetching, json_object_get(message, "params"));
+            json_decref(message);
+            if (answer)
+                return ok;
+            continue;
+        }
+        struct pollfd wait = {
+            .fd = client_fd(fetching->client),
+            .events = (short)(POLLIN | (client_wants_write(fetching->client) ? POLLOUT : 0))};
+        if (poll(&wait, 1, -1) < 0 && errno != EINTR)
+            return error_errno(err, "cannot wait for the engine");
+    }
+}
+
+static json_t *request(struct invocation *invocation, struct error *err)
+{
+    struct spec *spec = &invocation->settings.spec;
+    if (!run_spec_make_absolute(spec, err))
+        return NULL;
+    json_t *params = json_pack("{s:s, s:s?, s:s?}", "dataset", invocation->arguments[0], "data_dir",
+                               spec->data_dir, "from", invocation_value(invocation, "from"));
+    if (!params)
+        error_set(err, ERROR_USAGE, "a name or path among the arguments is not UTF-8");
+    return params;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    struct fetching fetching = {.kind = view_choose(false)};
+    json_t *params = request(invocation, err);
+    if (!params)
+        return STATUS_FAILED;
+    if (!session_open_private(&fetching.client, err)) {
+        json_decref(params);
+        return STATUS_FAILED;
+    }
+    bool ok = client_send(fetching.client, "fetch", params, &fetching.id, err) &&
+              wait_for_end(&fetching, err);
+    bar_clear(&fetching.line);
+    if (ok)
+        print("%s is in %s\n", invocation->arguments[0], fetching.folder);
+    client_close(fetching.client);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static const struct option options[] = {
+    {"from", OPTION_VALUE, "URL", "another place that has the files: http, https, ftp or file"},
+    {"data-dir", OPTION_SETTING, "DIR", "put them into a folder below DIR"},
+    OPTIONS_END,
+};
+
+const struct command command_fetch = {
+    .name = "fetch",
+    .arguments = "DATASET",
+    .argument_min = 1,
+    .argument_max = 1,
+    .summary = "Download fashion-mnist, mnist or cifar10",
+    .details = "An interrupted download is taken up where it ended; sizes and SHA-256 sums are\n"
+               "checked before anything is put into its place.\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands/follow.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/peer.h"
+#include "client/session.h"
+#include "events/format.h"
+
+/* States are drawn this often, in seconds. */
+#define WATCH_INTERVAL 0.25
+/* After so many seconds without a message it is looked whether the engine is stopped. */
+#define LOOK_SECONDS 2
+
+/* Set by the signal handlers, and looked at between waits; the signals are blocked but then. */
+static volatile sig_atomic_t interrupts, leave, redraw;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (interrupts < 3)
+        interrupts++;
+}
+
+static void on_leave(int number)
+{
+    (void)number;
+    leave = 1;
+}
+
+static void on_redraw(int number)
+{
+    (void)number;
+    redraw = 1;
+}
+
+/* A signal that was ignored when we were started (nohup, a shell's background job) stays so. */
+static void handle(int number, void (*handler)(int number), sigset_t *blocked)
+{
+    struct sigaction old, action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+        return;
+    sigaction(number, &action, NULL);
+    sigaddset(blocked, number);
+}
+
+static void take_signals(bool private_engine, sigset_t *while_waiting)
+{
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    handle(SIGINT, on_interrupt, &blocked);
+    handle(SIGTERM, private_engine ? on_interrupt : on_leave, &blocked);
+    handle(SIGWINCH, on_redraw, &blocked);
+    handle(SIGCONT, on_redraw, &blocked);
+    if (private_engine)
+        signal(SIGHUP, SIG_IGN);
+    else
+        handle(SIGHUP, on_leave, &blocked);
+    sigprocmask(SIG_BLOCK, &blocked, while_waiting);
+}
+
+struct follower {
+    struct client *client;
+    struct view view;
+    bool private_engine;
+    long from;    /* number of the first event to show */
+    int stops;    /* requests to stop that were sent */
+    bool stopped; /* the engine, by a signal or a debugger, which has been said */
+    struct follow_result *result;
+};
+
+static void take_end(struct follower *follower, const json_t *event)
+{
+    struct follow_result *result = follower->result;
+    const char *error = json_string_value(json_object_get(event, "error"));
+    const char *log_error = json_string_value(json_object_get(event, "log_error"));
+    snprintf(result->status, sizeof result->status, "%s", member_text(event, "status"));
+    snprintf(result->error, sizeof result->error, "%s", error ? error : "");
+    snprintf(result->log_error, sizeof result->log_error, "%s", log_error ? log_error : "");
+}
+
+/* A notification of the engine; responses to what we sent meanwhile need no look. */
+static void take_message(struct follower *follower, json_t *message)
+{
+    const char *method = json_string_value(json_object_get(message, "method"));
+    json_t *params = json_object_get(message, "params");
+    if (!method)
+        return;
+    if (strcmp(method, "state") == 0) {
+        view_state(&follower->view, params);
+    } else if (strcmp(method, "event") == 0 &&
+               member_number(params, "run") == (double)follower->view.run) {
+        view_event(&follower->view, params);
+        if (strcmp(member_text(params, "event"), "end") == 0)
+            take_end(follower, params);
+    }
+}
+
+static bool take_messages(struct follower *follower, struct error *err)
+{
+    json_t *message;
+    while (!follower->result->status[0]) {
+        if (!client_next(follower->client, &message, err))
+            return false;
+        if (!message)
+            break;
+        take_message(follower, message);
+        json_decref(message);
+    }
+    view_settle(&follower->view);
+    return true;
+}
+
+/* As many requests to stop as there were interrupts, but one of each kind. */
+static bool send_stops(struct follower *follower, struct error *err)
+{
+    static const char *const remarks[] = {
+        "stopping after this step; Ctrl-C again stops at once",
+        "stopping at once; Ctrl-C again leaves without waiting",
+    };
+    while (follower->stops < interrupts && follower->stops < 2) {
+        long id;
+        json_t *params = json_pack("{s:I, s:b}", "run", (json_int_t)follower->view.run, "now",
+                                   follower->stops == 1);
+        if (!client_send(follower->client, "stop", params, &id, err))
+            return false;
+        follower->view.stopping = true;
+        view_remark(&follower->view, remarks[follower->stops++]);
+    }
+    return true;
+}
+
+/* Is there a reason to go although the run has not ended? */
+static bool must_leave(const struct follower *follower)
+{
+    return interrupts > 2 || leave || (follower->view.lost && !follower->private_engine);
+}
+
+static bool subscribe(struct follower *follower, struct error *err)
+{
+    bool steps = follower->view.kind == VIEW_JSON;
+    json_t *params = json_pack("{s:I, s:I, s:b}", "run", (json_int_t)follower->view.run, "from",
+                               (json_int_t)follower->from, "steps", steps);
+    if (!client_call(follower->client, "follow", params, SESSION_SECONDS, NULL, err))
+        return false;
+    return follower->view.kind != VIEW_TERMINAL ||
+           client_call(follower->client, "watch", json_pack("{s:f}", "interval", WATCH_INTERVAL),
+                       SESSION_SECONDS, NULL, err);
+}
+
+/* Once for each time that the engine is found stopped: nothing comes until it is continued. */
+static void say_stopped(struct follower *follower, int heard)
+{
+    struct error err = ERROR_INIT;
+    pid_t engine = client_engine(follower->client);
+    bool stopped = heard == 0 && peer_is_stopped(engine);
+    if (stopped && !follower->stopped) {
+        peer_error(&err, engine, LOOK_SECONDS);
+        view_remark(&follower->view, err.text);
+    }
+    follower->stopped = stopped || (heard <= 0 && follower->stopped);
+}
+
+static bool follow(struct follower *follower, const sigset_t *while_waiting, struct error *err)
+{
+    if (!subscribe(follower, err))
+        return false;
+    for (;;) {
+        if (!take_messages(follower, err) || !send_stops(follower, err))
+            return false;
+        if (follower->result->status[0] || must_leave(follower))
+            return true;
+        if (redraw) {
+            redraw = 0;
+            view_redraw(&follower->view);
+            view_settle(&follower->view);
+        }
+        struct pollfd wait = {
+            .fd = client_fd(follower->client),
+            .events = (short)(POLLIN | (client_wants_write(follower->client) ? POLLOUT : 0))};
+        int heard = ppoll(&wait, 1, &(struct timespec){.tv_sec = LOOK_SECONDS}, while_waiting);
+        if (heard < 0 && errno != EINTR)
+            return error_errno(err, "cannot wait for the engine");
+        say_stopped(follower, heard);
+    }
+}
+
+bool follow_run(struct client *client, long run, const struct follow_options *options,
+                struct follow_result *result, struct error *err)
+{
+    sigset_t while_waiting;
+    struct follower follower = {.client = client,
+                                .private_engine = options->private_engine,
+                                .from = options->from,
+                                .result = result};
+    *result = (struct follow_result){.status = ""};
+    view_begin(&follower.view, options->kind, run, options->profile);
+    take_signals(options->private_engine, &while_waiting);
+    bool ok = follow(&follower, &while_waiting, err);
+    view_end(&follower.view);
+    return ok;
+}

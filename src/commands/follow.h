@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_COMMANDS_FOLLOW_H
+#define DPARTUI_COMMANDS_FOLLOW_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "client/client.h"
+#include "output/view.h"
+
+/*
+ * Show a run until it ends. Ctrl-C asks the run to stop after its step, a second one at once; a
+ * hang-up or a reader that is gone ends the following, not the run. With a private engine, which
+ * would end with us, the run is seen through instead.
+ */
+struct follow_result {
+    char status[16]; /* of the run: "done", "stopped" or "failed"; "" when it goes on without us */
+    char error[512]; /* why it failed */
+    char log_error[256]; /* why its log is not whole */
+};
+
+struct follow_options {
+    enum view_kind kind;
+    enum profile_order profile; /* of a run that was profiled */
+    bool private_engine;
+    long from; /* number of the first event to show; 0: all */
+};
+
+bool follow_run(struct client *client, long run, const struct follow_options *options,
+                struct follow_result *result, struct error *err);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/print.h"
+#include "cli/command.h"
+#include "cli/run_spec.h"
+#include "client/session.h"
+#include "events/format.h"
+#include "output/table.h"
+
+/* Planning tries the algorithms of a device, which takes its time. */
+#define MODEL_SECONDS 600.0
+
+/* "64x14x14", or "512" for a vector. */
+static const char *format_shape(char *buffer, const json_t *shape)
+{
+    long c = (long)json_integer_value(json_array_get(shape, 0));
+    long h = (long)json_integer_value(json_array_get(shape, 1));
+    long w = (long)json_integer_value(json_array_get(shape, 2));
+    if (h == 1 && w == 1)
+        snprintf(buffer, FORMAT_SIZE, "%ld", c);
+    else
+        snprintf(buffer, FORMAT_SIZE, "%ldx%ldx%ld", c, h, w);
+    return buffer;
+}
+
+/* "3", or "3x1" where the two differ. */
+static void add_pair(char *text, const char *word, const json_t *pair)
+{
+    long a = (long)json_integer_value(json_array_get(pair, 0));
+    long b = (long)json_integer_value(json_array_get(pair, 1));
+    size_t used = strlen(text);
+    if (a == b)
+        snprintf(text + used, FORMAT_SIZE - used, " %s %ld", word, a);
+    else
+        snprintf(text + used, FORMAT_SIZE - used, " %s %ldx%ld", word, a, b);
+}
+
+/* "3x3 stride 2 pad 1" */
+static const char *format_window(char *buffer, const json_t *layer)
+{
+    const json_t *kernel = json_object_get(layer, "kernel");
+    buffer[0] = '\0';
+    if (!kernel)
+        return buffer;
+    snprintf(buffer, FORMAT_SIZE, "%ldx%ld", (long)json_integer_value(json_array_get(kernel, 0)),
+             (long)json_integer_value(json_array_get(kernel, 1)));
+    add_pair(buffer, "stride", json_object_get(layer, "stride"));
+    add_pair(buffer, "pad", json_object_get(layer, "pad"));
+    return buffer;
+}
+
+static bool print_layers(const json_t *layers, struct error *err)
+{
+    static const struct column columns[] = {{"LAYER", false},  {"KIND", false},  {"WINDOW", false},
+                                            {"OUTPUT", false}, {"PARAMS", true}, {"FLOP", true}};
+    struct table table;
+    size_t index;
+    json_t *layer;
+    char text[FORMAT_SIZE];
+    table_begin(&table, columns, sizeof columns / sizeof *columns);
+    json_array_foreach(layers, index, layer)
+    {
+        double params = member_number(layer, "params");
+        table_cell(&table, member_text(layer, "name"));
+        table_cell(&table, member_text(layer, "kind"));
+        table_cell(&table, format_window(text, layer));
+        table_cell(&table, format_shape(text, json_object_get(layer, "output")));
+        table_cell(&table, params > 0 ? format_fixed(text, params, 0) : "");
+        table_cell(&table, format_count(text, member_number(layer, "flops")));
+    }
+    return table_end(&table, err);
+}
+
+/* Rows of a pass, and what it needs while it runs. */
+static void add_pass(struct table *table, const json_t *pass)
+{
+    char text[FORMAT_SIZE];
+    double sum = member_number(pass, "activations") + member_number(pass, "scratch") +
+                 member_number(pass, "input");
+    table_cell(table, format_fixed(text, member_number(pass, "rows"), 0));
+    table_cell(table, format_bytes(text, sum));
+}
+
+static bool print_memory(const json_t *memory, struct error *err)
+{
+    static const struct column columns[] = {
+        {"DEVICE", false},    {"THREADS", true},   {"PARAMETERS", true}, {"ROWS", true},
+        {"TRAINING", true},   {"LAST ROWS", true}, {"TRAINING", true},   {"EVAL ROWS", true},
+        {"EVALUATION", true}, {"IN ALL", true}};
+    struct table table;
+    size_t index;
+    json_t *device;
+    char text[FORMAT_SIZE];
+    table_begin(&table, columns, sizeof columns / sizeof *columns);
+    json_array_foreach(memory, index, device)
+    {
+        table_cell(&table, member_text(device, "device"));
+        table_cell(&table, format_fixed(text, member_number(device, "threads"), 0));
+        table_cell(&table, format_bytes(text, member_number(device, "parameters")));
+        add_pass(&table, json_object_get(device, "full"));
+        add_pass(&table, json_object_get(device, "last"));
+        add_pass(&table, json_object_get(device, "eval"));
+        table_cell(&table, format_bytes(text, member_number(device, "total")));
+    }
+    return table_end(&table, err);
+}
+
+static bool print_model(const json_t *model, const struct spec *spec, struct error *err)
+{
+    char input[FORMAT_SIZE], params[FORMAT_SIZE], forward[FORMAT_SIZE], training[FORMAT_SIZE];
+    print("%s from %s\n", member_text(model, "model"), member_text(model, "source"));
+    print("input %s, %.0f classes%s%s\n\n", format_shape(input, json_object_get(model, "input")),
+          member_number(model, "classes"),
+          json_is_string(json_object_get(model, "data")) ? ", for " : "",
+          json_is_string(json_object_get(model, "data")) ? member_text(model, "data") : "");
+    if (!print_layers(json_object_get(model, "layers"), err))
+        return false;
+    print("\n%s parameters (%.0f); %s forward, %s to train, per row\n",
+          format_count(params, member_number(model, "params")), member_number(model, "params"),
+          format_flop(forward, member_number(model, "forward_flops")),
+          format_flop(training, member_number(model, "training_flops")));
+    print("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
+          spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"
+                                    : "");
+    return print_memory(json_object_get(model, "memory"), err);
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    struct spec *spec = &invocation->settings.spec;
+    json_t *model = NULL;
+    /* Data only when asked for: the model's file says what it is for otherwise. */
+    if (!invocation_has(invocation, "data") && !spec_set(spec, "data", "", err))
+        return STATUS_FAILED;
+    if (!spec_set(spec, "model", invocation->arguments[0], err) ||
+        !run_spec_finish(invocation, err) || !session_open_to_ask(&client, err))
+        return STATUS_FAILED;
+    json_t *params = spec_to_json(spec);
+    bool ok = params
+                  ? client_call(client, "model", params, MODEL_SECONDS, &model, err)
+                  : error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+    if (ok && invocation_has(invocation, "json"))
+        print_json(model);
+    else if (ok)
+        ok = print_model(model, spec, err);
+    json_decref(model);
+    client_close(client);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static const struct option options[] = {
+    {"data", OPTION_SETTING, "NAME|DIR", "lay it out for these data"},
+    {"data-dir", OPTION_SETTING, "DIR", "where named data lie"},
+    {"batch", OPTION_SETTING, "N", "rows of a mini-batch, over all devices"},
+    {"devices", OPTION_SETTING, "LIST", "cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all"},
+    {"cpu-threads", OPTION_SETTING, "N,...",
+     "threads of each CPU device; 0: its share of the cores"},
+    {"split", OPTION_SETTING, "RULE", "chunk, even, balanced, auto or weighted:W0,W1,..."},
+    {"train-rows", OPTION_SETTING, "N", "use the first N training rows; 0: all"},
+    OPTION_JSON,
+    OPTIONS_END,
+};
+
+const struct command command_model = {
+    .name = "model",
+    .arguments = "NAME|FILE",
+    .argument_min = 1,
+    .argument_max = 1,
+    .summary = "Show a network's layers, parameters, FLOPs and memory",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/print.h"
+#include "base/text.h"
+#include "cli/argument.h"
+#include "cli/command.h"
+#include "commands/runs_change.h"
+#include "events/format.h"
+#include "output/table.h"
+#include "runs/pick.h"
+#include "runs/source.h"
+#include "spec/spec.h"
+
+/* The list of runs; with a word for it in front, changes of runs (runs_change.h). */
+
+static void add_run(struct table *table, const json_t *run)
+{
+    char text[FORMAT_SIZE], devices[60], epochs[2 * FORMAT_SIZE];
+    table_cell(table, format_fixed(text, member_number(run, "run"), 0));
+    table_cell(table, format_date(text, member_number(run, "submitted_at")));
+    table_cell(table, member_text(run, "status"));
+    table_cell(table, member_text(run, "model"));
+    table_cell(table, member_text(run, "data"));
+    table_cell(table, format_devices(devices, sizeof devices, run));
+    table_cell(table, format_fixed(text, member_number(run, "batch"), 0));
+    table_cell(table, format_general(text, member_number(run, "lr")));
+    snprintf(epochs, sizeof epochs, "%.0f/%.0f", member_number(run, "epochs_done"),
+             member_number(run, "epochs"));
+    table_cell(table, epochs);
+    table_cell(table, format_fixed(text, member_number(run, "test_acc"), 3));
+    table_cell(table, format_seconds(text, member_number(run, "s_per_epoch")));
+    table_cell(table, format_count(text, member_number(run, "samples_per_s")));
+    table_cell(table, member_text(run, "note"));
+}
+
+static bool print_runs(const json_t *list, struct error *err)
+{
+    static const struct column columns[] = {
+        {"RUN", true},    {"DATE", false},    {"STATUS", false}, {"MODEL", false},
+        {"DATA", false},  {"DEVICES", false}, {"BATCH", true},   {"LR", true},
+        {"EPOCHS", true}, {"TEST ACC", true}, {"S/EPOCH", true}, {"SAMPLES/S", true},
+        {"NOTE", false}};
+    struct table table;
+    size_t index;
+    json_t *run;
+    table_begin(&table, columns, sizeof columns / sizeof *columns);
+    json_array_foreach(list, index, run)
+    {
+        add_run(&table, run);
+    }
+    return table_end(&table, err);
+}
+
+static bool take_time(const struct invocation *invocation, const char *option, bool end,
+                      double *out, struct error *err)
+{
+    const char *text = invocation_value(invocation, option);
+    if (!text || run_pick_time(text, clock_date(), end, out, err))
+        return true;
+    return error_prefix(err, "--%s", option);
+}
+
+/* "cpu:0,cpu:1" is the same as "cpu:0-1". */
+static bool take_devices(const char *asked, struct text *devices, struct error *err)
+{
+    struct device_list list;
+    struct error ignored = ERROR_INIT;
+    char *usual = device_list_parse(asked, &list, &ignored) ? device_list_text(&list) : NULL;
+    text_puts(devices, usual ? usual : asked);
+    free(usual);
+    return text_cstr(devices) || error_memory(err, "devices");
+}
+
+/* One of those that runs can have. */
+static bool check_status(const char *status, struct error *err)
+{
+    static const struct option option = {"status", OPTION_VALUE, "STATUS", ""};
+    struct argument known;
+    struct text all = TEXT_INIT;
+    if (!status || !argument_of_option(&option, &known))
+        return true;
+    for (size_t i = 0; i < known.count; i++) {
+        if (strcasecmp(status, known.words[i]) == 0) {
+            text_free(&all);
+            return true;
+        }
+        text_printf(&all, "%s%s", i ? ", " : "", known.words[i]);
+    }
+    const char *list = text_cstr(&all);
+    error_set(err, ERROR_USAGE, "--status '%.40s' must be one of %s", status,
+              list ? list : "those in the manual");
+    text_free(&all);
+    return false;
+}
+
+static bool take_filter(const struct invocation *invocation, struct text *words,
+                        struct text *devices, struct store_filter *filter, struct error *err)
+{
+    const char *limit = invocation_value(invocation, "limit");
+    const char *asked = invocation_value(invocation, "devices");
+    for (int i = 0; i < invocation->argument_count; i++)
+        text_printf(words, "%s%s", i ? " " : "", invocation->arguments[i]);
+    filter->model = invocation_value(invocation, "model");
+    filter->data = invocation_value(invocation, "data");
+    if (asked && !take_devices(asked, devices, err))
+        return false;
+    filter->devices = asked ? text_cstr(devices) : NULL;
+    filter->status = invocation_value(invocation, "status");
+    filter->tag = invocation_value(invocation, "tag");
+    if (!check_status(filter->status, err))
+        return false;
+    filter->words = text_cstr(words);
+    if (!filter->words)
+        return error_memory(err, "words");
+    if (limit && !parse_long(limit, 1, 1000000, &filter->limit))
+        return error_set(err, ERROR_USAGE,
+                         "--limit '%.40s' must be a whole number from 1 to 1000000", limit);
+    return take_time(invocation, "since", false, &filter->since, err) &&
+           take_time(invocation, "until", true, &filter->until, err);
+}
+
+/* *any: is there any run, also where none suits the filter? */
+static bool read_list(const struct store_filter *filter, json_t **list, bool *any,
+                      struct error *err)
+{
+    struct run_source source;
+    if (!run_source_open(&source, err))
+        return false;
+    bool ok = run_source_list(&source, filter, list, err);
+    *any = ok && json_array_size(*list) > 0;
+    ok = ok && (*any || run_source_any(&source, any, err));
+    if (ok && source.unread.kind != ERROR_NONE)
+        print_to(stderr, "dpartui: only the engine's runs: %s\n", source.unread.text);
+    run_source_close(&source);
+    return ok;
+}
+
+static bool list_runs(struct invocation *invocation, struct error *err)
+{
+    struct store_filter filter = STORE_FILTER_INIT;
+    struct text words = TEXT_INIT, devices = TEXT_INIT;
+    const char *sort = invocation_value(invocation, "sort");
+    json_t *list = NULL;
+    bool any = false;
+    bool ok = (!sort || run_pick_key_named(sort, &filter, err)) &&
+              take_filter(invocation, &words, &devices, &filter, err) &&
+              read_list(&filter, &list, &any, err);
+    text_free(&words);
+    text_free(&devices);
+    if (!ok)
+        return false;
+    if (invocation_has(invocation, "json"))
+        print_json(list);
+    else
+        ok = print_runs(list, err);
+    if (ok && json_array_size(list) == 0)
+        print_to(stderr, any ? "dpartui: no run matches\n"
+                             : "dpartui: there are no runs yet: 'dpartui train' makes one\n");
+    json_decref(list);
+    return ok;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    const char *first = invocation->argument_count > 0 ? invocation->arguments[0] : "";
+    runs_change *change = runs_change_named(first);
+    bool ok = change ? change(invocation, err) : list_runs(invocation, err);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static const struct option options[] = {
+    {"sort", OPTION_VALUE, "KEY", "acc, date, speed...; -acc: the highest first"},
+    {"limit", OPTION_VALUE, "N", "at most N: the first by --sort, else the newest"},
+    {"model", OPTION_VALUE, "NAME|FILE", "only of this network"},
+    {"data", OPTION_VALUE, "NAME|DIR", "only on these data"},
+    {"devices", OPTION_VALUE, "LIST", "only on these devices"},
+    {"status", OPTION_VALUE, "STATUS", "only done, failed, interrupted..."},
+    {"tag", OPTION_VALUE, "WORD", "only with this tag"},
+    {"since", OPTION_VALUE, "TIME", "only later: 2026-11-20, '2026-11-20 14:30', 12h, 7d"},
+    {"until", OPTION_VALUE, "TIME", "only until then"},
+    {"yes", OPTION_FLAG, NULL, "delete: several at once"},
+    OPTION_JSON,
+    OPTIONS_END,
+};
+
+const struct command command_runs = {
+    .name = "runs",
+    .arguments = "[WORD...]",
+    .forms = "delete|note|tag|repair RUN...",
+    .argument_max = ARGUMENTS_MAX,
+    .dash_words = true,
+    .summary = "List runs, or change what is kept of them",
+    .details = "Of the words each must occur in a run's network, data, devices, status, note or\n"
+               "tags. Runs are changed by\n"
+               "  dpartui runs delete RUN...           forget them for good\n"
+               "  dpartui runs note RUN TEXT           write a line to it; '': none\n"
+               "  dpartui runs tag RUN [+]WORD|-WORD...  give it words to be found by, or take "
+               "them\n"
+               "  dpartui runs repair [FILE]           make the damaged store anew of what can be\n"
+               "                                       read of it, or add the runs of FILE to it\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/print.h"
+#include "cli/command.h"
+#include "events/event_text.h"
+#include "events/format.h"
+#include "output/profile_print.h"
+#include "runs/epoch_table.h"
+#include "runs/json.h"
+#include "runs/number.h"
+#include "runs/source.h"
+
+/* A run with all that defines it, where it ran, and all that it gave. */
+
+static void print_setting(const json_t *spec, const char *key)
+{
+    const json_t *value = json_object_get(spec, key);
+    char text[FORMAT_SIZE], name[32];
+    snprintf(name, sizeof name, "%s", key);
+    for (char *at = name; *at; at++)
+        *at = *at == '_' ? '-' : *at;
+    if (json_is_boolean(value))
+        print("  %-18s%s\n", name, json_is_true(value) ? "yes" : "no");
+    else if (json_is_number(value))
+        print("  %-18s%s\n", name, format_general(text, json_number_value(value)));
+    else
+        print("  %-18s%s\n", name, member_text(spec, key));
+}
+
+/* A line for each row that is a retune or a change of the shares. */
+static bool print_rows(const struct run_view *view, enum store_rows kind, bool *begun,
+                       struct error *err)
+{
+    struct run_rows rows;
+    char text[FORMAT_TEXT];
+    bool ok = run_rows_open(&rows, view, kind, err);
+    if (!ok)
+        return false;
+    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+        const char *name = member_text(rows.row, "event");
+        bool shares = strcmp(name, "shares") == 0;
+        if (!shares && strcmp(name, "retune") != 0)
+            continue;
+        if (!*begun)
+            print("\nchanges while it ran\n");
+        *begun = true;
+        print("  %s\n", shares ? event_shares_text(text, sizeof text, rows.row)
+                               : event_retune_text(text, sizeof text, rows.row));
+    }
+    run_rows_close(&rows);
+    return ok;
+}
+
+static bool print_changes(const struct run_view *view, struct error *err)
+{
+    bool begun = false;
+    return print_rows(view, STORE_RETUNES, &begun, err) &&
+           print_rows(view, STORE_OTHERS, &begun, err);
+}
+
+static void print_warnings(const json_t *warnings)
+{
+    if (json_array_size(warnings) > 0)
+        print("\nwarnings\n");
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        const char *text = json_string_value(json_array_get(warnings, i));
+        print("  %s\n", text ? text : "?");
+    }
+}
+
+static void print_device(const json_t *device)
+{
+    char memory[FORMAT_SIZE];
+    double cores = member_number(device, "cores");
+    print("  %-18s%s", member_text(device, "device"), member_text(device, "name"));
+    if (isfinite(cores))
+        print(", %.0f cores", cores);
+    print(", %s\n", format_bytes(memory, member_number(device, "memory_total")));
+}
+
+static void print_environment(const json_t *environment)
+{
+    static const char *const keys[] = {"host", "system", "version"};
+    const json_t *devices = json_object_get(environment, "devices");
+    const json_t *libraries = json_object_get(environment, "libraries");
+    if (!json_is_object(environment))
+        return;
+    print("\nenvironment\n");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        print("  %-18s%s\n", keys[i], member_text(environment, keys[i]));
+    for (size_t i = 0; i < json_array_size(libraries); i++) {
+        const char *library = json_string_value(json_array_get(libraries, i));
+        if (library)
+            print("  %-18s%s\n", i == 0 ? "libraries" : "", library);
+    }
+    for (size_t i = 0; i < json_array_size(devices); i++)
+        print_device(json_array_get(devices, i));
+}
+
+static void print_time(const json_t *run, const char *key, const char *what)
+{
+    char date[FORMAT_SIZE];
+    if (isfinite(member_number(run, key)))
+        print("  %-18s%s\n", what, format_date(date, member_number(run, key)));
+}
+
+static void print_tags(const json_t *tags)
+{
+    if (json_array_size(tags) > 0)
+        print("tags:");
+    for (size_t i = 0; i < json_array_size(tags); i++) {
+        const char *tag = json_string_value(json_array_get(tags, i));
+        print(" %s", tag ? tag : "?");
+    }
+    if (json_array_size(tags) > 0)
+        putchar('\n');
+}
+
+static void print_thinned(const json_t *thinned)
+{
+    char kept[FORMAT_SIZE], of[FORMAT_SIZE];
+    if (thinned)
+        print("\nthinned: %s of %s epochs are kept, among them the first, the last and the best\n",
+              format_fixed(kept, member_number(thinned, "kept"), 0),
+              format_fixed(of, member_number(thinned, "of"), 0));
+}
+
+static bool print_run(const struct run_view *view, struct error *err)
+{
+    const json_t *run = view->head;
+    char accuracy[FORMAT_SIZE], best[FORMAT_SIZE], time[FORMAT_SIZE], rate[FORMAT_SIZE];
+    char devices[400];
+    const char *key;
+    json_t *value, *spec = json_object_get(run, "spec");
+    bool stopping = json_is_true(json_object_get(run, "stop_after_epoch"));
+    print("run %.0f: %s%s\n", member_number(run, "run"), member_text(run, "status"),
+          stopping ? ", stops after this epoch" : "");
+    if (json_is_string(json_object_get(run, "note")))
+        print("note: %s\n", member_text(run, "note"));
+    print_tags(json_object_get(run, "tags"));
+    if (json_is_string(json_object_get(run, "error")))
+        print("error: %s\n", member_text(run, "error"));
+    print("test acc %s (best %s), %s s/epoch, %s samples/s on %s\n\nsettings\n",
+          format_fixed(accuracy, member_number(run, "test_acc"), 3),
+          format_fixed(best, member_number(run, "best_test_acc"), 3),
+          format_seconds(time, member_number(run, "s_per_epoch")),
+          format_count(rate, member_number(run, "samples_per_s")),
+          format_devices(devices, sizeof devices, run));
+    json_object_foreach(spec, key, value) print_setting(spec, key);
+    print("\ntimes\n");
+    print_time(run, "submitted_at", "submitted");
+    print_time(run, "started_at", "started");
+    print_time(run, "ended_at", "ended");
+    print_environment(json_object_get(run, "environment"));
+    print_warnings(json_object_get(run, "warnings"));
+    if (!print_changes(view, err))
+        return false;
+    print_thinned(json_object_get(run, "thinned"));
+    return epoch_table_print(view, err);
+}
+
+/* Of a run that was trained with --profile. */
+static bool print_profile(const json_t *run, const struct invocation *invocation, struct error *err)
+{
+    const json_t *profile = json_object_get(run, "profile");
+    if (!profile)
+        return error_set(err, ERROR_FAILED, "run %.0f has no profile: train with --profile",
+                         member_number(run, "run"));
+    if (!invocation_has(invocation, "json"))
+        return profile_print(profile, profile_order_of(invocation_value(invocation, "profile")),
+                             err);
+    print_json(profile);
+    return true;
+}
+
+static bool print_all(const struct run_view *view, struct error *err)
+{
+    struct output out = OUTPUT_INIT;
+    bool ok = run_json_put(view, 0, &out, err);
+    text_puts(&out.text, "\n");
+    return output_close(&out, ok, err);
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    struct run_source source;
+    struct run_view view;
+    long number;
+    if (!run_number_parse(invocation->arguments[0], &number, err) || !run_source_open(&source, err))
+        return STATUS_FAILED;
+    bool ok = run_source_view(&source, number, &view, err);
+    if (ok) {
+        ok = invocation_has(invocation, "profile") ? print_profile(view.head, invocation, err)
+             : invocation_has(invocation, "json")  ? print_all(&view, err)
+                                                   : print_run(&view, err);
+        run_view_free(&view);
+    }
+    run_source_close(&source);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static const struct option options[] = {
+    OPTION_PROFILE("only where the time went, if it was trained with --profile"), OPTION_JSON,
+    OPTIONS_END};
+
+const struct command command_show = {
+    .name = "show",
+    .arguments = "RUN",
+    .argument_min = 1,
+    .argument_max = 1,
+    .summary = "Show a run, epoch by epoch",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/print.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/run_spec.h"
+#include "client/session.h"
+#include "commands/follow.h"
+#include "output/profile_print.h"
+
+/* Checking a run reads its data's headers, which may lie on a slow disk. */
+#define SUBMIT_SECONDS 300.0
+
+static bool submit(struct client *client, const struct spec *spec, const char *note, long *run,
+                   struct error *err)
+{
+    json_t *result = NULL;
+    json_t *params = spec_to_json(spec);
+    if (params && note && json_object_set_new(params, "note", json_string(note)) != 0) {
+        json_decref(params);
+        params = NULL;
+    }
+    if (!params)
+        return error_set(err, ERROR_USAGE,
+                         "the note, or a name or path among the settings, is not UTF-8");
+    if (!client_call(client, "submit", params, SUBMIT_SECONDS, &result, err))
+        return false;
+    *run = (long)json_integer_value(json_object_get(result, "run"));
+    json_decref(result);
+    return true;
+}
+
+/* Only what the command line says: all else is as it was. */
+static json_t *changed_settings(const struct invocation *invocation, struct error *err)
+{
+    json_t *params = json_object();
+    for (size_t i = 0; params && invocation->command->options[i].name; i++) {
+        const struct option *option = &invocation->command->options[i];
+        bool gpus = strcmp(option->name, "gpus") == 0;
+        if (!invocation->values[i] || (option->kind == OPTION_VALUE && !gpus) ||
+            option->kind == OPTION_FLAG || option->kind == OPTION_WORD)
+            continue;
+        const char *key = gpus ? "devices" : option->name;
+        char *value = spec_get(&invocation->settings.spec, key, err), name[32];
+        snprintf(name, sizeof name, "%s", key);
+        for (char *at = name; *at; at++)
+            *at = *at == '-' ? '_' : *at;
+        if (!value || json_object_set_new(params, name, json_string(value)) != 0) {
+            json_decref(params);
+            params = NULL;
+        }
+        free(value);
+    }
+    return params;
+}
+
+/* *from: the number of the first event that is new. */
+static bool resume(struct client *client, const struct invocation *invocation, long *run,
+                   long *from, struct error *err)
+{
+    json_t *result = NULL;
+    if (!parse_long(invocation_value(invocation, "resume"), 1, LONG_MAX, run))
+        return error_set(err, ERROR_USAGE, "--resume needs the number of a run (see dpartui runs)");
+    json_t *params = changed_settings(invocation, err);
+    if (!params || json_object_set_new(params, "resume", json_integer(*run)) != 0 ||
+        (invocation_has(invocation, "profile") &&
+         json_object_set_new(params, "profile", json_true()) != 0)) {
+        json_decref(params);
+        return error_memory(err, "settings");
+    }
+    bool ok = client_call(client, "submit", params, SUBMIT_SECONDS, &result, err);
+    *from = (long)json_integer_value(json_object_get(result, "from"));
+    if (ok && json_is_null(json_object_get(result, "resumed_at")) &&
+        !invocation_has(invocation, "json") && !invocation_has(invocation, "detach"))
+        print("run %ld left no checkpoint: it starts from its beginning\n", *run);
+    json_decref(result);
+    return ok;
+}
+
+static int print_number(long run, bool json)
+{
+    print(json ? "{\"run\":%ld}\n" : "%ld\n", run);
+    return STATUS_DONE;
+}
+
+/* `from`: the first event that is new; as JSON the events are those of the whole run. */
+static int follow(struct invocation *invocation, struct client *client, long run, long from,
+                  struct error *err)
+{
+    struct follow_result result;
+    enum view_kind kind = view_choose(invocation_has(invocation, "json"));
+    const char *profile = invocation_value(invocation, "profile");
+    struct follow_options options = {kind, profile_order_of(profile ? profile : ""),
+                                     invocation_has(invocation, "foreground"),
+                                     kind == VIEW_JSON ? 0 : from};
+    if (!follow_run(client, run, &options, &result, err))
+        return STATUS_FAILED;
+    if (result.log_error[0])
+        print_to(stderr, "dpartui: %s: %s\n", invocation->settings.spec.log, result.log_error);
+    if (strcmp(result.status, "done") == 0)
+        return STATUS_DONE;
+    if (strcmp(result.status, "failed") == 0)
+        error_set(err, ERROR_FAILED, "run %ld failed: %s", run, result.error);
+    else if (strcmp(result.status, "stopped") == 0)
+        error_set(err, ERROR_FAILED, "run %ld was stopped", run);
+    return STATUS_FAILED;
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    long number = 0, from = 0;
+    bool foreground = invocation_has(invocation, "foreground");
+    bool detach = invocation_has(invocation, "detach");
+    if (foreground && detach) {
+        error_set(err, ERROR_USAGE, "--foreground and --detach exclude each other");
+        return STATUS_USAGE;
+    }
+    if (foreground && invocation_value(invocation, "resume")) {
+        error_set(err, ERROR_USAGE,
+                  "--resume is for the engine in the background, which has the checkpoints");
+        return STATUS_USAGE;
+    }
+    invocation->settings.spec.profile = invocation_has(invocation, "profile");
+    if (!run_spec_finish(invocation, err) ||
+        !(foreground ? session_open_private(&client, err) : session_open(&client, err)))
+        return STATUS_FAILED;
+    int status = STATUS_FAILED;
+    bool submitted = invocation_value(invocation, "resume")
+                         ? resume(client, invocation, &number, &from, err)
+                         : submit(client, &invocation->settings.spec,
+                                  invocation_value(invocation, "note"), &number, err);
+    if (submitted)
+        status = detach ? print_number(number, invocation_has(invocation, "json"))
+                        : follow(invocation, client, number, from, err);
+    client_close(client);
+    return status;
+}
+
+static const struct option options[] = {
+    OPTIONS_SPEC,
+    {"resume", OPTION_VALUE, "RUN", "resume a run that has ended, from its newest checkpoint"},
+    {"note", OPTION_VALUE, "TEXT", "a line of your own to know the run by"},
+    OPTION_PROFILE("tell where the time went, operation by operation"),
+    {"json", OPTION_FLAG, NULL, "print the events as JSON, one object a line"},
+    {"detach", OPTION_FLAG, NULL, "submit the run, print its number and return"},
+    {"foreground", OPTION_FLAG, NULL, "train in a private engine that ends with the command"},
+    OPTIONS_END,
+};
+
+const struct command command_train = {
+    .name = "train",
+    .summary = "Submit a run and follow it to its end",
+    .details = "Ctrl-C once ends it after the step at work, twice at once. Closing the terminal\n"
+               "does not end it. The exit status is 0 when the run is done, 1 when it failed or\n"
+               "was stopped, 2 when it is impossible.\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/app/workbench.h"
+#include "cli/command.h"
+#include "cli/run_spec.h"
+#include "client/store_wait.h"
+#include "settings/keeper.h"
+
+static bool run_workbench(struct invocation *invocation, struct settings_keeper *keeper,
+                          struct error *err)
+{
+    struct settings *settings = &invocation->settings;
+    /* The page shows names as they were given; the form and the engine have absolute ones. */
+    if (!settings_keeper_open(keeper, settings, err) || !run_spec_finish(invocation, err))
+        return false;
+    struct workbench_options options = {
+        .spec = settings->spec,
+        .preferences = settings->preferences,
+        .keys = &settings->keys,
+        .record = invocation_value(invocation, "record"),
+        .keeper = &keeper->keeper,
+        .start_run = invocation_has(invocation, "start"),
+    };
+    store_wait();
+    return workbench_run(&options, err);
+}
+
+static int run(struct invocation *invocation, struct error *err)
+{
+    struct settings_keeper keeper;
+    if (!run_preferences_take(invocation, err))
+        return STATUS_FAILED;
+    bool ok = run_workbench(invocation, &keeper, err);
+    settings_keeper_close(&keeper);
+    return ok ? STATUS_DONE : STATUS_FAILED;
+}
+
+static const struct option options[] = {
+    OPTIONS_SPEC,
+    {"start", OPTION_FLAG, NULL, "submit that run at once, unless one goes on"},
+    OPTIONS_SCREEN,
+    {"mono", OPTION_FLAG, NULL, "no colours"},
+    {"record", OPTION_VALUE, "FILE", "write down the session for `dpartui screen --replay`"},
+    OPTIONS_END,
+};
+
+const struct command command_workbench = {
+    .summary = "The workbench on this terminal",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "events/event_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const struct {
+    const char *what, *words;
+} changes[] = {
+    {"pause", "paused"},
+    {"resume", "resumed"},
+    {"stop_after_epoch", "to stop after this epoch"},
+    {"go_on", "not to stop after this epoch"},
+};
+
+const char *retune_words(const char *what)
+{
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (strcmp(what, changes[i].what) == 0)
+            return changes[i].words;
+    return what;
+}
+
+const char *retune_text(char *buffer, size_t size, const char *what, double from, double to,
+                        double step)
+{
+    const char *words = retune_words(what);
+
+    if (isfinite(from) && isfinite(to))
+        snprintf(buffer, size, "%s %.6g -> %.6g after step %.0f", words, from, to, step);
+    else
+        snprintf(buffer, size, "%s after step %.0f", words, step);
+    return buffer;
+}
+
+static double number_of(const json_t *event, const char *key)
+{
+    const json_t *value = json_object_get(event, key);
+
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *event_retune_text(char *buffer, size_t size, const json_t *event)
+{
+    const char *what = json_string_value(json_object_get(event, "what"));
+
+    return retune_text(buffer, size, what ? what : "?", number_of(event, "from"),
+                       number_of(event, "to"),
+                       (double)json_integer_value(json_object_get(event, "step")));
+}
+
+const char *event_shares_text(char *buffer, size_t size, const json_t *event)
+{
+    const json_t *shares = json_object_get(event, "shares");
+    const char *reason = json_string_value(json_object_get(event, "reason"));
+    struct text text = TEXT_INIT;
+
+    text_puts(&text, "shares ");
+    for (size_t i = 0; i < json_array_size(shares); i++)
+        text_printf(&text, "%s%lld", i > 0 ? "," : "",
+                    (long long)json_integer_value(json_array_get(shares, i)));
+    text_printf(&text, " after step %lld: %s",
+                (long long)json_integer_value(json_object_get(event, "step")),
+                reason ? reason : "?");
+    const char *all = text_cstr(&text);
+    snprintf(buffer, size, "%s", all ? all : "shares");
+    text_free(&text);
+    return buffer;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_EVENTS_EVENT_TEXT_H
+#define DPARTUI_EVENTS_EVENT_TEXT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* What a change without figures means: "resumed" for "resume"; an unknown one, and one with
+ * figures, is its own word. */
+const char *retune_words(const char *what);
+/*
+ * A change of a run in words: "lr 0.1 -> 0.05 after step 590", "paused after step 590"; NAN for
+ * figures that mean nothing. Into `buffer` of `size` bytes, which is returned.
+ */
+const char *retune_text(char *buffer, size_t size, const char *what, double from, double to,
+                        double step);
+/*
+ * A "retune" event in the same words. Into `buffer` of `size` bytes, which is returned.
+ */
+const char *event_retune_text(char *buffer, size_t size, const json_t *event);
+
+/* A "shares" event: "shares 192,64 after step 20: by the measured speeds ...". Likewise. */
+const char *event_shares_text(char *buffer, size_t size, const json_t *event);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "experiment/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "experiment/sweep.h"
+
+/* The next part of a list; *at is NULL behind the last. False when it is empty or too long. */
+static bool next_part(const char **at, const char *separators, char *part, size_t size)
+{
+    size_t length = strcspn(*at, separators);
+    snprintf(part, size, "%.*s", (int)length, *at);
+    *at = (*at)[length] ? *at + length + 1 : NULL;
+    return length > 0 && length < size;
+}
+
+int study_most(const char *counts)
+{
+    long most = 0, count;
+    char part[16];
+    for (const char *at = counts; at;) {
+        if (!next_part(&at, ",", part, sizeof part) ||
+            !parse_long(part, 1, SPEC_MAX_DEVICES, &count))
+            return 0;
+        most = count > most ? count : most;
+    }
+    return (int)most;
+}
+
+static int count_cpus(const struct device_list *list)
+{
+    int count = 0;
+    for (int i = 0; list->choice == DEVICES_LISTED && i < list->count; i++)
+        count += list->id[i].kind == DEVICE_CPU;
+    return count;
+}
+
+static int all_threads(const struct spec *spec, int cpus)
+{
+    int sum = 0;
+    for (int i = 0; i < cpus && i < spec->thread_count; i++)
+        sum += spec->threads[i];
+    return spec->thread_count > 0 ? sum : cpus * spec->cpu_threads;
+}
+
+/* Takes over the figures of `spec`; two variants of the same label would be the same run twice. */
+static bool add_variant(struct study *study, const char *label, const struct spec *spec,
+                        struct error *err)
+{
+    if (study->variant_count == STUDY_VARIANTS)
+        return error_set(err, ERROR_USAGE, "a comparison has at most %d variants", STUDY_VARIANTS);
+    for (int i = 0; i < study->variant_count; i++)
+        if (strcmp(study->variants[i].label, label) == 0)
+            return error_set(err, ERROR_USAGE, "'%s' is there twice", label);
+    struct study_variant *variant = &study->variants[study->variant_count];
+    int cpus = count_cpus(&spec->devices);
+    *variant = (struct study_variant){
+        .devices = spec->devices.choice == DEVICES_LISTED ? spec->devices.count : 0,
+        .cpus = cpus,
+        .threads = all_threads(spec, cpus),
+        .batch = spec->batch,
+        .lr = spec->lr,
+        .spec = spec_to_json(spec)};
+    if (!variant->spec)
+        return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+    snprintf(variant->label, sizeof variant->label, "%s", label);
+    study->variant_count++;
+    return true;
+}
+
+/* Any devices as a sweep of src/experiment/sweep.h with a single run, which knows how batch and lr
+ * grow. */
+static bool add_devices(struct study *study, const char *label, const struct spec *spec,
+                        const struct device_list *devices, struct error *err)
+{
+    struct sweep sweep;
+    struct spec variant;
+    if (!sweep_begin(&sweep, spec, devices, study->scaling, study->cores, err))
+        return false;
+    sweep.devices[0] = devices->count;
+    bool ok = sweep_spec(&sweep, 0, &variant, err);
+    sweep_free(&sweep);
+    if (!ok)
+        return error_prefix(err, "%s", label);
+    ok = add_variant(study, label, &variant, err);
+    spec_free(&variant);
+    return ok;
+}
+
+/* Every CPU device has the same threads in all variants: those of the one with most of them. */
+static void fix_threads(struct spec *spec, int most_cpus, int cores)
+{
+    if (most_cpus > 0 && spec->cpu_threads == 0 && spec->thread_count == 0)
+        spec->cpu_threads = cores / most_cpus > 1 ? cores / most_cpus : 1;
+}
+
+static bool plan_counts(struct study *study, const struct study_wish *wish, struct spec *spec,
+                        struct error *err)
+{
+    struct device_list devices = *wish->pool;
+    int most = study_most(wish->counts);
+    if (most == 0)
+        return error_set(err, ERROR_USAGE,
+                         "--devices-counts '%s' must be whole numbers from 1 to %d with commas "
+                         "between",
+                         wish->counts, SPEC_MAX_DEVICES);
+    if (most > wish->pool->count)
+        return error_set(err, ERROR_USAGE, "--devices-counts %d: there are only %d devices", most,
+                         wish->pool->count);
+    devices.count = most;
+    fix_threads(spec, count_cpus(&devices), study->cores);
+    for (const char *at = wish->counts; at;) {
+        char part[16], label[32];
+        next_part(&at, ",", part, sizeof part);
+        devices.count = atoi(part);
+        snprintf(label, sizeof label, "%d device%s", devices.count, devices.count > 1 ? "s" : "");
+        if (!add_devices(study, label, spec, &devices, err))
+            return false;
+    }
+    return true;
+}
+
+/* Lists of devices, with ';' or blanks between. */
+static bool plan_lists(struct study *study, const struct study_wish *wish, struct spec *spec,
+                       struct error *err)
+{
+    int most_cpus = 0;
+    char part[400];
+    struct device_list devices;
+    study->lists = true;
+    for (int pass = 0; pass < 2; pass++) {
+        for (const char *at = wish->lists; at;) {
+            if (!next_part(&at, "; ", part, sizeof part)) {
+                if (part[0] != '\0')
+                    return error_set(err, ERROR_USAGE, "--devices-list: a list is too long");
+                continue; /* "cpu:0; cpu:1" */
+            }
+            if (!device_list_parse(part, &devices, err))
+                return error_prefix(err, "--devices-list");
+            if (devices.choice != DEVICES_LISTED)
+                return error_set(err, ERROR_USAGE, "--devices-list: '%.60s' must name its devices",
+                                 part);
+            most_cpus = count_cpus(&devices) > most_cpus ? count_cpus(&devices) : most_cpus;
+            char *label = pass == 1 ? device_list_text(&devices) : NULL;
+            if (pass == 1 && !label)
+                return error_memory(err, "devices");
+            bool ok = pass == 0 || add_devices(study, label, spec, &devices, err);
+            free(label);
+            if (!ok)
+                return false;
+        }
+        fix_threads(spec, most_cpus, study->cores);
+    }
+    return study->variant_count > 0 ||
+           error_set(err, ERROR_USAGE, "--devices-list names no devices");
+}
+
+/* Values of one setting. */
+static bool plan_values(struct study *study, const char *key, const char *values, struct spec *spec,
+                        struct error *err)
+{
+    for (const char *at = values; at;) {
+        char part[40], label[64];
+        if (!next_part(&at, ",", part, sizeof part))
+            return error_set(err, ERROR_USAGE, "--%s '%s' is no list of numbers", key, values);
+        if (!spec_set(spec, key, part, err) || !spec_validate(spec, err))
+            return false;
+        snprintf(label, sizeof label, "%s %s", key, part);
+        if (!add_variant(study, label, spec, err))
+            return false;
+    }
+    return true;
+}
+
+static bool plan_variants(struct study *study, const struct study_wish *wish, struct spec *spec,
+                          struct error *err)
+{
+    if (wish->batches || wish->rates) {
+        study->kind = wish->batches ? STUDY_BATCH : STUDY_LR;
+        return plan_values(study, wish->batches ? "batch" : "lr",
+                           wish->batches ? wish->batches : wish->rates, spec, err);
+    }
+    study->kind = STUDY_DEVICES;
+    return wish->lists ? plan_lists(study, wish, spec, err) : plan_counts(study, wish, spec, err);
+}
+
+static bool plan_order(struct study *study, uint64_t seed, struct error *err)
+{
+    int count = study->variant_count * study->repeats;
+    study->entries = calloc((size_t)count, sizeof *study->entries);
+    if (!study->entries)
+        return error_memory(err, "comparison");
+    study->entry_count = count;
+    for (int i = 0; i < count; i++) {
+        int repeat = i / study->variant_count;
+        study->entries[i] = (struct study_entry){.variant = i % study->variant_count,
+                                                 .repeat = repeat,
+                                                 .seed = (seed + (uint64_t)repeat) & INT64_MAX};
+    }
+    return true;
+}
+
+bool study_plan(struct study *study, const struct study_wish *wish, struct error *err)
+{
+    struct spec spec;
+    *study = (struct study){.scaling = wish->scaling,
+                            .repeats = wish->repeats,
+                            .cores = wish->cores,
+                            .target_acc = wish->target_acc};
+    spec_init(&spec);
+    /* Files to save and log into: the runs would write over each other's. */
+    bool ok = spec_copy(&spec, wish->spec, err) && spec_set(&spec, "save", "", err) &&
+              spec_set(&spec, "log", "", err) && plan_variants(study, wish, &spec, err) &&
+              plan_order(study, spec.seed, err);
+    spec_free(&spec);
+    return ok;
+}
+
+void study_free(struct study *study)
+{
+    for (int i = 0; i < study->variant_count; i++)
+        json_decref(study->variants[i].spec);
+    free(study->entries);
+    *study = (struct study){0};
+}
+
+json_t *study_entry_spec(const struct study *study, const struct study_entry *entry)
+{
+    json_t *spec = json_copy(study->variants[entry->variant].spec);
+    if (spec && json_object_set_new(spec, "seed", json_integer((json_int_t)entry->seed)) != 0) {
+        json_decref(spec);
+        return NULL;
+    }
+    return spec;
+}
+
+void study_entry_note(const struct study *study, const struct study_entry *entry, char *buffer,
+                      size_t size)
+{
+    snprintf(buffer, size, "compare %s: %s, seed %llu (%d/%d)", study->id,
+             study->variants[entry->variant].label, (unsigned long long)entry->seed,
+             (int)(entry - study->entries) + 1, study->entry_count);
+}
+
+void study_tag(const struct study *study, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "compare-%s", study->id);
+}
+
+int study_count(const struct study *study, enum study_state state)
+{
+    int count = 0;
+    for (int i = 0; i < study->entry_count; i++)
+        count += study->entries[i].state == state;
+    return count;
+}
+
+int study_unfinished(const struct study *study)
+{
+    return study->entry_count - study_count(study, STUDY_DONE) - study_count(study, STUDY_FAILED);
+}
+
+const char *study_title(const struct study *study)
+{
+    if (study->kind == STUDY_BATCH)
+        return "batch sizes";
+    if (study->kind == STUDY_LR)
+        return "learning rates";
+    return study->scaling == COMPARE_FIXED ? "devices, strong scaling (the same batch)"
+                                           : "devices, weak scaling (batch and lr grow)";
+}

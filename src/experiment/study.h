@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_EXPERIMENT_STUDY_H
+#define DPARTUI_EXPERIMENT_STUDY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "experiment/compare.h"
+#include "spec/spec.h"
+
+/*
+ * A study: what `dpartui compare` trains. Some variants of one run that differ in a single thing,
+ * each as often as there are repeats, the repeats interleaved (A B A B), so that whatever else
+ * happens on the machine meanwhile is spread over all of them. A repeat has a seed of its own, the
+ * same one for every variant. Pure: docs of JSON and structs; who uses it submits the runs.
+ */
+enum study_kind { STUDY_DEVICES, STUDY_BATCH, STUDY_LR };
+
+enum study_state {
+    STUDY_WAITING, /* not trained yet */
+    STUDY_RUNNING, /* given to the engine */
+    STUDY_DONE,
+    STUDY_FAILED,  /* or refused by the engine; the others go on */
+    STUDY_STOPPED, /* by the user or with its engine; trained again when the study is resumed */
+    STUDY_DELETED, /* its run is no longer in the store */
+};
+
+enum { STUDY_VARIANTS = 32, STUDY_REPEATS = 1000, STUDY_REASON = 200 };
+
+struct study_variant {
+    char label[80]; /* "2 devices", "cpu:0-1", "batch 256" */
+    int devices;    /* 0: left to the engine */
+    int cpus;       /* CPU devices among them */
+    int threads;    /* of all of these together; 0: not known */
+    long batch;
+    double lr;
+    json_t *spec; /* owned; without a seed of its own */
+};
+
+struct study_entry {
+    int variant, repeat; /* from 0 */
+    uint64_t seed;
+    long run; /* its number; 0: none yet */
+    enum study_state state;
+    char reason[STUDY_REASON]; /* why it failed */
+};
+
+struct study {
+    char id[16];
+    enum study_kind kind;
+    enum compare_kind scaling; /* of STUDY_DEVICES: strong is COMPARE_FIXED, weak COMPARE_GROWING */
+    bool lists;                /* devices were listed rather than counted */
+    int repeats, cores;
+    double target_acc; /* NAN: none */
+    double created;    /* seconds since 1970 */
+    int variant_count;
+    struct study_variant variants[STUDY_VARIANTS];
+    int entry_count;
+    struct study_entry *entries; /* in the order of training */
+};
+
+/* What a command line asks to be compared. One of counts, lists, batches, rates is used. */
+struct study_wish {
+    const struct spec *spec;
+    enum compare_kind scaling;
+    const struct device_list *pool; /* counts: the first so many of these */
+    const char *counts;             /* "1,2,4" */
+    const char *lists;              /* "cpu:0;cpu:0-1" */
+    const char *batches, *rates;    /* "128,256"; "0.1,0.2" */
+    int repeats, cores;
+    double target_acc;
+};
+
+/* The largest number of a list of counts; 0 when it is not one. */
+int study_most(const char *counts);
+
+/*
+ * Make the variants and the order of training. CPU devices have equally many threads in all of
+ * them, those of the variant with most devices, unless the spec has a number of its own. Release
+ * with study_free, also after a failure. ERROR_USAGE when a variant cannot be.
+ */
+bool study_plan(struct study *study, const struct study_wish *wish, struct error *err);
+void study_free(struct study *study);
+
+/* As kept in a file; study_from_json checks everything, and names what is wrong. */
+json_t *study_to_json(const struct study *study);
+bool study_from_json(struct study *study, const json_t *object, struct error *err);
+
+/* The spec of an entry as `submit` takes it, without its note; NULL: out of memory. */
+json_t *study_entry_spec(const struct study *study, const struct study_entry *entry);
+/* "compare 3: 2 devices, seed 1 (4/12)"; no other run has it. */
+void study_entry_note(const struct study *study, const struct study_entry *entry, char *buffer,
+                      size_t size);
+/* "compare-3" */
+void study_tag(const struct study *study, char *buffer, size_t size);
+
+/* "running" and so on. */
+const char *study_state_name(enum study_state state);
+/* How many entries are in a state. */
+int study_count(const struct study *study, enum study_state state);
+/* Entries that a resumed study trains. */
+int study_unfinished(const struct study *study);
+/* "devices, strong scaling", "batch sizes". */
+const char *study_title(const struct study *study);
+
+#endif

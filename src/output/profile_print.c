@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "output/profile_print.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/print.h"
+#include "events/format.h"
+#include "output/table.h"
+
+enum profile_order profile_order_of(const char *word)
+{
+    return strcmp(word, "order") == 0 ? PROFILE_BY_PLACE : PROFILE_BY_TIME;
+}
+
+/* "3.2 GFLOP/s", "1.1 TB/s" */
+static const char *format_rate(char *buffer, double rate, const char *unit)
+{
+    if (rate <= 0)
+        snprintf(buffer, FORMAT_SIZE, "-");
+    else if (rate >= 1e12)
+        snprintf(buffer, FORMAT_SIZE, "%.1f T%s", rate / 1e12, unit);
+    else
+        snprintf(buffer, FORMAT_SIZE, "%.1f G%s", rate / 1e9, unit);
+    return buffer;
+}
+
+static const char *format_part(char *buffer, double rate, double limit)
+{
+    if (rate <= 0 || limit <= 0)
+        snprintf(buffer, FORMAT_SIZE, "-");
+    else
+        snprintf(buffer, FORMAT_SIZE, "%.1f %%", 100 * rate / limit);
+    return buffer;
+}
+
+static const char *or_dash(const char *text)
+{
+    return *text ? text : "-";
+}
+
+/* `limits`: with columns for them. */
+static void add_row(struct table *table, const struct profile_row *row, bool limits)
+{
+    char text[FORMAT_SIZE];
+    table_cell(table, or_dash(row->layer));
+    table_cell(table, row->kind);
+    table_cell(table, or_dash(row->direction));
+    table_cell(table, format_fixed(text, row->calls > 0 ? row->calls : NAN, 0));
+    table_cell(table, format_fixed(text, 1e3 * row->seconds, 3));
+    snprintf(text, sizeof text, "%.2f %%", 100 * row->share);
+    table_cell(table, text);
+    table_cell(table, format_rate(text, row->flops, "FLOP/s"));
+    if (limits)
+        table_cell(table, format_part(text, row->flops, row->flops_limit));
+    table_cell(table, format_rate(text, row->bytes, "B/s"));
+    if (limits)
+        table_cell(table, format_part(text, row->bytes, row->bytes_limit));
+    table_cell(table, or_dash(row->method));
+}
+
+static bool print_device(const json_t *event, size_t device, enum profile_order order,
+                         struct error *err)
+{
+    static const struct column plain[] = {{"LAYER", false}, {"KIND", false},   {"PART", false},
+                                          {"CALLS", true},  {"MS/STEP", true}, {"OF STEP", true},
+                                          {"WORK", true},   {"MEMORY", true},  {"METHOD", false}};
+    static const struct column limited[] = {
+        {"LAYER", false},  {"KIND", false},    {"PART", false},  {"CALLS", true},
+        {"MS/STEP", true}, {"OF STEP", true},  {"WORK", true},   {"OF LIMIT", true},
+        {"MEMORY", true},  {"OF LIMIT", true}, {"METHOD", false}};
+    struct table table;
+    struct profile_row row;
+    size_t count;
+    double flops, bytes;
+    const bool limits = profile_event_limits(event, device, &flops, &bytes);
+    struct profile_row *rows = profile_event_rows(event, device, order, &count);
+    if (!rows)
+        return error_memory(err, "the profile");
+    if (limits)
+        table_begin(&table, limited, sizeof limited / sizeof *limited);
+    else
+        table_begin(&table, plain, sizeof plain / sizeof *plain);
+    for (size_t i = 0; i < count; i++)
+        add_row(&table, &rows[i], limits);
+    for (size_t i = 0; profile_event_outside(event, device, i, &row); i++)
+        add_row(&table, &row, limits);
+    free(rows);
+    return table_end(&table, err);
+}
+
+/* Those whose passes are one thing only. */
+static void print_remarks(const json_t *event)
+{
+    const json_t *devices = json_object_get(event, "devices");
+    for (size_t i = 0; i < json_array_size(devices); i++) {
+        const json_t *device = json_array_get(devices, i);
+        char time[FORMAT_SIZE];
+        double steps = profile_event_steps(event);
+        if (json_is_true(json_object_get(device, "passes_only")))
+            print("%s: %s ms/step in passes whose operations cannot be told apart\n",
+                  member_text(device, "device"),
+                  format_fixed(time, 1e3 * member_number(device, "operations_s") / steps, 3));
+    }
+}
+
+static void print_limits(const json_t *event, size_t device)
+{
+    double flops, bytes;
+    char work[FORMAT_SIZE], memory[FORMAT_SIZE];
+    if (profile_event_limits(event, device, &flops, &bytes))
+        print("; limits by its units and clocks: %s, %s", format_rate(work, flops, "FLOP/s"),
+              format_rate(memory, bytes, "B/s"));
+}
+
+bool profile_print(const json_t *event, enum profile_order order, struct error *err)
+{
+    size_t devices = profile_event_devices(event);
+    double step_s = profile_event_step_s(event);
+    char time[FORMAT_SIZE];
+    double unprofiled, unprofiled_s = profile_event_unprofiled_s(event, &unprofiled);
+    print("profile of %.0f steps, %s ms each", profile_event_steps(event),
+          format_fixed(time, 1e3 * step_s, 3));
+    if (unprofiled > 0)
+        print("; %.0f steps without it took %s ms each", unprofiled,
+              format_fixed(time, 1e3 * unprofiled_s, 3));
+    putchar('\n');
+    print_remarks(event);
+    if (devices > 1) {
+        print("\nall %zu devices, their times added: %s ms\n", devices,
+              format_fixed(time, 1e3 * step_s * (double)devices, 3));
+        if (!print_device(event, PROFILE_ALL_DEVICES, order, err))
+            return false;
+    }
+    for (size_t i = 0; i < devices; i++) {
+        const json_t *device = json_array_get(json_object_get(event, "devices"), i);
+        print("\n%s, %.0f rows", member_text(device, "device"), member_number(device, "rows"));
+        print_limits(event, i);
+        putchar('\n');
+        if (!print_device(event, i, order, err))
+            return false;
+    }
+    putchar('\n');
+    return true;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_OUTPUT_PROFILE_PRINT_H
+#define DPARTUI_OUTPUT_PROFILE_PRINT_H
+
+#include "base/error.h"
+#include "events/profile_event.h"
+
+/* By the word behind --profile=. */
+enum profile_order profile_order_of(const char *word);
+
+/*
+ * A "profile" event on standard output: a table of operations and what is outside of them. With
+ * several devices the sum of all, then each.
+ */
+bool profile_print(const json_t *event, enum profile_order order, struct error *err);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "runs/csv.h"
+
+#include <stddef.h>
+
+#include "events/format.h"
+
+static const char *const epoch_columns[] = {
+    "epoch",      "step",      "steps",     "partial",  "rows",      "lr",
+    "train_loss", "train_acc", "test_loss", "test_acc", "seconds",   "samples_per_s",
+    "compute_s",  "sync_s",    "wait_s",    "eval_s",   "sync_bytes"};
+static const char *const point_columns[] = {"epoch",      "step",      "steps",         "rows",
+                                            "train_loss", "train_acc", "samples_per_s", "lr"};
+
+static void put_value(struct text *out, const json_t *value)
+{
+    if (json_is_integer(value))
+        text_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        text_printf(out, "%.15g", json_real_value(value));
+    else if (json_is_boolean(value))
+        text_puts(out, json_is_true(value) ? "1" : "0");
+}
+
+/* How many epochs of a thinned run are missing before this one. */
+static void put_left_out(struct text *out, const json_t *row, json_int_t *last)
+{
+    json_int_t epoch = json_integer_value(json_object_get(row, "epoch"));
+    text_printf(out, ",%" JSON_INTEGER_FORMAT, epoch > *last ? epoch - *last - 1 : 0);
+    *last = epoch;
+}
+
+static bool put_run(const struct run_view *view, enum store_rows kind, const char *const *columns,
+                    size_t count, struct output *output, struct error *err)
+{
+    struct text *text = &output->text;
+    struct run_rows rows;
+    json_int_t last = 0;
+    bool ok = run_rows_open(&rows, view, kind, err);
+    if (!ok)
+        return false;
+    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+        put_value(text, json_object_get(view->head, "run"));
+        for (size_t i = 0; i < count; i++) {
+            text_puts(text, ",");
+            put_value(text, json_object_get(rows.row, columns[i]));
+        }
+        if (kind == STORE_EPOCHS)
+            put_left_out(text, rows.row, &last);
+        text_puts(text, "\n");
+        if (!(ok = output_drain(output, err)))
+            break;
+    }
+    run_rows_close(&rows);
+    return ok;
+}
+
+bool run_csv_put(const struct run_view *views, int count, bool points, struct output *output,
+                 struct error *err)
+{
+    const char *const *columns = points ? point_columns : epoch_columns;
+    size_t width = points ? sizeof point_columns / sizeof *point_columns
+                          : sizeof epoch_columns / sizeof *epoch_columns;
+    bool ok = true;
+    text_puts(&output->text, "run");
+    for (size_t i = 0; i < width; i++)
+        text_printf(&output->text, ",%s", columns[i]);
+    text_puts(&output->text, points ? "\n" : ",left_out\n");
+    for (int i = 0; ok && i < count; i++)
+        ok = put_run(&views[i], points ? STORE_POINTS : STORE_EPOCHS, columns, width, output, err);
+    return ok;
+}

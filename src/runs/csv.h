@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_RUNS_CSV_H
+#define DPARTUI_RUNS_CSV_H
+
+#include <stdbool.h>
+
+#include "output/output.h"
+#include "runs/view.h"
+
+/*
+ * The epochs of runs, or with `points` the finer curve between them, as comma-separated values (RFC
+ * 4180, but lines end as on Unix): a line of names, then one for each. What is not known is empty.
+ */
+bool run_csv_put(const struct run_view *views, int count, bool points, struct output *output,
+                 struct error *err);
+
+#endif

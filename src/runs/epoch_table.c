@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "runs/epoch_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/print.h"
+
+#include "events/format.h"
+
+enum { COLUMNS = 7 };
+
+static const char titles[COLUMNS][FORMAT_SIZE] = {
+    "EPOCH", "TRAIN LOSS", "TRAIN ACC", "TEST LOSS", "TEST ACC", "SECONDS", "SAMPLES/S"};
+
+static void make_cells(char cells[COLUMNS][FORMAT_SIZE], const json_t *epoch)
+{
+    static const char *const losses[] = {"train_loss", "train_acc", "test_loss", "test_acc"};
+    format_fixed(cells[0], member_number(epoch, "epoch"), 0);
+    for (int i = 0; i < 4; i++)
+        format_fixed(cells[i + 1], member_number(epoch, losses[i]), i % 2 ? 3 : 4);
+    format_seconds(cells[5], member_number(epoch, "seconds"));
+    format_count(cells[6], member_number(epoch, "samples_per_s"));
+}
+
+static void widen(int widths[COLUMNS], const char cells[COLUMNS][FORMAT_SIZE])
+{
+    for (int i = 0; i < COLUMNS; i++) {
+        int width = (int)strlen(cells[i]);
+        widths[i] = width > widths[i] ? width : widths[i];
+    }
+}
+
+static void print_line(const int widths[COLUMNS], const char cells[COLUMNS][FORMAT_SIZE])
+{
+    for (int i = 0; i < COLUMNS; i++)
+        print("%s%*s", i > 0 ? "  " : "", widths[i], cells[i]);
+    putchar('\n');
+}
+
+static bool measure(const struct run_view *view, int widths[COLUMNS], bool *any, struct error *err)
+{
+    char cells[COLUMNS][FORMAT_SIZE];
+    struct run_rows rows;
+    bool ok = run_rows_open(&rows, view, STORE_EPOCHS, err);
+    if (!ok)
+        return false;
+    *any = false;
+    widen(widths, titles);
+    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+        make_cells(cells, rows.row);
+        widen(widths, cells);
+        *any = true;
+    }
+    run_rows_close(&rows);
+    return ok;
+}
+
+bool epoch_table_print(const struct run_view *view, struct error *err)
+{
+    char cells[COLUMNS][FORMAT_SIZE];
+    int widths[COLUMNS] = {0};
+    struct run_rows rows;
+    bool any, ok = measure(view, widths, &any, err);
+    if (!ok || !any)
+        return ok;
+    if (!run_rows_open(&rows, view, STORE_EPOCHS, err))
+        return false;
+    putchar('\n');
+    print_line(widths, titles);
+    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+        make_cells(cells, rows.row);
+        print_line(widths, cells);
+    }
+    run_rows_close(&rows);
+    return ok;
+}

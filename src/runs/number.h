@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_RUNS_NUMBER_H
+#define DPARTUI_RUNS_NUMBER_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* The number of a run as the command line has it; ERROR_USAGE: it is none. */
+bool run_number_parse(const char *text, long *number, struct error *err);
+
+#endif

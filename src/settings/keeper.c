@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "settings/keeper.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "settings/keys.h"
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Put a copy of `value`, which may be NULL, into *slot. */
+static bool put_copy(char **slot, const char *value, struct error *err)
+{
+    char *copy = value ? strdup(value) : NULL;
+    if (value && !copy)
+        return error_memory(err, "settings");
+    free(*slot);
+    *slot = copy;
+    return true;
+}
+
+static bool at(void *context, size_t index, struct setting *setting)
+{
+    const struct settings_keeper *keeper = context;
+    if (index >= SETTINGS_KEYS)
+        return false;
+    const char *own = keeper->entry[index].own, *above = keeper->entry[index].above;
+    *setting = (struct setting){
+        .name = settings_keys[index].name,
+        .value = own ? own : keeper->entry[index].below,
+        .source = own ? SOURCE_SAVED : keeper->entry[index].below_source,
+        .unsaved = !same(own, keeper->entry[index].saved),
+    };
+    if (above) {
+        setting->overridden = keeper->entry[index].above_source == SOURCE_COMMAND_LINE
+                                  ? "the command line"
+                                  : settings_keys[index].variable;
+        if (!keeper->entry[index].touched) {
+            setting->value = above;
+            setting->source = keeper->entry[index].above_source;
+        }
+    }
+    return true;
+}
+
+static void drop_own(struct settings_keeper *keeper, size_t index)
+{
+    free(keeper->entry[index].own);
+    keeper->entry[index].own = NULL;
+}
+
+static bool set(void *context, size_t index, const char *value, struct error *err)
+{
+    struct settings_keeper *keeper = context;
+    const struct settings_key *key = &settings_keys[index];
+    long number;
+    if (!settings_key_set(index, &keeper->spec, &keeper->preferences, value, err))
+        return false;
+    char *text = settings_key_text(index, &keeper->spec, &keeper->preferences, err);
+    if (!text)
+        return false;
+    /* Seeds may be larger than any number in a file. */
+    if (key->kind == VALUE_WHOLE && !parse_long(text, 0, LONG_MAX, &number)) {
+        free(text);
+        return error_set(err, ERROR_USAGE, "%s: a file holds numbers up to %ld", key->name,
+                         LONG_MAX);
+    }
+    free(keeper->entry[index].own);
+    keeper->entry[index].own = text;
+    keeper->entry[index].touched = true;
+    /* There and back again is no change. */
+    if (!keeper->entry[index].saved && same(text, keeper->entry[index].below))
+        drop_own(keeper, index);
+    return true;
+}
+
+static bool reset(void *context, size_t index, struct error *err)
+{
+    struct settings_keeper *keeper = context;
+    (void)err;
+    drop_own(keeper, index);
+    keeper->entry[index].touched = true;
+    return true;
+}
+
+/* In quotes, as libconfig reads it. */
+static void put_string(struct text *out, const char *value)
+{
+    text_puts(out, "\"");
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            text_printf(out, "\\%c", *value);
+        else if ((unsigned char)*value < ' ' || *value == 0x7f)
+            text_printf(out, "\\x%02x", (unsigned char)*value);
+        else
+            text_append(out, value, 1);
+    }
+    text_puts(out, "\"");
+}
+
+static void put_value(struct text *out, enum value_kind kind, const char *value)
+{
+    switch (kind) {
+    case VALUE_TEXT:
+    case VALUE_FILE:
+        put_string(out, value);
+        break;
+    case VALUE_COUNTS:
+        if (strchr(value, ','))
+            put_string(out, value);
+        else
+            text_puts(out, value);
+        break;
+    case VALUE_WHOLE:
+        text_printf(out, "%s%s", value, strtol(value, NULL, 10) > INT_MAX ? "L" : "");
+        break;
+    case VALUE_NUMBER:
+        text_puts(out, value);
+        break;
+    case VALUE_BOOL:
+        text_puts(out, strcmp(value, "yes") == 0 ? "true" : "false");
+        break;
+    }
+}
+
+static void put_group(const struct settings_keeper *keeper, const char *group, struct text *out)
+{
+    size_t length = strlen(group);
+    text_printf(out, "%s = {\n", group);
+    for (size_t i = 0; i < SETTINGS_KEYS; i++) {
+        const char *name = settings_keys[i].name, *own = keeper->entry[i].own;
+        if (!own || strncmp(name, group, length) != 0 || name[length] != '.')
+            continue;
+        text_printf(out, "    %s = ", name + length + 1);
+        put_value(out, settings_keys[i].kind, own);
+        text_puts(out, ";\n");
+    }
+    text_puts(out, "};\n");
+}
+
+static bool write_file(const struct settings_keeper *keeper, struct error *err)
+{
+    struct text out = TEXT_INIT;
+    struct file_writer writer = FILE_WRITER_INIT;
+    text_puts(&out, "# settings.conf - written by the settings page of dpartui's workbench, which "
+                    "writes it anew\n# each time. What it says wins over dpartui.conf beside it, "
+                    "but not over the environment and\n# the command line; dpartui.conf(5). It may "
+                    "be removed.\n\n");
+    put_group(keeper, "screen", &out);
+    text_puts(&out, "\n");
+    put_group(keeper, "train", &out);
+    bool ok = text_cstr(&out) || error_memory(err, "settings");
+    ok = ok && file_writer_open(&writer, keeper->path, err) &&
+         file_writer_put(&writer, out.data, out.length, err) && file_writer_commit(&writer, err);
+    file_writer_abort(&writer);
+    text_free(&out);
+    return ok;
+}
+
+/* Another workbench may have saved meanwhile: what was not changed here stays as it is there. */
+static bool take_changes_of_others(struct settings_keeper *keeper, struct error *err)
+{
+    struct settings now;
+    settings_init(&now);
+    bool ok = settings_read_saved(&now, keeper->path, err);
+    for (size_t i = 0; ok && i < SETTINGS_KEYS; i++) {
+        if (same(keeper->entry[i].own, keeper->entry[i].saved))
+            ok = put_copy(&keeper->entry[i].own, now.trace[i].saved, err);
+        ok = ok && put_copy(&keeper->entry[i].saved, now.trace[i].saved, err);
+    }
+    settings_free(&now);
+    return ok;
+}
+
+static bool make_folder_of(const char *path, struct error *err)
+{
+    char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
+    bool ok = folder ? make_directories(folder, 0700, err) : error_memory(err, "settings");
+    free(folder);
+    return ok;
+}
+
+static bool save(void *context, struct error *err)
+{
+    struct settings_keeper *keeper = context;
+    if (!keeper->path)
+        return error_set(err, ERROR_FAILED,
+                         "there is no home to save them in: set HOME or XDG_CONFIG_HOME");
+    if (!make_folder_of(keeper->path, err) || !take_changes_of_others(keeper, err) ||
+        !write_file(keeper, err))
+        return false;
+    for (size_t i = 0; i < SETTINGS_KEYS; i++)
+        if (!put_copy(&keeper->entry[i].saved, keeper->entry[i].own, err))
+            return false;
+    return true;
+}
+
+bool settings_keeper_open(struct settings_keeper *keeper, const struct settings *settings,
+                          struct error *err)
+{
+    *keeper = (struct settings_keeper){.keeper = {keeper, NULL, at, set, reset, save}};
+    spec_init(&keeper->spec);
+    preferences_init(&keeper->preferences);
+    for (size_t i = 0; i < SETTINGS_KEYS; i++) {
+        const char *saved = settings->trace[i].saved, *below = settings->trace[i].below;
+        char *now = settings_key_text(i, &settings->spec, &settings->preferences, err);
+        if (!now)
+            return false;
+        keeper->entry[i].below_source = settings->trace[i].below_source;
+        keeper->entry[i].above_source = settings->trace[i].source;
+        bool above = settings->trace[i].source > SOURCE_SAVED;
+        bool ok = put_copy(&keeper->entry[i].saved, saved, err) &&
+                  put_copy(&keeper->entry[i].own, saved, err) &&
+                  put_copy(&keeper->entry[i].below, below ? below : now, err) &&
+                  put_copy(&keeper->entry[i].above, above ? now : NULL, err);
+        free(now);
+        if (!ok)
+            return false;
+    }
+    if (!settings_saved_path(&keeper->path, err))
+        return false;
+    keeper->keeper.file = keeper->path ? keeper->path : "settings.conf";
+    return true;
+}
+
+void settings_keeper_close(struct settings_keeper *keeper)
+{
+    for (size_t i = 0; i < SETTINGS_KEYS; i++) {
+        free(keeper->entry[i].below);
+        free(keeper->entry[i].saved);
+        free(keeper->entry[i].own);
+        free(keeper->entry[i].above);
+    }
+    free(keeper->path);
+    spec_free(&keeper->spec);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "spec/spec.h"
+
+static const char *const kind_prefix[] = {[DEVICE_CPU] = "cpu:", [DEVICE_CUDA] = "cuda:"};
+
+#define MAX_INDEX 9999
+
+static bool bad_device(const char *text, struct error *err)
+{
+    return error_set(err, ERROR_USAGE,
+                     "'%s' names no devices: use cpu:0, cpu:0-7, cuda:0,cuda:2-3, bare numbers for "
+                     "GPUs, or all",
+                     text);
+}
+
+/* Decimal digits only; strtol would take signs and spaces. */
+static bool read_index(const char **at, int *value)
+{
+    if (!isdigit((unsigned char)**at))
+        return false;
+    for (*value = 0; isdigit((unsigned char)**at); ++*at) {
+        *value = *value * 10 + (**at - '0');
+        if (*value > MAX_INDEX)
+            return false;
+    }
+    return true;
+}
+
+/* One item between commas: [cpu:|cuda:]FIRST[-LAST]. Moves *at behind it. */
+static bool parse_item(const char *text, const char **at, struct device_list *list,
+                       struct error *err)
+{
+    enum device_kind kind = DEVICE_CUDA;
+    for (enum device_kind k = DEVICE_CPU; k <= DEVICE_CUDA; k++) {
+        if (strncmp(*at, kind_prefix[k], strlen(kind_prefix[k])) == 0) {
+            kind = k;
+            *at += strlen(kind_prefix[k]);
+            break;
+        }
+    }
+    int first, last;
+    if (!read_index(at, &first))
+        return bad_device(text, err);
+    last = first;
+    if (**at == '-') {
+        ++*at;
+        if (!read_index(at, &last) || last < first)
+            return bad_device(text, err);
+    }
+    for (int index = first; index <= last; index++) {
+        if (list->count == SPEC_MAX_DEVICES)
+            return error_set(err, ERROR_USAGE, "'%s' names more than %d devices", text,
+                             SPEC_MAX_DEVICES);
+        list->id[list->count++] = (struct device_id){kind, index};
+    }
+    return true;
+}
+
+bool device_list_parse(const char *text, struct device_list *list, struct error *err)
+{
+    struct device_list parsed = {.choice = DEVICES_DEFAULT};
+    if (strcmp(text, "all") == 0) {
+        parsed.choice = DEVICES_ALL_GPUS;
+    } else if (strncmp(text, "gpus:", 5) == 0) {
+        long count;
+        if (!parse_long(text + 5, 1, SPEC_MAX_DEVICES, &count))
+            return error_set(err, ERROR_USAGE, "'%s': the number of GPUs must be 1 to %d", text,
+                             SPEC_MAX_DEVICES);
+        parsed.choice = DEVICES_FIRST_GPUS;
+        parsed.count = (int)count;
+    } else if (text[0] && strcmp(text, "default") != 0) {
+        parsed.choice = DEVICES_LISTED;
+        const char *at = text;
+        for (;;) {
+            if (!parse_item(text, &at, &parsed, err))
+                return false;
+            if (*at == '\0')
+                break;
+            if (*at != ',')
+                return bad_device(text, err);
+            at++;
+        }
+    }
+    *list = parsed;
+    return true;
+}
+
+const char *device_id_text(struct device_id id, char *buffer)
+{
+    snprintf(buffer, 16, "%s%d", kind_prefix[id.kind], id.index);
+    return buffer;
+}
+
+static void put_listed(struct text *text, const struct device_list *list)
+{
+    for (int i = 0, end; i < list->count; i = end) {
+        end = i + 1;
+        while (end < list->count && list->id[end].kind == list->id[i].kind &&
+               list->id[end].index == list->id[end - 1].index + 1)
+            end++;
+        char name[16];
+        text_printf(text, "%s%s", i ? "," : "", device_id_text(list->id[i], name));
+        if (end > i + 1)
+            text_printf(text, "-%d", list->id[end - 1].index);
+    }
+}
+
+char *device_list_text(const struct device_list *list)
+{
+    struct text text = TEXT_INIT;
+    switch (list->choice) {
+    case DEVICES_DEFAULT:
+        text_puts(&text, "default");
+        break;
+    case DEVICES_ALL_GPUS:
+        text_puts(&text, "all");
+        break;
+    case DEVICES_FIRST_GPUS:
+        text_printf(&text, "gpus:%d", list->count);
+        break;
+    case DEVICES_LISTED:
+        put_listed(&text, list);
+        break;
+    }
+    if (!text_cstr(&text)) {
+        text_free(&text);
+        return NULL;
+    }
+    return text.data;
+}

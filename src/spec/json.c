@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "spec/fields.h"
+
+/* The option name with '_' for '-', as JSON members are written. */
+static void member_name(const struct field *field, char *name, size_t size)
+{
+    size_t i = 0;
+    for (; field->key[i] && i + 1 < size; i++)
+        name[i] = field->key[i] == '-' ? '_' : field->key[i];
+    name[i] = '\0';
+}
+
+static json_t *field_json(const struct spec *spec, const struct field *field)
+{
+    const void *where = spec_field(spec, field);
+    switch (field->kind) {
+    case FIELD_LONG:
+        return json_integer(*(const long *)where);
+    case FIELD_THREADS:
+        if (spec->thread_count == 0)
+            return json_integer(spec->cpu_threads);
+        break;
+    case FIELD_SEED:
+        return json_integer((json_int_t) * (const uint64_t *)where);
+    case FIELD_DOUBLE:
+        return json_finite(*(const double *)where);
+    case FIELD_BOOL:
+        return json_boolean(*(const bool *)where);
+    case FIELD_STRING:
+    case FIELD_PATH:
+        if (!*(char *const *)where)
+            return json_null();
+        break;
+    default:
+        break;
+    }
+    char *text = spec_field_text(spec, field);
+    json_t *value = text ? json_string(text) : NULL;
+    free(text);
+    return value;
+}
+
+json_t *spec_to_json(const struct spec *spec)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; object && i < spec_field_count; i++) {
+        char name[32];
+        member_name(&spec_fields[i], name, sizeof name);
+        if (json_object_set_new(object, name, field_json(spec, &spec_fields[i])) != 0) {
+            json_decref(object);
+            object = NULL;
+        }
+    }
+    return object;
+}
+
+/* A JSON value as the text form that spec_set reads; NULL with *err filled for other types. */
+static char *json_text(const char *key, const json_t *value, struct error *err)
+{
+    char *text = NULL;
+    if (json_is_string(value))
+        text = strdup(json_string_value(value));
+    else if (json_is_integer(value))
+        text = text_format("%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        text = spec_double_text(json_real_value(value));
+    else if (json_is_boolean(value))
+        text = strdup(json_is_true(value) ? "yes" : "no");
+    else {
+        error_set(err, ERROR_USAGE, "'%s' has a value of the wrong type", key);
+        return NULL;
+    }
+    if (!text)
+        error_memory(err, key);
+    return text;
+}
+
+bool spec_change(struct spec *spec, const json_t *object, struct error *err)
+{
+    if (!json_is_object(object))
+        return error_set(err, ERROR_USAGE, "a run specification must be a JSON object");
+    const char *key;
+    json_t *value;
+    bool ok = true;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        if (json_is_null(value))
+            continue;
+        char *text = json_text(key, value, err);
+        ok = text && spec_set(spec, key, text, err);
+        free(text);
+        if (!ok)
+            break;
+    }
+    return ok;
+}
+
+bool spec_from_json(struct spec *spec, const json_t *object, struct error *err)
+{
+    spec_init(spec);
+    bool ok = spec_change(spec, object, err);
+    if (!ok)
+        spec_free(spec);
+    return ok;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "spec/fields.h"
+
+/* Values that go on behind a word. */
+static const char weighted_prefix[] = "weighted:";
+static const char normal_prefix[] = "normal:";
+static const char init_default[] = "default";
+
+enum { BOOL_WORDS = 4 };
+static const char *const bool_words[2][BOOL_WORDS] = {{"no", "false", "off", "0"},
+                                                      {"yes", "true", "on", "1"}};
+
+static bool set_string(char **where, const char *value, struct error *err)
+{
+    char *copy = NULL;
+    if (value[0] && !(copy = strdup(value)))
+        return error_memory(err, "run specification");
+    free(*where);
+    *where = copy;
+    return true;
+}
+
+static bool set_choice(const struct field *field, int *where, const char *value, struct error *err)
+{
+    struct text list = TEXT_INIT;
+    for (int i = 0; field->names[i]; i++) {
+        if (strcmp(field->names[i], value) == 0) {
+            *where = i;
+            text_free(&list);
+            return true;
+        }
+        text_printf(&list, "%s%s", i ? ", " : "", field->names[i]);
+    }
+    const char *accepted = text_cstr(&list);
+    error_set(err, ERROR_USAGE, "%s '%s' is none of %s", field->key, value,
+              accepted ? accepted : "the accepted words");
+    text_free(&list);
+    return false;
+}
+
+/* "weighted:W0,W1,..." or a rule's name. */
+static bool set_split(const struct field *field, struct spec *spec, const char *value,
+                      struct error *err)
+{
+    if (strncmp(value, weighted_prefix, strlen(weighted_prefix)) != 0) {
+        if (strcmp(value, "weighted") == 0)
+            return error_set(err, ERROR_USAGE,
+                             "split 'weighted' needs a weight for each device: weighted:W0,W1,...");
+        int rule;
+        if (!set_choice(field, &rule, value, err))
+            return false;
+        spec->split = (enum split_rule)rule;
+        spec->weight_count = 0;
+        return true;
+    }
+    double weights[SPEC_MAX_DEVICES];
+    int count = 0;
+    double sum = 0;
+    for (const char *at = value + strlen(weighted_prefix);; at++) {
+        char number[32];
+        size_t length = strcspn(at, ",");
+        if (count == SPEC_MAX_DEVICES)
+            return error_set(err, ERROR_USAGE, "split has more than %d weights", SPEC_MAX_DEVICES);
+        if (length >= sizeof number)
+            return error_set(err, ERROR_USAGE, "split '%s': weights must be numbers from 0 to 1e9",
+                             value);
+        memcpy(number, at, length);
+        number[length] = '\0';
+        if (!parse_double(number, 0, 1e9, &weights[count]))
+            return error_set(err, ERROR_USAGE, "split '%s': weights must be numbers from 0 to 1e9",
+                             value);
+        sum += weights[count++];
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    if (sum <= 0)
+        return error_set(err, ERROR_USAGE, "split '%s': the weights are all zero", value);
+    spec->split = SPLIT_WEIGHTED;
+    spec->weight_count = count;
+    memcpy(spec->weights, weights, (size_t)count * sizeof weights[0]);
+    return true;
+}
+
+/* "normal:STD", "normal", "default", or a .safetensors file. */
+static bool set_init(struct spec *spec, const char *value, struct error *err)
+{
+    size_t length = strlen(value);
+    const char *extension = ".safetensors";
+    size_t tail = strlen(extension);
+    if (strcmp(value, init_default) == 0) {
+        spec->init = INIT_PYTORCH;
+    } else if (strcmp(value, "normal") == 0) {
+        spec->init = INIT_NORMAL;
+        spec->init_std = 0.01;
+    } else if (strncmp(value, normal_prefix, strlen(normal_prefix)) == 0) {
+        double std;
+        if (!parse_double(value + strlen(normal_prefix), 0, 1e3, &std))
+            return error_set(err, ERROR_USAGE,
+                             "init '%s': the standard deviation must be a number from 0 to 1000",
+                             value);
+        spec->init = INIT_NORMAL;
+        spec->init_std = std;
+    } else if (length > tail && strcmp(value + length - tail, extension) == 0) {
+        if (!set_string(&spec->init_file, value, err))
+            return false;
+        spec->init = INIT_FILE;
+        return true;
+    } else {
+        return error_set(err, ERROR_USAGE,
+                         "init '%s' is neither normal:STD, default nor a .safetensors file", value);
+    }
+    free(spec->init_file);
+    spec->init_file = NULL;
+    return true;
+}
+
+static bool set_bool(const struct field *field, bool *where, const char *value, struct error *err)
+{
+    for (int truth = 0; truth < 2; truth++)
+        for (int i = 0; i < BOOL_WORDS; i++)
+            if (strcmp(bool_words[truth][i], value) == 0) {
+                *where = truth;
+                return true;
+            }
+    return error_set(err, ERROR_USAGE, "%s '%s' is neither yes nor no", field->key, value);
+}
+
+static bool set_number(const struct field *field, void *where, const char *value, struct error *err)
+{
+    if (field->kind == FIELD_DOUBLE) {
+        if (!parse_double(value, field->low, field->high, where))
+            return error_set(err, ERROR_USAGE, "%s '%s' must be a number from %g to %g", field->key,
+                             value, field->low, field->high);
+        return true;
+    }
+    long low = (long)field->low, number;
+    long high = field->kind == FIELD_SEED ? INT64_MAX : (long)field->high;
+    if (!parse_long(value, low, high, &number))
+        return error_set(err, ERROR_USAGE, "%s '%s' must be a whole number from %ld to %ld",
+                         field->key, value, low, high);
+    if (field->kind == FIELD_LONG)
+        *(long *)where = number;
+    else if (field->kind == FIELD_THREADS)
+        *(int *)where = (int)number;
+    else
+        *(uint64_t *)where = (uint64_t)number;
+    return true;
+}
+
+/* A number for all CPU devices, or "N0,N1,...", one for each of them. */
+static bool set_threads(const struct field *field, struct spec *spec, const char *value,
+                        struct error *err)
+{
+    long number;
+    int threads[SPEC_MAX_DEVICES], count = 0;
+    if (!strchr(value, ',')) {
+        if (!set_number(field, &spec->cpu_threads, value, err))
+            return false;
+        spec->thread_count = 0;
+        return true;
+    }
+    for (const char *at = value;; at++) {
+        char part[8];
+        size_t length = strcspn(at, ",");
+        if (count == SPEC_MAX_DEVICES)
+            return error_set(err, ERROR_USAGE, "%s has more than %d numbers", field->key,
+                             SPEC_MAX_DEVICES);
+        snprintf(part, sizeof part, "%.*s", (int)length, at);
+        if (length >= sizeof part || !parse_long(part, 1, (long)field->high, &number))
+            return error_set(err, ERROR_USAGE, "%s '%s': a list holds whole numbers from 1 to %ld",
+                             field->key, value, (long)field->high);
+        threads[count++] = (int)number;
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    spec->cpu_threads = 0;
+    spec->thread_count = count;
+    memcpy(spec->threads, threads, (size_t)count * sizeof threads[0]);
+    return true;
+}
+
+/* "N" epochs, "Xm" minutes, or "off". */
+static bool set_checkpoints(const struct field *field, struct spec *spec, const char *value,
+                            struct error *err)
+{
+    char part[24];
+    size_t length = strlen(value);
+    long epochs = 0;
+    double minutes = 0;
+    bool timed = length > 1 && length < sizeof part && value[length - 1] == 'm';
+    snprintf(part, sizeof part, "%.*s", (int)(length - timed), value);
+    if (strcmp(value, "off") != 0 && !(timed ? parse_double(part, 0.01, 1e6, &minutes)
+                                             : parse_long(value, 0, (long)field->high, &epochs)))
+        return error_set(err, ERROR_USAGE,
+                         "%s '%.60s': a number of epochs, of minutes as in 10m, or off", field->key,
+                         value);
+    spec->checkpoint_epochs = epochs;
+    spec->checkpoint_minutes = minutes;
+    return true;
+}
+
+bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err)
+{
+    const struct field *field = spec_find_field(key);
+    if (!field)
+        return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
+    void *where = (char *)spec + field->offset;
+    switch (field->kind) {
+    case FIELD_LONG:
+    case FIELD_SEED:
+    case FIELD_DOUBLE:
+        return set_number(field, where, value, err);
+    case FIELD_BOOL:
+        return set_bool(field, where, value, err);
+    case FIELD_STRING:
+    case FIELD_PATH:
+        return set_string(where, value, err);
+    case FIELD_CHOICE: {
+        int choice;
+        if (!set_choice(field, &choice, value, err))
+            return false;
+        /* Every enumeration of struct spec is an unsigned int to GCC and Clang. */
+        *(unsigned *)where = (unsigned)choice;
+        return true;
+    }
+    case FIELD_DEVICES:
+        return device_list_parse(value, where, err) || error_prefix(err, "devices");
+    case FIELD_SPLIT:
+        return set_split(field, spec, value, err);
+    case FIELD_THREADS:
+        return set_threads(field, spec, value, err);
+    case FIELD_INIT:
+        return set_init(spec, value, err);
+    case FIELD_CHECKPOINTS:
+        return set_checkpoints(field, spec, value, err);
+    }
+    return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
+}
+
+/* NULL behind the last of `words`, which a NULL ends. */
+static const char *word_at(const char *const *words, size_t index)
+{
+    for (size_t i = 0; words[i]; i++)
+        if (i == index)
+            return words[i];
+    return NULL;
+}
+
+const char *spec_word(const char *key, size_t index)
+{
+    static const char *const inits[] = {init_default, normal_prefix, NULL};
+    static const char *const truths[] = {"yes", "no", NULL}; /* of bool_words, what spec_get says */
+    const struct field *field = spec_find_field(key);
+    if (!field)
+        return NULL;
+    switch (field->kind) {
+    case FIELD_CHOICE:
+        return word_at(field->names, index);
+    case FIELD_SPLIT:
+        return index == SPLIT_WEIGHTED ? weighted_prefix : word_at(field->names, index);
+    case FIELD_INIT:
+        return word_at(inits, index);
+    case FIELD_BOOL:
+        return word_at(truths, index);
+    default:
+        return NULL;
+    }
+}

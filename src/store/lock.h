@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_STORE_LOCK_H
+#define DPARTUI_STORE_LOCK_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "store/update.h"
+
+/*
+ * One writer at a time: a lock on the file STORE.lock, which ends with the process. *fd is the
+ * caller's to close; -1 after a failure, since whoever has a descriptor counts as its owner.
+ * ERROR_FAILED names the process that has it.
+ */
+bool store_lock(const char *store, int *fd, struct error *err);
+/* The same; where it waits for a process that brings the store up to date, it shows how far that
+ * is. `progress` may be NULL. */
+bool store_lock_showing(const char *store, const struct store_progress *progress, int *fd,
+                        struct error *err);
+/* Write down who has the lock. `percent`, unless negative: only while it brings the store up to
+ * date, and how far that is, so that others wait for it. */
+void store_lock_sign(int fd, int percent);
+/* Does a process have it? */
+bool store_is_locked(const char *store);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events/format.h"
+
+/* What becomes of a run's status. */
+static enum study_state state_of(const char *status, bool engine)
+{
+    if (strcmp(status, "done") == 0)
+        return STUDY_DONE;
+    if (strcmp(status, "failed") == 0)
+        return STUDY_FAILED;
+    if (strcmp(status, "stopped") == 0 || strcmp(status, "interrupted") == 0)
+        return STUDY_STOPPED;
+    /* Without an engine nothing trains: it was killed, and the next one will notice. */
+    return engine ? STUDY_RUNNING : STUDY_STOPPED;
+}
+
+/* *object is NULL when there is no such run. */
+static bool find_run(struct run_source *source, long run, json_t **object, struct error *err)
+{
+    if (run <= 0 || run_source_show(source, run, object, err))
+        return true;
+    *object = NULL;
+    if (err->kind != ERROR_ABSENT)
+        return false;
+    *err = (struct error)ERROR_INIT;
+    return true;
+}
+
+bool study_source_measure(struct run_source *source, const struct study *study,
+                          struct study_entry *entry, struct study_measure *measure,
+                          struct error *err)
+{
+    json_t *object = NULL;
+    *measure = (struct study_measure){.variant = entry->variant,
+                                      .test_acc = NAN,
+                                      .target_s = NAN,
+                                      .wall_s = NAN,
+                                      .median_s_per_epoch = NAN,
+                                      .median_samples_per_s = NAN};
+    bool ok = find_run(source, entry->run, &object, err);
+    if (ok && object) {
+        const char *error = json_string_value(json_object_get(object, "error"));
+        ok = study_measure_run(object, study->target_acc, measure, err);
+        measure->variant = entry->variant;
+        entry->state = state_of(member_text(object, "status"), source->client || source->silent);
+        if (entry->state == STUDY_FAILED)
+            snprintf(entry->reason, sizeof entry->reason, "%s", error ? error : "not known");
+    } else if (ok && entry->run > 0) {
+        entry->state = STUDY_DELETED;
+    }
+    measure->state = entry->state;
+    json_decref(object);
+    return ok;
+}
+
+bool study_source_measures(struct run_source *source, struct study *study,
+                           struct study_measure **measures, struct error *err)
+{
+    bool ok = true;
+    *measures = calloc((size_t)study->entry_count, sizeof **measures);
+    if (!*measures)
+        return error_memory(err, "runs");
+    for (int i = 0; ok && i < study->entry_count; i++)
+        ok = study_source_measure(source, study, &study->entries[i], &(*measures)[i], err);
+    if (!ok) {
+        study_measures_free(study, *measures);
+        *measures = NULL;
+    }
+    return ok;
+}
+
+void study_measures_free(const struct study *study, struct study_measure *measures)
+{
+    for (int i = 0; measures && i < study->entry_count; i++)
+        study_measure_free(&measures[i]);
+    free(measures);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_STUDY_TRAIN_H
+#define DPARTUI_STUDY_TRAIN_H
+
+#include <stdio.h>
+
+#include "study/source.h"
+
+/*
+ * Train what a study lacks, one run after the other in the background engine, so that what waits
+ * there is never more than one run of ours, and others' runs take their turn between them. The
+ * study's file is written after every change, so that it can be taken up again whatever ends.
+ *
+ * Ctrl-C once stops the run at work after its step and ends the training, twice at once, a third
+ * time leaves without waiting; SIGTERM and a hang-up leave too, and the run at work goes on.
+ */
+enum study_ending {
+    STUDY_ENDED,  /* nothing is left to train */
+    STUDY_BROKEN, /* stopped by the user */
+    STUDY_LEFT,   /* left: a run goes on */
+};
+
+/*
+ * `source` has an engine. `lines` gets a line per run; NULL: there is one live line on the terminal
+ * at standard output. The measures of all entries are kept up to date.
+ */
+bool study_train(struct study *study, struct run_source *source, struct study_measure *measures,
+                 FILE *lines, enum study_ending *ending, struct error *err);
+
+#endif

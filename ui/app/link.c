@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/app/link.h"
+
+#include <malloc.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "client/open.h"
+
+/* Trying to connect costs a failed system call: often while an engine starts, seldom after. */
+#define START_RETRY_S   0.02
+#define START_SECONDS   10.0
+#define LOST_RETRY_S    0.5
+#define LOST_RETRY_MOST 5.0
+/* While a run trains there is a state every second, and an answer takes no longer. */
+#define SILENCE_S 5.0
+
+/* Far more than are ever open: a comparison asks for each of its runs at once. */
+enum { PENDING = 512, MESSAGES_A_STEP = 256 };
+
+struct link {
+    struct ui *ui;
+    struct client *client; /* NULL: not connected */
+    struct {
+        long id;
+        enum request request;
+    } pending[PENDING];
+    int pending_count;
+    struct recording *recording; /* NULL: none */
+    bool had_engine;             /* one was connected before */
+    bool started;                /* an engine was started and has not answered yet */
+    double give_up;              /* when it should have */
+    bool more;                   /* messages may be here that poll() knows nothing of */
+    double heard;       /* when the engine last said something, or began to owe an answer */
+    double retry, wait; /* the next attempt to connect, and the pause before the one after */
+};
+
+/* The oldest gives way: an engine that leaves so many open will not answer it either. */
+static void remember(struct link *link, long id, enum request request)
+{
+    if (link->pending_count == PENDING) {
+        for (int i = 1; i < PENDING; i++)
+            link->pending[i - 1] = link->pending[i];
+        link->pending_count--;
+    }
+    link->pending[link->pending_count].id = id;
+    link->pending[link->pending_count++].request = request;
+}
+
+static bool recall(struct link *link, long id, enum request *request)
+{
+    for (int i = 0; i < link->pending_count; i++)
+        if (link->pending[i].id == id) {
+            *request = link->pending[i].request;
+            link->pending[i] = link->pending[--link->pending_count];
+            return true;
+        }
+    return false;
+}
+
+/* A recording that cannot go on is told once and not missed by the run. */
+static void tell_end(struct link *link, const struct error *err)
+{
+    ui_log_local(link->ui, LOG_ERROR, "%s", err->text);
+    ui_say(link->ui, true, "%s", err->text);
+}
+
+static void record(struct link *link, const json_t *message)
+{
+    struct error err = ERROR_INIT;
+
+    if (!recording_put(link->recording, message, &err))
+        tell_end(link, &err);
+}
+
+static void record_connection(struct link *link, const char *advice)
+{
+    struct error err = ERROR_INIT;
+
+    if (!recording_put_connection(link->recording, advice, &err))
+        tell_end(link, &err);
+}
+
+static void record_request(struct link *link, long id, enum request request, json_t *params)
+{
+    json_t *message = json_pack("{s:I, s:s, s:o?}", "id", (json_int_t)id, "method",
+                                request_method(request), "params", params);
+
+    if (message != NULL)
+        record(link, message);
+    json_decref(message);
+}
+
+/* Is there something that the engine should say before long? */
+static bool expects(const struct link *link)
+{
+    const struct state_live *live = &link->ui->state.live;
+
+    return link->pending_count > 0 || (live->run != 0 && live->status == RUN_RUNNING);
+}
+
+static bool send_request(void *context, enum request request, json_t *params, struct error *err)
+{
+    struct link *link = context;
+    long id;
+
+    if (link->client == NULL) {
+        json_decref(params);
+        return error_set(err, ERROR_FAILED, "there is no engine to ask");
+    }
+    json_t *kept = link->recording != NULL ? json_deep_copy(params) : NULL;
+    if (!client_send(link->client, request_method(request), params, &id, err)) {
+        json_decref(kept);
+        return false;
+    }
+    if (!expects(link))
+        link->heard = clock_seconds();
+    remember(link, id, request);
+    if (link->recording != NULL)
+        record_request(link, id, request, kept);
+    return true;
+}
+
+bool link_open(struct link **out, struct ui *ui, struct error *err)
+{
+    struct link *link = calloc(1, sizeof *link);
+
+    if (link == NULL)
+        return error_memory(err, "the line to the engine");
+    link->ui = ui;
+    link->wait = LOST_RETRY_S;
+    ui->requester = (struct requester){send_request, link};
+    *out = link;
+    return true;
+}
+
+void link_close(struct link *link)
+{
+    if (link == NULL)
+        return;
+    link->ui->requester = (struct requester){0};
+    client_close(link->client);
+    free(link);
+}
+
+int link_fd(const struct link *link)
+{
+    return link->client != NULL ? client_fd(link->client) : -1;
+}
+
+short link_events(const struct link *link)
+{
+    return (short)(POLLIN |
+                   (link->client != NULL && client_wants_write(link->client) ? POLLOUT : 0));
+}
+
+bool link_quiet(const struct link *link)
+{
+    return link->pending_count == 0;
+}
+
+double link_deadline(const struct link *link)
+{
+    if (link->client == NULL)
+        return link->retry;
+    if (link->more)
+        return 0;
+    return expects(link) && !link->ui->silent ? link->heard + SILENCE_S : INFINITY;
+}
+
+static void start_engine(struct link *link)
+{
+    struct error err = ERROR_INIT;
+    char advice[512];
+
+    link->ui->want_engine = false;
+    if (!client_start_engine(&err)) {
+        snprintf(advice, sizeof advice, "%.400s - press e to try again", err.text);
+        ui_disconnected(link->ui, LINK_NO_ENGINE, advice);
+        link->retry = clock_seconds() + LOST_RETRY_MOST;
+        return;
+    }
+    link->started = true;
+    link->give_up = clock_seconds() + START_SECONDS;
+    link->retry = clock_seconds() + START_RETRY_S;
+    link->ui->link = LINK_STARTING;
+}
+
+static void connected(struct link *link)
+{
+    link->had_engine = true;
+    link->started = false;
+    link->wait = LOST_RETRY_S;
+    link->pending_count = 0;
+    if (link->recording != NULL)
+        record_connection(link, NULL);
+    ui_connected(link->ui);
+}
+
+void link_record(struct link *link, struct recording *recording)
+{
+    link->recording = recording;
+}
+
+void link_look(struct link *link)
+{
+    struct error err = ERROR_INIT;
+
+    if (client_connect(&link->client, &err)) {
+        connected(link);
+        return;
+    }
+    link->client = NULL;
+    ui_disconnected(link->ui, LINK_NO_ENGINE,
+                    err.kind == ERROR_ABSENT ? "no engine runs: `dpartui` starts one" : err.text);
+}
+
+/* Nobody answers: the first time start an engine, then wait for it; one that was lost only comes
+ * back by itself or on the user's word, because it may have been stopped on purpose. */
+static bool try_connect(struct link *link)
+{
+    struct error err = ERROR_INIT;
+    double now = clock_seconds();
+
+    if (client_connect(&link->client, &err)) {
+        connected(link);
+        return true;
+    }
+    link->client = NULL;
+    if (err.kind == ERROR_SILENT) {
+        link->retry = now + link->wait;
+        link->wait = fmin(2 * link->wait, LOST_RETRY_MOST);
+        link->ui->want_engine = false;
+        ui_disconnected(link->ui, LINK_NO_ENGINE, err.text);
+        return true;
+    }
+    if (link->ui->want_engine ||
+        (!link->had_engine && !link->started && link->ui->link == LINK_STARTING)) {
+        start_engine(link);
+        return true;
+    }
+    if (link->started && now < link->give_up) {
+        link->retry = now + START_RETRY_S;
+        return false;
+    }
+    if (link->started) {
+        link->started = false;
+        ui_disconnected(link->ui, LINK_NO_ENGINE,
+                        "the engine was started but does not answer: see `dpartui engine status`; "
+                        "press e to try again");
+        link->retry = now + LOST_RETRY_S;
+        return true;
+    }
+    link->retry = now + link->wait;
+    link->wait = fmin(2 * link->wait, LOST_RETRY_MOST);
+    return false;
+}
+
+static void lost(struct link *link)
+{
+    static const char lost_advice[] =
+        "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to start "
+        "another";
+
+    client_close(link->client);
+    link->client = NULL;
+    link->pending_count = 0;
+    link->retry = clock_seconds() + START_RETRY_S;
+    link->wait = LOST_RETRY_S;
+    if (link->recording != NULL)
+        record_connection(link, lost_advice);
+    ui_disconnected(link->ui, LINK_LOST, lost_advice);
+}
+
+static bool is_point(const json_t *message)
+{
+    const json_t *params = json_object_get(message, "params");
+    const char *event = json_string_value(json_object_get(params, "event"));
+
+    return event != NULL && (strcmp(event, "point") == 0 || strcmp(event, "epoch") == 0);
+}
+
+static void take_message(struct link *link, const json_t *message)
+{
+    const json_t *id = json_object_get(message, "id");
+    struct error failure = ERROR_INIT;
+    json_t *result = NULL;
+    enum request request;
+
+    if (link->recording != NULL)
+        record(link, message);
+    if (!json_is_integer(id)) {
+        ui_notification(link->ui, message);
+        return;
+    }
+    if (!recall(link, (long)json_integer_value(id), &request))
+        return;
+    if (!client_response(message, &result, &failure))
+        result = NULL;
+    ui_answer(link->ui, request, result, &failure);
+}
+
+/* After the messages that there were; returns whether this is news. */
+static bool listen(struct link *link, bool heard)
+{
+    double now = clock_seconds();
+
+    if (heard) {
+        link->heard = now;
+        link->ui->silent = false;
+    } else if (expects(link) && !link->ui->silent && now >= link->heard + SILENCE_S) {
+        ui_silence(link->ui);
+        return true;
+    }
+    return false;
+}
+
+static enum news weigh(const json_t *message)
+{
+    const char *method = json_string_value(json_object_get(message, "method"));
+
+    if (is_point(message))
+        return NEWS_SMALL;
+    return method != NULL && strcmp(method, "state") == 0 ? NEWS_STATE : NEWS_FULL;
+}
+
+/* A long list takes megabytes while it is read; they are not to stay with the process. */
+static void release(json_t *message)
+{
+    bool is_long = json_array_size(json_object_get(message, "result")) > 100;
+
+    json_decref(message);
+#ifdef __GLIBC__
+    if (is_long)
+        malloc_trim(0);
+#else
+    (void)is_long;
+#endif
+}
+
+enum news link_step(struct link *link)
+{
+    bool heard = false;
+
+    enum news news = NEWS_NONE;
+
+    if (link->client == NULL)
+        return (clock_seconds() >= link->retry || link->ui->want_engine) && try_connect(link)
+                   ? NEWS_FULL
+                   : NEWS_NONE;
+    link->ui->want_engine = false;
+    link->more = true;
+    for (int i = 0; i < MESSAGES_A_STEP; i++) {
+        struct error err = ERROR_INIT;
+        json_t *message = NULL;
+
+        if (!client_next(link->client, &message, &err)) {
+            lost(link);
+            return NEWS_FULL;
+        }
+        if (message == NULL) {
+            link->more = false;
+            break;
+        }
+        heard = true;
+        take_message(link, message);
+        enum news weight = weigh(message);
+        news = weight > news ? weight : news;
+        release(message);
+    }
+    return listen(link, heard) ? NEWS_FULL : news;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_APP_LINK_H
+#define DPARTUI_UI_APP_LINK_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "ui/app/playback.h"
+#include "ui/control/ui.h"
+
+/*
+ * The workbench's line to the engine: connects, starts an engine when there is none, connects again
+ * when it is lost, and matches answers to requests. Nothing here ever waits: link_step is called
+ * when poll() says so or the time it asked for has come.
+ */
+struct link;
+
+bool link_open(struct link **out, struct ui *ui, struct error *err);
+/* Write down all that passes; borrowed until link_close. */
+void link_record(struct link *link, struct recording *recording);
+/* Connect to an engine that runs, once, or tell the ui that there is none: instead of link_step's
+ * way of getting one. */
+void link_look(struct link *link);
+void link_close(struct link *link);
+/* For poll(): the socket (-1: none now) and its events. */
+int link_fd(const struct link *link);
+short link_events(const struct link *link);
+/* Whether every request has had its answer. */
+bool link_quiet(const struct link *link);
+
+enum news {
+    NEWS_NONE,
+    NEWS_SMALL, /* points of curves: they can wait for the state that follows within a second */
+    NEWS_STATE, /* figures that move all the time */
+    NEWS_FULL,  /* what somebody waits for: answers, events, the line itself */
+};
+
+/* Do what can be done now and tell the ui. Returns how much changed. */
+enum news link_step(struct link *link);
+/* When link_step wants to be called even if nothing arrives, on clock_seconds(); INFINITY: not. */
+double link_deadline(const struct link *link);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_APP_PLAYBACK_H
+#define DPARTUI_UI_APP_PLAYBACK_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "ui/control/ui.h"
+
+/*
+ * Sessions on record: what passed between a workbench and its engine, one JSON object a line, with
+ * `t`, the seconds since its beginning. Requests have id and method, answers an id, notifications a
+ * method, as on the socket; {"connection":"up"} and {"connection":"lost","advice":TEXT} tell what
+ * became of the line itself.
+ */
+struct recording;
+
+/* An existing file is replaced. */
+bool recording_open(struct recording **out, const char *path, struct error *err);
+void recording_close(struct recording *recording);
+/* Write down a message. False with *err the first time that fails; nothing is written after it. */
+bool recording_put(struct recording *recording, const json_t *message, struct error *err);
+bool recording_put_connection(struct recording *recording, const char *advice, struct error *err);
+
+/* Plays a session to a ui that has no engine. */
+struct playback {
+    struct ui *ui;
+    enum request request_of[256]; /* by id, modulo */
+};
+
+/* What the ui asks for meanwhile is accepted and forgotten. */
+void playback_begin(struct playback *playback, struct ui *ui);
+void playback_message(struct playback *playback, const json_t *message);
+/*
+ * A whole file as far as second `until` (INFINITY: all of it). ERROR_USAGE names the line that is
+ * no message of a session.
+ */
+bool playback_file(struct ui *ui, const char *path, double until, struct error *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/app/snapshot.h"
+
+#include <math.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ui/app/link.h"
+#include "ui/app/playback.h"
+#include "ui/app/screen.h"
+#include "ui/draw/ansi.h"
+#include "ui/views/views.h"
+
+/* How long an engine may take to say what it is doing. */
+#define ANSWER_SECONDS 5.0
+
+enum view_id view_of_name(const char *name)
+{
+    for (int i = 0; i < VIEW_COUNT; i++)
+        if (strcmp(view_of((enum view_id)i)->name, name) == 0)
+            return (enum view_id)i;
+    return VIEW_COUNT;
+}
+
+bool snapshot_keys(struct ui *ui, const char *keys, struct error *err)
+{
+    while (keys != NULL && *keys != '\0') {
+        const char *end = *keys == '<' ? strchr(keys, '>') : NULL;
+        int key;
+
+        if (end != NULL && end > keys + 1) {
+            key = key_of_name(keys + 1, (size_t)(end - keys - 1));
+            if (key == KEYCODE_NONE)
+                return error_set(err, ERROR_USAGE, "'%.*s' is no key", (int)(end - keys + 1), keys);
+            keys = end + 1;
+        } else {
+            key = (int)text_next(&keys);
+        }
+        ui_key(ui, key);
+    }
+    return true;
+}
+
+/* Lets through what only asks. */
+struct onlooker {
+    struct requester engine;
+};
+
+static bool ask_only(void *context, enum request request, json_t *params, struct error *err)
+{
+    struct onlooker *onlooker = context;
+
+    switch (request) {
+    case REQUEST_HELLO:
+    case REQUEST_WATCH:
+    case REQUEST_RUNS:
+    case REQUEST_SHOW:
+    case REQUEST_COPY:
+    case REQUEST_CHECK:
+    case REQUEST_LOG:
+        return onlooker->engine.send(onlooker->engine.context, request, params, err);
+    default:
+        json_decref(params);
+        return error_set(err, ERROR_USAGE, "a picture of the screen only looks");
+    }
+}
+
+/* Take in what the engine says until it has answered all questions and told its state. */
+static bool listen_to_engine(struct ui *ui, struct link *link, struct error *err)
+{
+    double give_up = clock_seconds() + ANSWER_SECONDS;
+
+    while (ui->link == LINK_UP && !(ui->state.known && link_quiet(link))) {
+        struct pollfd wait = {.fd = link_fd(link), .events = link_events(link)};
+        int left = (int)ceil((give_up - clock_seconds()) * 1000);
+
+        if (left <= 0)
+            return error_set(err, ERROR_FAILED,
+                             "the engine has not answered within %.0f seconds: see `dpartui engine "
+                             "status`",
+                             ANSWER_SECONDS);
+        if (link_step(link) == NEWS_NONE)
+            poll(&wait, 1, left);
+    }
+    return true;
+}
+
+static bool look_at_engine(struct ui *ui, const struct snapshot_options *options, struct error *err)
+{
+    struct onlooker onlooker;
+    struct link *link;
+
+    if (!link_open(&link, ui, err))
+        return false;
+    onlooker.engine = ui->requester;
+    ui->requester = (struct requester){ask_only, &onlooker};
+    link_look(link);
+    bool ok = listen_to_engine(ui, link, err);
+    if (ok && ui->link == LINK_UP) {
+        ui_show_view(ui, options->view);
+        ok = snapshot_keys(ui, options->keys, err) && listen_to_engine(ui, link, err);
+    }
+    link_close(link);
+    return ok;
+}
+
+static bool gather(struct ui *ui, const struct snapshot_options *options, struct error *err)
+{
+    if (options->replay == NULL && !look_at_engine(ui, options, err))
+        return false;
+    if (options->replay != NULL && !playback_file(ui, options->replay, options->until, err))
+        return false;
+    if (options->replay == NULL && ui->link == LINK_UP)
+        return true;
+    ui_show_view(ui, options->view);
+    return snapshot_keys(ui, options->keys, err);
+}
+
+static void dump_ansi(const struct ui *ui, const struct snapshot_options *options,
+                      const struct surface *surface, struct text *out)
+{
+    struct theme theme = theme_make(&ui->preferences, options->colours);
+
+    surface_dump_ansi(surface, &theme, out);
+}
+
+bool snapshot_draw(struct ui *ui, const struct snapshot_options *options, struct text *out,
+                   struct error *err)
+{
+    struct surface surface = {.utf8 = options->utf8};
+
+    if (options->rows < 1 || options->rows > SNAPSHOT_MOST_ROWS || options->columns < 1 ||
+        options->columns > SNAPSHOT_MOST_COLUMNS)
+        return error_set(err, ERROR_USAGE, "a screen has 1 to %d columns and 1 to %d rows",
+                         SNAPSHOT_MOST_COLUMNS, SNAPSHOT_MOST_ROWS);
+    ui->rows = options->rows;
+    ui->columns = options->columns;
+    bool ok = gather(ui, options, err) &&
+              surface_resize(&surface, options->rows, options->columns, err) &&
+              screen_draw(ui, &surface, err);
+    if (ok && options->ansi)
+        dump_ansi(ui, options, &surface, out);
+    else if (ok)
+        surface_dump(&surface, out);
+    surface_free(&surface);
+    return ok;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_APP_WORKBENCH_H
+#define DPARTUI_UI_APP_WORKBENCH_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "spec/spec.h"
+#include "ui/control/keeper.h"
+#include "ui/control/keymap.h"
+#include "ui/draw/preferences.h"
+
+struct workbench_options {
+    struct spec spec; /* what the form starts with; borrowed */
+    struct preferences preferences;
+    const struct keymap *keys;   /* borrowed; NULL: those of the table of actions */
+    const struct keeper *keeper; /* of the settings, borrowed; NULL: nobody keeps them */
+    const char *record;          /* write the session to this file; NULL: not */
+    bool start_run;              /* submit `spec` at once when the engine is idle (`make run`) */
+};
+
+/*
+ * The workbench on the calling terminal until the user leaves. Refuses a terminal it cannot use
+ * (no tty, TERM=dumb) with the command to use instead. The terminal is restored in every case.
+ */
+bool workbench_run(const struct workbench_options *options, struct error *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/chart/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/chart/parts.h"
+
+enum { Y_LABEL = 6, LEFT = Y_LABEL + 2, END_LABEL = 4, LONGEST_LABEL = 8 };
+enum { ROWS_A_TICK = 3, COLUMNS_A_TICK = 6 };
+
+double plot_dot_x(const struct plot *plot, double x)
+{
+    return (x - plot->x_low) / (plot->x_high - plot->x_low) * (plot->canvas.dots_across - 1);
+}
+
+double plot_dot_y(const struct plot *plot, double y)
+{
+    return (plot->y_high - y) / (plot->y_high - plot->y_low) * (plot->canvas.dots_down - 1);
+}
+
+int plot_column(const struct plot *plot, double dot)
+{
+    return (int)lround(fmin(fmax(dot, 0), plot->canvas.dots_across - 1)) / plot->canvas.across;
+}
+
+int plot_row(const struct plot *plot, double dot)
+{
+    return (int)lround(fmin(fmax(dot, 0), plot->canvas.dots_down - 1)) / plot->canvas.down;
+}
+
+enum canvas_kind chart_canvas(const struct chart *chart, const struct surface *surface)
+{
+    return surface->utf8 ? chart->canvas : CANVAS_ASCII;
+}
+
+struct canvas_pen series_pen(const struct chart_series *series, int layer)
+{
+    static const struct {
+        unsigned pattern;
+        enum style style;
+    } marked[SERIES_LOOKS] = {
+        {CANVAS_LONG_DASHES, STYLE_SERIES_MARKED},
+        {CANVAS_SHORT_DASHES, STYLE_SERIES_MARKED_2},
+        {CANVAS_DASH_DOT, STYLE_SERIES_MARKED_3},
+        {CANVAS_NOTCHED, STYLE_SERIES_MARKED_4},
+    };
+    int look = series->look >= 0 ? series->look % SERIES_LOOKS : 0;
+
+    switch (series->rank) {
+    case SERIES_MAIN:
+        return (struct canvas_pen){layer, CANVAS_SOLID, STYLE_SERIES};
+    case SERIES_COMPANION:
+        return (struct canvas_pen){layer, CANVAS_DASHES, STYLE_SERIES_COMPANION};
+    case SERIES_MARKED:
+        return (struct canvas_pen){layer, marked[look].pattern, marked[look].style};
+    case SERIES_REFERENCE:
+        return (struct canvas_pen){layer, CANVAS_FEW_DOTS, STYLE_SERIES_PAST};
+    default:
+        return (struct canvas_pen){layer, CANVAS_DOTS, STYLE_SERIES_PAST};
+    }
+}
+
+const char *chart_figure(const struct chart *chart, struct figure *figure, double value,
+                         int decimals)
+{
+    if (!isfinite(value))
+        return figure_short(figure, value);
+    switch (chart->unit) {
+    case CHART_COUNT:
+        return figure_count(figure, value);
+    case CHART_SHORT:
+        return figure_short(figure, value);
+    case CHART_PERCENT:
+        snprintf(figure->text, sizeof figure->text, "%.4g%%", value * 100);
+        return figure->text;
+    case CHART_TIMES:
+        return figure_times(figure, value);
+    default:
+        return figure_fixed(figure, value, decimals);
+    }
+}
+
+const struct chart_point *series_last_point(const struct chart_series *series)
+{
+    for (int i = series->count - 1; i >= 0; i--)
+        if (isfinite(series->points[i].y))
+            return &series->points[i];
+    return NULL;
+}
+
+static void draw_y_axis(const struct plot *plot, struct surface *surface, const struct chart *chart)
+{
+    int left = plot->inside.x - 1;
+
+    for (int y = 0; y < plot->inside.h; y++)
+        surface_glyph(surface, plot->inside.y + y, left, GLYPH_AXIS_SIDE, STYLE_TRACK);
+    for (int i = 0; i < plot->y.count; i++) {
+        double value = plot->y.first + plot->y.step * i;
+        int y = plot->inside.y + plot_row(plot, plot_dot_y(plot, value));
+        struct figure text;
+
+        if (fabs(value) < plot->y.step * 1e-6)
+            value = 0;
+        if (text_columns(chart_figure(chart, &text, value, plot->y.decimals)) > Y_LABEL)
+            figure_short(&text, value);
+        surface_right(surface, y, left - 1 - Y_LABEL, Y_LABEL, STYLE_LABEL, text.text);
+        surface_glyph(surface, y, left, GLYPH_AXIS_TICK, STYLE_TRACK);
+    }
+}
+
+static void draw_x_axis(const struct plot *plot, struct surface *surface, const struct chart *chart)
+{
+    int floor_row = plot->inside.y + plot->inside.h, left = plot->inside.x;
+
+    surface_glyph(surface, floor_row, left - 1, GLYPH_AXIS_CORNER, STYLE_TRACK);
+    for (int x = 0; x < plot->inside.w; x++)
+        surface_glyph(surface, floor_row, left + x, GLYPH_AXIS_FLOOR, STYLE_TRACK);
+    surface_right(surface, floor_row + 1, left - LEFT, chart->x_label != NULL ? LEFT - 1 : LEFT - 2,
+                  STYLE_LABEL, chart->x_label != NULL ? chart->x_label : "epoch");
+    for (int i = 0; i < plot->x.count; i++) {
+        double value = plot->x.first + plot->x.step * i;
+        int x = left + plot_column(plot, plot_dot_x(plot, value));
+        struct figure text;
+        int length = text_columns(figure_fixed(&text, value, plot->x.decimals));
+
+        surface_glyph(surface, floor_row, x, GLYPH_AXIS_FLOOR_TICK, STYLE_TRACK);
+        surface_text(surface, floor_row + 1, x - (length - 1) / 2, length, STYLE_LABEL, text.text);
+    }
+    for (int i = 0; i < chart->mark_count; i++)
+        if (chart->marks[i] >= plot->x_low && chart->marks[i] <= plot->x_high)
+            surface_glyph(surface, floor_row,
+                          left + plot_column(plot, plot_dot_x(plot, chart->marks[i])),
+                          GLYPH_AXIS_MARK, STYLE_STRONG);
+}
+
+/* A rule at the cursor, under the curves, and where it stands in place of the x axis' labels. */
+static void draw_cursor(const struct plot *plot, struct surface *surface, const struct chart *chart)
+{
+    if (!chart->reading || !(chart->cursor >= plot->x_low && chart->cursor <= plot->x_high))
+        return;
+    int x = plot->inside.x + plot_column(plot, plot_dot_x(plot, chart->cursor));
+    int row = plot->inside.y + plot->inside.h + 1;
+    struct figure text;
+    int length = text_columns(figure_short(&text, chart->cursor));
+    int start = x - (length - 1) / 2;
+
+    for (int y = 0; y < plot->inside.h; y++)
+        surface_glyph(surface, plot->inside.y + y, x, GLYPH_RULE, STYLE_LABEL);
+    surface_fill(surface, (struct rect){row, start - 1, 1, length + 2}, STYLE_NORMAL);
+    surface_text(surface, row, start, length, STYLE_CURSOR, text.text);
+}
+
+/* The rows and columns left for curves; false when there are too few. */
+static bool place(struct plot *plot, const struct chart *chart, struct rect area)
+{
+    plot->end_room = END_LABEL;
+    for (int i = 0; i < chart->count; i++) {
+        struct series_name name;
+        int length = text_columns(series_name(&chart->series[i], &name)) + 1;
+
+        if (length > plot->end_room && series_last_point(&chart->series[i]) != NULL)
+            plot->end_room = length < LONGEST_LABEL ? length : LONGEST_LABEL;
+    }
+    plot->inside =
+        (struct rect){area.y + 1, area.x + LEFT, area.h - 3, area.w - LEFT - plot->end_room - 1};
+    if (plot->inside.h < 2 || plot->inside.w < 8)
+        return false;
+    plot->y = chart_y_ticks(chart, plot->inside.h / ROWS_A_TICK + 2);
+    plot->y_low = plot->y.first;
+    plot->y_high = plot->y.first + plot->y.step * (plot->y.count - 1);
+    plot->x_low = chart->x_low;
+    plot->x_high = chart->x_high > chart->x_low ? chart->x_high : chart->x_low + 1;
+    plot->x = ticks_inside(plot->x_low, plot->x_high, plot->inside.w / COLUMNS_A_TICK + 1,
+                           chart->x_fractions ? 1e-6 : 1);
+    return true;
+}
+
+static bool draw_plot(struct plot *plot, const struct chart *chart, struct surface *surface,
+                      struct error *err)
+{
+    if (!canvas_open(&plot->canvas, plot->inside.h, plot->inside.w, chart_canvas(chart, surface),
+                     err))
+        return false;
+    draw_y_axis(plot, surface, chart);
+    draw_x_axis(plot, surface, chart);
+    draw_cursor(plot, surface, chart);
+    for (int i = 0; i < chart->count; i++)
+        draw_curve(plot, &chart->series[i], i % 255 + 1);
+    canvas_show(&plot->canvas, surface, plot->inside.y, plot->inside.x);
+    for (int i = 0; i < chart->count; i++) {
+        draw_points(plot, surface, &chart->series[i]);
+        draw_beyond(plot, surface, &chart->series[i]);
+    }
+    draw_end_labels(plot, surface, chart);
+    canvas_close(&plot->canvas);
+    return true;
+}
+
+bool chart_draw(const struct chart *chart, struct surface *surface, struct rect area,
+                struct error *err)
+{
+    struct plot plot;
+    bool any = false;
+    int used = surface_text(surface, area.y, area.x, area.w,
+                            chart->focused ? STYLE_FOCUS : STYLE_LABEL, chart->title);
+
+    for (int i = 0; i < chart->count; i++)
+        any = any || series_last_point(&chart->series[i]) != NULL;
+    if (!any && chart->advice != NULL)
+        surface_paragraph(surface, (struct rect){area.y + 2, area.x + 2, area.h - 2, area.w - 4},
+                          STYLE_NORMAL, chart->advice);
+    if (!any || !place(&plot, chart, area))
+        return true;
+    draw_legend(chart, surface, area.y, area.x + used + 3, area.x + area.w);
+    return draw_plot(&plot, chart, surface, err);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_CHART_CHART_H
+#define DPARTUI_UI_CHART_CHART_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "ui/draw/canvas.h"
+#include "ui/draw/surface.h"
+
+/*
+ * Curves over epochs, or over anything else. The x axis stands still while a curve grows, so that
+ * it appends and nothing else on the screen moves; the y axis fits what is shown, in round steps.
+ * What is left 0 is not wanted.
+ */
+
+/* From the back to the front. Each looks different, also without colour. */
+enum series_rank {
+    SERIES_REFERENCE, /* what would be ideal */
+    SERIES_PAST,
+    SERIES_MARKED, /* of SERIES_LOOKS different looks */
+    SERIES_COMPANION,
+    SERIES_MAIN
+};
+enum { SERIES_LOOKS = 4 };
+
+/* How values are written. */
+enum chart_unit {
+    CHART_PLAIN,   /* with chart->decimals */
+    CHART_COUNT,   /* 4.51k */
+    CHART_SHORT,   /* as short as it can be told apart */
+    CHART_PERCENT, /* of 0..1 */
+    CHART_TIMES    /* 1.87x */
+};
+
+struct chart_point {
+    double x, y; /* y NAN: not known, the curve has a gap */
+};
+
+struct chart_series {
+    const struct chart_point *points; /* by rising x */
+    int count;
+    enum series_rank rank;
+    int look;          /* of a marked one: 0..SERIES_LOOKS - 1 */
+    bool stepped;      /* a value holds since the point before; else straight lines */
+    long number;       /* stands at the curve's end and in the legend ... */
+    const char *name;  /* ... unless there is this; may be NULL */
+    char32_t mark;     /* at each point, for series of few; 0: none */
+    double last, best; /* for the legend, NAN: none */
+    double begins;     /* the curve's first value where `points` is only a part; 0: points tell */
+    double at;         /* at the cursor */
+};
+
+struct chart {
+    const char *title;
+    bool focused;          /* it has the keys */
+    const char *advice;    /* in place of curves while no series has a point; may be NULL */
+    const char *note;      /* at the right of the first row when there is room; may be NULL */
+    const char *x_label;   /* NULL: "epoch" */
+    double x_low, x_high;  /* of the axis */
+    bool x_fractions;      /* ticks between whole numbers, too */
+    double y_floor, y_top; /* the y axis never goes beyond these; infinite: no such bound */
+    bool from_zero;        /* 0 is always in sight */
+    bool may_diverge;      /* see chart_range */
+    bool fixed;            /* the y axis covers low..high whatever is shown */
+    double low, high;
+    enum chart_unit unit;
+    int decimals;        /* of figures in the legend */
+    const double *marks; /* where something happened, on the x axis */
+    int mark_count;
+    bool reading;                      /* there is a cursor ... */
+    double cursor;                     /* ... at this x; the legend shows values at it */
+    enum canvas_kind canvas;           /* on a surface without UTF-8 always ASCII */
+    const struct chart_series *series; /* from the back to the front */
+    int count;
+};
+
+/* Round ticks: first + i * step for i in 0..count-1, with so many decimals to tell them apart. */
+struct ticks {
+    double first, step;
+    int count, decimals;
+};
+
+/*
+ * Steps of 1, 2 or 5 times a power of ten covering low..high with at most `most` (>= 2) ticks; the
+ * first lies at or below `low`, the last at or above `high`. Heckbert, "Nice numbers for graph
+ * labels", Graphics Gems, 1990. Equal or not finite bounds are widened.
+ */
+struct ticks ticks_around(double low, double high, int most);
+/* The same steps, `least` or more, but all ticks inside low..high; about `most` of them. */
+struct ticks ticks_inside(double low, double high, int most, double least);
+
+/*
+ * The values in sight; false when there are none. In a chart that may diverge, values more than
+ * three times as high as where healthy curves begin (those that begin within twenty times of the
+ * lowest) are not counted as long as others are in sight: a loss that explodes runs off the top,
+ * with a mark there, and does not squash the rest.
+ */
+bool chart_range(const struct chart *chart, double *low, double *high);
+/* The y axis that the chart's series need, or the fixed one: at most `most` ticks. */
+struct ticks chart_y_ticks(const struct chart *chart, int most);
+
+/* Title and legend in the first row, x labels in the last, curves between. */
+bool chart_draw(const struct chart *chart, struct surface *surface, struct rect area,
+                struct error *err);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+
+#include "ui/chart/chart.h"
+
+/* What the axes of a chart cover, and where their ticks are. */
+
+/* The smallest of 1, 2, 5 times a power of ten that is not below `step`. */
+static double nice_step(double step)
+{
+    double power = pow(10, floor(log10(step)));
+    double fraction = step / power;
+
+    return power * (fraction <= 1 + 1e-9   ? 1
+                    : fraction <= 2 + 1e-9 ? 2
+                    : fraction <= 5 + 1e-9 ? 5
+                                           : 10);
+}
+
+static int decimals_of(double step)
+{
+    int decimals = (int)ceil(-log10(step) - 1e-9);
+
+    return decimals < 0 ? 0 : decimals > 9 ? 9 : decimals;
+}
+
+struct ticks ticks_around(double low, double high, int most)
+{
+    most = most < 2 ? 2 : most;
+    if (!isfinite(low) || !isfinite(high) || fabs(low) > 1e100 || fabs(high) > 1e100) {
+        low = 0;
+        high = 1;
+    }
+    if (high < low)
+        high = low;
+    /* Nearer than a double can step between them. */
+    double least = fmax(fabs(low), fabs(high)) * 1e-9;
+    if (high - low <= least) {
+        double around = fmax(fabs(low) * 0.01, 1e-3);
+
+        low -= around;
+        high += around;
+    }
+    double step = nice_step((high - low) / (most - 1));
+    for (;;) {
+        double first = floor(low / step + 1e-9) * step;
+        int count = (int)ceil((high - first) / step - 1e-9) + 1;
+
+        if (count <= most)
+            return (struct ticks){first, step, count < 2 ? 2 : count, decimals_of(step)};
+        step = nice_step(step * 1.5);
+    }
+}
+
+struct ticks ticks_inside(double low, double high, int most, double least)
+{
+    most = most < 2 ? 2 : most;
+    double step = nice_step(fmax(least, (high - low) / (most - 1)));
+    double first = ceil(low / step - 1e-9) * step;
+
+    if (high < first)
+        return (struct ticks){low, step, 1, decimals_of(step)};
+    return (struct ticks){first, step, (int)floor((high - first) / step + 1e-9) + 1,
+                          decimals_of(step)};
+}
+
+/* The first value of a series; NAN: it has none. */
+static double beginning(const struct chart_series *series)
+{
+    for (int i = 0; i < series->count && !(series->begins > 0); i++)
+        if (isfinite(series->points[i].y))
+            return series->points[i].y;
+    return series->begins > 0 ? series->begins : NAN;
+}
+
+/* How high a healthy curve can be; INFINITY: whatever it is. */
+static double healthy_limit(const struct chart *chart)
+{
+    double lowest = INFINITY, limit = 0;
+
+    for (int i = 0; i < chart->count; i++)
+        lowest = fmin(lowest, beginning(&chart->series[i]));
+    for (int i = 0; i < chart->count; i++) {
+        double begins = beginning(&chart->series[i]);
+
+        if (begins <= 20 * lowest)
+            limit = fmax(limit, 3 * begins);
+    }
+    return limit > 0 ? limit : INFINITY;
+}
+
+/* Widen low..high by the part of a line that lies in sight. */
+static void add_line(const struct chart *chart, const struct chart_point *a,
+                     const struct chart_point *b, bool stepped, double limit, double *low,
+                     double *high)
+{
+    double from = fmax(a->x, chart->x_low), to = fmin(b->x, chart->x_high);
+
+    if (from > to)
+        return;
+    double ends[] = {b->y, b->y};
+    if (!stepped && b->x > a->x) {
+        double t0 = (from - a->x) / (b->x - a->x), t1 = (to - a->x) / (b->x - a->x);
+
+        ends[0] = a->y * (1 - t0) + b->y * t0;
+        ends[1] = a->y * (1 - t1) + b->y * t1;
+    }
+    for (int i = 0; i < 2; i++)
+        if (isfinite(ends[i]) && ends[i] <= limit) {
+            *low = fmin(*low, ends[i]);
+            *high = fmax(*high, ends[i]);
+        }
+}
+
+static bool range_within(const struct chart *chart, double limit, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (int i = 0; i < chart->count; i++) {
+        const struct chart_series *series = &chart->series[i];
+        const struct chart_point *before = NULL;
+
+        for (int j = 0; j < series->count; j++) {
+            const struct chart_point *point = &series->points[j];
+
+            if (!isfinite(point->y)) {
+                before = NULL;
+                continue;
+            }
+            add_line(chart, before != NULL ? before : point, point, series->stepped, limit, low,
+                     high);
+            before = point;
+        }
+    }
+    return *low <= *high;
+}
+
+bool chart_range(const struct chart *chart, double *low, double *high)
+{
+    double limit = chart->may_diverge ? healthy_limit(chart) : INFINITY;
+
+    if (!range_within(chart, limit, low, high) && !range_within(chart, INFINITY, low, high))
+        return false;
+    if (chart->from_zero) {
+        *low = fmin(*low, 0);
+        *high = fmax(*high, 0);
+    }
+    return true;
+}
+
+struct ticks chart_y_ticks(const struct chart *chart, int most)
+{
+    double low = chart->low, high = chart->high;
+
+    if (!chart->fixed && !chart_range(chart, &low, &high))
+        low = high = NAN;
+    struct ticks ticks = ticks_around(low, high, most);
+    /* A point alone is widened: back to what the quantity can be. */
+    while (ticks.count > 2 && ticks.first < chart->y_floor - ticks.step / 2) {
+        ticks.first += ticks.step;
+        ticks.count--;
+    }
+    while (ticks.count > 2 &&
+           ticks.first + ticks.step * (ticks.count - 1) > chart->y_top + ticks.step / 2)
+        ticks.count--;
+    return ticks;
+}

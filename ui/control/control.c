@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/control/control.h"
+
+#include "ui/control/overlay.h"
+#include "ui/control/palette.h"
+#include "ui/control/picture.h"
+#include "ui/views/views.h"
+
+/* What works in every view, and where everything else goes. */
+
+unsigned ui_view_contexts(const struct ui *ui, enum view_id view)
+{
+    static const enum context of_panel[PANEL_COUNT] = {
+        [PANEL_DEVICES] = CONTEXT_DEVICES,
+        [PANEL_FORM] = CONTEXT_FORM,
+        [PANEL_RUNS] = CONTEXT_RUNS,
+        [PANEL_CHART] = CONTEXT_CHART,
+    };
+    unsigned contexts = view_of(view)->contexts;
+
+    return contexts != 0 ? contexts : (unsigned)of_panel[ui->focus];
+}
+
+unsigned ui_contexts(const struct ui *ui)
+{
+    if (ui->question != NULL)
+        return CONTEXT_QUESTION;
+    if (ui->prompt != NULL)
+        return ui->prompt->palette ? CONTEXT_PROMPT | CONTEXT_PALETTE : CONTEXT_PROMPT;
+    return ui_view_contexts(ui, ui->view);
+}
+
+bool ui_can_below(const struct ui *ui, enum action action)
+{
+    const struct view *view = view_of(ui->view);
+
+    if (action == ACTION_ENGINE)
+        return ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
+    return runs_can(ui, action) && (view->can == NULL || view->can(ui, action));
+}
+
+bool ui_can(const struct ui *ui, enum action action)
+{
+    if (ui->question != NULL || ui->prompt != NULL)
+        return overlay_can(ui, action);
+    return ui_can_below(ui, action);
+}
+
+/* Coming back from these leads to where they were opened; from the others to the dashboard. */
+static bool is_nested(enum view_id view)
+{
+    return view == VIEW_RUN || view == VIEW_DEVICE || view == VIEW_HELP;
+}
+
+static void show(struct ui *ui, enum view_id view)
+{
+    const struct view *before = view_of(ui->view), *now = view_of(view);
+
+    ui->view = view;
+    ui->line = 0;
+    if (before->left != NULL)
+        before->left(ui);
+    if (now->opened != NULL)
+        now->opened(ui);
+}
+
+void ui_show_view(struct ui *ui, enum view_id view)
+{
+    if (view == ui->view)
+        return;
+    overlay_close(ui);
+    ui->behind[view] = is_nested(view) ? ui->view : VIEW_DASHBOARD;
+    show(ui, view);
+}
+
+static void act_everywhere(struct ui *ui, enum action action)
+{
+    switch (action) {
+    case ACTION_VIEW_DASHBOARD:
+        ui_show_view(ui, VIEW_DASHBOARD);
+        break;
+    case ACTION_VIEW_RUNS:
+        ui_show_view(ui, VIEW_RUNS);
+        break;
+    case ACTION_VIEW_COMPARE:
+        ui_show_view(ui, VIEW_COMPARE);
+        break;
+    case ACTION_VIEW_LOG:
+        ui_show_view(ui, VIEW_LOG);
+        break;
+    case ACTION_VIEW_SETTINGS:
+        ui_show_view(ui, VIEW_SETTINGS);
+        break;
+    case ACTION_HELP:
+        ui_show_view(ui, VIEW_HELP);
+        break;
+    case ACTION_SCREENSHOT:
+        picture_ask(ui);
+        break;
+    case ACTION_PALETTE:
+        palette_open(ui);
+        break;
+    case ACTION_BACK:
+        show(ui, ui->behind[ui->view]);
+        break;
+    case ACTION_ENGINE:
+        ui->want_engine = true;
+        break;
+    case ACTION_REDRAW:
+        ui->want_redraw = true;
+        break;
+    case ACTION_QUIT:
+        ui_leave(ui);
+        break;
+    default:
+        break;
+    }
+}
+
+void ui_act(struct ui *ui, enum action action)
+{
+    if (!ui_can(ui, action)) {
+        if (!chart_say_why_not(ui, action) && !runs_say_why_not(ui, action))
+            say_nothing_to_do(ui, action);
+        return;
+    }
+    if (!overlay_act(ui, action)) {
+        const struct view *view = view_of(ui->view);
+
+        if ((view->act == NULL || !view->act(ui, action)) && !runs_act(ui, action))
+            act_everywhere(ui, action);
+    }
+    run_list_refresh(ui);
+    ui_want_curves(ui);
+    form_want_check(ui);
+}
+
+void ui_key(struct ui *ui, int key)
+{
+    enum action action = keymap_action(&ui->keymap, ui_contexts(ui), key);
+
+    ui->message.text[0] = '\0';
+    if (action != ACTION_NONE)
+        ui_act(ui, action);
+    else if (ui->prompt != NULL)
+        overlay_key(ui, key);
+    else if (ui->question == NULL)
+        say_unbound(ui, key);
+}
+
+void ui_paste(struct ui *ui, const char *text)
+{
+    ui->message.text[0] = '\0';
+    if (ui->prompt != NULL)
+        overlay_paste(ui, text);
+    else
+        ui_say(ui, false, "pasted text is only taken where a value is typed");
+}

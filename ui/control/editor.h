@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_CONTROL_EDITOR_H
+#define DPARTUI_UI_CONTROL_EDITOR_H
+
+#include <stdbool.h>
+
+/* One line of text being typed, UTF-8. */
+struct editor {
+    char text[4096];
+    int length, cursor; /* in bytes, always between characters */
+    bool fresh;         /* nothing typed yet: the first character replaces the text */
+};
+
+/* Begin with `text`, the cursor behind it. */
+void editor_begin(struct editor *editor, const char *text);
+/* Take a key of ui/draw/key.h; false when it means nothing here. */
+bool editor_key(struct editor *editor, int key);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/control/field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ui/draw/preferences.h"
+
+/* The networks and data sets that come with the program; others can be typed. */
+static const char *const models[] = {"",      "resnet18", "smallnet", "cifar-cnn",
+                                     "lenet", "linear",   NULL};
+static const char *const data_sets[] = {"", "fashion-mnist", "mnist", "cifar10", "glyphs", NULL};
+static const char *const splits[] = {"chunk", "even", "balanced", "auto", NULL};
+static const char *const methods[] = {"allreduce", "reduce-broadcast", "central", NULL};
+static const char *const yes_no[] = {"no", "yes", NULL};
+static const char *const momenta[] = {"0", "0.5", "0.9", "0.95", "0.99", NULL};
+static const char *const types[] = {"default", "f32", "tf32", "bf16", NULL};
+static const char *const inits[] = {"normal:0.01", "default", NULL};
+static const char *const orders[] = {"shuffle", "sequential", NULL};
+static const char *const checkpoints[] = {"1", "2", "5", "10", "10m", "60m", "off", NULL};
+static const char *const augments[] = {"none", "flip", "crop", "flip-crop", NULL};
+
+static const struct field fields[] = {
+    {"model", "a name or a description file; default: smallnet, on GPUs resnet18", STEP_WORDS,
+     models},
+    {"data", "name, folder or random:ROWSxCOLUMNS; default: fashion-mnist, or glyphs", STEP_WORDS,
+     data_sets},
+    {"data-dir", "the folder that holds the named data sets", STEP_NOT, NULL},
+    {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them in the list", STEP_NOT, NULL},
+    {"cpu-threads", "of each CPU device; 0: its share of the cores; 2,1: one by one", STEP_ONE,
+     NULL},
+    {"batch", "rows of a mini-batch, over all devices", STEP_DOUBLE, NULL},
+    {"lr", "learning rate; r changes that of the run that goes on", STEP_125, NULL},
+    {"epochs", "times over the whole training set", STEP_ONE, NULL},
+    {"split", "how a mini-batch is divided; auto: by speed; also weighted:W0,W1", STEP_WORDS,
+     splits},
+    {"sync", "how the devices' gradients meet", STEP_WORDS, methods},
+    {"sync-bn", "BatchNorm statistics over all devices", STEP_WORDS, yes_no},
+    {"momentum", "of SGD; 0: none", STEP_WORDS, momenta},
+    {"weight-decay", "of SGD; 0: none", STEP_125, NULL},
+    {"seed", "of weights, order and glyphs", STEP_ONE, NULL},
+    {"dtype", "number type; CPU devices have f32 only", STEP_WORDS, types},
+    {"init", "initial weights: normal:STD, PyTorch's rule, or a .safetensors file", STEP_WORDS,
+     inits},
+    {"order", "of the rows in each epoch", STEP_WORDS, orders},
+    {"augment", "training pictures mirrored at random, moved by up to 4 pixels, or both",
+     STEP_WORDS, augments},
+    {"checkpoint-every", "epochs between checkpoints, minutes as in 10m, or off", STEP_WORDS,
+     checkpoints},
+    {"deterministic", "the same bits in every run, also where that is slower", STEP_WORDS, yes_no},
+    {"charset", "what to draw with; auto: by the locale", STEP_WORDS, NULL},
+    {"colour", "no: bold, dim and reverse instead of colours", STEP_WORDS, NULL},
+    {"palette", "colour-blind: colours that all eyes can tell apart", STEP_WORDS, NULL},
+    {"background", "of the terminal; auto: what it says, else colours for both", STEP_WORDS, NULL},
+    {"canvas", "what curves are drawn with; auto: the finest that the characters allow", STEP_WORDS,
+     NULL},
+    {"load", "load of the devices: as a bar, a curve or a number", STEP_WORDS, NULL},
+    {"mouse", "clicks and the wheel; to select text, hold Shift then", STEP_WORDS, NULL},
+};
+
+static bool same_key(const char *a, const char *b)
+{
+    for (; *a != '\0' && (*a == *b || (*a == '-' && *b == '_')); a++)
+        b++;
+    return *a == '\0' && *b == '\0';
+}
+
+const struct field *field_find(const char *key)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (same_key(fields[i].key, key))
+            return &fields[i];
+    return NULL;
+}
+
+/* The word before or behind the present one, around the ends. */
+static const char *next_word(const char *const *words, const char *value, int direction)
+{
+    int count = 0, at = -1;
+
+    for (; words[count] != NULL; count++)
+        if (strcmp(words[count], value) == 0)
+            at = count;
+    if (at < 0)
+        return direction > 0 ? words[0] : words[count - 1];
+    return words[(at + direction + count) % count];
+}
+
+/* 1, 2 and 5 times powers of ten, from any value on. */
+static double next_125(double value, int direction)
+{
+    static const double marks[] = {0.5, 1, 2, 5, 10};
+
+    if (value <= 0)
+        return direction > 0 ? 1e-5 : 0;
+    double power = pow(10, floor(log10(value) + 1e-9));
+    double part = value / power;
+    if (direction > 0) {
+        for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+            if (marks[i] > part * (1 + 1e-9))
+                return marks[i] * power;
+    } else {
+        for (size_t i = sizeof marks / sizeof marks[0]; i-- > 0;)
+            if (marks[i] < part * (1 - 1e-9))
+                return marks[i] * power;
+    }
+    return value;
+}
+
+bool field_next(const struct field *field, const char *value, int direction, char *next,
+                size_t size)
+{
+    const char *const *words = field->words != NULL ? field->words : preferences_words(field->key);
+    long number;
+    double real;
+
+    switch (field->step) {
+    case STEP_NOT:
+        return false;
+    case STEP_WORDS:
+        if (words == NULL)
+            return false;
+        snprintf(next, size, "%s", next_word(words, value, direction));
+        return true;
+    case STEP_ONE:
+        if (!parse_long(value, 0, 1000000000000, &number))
+            return false;
+        snprintf(next, size, "%ld", number + direction);
+        return true;
+    case STEP_DOUBLE:
+        if (!parse_long(value, 0, 1000000000000, &number))
+            return false;
+        snprintf(next, size, "%ld", direction > 0 ? number * 2 : number > 1 ? number / 2 : 1);
+        return true;
+    case STEP_125:
+        if (!parse_double(value, 0, 1e9, &real))
+            return false;
+        snprintf(next, size, "%.6g", next_125(real, direction));
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/control/form.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/control/field.h"
+
+static const char *const keys[FORM_FIELDS] = {
+    [FORM_MODEL] = "model",
+    [FORM_DATA] = "data",
+    [FORM_DEVICES] = "devices",
+    [FORM_BATCH] = "batch",
+    [FORM_LR] = "lr",
+    [FORM_EPOCHS] = "epochs",
+    [FORM_SPLIT] = "split",
+    [FORM_SYNC] = "sync",
+    [FORM_SYNC_BN] = "sync-bn",
+    [FORM_MOMENTUM] = "momentum",
+    [FORM_WEIGHT_DECAY] = "weight-decay",
+    [FORM_INIT] = "init",
+    [FORM_ORDER] = "order",
+    [FORM_AUGMENT] = "augment",
+    [FORM_DTYPE] = "dtype",
+    [FORM_CHECKPOINTS] = "checkpoint-every",
+    [FORM_DETERMINISTIC] = "deterministic",
+    [FORM_CPU_THREADS] = "cpu-threads",
+    [FORM_SEED] = "seed",
+};
+
+bool form_init(struct form *form, const struct spec *spec, struct error *err)
+{
+    *form = (struct form){.cpu_top = -1};
+    return spec_copy(&form->spec, spec, err);
+}
+
+void form_free(struct form *form)
+{
+    spec_free(&form->spec);
+}
+
+const char *form_label(enum form_field field)
+{
+    switch (field) {
+    case FORM_WEIGHT_DECAY:
+        return "decay";
+    case FORM_CPU_THREADS:
+        return "threads";
+    case FORM_CHECKPOINTS:
+        return "checkpts";
+    case FORM_DETERMINISTIC:
+        return "same bits";
+    default:
+        return keys[field];
+    }
+}
+
+const char *form_hint(enum form_field field)
+{
+    return field_find(keys[field])->hint;
+}
+
+char *form_text(const struct form *form, enum form_field field)
+{
+    struct error ignored = ERROR_INIT;
+
+    return spec_get(&form->spec, keys[field], &ignored);
+}
+
+bool form_steps(enum form_field field)
+{
+    return field_find(keys[field])->step != STEP_NOT;
+}
+
+bool form_set(struct form *form, enum form_field field, const char *value, struct error *err)
+{
+    if (!spec_set(&form->spec, keys[field], value, err))
+        return false;
+    /* A batch or rate chosen by hand is meant for the devices there are now. */
+    if (field == FORM_BATCH || field == FORM_LR)
+        form->base_devices = 0;
+    return true;
+}
+
+bool form_step(struct form *form, enum form_field field, int direction, struct error *err)
+{
+    char *text = form_text(form, field);
+    char next[64];
+
+    if (text == NULL)
+        return error_memory(err, "the form");
+    bool ok = !field_next(field_find(keys[field]), text, direction, next, sizeof next) ||
+              strcmp(next, text) == 0 || form_set(form, field, next, err);
+    free(text);
+    return ok;
+}
+
+/* A device that was asked for and cannot be had: the engine would say so only at the start. */
+static bool gpu_problem(const struct form *form, const struct state *state, char *buffer,
+                        size_t size)
+{
+    const struct device_list *list = &form->spec.devices;
+    const char *none = state->no_gpus[0] != '\0' ? state->no_gpus : "not on this machine";
+    struct form_device devices[FORM_MAX_DEVICES];
+    char name[16];
+
+    if (!state->known)
+        return false;
+    int count = form_devices(form, state, devices), chosen = 0;
+    for (int i = 0; i < count; i++) {
+        const struct state_device *known = devices[i].known;
+
+        chosen += devices[i].chosen;
+        if (!devices[i].chosen || (known != NULL && known->available) ||
+            (known == NULL && devices[i].id.kind == DEVICE_CPU))
+            continue;
+        snprintf(buffer, size, "%s: %s", device_id_text(devices[i].id, name),
+                 known == NULL ? none : known->reason);
+        return true;
+    }
+    if (chosen > 0 || (list->choice != DEVICES_ALL_GPUS && list->choice != DEVICES_FIRST_GPUS))
+        return false;
+    snprintf(buffer, size, "no GPU can be used: %s", none);
+    return true;
+}
+
+bool form_problem(const struct form *form, const struct state *state,
+                  const struct form_check *check, char *buffer, size_t size)
+{
+    const struct spec *spec = &form->spec;
+    int devices = form_device_count(form, state);
+    struct error err = ERROR_INIT;
+
+    if (!spec_validate(spec, &err)) {
+        snprintf(buffer, size, "%s", err.text);
+        return true;
+    }
+    if (gpu_problem(form, state, buffer, size))
+        return true;
+    if (devices == 0)
+        return false;
+    if (spec->split == SPLIT_EVEN && spec->batch % devices != 0)
+        snprintf(buffer, size, "split even: a batch of %ld rows does not divide by %d devices",
+                 spec->batch, devices);
+    else if (spec->split == SPLIT_WEIGHTED && spec->weight_count != devices)
+        snprintf(buffer, size, "split weighted: %d weights for %d devices", spec->weight_count,
+                 devices);
+    else if (check != NULL && check->problem[0] != '\0')
+        snprintf(buffer, size, "%s", check->problem);
+    else if (check != NULL && check->train_rows > 0 && spec->batch > check->train_rows)
+        snprintf(buffer, size, "batch %ld: there are %ld training rows, one step an epoch",
+                 spec->batch, check->train_rows);
+    else if (spec->batch < devices)
+        snprintf(buffer, size, "a batch of %ld rows leaves %ld of %d devices without work",
+                 spec->batch, devices - spec->batch, devices);
+    else
+        return false;
+    return true;
+}
+
+bool form_take(struct form *form, const struct spec *spec, struct error *err)
+{
+    struct spec copy;
+
+    if (!spec_copy(&copy, spec, err))
+        return false;
+    spec_free(&form->spec);
+    form->spec = copy;
+    form->base_devices = 0;
+    return true;
+}

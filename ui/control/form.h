@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_CONTROL_FORM_H
+#define DPARTUI_UI_CONTROL_FORM_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "spec/spec.h"
+#include "ui/state/state.h"
+
+/*
+ * The next run as the user edits it. Every change goes through spec_set, so the form accepts
+ * exactly what the command line does.
+ */
+
+enum form_field {
+    FORM_MODEL,
+    FORM_DATA,
+    FORM_DEVICES,
+    FORM_BATCH,
+    FORM_LR,
+    FORM_EPOCHS,
+    FORM_SPLIT,
+    FORM_SYNC,
+    FORM_SYNC_BN,
+    FORM_MOMENTUM,
+    FORM_WEIGHT_DECAY,
+    FORM_INIT,
+    FORM_ORDER,
+    FORM_AUGMENT,
+    FORM_DTYPE,
+    FORM_CHECKPOINTS,
+    FORM_DETERMINISTIC,
+    FORM_CPU_THREADS,
+    FORM_SEED,
+    FORM_FIELDS
+};
+
+struct form {
+    struct spec spec;
+    enum form_field field; /* the one in focus */
+    int cpu_top;           /* CPU devices are offered up to this index; -1: as the engine lists */
+    /* What the user last chose together; what a suggestion is worked out from. */
+    int base_devices;
+    long base_batch;
+    double base_lr;
+};
+
+/* One device that can be chosen: the engine's, or a CPU device beyond those. */
+struct form_device {
+    struct device_id id;
+    const struct state_device *known; /* NULL: the engine does not list it */
+    bool chosen;
+};
+
+enum { FORM_MAX_DEVICES = STATE_MAX_DEVICES + 2 * SPEC_MAX_DEVICES };
+
+/* What the engine says of the form before it is asked to start: by docs/protocol.md's `check`. */
+struct form_check {
+    bool asked;               /* an answer is on its way */
+    unsigned long of;         /* digest of the spec that it was, or will be, about */
+    char problem[200];        /* why it would be refused; "": it would not, or it is not known */
+    char model[64], data[64]; /* what those that were left open stand for; "": not known */
+    long train_rows;          /* 0: not known */
+};
+
+bool form_init(struct form *form, const struct spec *spec, struct error *err);
+void form_free(struct form *form);
+
+const char *form_label(enum form_field field); /* "batch" */
+const char *form_hint(enum form_field field);  /* a line of explanation */
+/* The field's value as text (spec_get's), a new string the caller frees; NULL: out of memory. */
+char *form_text(const struct form *form, enum form_field field);
+/* Whether left and right step this field's value. */
+bool form_steps(enum form_field field);
+
+/* Set a typed value. ERROR_USAGE says what is accepted. */
+bool form_set(struct form *form, enum form_field field, const char *value, struct error *err);
+/* The next value up (direction 1) or down (-1): batch doubles, lr goes 1-2-5, words cycle. */
+bool form_step(struct form *form, enum form_field field, int direction, struct error *err);
+/* Take over a whole spec (a former run's). */
+bool form_take(struct form *form, const struct spec *spec, struct error *err);
+
+/*
+ * What can be chosen, in the engine's order, CPU devices beyond its list behind; returns the
+ * count, at most FORM_MAX_DEVICES. With the default choice the devices it comes to are chosen.
+ */
+int form_devices(const struct form *form, const struct state *state, struct form_device *devices);
+/* Choose or unchoose a device; the last one stays (ERROR_USAGE). */
+bool form_toggle(struct form *form, const struct state *state, struct device_id id,
+                 struct error *err);
+/* Offer one more CPU device and choose it; take the last such one away. */
+bool form_add_cpu(struct form *form, const struct state *state, struct error *err);
+bool form_remove_cpu(struct form *form, const struct state *state, struct error *err);
+/* How many devices the next run would use. */
+int form_device_count(const struct form *form, const struct state *state);
+
+/*
+ * What stands in the way of starting this, or would surprise: one line in `buffer`. False when
+ * there is nothing. What only the engine knows (names, files) is in `check`; NULL: not asked.
+ */
+bool form_problem(const struct form *form, const struct state *state,
+                  const struct form_check *check, char *buffer, size_t size);
+
+/*
+ * With more or fewer devices than batch and learning rate were chosen for, those in proportion.
+ * False when there is nothing to suggest.
+ */
+struct form_suggestion {
+    int devices;
+    long batch;
+    double lr;
+};
+bool form_suggest(const struct form *form, const struct state *state,
+                  struct form_suggestion *suggestion);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/control/overlay.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/control/palette.h"
+
+void ui_prompt(struct ui *ui, const struct prompt *prompt, long run, const char *text)
+{
+    ui->question = NULL;
+    ui->prompt = prompt;
+    ui->asked_run = run;
+    editor_begin(&ui->editor, text);
+}
+
+void ui_ask(struct ui *ui, const struct question *question, long run, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(ui->question_text, sizeof ui->question_text, format, arguments);
+    va_end(arguments);
+    ui->prompt = NULL;
+    ui->question = question;
+    ui->asked_run = run;
+}
+
+void prompt_label(const struct ui *ui, char *buffer, size_t size)
+{
+    const char *number = strstr(ui->prompt->label, "%ld");
+
+    if (number == NULL)
+        snprintf(buffer, size, "%s", ui->prompt->label);
+    else
+        snprintf(buffer, size, "%.*s%ld%s", (int)(number - ui->prompt->label), ui->prompt->label,
+                 ui->asked_run, number + 3);
+}
+
+bool overlay_can(const struct ui *ui, enum action action)
+{
+    if (ui->question == NULL || action == ACTION_NO)
+        return true;
+    for (size_t i = 0; i < sizeof ui->question->answers / sizeof ui->question->answers[0]; i++)
+        if (ui->question->answers[i] == action)
+            return true;
+    return false;
+}
+
+static void leave(struct ui *ui)
+{
+    const struct question *question = ui->question;
+    const struct prompt *prompt = ui->prompt;
+
+    overlay_close(ui);
+    if (question != NULL && question->declined != NULL)
+        question->declined(ui);
+    if (prompt != NULL && prompt->left != NULL)
+        prompt->left(ui);
+}
+
+bool overlay_act(struct ui *ui, enum action action)
+{
+    const struct question *question = ui->question;
+    const struct prompt *prompt = ui->prompt;
+
+    if (question == NULL && prompt == NULL)
+        return false;
+    if (action == ACTION_NO) {
+        leave(ui);
+    } else if (question != NULL) {
+        overlay_close(ui);
+        question->answer(ui, action);
+    } else if (action == ACTION_ACCEPT) {
+        /* A refused value stays in the line to be mended; what accepts it may open another. */
+        if (prompt->accept(ui, ui->editor.text) && ui->prompt == prompt)
+            ui->prompt = NULL;
+    } else if (prompt->palette) {
+        palette_act(ui, action);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void overlay_key(struct ui *ui, int key)
+{
+    if (ui->prompt == NULL || !editor_key(&ui->editor, key))
+        return;
+    if (ui->prompt->changed != NULL)
+        ui->prompt->changed(ui, ui->editor.text);
+}
+
+void overlay_paste(struct ui *ui, const char *text)
+{
+    int blanks = 0;
+    bool any = false;
+
+    while (*text != '\0') {
+        char32_t character = text_next(&text);
+
+        if (character == ' ' || character == '\n' || character == '\r' || character == '\t') {
+            blanks++;
+            continue;
+        }
+        /* Those around the text, as behind a copied line, are none of it. */
+        for (; any && blanks > 0; blanks--)
+            editor_key(&ui->editor, ' ');
+        blanks = 0;
+        /* What edits when it is typed is nothing in a text. */
+        if (character > ' ' && character != 0x7f)
+            any = editor_key(&ui->editor, (int)character) || any;
+    }
+    if (any && ui->prompt->changed != NULL)
+        ui->prompt->changed(ui, ui->editor.text);
+}
+
+void overlay_close(struct ui *ui)
+{
+    ui->prompt = NULL;
+    ui->question = NULL;
+}

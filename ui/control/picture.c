@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/control/picture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "ui/draw/ansi.h"
+
+static bool accept(struct ui *ui, const char *path)
+{
+    if (path[0] == '\0' || strlen(path) >= sizeof ui->want_picture) {
+        ui_say(ui, true, "wants the name of a file");
+        return false;
+    }
+    if (access(path, F_OK) == 0) {
+        ui_say(ui, true, "is there already");
+        return false;
+    }
+    snprintf(ui->want_picture, sizeof ui->want_picture, "%s", path);
+    return true;
+}
+
+static const struct prompt picture_prompt = {
+    .label = "Write this screen to: ",
+    .hint = ".ans: with colours",
+    .accept = accept,
+};
+
+void picture_ask(struct ui *ui)
+{
+    char name[64] = "dpartui.txt";
+    time_t now = time(NULL);
+    struct tm local;
+
+    if (localtime_r(&now, &local) != NULL)
+        strftime(name, sizeof name, "dpartui-%Y%m%d-%H%M%S.txt", &local);
+    ui_prompt(ui, &picture_prompt, 0, name);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), last = strlen(end);
+
+    return length >= last && strcmp(text + length - last, end) == 0;
+}
+
+void picture_write(struct ui *ui, const struct surface *surface, const struct theme *theme)
+{
+    struct file_writer writer = FILE_WRITER_INIT;
+    struct error err = ERROR_INIT;
+    struct text text = TEXT_INIT;
+
+    if (ends_in(ui->want_picture, ".ans"))
+        surface_dump_ansi(surface, theme, &text);
+    else
+        surface_dump(surface, &text);
+    bool ok = text_cstr(&text) != NULL || error_memory(&err, "the picture");
+    ok = ok && file_writer_open(&writer, ui->want_picture, &err) &&
+         file_writer_put(&writer, text.data, text.length, &err) &&
+         file_writer_commit(&writer, &err);
+    file_writer_abort(&writer);
+    text_free(&text);
+    if (ok) {
+        ui_say(ui, false, "the screen is in %s", ui->want_picture);
+    } else {
+        ui_log_local(ui, LOG_ERROR, "the picture was not written: %s", err.text);
+        ui_say(ui, true, "%s", err.text);
+    }
+    ui->want_picture[0] = '\0';
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_DRAW_PREFERENCES_H
+#define DPARTUI_UI_DRAW_PREFERENCES_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * How the user wants the screen: the group `screen` of the configuration. The workbench holds one
+ * in struct ui; whatever changes it there shows at once.
+ */
+
+enum charset { CHARSET_AUTO, CHARSET_UTF8, CHARSET_ASCII }; /* AUTO: by the locale */
+enum palette { PALETTE_DEFAULT, PALETTE_COLOUR_BLIND };
+/* AUTO: what the terminal says of itself, else colours that can be read on both. */
+enum background { BACKGROUND_AUTO, BACKGROUND_DARK, BACKGROUND_LIGHT };
+/* What curves are drawn with; AUTO: the finest that the character set has. */
+enum canvas_kind { CANVAS_AUTO, CANVAS_BRAILLE, CANVAS_QUADRANT, CANVAS_ASCII };
+/* How the load of a device is shown. */
+enum load_style { LOAD_BAR, LOAD_SPARKLINE, LOAD_NUMBER, LOAD_STYLES };
+
+struct preferences {
+    enum charset charset;
+    bool colour; /* false: mono */
+    enum palette palette;
+    enum background background;
+    enum canvas_kind canvas;
+    enum load_style load;
+    bool mouse; /* the terminal's own selection needs Shift then */
+};
+
+/* The built-in ones. */
+void preferences_init(struct preferences *preferences);
+
+/*
+ * The words that the preference `name` ("charset", "colour", ...) takes, NULL behind the last; a
+ * switch takes "no" and "yes". NULL: there is no such preference.
+ */
+const char *const *preferences_words(const char *name);
+/* Set one from its word. ERROR_USAGE names what is accepted. */
+bool preferences_set(struct preferences *preferences, const char *name, const char *value,
+                     struct error *err);
+/* Its word now; NULL: there is no such preference. */
+const char *preferences_get(const struct preferences *preferences, const char *name);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/state/details.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/state/read.h"
+
+static void forget(struct run_details *details)
+{
+    for (int i = 0; i < details->setting_count; i++)
+        free(details->settings[i].value);
+    free(details->error);
+    json_decref(details->warnings);
+    json_decref(details->shares);
+    json_decref(details->profile);
+    free(details->epochs);
+}
+
+void details_begin(struct run_details *details, long run)
+{
+    forget(details);
+    *details = (struct run_details){
+        .run = run, .params = NAN, .seed = NAN, .checkpoint_steps = NAN, .checkpoint_at = NAN};
+}
+
+void details_free(struct run_details *details)
+{
+    details_begin(details, 0);
+}
+
+/* A setting's value as text; the caller frees it. NULL only when memory ran out. */
+static char *value_text(const json_t *value)
+{
+    char number[40];
+
+    if (json_is_string(value))
+        return strdup(json_string_value(value));
+    if (json_is_boolean(value))
+        return strdup(json_is_true(value) ? "yes" : "no");
+    if (json_is_integer(value))
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(number, sizeof number, "%.6g", json_real_value(value));
+    else
+        number[0] = '\0';
+    return strdup(number);
+}
+
+static bool read_settings(struct run_details *details, const json_t *spec, struct error *err)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)spec, key, value)
+    {
+        if (details->setting_count == DETAILS_SETTINGS)
+            break;
+        struct detail_setting *setting = &details->settings[details->setting_count];
+
+        if ((setting->value = value_text(value)) == NULL)
+            return error_memory(err, "a run's settings");
+        details->setting_count++;
+        snprintf(setting->name, sizeof setting->name, "%s", key);
+        for (char *c = setting->name; *c != '\0'; c++)
+            if (*c == '_')
+                *c = '-';
+    }
+    return true;
+}
+
+static int read_device_figures(const json_t *array, struct detail_device *devices)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < json_array_size(array) && count < DETAILS_DEVICES; i++) {
+        const json_t *object = json_array_get(array, i);
+        struct detail_device *device = &devices[count];
+
+        read_text(object, "device", device->name, sizeof device->name);
+        if (device->name[0] == '\0')
+            continue;
+        device->rows = read_amount(object, "rows");
+        device->samples_per_s = read_amount(object, "samples_per_s");
+        device->compute_s = read_amount(object, "compute_s");
+        device->sync_s = read_amount(object, "sync_s");
+        device->wait_s = read_amount(object, "wait_s");
+        count++;
+    }
+    return count;
+}
+
+/* The epoch's own times follow its slowest device; what a device did on the whole is their mean. */
+static void mean_times(struct detail_epoch *epoch, const struct detail_device *devices, int count)
+{
+    double compute = 0, reduce = 0, wait = 0;
+
+    for (int i = 0; i < count; i++) {
+        compute += devices[i].compute_s;
+        reduce += devices[i].sync_s;
+        wait += devices[i].wait_s;
+    }
+    if (count == 0 || !isfinite(compute + reduce + wait))
+        return;
+    epoch->compute_s = compute / count;
+    epoch->sync_s = reduce / count;
+    epoch->wait_s = wait / count;
+}
+
+static bool read_detail_epoch(const json_t *event, struct detail_epoch *epoch,
+                              struct detail_device *devices, int *device_count)
+{
+    *epoch = (struct detail_epoch){
+        .epoch = read_amount(event, "epoch"),
+        .step = read_amount(event, "step"),
+        .lr = read_amount(event, "lr"),
+        .train_loss = read_number(event, "train_loss"),
+        .train_acc = read_amount(event, "train_acc"),
+        .test_loss = read_number(event, "test_loss"),
+        .test_acc = read_amount(event, "test_acc"),
+        .seconds = read_amount(event, "seconds"),
+        .samples_per_s = read_amount(event, "samples_per_s"),
+        .compute_s = read_amount(event, "compute_s"),
+        .sync_s = read_amount(event, "sync_s"),
+        .wait_s = read_amount(event, "wait_s"),
+        .eval_s = read_amount(event, "eval_s"),
+        .partial = json_is_true(json_object_get(event, "partial")),
+    };
+    *device_count = read_device_figures(json_object_get(event, "devices"), devices);
+    mean_times(epoch, devices, *device_count);
+    return epoch->epoch > 0 && epoch->epoch <= 1e9;
+}
+
+/* Put an epoch where it belongs; one of the same number is replaced. */
+static bool add_epoch(struct run_details *details, const struct detail_epoch *epoch,
+                      struct error *err)
+{
+    int at = details->epoch_count;
+
+    while (at > 0 && details->epochs[at - 1].epoch >= epoch->epoch)
+        at--;
+    if (at < details->epoch_count && details->epochs[at].epoch == epoch->epoch) {
+        details->epochs[at] = *epoch;
+        return true;
+    }
+    if (details->epoch_count == DETAILS_EPOCHS)
+        return true;
+    struct detail_epoch *moved = room_for_one(details->epochs, details->epoch_count,
+                                              &details->epoch_capacity, sizeof *moved, err);
+    if (moved == NULL)
+        return false;
+    details->epochs = moved;
+    struct detail_epoch *place = &moved[at];
+    memmove(place + 1, place, (size_t)(details->epoch_count - at) * sizeof *place);
+    *place = *epoch;
+    details->epoch_count++;
+    return true;
+}
+
+bool details_epoch(struct run_details *details, const json_t *event, struct error *err)
+{
+    struct detail_device devices[DETAILS_DEVICES];
+    struct detail_epoch epoch;
+    int count;
+
+    if (!read_detail_epoch(event, &epoch, devices, &count))
+        return true;
+    bool newest =
+        details->epoch_count == 0 || details->epochs[details->epoch_count - 1].epoch <= epoch.epoch;
+    if (newest && count > 0) {
+        memcpy(details->devices, devices, sizeof devices[0] * (size_t)count);
+        details->device_count = count;
+    }
+    return add_epoch(details, &epoch, err);
+}
+
+/* Each device in turn, but those that are like the one before only once. */
+static void read_types(const json_t *result, char *buffer, size_t size)
+{
+    const json_t *types = json_object_get(result, "types");
+    const json_t *devices = json_object_get(result, "devices");
+    const char *before = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < json_array_size(types) && used < size; i++) {
+        const char *name = json_string_value(json_array_get(devices, i));
+        const char *type = json_string_value(json_array_get(types, i));
+
+        if (name == NULL || type == NULL || strcmp(type, before) == 0)
+            continue;
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s from %s on", i > 0 ? ", " : "",
+                                 type, name);
+        before = type;
+    }
+    if (used > 0 && strchr(buffer, ',') == NULL)
+        snprintf(buffer, size, "%s", before);
+}
+
+bool details_show(struct run_details *details, const json_t *result, struct error *err)
+{
+    const json_t *epochs = json_object_get(result, "epochs");
+    const json_t *thinned = json_object_get(result, "thinned");
+    const char *error = json_string_value(json_object_get(result, "error"));
+
+    if (details->run == 0 || read_run_number(result) != details->run)
+        return true;
+    details_begin(details, details->run);
+    if (error != NULL && (details->error = strdup(error)) == NULL)
+        return error_memory(err, "a run's error");
+    details->warnings = json_incref(json_object_get(result, "warnings"));
+    details->shares = json_incref(json_object_get(result, "shares"));
+    details->profile = json_incref(json_object_get(result, "profile"));
+    details->checkpoint_steps = read_amount(json_object_get(result, "checkpoint"), "steps");
+    details->checkpoint_at = read_amount(json_object_get(result, "checkpoint"), "time");
+    read_types(result, details->types, sizeof details->types);
+    details->params = read_amount(result, "params");
+    details->seed = read_amount(result, "seed");
+    details->epochs_kept = fmax(read_amount(thinned, "kept"), 0);
+    details->epochs_of = fmax(read_amount(thinned, "of"), 0);
+    if (!read_settings(details, json_object_get(result, "spec"), err))
+        return false;
+    for (size_t i = 0; i < json_array_size(epochs); i++)
+        if (!details_epoch(details, json_array_get(epochs, i), err))
+            return false;
+    if (details->device_count == 0)
+        details->device_count =
+            read_device_figures(json_object_get(result, "device_figures"), details->devices);
+    details->known = true;
+    return true;
+}
+
+int details_best(const struct run_details *details)
+{
+    int best = -1;
+
+    for (int i = 0; i < details->epoch_count; i++)
+        if (isfinite(details->epochs[i].test_acc) &&
+            (best < 0 || details->epochs[i].test_acc > details->epochs[best].test_acc))
+            best = i;
+    return best;
+}
+
+struct time_spent details_time(const struct run_details *details)
+{
+    struct time_spent spent = {0};
+
+    for (int i = 0; i < details->epoch_count; i++) {
+        const struct detail_epoch *epoch = &details->epochs[i];
+
+        if (!isfinite(epoch->compute_s + epoch->sync_s + epoch->wait_s))
+            continue;
+        spent.compute += epoch->compute_s;
+        spent.reduce += epoch->sync_s;
+        spent.wait += epoch->wait_s;
+        spent.evaluation += isfinite(epoch->eval_s) ? epoch->eval_s : 0;
+    }
+    spent.total = spent.compute + spent.reduce + spent.wait + spent.evaluation;
+    return spent;
+}
+
+int details_slowest(const struct run_details *details)
+{
+    double sum = 0;
+    int slowest = -1;
+
+    for (int i = 0; i < details->device_count; i++) {
+        double compute = details->devices[i].compute_s;
+
+        if (!isfinite(compute))
+            return -1;
+        sum += compute;
+        if (slowest < 0 || compute > details->devices[slowest].compute_s)
+            slowest = i;
+    }
+    if (slowest < 0 || details->devices[slowest].compute_s * details->device_count <= 1.02 * sum)
+        return -1;
+    return slowest;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_STATE_DETAILS_H
+#define DPARTUI_UI_STATE_DETAILS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * Everything about one run beyond its line in the list, from `show` and the events after it. As in
+ * ui/state/state.h, what is missing or wrong is NAN, 0 or "".
+ */
+
+enum { DETAILS_SETTINGS = 48, DETAILS_DEVICES = 64, DETAILS_EPOCHS = 100000 };
+
+struct detail_setting {
+    char name[24]; /* as the options of dpartui.1 */
+    char *value;   /* "": none */
+};
+
+struct detail_device {
+    char name[16];
+    double rows, samples_per_s, compute_s, sync_s, wait_s; /* of one epoch */
+};
+
+struct detail_epoch {
+    double epoch, step, lr, train_loss, train_acc, test_loss, test_acc, seconds, samples_per_s;
+    double compute_s, sync_s, wait_s; /* a mean over the devices; together they are `seconds` */
+    double eval_s;
+    bool partial; /* it was cut short */
+};
+
+struct run_details {
+    long run;   /* which run these are, or will be, about; 0: none */
+    bool known; /* `show` has answered */
+    char *error;
+    json_t *warnings; /* array of strings, or NULL */
+    char types[96];   /* what they compute in: "bf16", "bf16 from cuda:0 on, f32 from cpu:0 on" */
+    double params, seed;
+    double checkpoint_steps, checkpoint_at; /* of the newest one; NAN: there is none */
+    json_t *shares;                         /* array of "shares" events, or NULL */
+    json_t *profile;                        /* "profile" event, or NULL */
+    struct detail_setting settings[DETAILS_SETTINGS];
+    int setting_count;
+    struct detail_epoch *epochs; /* by rising number */
+    int epoch_count, epoch_capacity;
+    double epochs_kept, epochs_of;                 /* of a thinned run: how many of how many */
+    struct detail_device devices[DETAILS_DEVICES]; /* in the last epoch */
+    int device_count;
+};
+
+/* Where the time of some epochs went, in seconds. */
+struct time_spent {
+    double compute, reduce, wait, evaluation, total;
+};
+
+/* Forget what is known, and be about `run` from now on. */
+void details_begin(struct run_details *details, long run);
+void details_free(struct run_details *details);
+/* The result of `show`; nothing happens when it is about another run. False: memory ran out. */
+bool details_show(struct run_details *details, const json_t *result, struct error *err);
+/* An `epoch` event of this run. */
+bool details_epoch(struct run_details *details, const json_t *event, struct error *err);
+
+/* Which epoch (an index) has the best test accuracy, the first of equal ones; -1: none is known. */
+int details_best(const struct run_details *details);
+/* Over all epochs whose times are known; all 0: none are. */
+struct time_spent details_time(const struct run_details *details);
+/* The device that computed longest in the last epoch, by more than 2 % of the mean; -1: none did.
+ */
+int details_slowest(const struct run_details *details);
+
+#endif

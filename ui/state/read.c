@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/state/read.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+static const char *const status_names[] = {
+    [RUN_UNKNOWN] = "-",       [RUN_QUEUED] = "queued",
+    [RUN_RUNNING] = "running", [RUN_PAUSED] = "paused",
+    [RUN_DONE] = "done",       [RUN_STOPPED] = "stopped",
+    [RUN_FAILED] = "failed",   [RUN_INTERRUPTED] = "interrupted",
+    [RUN_LOST] = "lost?",
+};
+
+const char *run_status_name(enum run_status status)
+{
+    return status_names[status];
+}
+
+double read_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    return json_is_number(value) && isfinite(json_number_value(value)) ? json_number_value(value)
+                                                                       : NAN;
+}
+
+double read_amount(const json_t *object, const char *key)
+{
+    double value = read_number(object, key);
+
+    return value >= 0 ? value : NAN;
+}
+
+void read_text(const json_t *object, const char *key, char *buffer, size_t size)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+
+    if ((size_t)snprintf(buffer, size, "%s", value != NULL ? value : "") >= size)
+        utf8_trim(buffer);
+}
+
+static enum run_status read_status(const json_t *object)
+{
+    const char *value = json_string_value(json_object_get(object, "status"));
+
+    for (int i = RUN_QUEUED; value != NULL && i <= RUN_INTERRUPTED; i++)
+        if (strcmp(value, status_names[i]) == 0)
+            return (enum run_status)i;
+    return RUN_UNKNOWN;
+}
+
+long read_run_number(const json_t *object)
+{
+    json_int_t run = json_integer_value(json_object_get(object, "run"));
+
+    return run > 0 && run <= 1000000000 ? (long)run : 0;
+}
+
+bool read_device(const json_t *object, struct state_device *device)
+{
+    const char *name = json_string_value(json_object_get(object, "device"));
+    struct device_list list;
+    struct error ignored = ERROR_INIT;
+
+    if (name == NULL || !device_list_parse(name, &list, &ignored) ||
+        list.choice != DEVICES_LISTED || list.count != 1)
+        return false;
+    *device = (struct state_device){.id = list.id[0]};
+    read_text(object, "name", device->name, sizeof device->name);
+    read_text(object, "reason", device->reason, sizeof device->reason);
+    read_text(object, "state", device->state, sizeof device->state);
+    /* Only a clear "no" takes a device away. */
+    device->available = !json_is_false(json_object_get(object, "available"));
+    device->cores = (int)fmin(fmax(read_number(object, "cores"), 0), 1e6);
+    device->load = read_number(object, "load");
+    device->tensor_load = read_number(object, "tensor_load");
+    device->memory_load = read_number(object, "memory_load");
+    device->memory_used = read_amount(object, "memory_used");
+    device->memory_total = read_amount(object, "memory_total");
+    device->rows = read_amount(object, "rows");
+    device->samples_per_s = read_amount(object, "samples_per_s");
+    device->in_run = isfinite(device->rows);
+    device->compute_s = read_amount(object, "compute_s");
+    device->sync_s = read_amount(object, "sync_s");
+    device->wait_s = read_amount(object, "wait_s");
+    device->temperature_c = read_number(object, "temperature_c");
+    device->power_w = read_amount(object, "power_w");
+    device->power_limit_w = read_amount(object, "power_limit_w");
+    device->clock_mhz = read_amount(object, "clock_mhz");
+    device->clock_max_mhz = read_amount(object, "clock_max_mhz");
+    device->pcie_rx = read_amount(object, "pcie_rx");
+    device->pcie_tx = read_amount(object, "pcie_tx");
+    device->throttle_known = json_is_string(json_object_get(object, "throttle"));
+    read_text(object, "throttle", device->throttle, sizeof device->throttle);
+    device->missing = json_is_object(json_object_get(object, "missing"))
+                          ? json_incref(json_object_get(object, "missing"))
+                          : NULL;
+    return true;
+}
+
+void device_forget(struct state_device *device)
+{
+    device->load = device->memory_used = NAN;
+    device->tensor_load = device->memory_load = NAN;
+    device->rows = device->samples_per_s = NAN;
+    device->compute_s = device->sync_s = device->wait_s = NAN;
+    device->temperature_c = device->power_w = device->clock_mhz = NAN;
+    device->pcie_rx = device->pcie_tx = NAN;
+    device->throttle_known = device->in_run = false;
+    device->throttle[0] = device->state[0] = '\0';
+}
+
+/* ["cpu:0","cpu:1"] as "cpu:0-1". */
+static void read_devices(const json_t *array, struct state_run *run)
+{
+    struct device_list list = {.choice = DEVICES_LISTED};
+    struct error ignored = ERROR_INIT;
+
+    for (size_t i = 0; i < json_array_size(array) && list.count < SPEC_MAX_DEVICES; i++) {
+        const char *name = json_string_value(json_array_get(array, i));
+        struct device_list one;
+
+        if (name != NULL && device_list_parse(name, &one, &ignored) && one.count == 1 &&
+            one.choice == DEVICES_LISTED)
+            list.id[list.count++] = one.id[0];
+    }
+    char *text = list.count > 0 ? device_list_text(&list) : NULL;
+    snprintf(run->devices, sizeof run->devices, "%s", text != NULL ? text : "-");
+    free(text);
+    run->device_count = list.count;
+}
+
+static void read_tags(const json_t *array, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const char *tag = json_string_value(json_array_get(array, i));
+        size_t length = tag != NULL ? strlen(tag) : 0;
+
+        if (length > 0 && used + 1 + length < size)
+            used += (size_t)sprintf(buffer + used, "%s%s", used > 0 ? " " : "", tag);
+    }
+}
+
+bool read_run(const json_t *object, struct state_run *run)
+{
+    *run = (struct state_run){.run = read_run_number(object)};
+    if (run->run == 0)
+        return false;
+    run->status = read_status(object);
+    read_text(object, "model", run->model, sizeof run->model);
+    read_text(object, "data", run->data, sizeof run->data);
+    read_text(object, "split", run->split, sizeof run->split);
+    read_text(object, "sync", run->sync, sizeof run->sync);
+    read_text(object, "error", run->error, sizeof run->error);
+    read_text(object, "note", run->note, sizeof run->note);
+    read_tags(json_object_get(object, "tags"), run->tags, sizeof run->tags);
+    run->submitted_at = read_amount(object, "submitted_at");
+    run->started_at = read_amount(object, "started_at");
+    run->ended_at = read_amount(object, "ended_at");
+    run->stop_after_epoch = json_is_true(json_object_get(object, "stop_after_epoch"));
+    read_devices(json_object_get(object, "devices"), run);
+    run->setting.sync_share = run->setting.wait_share = NAN;
+    run->warnings = (int)json_array_size(json_object_get(object, "warnings"));
+    run->batch = read_amount(object, "batch");
+    run->lr = read_amount(object, "lr");
+    run->epochs = read_amount(object, "epochs");
+    run->epochs_done = read_amount(object, "epochs_done");
+    run->test_acc = read_amount(object, "test_acc");
+    run->best_test_acc = read_amount(object, "best_test_acc");
+    run->train_acc = read_amount(object, "train_acc");
+    run->s_per_epoch = read_amount(object, "s_per_epoch");
+    run->samples_per_s = read_amount(object, "samples_per_s");
+    return true;
+}
+
+bool read_epoch(const json_t *object, struct epoch_point *point)
+{
+    static const char *const keys[METRIC_COUNT] = {
+        [METRIC_TEST_ACC] = "test_acc",     [METRIC_TRAIN_ACC] = "train_acc",
+        [METRIC_TRAIN_LOSS] = "train_loss", [METRIC_TEST_LOSS] = "test_loss",
+        [METRIC_SPEED] = "samples_per_s",   [METRIC_LR] = "lr",
+    };
+
+    point->epoch = read_amount(object, "epoch");
+    point->step = read_amount(object, "step");
+    for (int i = 0; i < METRIC_COUNT; i++)
+        point->value[i] = read_number(object, keys[i]);
+    return point->epoch > 0 && point->epoch <= 1e9;
+}
+
+bool read_retune(const json_t *object, struct retune *retune)
+{
+    retune->epoch = read_amount(object, "epoch");
+    retune->step = read_amount(object, "step");
+    retune->from = read_amount(object, "from");
+    retune->to = read_amount(object, "to");
+    read_text(object, "what", retune->what, sizeof retune->what);
+    return isfinite(retune->step) && retune->what[0] != '\0';
+}
+
+void read_epoch_speed(const json_t *object, struct state_run *run)
+{
+    double speed = read_amount(object, "samples_per_s"), seconds = read_amount(object, "seconds");
+
+    if (isfinite(speed))
+        run->samples_per_s = speed;
+    if (isfinite(seconds))
+        run->s_per_epoch = seconds;
+}
+
+void read_engine(const json_t *object, struct state *state)
+{
+    double pid = read_amount(object, "pid");
+
+    state->pid = pid < 1e9 ? (long)pid : 0;
+    read_text(object, "host", state->host, sizeof state->host);
+    read_text(object, "version", state->version, sizeof state->version);
+    read_text(object, "no_gpus", state->no_gpus, sizeof state->no_gpus);
+    state->queued = 0;
+    const json_t *queue = json_object_get(object, "queue");
+    for (size_t i = 0; i < json_array_size(queue) && state->queued < STATE_MAX_QUEUE; i++) {
+        json_int_t run = json_integer_value(json_array_get(queue, i));
+
+        if (run > 0 && run <= 1000000000)
+            state->queue[state->queued++] = (long)run;
+    }
+}
+
+void read_live(const json_t *object, struct state_live *live)
+{
+    *live = (struct state_live){.run = read_run_number(object)};
+    if (live->run == 0)
+        return;
+    live->status = read_status(object);
+    read_text(object, "phase", live->phase, sizeof live->phase);
+    read_text(object, "model", live->model, sizeof live->model);
+    read_text(object, "data", live->data, sizeof live->data);
+    live->epoch = read_amount(object, "epoch");
+    live->epochs = read_amount(object, "epochs");
+    live->step = read_amount(object, "step");
+    live->total_steps = read_amount(object, "total_steps");
+    live->epoch_step = read_amount(object, "epoch_step");
+    live->steps_per_epoch = read_amount(object, "steps_per_epoch");
+    live->lr = read_amount(object, "lr");
+    live->train_loss = read_number(object, "train_loss");
+    live->train_acc = read_number(object, "train_acc");
+    live->samples_per_s = read_amount(object, "samples_per_s");
+    live->elapsed_s = read_amount(object, "elapsed_s");
+    live->eta_s = read_amount(object, "eta_s");
+    live->stop_after_epoch = json_is_true(json_object_get(object, "stop_after_epoch"));
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_STATE_READ_H
+#define DPARTUI_UI_STATE_READ_H
+
+#include "ui/state/state.h"
+
+/*
+ * The engine's JSON as values (part of ui/state/state.c). False: the object says too little to be
+ * used at all; everything else that is missing or wrong is NAN, 0 or "".
+ */
+bool read_device(const json_t *object, struct state_device *device);
+bool read_run(const json_t *object, struct state_run *run);
+/* `epoch` and `point` events. */
+bool read_epoch(const json_t *object, struct epoch_point *point);
+void read_epoch_speed(const json_t *object, struct state_run *run);
+/* Of the `state` notification: pid, version, host and queue; and its "run". */
+void read_engine(const json_t *object, struct state *state);
+void read_live(const json_t *object, struct state_live *live);
+/* `retune` events; false without a step and a word. */
+bool read_retune(const json_t *object, struct retune *retune);
+/* state/setting.c: of `show`; and of an epoch's event, where its time went. */
+void read_setting(const json_t *show, struct run_setting *setting);
+void read_shares(const json_t *epoch, struct run_setting *setting);
+double read_number(const json_t *object, const char *key);
+/* The same of one that cannot be negative. */
+double read_amount(const json_t *object, const char *key);
+void read_text(const json_t *object, const char *key, char *buffer, size_t size);
+/* 0: none. */
+long read_run_number(const json_t *object);
+
+/* What was live of a device is not known any more. */
+void device_forget(struct state_device *device);
+
+/* state/curve.c: what a run's curve is made of. False only when memory ran out. */
+bool curve_read(struct state_run *run, const json_t *show, struct error *err);
+bool curve_add_epoch(struct state_run *run, const struct epoch_point *point, struct error *err);
+bool curve_add_fine(struct state_run *run, const json_t *event, struct error *err);
+bool curve_add_retune(struct state_run *run, const json_t *event, struct error *err);
+void curve_move(struct state_run *to, struct state_run *from);
+void curve_free(struct state_run *run);
+/*
+ * The array, moved when it was full, with room for one element behind its `count`; NULL when memory
+ * ran out, and then `array` is as it was.
+ */
+void *room_for_one(void *array, int count, int *capacity, size_t size, struct error *err);
+
+/* state/log.c: the engine's messages. */
+bool log_add(struct state *state, const json_t *message, struct error *err);
+void log_free(struct state *state);
+
+#endif

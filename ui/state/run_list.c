@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/state/run_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a run is sorted by: first the number, then the text. */
+struct sort_key {
+    double number;    /* NAN: not known, or the text alone counts */
+    const char *text; /* "": not known */
+    int index;
+};
+
+static const char *key_text(const struct state_run *run, enum run_column column)
+{
+    switch (column) {
+    case RUN_COLUMN_MODEL:
+        return run->model;
+    case RUN_COLUMN_DATA:
+        return run->data;
+    case RUN_COLUMN_DEVICES:
+        return run->devices;
+    case RUN_COLUMN_SPLIT:
+        return run->split;
+    case RUN_COLUMN_SYNC:
+        return run->sync;
+    case RUN_COLUMN_NOTE:
+        return run->note;
+    default:
+        return "";
+    }
+}
+
+static double key_number(const struct state_run *run, enum run_column column)
+{
+    switch (column) {
+    case RUN_COLUMN_NUMBER:
+        return (double)run->run;
+    case RUN_COLUMN_DEVICES:
+        return run->device_count > 0 ? run->device_count : NAN;
+    case RUN_COLUMN_BATCH:
+        return run->batch;
+    case RUN_COLUMN_LR:
+        return run->lr;
+    case RUN_COLUMN_EPOCHS:
+        return run->epochs_done;
+    case RUN_COLUMN_TEST_ACC:
+        return run->test_acc;
+    case RUN_COLUMN_BEST_ACC:
+        return run->best_test_acc;
+    case RUN_COLUMN_S_PER_EPOCH:
+        return run->s_per_epoch;
+    case RUN_COLUMN_SPEED:
+        return run->samples_per_s;
+    case RUN_COLUMN_STATUS:
+        return run->status != RUN_UNKNOWN ? (double)run->status : NAN;
+    case RUN_COLUMN_STARTED:
+        return run->started_at;
+    default:
+        return NAN;
+    }
+}
+
+static int compare_text(const char *a, const char *b)
+{
+    if ((*a == '\0') != (*b == '\0'))
+        return *a == '\0' ? 2 : -2;
+    return strcasecmp(a, b) > 0 ? 1 : strcasecmp(a, b) < 0 ? -1 : 0;
+}
+
+/* Beyond 1 in either direction: one of the two is not known and comes last whatever the order. */
+static int compare_values(const struct sort_key *a, const struct sort_key *b)
+{
+    bool known = isfinite(a->number), other = isfinite(b->number);
+
+    if (known != other)
+        return known ? -2 : 2;
+    if (known && a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return compare_text(a->text, b->text);
+}
+
+static int rising(const void *a, const void *b)
+{
+    const struct sort_key *first = a, *second = b;
+    int order = compare_values(first, second);
+
+    return order != 0 ? order : second->index - first->index;
+}
+
+static int falling(const void *a, const void *b)
+{
+    const struct sort_key *first = a, *second = b;
+    int order = compare_values(first, second);
+
+    if (order == 1 || order == -1)
+        order = -order;
+    return order != 0 ? order : second->index - first->index;
+}
+
+struct alike {
+    const struct state_run *run;
+    int index;
+};
+
+static int compare_alike(const void *a, const void *b)
+{
+    const struct alike *first = a, *second = b;
+    int order = strcmp(first->run->model, second->run->model);
+
+    if (order == 0)
+        order = strcmp(first->run->data, second->run->data);
+    return order != 0 ? order : first->index - second->index;
+}
+
+/* As state_first_like for every run at once. `speed_up` has room for one a run. */
+static bool speed_ups(const struct state *state, double *speed_up, struct error *err)
+{
+    struct alike *alike = calloc((size_t)state->run_count + 1, sizeof *alike);
+    double first = NAN;
+
+    if (alike == NULL)
+        return error_memory(err, "the list of runs");
+    for (int i = 0; i < state->run_count; i++)
+        alike[i] = (struct alike){&state->runs[i], i};
+    qsort(alike, (size_t)state->run_count, sizeof *alike, compare_alike);
+    for (int i = 0; i < state->run_count; i++) {
+        const struct state_run *run = alike[i].run;
+
+        if (i > 0 && (strcmp(alike[i - 1].run->model, run->model) != 0 ||
+                      strcmp(alike[i - 1].run->data, run->data) != 0))
+            first = NAN;
+        if (!isfinite(first) && run->samples_per_s > 0)
+            first = run->samples_per_s;
+        speed_up[alike[i].index] = run->samples_per_s / first;
+    }
+    free(alike);
+    return true;
+}
+
+/* The keys of the runs that fit the filter; their count, -1: memory ran out. */
+static int make_keys(const struct run_list *list, const struct state *state, struct sort_key *keys,
+                     struct error *err)
+{
+    struct run_filter filter;
+    double *speed_up = NULL;
+    int count = 0;
+
+    if (list->column == RUN_COLUMN_SPEED_UP) {
+        speed_up = calloc((size_t)state->run_count + 1, sizeof *speed_up);
+        if (speed_up == NULL || !speed_ups(state, speed_up, err)) {
+            free(speed_up);
+            error_memory(err, "the list of runs");
+            return -1;
+        }
+    }
+    run_filter_parse(&filter, list->filter);
+    for (int i = 0; i < state->run_count; i++) {
+        const struct state_run *run = &state->runs[i];
+
+        if (run_filter_fits(&filter, run))
+            keys[count++] = (struct sort_key){
+                speed_up != NULL ? speed_up[i] : key_number(run, list->column),
+                key_text(run, list->column),
+                i,
+            };
+    }
+    free(speed_up);
+    return count;
+}
+
+static bool is_fresh(const struct run_list *list, const struct state *state)
+{
+    return list->made && list->runs_version == state->runs_version &&
+           list->made_column == list->column && list->made_ascending == list->ascending &&
+           strcmp(list->made_filter, list->filter) == 0;
+}
+
+static bool make_room(struct run_list *list, int count, struct error *err)
+{
+    if (count <= list->capacity)
+        return true;
+    int *lines = realloc(list->lines, (size_t)count * sizeof *lines);
+    if (lines == NULL)
+        return error_memory(err, "the list of runs");
+    list->lines = lines;
+    list->capacity = count;
+    return true;
+}
+
+bool run_list_update(struct run_list *list, const struct state *state, struct error *err)
+{
+    if (is_fresh(list, state))
+        return true;
+    struct sort_key *keys = calloc((size_t)state->run_count + 1, sizeof *keys);
+    if (keys == NULL)
+        return error_memory(err, "the list of runs");
+    int count = make_room(list, state->run_count, err) ? make_keys(list, state, keys, err) : -1;
+    if (count < 0) {
+        free(keys);
+        return false;
+    }
+    qsort(keys, (size_t)count, sizeof *keys, list->ascending ? rising : falling);
+    for (int i = 0; i < count; i++)
+        list->lines[i] = keys[i].index;
+    free(keys);
+    list->count = count;
+    list->made = true;
+    list->runs_version = state->runs_version;
+    list->made_column = list->column;
+    list->made_ascending = list->ascending;
+    memcpy(list->made_filter, list->filter, sizeof list->filter);
+    return true;
+}
+
+const struct state_run *run_list_run(const struct run_list *list, const struct state *state,
+                                     int line)
+{
+    /* Between new runs and the next update an index may lie outside. */
+    if (line < 0 || line >= list->count || list->lines[line] >= state->run_count)
+        return NULL;
+    return &state->runs[list->lines[line]];
+}
+
+int run_list_find(const struct run_list *list, const struct state *state, long run)
+{
+    const struct state_run *found = state_run(state, run);
+
+    for (int i = 0; found != NULL && i < list->count; i++)
+        if (list->lines[i] == found - state->runs)
+            return i;
+    return -1;
+}
+
+static bool is_text(enum run_column column)
+{
+    return column == RUN_COLUMN_MODEL || column == RUN_COLUMN_DATA || column == RUN_COLUMN_SPLIT ||
+           column == RUN_COLUMN_SYNC || column == RUN_COLUMN_NOTE;
+}
+
+static bool is_time(enum run_column column)
+{
+    return column == RUN_COLUMN_NUMBER || column == RUN_COLUMN_STARTED;
+}
+
+void run_list_next_column(struct run_list *list)
+{
+    list->column = (enum run_column)((list->column + 1) % RUN_COLUMNS);
+    /* Little time and what goes on are worth seeing first; otherwise the highest figures. */
+    list->ascending = is_text(list->column) || list->column == RUN_COLUMN_S_PER_EPOCH ||
+                      list->column == RUN_COLUMN_STATUS || list->column == RUN_COLUMN_DEVICES;
+}
+
+const char *run_list_direction(const struct run_list *list)
+{
+    if (list->column == RUN_COLUMN_STATUS)
+        return list->ascending ? "waiting first" : "ended first";
+    if (list->column == RUN_COLUMN_DEVICES)
+        return list->ascending ? "fewest first" : "most first";
+    if (is_text(list->column))
+        return list->ascending ? "from a to z" : "from z to a";
+    if (is_time(list->column))
+        return list->ascending ? "oldest first" : "newest first";
+    return list->ascending ? "lowest first" : "highest first";
+}
+
+void run_list_free(struct run_list *list)
+{
+    free(list->lines);
+    *list = (struct run_list){0};
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_STATE_RUN_LIST_H
+#define DPARTUI_UI_STATE_RUN_LIST_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "ui/state/run_filter.h"
+#include "ui/state/state.h"
+
+/* What a list of runs can say of each, and be sorted by. */
+enum run_column {
+    RUN_COLUMN_NUMBER,
+    RUN_COLUMN_MODEL,
+    RUN_COLUMN_DATA,
+    RUN_COLUMN_DEVICES,
+    RUN_COLUMN_BATCH,
+    RUN_COLUMN_LR,
+    RUN_COLUMN_EPOCHS,
+    RUN_COLUMN_TEST_ACC,
+    RUN_COLUMN_BEST_ACC,
+    RUN_COLUMN_S_PER_EPOCH,
+    RUN_COLUMN_SPEED,
+    RUN_COLUMN_SPEED_UP,
+    RUN_COLUMN_STATUS,
+    RUN_COLUMN_STARTED,
+    RUN_COLUMN_SPLIT,
+    RUN_COLUMN_SYNC,
+    RUN_COLUMN_NOTE,
+    RUN_COLUMNS
+};
+
+/* Which runs are listed, and in which order. All zero: all of them, the newest first. */
+struct run_list {
+    enum run_column column; /* sorted by */
+    bool ascending;
+    char filter[RUN_FILTER_SIZE];
+    int *lines; /* what stands in each line from the top: an index into the state's runs */
+    int count, capacity;
+    int at;                     /* the line that was in focus last */
+    long apart;                 /* the run in focus when a filter began to be typed */
+    unsigned long seen_version; /* of the runs, when it was last made sure that one is in focus */
+    /* What the lines were made from. */
+    unsigned long runs_version;
+    enum run_column made_column;
+    bool made_ascending, made;
+    char made_filter[RUN_FILTER_SIZE];
+};
+
+/*
+ * Filter and sort again if anything changed since the last time: n log n. Runs of which the column
+ * is not known come last in either direction, equal ones in order of their numbers, the newest
+ * first. On failure the list stays as it was.
+ */
+bool run_list_update(struct run_list *list, const struct state *state, struct error *err);
+/* The line of a run, -1: it is not in the list. */
+int run_list_find(const struct run_list *list, const struct state *state, long run);
+/* The run in a line; NULL outside. */
+const struct state_run *run_list_run(const struct run_list *list, const struct state *state,
+                                     int line);
+/* The next column to sort by, in the direction that shows the best or newest first. */
+void run_list_next_column(struct run_list *list);
+/* How the lines are sorted, in words: "highest first". */
+const char *run_list_direction(const struct run_list *list);
+void run_list_free(struct run_list *list);
+
+#endif

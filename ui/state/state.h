@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_STATE_STATE_H
+#define DPARTUI_UI_STATE_STATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "spec/spec.h"
+
+/*
+ * What the engine has said so far, as plain values for drawing (docs/protocol.md). Everything comes
+ * from outside: a missing member, a wrong type or a number out of bounds is "not known" (NAN, 0, an
+ * empty string), never a failure; text is kept as it came and made harmless when drawn.
+ */
+
+enum {
+    STATE_MAX_DEVICES = 256,
+    STATE_MAX_RUNS = 10000,    /* of the newest */
+    STATE_MAX_POINTS = 100000, /* epochs of one curve */
+    STATE_MAX_FINE = 1024,     /* points between epochs; the engine sends no more */
+    STATE_MAX_RETUNES = 1000,  /* of one run */
+    STATE_MAX_CURVES = 160,    /* known at a time: more than a comparison and the chart show */
+    STATE_MAX_QUEUE = 1000,
+    STATE_MAX_LOG = 500, /* messages, the newest */
+    STATE_HISTORY = 256, /* samples of a device's load */
+};
+
+struct state_device {
+    struct device_id id;
+    char name[80], reason[160];
+    bool available;
+    int cores;
+    double load, memory_used, memory_total; /* 0..1; bytes */
+    double tensor_load, memory_load;        /* of a GPU's tensor cores and memory bandwidth */
+    bool in_run;
+    double rows, samples_per_s;
+    double compute_s, sync_s, wait_s; /* of the running epoch */
+    double temperature_c, power_w, power_limit_w, clock_mhz, clock_max_mhz;
+    double pcie_rx, pcie_tx; /* bytes a second */
+    char throttle[48];       /* what holds the clock back; empty: nothing, or not known */
+    bool throttle_known;
+    char state[16];
+    json_t *missing; /* object: the reason for each figure that is not known; NULL: none given */
+    bool lost;       /* failed, or gone while we watched */
+    bool lost_told;  /* the user has been told */
+    /*
+     * Load, a sample a state while a run trains or loads change, the same number for all: a ring
+     * whose next place is history_count % STATE_HISTORY.
+     */
+    float history[STATE_HISTORY];
+    long history_count;
+};
+
+enum run_status {
+    RUN_UNKNOWN,
+    RUN_QUEUED,
+    RUN_RUNNING,
+    RUN_PAUSED,
+    RUN_DONE,
+    RUN_STOPPED,
+    RUN_FAILED,
+    RUN_INTERRUPTED,
+    RUN_LOST /* waited or trained when the connection was lost; the engine never says this */
+};
+
+const char *run_status_name(enum run_status status);
+
+enum metric {
+    METRIC_TEST_ACC,
+    METRIC_TRAIN_ACC,
+    METRIC_TRAIN_LOSS,
+    METRIC_TEST_LOSS,
+    METRIC_SPEED, /* samples a second */
+    METRIC_LR,
+    METRIC_COUNT
+};
+
+/* An epoch's figures, or those at a point between epochs (no test then): NAN is not known. */
+struct epoch_point {
+    double epoch, step, value[METRIC_COUNT];
+};
+
+/* A change from outside to a run that went on. */
+struct retune {
+    double epoch, step, from, to; /* NAN where they mean nothing */
+    char what[20];                /* "lr", "epochs", "pause", ... of docs/protocol.md */
+};
+
+/* What only `show` tells of a run; all 0 or NAN until then. */
+struct run_setting {
+    unsigned long digest;          /* of the settings that comparisons hold equal; 0: not known */
+    int threads;                   /* of each CPU device; 0: not known, or there are none */
+    double sync_share, wait_share; /* of the newest epoch's time */
+};
+
+struct state_run {
+    long run;
+    enum run_status status;
+    char model[48], data[48], devices[64], split[48], sync[24], error[200];
+    char note[401];
+    char tags[200]; /* with blanks between; those that do not fit are left out whole */
+    double submitted_at, started_at, ended_at; /* seconds since 1970 */
+    bool stop_after_epoch;
+    int device_count;
+    int warnings; /* that were found before it began */
+    double batch, lr, epochs, epochs_done;
+    double test_acc, best_test_acc, train_acc, s_per_epoch, samples_per_s;
+    struct epoch_point *points; /* by rising epoch */
+    int point_count, point_capacity;
+    struct epoch_point *fine; /* between epochs, by rising epoch */
+    int fine_count, fine_capacity;
+    struct retune *retunes; /* by rising step */
+    int retune_count, retune_capacity;
+    struct run_setting setting;
+    bool curve_known;         /* what was before we watched has been asked for or is here */
+    unsigned long curve_used; /* state->curve_uses when it was last looked at */
+};
+
+/* The run that goes on. */
+struct state_live {
+    long run; /* 0: none */
+    enum run_status status;
+    char phase[16], model[48], data[48];
+    double epoch, epochs, step, total_steps, epoch_step, steps_per_epoch;
+    double lr, train_loss, train_acc, samples_per_s, elapsed_s, eta_s;
+    bool stop_after_epoch;
+};
+
+enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR };
+
+/* A message of the engine, or of the workbench about the engine. */
+struct log_line {
+    double time; /* seconds since 1970 */
+    enum log_level level;
+    long run;   /* 0: about none */
+    bool local; /* the workbench's own */
+    char *text;
+};
+
+struct state {
+    bool known; /* a state has arrived on this connection */
+    long pid;
+    char host[64], version[32];
+    char no_gpus[160]; /* why there are none; empty: there are, or it is not known */
+    int queued;
+    long queue[STATE_MAX_QUEUE]; /* the `queued` waiting runs, the next one first */
+    struct state_live live;
+    struct state_device *devices;
+    int device_count;
+    struct state_run *runs; /* oldest first: by rising number */
+    int run_count;
+    unsigned long runs_version; /* rises with every change to the runs */
+    bool runs_stale;            /* something happened that only a new `runs` tells */
+    unsigned long curve_uses;   /* counts state_use_curve */
+    struct log_line *log;       /* oldest first */
+    int log_count;
+};
+
+void state_init(struct state *state);
+void state_free(struct state *state);
+/* The connection is gone: what was live is not known any more; runs and curves stay, those that had
+ * not ended as RUN_LOST. */
+void state_disconnected(struct state *state);
+
+/* A notification's method and params. False only when memory ran out. */
+bool state_notification(struct state *state, const char *method, const json_t *params,
+                        struct error *err);
+/* Results of `runs`, `show` and `log`. */
+bool state_runs(struct state *state, const json_t *result, struct error *err);
+bool state_show(struct state *state, const json_t *result, struct error *err);
+bool state_log(struct state *state, const json_t *result, struct error *err);
+/* A message of the workbench itself. */
+bool state_log_local(struct state *state, double time, enum log_level level, const char *text,
+                     struct error *err);
+
+/* NULL: no such run is known. */
+struct state_run *state_run(const struct state *state, long run);
+/*
+ * Somebody looks at a run's curve. True: it is not known and should be asked for; from then on it
+ * counts as known, and when there are more than STATE_MAX_CURVES the one that was not looked at for
+ * longest is forgotten, so that a day of looking at runs does not fill the memory.
+ */
+bool state_use_curve(struct state *state, struct state_run *run);
+/* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */
+int state_queue_place(const struct state *state, long run);
+/* The first run of the same model and data that has a speed; what others are compared with. */
+const struct state_run *state_first_like(const struct state *state, const struct state_run *run);
+
+#endif
