@@ -194,7 +194,7 @@ m4_define([_DP_CUDNN],
 
 # Code for which GPUs: what this nvcc knows of 8.0 (A100), 9.0 (H100, H200), 10.0 (B200), and PTX of
 # the newest, which drivers translate for what comes later. PTXAS_GENCODE: those without the PTX, for
-# tests/ptxas.py, whatever code the program is to have.
+# tests/engine/device/cuda/kernels/ptxas.py, whatever code the program is to have.
 m4_define([_DP_NVCC_GENCODE],
   [dp_known=`"$NVCC" --list-gpu-code 2>/dev/null`
   dp_newest=

@@ -6,7 +6,7 @@
 
 /*
  * The list of keys of dpartui.1 in mdoc, from the table of actions: `make update-keys` puts it into
- * the manual, tests/keys.sh compares.
+ * the manual, tests/programs/keys.sh compares.
  */
 
 /* mdoc takes punctuation alone for the end of a sentence unless it is escaped. */

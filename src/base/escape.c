@@ -10,7 +10,7 @@
  * Prepended_Concatenation_Mark, whose characters are visible (U+0600); Default_Ignorable_Code_Point
  * with its unassigned ones; Bidi_Control; Noncharacter_Code_Point in U+FDD0 to U+FDEF. Private use
  * and other unassigned characters stay: fonts and newer terminals show them.
- * tests/escapes.py compares with the database of Python.
+ * tests/programs/escapes.py compares with the database of Python.
  */
 static const struct {
     char32_t first, last;

@@ -155,7 +155,7 @@ def made_up_gpus(home, count):
             end = time.monotonic() + 20
             while not os.path.exists(os.path.join(folder, "dpartui", "engine.sock")):
                 if not engine.is_alive() or time.monotonic() > end:
-                    raise program.Failure("tests/fake_engine.py does not listen")
+                    raise program.Failure("tests/harness/fake_engine.py does not listen")
                 time.sleep(0.05)
             yield dict(home.environment, XDG_RUNTIME_DIR=folder)
         finally:

@@ -21,7 +21,7 @@ import torch
 from torch.nn import functional
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 
 import torch_nets  # noqa: E402
 

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "store/store.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/store_show.h"
+#include "tests/src/store/store_show.h"
 
 static void read_all(struct store *store)
 {

@@ -6,12 +6,13 @@
 include settings.mk
 -include nvcc.mk
 
+FRAGMENTS = $(SRC)/Makefile.am $(shell find $(SRC)/engine $(SRC)/src $(SRC)/tests -name local.mk | sort)
 sources = $(sort $(shell awk -v list=$(1) -v have=' $(HAVE) ' -f $(SRC)/tests/gpu/sources.awk \
-	$(SRC)/Makefile.am))
+	-v top=$(SRC)/ $(FRAGMENTS)))
 objects = $(patsubst %,obj/%.o,$(1))
 program_of = $(call objects,$(1) tests/gpu/absent.c) $(EXTRA_OBJECTS) libengine.a
 
-ENGINE = $(foreach part,base spec rng net plan data device train board cuda_backend $(CPU),\
+ENGINE = $(foreach part,base spec net plan data device train board cuda_backend $(CPU),\
 	$(call sources,lib$(part)_a_SOURCES))
 TELEMETRY = $(filter engine/nvml/% engine/telemetry/%,$(call sources,libserver_a_SOURCES))
 LITE = $(STAND_INS:%=tests/gpu/lite/%.c)
@@ -23,9 +24,9 @@ DEFINES = -DHAVE_CONFIG_H -D_GNU_SOURCE -DDPARTUI_PKGDATADIR='"$(SRC)/etc"' \
 COMPILE = $(CC) -std=gnu11 -Wall -Wextra -Wno-format-truncation -Wno-unknown-pragmas $(DEFINES) \
 	$(TEST_DEFINES) $(INCLUDES) -MMD -MP -pthread
 
-TRIAL = tests/trial.c tests/refnet.c tests/refnet_conv.c tests/refnet_ops.c tests/support.c \
-	tests/conformance_ops.c tests/conformance_net.c tests/conformance_rough.c
-KERNELS = $(call sources,tests_test_cuda_kernels_SOURCES)
+TRIAL = tests/reference/trial.c tests/reference/refnet.c tests/reference/refnet_conv.c tests/reference/refnet_ops.c tests/support.c \
+	tests/reference/conformance_ops.c tests/reference/conformance_net.c tests/reference/conformance_rough.c
+KERNELS = $(call sources,tests_engine_device_cuda_kernels_test_cuda_kernels_SOURCES)
 PROGRAMS = gpu-info gpu-probe gpu-train test_gpu_device test_gpu_runs test_gpu_nccl test_cuda_kernels \
 	test_conv_sim test_matmul_sim
 
@@ -34,13 +35,13 @@ all: $(PROGRAMS)
 gpu-info: $(call program_of,tests/gpu/info.c)
 gpu-probe: $(call program_of,tests/gpu/probe.c $(call sources,gpu_probe_parts) tests/support.c)
 gpu-train: $(call program_of,tests/gpu/train.c)
-test_gpu_device: $(call program_of,tests/test_gpu_device.c $(TRIAL))
-test_gpu_runs: $(call program_of,tests/test_gpu_runs.c tests/parallel_fixture.c \
+test_gpu_device: $(call program_of,tests/gpu/test_gpu_device.c $(TRIAL))
+test_gpu_runs: $(call program_of,tests/gpu/test_gpu_runs.c tests/engine/train/parallel_fixture.c \
 	tests/recorder.c tests/support.c)
 test_cuda_kernels: $(call program_of,$(KERNELS))
-test_conv_sim: $(call program_of,$(call sources,tests_test_conv_sim_SOURCES))
-test_matmul_sim: $(call program_of,$(call sources,tests_test_matmul_sim_SOURCES))
-test_gpu_nccl: $(call program_of,tests/test_gpu_nccl.c $(TRIAL))
+test_conv_sim: $(call program_of,$(call sources,tests_engine_device_cuda_dnn_test_conv_sim_SOURCES))
+test_matmul_sim: $(call program_of,$(call sources,tests_engine_device_cuda_dnn_test_matmul_sim_SOURCES))
+test_gpu_nccl: $(call program_of,tests/gpu/test_gpu_nccl.c $(TRIAL))
 
 $(PROGRAMS):
 	@echo '  LINK    $@'

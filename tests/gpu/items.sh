@@ -62,7 +62,7 @@ with_python() {
 
 parity() {
     with_python "$1" "$2" env DPARTUI_PROGRAM="$build/gpu-train" \
-        python3 -B "$src/tests/parity.py" --devices cuda:0 --dtype "$3" ${lite:+--plain}
+        python3 -B "$src/tests/programs/parity.py" --devices cuda:0 --dtype "$3" ${lite:+--plain}
 }
 
 # A filter for each kernel of the backend: its name as it stands in a mangled one, length in front.

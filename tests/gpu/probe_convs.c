@@ -7,7 +7,7 @@
 #include "engine/device/cuda/dnn/conv_reference.h"
 #include "engine/device/cuda/dnn/conv_table.h"
 #include "engine/device/cuda/plan.h"
-#include "tests/conv_cases.h"
+#include "tests/engine/device/cuda/dnn/conv_cases.h"
 #include "tests/gpu/probe.h"
 
 /* So many numbers of a result are computed anew; of filters, whose sums go over all rows. */

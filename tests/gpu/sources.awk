@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# The C and CUDA files of a list in Makefile.am, so that the list is kept in one place:
-#     awk -v list=libnet_a_SOURCES -v have=' HAVE_NCCL ' -f sources.awk Makefile.am
-# `have`: the conditionals that hold, blank-separated; blanks around.
+# The C and CUDA files of a list in Makefile.am and its fragments, so that it is kept in one place:
+#     awk -v list=libnet_a_SOURCES -v have=' HAVE_NCCL ' -v top=/source/ -f sources.awk FILE...
+# `have`: the conditionals that hold, blank-separated; blanks around. `top`: what the names of the
+# files begin with.
 
 function holds(name)
 {
@@ -17,9 +18,19 @@ function skipped(    i)
     return 0
 }
 
+# As Automake has it: the fragment's folder, and the same in the name of a variable.
+FNR == 1 {
+    folder = substr(FILENAME, length(top) + 1)
+    sub(/\/?[^\/]*$/, "", folder)
+    variable = folder
+    gsub(/[^A-Za-z0-9_@]/, "_", variable)
+}
+
 {
     while (sub(/\\$/, " ") && (getline rest) > 0)
         $0 = $0 rest
+    gsub(/%D%/, folder)
+    gsub(/%C%/, variable)
 }
 
 $1 == "if" { state[++depth] = holds($2); next }

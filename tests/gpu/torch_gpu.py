@@ -8,7 +8,7 @@
 Prints one JSON object: {"version", "cuda", "cudnn", "gpu", "setting", "seconds_per_step", "loss"}.
 Exit status 77: no PyTorch with CUDA here; the reason is printed.
 
-resnet18 of tests/torch_nets.py at 28x28. A step takes its rows by index from data that lie on the
+resnet18 of tests/harness/torch_nets.py at 28x28. A step takes its rows by index from data that lie on the
 GPU as uint8, scales them, goes forward, back and updates with fused SGD with momentum, as a step of
 the program does; the loss is read at the end of the measurement alone, so that the GPU never waits
 for Python. Time is taken over all steps behind the warm ones, between two synchronisations. cuDNN
@@ -29,7 +29,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 
 SKIP = 77
 ROWS = 60000

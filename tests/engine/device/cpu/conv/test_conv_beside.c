@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <dnnl.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "engine/device/cpu/conv/method.h"
+#include "engine/device/cpu/cpu.h"
+#include "tests/reference/conformance.h"
+#include "tests/suites.h"
+
+/* What convolutions do for the BatchNorms beside them: the methods by themselves, against what the
+ * BatchNorm does on its own, and whole passes, against the reference. */
+
+/* --- methods --- */
+
+static const struct kind {
+    int in, out; /* blocks */
+    int in_h, in_w, pad;
+} kinds[] = {
+    {1, 1, 4, 4, 1},  {2, 3, 7, 7, 1}, {3, 2, 5, 9, 1},  {1, 2, 14, 14, 1}, {5, 1, 1, 1, 1},
+    {2, 2, 3, 13, 0}, {4, 4, 8, 8, 1}, {2, 2, 6, 11, 2}, {33, 2, 4, 4, 1},  {3, 19, 2, 3, 1},
+};
+
+static struct conv_shape shape_of(const struct kind *k, int block, int rows)
+{
+    struct conv_shape s;
+    memset(&s, 0, sizeof s);
+    s.rows = rows;
+    s.in = k->in * block;
+    s.out = k->out * block;
+    s.in_block = s.out_block = block;
+    s.in_h = k->in_h;
+    s.in_w = k->in_w;
+    s.kernel_h = s.kernel_w = 3;
+    s.stride_h = s.stride_w = 1;
+    s.pad_h = s.pad_w = k->pad;
+    s.out_h = s.in_h + 2 * k->pad - 2;
+    s.out_w = s.in_w + 2 * k->pad - 2;
+    return s;
+}
+
+/* All that the passes of a shape work on. Inputs far from zero make sums of squares hard. */
+struct trial_conv {
+    struct conv_shape shape;
+    const struct conv_method *method;
+    int threads;
+    size_t src_count, dst_count, weight_count;
+    float *x, *normed, *weights, *scale, *shift, *dst, *result;
+};
+
+static float *numbers(size_t count, uint64_t seed, float mean)
+{
+    const struct rng_stream stream = rng_stream(seed, RNG_RANDOM_DATA, 0, 0, 0);
+    float *p = aligned_alloc(64, (count * sizeof *p + 63) / 64 * 64);
+    ck_assert_ptr_nonnull(p);
+    for (size_t i = 0; i < count; i++)
+        p[i] = mean + (float)rng_normal(&stream, i);
+    return p;
+}
+
+static void trial_conv_make(struct trial_conv *t, const struct conv_method *method,
+                            const struct kind *kind, int rows, int threads, float mean)
+{
+    const struct conv_shape s = shape_of(kind, method->block, rows);
+    const size_t pixels = (size_t)s.in_h * (size_t)s.in_w;
+    t->shape = s;
+    t->method = method;
+    t->threads = threads;
+    t->src_count = (size_t)s.rows * (size_t)s.in * pixels;
+    t->dst_count = (size_t)s.rows * (size_t)s.out * (size_t)s.out_h * (size_t)s.out_w;
+    t->weight_count = (size_t)s.in * (size_t)s.out * 9;
+    t->x = numbers(t->src_count, 1, mean);
+    t->normed = numbers(t->src_count, 2, 0);
+    t->weights = numbers(t->weight_count, 3, 0);
+    t->scale = numbers((size_t)s.in, 4, 1);
+    t->shift = numbers((size_t)s.in, 5, 0.5F);
+    t->dst = numbers(t->dst_count, 6, 0);
+    t->result = numbers(t->dst_count, 7, 0);
+    for (int block = 0; block < s.in / method->block; block++) {
+        const size_t start = (size_t)block * pixels * (size_t)method->block;
+        const struct norm_forward args = {.slab = {(size_t)rows, pixels, (size_t)s.in * pixels},
+                                          .x = t->x + start,
+                                          .y = t->normed + start,
+                                          .scale = t->scale + block * method->block,
+                                          .shift = t->shift + block * method->block,
+                                          .relu = true};
+        kernels_find(method->block)->norm_forward(&args);
+    }
+}
+
+static void trial_conv_free(struct trial_conv *t)
+{
+    float *const list[] = {t->x, t->normed, t->weights, t->scale, t->shift, t->dst, t->result};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        free(list[i]);
+}
+
+static void run(const struct trial_conv *t, struct conv_pass pass)
+{
+    const size_t bytes = t->method->scratch(&t->shape, t->threads);
+    pass.shape = &t->shape;
+    pass.threads = t->threads;
+    pass.scratch =
+        aligned_alloc(CONV_SCRATCH_ALIGN, (bytes / CONV_SCRATCH_ALIGN + 1) * CONV_SCRATCH_ALIGN);
+    ck_assert_ptr_nonnull(pass.scratch);
+    omp_set_num_threads(t->threads);
+    t->method->run(&pass);
+    free(pass.scratch);
+}
+
+/* x with its BatchNorm inside gives the bits that the BatchNorm's result gives. */
+static void check_norm(struct trial_conv *t)
+{
+    const struct conv_norm norm = {t->scale, t->shift};
+    const bool forward = t->method->direction == CONV_FORWARD;
+    float *dw[2] = {numbers(t->weight_count, 8, 0), numbers(t->weight_count, 9, 0)};
+    for (int inside = 0; inside < 2; inside++) {
+        struct conv_pass pass = {.x = inside ? t->x : t->normed, .norm = inside ? &norm : NULL};
+        if (forward) {
+            pass.w = t->weights;
+            pass.y = inside ? t->dst : t->result;
+        } else {
+            pass.dy = t->dst;
+            pass.dw = dw[inside];
+        }
+        run(t, pass);
+    }
+    if (forward)
+        ck_assert_mem_eq(t->dst, t->result, t->dst_count * sizeof(float));
+    else
+        ck_assert_mem_eq(dw[0], dw[1], t->weight_count * sizeof(float));
+    free(dw[0]);
+    free(dw[1]);
+}
+
+/* Each method that can, forward and of the weights, for each block that this processor has. */
+static void each_method(bool forward_alone, void (*check)(struct trial_conv *), float mean)
+{
+    static const enum conv_direction directions[] = {CONV_FORWARD, CONV_BACKWARD_WEIGHTS};
+    static const int rows[] = {1, 3, 17};
+    for (int i = 0; i < (forward_alone ? 1 : 2) * 2; i++) {
+        const struct conv_method *const *m = conv_methods(directions[i / 2], i % 2 ? 16 : 8);
+        for (; *m; m++)
+            for (size_t k = 0; (*m)->beside && k < sizeof kinds / sizeof *kinds; k++)
+                for (int r = 0; r < 3; r++) {
+                    struct trial_conv t;
+                    trial_conv_make(&t, *m, &kinds[k], rows[r], r + 1, mean);
+                    check(&t);
+                    trial_conv_free(&t);
+                }
+    }
+}
+
+START_TEST(norms_inside_change_no_bit)
+{
+    each_method(false, check_norm, 0);
+}
+END_TEST
+
+/* Mean and variance of a channel from sums about an origin. */
+struct moments {
+    double mean, variance;
+};
+
+static struct moments moments_of(double sum, double square, double origin, double count)
+{
+    const double offset = sum / count;
+    return (struct moments){origin + offset, square / count - offset * offset};
+}
+
+/* The same of channel `k` of a block, in two passes in double precision. */
+static struct moments exact_moments(const struct trial_conv *t, int block, int k)
+{
+    const struct conv_shape *s = &t->shape;
+    const size_t pixels = (size_t)s->out_h * (size_t)s->out_w, width = (size_t)s->out_block;
+    const double count = (double)s->rows * (double)pixels;
+    struct moments m = {0, 0};
+    for (int pass = 0; pass < 2; pass++) {
+        double sum = 0;
+        for (int n = 0; n < s->rows; n++)
+            for (size_t i = 0; i < pixels; i++) {
+                const size_t plane = (size_t)n * (size_t)(s->out / s->out_block) + (size_t)block;
+                const double y = (double)t->result[(plane * pixels + i) * width + (size_t)k];
+                sum += pass ? (y - m.mean) * (y - m.mean) : y;
+            }
+        *(pass ? &m.variance : &m.mean) = sum / count;
+    }
+    return m;
+}
+
+/* Errors of a channel's moments, in parts of its standard deviation and variance. */
+static double error_of(struct moments got, struct moments exact)
+{
+    return fabs(got.mean - exact.mean) / sqrt(exact.variance) +
+           fabs(got.variance - exact.variance) / exact.variance;
+}
+
+/* What BatchNorm finds when it reads the result itself, and what was summed up beside it. */
+static void compare_moments(const struct trial_conv *t, const struct conv_moments *beside)
+{
+    const struct conv_shape *s = &t->shape;
+    const int blocks = s->out / s->out_block;
+    const size_t pixels = (size_t)s->out_h * (size_t)s->out_w, width = (size_t)s->out_block;
+    const double count = (double)s->rows * (double)pixels;
+    const struct slab slab = {(size_t)s->rows, pixels, (size_t)s->out * pixels};
+    double own_error = 0, error = 0;
+    for (int b = 0; count > 1 && b < blocks; b++) {
+        const float *y = t->result + (size_t)b * pixels * width;
+        double own[2 * KERNELS_MAX_BLOCK], sums[2 * KERNELS_MAX_BLOCK];
+        float origin[KERNELS_MAX_BLOCK];
+        kernels_find(s->out_block)->norm_sums(&slab, y, y, own);
+        conv_moments_join(beside + b, blocks, t->threads, s->out_block, sums, origin);
+        for (size_t k = 0; k < width; k++) {
+            const struct moments exact = exact_moments(t, b, (int)k);
+            own_error += error_of(moments_of(own[k], own[width + k], (double)y[k], count), exact);
+            error +=
+                error_of(moments_of(sums[k], sums[width + k], (double)origin[k], count), exact);
+        }
+    }
+    ck_assert_msg(error <= 2 * own_error + 1e-6 * s->out, "error of %g, %g when read", error,
+                  own_error);
+}
+
+static void check_moments(struct trial_conv *t)
+{
+    const int blocks = t->shape.out / t->shape.out_block;
+    const size_t count = (size_t)blocks * (size_t)t->threads;
+    struct conv_moments *moments = malloc(count * sizeof *moments);
+    ck_assert_ptr_nonnull(moments);
+    memset(moments, 0xff, count * sizeof *moments);
+    run(t, (struct conv_pass){.x = t->x, .w = t->weights, .y = t->dst});
+    run(t, (struct conv_pass){.x = t->x, .w = t->weights, .y = t->result, .moments = moments});
+    ck_assert_mem_eq(t->dst, t->result, t->dst_count * sizeof(float));
+    for (int b = 0; b < blocks; b++) {
+        long found = 0;
+        for (int thread = 0; thread < t->threads; thread++)
+            found += moments[thread * blocks + b].count;
+        ck_assert_int_eq(found, (long)t->shape.rows * t->shape.out_h * t->shape.out_w);
+    }
+    compare_moments(t, moments);
+    free(moments);
+}
+
+START_TEST(moments_are_as_good_as_those_of_a_pass)
+{
+    each_method(true, check_moments, 0);
+    each_method(true, check_moments, 100);
+}
+END_TEST
+
+/* --- passes --- */
+
+START_TEST(passes_agree_with_the_reference)
+{
+    for (int threads = 1; threads <= 3; threads++) {
+        const struct trial_device device = trial_cpu_by_own_methods(threads);
+        conform_net(&device, _i, threads == 1 ? 1 : threads == 2 ? 17 : 5);
+    }
+}
+END_TEST
+
+START_TEST(passes_agree_with_avx2)
+{
+    const struct trial_device device = trial_cpu_by_own_methods(2);
+    if (dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2) == dnnl_success)
+        conform_net(&device, _i, 5);
+}
+END_TEST
+
+START_TEST(models_agree_with_the_reference)
+{
+    const struct trial_device device = trial_cpu_by_own_methods(2);
+    conform_model(&device, _i);
+}
+END_TEST
+
+START_TEST(synchronised_devices_equal_one)
+{
+    const struct trial_device devices[] = {trial_cpu_by_own_methods(1),
+                                           trial_cpu_by_own_methods(2)};
+    conform_synchronised(devices, _i);
+}
+END_TEST
+
+/* A device that leaves work to its convolutions beside one that does not. */
+START_TEST(unlike_devices_equal_one)
+{
+    const struct trial_device devices[] = {trial_cpu_by_own_methods(2), trial_cpu_by_layers(2)};
+    conform_synchronised(devices, _i);
+}
+END_TEST
+
+START_TEST(passes_repeat)
+{
+    const struct trial_device device = trial_cpu_by_own_methods(2);
+    conform_no_rows(&device);
+    conform_side_by_side(&device);
+}
+END_TEST
+
+#define CONV(c, k) "{ type = \"conv\"; channels = " #c "; kernel = " #k "; pad = 1; }"
+#define NORM       "\"batchnorm\", \"relu\""
+
+/* Steps of a plan's passes that make a BatchNorm's result again. */
+static int steps_again(const struct trial *trial, const struct trial_device *device)
+{
+    const struct plan_request request = {.mode = PLAN_TRAIN, .rows = trial->rows, .profile = true};
+    struct rig rig;
+    int count, again = 0;
+    rig_open(&rig, trial, device);
+    struct plan *plan = rig_plan(&rig, &request);
+    const struct plan_time *times = rig.backend->plan_profile(plan, &count);
+    for (int i = 0; i < count; i++)
+        again += times[i].direction == PLAN_FORWARD_AGAIN;
+    rig.backend->plan_destroy(rig.device, plan);
+    rig_close(&rig);
+    return again;
+}
+
+/* Of these three the first is read by a residual unit's end as well, the second by a convolution
+ * alone, and the third by one that has no such method. */
+START_TEST(results_that_convolutions_make_are_kept_nowhere)
+{
+    const struct trial_device by_library = trial_cpu_by_layers(2),
+                              by_methods = trial_cpu_by_own_methods(2);
+    struct trial trial;
+    trial_make(
+        &trial,
+        CONV(32, 3) ", " NORM ", { type = \"residual\"; layers = (" CONV(32, 3) ", " NORM ", " CONV(
+            32, 3) "); }, " CONV(32, 3) ", " NORM
+                                        ", " CONV(8, 5) ", { type = \"linear\"; outputs = 4; }",
+        (struct net_shape){1, 8, 8}, 4, 16, false, 1);
+    ck_assert_int_eq(steps_again(&trial, &by_library), 3);
+    const bool vectors = *conv_methods(CONV_FORWARD, 16) || *conv_methods(CONV_FORWARD, 8);
+    ck_assert_int_eq(steps_again(&trial, &by_methods), vectors ? 2 : 3);
+    trial_free(&trial);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("beside convolutions");
+    TCase *tc = tcase_create("beside");
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, norms_inside_change_no_bit);
+    tcase_add_test(tc, moments_are_as_good_as_those_of_a_pass);
+    tcase_add_loop_test(tc, passes_agree_with_the_reference, 0, conformance_nets);
+    tcase_add_loop_test(tc, passes_agree_with_avx2, 0, conformance_nets);
+    tcase_add_loop_test(tc, models_agree_with_the_reference, 0, conformance_models);
+    tcase_add_loop_test(tc, synchronised_devices_equal_one, 0, conformance_splits);
+    tcase_add_loop_test(tc, unlike_devices_equal_one, 0, conformance_splits);
+    tcase_add_test(tc, passes_repeat);
+    tcase_add_test(tc, results_that_convolutions_make_are_kept_nowhere);
+    suite_add_tcase(suite, tc);
+    return run_suites(suite, NULL);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/rng.h"
+#include "engine/device/cpu/backend.h"
+#include "engine/device/cpu/conv/trial.h"
+#include "engine/device/plan/memory_pool.h"
+#include "engine/net/fuse.h"
+#include "tests/reference/conformance.h"
+#include "tests/suites.h"
+#include "tests/support.h"
+
+/* The parts of the CPU backend by themselves: fusing, memory, algorithms, update. */
+
+static struct error err;
+
+static void setup(void)
+{
+    err = (struct error)ERROR_INIT;
+}
+
+/* --- fusing --- */
+
+static void fuse_model(struct trial *trial, const char *layers, struct fused *fused)
+{
+    trial_make(trial, layers, (struct net_shape){2, 6, 6}, 3, 1, false, 1);
+    ck_assert(fuse(trial->net, fused, &err));
+}
+
+static void expect_op(const struct fused *fused, int at, enum net_kind kind, bool relu,
+                      bool residual)
+{
+    ck_assert_int_lt(at, fused->count);
+    ck_assert_int_eq(fused->ops[at].kind, kind);
+    ck_assert_int_eq(fused->ops[at].relu, relu);
+    ck_assert_int_eq(fused->ops[at].residual != NET_NONE, residual);
+}
+
+#define CONV(c) "{ type = \"conv\"; channels = " #c "; kernel = 1; }"
+#define LINEAR  "{ type = \"linear\"; outputs = 3; }"
+#define NORM    "\"batchnorm\""
+#define RELU    "\"relu\""
+#define UNIT(l) "{ type = \"residual\"; layers = (" l "); after = (" RELU "); }"
+
+START_TEST(relu_joins_what_is_before_it)
+{
+    struct trial trial;
+    struct fused f;
+    fuse_model(&trial, CONV(4) ", " RELU ", " CONV(4) ", " NORM ", " RELU ", " LINEAR ", " RELU,
+               &f);
+    ck_assert_int_eq(f.count, 4); /* linear flattens by itself */
+    expect_op(&f, 0, NET_CONV, true, false);
+    expect_op(&f, 1, NET_CONV, false, false);
+    expect_op(&f, 2, NET_BATCHNORM, true, false);
+    expect_op(&f, f.count - 1, NET_LINEAR, true, false);
+    ck_assert_int_ne(f.ops[0].bias, NET_NONE);
+    ck_assert_int_eq(f.ops[1].bias, NET_NONE);
+    ck_assert_int_eq(f.ops[2].input_bias, trial.net->ops[f.ops[1].op].bias);
+    ck_assert_int_eq(f.ops[f.count - 1].output, trial.net->output);
+    fused_free(&f);
+    trial_free(&trial);
+}
+END_TEST
+
+START_TEST(residual_units_become_one)
+{
+    struct trial trial;
+    struct fused f;
+    fuse_model(&trial,
+               CONV(4) ", { type = \"residual\"; layers = (" CONV(
+                   5) ", " NORM "); shortcut = (" CONV(5) "); after = (" RELU
+                                                          "); }, \"global_avgpool\", " LINEAR,
+               &f);
+    int at = 0;
+    while (at < f.count && f.ops[at].kind != NET_BATCHNORM)
+        at++;
+    expect_op(&f, at, NET_BATCHNORM, true, true);
+    ck_assert_int_ne(f.ops[at].input_bias, NET_NONE);
+    ck_assert_int_ne(f.ops[at].residual_bias, NET_NONE);
+    ck_assert_int_ne(f.ops[at].input_bias, f.ops[at].residual_bias);
+    for (int i = 0; i < f.count; i++)
+        ck_assert_int_ne(f.ops[i].kind, NET_ADD);
+    fused_free(&f);
+    trial_free(&trial);
+}
+END_TEST
+
+/* What somebody else reads must be there. */
+START_TEST(shared_tensors_stay)
+{
+    struct trial trial;
+    struct fused f;
+    fuse_model(&trial, CONV(2) ", " UNIT(RELU) ", " NORM ", " UNIT(CONV(2)) ", " LINEAR, &f);
+    expect_op(&f, 0, NET_CONV, false, false); /* read by the unit twice */
+    ck_assert_int_ne(f.ops[0].bias, NET_NONE);
+    expect_op(&f, 1, NET_RELU, false, false);
+    expect_op(&f, 2, NET_ADD, true, true);
+    expect_op(&f, 3, NET_BATCHNORM, false, false);
+    expect_op(&f, 4, NET_CONV, false, false);
+    ck_assert_int_ne(f.ops[4].bias, NET_NONE);
+    expect_op(&f, 5, NET_ADD, true, true);
+    fused_free(&f);
+    trial_free(&trial);
+}
+END_TEST
+
+/* --- memory --- */
+
+START_TEST(buffers_that_live_together_lie_apart)
+{
+    enum { COUNT = 200 };
+    struct pool pool = {0};
+    struct rng_stream stream = rng_stream(9, RNG_RANDOM_DATA, 0, 0, 0);
+    size_t planned, scratch, total, sum = 0, live[64] = {0}, most = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        enum buffer_region region = i % 5 == 0 ? BUFFER_SCRATCH : BUFFER_PLANNED;
+        struct buffer *b = pool_add(&pool, region, rng_below(&stream, 3 * i, 10000));
+        ck_assert_ptr_nonnull(b);
+        int first = (int)rng_below(&stream, 3 * i + 1, 60);
+        if (region == BUFFER_PLANNED)
+            buffer_use(b, first + (int)rng_below(&stream, 3 * i + 2, 4));
+        buffer_use(b, first);
+        sum += b->size;
+        for (int t = b->first; t <= b->last; t++)
+            live[t] += b->size;
+    }
+    ck_assert(pool_layout(&pool, &planned, &scratch, &err));
+    total = planned + scratch;
+    for (int t = 0; t < 64; t++)
+        most = live[t] > most ? live[t] : most;
+    ck_assert_uint_ge(total, most);
+    ck_assert_uint_lt(total, sum / 4);
+    for (int i = 0; i < COUNT; i++) {
+        const struct buffer *a = pool.list[i];
+        ck_assert_uint_eq(a->offset % MEMORY_ALIGN, 0);
+        ck_assert_uint_le(a->offset + a->size, total);
+        for (int k = 0; k < i; k++) {
+            const struct buffer *b = pool.list[k];
+            bool meet = a->first <= b->last && b->first <= a->last;
+            ck_assert(!meet || a->offset + a->size <= b->offset ||
+                      b->offset + b->size <= a->offset);
+        }
+    }
+    pool_free(&pool);
+}
+END_TEST
+
+START_TEST(mappings_are_zero_and_fail_politely)
+{
+    struct mapping mapping;
+    ck_assert(mapping_create(&mapping, 0, "nothing", &err));
+    mapping_free(&mapping);
+    ck_assert(mapping_create(&mapping, 5000001, "a little", &err));
+    const char *bytes = mapping.data;
+    size_t set = 0;
+    for (size_t i = 0; i < mapping.size; i++)
+        set += bytes[i] != 0;
+    ck_assert_uint_eq(set, 0);
+    mapping_free(&mapping);
+    ck_assert_ptr_null(mapping.data);
+    ck_assert(!mapping_create(&mapping, SIZE_MAX / 4, "too much", &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "(too much)"));
+    ck_assert(!mapping_create(&mapping, SIZE_MAX, "too much", &err));
+}
+END_TEST
+
+/* --- convolution algorithms --- */
+
+static struct device *open_device(int threads)
+{
+    struct device *device;
+    const struct device_options options = {.id = {DEVICE_CPU, 0}, .threads = threads};
+    ck_assert_msg(cpu_backend.open(&options, &device, &err), "%s", err.text);
+    return device;
+}
+
+/* A 3x3 convolution of 32 channels by one algorithm; *out is the result in plain order. */
+static bool convolve(struct device *device, const struct conv_shape *s,
+                     enum conv_algorithm algorithm, const float *x, const float *w, float *out)
+{
+    const dnnl_dims_t x_dims = {s->rows, s->in, s->in_h, s->in_w},
+                      w_dims = {s->out, s->in, s->kernel_h, s->kernel_w},
+                      y_dims = {s->rows, s->out, s->out_h, s->out_w};
+    const dnnl_dim_t *dims[] = {x_dims, w_dims, y_dims};
+    const dnnl_format_tag_t tags[] = {dnnl_nchw, dnnl_oihw, dnnl_nchw};
+    const int args[] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_SCRATCHPAD};
+    const dnnl_query_t queries[] = {dnnl_query_src_md, dnnl_query_weights_md, dnnl_query_dst_md,
+                                    dnnl_query_scratchpad_md};
+    void *host[] = {(void *)x, (void *)w, out};
+    dnnl_primitive_desc_t desc, reorder_desc;
+    dnnl_primitive_t conv, reorder;
+    dnnl_memory_t memory[4], plain;
+    dnnl_exec_arg_t list[4];
+    if (conv_describe(device, s, CONV_FORWARD, algorithm, false, &desc) != dnnl_success)
+        return false;
+    ck_assert_int_eq(dnnl_primitive_create(&conv, desc), dnnl_success);
+    for (int i = 0; i < 4; i++) {
+        desc_t layout = dnnl_primitive_desc_query_md(desc, queries[i], 0);
+        ck_assert_int_eq(
+            dnnl_memory_create(&memory[i], layout, device->engine, DNNL_MEMORY_ALLOCATE), 0);
+        list[i] = (dnnl_exec_arg_t){args[i], memory[i]};
+    }
+    for (int i = 0; i < 3; i++) {
+        desc_t layout = dnnl_primitive_desc_query_md(desc, queries[i], 0);
+        desc_t host_layout = compat_desc_make(4, dims[i], dnnl_f32, tags[i]);
+        bool back = i == 2;
+        if (back)
+            ck_assert_int_eq(dnnl_primitive_execute(conv, device->stream, 4, list), 0);
+        ck_assert_int_eq(dnnl_memory_create(&plain, host_layout, device->engine, host[i]), 0);
+        ck_assert_int_eq(dnnl_reorder_primitive_desc_create(
+                             &reorder_desc, back ? layout : host_layout, device->engine,
+                             back ? host_layout : layout, device->engine, NULL),
+                         0);
+        ck_assert_int_eq(dnnl_primitive_create(&reorder, reorder_desc), 0);
+        const dnnl_exec_arg_t move[] = {{DNNL_ARG_FROM, back ? memory[i] : plain},
+                                        {DNNL_ARG_TO, back ? plain : memory[i]}};
+        ck_assert_int_eq(dnnl_primitive_execute(reorder, device->stream, 2, move), 0);
+        dnnl_primitive_destroy(reorder);
+        dnnl_primitive_desc_destroy(reorder_desc);
+        dnnl_memory_destroy(plain);
+        compat_desc_free(host_layout);
+    }
+    for (int i = 0; i < 4; i++)
+        dnnl_memory_destroy(memory[i]);
+    dnnl_primitive_destroy(conv);
+    dnnl_primitive_desc_destroy(desc);
+    return true;
+}
+
+static struct conv_shape square_conv(const struct device *device, int rows, int channels, int side)
+{
+    struct conv_shape s;
+    memset(&s, 0, sizeof s);
+    s.rows = rows;
+    s.in = s.out = channels;
+    s.in_h = s.in_w = s.out_h = s.out_w = side;
+    s.in_block = s.out_block = device->block;
+    s.kernel_h = s.kernel_w = 3;
+    s.stride_h = s.stride_w = s.pad_h = s.pad_w = 1;
+    return s;
+}
+
+START_TEST(winograd_rounds_like_direct)
+{
+    struct device *device = open_device(2);
+    struct conv_shape s = square_conv(device, 3, 32, 7);
+    const size_t numbers = 3 * 32 * 49, weights = 32 * 32 * 9;
+    struct rng_stream stream = rng_stream(4, RNG_RANDOM_DATA, 0, 0, 0);
+    float *x = malloc(numbers * sizeof *x), *w = malloc(weights * sizeof *w);
+    float *y[2] = {malloc(numbers * sizeof *x), malloc(numbers * sizeof *x)};
+    ck_assert(x && w && y[0] && y[1]);
+    for (size_t i = 0; i < numbers; i++)
+        x[i] = (float)rng_normal(&stream, i);
+    for (size_t i = 0; i < weights; i++)
+        w[i] = (float)rng_normal(&stream, numbers + i);
+    ck_assert(convolve(device, &s, CONV_DIRECT, x, w, y[0]));
+    if (convolve(device, &s, CONV_WINOGRAD, x, w, y[1])) { /* not on every processor */
+        double off = 0, size = 0;
+        for (size_t i = 0; i < numbers; i++) {
+            off += pow((double)y[1][i] - (double)y[0][i], 2);
+            size += pow((double)y[0][i], 2);
+        }
+        ck_assert_double_le(sqrt(off / size), 1e-5);
+    }
+    free(x);
+    free(w);
+    free(y[0]);
+    free(y[1]);
+    cpu_backend.close(device);
+}
+END_TEST
+
+START_TEST(choices_are_kept)
+{
+    static const int rows[][2] = {{64, 127}, {256, 1000}}; /* share decisions */
+    struct device *device = open_device(2);
+    struct conv_shape large = square_conv(device, 64, 64, 28),
+                      small = square_conv(device, 1, 16, 8);
+    for (int direction = CONV_FORWARD; direction <= CONV_BACKWARD_WEIGHTS; direction++) {
+        struct conv_way first, again;
+        for (int i = 0; i < 2; i++) {
+            large.rows = rows[i][0];
+            ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &first, &err));
+            large.rows = rows[i][1];
+            ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &again, &err));
+            ck_assert_int_eq(first.algorithm, again.algorithm);
+            ck_assert_ptr_eq(first.method, again.method);
+        }
+        ck_assert(conv_choose(device, &small, (enum conv_direction)direction, &first, &err));
+        ck_assert_int_eq(first.algorithm, CONV_DIRECT);
+        ck_assert_ptr_null(first.method);
+    }
+    cpu_backend.close(device);
+}
+END_TEST
+
+/* Neither measured now nor looked up. */
+START_TEST(deterministic_devices_measure_nothing)
+{
+    const struct device_options options = {
+        .id = {DEVICE_CPU, 0}, .threads = 1, .deterministic = true};
+    struct device *device;
+    struct conv_way ways[CONV_WAYS], chosen;
+    char *folder = temporary_folder();
+    ck_assert_int_eq(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    ck_assert_msg(cpu_backend.open(&options, &device, &err), "%s", err.text);
+    struct conv_shape s = square_conv(device, 32, 64, 14);
+    const int count = conv_ways(&s, CONV_FORWARD, ways);
+    for (int i = 0; i < count; i++) {
+        conv_remember(&s, CONV_FORWARD, 1, ways[i], 0.25);
+        ck_assert(conv_choose(device, &s, CONV_FORWARD, &chosen, &err));
+        ck_assert_ptr_eq(chosen.method, count > 1 ? ways[1].method : NULL);
+        ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), i);
+    }
+    remove_tree(folder);
+    cpu_backend.close(device);
+}
+END_TEST
+
+/* Something else on this thread's only CPU, for longer than any process is let run alone. */
+START_TEST(disturbed_measurements_are_told)
+{
+    struct device *device = open_device(1);
+    const struct conv_shape s = square_conv(device, 256, 64, 28);
+    const struct conv_way direct = {.algorithm = CONV_DIRECT};
+    struct conv_timing timing;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    const pid_t other = fork();
+    ck_assert_int_ge(other, 0);
+    if (other == 0)
+        for (volatile unsigned spin = 0;;)
+            spin++;
+    const bool ok = conv_measure(device, &s, CONV_FORWARD, &direct, 1, 2, &timing, &err);
+    ck_assert_int_eq(kill(other, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(other, NULL, 0), other);
+    ck_assert_msg(ok, "%s", err.text);
+    ck_assert_int_eq(timing.calm_runs, 0);
+    ck_assert_double_gt(timing.seconds, 0);
+    cpu_backend.close(device);
+}
+END_TEST
+
+/* Later processes find what was measured; what is not understood is measured again. */
+START_TEST(choices_are_kept_on_disk)
+{
+    struct device *device = open_device(1);
+    const struct conv_shape s = square_conv(device, 8, 64, 28),
+                            other = square_conv(device, 8, 64, 7);
+    struct conv_way ways[CONV_WAYS];
+    const int count = conv_ways(&s, CONV_FORWARD, ways), last = count - 1;
+    char *folder = temporary_folder();
+    ck_assert_int_eq(setenv("XDG_CACHE_HOME", folder, 1), 0);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), -1);
+    conv_remember(&s, CONV_FORWARD, 1, ways[last], 0.25);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), last);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 2, ways, count), -1);
+    ck_assert_int_eq(conv_recall(&s, CONV_BACKWARD_DATA, 1, ways, count), -1);
+    ck_assert_int_eq(conv_recall(&other, CONV_FORWARD, 1, ways, count), -1);
+    if (last > 0) /* a way that is no longer there */
+        ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, last), -1);
+    put_file(folder, "dpartui/cpu-choices", "a\tb\tc\n\xff", 7);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), -1);
+    conv_remember(&s, CONV_FORWARD, 1, ways[0], 0.25);
+    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), 0);
+    remove_tree(folder);
+    cpu_backend.close(device);
+}
+END_TEST
+
+/* --- update --- */
+
+START_TEST(update_is_pytorchs)
+{
+    const struct trial_device device = trial_cpu(2);
+    conform_update(&device);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cpu parts");
+    TCase *tc = tcase_create("parts");
+    tcase_add_checked_fixture(tc, setup, NULL);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, relu_joins_what_is_before_it);
+    tcase_add_test(tc, residual_units_become_one);
+    tcase_add_test(tc, shared_tensors_stay);
+    tcase_add_test(tc, buffers_that_live_together_lie_apart);
+    tcase_add_test(tc, mappings_are_zero_and_fail_politely);
+    tcase_add_test(tc, winograd_rounds_like_direct);
+    tcase_add_test(tc, choices_are_kept);
+    tcase_add_test(tc, deterministic_devices_measure_nothing);
+    tcase_add_test(tc, disturbed_measurements_are_told);
+    tcase_add_test(tc, choices_are_kept_on_disk);
+    tcase_add_test(tc, update_is_pytorchs);
+    suite_add_tcase(suite, tc);
+    return run_suites(suite, NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+
+#include "tests/engine/device/cuda/cuda_fixture.h"
+#include "tests/reference/conformance.h"
+#include "tests/suites.h"
+
+/* The CUDA backend on a simulated GPU: the cases that all backends are held to. */
+
+static const enum number_type types[] = {TYPE_F32, TYPE_TF32, TYPE_BF16};
+#define TYPES 3
+
+/* What their numbers are rounded to. */
+static const double units[] = {0, 0x1p-11, 0x1p-8};
+
+static void check_rows(int type, int net, int rows)
+{
+    const struct trial_device device = gpu_of(0, types[type]);
+    struct trial trial;
+    if (types[type] == TYPE_F32) {
+        conform_net(&device, net, rows);
+        return;
+    }
+    conformance_net_make(&trial, net, rows);
+    conform_rough(&device, &trial, units[type], "rounded");
+    trial_free(&trial);
+}
+
+START_TEST(passes_agree_with_the_reference)
+{
+    check_rows(_i % TYPES, _i / TYPES, 1 + _i % 2);
+    check_rows(_i % TYPES, _i / TYPES, 9);
+}
+END_TEST
+
+START_TEST(shipped_models_agree_with_the_reference)
+{
+    const int type = _i % TYPES;
+    const struct trial_device device = gpu_of(0, types[type]);
+    struct trial trial;
+    if (types[type] == TYPE_F32) {
+        conform_model(&device, _i / TYPES);
+        return;
+    }
+    conformance_model_make(&trial, _i / TYPES);
+    conform_rough(&device, &trial, units[type], trial.net->name);
+    trial_free(&trial);
+}
+END_TEST
+
+START_TEST(synchronised_devices_equal_one)
+{
+    const struct trial_device devices[] = {gpu_of(0, TYPE_F32), gpu_of(1, TYPE_F32)};
+    conform_synchronised(devices, _i);
+}
+END_TEST
+
+START_TEST(a_gpu_and_a_cpu_equal_one)
+{
+    const struct trial_device devices[] = {gpu_of(0, TYPE_F32), trial_cpu(1)};
+    conform_synchronised(devices, _i);
+}
+END_TEST
+
+START_TEST(shards_add_up)
+{
+    const struct trial_device devices[] = {gpu_of(0, TYPE_F32), gpu_of(1, TYPE_F32)};
+    conform_shards(devices, _i);
+}
+END_TEST
+
+START_TEST(no_rows_leave_no_trace)
+{
+    const struct trial_device device = gpu_of(0, types[_i]);
+    conform_no_rows(&device);
+}
+END_TEST
+
+START_TEST(plans_live_side_by_side)
+{
+    struct trial_device device = gpu_of(0, types[_i]);
+    device.options.deterministic = true;
+    conform_side_by_side(&device);
+}
+END_TEST
+
+START_TEST(weights_survive_the_arenas)
+{
+    const struct trial_device device = gpu_of(0, types[_i]);
+    conform_arenas(&device);
+}
+END_TEST
+
+START_TEST(mistakes_are_named)
+{
+    const struct trial_device device = gpu_of(0, TYPE_F32);
+    conform_mistakes(&device);
+}
+END_TEST
+
+START_TEST(update_is_pytorchs)
+{
+    const struct trial_device device = gpu_of(0, types[_i]);
+    conform_update(&device);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cuda plans");
+    TCase *tc = tcase_create("plans");
+    tcase_add_checked_fixture(tc, cuda_start, cuda_finish);
+    tcase_set_timeout(tc, 600); /* with sanitizers */
+    tcase_add_loop_test(tc, passes_agree_with_the_reference, 0, conformance_nets * TYPES);
+    tcase_add_loop_test(tc, shipped_models_agree_with_the_reference, 0, conformance_models * TYPES);
+    tcase_add_loop_test(tc, synchronised_devices_equal_one, 0, conformance_splits);
+    tcase_add_loop_test(tc, a_gpu_and_a_cpu_equal_one, 0, conformance_splits);
+    tcase_add_loop_test(tc, shards_add_up, 0, conformance_splits);
+    tcase_add_loop_test(tc, no_rows_leave_no_trace, 0, TYPES);
+    tcase_add_loop_test(tc, plans_live_side_by_side, 0, TYPES);
+    tcase_add_loop_test(tc, weights_survive_the_arenas, 0, TYPES);
+    tcase_add_test(tc, mistakes_are_named);
+    tcase_add_loop_test(tc, update_is_pytorchs, 0, TYPES);
+    suite_add_tcase(suite, tc);
+    return run_suites(suite, NULL);
+}

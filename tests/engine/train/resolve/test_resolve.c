@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/engine/train/run/run_fixture.h"
+#include "tests/suites.h"
+
+/* What is refused before anything is opened, and what is filled in. */
+
+/* Specs that cannot be run: refused before anything is opened. */
+static const struct {
+    const char *settings, *reason;
+} impossible[] = {
+    {"devices=all", "no GPU"},
+    {"devices=cuda:0", "only CPU devices"},
+    {"split=even devices=cpu:0-7", "30 rows"},
+    {"split=even devices=cpu:0-2", "10 rows"},
+    {"split=weighted:1,2 devices=cpu:0-2", "2 weights for 3 devices"},
+    {"cpu-threads=2,1", "2 numbers for 1 CPU devices"},
+    {"cpu-threads=2,1 devices=cpu:0-2", "2 numbers for 3 CPU devices"},
+    {"dtype=bf16", "bf16"},
+    {"model=nosuch", "nosuch"},
+    {"model=/nosuch.conf", "/nosuch.conf"},
+    {"data=/nosuch", "/nosuch"},
+    {"train-rows=101", "has 100"},
+    {"test-rows=101", "has 100"},
+    {"init=/nosuch.safetensors", "/nosuch.safetensors"},
+    {"augment=flip", "no pictures"},
+    {"save=/nosuch/weights", "/nosuch/weights"},
+    {"save=/", "is a directory"},
+    {"save=/dev/null", "not a regular file"},
+    {"log=/nosuch/log", "/nosuch/log"},
+};
+
+START_TEST(impossible_specs)
+{
+    char settings[300];
+    snprintf(settings, sizeof settings, LINEAR "%s", impossible[_i].settings);
+    recorder_init(&rec, settings);
+    ck_assert(!recorder_run(&rec));
+    ck_assert_msg(strstr(rec.err.text, impossible[_i].reason), "%s", rec.err.text);
+    ck_assert_uint_eq(json_array_size(rec.events), 1);
+    ck_assert_int_eq(atomic_load(&fake.opened), 0);
+}
+END_TEST
+
+START_TEST(short_batch_that_never_comes_may_be_odd)
+{
+    run_ok(LINEAR "split=even devices=cpu:0-2 max-steps=3");
+}
+END_TEST
+
+START_TEST(resolving_fills_in_and_repeats)
+{
+    struct error err = ERROR_INIT;
+    recorder_init(&rec, "data=random:100x5 model=linear");
+    ck_assert_msg(run_resolve(&rec.spec, &err), "%s", err.text);
+    ck_assert_int_eq(rec.spec.devices.choice, DEVICES_LISTED);
+    ck_assert_int_eq(rec.spec.devices.count, 1);
+    /* What the backend says counts where it is less than the affinity mask. */
+    ck_assert_int_eq(rec.spec.cpu_threads, 1);
+    ck_assert_int_eq(rec.spec.dtype, TYPE_F32);
+    ck_assert_msg(run_resolve(&rec.spec, &err), "%s", err.text);
+}
+END_TEST
+
+START_TEST(defaults_resolve)
+{
+    struct error err = ERROR_INIT;
+    unsetenv("DPARTUI_DATA_DIR");
+    recorder_init(&rec, "data-dir=/nosuch");
+    ck_assert_msg(run_resolve(&rec.spec, &err), "%s", err.text);
+    ck_assert_str_eq(rec.spec.model, "smallnet");
+    ck_assert_str_eq(rec.spec.data, "glyphs");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("resolve");
+    TCase *tcase = add_case(suite, "resolve");
+    tcase_add_loop_test(tcase, impossible_specs, 0, sizeof impossible / sizeof impossible[0]);
+    tcase_add_test(tcase, short_batch_that_never_comes_may_be_odd);
+    tcase_add_test(tcase, resolving_fills_in_and_repeats);
+    tcase_add_test(tcase, defaults_resolve);
+    return run_suites(suite, NULL);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_ENGINE_TRAIN_RUN_RUN_FIXTURE_H
+#define DPARTUI_TESTS_ENGINE_TRAIN_RUN_RUN_FIXTURE_H
+
+#include <check.h>
+
+#include "tests/fakes/fake_backend.h"
+#include "tests/recorder.h"
+
+/* What the tests of runs on the devices of fake_backend.c share. */
+
+#define LINEAR "model=linear data=random:100x5 batch=30 epochs=2 seed=3 "
+
+/* Of the running test; released after it. */
+extern struct recorder rec;
+
+/* A run that must come to its end. */
+void run_ok(const char *settings);
+
+/* A case whose tests find the devices as new and must leave them so. */
+TCase *add_case(Suite *suite, const char *name);
+
+#endif

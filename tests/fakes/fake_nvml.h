@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_FAKES_FAKE_NVML_H
+#define DPARTUI_TESTS_FAKES_FAKE_NVML_H
+
+#include <stdatomic.h>
+
+#include "engine/nvml/api.h"
+
+/*
+ * A library with the symbols of NVML for tests: fake_nvml.so, and fake_nvml_old.so that lacks what
+ * newer drivers brought. Tests of this process steer it by fake_nvml(); other programs by the
+ * environment when it is loaded: FAKE_NVML_GPUS, FAKE_NVML_MIG, FAKE_NVML_INIT, FAKE_NVML_LOST,
+ * FAKE_NVML_STALL.
+ */
+
+enum fake_call {
+    FAKE_INIT,
+    FAKE_COUNT,
+    FAKE_HANDLE,
+    FAKE_UUID,
+    FAKE_NAME,
+    FAKE_MEMORY,
+    FAKE_UTILIZATION,
+    FAKE_TEMPERATURE,
+    FAKE_POWER,
+    FAKE_POWER_LIMIT,
+    FAKE_CLOCK,
+    FAKE_CLOCK_MAX,
+    FAKE_THROTTLE,
+    FAKE_FIELDS,
+    FAKE_PCIE,
+    FAKE_GPM,
+    FAKE_CALLS
+};
+
+#define FAKE_MEMORY_TOTAL (80ULL << 30)
+
+struct fake_nvml {
+    atomic_int gpus;
+    atomic_int mig;              /* instances of each GPU; 0: they are not divided */
+    atomic_int lost;             /* the GPU with this index is lost; -1: none */
+    atomic_int code[FAKE_CALLS]; /* what each kind of call answers */
+    atomic_int stalled;          /* the kind of call that hangs; -1: none */
+    atomic_int waiting;          /* calls that hang now */
+    atomic_int open;             /* nvmlInit less nvmlShutdown */
+    atomic_int calls;            /* since the beginning */
+    atomic_int samples;          /* of GPM that are not released */
+    atomic_int gpm;              /* the GPUs have GPM */
+    atomic_int watts, celsius, percent, kilobytes;
+    atomic_ullong throttle, received, sent, memory_used;
+};
+
+/* Also NVML's own functions are called through this symbol's library. */
+struct fake_nvml *fake_nvml(void);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_FAKES_POSING_BACKEND_H
+#define DPARTUI_TESTS_FAKES_POSING_BACKEND_H
+
+#include <stdatomic.h>
+
+#include "engine/device/links.h"
+
+/*
+ * The real CPU devices, linked in place of engine/backend.c, that also pose as GPUs: a
+ * second kind whose memory the host may only reach through the backend. They compute as CPU devices
+ * do, so runs on them can be compared with runs on those. With faults on request.
+ */
+
+enum posing_phase {
+    POSING_NEVER,
+    POSING_OPEN,
+    POSING_FACTS,
+    POSING_PLAN,
+    POSING_JOIN, /* of the links; where there are none, the making of the stage */
+    POSING_PASS,
+    POSING_BUCKET,    /* when a piece of the gradients is ready */
+    POSING_REDUCTION, /* reading the arena, or waiting for the links */
+    POSING_WRITE,     /* writing it */
+    POSING_UPDATE,
+    POSING_SAVE, /* handing out the momentum for a checkpoint */
+    POSING_PHASES
+};
+
+struct posing {
+    _Atomic enum posing_phase
+        phase; /* where the device of this index has its fault, on its second pass */
+    int device;
+    bool hangs; /* instead of failing */
+    bool has_links, links_refuse;
+    bool links_break;            /* when joined, rather than when created */
+    struct device_facts facts;   /* of every posing device */
+    atomic_bool go_on;           /* hanging devices come back */
+    atomic_int opened, closed;   /* posing devices */
+    atomic_int joined, left;     /* ends of links */
+    atomic_int stages;           /* not yet given back */
+    atomic_int pieces, overlaps; /* reduced by links in all; of them during a pass */
+    atomic_int first_passes;     /* training passes that are their devices' first, done */
+    atomic_int misuse;
+};
+
+extern struct posing posing;
+
+void posing_reset(void);
+
+/* posing_links.c: sums of what was ready, by the threads of the devices, in their order. */
+extern const struct links posing_links;
+
+/* The device of the calling thread is at `phase`. False: it fails there. */
+bool posing_fault(enum posing_phase phase, struct error *err);
+/* Is the calling thread's device in a pass? */
+bool posing_in_pass(void);
+void posing_check(bool correct);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_GPU_GPU_CASE_H
+#define DPARTUI_TESTS_GPU_GPU_CASE_H
+
+#include <check.h>
+
+/*
+ * Cases of tests that run on a GPU (tests/gpu/run), and on a simulated one (`make check`), which
+ * also finds what a real one would forgive: it begins anew for each test, and none may use memory
+ * that was given back or leave anything behind.
+ */
+#ifdef DPARTUI_SIMULATED_GPU
+#include "tests/simgpu/simgpu.h"
+
+#define SIMULATED true
+
+static inline void gpu_begin(void)
+{
+    simgpu_reset(NULL);
+}
+
+static inline void gpu_end(void)
+{
+    ck_assert_msg(simgpu_faults() == 0, "%s", simgpu_first_fault());
+    ck_assert_int_eq(simgpu_live_objects(), 0);
+}
+#else
+#define SIMULATED false
+
+static inline void gpu_begin(void) {}
+
+static inline void gpu_end(void) {}
+#endif
+
+static inline TCase *gpu_case(TCase *tcase, double seconds)
+{
+    tcase_set_timeout(tcase, seconds);
+    tcase_add_checked_fixture(tcase, gpu_begin, gpu_end);
+    return tcase;
+}
+
+#endif

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Run the built program from a Python test. Standard library only.
+
+Under `make check` the environment says where things are (tests/environment). By hand, from a build
+folder or the source folder:  python3 tests/programs/parity.py
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # tests
+SKIP = 77  # automake's exit status of a test that was not run
+
+
+class Failure(Exception):
+    """The program did something wrong; the text says what."""
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIP)
+
+
+def path():
+    """The program `dpartui` of this build, or what DPARTUI_PROGRAM names in its place."""
+    if os.environ.get("DPARTUI_PROGRAM"):
+        return os.environ["DPARTUI_PROGRAM"]
+    for folder in (os.environ.get("top_builddir"), os.getcwd(), os.path.dirname(HERE)):
+        if folder and os.access(os.path.join(folder, "dpartui"), os.X_OK):
+            return os.path.join(os.path.abspath(folder), "dpartui")
+    raise Failure("no program `dpartui` here: build it first, or set top_builddir")
+
+
+def is_sanitized(file=None):
+    """Was the program (or another one) built with sanitizers? They see how it gets to its results,
+    not what these are, and take several times as long."""
+    with open(file or path(), "rb") as program:
+        text = program.read()
+    return b"__asan_init" in text or b"__tsan_init" in text
+
+
+def environment():
+    """The caller's, with the models of this source where none are named."""
+    out = dict(os.environ)
+    out.setdefault("DPARTUI_MODEL_PATH", os.path.join(os.path.dirname(HERE), "etc", "models"))
+    return out
+
+
+def train_command(options):
+    """`dpartui train --foreground --json` with the options (a dict; True: no value)."""
+    command = [path(), "train", "--foreground", "--json"]
+    for key, value in options.items():
+        command += ["--" + key] if value is True else ["--" + key, str(value)]
+    return command
+
+
+def train(options, seconds=900):
+    """Run it to its end.
+
+    Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "profile": [...],
+    "end": [...]}.
+    """
+    command = train_command(options)
+    shown = " ".join(command)
+    # A session of its own, so that nothing that the program started outlives a timeout.
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, env=environment(),
+                          start_new_session=True) as process:
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise Failure(f"not done after {seconds} s: {shown}") from None
+    if process.returncode != 0:
+        raise Failure(f"exit status {process.returncode}: {shown}\n{err.strip()}")
+    events = {"run": [], "step": [], "epoch": [], "profile": [], "end": []}
+    for line in out.splitlines():
+        try:
+            event = json.loads(line)
+            events[event["event"]].append(event)
+        except (ValueError, KeyError, TypeError):
+            raise Failure(f"not one of the events: {line!r}, from {shown}") from None
+    if len(events["end"]) != 1 or events["end"][0].get("status") != "done":
+        raise Failure(f"the run did not end as done: {events['end']}, {shown}")
+    return events

@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`dpartui compare` with the real engine: plans, figures, Ctrl-C, kill -9 and resuming."""
+
+import contextlib
+import csv
+import glob
+import io
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree as xml
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
+import plain_signals  # noqa: E402,F401
+
+BUILD = os.environ.get("top_builddir", ".")
+PROGRAM = os.path.join(BUILD, "dpartui")
+PATIENCE = 90.0
+TINY = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
+        "--batch", "64", "--epochs", "2"]
+# Steps enough for somebody to come between.
+LONG = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
+        "--batch", "4", "--epochs", "400"]
+
+
+class Compare(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, XDG_STATE_HOME=self.folder,
+                        XDG_DATA_HOME=self.folder, LC_ALL="C")
+        self.children = []
+
+    def tearDown(self):
+        for child in self.children:
+            if child.poll() is None:
+                child.kill()
+            child.communicate()
+        self.dpartui("engine", "stop", "--now")
+        with open(os.path.join(self.folder, "dpartui/engine.log"), encoding="utf8") as file:
+            self.assertNotRegex(file.read(), "Sanitizer|runtime error")
+        # The engine may be closing its store.
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def dpartui(self, *arguments):
+        return subprocess.run([PROGRAM, *arguments], env=self.env, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    def compare(self, *arguments, status=0):
+        done = self.dpartui("compare", *arguments)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def figures(self, *arguments, status=0):
+        return json.loads(self.compare(*arguments, "--json", status=status).stdout)
+
+    def start(self, *arguments):
+        child = subprocess.Popen([PROGRAM, "compare", *arguments], env=self.env,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        self.children.append(child)
+        return child
+
+    def plan(self, number=1):
+        with open(os.path.join(self.folder, f"dpartui/comparisons/{number}.json"),
+                  encoding="utf8") as file:
+            return json.load(file)
+
+    def runs(self):
+        return json.loads(self.dpartui("runs", "--json").stdout)
+
+    def wait_for(self, what, test):
+        end = time.monotonic() + PATIENCE
+        while not test():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.02)
+
+    def wait_for_training(self, entry):
+        """Until the run of the plan's entry trains."""
+        def trains():
+            try:
+                run = self.plan()["runs"][entry]["run"]
+            except (FileNotFoundError, ValueError):
+                return False
+            return run and any(one["run"] == run and one["status"] == "running" and
+                               one["epochs_done"] >= 1 for one in self.runs())
+        self.wait_for(f"entry {entry} trains", trains)
+
+    def engine_pid(self):
+        return json.loads(self.dpartui("engine", "status", "--json").stdout)["pid"]
+
+    def test_strong_scaling_interleaves_fresh_seeds(self):
+        picture = os.path.join(self.folder, "figures.svg")
+        found = self.figures(*TINY, "--devices-counts", "1,2", "--repeats", "2", "--seed", "5",
+                             "--target-acc", "0", "--svg", picture)
+        self.assertEqual([(run["label"], run["seed"]) for run in found["runs"]],
+                         [("1 device", 5), ("2 devices", 5), ("1 device", 6), ("2 devices", 6)])
+        self.assertEqual((found["kind"], found["scaling"], found["unfinished"]),
+                         ("devices", "strong", 0))
+        one, two = found["rows"]
+        self.assertEqual((one["batch"], two["batch"], one["devices"], two["devices"]),
+                         (64, 64, "cpu:0", "cpu:0-1"))
+        # The same cores for every device, whatever their number.
+        self.assertEqual(one["spec"]["cpu_threads"], two["spec"]["cpu_threads"])
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "dpartui/checkpoints/1")))
+        for row in (one, two):
+            self.assertEqual((row["done"], row["failed"], row["missing"]), (2, 0, 0))
+            self.assertEqual(row["samples_per_s"]["count"], 2)
+            self.assertLessEqual(row["samples_per_s"]["min"], row["samples_per_s"]["median"])
+            self.assertEqual(row["test_acc"]["count"], 2)
+            self.assertEqual(row["target_s"]["count"], 2)
+        # Equal seeds, equal accuracies: how a batch is divided makes no difference.
+        self.assertEqual(one["test_acc"]["mean"], two["test_acc"]["mean"])
+        self.assertAlmostEqual(two["efficiency"], two["speed_up"] / 2)
+        self.assertIn("first epoch", found["warm_up"])
+        self.check_against_the_store(found)
+        root = xml.parse(picture).getroot()
+        self.assertTrue(root.tag.endswith("svg"))
+        self.assertIn("Speed", "".join(root.itertext()))
+
+    def check_against_the_store(self, found):
+        """What is said of each run is what the run's own epochs say."""
+        for run in found["runs"]:
+            shown = json.loads(self.dpartui("show", str(run["run"]), "--json").stdout)
+            self.assertEqual(shown["spec"]["seed"], run["seed"])
+            self.assertIn("compare-1", shown["tags"])
+            self.assertRegex(shown["note"], "^compare 1: ")
+            self.assertEqual(run["s_per_epoch"], [shown["epochs"][1]["seconds"]])
+            self.assertEqual(run["test_acc"], shown["epochs"][1]["test_acc"])
+            self.assertEqual(run["target_s"], shown["epochs"][0]["seconds"])
+
+    def test_weak_scaling_grows_batch_and_rate(self):
+        found = self.figures(*TINY, "--lr", "0.1", "--devices-counts", "1,3", "--scaling", "weak")
+        self.assertEqual([(row["batch"], row["lr"]) for row in found["rows"]],
+                         [(64, 0.1), (192, 0.3)])
+        self.assertEqual(found["scaling"], "weak")
+
+    def test_lists_of_devices(self):
+        found = self.figures(*TINY, "--devices-list", "cpu:0;cpu:0,cpu:1")
+        self.assertEqual([row["label"] for row in found["rows"]], ["cpu:0", "cpu:0-1"])
+
+    def test_batches_and_rates(self):
+        done = self.compare(*TINY, "--batch", "32,64,128", "--epochs", "1")
+        self.assertIn("batch 32", done.stdout)
+        self.assertIn("is the fastest", done.stdout)
+        self.assertIn("first tenth of each run's steps", done.stdout)
+        shown = self.compare("--show", "1", "--csv").stdout
+        rows = list(csv.DictReader(io.StringIO(shown)))
+        self.assertEqual([row["batch"] for row in rows], ["32", "64", "128"])
+        self.assertEqual([row["efficiency"] for row in rows], ["", "", ""])
+        self.assertTrue(all(float(row["samples_per_s"]) > 0 for row in rows))
+        found = self.figures(*TINY, "--lr", "0.1,0.2")
+        self.assertEqual([row["lr"] for row in found["rows"]], [0.1, 0.2])
+        self.assertEqual(found["id"], "2")
+        self.assertEqual(self.dpartui("completion", "words", "comparisons").stdout,
+                         "2\tlearning rates\n1\tbatch sizes\n")
+        listed = self.compare("--list").stdout
+        self.assertRegex(listed, r"(?m)^ *1 .*batch sizes +3 +1 +3/3 +0$")
+        self.assertRegex(listed, r"(?m)^ *2 .*learning rates +2 +1 +2/2 +0$")
+
+    def test_show_needs_no_engine_and_tells_of_deleted_runs(self):
+        trained = self.figures(*TINY, "--devices-counts", "1,2")
+        victim = trained["runs"][1]["run"]
+        self.dpartui("engine", "stop")
+        self.assertEqual(self.figures("--show", "1")["rows"], trained["rows"])
+        self.assertIn("no engine is running", self.dpartui("engine", "status").stdout)
+        self.compare("--resume", "1")  # nothing to do, but an engine
+        self.delete(victim)
+        shown = self.compare("--show", "1").stdout
+        self.assertIn(f"run {victim} was deleted", shown)
+        self.assertIn("--resume 1", shown)
+        again = self.figures("--resume", "1")
+        self.assertEqual(again["unfinished"], 0)
+        self.assertNotEqual(again["runs"][1]["run"], victim)
+        self.assertEqual(again["runs"][0]["run"], trained["runs"][0]["run"])
+
+    def delete(self, run):
+        """As the workbench does it."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(os.path.join(self.folder, "dpartui/engine.sock"))
+            line.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "delete",
+                                     "params": {"run": run}}).encode() + b"\n")
+            self.assertIn("result", json.loads(line.makefile().readline()))
+
+        def gone():
+            return not any(one["run"] == run for one in self.runs())
+        self.wait_for("the run is forgotten", gone)
+        self.wait_for("the store has forgotten it", lambda: not self.stored(run))
+
+    def stored(self, run):
+        """Whether the store, which follows the engine a moment later, has the run."""
+        store = sqlite3.connect(os.path.join(self.folder, "dpartui/runs.db"))
+        with contextlib.closing(store):
+            return store.execute("SELECT count(*) FROM runs WHERE number = ?", (run,)).fetchone()[0]
+
+    def test_a_failed_run_leaves_the_others(self):
+        done = self.dpartui("compare", *TINY, "--split", "even", "--batch", "64,63", "--devices",
+                            "cpu:0-1", "--json")
+        self.assertEqual(done.returncode, 1)
+        found = json.loads(done.stdout)
+        self.assertEqual([row["done"] for row in found["rows"]], [1, 0])
+        self.assertEqual([row["failed"] for row in found["rows"]], [0, 1])
+        self.assertIn("63", found["runs"][1]["reason"])
+        self.assertIn("failed: ", done.stderr)
+        self.assertIn("failed: ", self.compare("--show", "1").stdout)
+        # It would fail again.
+        self.assertEqual(found["unfinished"], 0)
+
+    def test_ctrl_c_keeps_what_is_done(self):
+        child = self.start(*LONG, "--devices-counts", "1,2")
+        self.wait_for_training(1)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=PATIENCE)
+        self.assertEqual(child.returncode, 1, err)
+        self.assertEqual((out + err).count("--resume 1"), 1)
+        self.assertRegex(out, r"1/2 1 device, seed 1, run \d+: .* s/epoch")
+        first, second = self.plan()["runs"]
+        self.assertEqual((first["state"], second["state"]), ("done", "stopped"))
+        self.assertEqual([run["status"] for run in self.runs()], ["done", "stopped"])
+        found = self.figures("--resume", "1")
+        self.assertEqual(found["runs"][0]["run"], first["run"])
+        self.assertGreater(found["runs"][1]["run"], second["run"])
+        self.assertEqual(found["unfinished"], 0)
+
+    def test_resume_after_kill_of_the_command(self):
+        child = self.start(*LONG, "--devices-counts", "1,2", "--repeats", "2")
+        self.wait_for_training(1)
+        child.kill()
+        child.wait()
+        # Another one cannot have it while the first holds it; a killed one holds nothing.
+        found = self.figures("--resume", "1")
+        self.assertEqual(found["unfinished"], 0)
+        # The run that went on without the command was taken up, not trained again.
+        self.assertEqual(len(self.runs()), 4)
+        self.assertEqual([run["state"] for run in found["runs"]], ["done"] * 4)
+
+    def test_a_run_that_was_never_written_down_is_found(self):
+        self.figures(*TINY, "--devices-counts", "1,2")
+        path = os.path.join(self.folder, "dpartui/comparisons/1.json")
+        plan = self.plan()
+        plan["runs"][1].update(run=None, state="waiting")
+        with open(path, "w", encoding="utf8") as file:
+            json.dump(plan, file)
+        self.assertEqual(self.figures("--resume", "1")["unfinished"], 0)
+        self.assertEqual(len(self.runs()), 2)
+
+    def test_resume_after_kill_of_the_engine(self):
+        child = self.start(*LONG, "--devices-counts", "1,2")
+        self.wait_for_training(1)
+        os.kill(self.engine_pid(), signal.SIGKILL)
+        _, err = child.communicate(timeout=PATIENCE)
+        self.assertEqual(child.returncode, 1)
+        self.assertIn("--resume 1 goes on", err)
+        shown = self.figures("--show", "1")
+        self.assertEqual([run["state"] for run in shown["runs"]], ["done", "stopped"])
+        found = self.figures("--resume", "1")
+        self.assertEqual([run["state"] for run in found["runs"]], ["done", "done"])
+        self.assertEqual(found["runs"][0]["run"], shown["runs"][0]["run"])
+
+    def test_one_at_a_time(self):
+        child = self.start(*LONG, "--epochs", "1000000", "--devices-counts", "1")
+        self.wait_for_training(0)
+        self.assertIn("another dpartui", self.compare("--resume", "1", status=1).stderr)
+        child.send_signal(signal.SIGTERM)
+        _, err = child.communicate(timeout=PATIENCE)
+        self.assertIn("the run at work goes on", err)
+        self.assertEqual([run["status"] for run in self.runs()], ["running"])
+        self.assertEqual(self.figures("--show", "1")["unfinished"], 1)
+        self.assertEqual(glob.glob(os.path.join(self.folder, "dpartui/comparisons/*.lock")), [])
+
+    def test_a_live_line_on_a_terminal(self):
+        child, main = pty.fork()
+        if child == 0:
+            os.execve(PROGRAM, [PROGRAM, "compare", *LONG, "--devices-counts", "1,2"],
+                      dict(self.env, TERM="xterm"))
+        seen = b""
+        try:
+            while more := os.read(main, 4096):
+                seen += more
+        except OSError:
+            pass  # the terminal's other end is closed
+        os.close(main)
+        _, status = os.waitpid(child, 0)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 0, seen)
+        self.assertRegex(seen, rb"\r2/2 2 devices .*epoch \d+/400")
+        self.assertRegex(seen, rb"\r2/2 2 devices .* left")
+        self.assertIn(b"comparison 1: devices, strong scaling", seen)
+
+    def test_wrong_usage(self):
+        for options, said in ((["--devices-counts", "1,0"], "whole numbers"),
+                              (["--devices-counts", "3", "--devices", "cpu:0-1"], "only 2"),
+                              (["--batch", "64,128", "--lr", "0.1,0.2"], "one thing at a time"),
+                              (["--scaling", "sideways"], "neither strong nor weak"),
+                              (["--repeats", "0"], "--repeats"),
+                              (["--target-acc", "2"], "--target-acc"),
+                              (["--json", "--csv"], "exclude"),
+                              (["--resume", "1", "--show", "1"], "exclude"),
+                              (["--show", "1", "--batch", "64"], "no meaning"),
+                              (["--show", "99"], "no comparison '99'"),
+                              (["--resume", "../1"], "no comparison"),
+                              (["--save", "x"], "no option")):
+            done = self.dpartui("compare", *options)
+            self.assertEqual(done.returncode, 2, options)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertEqual(self.figures("--list"), [])
+
+    def test_damaged_files_are_told_of(self):
+        self.figures(*TINY, "--devices-counts", "1")
+        path = os.path.join(self.folder, "dpartui/comparisons/1.json")
+        plan = self.plan()
+        for text, said in (("{", "no JSON"), ("{}", "missing"),
+                           (json.dumps(dict(plan, format=99)), "newer"),
+                           (json.dumps(dict(plan, id="2")), "that of comparison 2")):
+            with open(path, "w", encoding="utf8") as file:
+                file.write(text)
+            done = self.dpartui("compare", "--show", "1")
+            self.assertIn(done.returncode, (1, 2))
+            self.assertRegex(done.stderr, f"^dpartui: .*{re.escape(said)}")
+            listed = self.dpartui("compare", "--list")
+            self.assertEqual(listed.returncode, 0)
+            self.assertIn(said, listed.stderr)
+        # Its number is not given again.
+        self.assertEqual(self.figures(*TINY, "--devices-counts", "1")["id"], "2")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

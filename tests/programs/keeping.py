@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs that are kept: lists, changes and exports of them, with and without an engine."""
+
+import contextlib
+import csv
+import glob
+import io
+import json
+import os
+import re
+import signal
+import sqlite3
+import struct
+import sys
+import time
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
+import cli  # noqa: E402
+
+DATA = ["--model", "linear", "--data", "random:200x10", "--batch", "20"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def crc32c(data):
+    """From the polynomial's definition, bit by bit over the reversed bytes."""
+    remainder = 0xffffffff
+    for byte in data:
+        for bit in range(8):
+            top = (remainder & 1) ^ (byte >> bit & 1)
+            remainder = (remainder >> 1) ^ (0x82f63b78 if top else 0)
+    return remainder ^ 0xffffffff
+
+
+def masked(data):
+    crc = crc32c(data)
+    return ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff
+
+
+def records(data):
+    """The records of a TFRecord file, whose checksums must be right."""
+    at = 0
+    while at < len(data):
+        length, = struct.unpack_from("<Q", data, at)
+        assert struct.unpack_from("<I", data, at + 8)[0] == masked(data[at:at + 8])
+        body = data[at + 12:at + 12 + length]
+        assert len(body) == length
+        assert struct.unpack_from("<I", data, at + 12 + length)[0] == masked(body)
+        yield body
+        at += 16 + length
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def fields(data):
+    """(number, value) of a message of protocol buffers."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        wire = key & 7
+        if wire == 0:
+            value, at = varint(data, at)
+        else:
+            length = {1: 8, 5: 4}.get(wire)
+            if wire == 2:
+                length, at = varint(data, at)
+            value = data[at:at + length]
+            at += length
+        yield key >> 3, value
+
+
+def board_events(path):
+    """[(wall time, step, {tag: value})] of an event file, without its first record."""
+    with open(path, "rb") as file:
+        messages = [dict(fields(body)) for body in records(file.read())]
+    assert messages[0][3] == b"brain.Event:2"
+    events = []
+    for message in messages[1:]:
+        values = {}
+        for number, value in fields(message[5]):
+            assert number == 1
+            parts = dict(fields(value))
+            values[parts[1].decode()] = struct.unpack("<f", parts[2])[0]
+        events.append((struct.unpack("<d", message[1])[0], message.get(2, 0), values))
+    return events
+
+
+class Case(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.env["LC_ALL"] = "C.UTF-8"
+
+    def numbers(self, *arguments):
+        return [run["run"] for run in self.good_json("runs", *arguments)]
+
+    def train(self, *arguments):
+        self.good("train", *DATA, *arguments)
+
+    def kill_engine(self):
+        engine = self.good_json("engine", "status")["pid"]
+        os.kill(engine, signal.SIGKILL)
+        self.wait_gone(engine)
+
+
+class Runs(Case):
+    def three(self):
+        self.train("--epochs", "2", "--note", "first <&> \u00fc")
+        self.train("--epochs", "1", "--lr", "0.5", "--devices", "cpu:0-1")
+        self.train("--epochs", "3", "--lr", "0.001")
+
+    def test_lists_are_filtered_and_sorted(self):
+        self.three()
+        self.assertEqual(self.numbers(), [1, 2, 3])
+        self.assertEqual(self.numbers("--sort", "-lr"), [2, 1, 3])
+        self.assertEqual(self.numbers("--sort", "epochs"), [2, 1, 3])
+        self.assertEqual(self.numbers("--sort", "-date", "--limit", "2"), [3, 2])
+        self.assertEqual(self.numbers("--limit", "2"), [2, 3])
+        accuracies = [run["test_acc"] for run in self.good_json("runs", "--sort", "-acc")]
+        self.assertEqual(accuracies, sorted(accuracies, reverse=True))
+        self.assertEqual(self.numbers("--devices", "cpu:0,cpu:1"), [2])
+        self.assertEqual(self.numbers("CPU:0-1"), [2])
+        self.assertEqual(self.numbers("linear", "first"), [1])
+        self.assertEqual(self.numbers("--model", "Linear", "--status", "done"), [1, 2, 3])
+        self.assertEqual(self.numbers("--status", "failed"), [])
+        self.assertEqual(self.numbers("--since", "1h"), [1, 2, 3])
+        self.assertEqual(self.numbers("--until", "1h"), [])
+        today = time.strftime("%Y-%m-%d")
+        self.assertEqual(self.numbers("--until", "2001-01-01"), [])
+        self.assertIn(today[:8], self.good("runs"))
+        self.assertIn("no run matches", self.run_program("runs", "elephant").stderr)
+        for arguments, says in ((["--sort", "spede"], "speed"), (["--since", "never"], "never"),
+                                (["--limit", "0"], "--limit"), (["--until", "2026-02-30"], "02-30")):
+            self.assertIn(says, self.bad(2, "runs", *arguments))
+
+    def settle(self):
+        """What was changed last is in the store a moment later."""
+        self.wait_for("the tags in the store",
+                      lambda: self.ask_store("SELECT count(*) FROM tags") == 2)
+        self.wait_for("the note in the store",
+                      lambda: self.ask_store("SELECT note FROM runs WHERE number = 3"))
+
+    def ask_store(self, query):
+        store = sqlite3.connect(self.path("data/dpartui/runs.db"))
+        with contextlib.closing(store):
+            return store.execute(query).fetchone()[0]
+
+    def test_an_unknown_status_is_refused(self):
+        self.assertIn("must be one of queued, running", self.bad(2, "runs", "--status", "doone"))
+        self.assertEqual(self.numbers("--status", "DONE"), [])
+
+    def test_notes_tags_and_deletion(self):
+        self.three()
+        self.good("runs", "tag", "1", "thesis", "+old")
+        self.good("runs", "tag", "2", "thesis")
+        self.good("runs", "tag", "1", "-old")
+        self.good("runs", "note", "3", "slow \u00e9")
+        self.assertEqual(self.good_json("show", "1")["tags"], ["thesis"])
+        self.assertIn("tags: thesis\n", self.good("show", "1"))
+        self.assertEqual(self.numbers("--tag", "Thesis"), [1, 2])
+        self.assertEqual(self.numbers("slow"), [3])
+        self.assertIn("--yes", self.bad(2, "runs", "delete", "1", "2"))
+        self.assertIn("no run 9", self.bad(1, "runs", "delete", "9"))
+        self.assertIn("RUN", self.bad(2, "runs", "delete"))
+        self.assertIn("quotes", self.bad(2, "runs", "note", "1", "two", "words"))
+        self.bad(2, "runs", "tag", "1", "two words")
+        self.settle()
+        self.kill_engine()
+        self.assertEqual(self.numbers("--tag", "thesis"), [1, 2])
+        self.good("runs", "delete", "1", "3", "--yes")
+        self.assertEqual(self.numbers(), [2])
+        self.kill_engine()
+        self.assertEqual(self.numbers(), [2])
+        self.assertIn("no run 1", self.bad(1, "show", "1"))
+        self.train("--epochs", "1")
+        self.assertEqual(self.numbers(), [2, 4], "a number was given twice")
+
+    def test_runs_older_than_those_at_hand_are_changed_too(self):
+        self.three()
+        self.good("engine", "stop")
+        db = sqlite3.connect(os.path.join(self.folder, "data", "dpartui", "runs.db"))
+        columns = "status, model, data, devices, batch, lr, submitted_at, spec"
+        with db:
+            db.executemany(f"INSERT INTO runs (number, object, {columns}) SELECT ?, "
+                           f"json_set(object, '$.run', ?), {columns} FROM runs WHERE number = 2",
+                           [(number, number) for number in range(4, 1104)])
+        db.close()
+        self.good("engine", "start")
+        self.good("runs", "tag", "1", "ancient")
+        self.good("runs", "note", "1", "where it began")
+        self.good("runs", "note", "2", "the second")
+        self.good("runs", "delete", "3", "--yes")
+        self.bad(1, "runs", "note", "3", "again")
+        shown = self.good_json("show", "1")
+        self.assertEqual((shown["tags"], shown["note"]), (["ancient"], "where it began"))
+        self.assertEqual(len(shown["epochs"]), 2)
+        self.good("engine", "stop")
+        self.assertEqual(self.numbers("--tag", "ancient"), [1])
+        self.assertEqual(self.numbers("began"), [1])
+        self.assertEqual(self.numbers("the", "second"), [2])
+        self.assertEqual(self.numbers()[:3], [1, 2, 4])
+
+    def test_a_killed_engine_loses_no_epoch_that_was_told(self):
+        self.train("--epochs", "1000000", "--detach")
+        self.wait_for("the run", self.numbers)
+        self.wait_for("some epochs", lambda: self.good_json("show", "1")["epochs_done"] > 20)
+        known = self.good_json("show", "1")["epochs_done"]
+        self.wait_for("them in the store", lambda: self.ask_store(
+            "SELECT count(*) FROM events WHERE run = 1 AND name = 'epoch'") >= known)
+        self.kill_engine()
+        run = self.good_json("show", "1")
+        self.assertGreaterEqual(len(run["epochs"]), known)
+        self.assertEqual([epoch["epoch"] for epoch in run["epochs"]],
+                         list(range(1, len(run["epochs"]) + 1)))
+        # Before there is an engine to write it down, and after.
+        self.wait_for("the end of its last thread",
+                      lambda: self.good_json("show", "1")["status"] == "interrupted")
+        self.assertIn("crashed or was killed", self.good("show", "1"))
+        self.assertEqual(self.numbers("--status", "interrupted"), [1])
+        self.good("engine", "start")
+        self.assertEqual(self.good_json("runs")[0]["status"], "interrupted")
+        self.assertEqual(self.numbers("--status", "interrupted"), [1])
+
+    def test_a_dying_engine_is_waited_for(self):
+        self.good("train", "--detach", *DATA, "--epochs", "1000000", "--checkpoint-every", "0.01m")
+        kept = self.path("data/dpartui/checkpoints/1/step-*.safetensors")
+        for _ in range(6):
+            self.wait_for("a checkpoint", lambda: glob.glob(kept))
+            os.kill(self.good_json("engine", "status")["pid"], signal.SIGKILL)
+            self.good("train", "--detach", "--resume", "1")
+
+    def test_everything_of_a_run_is_shown_without_an_engine(self):
+        self.train("--epochs", "2", "--devices", "cpu:0-1", "--note", "here")
+        before = self.good("show", "1")
+        self.good("engine", "stop")
+        shown = self.good("show", "1")
+        self.assertEqual(shown, before)
+        for text in ("note: here", "host ", "cpu:0 ", "submitted ", "EPOCH", "version "):
+            self.assertIn(text, shown)
+        run = self.good_json("show", "1")
+        self.assertRegex(" ".join(run["environment"]["libraries"]), r"^oneDNN \d+\.\d+")
+        self.assertEqual([device["device"] for device in run["environment"]["devices"]],
+                         ["cpu:0", "cpu:1"])
+        self.assertEqual(len(run["epochs"]), 2)
+        self.assertFalse(self.good_json("engine", "status")["running"])
+
+    def test_a_store_that_cannot_be_read(self):
+        self.assertEqual(self.numbers(), [])
+        os.makedirs(self.path("data/dpartui"))
+        store = self.path("data/dpartui/runs.db")
+        with open(store, "wb") as file:
+            file.write(b"no store at all, and longer than a header would be " * 100)
+        for arguments in (["runs"], ["show", "1"], ["export", "1", "--csv"]):
+            self.assertIn("runs.db", self.bad(1, *arguments))
+        with open(store, "rb") as file:
+            self.assertTrue(file.read().startswith(b"no store at all"), "it was written to")
+        aside = re.search(r"warning: .*(runs\.db\.damaged[-\w]*)", self.good("train", *DATA, "--epochs", "1"))
+        with open(self.path("data/dpartui/" + aside[1]), "rb") as file:
+            self.assertTrue(file.read().startswith(b"no store at all"), "it was not kept")
+        self.assertNotIn("warning", self.good("train", *DATA, "--epochs", "1"))
+        self.assertEqual(len(self.numbers()), 2)
+
+    def test_owners_of_runs_that_are_not_kept_are_told(self):
+        self.train("--epochs", "1")
+        self.good("engine", "stop")
+        with sqlite3.connect(self.path("data/dpartui/runs.db")) as store:
+            store.execute("PRAGMA user_version = 99")
+        for _ in range(2):
+            self.assertRegex(self.good("train", *DATA, "--epochs", "1"),
+                             r"warning: this run is not kept.*newer version")
+
+    def test_a_home_behind_a_link_keeps_runs(self):
+        os.mkdir(self.path("real"))
+        os.symlink(self.path("real"), self.path("home"))
+        for variable in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
+            del self.env[variable]
+        self.env["HOME"] = self.path("home")
+        self.assertNotIn("warning", self.good("train", *DATA, "--epochs", "1"))
+        self.assertTrue(os.path.exists(self.path("real/.local/share/dpartui/runs.db")))
+        self.good("engine", "stop")
+        self.assertEqual(self.numbers(), [1])
+
+    def test_without_a_home_runs_are_trained_with_a_warning(self):
+        for variable in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
+            del self.env[variable]
+        for home, reason in (("", "neither XDG_DATA_HOME nor HOME"), ("here", "nor HOME"),
+                             ("/proc", "cannot make this directory")):
+            self.env["HOME"] = home
+            out = self.good("train", *DATA, "--epochs", "1")
+            self.assertRegex(out, "warning: this run is not kept.*" + reason)
+            self.assertEqual(out.count("warning"), 1, out)
+            with open(self.path("dpartui/engine.log"), encoding="utf8") as file:
+                self.assertIn(reason, file.read())
+            self.good("engine", "stop")
+
+
+class Export(Case):
+    def test_tables(self):
+        self.train("--epochs", "2")
+        self.train("--epochs", "3")
+        table = list(csv.DictReader(io.StringIO(self.good("export", "1", "2", "--csv"))))
+        self.assertEqual([(row["run"], row["epoch"]) for row in table],
+                         [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"), ("2", "3")])
+        epochs = self.good_json("show", "2")["epochs"]
+        for row, epoch in zip(table[2:], epochs):
+            for key in ("train_loss", "test_acc", "seconds", "rows", "lr"):
+                self.assertEqual(float(row[key]), epoch[key])
+        points = list(csv.DictReader(io.StringIO(self.good("export", "2", "--csv", "--points"))))
+        self.assertEqual(sum(int(row["steps"]) for row in points), 30)
+
+    def test_json_holds_all(self):
+        self.train("--epochs", "2")
+        self.good("engine", "stop")
+        runs = self.good_json("export", "1")
+        self.assertEqual(len(runs), 1)
+        for member in ("spec", "environment", "epochs", "points", "retunes", "events", "tags",
+                       "device_figures", "submitted_at"):
+            self.assertIn(member, runs[0])
+
+    def test_pictures(self):
+        self.train("--epochs", "4", "--note", "a <b> & \"c\"")
+        self.train("--epochs", "1")
+        picture = self.path("curves.svg")
+        self.good("export", "1", "2", "--output", picture)
+        root = xml.etree.ElementTree.parse(picture).getroot()
+        self.assertEqual(root.tag, SVG + "svg")
+        texts = ["".join(text.itertext()) for text in root.iter(SVG + "text")]
+        self.assertIn("run 1: cpu:0, batch 20, lr 0.1, a <b> & \"c\"", texts)
+        self.assertIn("epoch", texts)
+        groups = [group for group in root.iter(SVG + "g") if group.find(SVG + "title") is not None]
+        self.assertEqual(len(groups), 2)
+        dots = [len(group.findall(SVG + "circle")) for group in groups]
+        self.assertEqual(dots, [4, 1])
+        path = groups[0].find(SVG + "path").get("d")
+        self.assertEqual(len(re.findall("[ML]", path)), 4)
+        heights = [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", path)]
+        accuracies = [epoch["test_acc"] for epoch in self.good_json("show", "1")["epochs"]]
+        for i in range(3):  # higher is nearer to the top
+            self.assertEqual(heights[i] > heights[i + 1], accuracies[i] < accuracies[i + 1])
+        self.assertNotEqual(groups[0].get("class"), groups[1].get("class"))
+        self.assertNotRegex(self.good("export", "1", "--svg"), r"(href|src)=")
+        # What is not common to all is said of each.
+        self.train("--epochs", "1", "--data", "glyphs", "--train-rows", "40", "--test-rows", "20")
+        self.assertIn("run 3: glyphs, cpu:0,", self.good("export", "1", "3", "--svg"))
+        for figure in ("train_loss", "lr", "samples_per_s", "seconds"):
+            xml.etree.ElementTree.fromstring(
+                self.good("export", "1", "2", "--svg", "--figure", figure).encode())
+
+    def test_mistakes(self):
+        self.train("--epochs", "1")
+        for arguments, says in (([], "--csv"), (["--csv", "--svg"], "exclude"),
+                                (["--json", "--points"], "--csv"),
+                                (["--csv", "--figure", "lr"], "--svg"),
+                                (["--svg", "--figure", "tset_acc"], "test_acc"),
+                                (["--csv", "--tensorboard", "x"], "exclude")):
+            self.assertIn(says, self.bad(2, "export", "1", *arguments))
+        self.assertIn("no run 7", self.bad(1, "export", "1", "7", "--csv"))
+        self.assertIn("/no/such", self.bad(1, "export", "1", "--csv", "--output", "/no/such/file"))
+        self.assertIn("picture", self.bad(2, "export", *["1"] * 31, "--svg"))
+
+    def test_a_file_appears_whole_or_not_at_all(self):
+        self.train("--epochs", "1")
+        table = self.path("table.csv")
+        with open(table, "w", encoding="ascii") as file:
+            file.write("before\n")
+        self.bad(1, "export", "9", "--csv", "--output", table)
+        with open(table, encoding="ascii") as file:
+            self.assertEqual(file.read(), "before\n")
+        self.good("export", "1", "--csv", "--output", table)
+        with open(table, encoding="ascii") as file:
+            self.assertTrue(file.read().startswith("run,epoch,"))
+        self.assertEqual(glob.glob(self.path("table*")), [table])
+
+
+class TensorBoard(Case):
+    def check(self, folder, epochs):
+        """An event file in `folder` that tells the same as the epochs."""
+        files = glob.glob(os.path.join(folder, "events.out.tfevents.*"))
+        self.assertEqual(len(files), 1)
+        events = board_events(files[0])
+        tested = [(step, values) for _, step, values in events if "test/loss" in values]
+        self.assertEqual([step for step, _ in tested], [epoch["step"] for epoch in epochs])
+        for (_, values), epoch in zip(tested, epochs):
+            self.assertAlmostEqual(values["test/accuracy"], epoch["test_acc"], 6)
+            self.assertAlmostEqual(values["test/loss"], epoch["test_loss"], 5)
+        trained = [(step, values) for _, step, values in events if "train/loss" in values]
+        steps = [step for step, _ in trained]
+        self.assertEqual(steps, sorted(set(steps)))
+        self.assertEqual(steps[-1], epochs[-1]["step"])
+        self.assertEqual({round(values["learning_rate"], 6) for _, values in trained}, {0.1})
+        times = [when for when, _, _ in events]
+        self.assertEqual(times, sorted(times))
+        self.assertLess(abs(times[-1] - time.time()), 600)
+        return files[0], trained
+
+    def test_a_detached_run_writes_them(self):
+        number = self.good("train", *DATA, "--epochs", "3", "--detach", "--tensorboard", "board",
+                           cwd=self.folder).strip()
+        self.wait_for("its end", lambda: self.good_json("show", number)["status"] == "done")
+        run = self.good_json("show", number)
+        _, trained = self.check(self.path("board/run-1"), run["epochs"])
+        self.assertEqual([step for step, _ in trained], list(range(1, 31)))
+        losses = [values["train/loss"] for _, values in trained]
+        for epoch in run["epochs"]:
+            mean = sum(losses[epoch["step"] - 10:epoch["step"]]) / 10
+            self.assertAlmostEqual(mean, epoch["train_loss"], 5)
+
+    def test_many_steps_are_summed_up(self):
+        self.train("--epochs", "300", "--tensorboard", self.path("board"))
+        run = self.good_json("show", "1")
+        _, trained = self.check(self.path("board/run-1"), run["epochs"])
+        self.assertLess(len(trained), 2000)
+        self.assertGreater(len(trained), 500)
+
+    def test_runs_of_the_same_number_do_not_mix(self):
+        for _ in range(2):
+            self.train("--epochs", "1", "--foreground", "--tensorboard", self.path("board"))
+        self.assertEqual(sorted(os.listdir(self.path("board"))), ["run-1", "run-1.2"])
+
+    def test_kept_runs_become_event_files(self):
+        self.train("--epochs", "3")
+        self.good("engine", "stop")
+        self.good("export", "1", "--tensorboard", self.path("board"))
+        self.check(self.path("board/run-1"), self.good_json("show", "1")["epochs"])
+
+    def test_tensorboard_reads_them(self):
+        try:
+            from tensorboard.backend.event_processing import event_accumulator
+        except ImportError:
+            self.skipTest("there is no TensorBoard")
+        self.train("--epochs", "3", "--tensorboard", self.path("board"))
+        read = event_accumulator.EventAccumulator(self.path("board/run-1"))
+        read.Reload()
+        self.assertEqual([scalar.step for scalar in read.Scalars("test/accuracy")], [10, 20, 30])
+
+    def test_a_folder_that_cannot_be_made_is_refused(self):
+        with open(self.path("file"), "w", encoding="ascii"):
+            pass
+        self.assertIn("tensorboard", self.bad(2, "train", *DATA, "--tensorboard",
+                                              self.path("file/board")))
+        self.assertIn("tensorboard", self.bad(2, "train", *DATA, "--tensorboard",
+                                              self.path("file")))
+
+
+if __name__ == "__main__":
+    if not os.path.exists(cli.PROGRAM):
+        sys.exit("build the programs first")
+    unittest.main()

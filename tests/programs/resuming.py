@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs that are resumed: what of them is taken over, shown and kept."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
+import cli  # noqa: E402
+
+DATA = ["--model", "linear", "--data", "random:200x10", "--batch", "20"]
+
+
+class Resume(cli.Case):
+    def kill_engine(self):
+        engine = self.good_json("engine", "status")["pid"]
+        os.kill(engine, signal.SIGKILL)
+        self.wait_gone(engine)
+
+    def stored(self):
+        """The runs that would outlive the engine now; none while that cannot be read."""
+        try:
+            store = sqlite3.connect(f"file:{self.path('data/dpartui/runs.db')}?mode=ro", uri=True)
+            try:
+                return [number for number, in store.execute("SELECT number FROM runs ORDER BY 1")]
+            finally:
+                store.close()
+        except sqlite3.Error:
+            return []
+
+    def epochs(self, run):
+        return [epoch["epoch"] for epoch in self.good_json("show", run)["epochs"]]
+
+    def resume(self, run, *arguments):
+        return self.good("train", "--resume", run, *arguments)
+
+    def test_only_what_is_new_is_printed(self):
+        self.good("train", *DATA, "--epochs", "3")
+        lines = self.resume("1", "--epochs", "5").splitlines()
+        self.assertEqual(lines[0], "run 1 resumes from its checkpoint after step 30 of 50: "
+                                   "3 of 5 epochs are taken over")
+        self.assertEqual([line.split()[1] for line in lines if line.startswith("epoch ")],
+                         ["4/5", "5/5"])
+        self.assertEqual(self.epochs("1"), [1, 2, 3, 4, 5])
+
+    def test_as_json_a_resumed_run_is_complete(self):
+        self.good("train", *DATA, "--epochs", "2")
+        events = [json.loads(line) for line in
+                  self.resume("1", "--epochs", "3", "--json").splitlines()]
+        self.assertEqual([event["epoch"] for event in events if event["event"] == "epoch"],
+                         [1, 2, 3])
+        self.assertEqual([event["resumed_at"] for event in events if event["event"] == "run"],
+                         [None, 20])
+
+    def test_a_profiled_run_stays_one(self):
+        self.good("train", *DATA, "--epochs", "2", "--profile")
+        self.assertIn("operation", self.resume("1", "--epochs", "4").lower())
+        self.assertEqual(self.good_json("show", "1")["profile"]["step"], 40)
+        self.good("train", *DATA, "--epochs", "2")
+        self.assertNotIn("profile", self.good_json("show", "2"))
+        self.resume("2", "--epochs", "4", "--profile")
+        self.assertEqual(self.good_json("show", "2")["profile"]["step"], 40)
+
+    def test_its_warnings_are_kept_once(self):
+        model = self.path("narrow.conf")
+        with open(model, "w", encoding="ascii") as file:
+            file.write('name = "narrow"; default_input = [ 10, 1, 1 ]; default_classes = 10;\n'
+                       'layers = ( { type = "linear"; name = "fc1"; outputs = 4; },\n'
+                       '    { type = "batchnorm"; name = "bn"; },\n'
+                       '    { type = "linear"; name = "fc2"; outputs = "classes"; } );\n')
+        self.good("train", *DATA, "--model", model, "--batch", "1", "--epochs", "1")
+        warnings = self.good_json("show", "1")["warnings"]
+        self.assertEqual(len(warnings), 1, warnings)
+        for times in range(2, 5):
+            self.resume("1", "--epochs", str(times))
+            for place in "an engine", "the store":
+                again, = self.good_json("show", "1")["warnings"]
+                self.assertRegex(again, f"^{re.escape(warnings[0])} \\({times} times from "
+                                        "[-0-9]+ [:0-9]+ to [-0-9]+ [:0-9]+\\)$", place)
+                self.good("engine", "stop")
+
+    def test_what_cannot_be_resumed_stays_as_it_was(self):
+        self.good("train", *DATA, "--epochs", "2")
+        before = self.good_json("show", "1")
+        for option, value in (("--batch", "7"), ("--seed", "4"), ("--data", "random:50x5"),
+                              ("--train-rows", "11"), ("--max-steps", "1")):
+            said = self.bad(2, "train", "--resume", "1", "--epochs", "4", option, value)
+            self.assertIn("run 1", said)
+        self.assertEqual(self.good_json("show", "1"), before)
+
+    def test_a_run_that_waited_begins(self):
+        self.good("train", *DATA, "--epochs", "1000000", "--detach")
+        self.good("train", *DATA, "--epochs", "2", "--note", "waits", "--detach")
+        self.wait_for("the first one's turn",
+                      lambda: self.status_of(1) == "running" and self.status_of(2) == "queued")
+        self.wait_for("the store", lambda: self.stored() == [1, 2])
+        self.kill_engine()
+        for start in ("without an engine", "with the next one"):
+            run = self.good_json("show", "2")
+            self.assertEqual(run["status"], "interrupted", start)
+            self.assertIn("before the run began", run["error"], start)
+            self.assertIn("crashed or was killed", self.good_json("show", "1")["error"], start)
+            self.good("engine", "start")
+        out = self.resume("2")
+        self.assertIn("run 2 left no checkpoint: it starts from its beginning\n", out)
+        self.assertIn("epoch 1/2 ", out)
+        run = self.good_json("show", "2")
+        self.assertEqual((run["status"], run["note"], run["error"]), ("done", "waits", None))
+        self.assertEqual(self.epochs("2"), [1, 2])
+        with open(self.path("dpartui/engine.log"), encoding="utf8") as file:
+            self.assertIn("run 2 left no checkpoint: it starts from its beginning", file.read())
+
+    def test_what_was_done_of_a_first_epoch_is_replaced(self):
+        self.good("train", *DATA, "--data", "random:400000x10", "--epochs", "1", "--detach")
+        self.wait_for("some steps", lambda: len(self.good_json("show", "1")["points"]) > 4)
+        self.good("stop", "--now", "1")
+        self.wait_for("its end", lambda: self.status_of(1) == "stopped")
+        self.good("runs", "note", "1", "again")
+        events = [json.loads(line) for line in
+                  self.resume("1", "--max-steps", "7", "--json").splitlines()]
+        self.assertEqual([event["step"] for event in events if event["event"] == "step"],
+                         list(range(1, 8)))
+        self.assertEqual([event["event"] for event in events].count("run"), 1)
+        self.good("engine", "stop")
+        run = self.good_json("show", "1")
+        self.assertEqual(sum(point["steps"] for point in run["points"]), 7)
+        self.assertEqual((run["status"], run["note"]), ("done", "again"))
+
+    def test_a_run_that_would_lose_epochs_is_refused(self):
+        self.good("train", *DATA, "--epochs", "3", "--checkpoint-every", "0")
+        self.assertIn("run 1 left no checkpoint to resume from: 'dpartui show 1'",
+                      self.bad(1, "train", "--resume", "1", "--epochs", "5"))
+        self.assertEqual(self.epochs("1"), [1, 2, 3])
+        self.assertIn("no run 7", self.bad(2, "train", "--resume", "7"))
+
+
+if __name__ == "__main__":
+    if not os.path.exists(cli.PROGRAM):
+        sys.exit("build the programs first")
+    unittest.main()

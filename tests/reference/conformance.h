@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_REFERENCE_CONFORMANCE_H
+#define DPARTUI_TESTS_REFERENCE_CONFORMANCE_H
+
+#include "tests/reference/trial.h"
+
+/*
+ * What every backend must do, as cases that run on any device and compare it with the reference in
+ * double precision. A case that does not hold fails the running check.
+ */
+
+/* Every operation, in small networks 0..conformance_nets-1: forward and backward. */
+extern const int conformance_nets;
+void conformance_net_make(struct trial *trial, int net, int rows);
+void conform_net(const struct trial_device *device, int net, int rows);
+/* Gradients against finite differences of the reference's loss, which know nothing of any backward
+ * pass. */
+void conform_slopes(const struct trial_device *device, int net);
+
+/* Shipped models 0..conformance_models-1, the deep one on small pictures. */
+extern const int conformance_models;
+void conformance_model_make(struct trial *trial, int model);
+void conform_model(const struct trial_device *device, int model);
+
+/*
+ * Devices in threads of their own, devices[0] and devices[1] in turn, with shards that add up to
+ * the reference's batch: with synchronised BatchNorm, and without any BatchNorm.
+ */
+extern const int conformance_splits;
+void conform_synchronised(const struct trial_device *devices, int split);
+void conform_shards(const struct trial_device *devices, int split);
+
+/*
+ * Types whose numbers are rounded coarsely, to a part of `unit` (2^-8: bf16, 2^-11: TF32). How much
+ * that may change depends on the network: on ReLUs near their corners and on BatchNorms over few
+ * numbers. So the reference itself is computed with weights changed at random by up to `unit`, some
+ * times over; the device may be off by some times as much as these, array by array. Both modes.
+ */
+void conform_rough(const struct trial_device *device, const struct trial *trial, double unit,
+                   const char *what);
+
+void conform_no_rows(const struct trial_device *device);
+/* Plans share a workspace that grows under them; a pass gives the same bits each time. */
+void conform_side_by_side(const struct trial_device *device);
+/* Weights come back as they went in, and the surplus in the arenas stays zero through updates. */
+void conform_arenas(const struct trial_device *device);
+/* The update is PyTorch's SGD, of the numbers asked for alone. */
+void conform_update(const struct trial_device *device);
+void conform_mistakes(const struct trial_device *device);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/reference/conformance.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Single precision's, over a few layers. BatchNorms over a handful of numbers magnify it: what they
+ * pass back is the small difference of large terms. */
+#define TOLERANCE       2e-5
+#define TOLERANCE_NORMS 5e-3
+
+static const struct {
+    const char *layers;
+    struct net_shape input;
+    int classes;
+    bool numbers;
+    double tolerance;
+} nets[] = {
+    /* convolutions: odd channel counts, strides, paddings, windows, no bias, with and without what
+     * can be fused behind them */
+    {"{ type = 'conv'; channels = 5; kernel = 3; pad = 1; }, 'tanh',"
+     "{ type = 'conv'; channels = 17; kernel = [3, 2]; stride = [2, 1]; pad = [1, 0]; }, 'flatten',"
+     "{ type = 'linear'; outputs = 'classes'; }",
+     {1, 9, 7},
+     4,
+     false,
+     TOLERANCE},
+    {"{ type = 'conv'; channels = 16; kernel = 1; bias = false; }, 'relu',"
+     "{ type = 'conv'; channels = 6; kernel = 5; stride = 2; pad = 2; }, 'relu',"
+     "{ type = 'conv'; channels = 3; kernel = [1, 3]; }, 'flatten', { type = 'linear'; outputs = "
+     "3; }",
+     {3, 8, 11},
+     3,
+     false,
+     TOLERANCE},
+    {"{ type = 'conv'; channels = 64; kernel = 3; pad = 1; }, 'batchnorm', 'relu',"
+     "{ type = 'conv'; channels = 64; kernel = 3; pad = 1; }, 'batchnorm', 'relu',"
+     "{ type = 'conv'; channels = 'classes'; kernel = 1; }, 'global_avgpool', 'flatten'",
+     {2, 6, 5},
+     10,
+     false,
+     TOLERANCE},
+    {"{ type = 'conv'; channels = 7; kernel = 2; stride = 3; pad = 1; bias = false; }, 'batchnorm',"
+     "{ type = 'conv'; channels = 33; kernel = 3; pad = 2; }, 'batchnorm', 'sigmoid', 'flatten',"
+     "{ type = 'linear'; outputs = 5; }",
+     {5, 10, 10},
+     5,
+     false,
+     TOLERANCE},
+    {"{ type = 'conv'; channels = 16; kernel = 7; stride = 4; pad = 3; }, 'relu',"
+     "{ type = 'conv'; channels = 16; kernel = 3; stride = 2; pad = 2; }, 'relu', 'flatten',"
+     "{ type = 'linear'; outputs = 2; }",
+     {4, 13, 12},
+     2,
+     false,
+     TOLERANCE},
+    /* element-wise operations by themselves, on blocked and flat values */
+    {"{ type = 'conv'; channels = 6; kernel = 3; }, 'sigmoid', 'relu', 'tanh',"
+     "{ type = 'conv'; channels = 5; kernel = 1; }, 'flatten', 'relu', 'sigmoid',"
+     "{ type = 'linear'; outputs = 9; }, 'tanh', { type = 'linear'; outputs = 3; }",
+     {1, 7, 7},
+     3,
+     false,
+     TOLERANCE},
+    /* pooling */
+    {"{ type = 'conv'; channels = 6; kernel = 3; pad = 1; }, { type = 'maxpool'; kernel = 2; },"
+     "{ type = 'conv'; channels = 16; kernel = 3; pad = 1; },"
+     "{ type = 'maxpool'; kernel = 3; stride = 2; pad = 1; }, 'flatten',"
+     "{ type = 'linear'; outputs = 4; }",
+     {3, 11, 9},
+     4,
+     false,
+     TOLERANCE},
+    {"{ type = 'conv'; channels = 5; kernel = 3; pad = 1; },"
+     "{ type = 'avgpool'; kernel = [3, 2]; stride = 2; pad = 1; },"
+     "{ type = 'conv'; channels = 20; kernel = 1; }, 'relu', { type = 'avgpool'; kernel = 2; },"
+     "'global_avgpool', { type = 'linear'; outputs = 4; }",
+     {2, 10, 9},
+     4,
+     false,
+     TOLERANCE},
+    {"{ type = 'maxpool'; kernel = 2; stride = 1; }, { type = 'avgpool'; kernel = 2; },"
+     "{ type = 'linear'; outputs = 4; }",
+     {3, 7, 7},
+     4,
+     false,
+     TOLERANCE},
+    /* batchnorm on the input, on flat values, behind pooling; followed by nothing or by dropout */
+    {"'batchnorm', { type = 'conv'; channels = 8; kernel = 3; }, { type = 'maxpool'; kernel = 2; },"
+     "'batchnorm', 'relu', 'flatten', 'batchnorm', { type = 'linear'; outputs = 12; },"
+     "'batchnorm', 'relu', { type = 'linear'; outputs = 3; }",
+     {3, 8, 8},
+     3,
+     false,
+     TOLERANCE_NORMS},
+    {"{ type = 'linear'; outputs = 31; }, 'relu', { type = 'dropout'; p = 0.25; },"
+     "{ type = 'linear'; outputs = 17; bias = false; }, 'batchnorm', { type = 'dropout'; },"
+     "{ type = 'linear'; outputs = 6; }",
+     {5, 1, 1},
+     6,
+     true,
+     TOLERANCE},
+    {"{ type = 'conv'; channels = 6; kernel = 3; }, 'relu', { type = 'dropout'; p = 0.4; },"
+     "{ type = 'conv'; channels = 18; kernel = 3; stride = 2; }, 'flatten', { type = 'dropout'; },"
+     "{ type = 'linear'; outputs = 4; }",
+     {1, 9, 9},
+     4,
+     false,
+     TOLERANCE},
+    /* residual units of all kinds: fused, with shortcut, with BatchNorm on it, without any, nested,
+     * on the input, doubling, ending in the logits */
+    {"{ type = 'conv'; channels = 16; kernel = 3; pad = 1; }, 'batchnorm', 'relu',"
+     "{ type = 'residual'; repeat = 2; layers = ({ type = 'conv'; channels = 16; kernel = 3; pad = "
+     "1; },"
+     "'batchnorm', 'relu', { type = 'conv'; channels = 16; kernel = 3; pad = 1; }, 'batchnorm');"
+     "after = ('relu'); }, { type = 'residual'; layers = ({ type = 'conv'; channels = 24; kernel = "
+     "3;"
+     "stride = 2; pad = 1; }, 'batchnorm', 'relu', { type = 'conv'; channels = 24; kernel = 3; pad "
+     "= 1; },"
+     "'batchnorm'); shortcut = ({ type = 'conv'; channels = 24; kernel = 1; stride = 2; });"
+     "after = ('relu'); }, 'global_avgpool', { type = 'linear'; outputs = 5; }",
+     {1, 8, 8},
+     5,
+     false,
+     TOLERANCE},
+    {"{ type = 'conv'; channels = 5; kernel = 3; pad = 1; }, { type = 'residual'; layers = ("
+     "{ type = 'conv'; channels = 9; kernel = 3; pad = 1; }, 'batchnorm');"
+     "shortcut = ({ type = 'conv'; channels = 9; kernel = 1; }, 'batchnorm'); after = ('relu'); },"
+     "{ type = 'residual'; layers = ({ type = 'conv'; channels = 9; kernel = 3; pad = 1; }, "
+     "'relu');"
+     "}, { type = 'residual'; layers = ({ type = 'conv'; channels = 9; kernel = 1; });"
+     "after = ('relu'); }, 'flatten', { type = 'linear'; outputs = 3; }",
+     {2, 6, 6},
+     3,
+     false,
+     TOLERANCE},
+    {"{ type = 'residual'; layers = ({ type = 'conv'; channels = 3; kernel = 3; pad = 1; }); },"
+     "{ type = 'residual'; layers = ({ type = 'residual'; layers = ({ type = 'conv'; channels = 3;"
+     "kernel = 1; }, 'tanh'); }, 'batchnorm'); after = ('relu'); }, 'flatten',"
+     "{ type = 'residual'; layers = ({ type = 'linear'; outputs = 75; }, 'relu'); },"
+     "{ type = 'linear'; outputs = 4; }, { type = 'residual'; layers = ('tanh'); }",
+     {3, 5, 5},
+     4,
+     false,
+     TOLERANCE},
+    {"'batchnorm', { type = 'residual'; layers = ('batchnorm'); after = ('relu'); },"
+     "{ type = 'residual'; layers = ('relu'); }, { type = 'linear'; outputs = 2; }",
+     {5, 4, 3},
+     2,
+     true,
+     TOLERANCE},
+};
+
+const int conformance_nets = (int)(sizeof nets / sizeof nets[0]);
+
+/* The model file's quotes, which are tiresome to write in C. */
+void conformance_net_make(struct trial *trial, int net, int rows)
+{
+    char layers[2048];
+    size_t at = 0;
+    for (const char *p = nets[net].layers; *p && at + 1 < sizeof layers; p++)
+        layers[at++] = *p == '\'' ? '"' : *p;
+    layers[at] = '\0';
+    trial_make(trial, layers, nets[net].input, nets[net].classes, rows, nets[net].numbers,
+               100 * (uint64_t)net + (uint64_t)rows);
+}
+
+void conform_net(const struct trial_device *device, int net, int rows)
+{
+    struct trial trial;
+    conformance_net_make(&trial, net, rows);
+    for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
+        struct outcome got, expected;
+        char what[64];
+        snprintf(what, sizeof what, "net %d, %d rows, %s", net, rows,
+                 mode == PLAN_TRAIN ? "train" : "eval");
+        trial_run(&trial, device, mode, &got);
+        trial_reference(&trial, mode, &expected);
+        outcome_compare(&trial, &got, &expected, mode, nets[net].tolerance, what);
+        outcome_free(&got);
+        outcome_free(&expected);
+    }
+    trial_free(&trial);
+}
+
+void conform_slopes(const struct trial_device *device, int net)
+{
+    const double step = 1e-5;
+    struct trial trial;
+    struct outcome got;
+    conformance_net_make(&trial, net, 3);
+    trial_run(&trial, device, PLAN_TRAIN, &got);
+    for (int i = 0; i < trial.net->param_count; i++) {
+        const struct net_param *p = &trial.net->params[i];
+        double largest = 0;
+        for (size_t k = 0; k < p->count; k++)
+            largest = fmax(largest, fabs((double)got.grads[p->offset + k]));
+        for (size_t k = 0; net_is_trained(p) && k < p->count; k += p->count / 3 + 1) {
+            size_t at = p->offset + k;
+            double slope =
+                (trial_loss_moved(&trial, at, step) - trial_loss_moved(&trial, at, -step)) /
+                (2 * step);
+            ck_assert_msg(fabs(slope - (double)got.grads[at]) <= 2e-3 * largest + 1e-6,
+                          "net %d: %s[%zu]: gradient %g, slope %g", net, p->name, k,
+                          (double)got.grads[at], slope);
+        }
+    }
+    outcome_free(&got);
+    trial_free(&trial);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_REFERENCE_REFNET_CONV_H
+#define DPARTUI_TESTS_REFERENCE_REFNET_CONV_H
+
+#include "tests/reference/refnet_ops.h"
+
+/* The convolutions of refnet_ops.c. */
+void ref_conv_forward(const struct ref_op *o);
+void ref_conv_backward(const struct ref_op *o);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/reference/refnet_ops.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "base/rng.h"
+#include "tests/reference/refnet_conv.h"
+
+/* Places begin..end-1. */
+struct range {
+    int begin, end;
+};
+
+static void linear_forward(const struct ref_op *o)
+{
+    size_t in = net_shape_size(o->in), out = net_shape_size(o->out);
+    for (size_t i = 0; i < ref_values(o); i++) {
+        size_t row = i / out, k = i % out;
+        o->y[i] = o->bias ? o->bias[k] : 0;
+        for (size_t j = 0; j < in; j++)
+            o->y[i] += o->weight[k * in + j] * o->x[row * in + j];
+    }
+}
+
+static void linear_backward(const struct ref_op *o)
+{
+    size_t in = net_shape_size(o->in), out = net_shape_size(o->out);
+    for (size_t i = 0; i < ref_values(o); i++) {
+        size_t row = i / out, k = i % out;
+        if (o->bias)
+            o->dbias[k] += o->dy[i];
+        for (size_t j = 0; j < in; j++) {
+            o->dx[row * in + j] += o->weight[k * in + j] * o->dy[i];
+            o->dweight[k * in + j] += o->x[row * in + j] * o->dy[i];
+        }
+    }
+}
+
+/* Mean over rows, height and width of a[..] * b[..] in one channel (b NULL: of a[..]). */
+static double channel_mean(const struct ref_op *o, int c, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int row = 0; row < o->rows; row++)
+        for (int h = 0; h < o->in.h; h++)
+            for (int w = 0; w < o->in.w; w++) {
+                size_t i = ref_at(&o->in, row, c, h, w);
+                sum += a[i] * (b ? b[i] : 1);
+            }
+    return sum / ((double)o->rows * o->in.h * o->in.w);
+}
+
+/* Mean and biased variance of the batch. */
+static void channel_statistics(const struct ref_op *o, int c, double *mean, double *variance)
+{
+    double sum = 0;
+    *mean = channel_mean(o, c, o->x, NULL);
+    for (int row = 0; row < o->rows; row++)
+        for (int h = 0; h < o->in.h; h++)
+            for (int w = 0; w < o->in.w; w++)
+                sum += pow(o->x[ref_at(&o->in, row, c, h, w)] - *mean, 2);
+    *variance = sum / ((double)o->rows * o->in.h * o->in.w);
+}
+
+/* The running variance is the unbiased one, which a single number does not have. */
+static void move_statistics(const struct ref_op *o, int c, double mean, double variance)
+{
+    double n = (double)o->rows * o->in.h * o->in.w, m = o->op->momentum;
+    o->running_mean[c] = (1 - m) * o->running_mean[c] + m * mean;
+    if (n > 1)
+        o->running_var[c] = (1 - m) * o->running_var[c] + m * variance * n / (n - 1);
+}
+
+static void batchnorm_forward(const struct ref_op *o)
+{
+    for (int c = 0; c < o->in.c && o->rows > 0; c++) {
+        double mean = o->running_mean[c], variance = o->running_var[c];
+        if (o->training) {
+            channel_statistics(o, c, &mean, &variance);
+            move_statistics(o, c, mean, variance);
+        }
+        for (int row = 0; row < o->rows; row++)
+            for (int h = 0; h < o->in.h; h++)
+                for (int w = 0; w < o->in.w; w++) {
+                    size_t i = ref_at(&o->in, row, c, h, w);
+                    o->y[i] =
+                        (o->x[i] - mean) / sqrt(variance + o->op->eps) * o->weight[c] + o->bias[c];
+                }
+    }
+}
+
+/*
+ * S. Ioffe, C. Szegedy, "Batch normalization", 2015, section 3, with x^ = (x - mean) / s:
+ * dx = gamma / s * (dy - mean(dy) - x^ * mean(dy * x^)).
+ */
+static void batchnorm_backward(const struct ref_op *o)
+{
+    double n = (double)o->rows * o->in.h * o->in.w;
+    for (int c = 0; c < o->in.c && o->rows > 0; c++) {
+        double mean, variance;
+        channel_statistics(o, c, &mean, &variance);
+        double s = sqrt(variance + o->op->eps);
+        double mean_dy = channel_mean(o, c, o->dy, NULL);
+        double mean_dy_xhat = (channel_mean(o, c, o->dy, o->x) - mean * mean_dy) / s;
+        o->dweight[c] += mean_dy_xhat * n;
+        o->dbias[c] += mean_dy * n;
+        for (int row = 0; row < o->rows; row++)
+            for (int h = 0; h < o->in.h; h++)
+                for (int w = 0; w < o->in.w; w++) {
+                    size_t i = ref_at(&o->in, row, c, h, w);
+                    double xhat = (o->x[i] - mean) / s;
+                    o->dx[i] += o->weight[c] / s * (o->dy[i] - mean_dy - xhat * mean_dy_xhat);
+                }
+    }
+}
+
+/* The window of one output value, cut to the input. */
+static void pool_window(const struct ref_op *o, int h, int w, struct range *hs, struct range *ws)
+{
+    const struct net_op *op = o->op;
+    int top = h * op->stride_h - op->pad_h, left = w * op->stride_w - op->pad_w;
+    *hs = (struct range){top < 0 ? 0 : top, top + op->kernel_h};
+    *ws = (struct range){left < 0 ? 0 : left, left + op->kernel_w};
+    hs->end = hs->end > o->in.h ? o->in.h : hs->end;
+    ws->end = ws->end > o->in.w ? o->in.w : ws->end;
+}
+
+/* The first largest value of a window, as PyTorch chooses. */
+static size_t pool_largest(const struct ref_op *o, int row, int c, int h, int w)
+{
+    struct range hs, ws;
+    pool_window(o, h, w, &hs, &ws);
+    size_t best = ref_at(&o->in, row, c, hs.begin, ws.begin);
+    for (int i = hs.begin; i < hs.end; i++)
+        for (int j = ws.begin; j < ws.end; j++)
+            if (o->x[ref_at(&o->in, row, c, i, j)] > o->x[best])
+                best = ref_at(&o->in, row, c, i, j);
+    return best;
+}
+
+/* Mean of a window, padding counted as zeros; backwards every value gets its share. */
+static void average_window(const struct ref_op *o, int row, int c, int h, int w, bool back)
+{
+    struct range hs, ws;
+    size_t y = ref_at(&o->out, row, c, h, w);
+    double share = 1.0 / ((double)o->op->kernel_h * o->op->kernel_w);
+    pool_window(o, h, w, &hs, &ws);
+    if (!back)
+        o->y[y] = 0;
+    for (int i = hs.begin; i < hs.end; i++)
+        for (int j = ws.begin; j < ws.end; j++) {
+            size_t x = ref_at(&o->in, row, c, i, j);
+            if (back)
+                o->dx[x] += o->dy[y] * share;
+            else
+                o->y[y] += o->x[x] * share;
+        }
+}
+
+static void pool(const struct ref_op *o, bool back)
+{
+    for (int row = 0; row < o->rows; row++)
+        for (int c = 0; c < o->out.c; c++)
+            for (int h = 0; h < o->out.h; h++)
+                for (int w = 0; w < o->out.w; w++) {
+                    size_t y = ref_at(&o->out, row, c, h, w);
+                    if (o->op->kind == NET_AVGPOOL)
+                        average_window(o, row, c, h, w, back);
+                    else if (back)
+                        o->dx[pool_largest(o, row, c, h, w)] += o->dy[y];
+                    else
+                        o->y[y] = o->x[pool_largest(o, row, c, h, w)];
+                }
+}
+
+static void global_average(const struct ref_op *o, bool back)
+{
+    size_t plane = (size_t)o->in.h * (size_t)o->in.w;
+    for (size_t y = 0; y < ref_values(o); y++) {
+        if (!back)
+            o->y[y] = 0;
+        for (size_t x = y * plane; x < (y + 1) * plane; x++) {
+            if (back)
+                o->dx[x] += o->dy[y] / (double)plane;
+            else
+                o->y[y] += o->x[x] / (double)plane;
+        }
+    }
+}
+
+/* What dropout multiplies value i by: 0 where the layout in src/base/rng.h says so, else 1/(1-p).
+ */
+static double dropout_factor(const struct ref_op *o, size_t i)
+{
+    size_t size = net_shape_size(o->out);
+    if (!o->training)
+        return 1;
+    struct rng_stream stream =
+        rng_stream(o->seed, RNG_DROPOUT, (uint32_t)o->index, o->row_numbers[i / size], o->epoch);
+    bool dropped = rng_word(&stream, i % size) < rng_threshold(o->op->p);
+    return dropped ? 0 : 1 / (1 - o->op->p);
+}
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+void ref_forward(const struct ref_op *o)
+{
+    switch (o->op->kind) {
+    case NET_CONV:
+        ref_conv_forward(o);
+        return;
+    case NET_LINEAR:
+        linear_forward(o);
+        return;
+    case NET_BATCHNORM:
+        batchnorm_forward(o);
+        return;
+    case NET_MAXPOOL:
+    case NET_AVGPOOL:
+        pool(o, false);
+        return;
+    case NET_GLOBAL_AVGPOOL:
+        global_average(o, false);
+        return;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < ref_values(o); i++) {
+        double x = o->x[i];
+        switch (o->op->kind) {
+        case NET_RELU:
+            o->y[i] = x > 0 ? x : 0;
+            break;
+        case NET_SIGMOID:
+            o->y[i] = sigmoid(x);
+            break;
+        case NET_TANH:
+            o->y[i] = tanh(x);
+            break;
+        case NET_ADD:
+            o->y[i] = x + o->x2[i];
+            break;
+        case NET_DROPOUT:
+            o->y[i] = x * dropout_factor(o, i);
+            break;
+        default: /* flatten changes the shape only */
+            o->y[i] = x;
+            break;
+        }
+    }
+}
+
+void ref_backward(const struct ref_op *o)
+{
+    switch (o->op->kind) {
+    case NET_CONV:
+        ref_conv_backward(o);
+        return;
+    case NET_LINEAR:
+        linear_backward(o);
+        return;
+    case NET_BATCHNORM:
+        batchnorm_backward(o);
+        return;
+    case NET_MAXPOOL:
+    case NET_AVGPOOL:
+        pool(o, true);
+        return;
+    case NET_GLOBAL_AVGPOOL:
+        global_average(o, true);
+        return;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < ref_values(o); i++) {
+        double x = o->x[i], dy = o->dy[i];
+        switch (o->op->kind) {
+        case NET_RELU:
+            o->dx[i] += x > 0 ? dy : 0;
+            break;
+        case NET_SIGMOID:
+            o->dx[i] += dy * sigmoid(x) * (1 - sigmoid(x));
+            break;
+        case NET_TANH:
+            o->dx[i] += dy * (1 - tanh(x) * tanh(x));
+            break;
+        case NET_ADD:
+            o->dx[i] += dy;
+            o->dx2[i] += dy;
+            break;
+        case NET_DROPOUT:
+            o->dx[i] += dy * dropout_factor(o, i);
+            break;
+        default:
+            o->dx[i] += dy;
+            break;
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_SRC_EXPERIMENT_STUDY_FIXTURE_H
+#define DPARTUI_TESTS_SRC_EXPERIMENT_STUDY_FIXTURE_H
+
+#include <check.h>
+
+#include "experiment/study.h"
+
+/* Plans of comparisons to test with, of numbers of devices out of eight CPU devices. */
+struct study_fixture {
+    struct error err;
+    struct spec spec; /* what the plan starts from; the defaults at first */
+    struct study study;
+};
+
+void study_fixture_begin(struct study_fixture *fixture);
+void study_fixture_end(struct study_fixture *fixture);
+
+/* Plan anew: one repeat and eight cores unless the wish has others. */
+bool study_fixture_plan(struct study_fixture *fixture, struct study_wish wish);
+
+Suite *study_figures_suite(void);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/suites.h"
+#include "tests/ui/app/replay.h"
+
+static struct replay replay;
+
+static void begin(void)
+{
+    replay_begin(&replay);
+}
+
+static void end(void)
+{
+    replay_end(&replay);
+}
+
+/* The form's value of a field is this. */
+static void check_field(enum form_field field, const char *expected)
+{
+    char *text = form_text(&replay.ui.form, field);
+
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+START_TEST(the_form_steps)
+{
+    static const struct {
+        enum form_field field;
+        const char *from, *up, *down;
+    } cases[] = {
+        {FORM_BATCH, "256", "512", "128"},
+        {FORM_BATCH, "1", "2", "1"},
+        {FORM_LR, "0.1", "0.2", "0.05"},
+        {FORM_LR, "0.2", "0.5", "0.1"},
+        {FORM_LR, "0.03", "0.05", "0.02"},
+        {FORM_LR, "5", "10", "2"},
+        {FORM_LR, "0", "1e-05", "0"},
+        {FORM_EPOCHS, "10", "11", "9"},
+        {FORM_SPLIT, "chunk", "even", "auto"},
+        {FORM_SYNC, "central", "allreduce", "reduce-broadcast"},
+        {FORM_SYNC_BN, "no", "yes", "yes"},
+        {FORM_MOMENTUM, "0.9", "0.95", "0.5"},
+        {FORM_MODEL, "resnet18", "smallnet", ""},
+        {FORM_MODEL, "mine.conf", "", "linear"},
+        {FORM_SEED, "1", "2", "0"},
+        {FORM_INIT, "normal:0.01", "default", "default"},
+        {FORM_WEIGHT_DECAY, "0.0001", "0.0002", "5e-05"},
+        {FORM_ORDER, "shuffle", "sequential", "sequential"},
+        {FORM_AUGMENT, "none", "flip", "flip-crop"},
+        {FORM_CHECKPOINTS, "1", "2", "off"},
+        {FORM_DETERMINISTIC, "no", "yes", "yes"},
+        {FORM_DTYPE, "f32", "tf32", "default"},
+        {FORM_CPU_THREADS, "1", "2", "0"},
+    };
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ck_assert_msg(form_set(form, cases[i].field, cases[i].from, &err), "%s", err.text);
+        ck_assert(form_step(form, cases[i].field, 1, &err));
+        check_field(cases[i].field, cases[i].up);
+        ck_assert(form_set(form, cases[i].field, cases[i].from, &err));
+        ck_assert(form_step(form, cases[i].field, -1, &err));
+        check_field(cases[i].field, cases[i].down);
+    }
+    ck_assert(form_set(form, FORM_EPOCHS, "1000000", &err));
+    ck_assert(!form_step(form, FORM_EPOCHS, 1, &err));
+    check_field(FORM_EPOCHS, "1000000");
+}
+END_TEST
+
+START_TEST(typed_values_are_checked)
+{
+    replay_recording(&replay, "idle", 0);
+    /* Devices, form; three lines down is the batch. */
+    replay_keys(&replay, "<Tab><Down><Down><Down><Enter>384<Enter>");
+    check_field(FORM_BATCH, "384");
+    ck_assert_ptr_null(replay.ui.prompt);
+    replay_keys(&replay, "<Enter>-5<Enter>");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+    ck_assert(replay.ui.message.bad);
+    check_field(FORM_BATCH, "384");
+    replay_keys(&replay, "<Esc>");
+    check_field(FORM_BATCH, "384");
+    /* Letters are text while typing, q included. */
+    replay_keys(&replay, "<Home><Enter>q.conf<Enter>");
+    check_field(FORM_MODEL, "q.conf");
+    ck_assert(!replay.ui.quit);
+    /* The cursor moves within the text. */
+    replay_keys(&replay, "<Enter><Home>my<Enter>");
+    check_field(FORM_MODEL, "myq.conf");
+}
+END_TEST
+
+START_TEST(devices_and_the_suggestion)
+{
+    struct form_suggestion s;
+    const struct form *form = &replay.ui.form;
+    const struct state *state = &replay.ui.state;
+
+    replay_recording(&replay, "idle", 0);
+    ck_assert_int_eq(form_device_count(form, state), 1);
+    replay_keys(&replay, "<Down> ");
+    check_field(FORM_DEVICES, "cpu:0-1");
+    ck_assert(form_suggest(form, state, &s));
+    ck_assert_int_eq(s.devices, 2);
+    ck_assert_int_eq(s.batch, 512);
+    ck_assert_double_eq_tol(s.lr, 0.2, 1e-12);
+    check_field(FORM_BATCH, "256"); /* nothing changes unasked */
+    /* CPU devices beyond the machine's cores; from one device to three, not two to three. */
+    replay_keys(&replay, "+");
+    check_field(FORM_DEVICES, "cpu:0-2");
+    ck_assert(form_suggest(form, state, &s));
+    ck_assert_int_eq(s.batch, 768);
+    replay_keys(&replay, "g");
+    check_field(FORM_BATCH, "768");
+    check_field(FORM_LR, "0.3");
+    ck_assert(!form_suggest(form, state, &s));
+    replay_keys(&replay, "-");
+    check_field(FORM_DEVICES, "cpu:0-1");
+    ck_assert(form_suggest(form, state, &s));
+    ck_assert_int_eq(s.batch, 512);
+    /* A batch of one's own is taken at its word. */
+    replay_keys(&replay, "<Tab><Down><Down><Down>+");
+    check_field(FORM_BATCH, "1536");
+    ck_assert(!form_suggest(form, state, &s));
+    /* The last device stays, and the engine's own are not taken away. */
+    replay_keys(&replay, "<Tab><Tab><Tab><Home> <Down> ");
+    check_field(FORM_DEVICES, "cpu:1");
+    ck_assert(replay.ui.message.bad);
+    replay_keys(&replay, "-");
+    ck_assert(replay.ui.message.bad);
+    check_field(FORM_DEVICES, "cpu:1");
+}
+END_TEST
+
+START_TEST(a_device_that_is_not_available)
+{
+    ui_connected(&replay.ui);
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{\"devices\":[{\"device\":\"cuda:0\","
+                         "\"available\":false,\"reason\":\"no driver\"},{\"device\":\"cpu:0\"}]}}");
+    replay_keys(&replay, " ");
+    ck_assert_str_eq(replay.ui.message.text, "no driver");
+    check_field(FORM_DEVICES, "default");
+    ck_assert_int_eq(form_device_count(&replay.ui.form, &replay.ui.state), 1);
+}
+END_TEST
+
+START_TEST(problems_are_told_before_the_start)
+{
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+    const struct state *state = &replay.ui.state;
+    const struct form_check check = {.train_rows = 60000};
+    char problem[160];
+
+    replay_recording(&replay, "idle", 0);
+    ck_assert(!form_problem(form, state, &check, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_DEVICES, "cpu:0-2", &err));
+    ck_assert(form_set(form, FORM_BATCH, "100", &err));
+    ck_assert(!form_problem(form, state, &check, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_SPLIT, "even", &err));
+    ck_assert(form_problem(form, state, &check, problem, sizeof problem));
+    ck_assert_ptr_nonnull(strstr(problem, "100 rows does not divide by 3 devices"));
+    replay_keys(&replay, "<Tab>");
+    char *screen = replay_screen(&replay, 24, 80, true);
+    ck_assert_ptr_nonnull(strstr(screen, "Next run  ! split even"));
+    ck_assert_ptr_nonnull(strstr(screen, "does not divide by 3 devices"));
+    free(screen);
+    ck_assert(form_set(form, FORM_BATCH, "99", &err));
+    ck_assert(!form_problem(form, state, &check, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_SPLIT, "weighted:1,2", &err));
+    ck_assert(form_problem(form, state, &check, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_SPLIT, "balanced", &err));
+    ck_assert(form_set(form, FORM_BATCH, "2", &err));
+    ck_assert(form_problem(form, state, &check, problem, sizeof problem));
+    ck_assert_ptr_nonnull(strstr(problem, "leaves 1 of 3 devices without work"));
+}
+END_TEST
+
+START_TEST(gpus_that_cannot_be_had)
+{
+    static const char *const choices[] = {"cuda:0", "cuda:0,cpu:0", "all"};
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+    struct state *state = &replay.ui.state;
+    char problem[160];
+
+    replay_recording(&replay, "idle", 0);
+    snprintf(state->no_gpus, sizeof state->no_gpus, "no NVIDIA driver is loaded");
+    ck_assert(!form_problem(form, state, NULL, problem, sizeof problem));
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        ck_assert(form_set(form, FORM_DEVICES, choices[i], &err));
+        ck_assert(form_problem(form, state, NULL, problem, sizeof problem));
+        ck_assert_msg(strstr(problem, "no NVIDIA driver is loaded") != NULL, "%s", problem);
+    }
+    replay_recording(&replay, "train-8", 0);
+    ck_assert(form_set(form, FORM_DEVICES, "cuda:0,cpu:0", &err));
+    ck_assert(!form_problem(form, state, NULL, problem, sizeof problem));
+    state->devices[0].available = false;
+    snprintf(state->devices[0].reason, sizeof state->devices[0].reason, "fell off the bus");
+    ck_assert(form_problem(form, state, NULL, problem, sizeof problem));
+    ck_assert_str_eq(problem, "cuda:0: fell off the bus");
+}
+END_TEST
+
+static bool note_request(void *context, enum request request, json_t *params, struct error *err)
+{
+    int *checks = context;
+
+    (void)err;
+    *checks += request == REQUEST_CHECK;
+    json_decref(params);
+    return true;
+}
+
+static void answer_check(const char *text)
+{
+    json_t *result = json_loads(text, 0, NULL);
+
+    ck_assert_ptr_nonnull(result);
+    ui_answer(&replay.ui, REQUEST_CHECK, result, NULL);
+    json_decref(result);
+}
+
+/* The engine is asked once about each state of the form, and its answer shown. */
+START_TEST(the_engine_is_asked_about_the_form)
+{
+    struct error err = ERROR_INIT;
+    int checks = 0;
+
+    replay_recording(&replay, "idle", 0);
+    replay.ui.requester = (struct requester){note_request, &checks};
+    replay.ui.check = (struct form_check){.asked = false};
+    replay_keys(&replay, "<Tab>");
+    ck_assert_int_eq(checks, 1);
+    replay_keys(&replay, "<Down><Down><Down>+"); /* the batch; the answer is still to come */
+    ck_assert_int_eq(checks, 1);
+    answer_check("{\"model\":\"smallnet\",\"data\":\"glyphs\",\"train_rows\":400}");
+    ck_assert_int_eq(checks, 2);
+    char *screen = replay_screen(&replay, 24, 120, true);
+    ck_assert_ptr_nonnull(strstr(screen, "smallnet (default)"));
+    ck_assert_ptr_nonnull(strstr(screen, "glyphs (default)"));
+    ck_assert_ptr_nonnull(strstr(screen, "batch 512: there are 400 training"));
+    free(screen);
+    error_set(&err, ERROR_USAGE, "no model 'smalnet'");
+    ui_answer(&replay.ui, REQUEST_CHECK, NULL, &err);
+    screen = replay_screen(&replay, 24, 120, true);
+    ck_assert_ptr_nonnull(strstr(screen, "! no model 'smalnet'"));
+    free(screen);
+    replay_keys(&replay, "<Up><Down>");
+    ck_assert_int_eq(checks, 2);
+    replay.ui.requester.send = NULL;
+}
+END_TEST
+
+START_TEST(settings_of_a_former_run)
+{
+    replay_recording(&replay, "finished", 0);
+    replay_keys(&replay, "<Tab><Tab><End>u");
+    ck_assert_str_eq(replay_last(&replay), "show {\"run\":1}");
+    struct error failure = ERROR_INIT;
+    json_t *result =
+        json_pack("{s:i, s:{s:s, s:i, s:f, s:s, s:s}}", "run", 1, "spec", "model", "linear",
+                  "batch", 64, "lr", 0.5, "devices", "cpu:0-3", "save", "/tmp/weights.safetensors");
+
+    ck_assert_ptr_nonnull(result);
+    ui_answer(&replay.ui, REQUEST_COPY, result, &failure);
+    json_decref(result);
+    check_field(FORM_MODEL, "linear");
+    check_field(FORM_BATCH, "64");
+    check_field(FORM_LR, "0.5");
+    check_field(FORM_DEVICES, "cpu:0-3");
+    ck_assert_ptr_null(replay.ui.form.spec.save);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("form");
+    TCase *tests = tcase_create("form");
+
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_test(tests, the_form_steps);
+    tcase_add_test(tests, typed_values_are_checked);
+    tcase_add_test(tests, devices_and_the_suggestion);
+    tcase_add_test(tests, a_device_that_is_not_available);
+    tcase_add_test(tests, gpus_that_cannot_be_had);
+    tcase_add_test(tests, the_engine_is_asked_about_the_form);
+    tcase_add_test(tests, problems_are_told_before_the_start);
+    tcase_add_test(tests, settings_of_a_former_run);
+    suite_add_tcase(suite, tests);
+    return run_suites(suite, NULL);
+}

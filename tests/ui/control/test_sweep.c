@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/suites.h"
+#include "tests/support.h"
+#include "tests/ui/app/replay.h"
+#include "ui/control/comparison.h"
+#include "ui/control/control.h"
+
+/* The compare view by its keys: what is compared, and what a sweep asks of the engine. */
+
+static struct replay replay;
+
+static void begin(void)
+{
+    replay_begin(&replay);
+}
+
+static void end(void)
+{
+    replay_end(&replay);
+}
+
+/* The newest submit; answers make other requests behind it. */
+static const char *last_submit(void)
+{
+    for (int i = replay.asked_count - 1; i >= 0; i--)
+        if (strncmp(replay.asked[i], "submit ", 7) == 0)
+            return replay.asked[i];
+    return "none";
+}
+
+/* It has these settings. */
+static void check_submit(const char *devices, long batch, double lr, const char *note)
+{
+    const char *last = last_submit();
+
+    ck_assert_msg(strncmp(last, "submit ", 7) == 0, "%s", last);
+    json_t *params = json_loads(last + 7, 0, NULL);
+    ck_assert_msg(params != NULL, "%s", last);
+    ck_assert_str_eq(json_string_value(json_object_get(params, "devices")), devices);
+    ck_assert_int_eq(json_integer_value(json_object_get(params, "batch")), batch);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(params, "lr")), lr, 1e-9);
+    ck_assert_int_eq(json_integer_value(json_object_get(params, "cpu_threads")), 1);
+    ck_assert_int_eq(json_integer_value(json_object_get(params, "seed")), 1);
+    ck_assert_str_eq(json_string_value(json_object_get(params, "note")), note);
+    json_decref(params);
+}
+
+static void answer_submit(long run)
+{
+    struct error none = ERROR_INIT;
+    json_t *result = json_pack("{s:I}", "run", (json_int_t)run);
+
+    ck_assert_ptr_nonnull(result);
+    ui_answer(&replay.ui, REQUEST_SWEEP, result, &none);
+    json_decref(result);
+}
+
+static int count_submits(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < replay.asked_count; i++)
+        count += strncmp(replay.asked[i], "submit ", 7) == 0;
+    return count;
+}
+
+static void forget_requests(void)
+{
+    replay.asked_count = 0;
+}
+
+START_TEST(a_sweep_with_a_fixed_batch)
+{
+    static const char note[] = "sweep: fixed batch 256 on 1-2-3 devices";
+
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "<Down> +Cw");
+    ck_assert_str_eq(
+        replay.ui.question_text,
+        "Train the default network on 1, 2, 3 devices of cpu:0-2 (batch 256, lr 0.1)?");
+    forget_requests();
+    replay_keys(&replay, "f");
+    check_submit("cpu:0", 256, 0.1, note);
+    /* The next one when this one stands in the queue. */
+    ck_assert_int_eq(count_submits(), 1);
+    forget_requests();
+    answer_submit(1);
+    ck_assert_int_eq(count_submits(), 1);
+    check_submit("cpu:0-1", 256, 0.1, note);
+    ck_assert(!ui_can(&replay.ui, ACTION_SWEEP));
+    answer_submit(2);
+    forget_requests();
+    answer_submit(3);
+    ck_assert_int_eq(count_submits(), 0);
+    ck_assert_str_eq(replay.ui.message.text, "the sweep's 3 runs are in the queue, up to run 3");
+    ck_assert(ui_can(&replay.ui, ACTION_SWEEP));
+    /* Its runs are what is compared now. */
+    ck_assert_int_eq(replay.ui.compare.anchor, 1);
+    ck_assert_int_eq(replay.ui.selected_run, 1);
+}
+END_TEST
+
+START_TEST(a_sweep_with_a_growing_batch)
+{
+    static const char note[] = "sweep: batch 256..768 growing with 1-2-3 devices";
+
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "<Down> +Cwg");
+    check_submit("cpu:0", 256, 0.1, note);
+    forget_requests();
+    answer_submit(1);
+    check_submit("cpu:0-1", 512, 0.2, note);
+    answer_submit(2);
+    check_submit("cpu:0-2", 768, 0.3, note);
+}
+END_TEST
+
+START_TEST(all_devices_while_one_is_chosen)
+{
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "Cw");
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Train the default network on 1, 2 devices of cpu:0-1 (batch 256, lr 0.1)?");
+    /* No is no. */
+    forget_requests();
+    replay_keys(&replay, "n");
+    ck_assert_ptr_null(replay.ui.question);
+    ck_assert_int_eq(replay.asked_count, 0);
+}
+END_TEST
+
+START_TEST(a_sweep_that_is_refused)
+{
+    struct error failure = {ERROR_FAILED, "there is no data set of that name"};
+
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "Cwf");
+    forget_requests();
+    ui_answer(&replay.ui, REQUEST_SWEEP, NULL, &failure);
+    ck_assert_str_eq(replay.ui.message.text, failure.text);
+    ck_assert_int_eq(count_submits(), 0);
+    ck_assert(ui_can(&replay.ui, ACTION_SWEEP));
+    /* One that cannot be is not begun: 255 rows and two devices. */
+    replay_keys(&replay, "D<Tab>");
+    struct error err = ERROR_INIT;
+    ck_assert(form_set(&replay.ui.form, FORM_BATCH, "255", &err));
+    ck_assert(form_set(&replay.ui.form, FORM_SPLIT, "even", &err));
+    forget_requests();
+    replay_keys(&replay, "Cwf");
+    ck_assert(replay.ui.message.bad);
+    ck_assert_int_eq(count_submits(), 0);
+    replay_keys(&replay, "wg");
+    ck_assert_int_eq(count_submits(), 1);
+}
+END_TEST
+
+START_TEST(one_device_is_no_sweep)
+{
+    ui_connected(&replay.ui);
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{\"devices\":[{\"device\":\"cpu:0\","
+                         "\"cores\":4}]}}");
+    replay_keys(&replay, "Cw");
+    ck_assert_ptr_null(replay.ui.question);
+    ck_assert(replay.ui.message.bad);
+}
+END_TEST
+
+START_TEST(progress_of_a_sweep)
+{
+    struct sweep_progress progress;
+
+    replay_recording(&replay, "sweep", 0);
+    ck_assert(sweep_progress(&replay.ui, &progress));
+    ck_assert_int_eq(progress.count, 3);
+    ck_assert_int_eq(progress.ended, 1);
+    ck_assert_int_eq(progress.waiting, 1);
+    ck_assert_ptr_nonnull(progress.live);
+    ck_assert_int_eq(progress.live->run, 2);
+    ck_assert(!progress.at_least);
+    /* The rest of the running one and ten epochs on four devices, by the law of the fake engine:
+     * twice the devices, 2 to the power of 0.9 times the speed. */
+    double epoch = 235 * 256 / 2300.0;
+    double expected = replay.ui.state.live.eta_s + 10 * epoch / 3.4822022531844965;
+    ck_assert_double_eq_tol(progress.left_s, expected, expected * 0.01);
+    ui_disconnected(&replay.ui, LINK_LOST, "gone");
+    ck_assert(!sweep_progress(&replay.ui, &progress));
+}
+END_TEST
+
+START_TEST(the_same_sweep_twice)
+{
+    struct sweep_progress progress;
+    struct text list = TEXT_INIT;
+
+    ui_connected(&replay.ui);
+    replay_line(&replay, "{\"id\":1,\"method\":\"runs\"}");
+    text_puts(&list, "{\"id\":1,\"result\":[");
+    for (int i = 0; i < 6; i++)
+        text_printf(&list,
+                    "%s{\"run\":%d,\"status\":\"%s\",\"note\":\"sweep: x\",\"devices\":[%s]}",
+                    i > 0 ? "," : "", i + 1, i < 1 ? "done" : "queued",
+                    i % 3 == 0   ? "\"cpu:0\""
+                    : i % 3 == 1 ? "\"cpu:0\",\"cpu:1\""
+                                 : "\"cpu:0\",\"cpu:1\",\"cpu:2\"");
+    text_puts(&list, "]}");
+    replay_line(&replay, text_cstr(&list));
+    text_free(&list);
+    ck_assert(sweep_progress(&replay.ui, &progress));
+    ck_assert_int_eq(progress.count, 3);
+    ck_assert_int_eq(progress.runs[0]->run, 1);
+    ck_assert_int_eq(progress.waiting, 2);
+    /* Nothing is measured. */
+    ck_assert_double_nan(progress.left_s);
+    forget_requests();
+    replay.ui.selected_run = 2;
+    replay_keys(&replay, "Cx");
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Take run 2 out of the queue, or all 2 waiting runs of its sweep?");
+    replay_keys(&replay, "r");
+    ck_assert_int_ge(replay.asked_count, 2);
+    ck_assert_str_eq(replay.asked[replay.asked_count - 2], "stop {\"run\":3,\"when\":\"step\"}");
+    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":2,\"when\":\"step\"}");
+    replay_keys(&replay, "xy");
+    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":2,\"when\":\"step\"}");
+}
+END_TEST
+
+START_TEST(rows_are_walked_through)
+{
+    struct comparison comparison;
+
+    replay_recording(&replay, "compare-2", 0);
+    replay_keys(&replay, "C");
+    comparison_make(&replay.ui, &comparison);
+    ck_assert_int_eq(comparison.count, 2);
+    ck_assert_int_eq(comparison_lines(&comparison), 4);
+    /* The table stays as it is, although run 1 stands in it twice. */
+    static const long expected[] = {1, 2, 1, 3, 3};
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        replay_keys(&replay, "<Down>");
+        ck_assert_int_eq(replay.ui.selected_run, expected[i]);
+        comparison_make(&replay.ui, &comparison);
+        ck_assert_int_eq(comparison_lines(&comparison), 4);
+    }
+    replay_keys(&replay, " ");
+    ck_assert(ui_is_marked(&replay.ui, 3));
+    replay_keys(&replay, "<Enter>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUN);
+    replay_keys(&replay, "<Esc>");
+    ck_assert_int_eq(replay.ui.view, VIEW_COMPARE);
+    comparison_make(&replay.ui, &comparison);
+    ck_assert_int_eq(comparison_lines(&comparison), 4);
+    replay_keys(&replay, "u");
+    ck_assert_str_eq(replay_last(&replay), "show {\"run\":3}");
+    for (int i = 0; i < COMPARE_FIGURES; i++)
+        replay_keys(&replay, "c");
+    ck_assert_int_eq(replay.ui.compare.figure, COMPARE_SPEED_UP);
+}
+END_TEST
+
+START_TEST(marked_and_selected_runs_choose)
+{
+    struct comparison comparison;
+
+    /* Run 3 sums on the central device: alone of its kind. */
+    replay_recording(&replay, "finished", 0);
+    replay.ui.selected_run = 3;
+    replay_keys(&replay, "C");
+    comparison_make(&replay.ui, &comparison);
+    ck_assert_int_eq(comparison.anchor->run, 3);
+    ck_assert(!comparison_says_something(&comparison));
+    ck_assert(!ui_can(&replay.ui, ACTION_NEXT_METRIC));
+    replay_keys(&replay, "D");
+    ui_toggle_mark(&replay.ui, 2);
+    replay_keys(&replay, "C");
+    comparison_make(&replay.ui, &comparison);
+    ck_assert_int_eq(comparison.anchor->run, 2);
+    ck_assert(comparison_says_something(&comparison));
+    ck_assert_int_eq(comparison.series[0].kind, COMPARE_GROWING);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sweep");
+    TCase *tests = tcase_create("sweep");
+
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_test(tests, a_sweep_with_a_fixed_batch);
+    tcase_add_test(tests, a_sweep_with_a_growing_batch);
+    tcase_add_test(tests, all_devices_while_one_is_chosen);
+    tcase_add_test(tests, a_sweep_that_is_refused);
+    tcase_add_test(tests, one_device_is_no_sweep);
+    tcase_add_test(tests, progress_of_a_sweep);
+    tcase_add_test(tests, the_same_sweep_twice);
+    tcase_add_test(tests, rows_are_walked_through);
+    tcase_add_test(tests, marked_and_selected_runs_choose);
+    suite_add_tcase(suite, tests);
+    return run_suites(suite, NULL);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_UI_GOLDEN_H
+#define DPARTUI_TESTS_UI_GOLDEN_H
+
+/*
+ * Compare a dump with the file tests/ui/golden/NAME; a difference is printed and fails the running
+ * check. With UPDATE_GOLDEN in the environment the file is written anew instead.
+ */
+void compare_golden(const char *name, const char *actual);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_TESTS_UI_RUNS_FIXTURE_H
+#define DPARTUI_TESTS_UI_RUNS_FIXTURE_H
+
+#include <check.h>
+#include <stdbool.h>
+
+#include "tests/ui/app/replay.h"
+
+/* What the tests of the list of runs, and of what is reached from there, share. */
+
+/* Of the running test: a recording with many runs (tests/ui/runs.jsonl), their list shown. */
+extern struct replay replay;
+
+/* A case whose tests begin so. */
+TCase *runs_case(const char *name);
+
+void expect_selected(long run);
+/* The line above the keys. */
+void expect_message(const char *text);
+/* Is the text anywhere on a large screen? */
+void expect_on_screen(const char *text, bool wanted);
+/* The engine lists its runs again, without this one. */
+void forget(long run);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "tests/suites.h"
+#include "tests/support.h"
+#include "tests/ui/app/replay.h"
+#include "tests/ui/golden.h"
+#include "ui/control/picture.h"
+
+/*
+ * What can become of the engine, its runs and devices, and of the workbench's own files: a dump in
+ * tests/ui/golden/states for each, of what the user sees at first and where the whole story is.
+ */
+
+/* In the words of ui/app/link.c. */
+#define GONE                                                                                       \
+    "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to start "   \
+    "another"
+
+static void no_engine(struct replay *replay)
+{
+    ui_disconnected(&replay->ui, LINK_NO_ENGINE,
+                    "cannot start dpartui-engine (install it beside dpartui or in PATH): No such "
+                    "file or directory - press e to try again");
+}
+
+static void no_answer(struct replay *replay)
+{
+    ui_disconnected(&replay->ui, LINK_NO_ENGINE,
+                    "the engine was started but does not answer: see `dpartui engine status`; "
+                    "press e to try again");
+}
+
+static void engine_back(struct replay *replay)
+{
+    ui_disconnected(&replay->ui, LINK_LOST, GONE);
+    replay_recording(replay, "idle", 0);
+}
+
+/* As an engine of another version greets. */
+static void other_protocol(struct replay *replay)
+{
+    replay_line(replay, "{\"id\":1,\"method\":\"hello\"}");
+    replay_line(replay, "{\"id\":1,\"result\":{\"version\":\"0.9.0\",\"pid\":1,\"protocol\":2}}");
+}
+
+static bool send_nothing(void *context, enum request request, json_t *params, struct error *err)
+{
+    (void)context;
+    (void)request;
+    json_decref(params);
+    return error_set(err, ERROR_FAILED, "the engine takes nothing: it is busy or stopped");
+}
+
+static void deaf_engine(struct replay *replay)
+{
+    replay->ui.requester.send = send_nothing;
+    replay_keys(replay, "p");
+}
+
+static bool save_on_full_disk(void *context, struct error *err)
+{
+    (void)context;
+    return error_set(err, ERROR_FAILED,
+                     "/home/user/.config/dpartui/settings.conf: cannot write: No space left on "
+                     "device");
+}
+
+static void settings_on_full_disk(struct replay *replay)
+{
+    replay->keeper.keeper.save = save_on_full_disk;
+    replay_keys(replay, "S<Down><Down>+w");
+}
+
+static void picture_nowhere(struct replay *replay)
+{
+    static const char path[] = "/no/such/folder/screen.txt";
+    struct theme theme = theme_make(&replay->ui.preferences, 256);
+    struct surface surface = {.utf8 = true};
+
+    replay_draw(replay, 24, 80, &surface);
+    memcpy(replay->ui.want_picture, path, sizeof path);
+    picture_write(&replay->ui, &surface, &theme);
+    surface_free(&surface);
+}
+
+static void recording_on_full_disk(struct replay *replay)
+{
+    json_t *message = json_pack("{s:s}", "method", "state");
+    struct error err = ERROR_INIT;
+    struct recording *recording;
+
+    ck_assert_msg(recording_open(&recording, "/dev/full", &err), "%s", err.text);
+    ck_assert(!recording_put(recording, message, &err));
+    ui_say(&replay->ui, true, "%s", err.text);
+    /* Once is enough. */
+    ck_assert(recording_put(recording, message, &err));
+    recording_close(recording);
+    json_decref(message);
+}
+
+static const struct {
+    const char *name, *recording; /* NULL: none yet */
+    void (*happen)(struct replay *replay);
+    const char *keys; /* to where more is told; NULL: nowhere */
+} states[] = {
+    {"starting", NULL, NULL, NULL},
+    {"no-engine", NULL, no_engine, "L"},
+    {"no-answer", NULL, no_answer, "L"},
+    {"other-protocol", "idle", other_protocol, "L"},
+    {"deaf-engine", "paused", deaf_engine, "L"},
+    {"engine-lost", "engine-lost", NULL, "R"},
+    {"engine-back", "engine-lost", engine_back, "L"},
+    {"device-lost", "device-lost", NULL, "<Down><Down><Enter>"},
+    {"diverged", "diverged", NULL, "R/run=2<Enter><Enter>"},
+    {"disk-full", "disk-full", NULL, "R/run=2<Enter><Enter>"},
+    {"disk-full-settings", "idle", settings_on_full_disk, "<Esc>L"},
+    {"disk-full-recording", "paused", recording_on_full_disk, NULL},
+    {"picture-not-written", "paused", picture_nowhere, "L"},
+    {"paused", "paused", NULL, "R"},
+    {"stop-after-epoch", "stop-after-epoch", NULL, "R"},
+    {"queue", "queue", NULL, "R"},
+};
+
+/* What the workbench says itself is of this moment. */
+static void set_times(struct state *state)
+{
+    for (int i = 0; i < state->log_count; i++)
+        if (state->log[i].local)
+            state->log[i].time = 1763660000;
+}
+
+static void dump(struct replay *replay, int rows, int columns, bool utf8, struct text *out)
+{
+    char *screen = replay_screen(replay, rows, columns, utf8);
+
+    text_printf(out, "== %dx%d %s\n%s", columns, rows, utf8 ? "utf8" : "ascii", screen);
+    free(screen);
+}
+
+START_TEST(state_looks_as_before)
+{
+    struct text text = TEXT_INIT;
+    struct replay replay;
+
+    replay_begin(&replay);
+    if (states[_i].recording != NULL)
+        replay_recording(&replay, states[_i].recording, 0);
+    if (states[_i].happen != NULL)
+        states[_i].happen(&replay);
+    dump(&replay, 24, 80, true, &text);
+    dump(&replay, 24, 80, false, &text);
+    dump(&replay, 15, 48, true, &text);
+    if (states[_i].keys != NULL) {
+        text_printf(&text, "== after the keys %s\n", states[_i].keys);
+        replay_keys(&replay, states[_i].keys);
+        set_times(&replay.ui.state);
+        dump(&replay, 24, 80, true, &text);
+        dump(&replay, 30, 100, false, &text);
+    }
+    char *name = format("states/%s.txt", states[_i].name);
+    compare_golden(name, text_cstr(&text));
+    free(name);
+    text_free(&text);
+    replay_end(&replay);
+}
+END_TEST
+
+int main(void)
+{
+    setenv("TZ", "UTC0", 1);
+    Suite *suite = suite_create("states");
+    TCase *tests = tcase_create("states");
+
+    tcase_add_loop_test(tests, state_looks_as_before, 0, (int)(sizeof states / sizeof states[0]));
+    suite_add_tcase(suite, tests);
+    return run_suites(suite, NULL);
+}

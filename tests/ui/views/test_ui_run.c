@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/suites.h"
+#include "tests/ui/runs_fixture.h"
+
+/* The details of one run, by keys and messages. */
+
+START_TEST(details_tell_of_checkpoints_and_shares)
+{
+    replay_keys(&replay, "/run=13<Enter><Enter>");
+    json_t *shown = json_deep_copy(json_object_get(replay.shows, "13"));
+    json_object_set_new(shown, "checkpoint",
+                        json_pack("{s:i, s:f}", "steps", 470, "time", 1763650031.5));
+    json_object_set_new(shown, "shares",
+                        json_pack("[{s:i, s:i, s:[i, i], s:s}]", "epoch", 1, "step", 20, "shares",
+                                  192, 64, "reason",
+                                  "by the measured speeds a step computes 50% less time"));
+    ui_answer(&replay.ui, REQUEST_SHOW, shown, NULL);
+    expect_on_screen("checkpoint behind step 470, 2025-11-20 14:47:11", true);
+    expect_on_screen("step 20, epoch 1: rows 192 + 64, by the measured speeds a step computes 50%",
+                     true);
+    json_object_set_new(shown, "checkpoint", json_null());
+    ui_answer(&replay.ui, REQUEST_SHOW, shown, NULL);
+    expect_on_screen("checkpoint behind", false);
+    json_decref(shown);
+}
+END_TEST
+
+START_TEST(details_follow_the_run)
+{
+    replay_keys(&replay, "<Down><Down><Enter>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUN);
+    ck_assert_int_eq(replay.ui.details.epoch_count, 5);
+    expect_on_screen("lr from 0.2 to 0.05", true);
+    expect_on_screen("weight-decay  0.0005", true);
+    replay_line(&replay,
+                "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":18,\"epoch\":6,"
+                "\"test_acc\":0.9912,\"seconds\":10,\"eval_s\":1,\"devices\":[{\"device\":"
+                "\"cpu:0\",\"compute_s\":6,\"sync_s\":1,\"wait_s\":3},{\"device\":\"cpu:1\","
+                "\"compute_s\":8,\"sync_s\":1,\"wait_s\":1}]}}");
+    ck_assert_int_eq(replay.ui.details.epoch_count, 6);
+    ck_assert_double_eq(replay.ui.details.epochs[5].compute_s, 7);
+    ck_assert_double_eq(replay.ui.details.epochs[5].wait_s, 2);
+    ck_assert_int_eq(details_slowest(&replay.ui.details), 1);
+    ck_assert_int_eq(details_best(&replay.ui.details), 5);
+    expect_on_screen("0.9912", true);
+    expect_on_screen("Devices in epoch 6", true);
+    replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"end\",\"run\":18,"
+                         "\"status\":\"done\"}}");
+    ck_assert_int_eq(replay.wanted_count, 1);
+    /* Of other runs nothing is taken. */
+    replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":17,"
+                         "\"epoch\":7}}");
+    ck_assert_int_eq(replay.ui.details.epoch_count, 6);
+    replay_keys(&replay, "<Esc>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
+    expect_selected(18);
+}
+END_TEST
+
+START_TEST(time_adds_up)
+{
+    replay_keys(&replay, "/run=4<Enter><Enter>");
+    struct time_spent spent = details_time(&replay.ui.details);
+    double seconds = 0;
+
+    for (int i = 0; i < replay.ui.details.epoch_count; i++)
+        seconds += replay.ui.details.epochs[i].seconds + replay.ui.details.epochs[i].eval_s;
+    ck_assert_int_eq(replay.ui.details.epoch_count, 4);
+    ck_assert_double_eq_tol(spent.total, seconds, 1e-6);
+    ck_assert(spent.compute > spent.wait && spent.wait > spent.reduce && spent.reduce > 0);
+}
+END_TEST
+
+START_TEST(details_scroll_to_their_end)
+{
+    char *screen;
+
+    replay_keys(&replay, "<Down><Down><Enter>");
+    free(replay_screen(&replay, 24, 80, false));
+    replay_keys(&replay, "<End>");
+    int last = replay.ui.line;
+    ck_assert_int_gt(last, 10);
+    replay_keys(&replay, "<Down>");
+    ck_assert_int_eq(replay.ui.line, last);
+    screen = replay_screen(&replay, 24, 80, false);
+    ck_assert_ptr_nonnull(strstr(screen, "\n    *5 "));
+    free(screen);
+    /* On a screen that holds all of it one key leads back from the end that was. */
+    free(replay_screen(&replay, 60, 200, false));
+    replay_keys(&replay, "<Up>");
+    ck_assert_int_eq(replay.ui.line, 0);
+}
+END_TEST
+
+START_TEST(details_of_a_forgotten_run_close)
+{
+    replay_keys(&replay, "/run=4<Enter><Enter>Xy");
+    ck_assert_str_eq(replay_last(&replay), "delete {\"run\":4}");
+    forget(4);
+    ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
+    expect_message("run 4 is forgotten");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ui run");
+    TCase *tests = runs_case("ui run");
+
+    tcase_add_test(tests, details_tell_of_checkpoints_and_shares);
+    tcase_add_test(tests, details_follow_the_run);
+    tcase_add_test(tests, time_adds_up);
+    tcase_add_test(tests, details_scroll_to_their_end);
+    tcase_add_test(tests, details_of_a_forgotten_run_close);
+    suite_add_tcase(suite, tests);
+    return run_suites(suite, NULL);
+}

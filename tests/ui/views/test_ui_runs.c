@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "tests/suites.h"
+#include "tests/ui/runs_fixture.h"
+
+/* The list of all runs, by keys and messages. */
+
+START_TEST(the_selection_survives)
+{
+    expect_selected(20);
+    replay_keys(&replay, "<Down><Down><Down><Down>");
+    expect_selected(16);
+    replay_keys(&replay, "oooO");
+    expect_selected(16);
+    replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":18,"
+                         "\"epoch\":6,\"test_acc\":0.99}}");
+    expect_selected(16);
+    /* Hidden by a filter it cannot be acted on; without the filter it is there again. */
+    replay_keys(&replay, "/resnet");
+    expect_selected(20);
+    replay_keys(&replay, "<Esc>");
+    expect_selected(16);
+    ck_assert_str_eq(replay.ui.list.filter, "");
+    replay_keys(&replay, "<Home>");
+    long first = replay.ui.selected_run;
+    replay_keys(&replay, "<Up>");
+    expect_selected(first);
+}
+END_TEST
+
+START_TEST(a_filter_acts_while_it_is_typed)
+{
+    replay_keys(&replay, "/resnet18 acc>0.8");
+    expect_on_screen("6 of 20 runs match", true);
+    replay_keys(&replay, "6<Enter>");
+    expect_on_screen("3 of 20 runs match resnet18 acc>0.86", true);
+    replay_keys(&replay, "/ nothing");
+    expect_on_screen("no run matches the filter", true);
+    expect_selected(0);
+    replay_keys(&replay, "<Enter>X");
+    ck_assert_ptr_null(replay.ui.question);
+    expect_message("no run is selected");
+    replay_keys(&replay, "/<Esc>");
+    expect_on_screen("20 runs, by number, newest first", true);
+    ck_assert(replay.ui.selected_run != 0);
+}
+END_TEST
+
+START_TEST(marks_show_and_go)
+{
+    replay_keys(&replay, " ");
+    expect_message("run 20 waits: it has no curve yet");
+    replay_keys(&replay, "<Down><Down> ");
+    ck_assert(ui_is_marked(&replay.ui, 18));
+    expect_on_screen("*18", true);
+    expect_on_screen("1 marked *", true);
+    replay_keys(&replay, "<Down> <Up> ");
+    ck_assert(!ui_is_marked(&replay.ui, 18));
+    ck_assert(ui_is_marked(&replay.ui, 17));
+    /* A mark of a run that is gone would never go. */
+    forget(17);
+    ck_assert_int_eq(replay.ui.mark_count, 0);
+}
+END_TEST
+
+START_TEST(the_oldest_mark_gives_way)
+{
+    replay_keys(&replay, "<Down><Down> <Down> <Down> <Down> <Down> <Down> <Down> <Down> <Down> ");
+    ck_assert_int_eq(replay.ui.mark_count, UI_MARKS);
+    ck_assert(!ui_is_marked(&replay.ui, 18));
+    expect_message("run 10 is marked in place of run 18: 8 at most");
+}
+END_TEST
+
+START_TEST(only_what_has_ended_is_deleted)
+{
+    replay_keys(&replay, "X");
+    expect_message("run 20 has not ended: stop it first");
+    replay_keys(&replay, "<Down><Down>X");
+    expect_message("run 18 has not ended: stop it first");
+    ck_assert_ptr_null(replay.ui.question);
+    replay_keys(&replay, "<Down><Down>Xn");
+    ck_assert_msg(strncmp(replay_last(&replay), "delete", 6) != 0, "%s", replay_last(&replay));
+    replay_keys(&replay, "Xy");
+    ck_assert_str_eq(replay_last(&replay), "delete {\"run\":16}");
+    forget(16);
+    /* The cursor keeps its line: the next older run. */
+    expect_selected(15);
+}
+END_TEST
+
+START_TEST(deleting_the_last_line_moves_up)
+{
+    replay_keys(&replay, "<End>");
+    expect_selected(1);
+    forget(1);
+    expect_selected(2);
+}
+END_TEST
+
+START_TEST(the_queue_moves)
+{
+    replay_keys(&replay, "J");
+    expect_message("run 20 is the last of the queue already");
+    replay_keys(&replay, "K");
+    ck_assert_str_eq(replay_last(&replay), "move {\"run\":20,\"place\":0}");
+    expect_message("run 20 is the next one");
+    expect_on_screen("queued 1", true);
+    ck_assert_int_eq(state_queue_place(&replay.ui.state, 19), 1);
+    replay_keys(&replay, "KJ");
+    ck_assert_str_eq(replay_last(&replay), "move {\"run\":20,\"place\":1}");
+    replay_keys(&replay, "<Down><Down>K");
+    expect_message("run 18 does not wait");
+}
+END_TEST
+
+START_TEST(notes_are_written)
+{
+    char text[402];
+
+    replay_keys(&replay, "<Down><Down>t");
+    ck_assert_str_eq(replay.ui.editor.text, "lr lowered by hand");
+    replay_keys(&replay, "so so<Enter>");
+    ck_assert_str_eq(replay_last(&replay), "note {\"run\":18,\"text\":\"so so\"}");
+    replay_keys(&replay, "t");
+    memset(text, 'x', 401);
+    text[401] = '\0';
+    replay_keys(&replay, text);
+    replay_keys(&replay, "<Enter>");
+    expect_message("wants at most 400 bytes, these are 401");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+}
+END_TEST
+
+START_TEST(tags_are_written)
+{
+    char text[70];
+
+    replay_keys(&replay, "<Down><Down>Tthesis,  warm<Enter>");
+    ck_assert_str_eq(replay_last(&replay),
+                     "tag {\"run\":18,\"add\":[\"thesis\",\"warm\"],\"remove\":[]}");
+    struct state_run *run = state_run(&replay.ui.state, 18);
+    snprintf(run->tags, sizeof run->tags, "thesis warm");
+    expect_on_screen("#thesis #warm lr lowered by hand", true);
+    replay_keys(&replay, "T");
+    ck_assert_str_eq(replay.ui.editor.text, "thesis warm");
+    replay_keys(&replay, "warm cold warmer<Enter>");
+    ck_assert_str_eq(replay_last(&replay),
+                     "tag {\"run\":18,\"add\":[\"cold\",\"warmer\"],\"remove\":[\"thesis\"]}");
+    memset(text, 'x', 61);
+    text[61] = '\0';
+    replay_keys(&replay, "T");
+    replay_keys(&replay, text);
+    replay_keys(&replay, "<Enter>");
+    expect_message("wants words of at most 60 bytes, this one has 61: xxxxxxxxxxxx...");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+    replay_keys(&replay, "<Esc>T");
+    for (int i = 0; i < 21; i++)
+        replay_keys(&replay, "x ");
+    replay_keys(&replay, "<Enter>");
+    expect_message("wants at most 20 words, these are 21");
+}
+END_TEST
+
+START_TEST(what_has_ended_goes_on)
+{
+    replay_keys(&replay, "<Down><Down>a");
+    ck_assert_ptr_null(replay.ui.prompt);
+    expect_message("run 18 has not ended");
+    /* Stopped in its second epoch of four. */
+    replay_keys(&replay, "/run=13<Enter>a");
+    ck_assert_str_eq(replay.ui.editor.text, "4");
+    replay_keys(&replay, "<Enter>");
+    ck_assert_str_eq(replay_last(&replay), "submit {\"resume\":13,\"epochs\":4}");
+    replay_keys(&replay, "a6 on cpu:0-1<Enter>");
+    ck_assert_str_eq(replay_last(&replay),
+                     "submit {\"resume\":13,\"epochs\":6,\"devices\":\"cpu:0-1\"}");
+    replay_keys(&replay, "asome<Enter>");
+    expect_message("wants a whole number from 1 to 1000000, such as 20 or 20 on cpu:0-1");
+    replay_keys(&replay, "<Esc>a6 tpu:0<Enter>");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+    ck_assert(replay.ui.message.bad);
+    /* Nothing is left to do for one that is done, but for more epochs. */
+    replay_keys(&replay, "<Esc>/run=4<Enter>a");
+    ck_assert_str_eq(replay.ui.editor.text, "8");
+    replay_keys(&replay, "4<Enter>");
+    expect_message("it has done 4: give it more");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+}
+END_TEST
+
+START_TEST(going_on_forgets_what_was_behind)
+{
+    replay_keys(&replay, "/run=13<Enter>");
+    struct state_run *run = state_run(&replay.ui.state, 13);
+    ck_assert_int_gt(run->point_count, 0);
+    replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"run\",\"run\":13,"
+                         "\"resumed_at\":235}}");
+    run = state_run(&replay.ui.state, 13);
+    ck_assert_int_eq(run->point_count, 0);
+    ck_assert_int_eq(run->fine_count, 0);
+    /* Its curve is on the screen, so it is asked for anew. */
+    ck_assert(run->curve_known);
+    ck_assert_int_eq(replay.wanted[replay.wanted_count - 1], 13);
+}
+END_TEST
+
+START_TEST(the_selected_run_is_controlled)
+{
+    replay_keys(&replay, "x");
+    ck_assert_str_eq(replay.ui.question_text, "Take run 20 out of the queue?");
+    replay_keys(&replay, "yp");
+    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":20,\"when\":\"step\"}");
+    expect_message("run 20 waits: there is nothing to pause");
+    replay_keys(&replay, "r0.5<Enter>");
+    ck_assert_str_eq(replay_last(&replay), "set_lr {\"run\":20,\"lr\":0.5}");
+    replay_keys(&replay, "<Down><Down>p");
+    ck_assert_str_eq(replay_last(&replay), "pause {\"run\":18}");
+    expect_message("run 18 pauses after this step");
+    /* Never another run than the one in focus. */
+    replay_keys(&replay, "<Down>x");
+    ck_assert_ptr_null(replay.ui.question);
+    expect_message("run 17 has ended");
+}
+END_TEST
+
+START_TEST(settings_go_into_the_form)
+{
+    replay_keys(&replay, "/run=4<Enter>u");
+    ck_assert_str_eq(replay_last(&replay), "show {\"run\":4}");
+    ui_answer(&replay.ui, REQUEST_COPY, json_object_get(replay.shows, "4"), NULL);
+    expect_message("the form has the settings of run 4");
+    ck_assert_int_eq(replay.ui.form.spec.batch, 2048);
+}
+END_TEST
+
+START_TEST(the_dashboard_shares_it_all)
+{
+    replay_keys(&replay, "<Down><Down><Down> D");
+    replay.ui.focus = PANEL_RUNS;
+    expect_selected(17);
+    expect_on_screen("*17", true);
+    expect_on_screen("queued 2", true);
+    replay_keys(&replay, "<Down> <Up> ");
+    ck_assert(ui_is_marked(&replay.ui, 16) && !ui_is_marked(&replay.ui, 17));
+    replay_keys(&replay, "<Enter>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUN);
+    ck_assert_int_eq(replay.ui.details.run, 17);
+    replay_keys(&replay, "<Esc>");
+    ck_assert_int_eq(replay.ui.view, VIEW_DASHBOARD);
+    /* There x is for the run that goes on, with an ended one in focus. */
+    replay_keys(&replay, "x");
+    ck_assert_int_eq(replay.ui.asked_run, 18);
+    replay_keys(&replay, "n");
+    forget(17);
+    expect_selected(16);
+    replay_keys(&replay, "<Home>K");
+    expect_selected(20);
+    ck_assert_str_eq(replay_last(&replay), "move {\"run\":20,\"place\":0}");
+    replay.ui.selected_run = 0;
+    ui_show_view(&replay.ui, VIEW_RUN);
+    expect_selected(20);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ui runs");
+    TCase *tests = runs_case("ui runs");
+
+    tcase_add_test(tests, the_selection_survives);
+    tcase_add_test(tests, a_filter_acts_while_it_is_typed);
+    tcase_add_test(tests, marks_show_and_go);
+    tcase_add_test(tests, the_oldest_mark_gives_way);
+    tcase_add_test(tests, only_what_has_ended_is_deleted);
+    tcase_add_test(tests, deleting_the_last_line_moves_up);
+    tcase_add_test(tests, the_queue_moves);
+    tcase_add_test(tests, notes_are_written);
+    tcase_add_test(tests, tags_are_written);
+    tcase_add_test(tests, what_has_ended_goes_on);
+    tcase_add_test(tests, going_on_forgets_what_was_behind);
+    tcase_add_test(tests, the_selected_run_is_controlled);
+    tcase_add_test(tests, settings_go_into_the_form);
+    tcase_add_test(tests, the_dashboard_shares_it_all);
+    suite_add_tcase(suite, tests);
+    return run_suites(suite, NULL);
+}
