@@ -1,0 +1,20 @@
+# Data sets, fetching
+noinst_LIBRARIES += libdata.a
+libdata_a_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS)
+# Made data are the same bytes everywhere: no fused multiply-add may round differently.
+libdata_a_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+libdata_a_SOURCES = \
+	%D%/augment.h \
+	%D%/bytes.c %D%/bytes.h \
+	%D%/cifar.c \
+	%D%/classes.c \
+	%D%/data.c %D%/data.h \
+	%D%/dataset.c \
+	%D%/glyphs.c \
+	%D%/idx.c \
+	%D%/random.c \
+	%D%/sets.h
+
+noinst_LIBRARIES += libfetch.a
+libfetch_a_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(CRYPTO_CFLAGS)
+libfetch_a_SOURCES =

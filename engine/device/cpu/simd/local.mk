@@ -1,0 +1,9 @@
+libcpu_a_SOURCES += \
+	%D%/kernels.h \
+	%D%/avx2.c \
+	%D%/avx512.c \
+	%D%/blocked.h \
+	%D%/plain.c \
+	%D%/transpose.h \
+	%D%/vector_avx2.h \
+	%D%/vector_avx512.h

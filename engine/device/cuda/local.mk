@@ -1,0 +1,74 @@
+# The CUDA backend
+EXTRA_DIST += $(cuda_kernel_parts)
+
+if HAVE_CUDA_TOOLKIT
+noinst_LIBRARIES += libcuda_backend.a
+libcuda_backend_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CUDA_CPPFLAGS)
+libcuda_backend_a_SOURCES = \
+	%D%/api.c %D%/api.h %D%/backend.h %D%/cuda.c %D%/cuda.h %D%/driver.c \
+	%D%/library.c %D%/library.h %D%/machine.c %D%/turn.c %D%/wait.c $(cuda_kernels)
+libcuda_backend_a_SOURCES += \
+	%D%/pass.c %D%/pass.h \
+	%D%/pieces.c \
+	%D%/plan.c %D%/plan.h \
+	%D%/queue.c \
+	%D%/replica.c %D%/replica.h \
+	%D%/replica_layout.c \
+	%D%/resident.c %D%/resident.h \
+	%D%/event_times.c %D%/event_times.h \
+	%D%/transfer.c %D%/transfer.h
+
+# What programs with GPU devices link, before libnet.a.
+CUDA_BACKEND_LIBS = libcuda_backend.a $(CUDA_LIBS)
+
+if HAVE_CHECK
+cuda_test_cppflags = $(libcuda_backend_a_CPPFLAGS) $(CHECK_CFLAGS)
+cuda_test_libs = libcuda_backend.a libnet.a libspec.a libbase.a $(CHECK_LIBS) \
+	$(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CUDA_LIBS)
+endif
+endif
+
+# Kernels and their launchers are C in C++'s clothes. Sanitizers see the C files only.
+NVCCCOMPILE = $(NVCC) -std=c++17 $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) -I$(top_srcdir) \
+	-I$(top_srcdir)/src $(CUDA_CPPFLAGS) $(NVCC_GENCODE) $(NVCC_WARN) \
+	-Xcompiler=-fno-exceptions,-fno-rtti $(NVCCFLAGS)
+AM_V_NVCC = $(am__v_NVCC_@AM_V@)
+am__v_NVCC_ = $(am__v_NVCC_@AM_DEFAULT_V@)
+am__v_NVCC_0 = @echo "  NVCC    " $@;
+am__v_NVCC_1 =
+
+SUFFIXES = .cu
+.cu.o:
+	@$(MKDIR_P) $(@D)
+	$(AM_V_NVCC)$(NVCCCOMPILE) -MD -MP -MF $*.cu.d -c -o $@ $<
+
+# What ptxas says of the kernels, and their machine code, for tests/engine/device/cuda/kernels/ptxas.py.
+cuda_resources =
+
+if HAVE_CUDA_TOOLKIT
+cuda_resources += $(cuda_kernels:.cu=.ptxas)
+endif
+
+CLEANFILES += \
+	$(cuda_kernels:.cu=.ptxas) $(cuda_kernels:.cu=.ptxas.new) $(cuda_kernels:.cu=.fatbin) \
+	$(cuda_kernels:.cu=.ptxas.d)
+-include $(cuda_kernels:.cu=.ptxas.d)
+AM_V_PTXAS = $(am__v_PTXAS_@AM_V@)
+am__v_PTXAS_ = $(am__v_PTXAS_@AM_DEFAULT_V@)
+am__v_PTXAS_0 = @echo "  PTXAS   " $@;
+am__v_PTXAS_1 =
+
+SUFFIXES += .ptxas
+.cu.ptxas:
+	@$(MKDIR_P) $(@D)
+	$(AM_V_PTXAS)$(NVCC) --version >$@.new && \
+	$(NVCC) -std=c++17 -O3 $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) -I$(top_srcdir) \
+	  -I$(top_srcdir)/src $(CUDA_CPPFLAGS) $(PTXAS_GENCODE) -Xptxas -v -MD -MP -MT $@ \
+	  -MF $*.ptxas.d -fatbin -o $*.fatbin $< 2>>$@.new && mv $@.new $@ || { cat $@.new; exit 1; }
+update-ptxas: $(cuda_resources)
+	top_srcdir='$(srcdir)' top_builddir=. $(PYTHON_RUN) '$(srcdir)/tests/engine/device/cuda/kernels/ptxas.py' --update
+
+# What each kernel file was last made from.
+cuda_depends = $(cuda_kernels:.cu=.cu.d)
+CLEANFILES += $(cuda_depends)
+-include $(cuda_depends)

@@ -1,0 +1,1 @@
+libdevice_a_SOURCES += %D%/device.h %D%/links.h

@@ -1,0 +1,1 @@
+libdevice_a_SOURCES += %D%/backend.c

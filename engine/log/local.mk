@@ -1,0 +1,1 @@
+libserver_a_SOURCES += %D%/log.c %D%/log.h

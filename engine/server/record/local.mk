@@ -1,0 +1,9 @@
+libserver_a_SOURCES += \
+	%D%/curve.c %D%/curve.h \
+	%D%/event_mark.c %D%/event_mark.h \
+	%D%/history.c %D%/history.h \
+	%D%/record.c %D%/record.h \
+	%D%/json.c \
+	%D%/restore.c \
+	%D%/thinning.c %D%/thinning.h \
+	%D%/warnings.c %D%/warnings.h

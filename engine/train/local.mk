@@ -1,0 +1,12 @@
+# Split, order, sync, runs
+noinst_LIBRARIES += libtrain.a
+libtrain_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+# The sums over devices are written as plain loops marked for vectorisation.
+libtrain_a_CFLAGS = $(AM_CFLAGS) -fopenmp-simd
+libtrain_a_SOURCES =
+
+if HAVE_CHECK
+# What runs need besides the devices' backends.
+TRAIN_LIBS = libnet.a libdata.a libspec.a libbase.a \
+	$(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(ZLIB_LIBS) $(CHECK_LIBS)
+endif

@@ -1,0 +1,5 @@
+libnet_a_SOURCES += \
+	%D%/checksum.c %D%/checksum.h \
+	%D%/safetensors.c %D%/safetensors.h \
+	%D%/weights.c %D%/weights.h \
+	%D%/file.c

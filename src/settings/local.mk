@@ -1,0 +1,8 @@
+# Configuration files and environment
+noinst_LIBRARIES += libsettings.a
+libsettings_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCONFIG_CFLAGS) $(JANSSON_CFLAGS)
+libsettings_a_SOURCES = \
+	%D%/settings.c %D%/settings.h \
+	%D%/file.c \
+	%D%/keeper.c %D%/keeper.h \
+	%D%/keys.c %D%/keys.h

@@ -1,0 +1,7 @@
+libcommand_a_SOURCES += \
+	%D%/export.c \
+	%D%/file.c %D%/file.h \
+	%D%/json.c \
+	%D%/print.c %D%/print.h \
+	%D%/source.c %D%/source.h \
+	%D%/train.c %D%/train.h

@@ -1,0 +1,10 @@
+if HAVE_CHECK
+# A library that answers as NVIDIA's does, for machines without a GPU. Where it cannot be built the
+# file is empty and the test skips.
+check_PROGRAMS += %D%/test_nvml
+%C%_test_nvml_CPPFLAGS = $(libserver_a_CPPFLAGS) $(CHECK_CFLAGS)
+%C%_test_nvml_SOURCES = \
+	%D%/test_nvml.c %D%/test_nvml_thread.c tests/fakes/fake_nvml.h \
+	%D%/nvml_fixture.c %D%/nvml_fixture.h
+%C%_test_nvml_LDADD = libserver.a libbase.a $(JANSSON_LIBS) $(PTHREAD_LIBS) $(CHECK_LIBS)
+endif

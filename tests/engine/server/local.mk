@@ -1,0 +1,13 @@
+if HAVE_CHECK
+# With a scripted run and made-up devices in place of the real ones.
+check_PROGRAMS += %D%/test_protocol
+%C%_test_protocol_CPPFLAGS = $(libserver_a_CPPFLAGS) $(CHECK_CFLAGS)
+%C%_test_protocol_SOURCES = \
+	%D%/test_protocol.c %D%/test_hostile.c %D%/socket/test_flood.c %D%/test_changes.c \
+	%D%/test_keeping.c %D%/socket/test_places.c tests/fakes/fake_run.c \
+	%D%/test_sensor_states.c tests/fakes/engine_thread.c tests/fakes/engine_thread.h \
+	tests/support.c tests/support.h
+%C%_test_protocol_LDADD = libserver.a libstore.a libtrain.a libboard.a libnet.a libfetch.a libdata.a \
+	libclient.a libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CURL_LIBS) \
+	$(CRYPTO_LIBS) $(ZLIB_LIBS) $(SQLITE_LIBS) $(PTHREAD_LIBS) $(CHECK_LIBS)
+endif

@@ -1,0 +1,7 @@
+libui_a_SOURCES += \
+	%D%/chart.c %D%/chart.h \
+	%D%/curves.c \
+	%D%/legend.c \
+	%D%/parts.h \
+	%D%/scale.c \
+	%D%/curve.c %D%/curve.h
