@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/print.h"
 #include "cli/command.h"
 #include "config.h"

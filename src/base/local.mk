@@ -13,6 +13,7 @@ libbase_a_SOURCES = \
 	%D%/file.c %D%/file.h \
 	%D%/json.c %D%/json.h \
 	%D%/local_socket.c %D%/local_socket.h \
+	%D%/nearest.c %D%/nearest.h \
 	%D%/paths.c %D%/paths.h \
 	%D%/print.c %D%/print.h \
 	%D%/rng.c %D%/rng.h \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/print.h"
 #include "base/text.h"
 
@@ -20,46 +21,6 @@ const char *invocation_value(const struct invocation *invocation, const char *op
 bool invocation_has(const struct invocation *invocation, const char *option)
 {
     return invocation_value(invocation, option) != NULL;
-}
-
-/* Insertions, deletions and replacements between two short strings (Wagner and Fischer, 1974). */
-static size_t edit_distance(const char *a, const char *b)
-{
-    enum { LONGEST = 31 };
-    size_t row[LONGEST + 1], length = strlen(b);
-    if (length > LONGEST)
-        return length;
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[length];
-}
-
-const char *nearest_name(const char *typed, const char *const *names, size_t count)
-{
-    const char *nearest = NULL;
-    size_t limit = strlen(typed) / 3 + 1, least = limit + 1;
-    for (size_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(typed, names[i]);
-        /* The beginning of a name is as near as one slip. */
-        if (distance > 1 && strlen(typed) > 1 && strncmp(typed, names[i], strlen(typed)) == 0)
-            distance = 1;
-        if (distance < least) {
-            least = distance;
-            nearest = names[i];
-        }
-    }
-    return nearest;
 }
 
 static bool unknown_option(const struct command *command, const char *name, struct error *err)

@@ -81,9 +81,6 @@ bool command_parse(const struct command *command, int argc, char *const *argv,
 void command_print_help(const struct command *command);
 void command_print_options(const struct command *command);
 
-/* The nearest of `count` names for a mistyped one, or NULL when none is near. */
-const char *nearest_name(const char *typed, const char *const *names, size_t count);
-
 /* The option tables share these. */
 #define OPTION_JSON                                                                                \
     {                                                                                              \

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/nearest.h"
 #include "base/print.h"
 #include "cli/command.h"
 #include "client/peer.h"

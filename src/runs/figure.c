@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "base/nearest.h"
 #include "events/format.h"
 
 static const struct run_figure figures[] = {

@@ -9,8 +9,8 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/nearest.h"
 #include "base/text.h"
-#include "cli/command.h"
 #include "events/format.h"
 #include "spec/spec.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/run_spec.h"
 #include "events/event_text.h"

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-
-/*
- * The kernels of winograd.h for blocks of one vector. Included by a file that has chosen its
- * instruction set (vector_avx512.h, vector_avx2.h) and defined GROUP, the most tiles of a group.
- */
+/* The kernels of winograd.h for blocks of one vector. Included by a file that has chosen its
+ * instruction set (vector_avx512.h, vector_avx2.h) and defined GROUP, the most tiles of a group. */
 
 #include <stdint.h>
 
 #include "engine/device/cpu/winograd/sizes.h"
 
-#define LINE 16 /* floats of a cache line */
-
+#define LINE   16 /* floats of a cache line */
 #define INLINE static inline TARGET __attribute__((always_inline))
-
 #include "engine/device/cpu/simd/transpose.h"
 #include "engine/device/cpu/winograd/maps.h"
 

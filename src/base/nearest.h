@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_BASE_NEAREST_H
+#define DPARTUI_BASE_NEAREST_H
+
+#include <stddef.h>
+
+/* The nearest of `count` names for a mistyped one, or NULL when none is near. */
+const char *nearest_name(const char *typed, const char *const *names, size_t count);
+
+#endif
