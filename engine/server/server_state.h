@@ -11,7 +11,7 @@
 #include "engine/server/socket/connection.h"
 #include "engine/server/socket/listener.h"
 #include "engine/server/socket/places.h"
-#include "engine/server/tasks/devices.h"
+#include "engine/server/devices/table.h"
 #include "engine/server/tasks/task.h"
 #include "engine/telemetry/telemetry.h"
 

@@ -1,6 +1,5 @@
 libserver_a_SOURCES += \
 	%D%/announce.c %D%/announce.h \
-	%D%/environment.c %D%/environment.h \
 	%D%/queue.c %D%/queue.h \
 	%D%/queue_internal.h \
 	%D%/events.c \

@@ -14,7 +14,7 @@
 #include "engine/data/data.h"
 #include "engine/device/device.h"
 #include "engine/server/queue/queue.h"
-#include "engine/server/tasks/gpu_survey.h"
+#include "engine/server/devices/gpu_survey.h"
 
 static void *task_main(void *context)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/server/tasks/devices.h"
+#include "engine/server/devices/table.h"
 #include "tests/suites.h"
 
 /* A driver that answers, one that hangs, and what becomes of both's GPUs in the list. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/queue/environment.h"
+#include "engine/server/devices/environment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 
 #include "base/json.h"
-#include "engine/server/tasks/devices.h"
+#include "engine/server/devices/table.h"
 
 static const enum device_kind kinds[] = {DEVICE_CUDA, DEVICE_CPU};
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_TASKS_DEVICES_H
-#define DPARTUI_ENGINE_SERVER_TASKS_DEVICES_H
+#ifndef DPARTUI_ENGINE_SERVER_DEVICES_TABLE_H
+#define DPARTUI_ENGINE_SERVER_DEVICES_TABLE_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
 #include "engine/device/device.h"
 #include "engine/nvml/gpu_list.h"
-#include "engine/server/tasks/gpu_survey.h"
+#include "engine/server/devices/gpu_survey.h"
 
 /* Every device of every kind that this build knows. */
 struct device_table {

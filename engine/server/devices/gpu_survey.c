@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/tasks/gpu_survey.h"
+#include "engine/server/devices/gpu_survey.h"
 
 #include <math.h>
 #include <pthread.h>
