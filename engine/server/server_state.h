@@ -5,13 +5,13 @@
 #include <stdatomic.h>
 
 #include "engine/nvml/nvml.h"
+#include "engine/server/devices/table.h"
 #include "engine/server/queue/queue.h"
 #include "engine/server/server.h"
 #include "engine/server/socket/budget.h"
 #include "engine/server/socket/connection.h"
 #include "engine/server/socket/listener.h"
 #include "engine/server/socket/places.h"
-#include "engine/server/devices/table.h"
 #include "engine/server/tasks/task.h"
 #include "engine/telemetry/telemetry.h"
 

@@ -1,24 +1,18 @@
-
-dist_check_SCRIPTS += %D%/bootstrap.py %D%/no_gpu.py
-EXTRA_DIST += tests/fixtures/make_rounding.py tests/fixtures/parity-tf32.json
-dist_check_SCRIPTS += %D%/gpus.py
+# The programs from the outside. Those with real data or PyTorch skip where there are none.
 dist_check_SCRIPTS += \
-	%D%/cli.py %D%/keeping.py %D%/eval.py %D%/profiling.py %D%/homes.py %D%/places.py \
-	%D%/repair.py %D%/replaced.py %D%/resuming.py %D%/streaming.py %D%/thinned.py \
-	%D%/updating.py
-dist_check_SCRIPTS += %D%/compare.py
+	%D%/bootstrap.py %D%/cli.py %D%/compare.py %D%/completion.py %D%/escapes.py %D%/eval.py \
+	%D%/folders.py %D%/gpus.py %D%/homes.py %D%/keeping.py %D%/keys.sh %D%/manual.sh \
+	%D%/no_gpu.py %D%/parity.py %D%/places.py %D%/profiling.py %D%/realdata.py %D%/repair.py \
+	%D%/replaced.py %D%/resuming.py %D%/security.py %D%/streaming.py %D%/thinned.py \
+	%D%/torch_load.py %D%/updating.py
 %D%/compare.log: dpartui$(EXEEXT) dpartui-engine$(EXEEXT)
-dist_check_SCRIPTS += %D%/completion.py
 
-# The whole program against PyTorch's results, and on real data where there are any.
-dist_check_SCRIPTS += %D%/security.py %D%/escapes.py
-dist_check_SCRIPTS += %D%/parity.py %D%/torch_load.py %D%/realdata.py
+# Numbers that tests compare with, and what computes them.
 EXTRA_DIST += \
-	tests/fixtures/h200.json tests/fixtures/make_parity.py \
+	tests/fixtures/h200.json tests/fixtures/make_parity.py tests/fixtures/make_rounding.py \
 	tests/fixtures/parity-cifar-cnn.json tests/fixtures/parity-cifar-cnn-decay.json \
-	tests/fixtures/parity-resnet18.json tests/fixtures/parity-resnet18-decay.json
-dist_check_SCRIPTS += %D%/keys.sh
-dist_check_SCRIPTS += %D%/manual.sh
+	tests/fixtures/parity-resnet18.json tests/fixtures/parity-resnet18-decay.json \
+	tests/fixtures/parity-tf32.json
 
 # The viewer under valgrind.
 EXTRA_DIST += %D%/memcheck

@@ -13,8 +13,8 @@
 /*
  * Every call here may take seconds, and in a sick driver never return. Nothing in this process can
  * end such a call, so it is only made on threads that nobody has to wait for: a request's task, a
- * run's worker, and the survey of GPUs (engine/server/devices/gpu_survey.h). The engine's own thread
- * answers meanwhile, and ends by _exit when one of them is still inside.
+ * run's worker, and the survey of GPUs (engine/server/devices/gpu_survey.h). The engine's own
+ * thread answers meanwhile, and ends by _exit when one of them is still inside.
  */
 
 #define CAPABILITY_NEEDED 8 /* major; the kernels are made for 8.0 and later, as is bf16 */

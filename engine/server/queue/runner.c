@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "engine/server/queue/announce.h"
 #include "engine/server/devices/environment.h"
+#include "engine/server/queue/announce.h"
 #include "engine/server/queue/queue_internal.h"
 
 #define MARKS_FOR_ALL 4096

@@ -13,8 +13,8 @@
 #include "base/json.h"
 #include "engine/data/data.h"
 #include "engine/device/device.h"
-#include "engine/server/queue/queue.h"
 #include "engine/server/devices/gpu_survey.h"
+#include "engine/server/queue/queue.h"
 
 static void *task_main(void *context)
 {
