@@ -129,6 +129,18 @@ def epoch_seconds(engine, run):
     return {event["epoch"]: event["seconds"] for event in engine.must("show", run=run)["epochs"]}
 
 
+def new_viewer(engine):
+    """Behind those of the attack that still wait to be accepted."""
+    end = time.monotonic() + 30
+    while True:
+        try:
+            return engine.new_socket()
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
 def storm(engine, run, attack, seconds):
     """The engine's largest memory meanwhile; that it goes on and answers is checked."""
     before = engine.must("show", run=run)["epochs_done"]
@@ -147,7 +159,7 @@ def storm(engine, run, attack, seconds):
         if time.monotonic() > end:
             raise Fault(f"{attack.__name__}: the run stands still")
         time.sleep(0.02)
-    other = engine.new_socket()
+    other = new_viewer(engine)
     other.sendall(REQUEST)
     if b'"running":true' not in other.recv(4096):
         raise Fault(f"{attack.__name__}: no answer to a new viewer")
