@@ -1,4 +1,4 @@
-# The engine's protocol side and main program
+# The engine's side of the protocol
 noinst_LIBRARIES += libserver.a
 libserver_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libserver_a_SOURCES = \
@@ -9,12 +9,3 @@ libserver_a_SOURCES = \
 	%D%/state.c \
 	%D%/viewers.c \
 	%D%/work.c
-
-bin_PROGRAMS += dpartui-engine
-dpartui_engine_CPPFLAGS = $(libserver_a_CPPFLAGS)
-dpartui_engine_SOURCES = engine/main.c
-dpartui_engine_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-dpartui_engine_LDADD = libserver.a libstore.a libtrain.a libboard.a libdevice.a libcpu.a \
-	$(CUDA_BACKEND_LIBS) libplan.a libnet.a libfetch.a libdata.a libspec.a libbase.a \
-	$(DNNL_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CURL_LIBS) $(CRYPTO_LIBS) $(ZLIB_LIBS) \
-	$(SQLITE_LIBS) $(PTHREAD_LIBS)

@@ -15,7 +15,7 @@
 #include "engine/server/tasks/task.h"
 #include "engine/telemetry/telemetry.h"
 
-/* The parts of a server, shared by the files of this folder and by nobody else. */
+/* The parts of a server, shared by the files of this folder and by the methods of protocol/. */
 
 struct server {
     const struct server_options *options;

@@ -6,12 +6,13 @@
 #include "engine/telemetry/sensor_file.h"
 
 /*
- * The kinds of sensors, for cpu_sensors.c alone. Each has a function that looks for them, which may
- * be called again when the machine may have changed, and one that reads them into the figures
- * and returns whether what can be seen changed.
+ * The kinds of sensors, for the files of this folder. Each has a function that looks for them,
+ * which may be called again when the machine may have changed, and one that reads them into the
+ * figures and returns whether what can be seen changed.
  */
 
-/* Take over a figure in steps, unless it only trembles around the one that is shown. */
+/* For engine/nvml as well: take over a figure in steps, unless it only trembles around the one that
+ * is shown. */
 bool show_figure(double *shown, double value, double step);
 
 struct topology {

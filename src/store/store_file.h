@@ -23,7 +23,7 @@ struct store_identity {
     struct file_identity database, log, index;
 };
 
-/* The inside of a store, shared by the files of this folder. */
+/* The inside of a store, shared by the files of this folder and of rescue/. */
 struct store {
     sqlite3 *db;
     char *path;

@@ -16,7 +16,7 @@ import tempfile
 import measure
 import report
 
-import program  # (measure put the folder above on the path)
+import program  # (measure put tests/harness on the path)
 
 BATCH = 256
 RECIPES = {

@@ -32,7 +32,7 @@ import scaling  # noqa: E402
 import screens  # noqa: E402
 import training  # noqa: E402
 
-from measure import CORES  # noqa: E402  (measure put the folder above on the path)
+from measure import CORES  # noqa: E402  (measure put tests/harness on the path)
 import program  # noqa: E402
 
 # What returns (table, lines of the summary).

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-import measure  # noqa: F401  (puts the folder above on the path)
+import measure  # noqa: F401  (puts tests/harness on the path)
 import program
 import ptymeter
 from fake_engine import FakeEngine

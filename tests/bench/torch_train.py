@@ -24,7 +24,7 @@ from torch import nn
 from torch.nn import functional
 
 import torch_step
-import parity_data  # noqa: E402  (torch_step put the folder above on the path)
+import parity_data  # noqa: E402  (torch_step put tests/harness on the path)
 import torch_nets  # noqa: E402
 
 TEST_BATCH = 1000

@@ -1,4 +1,3 @@
-
 # Libraries for tests of how libraries are opened, and a driver that is too old.
 check_DATA += \
 	%D%/fake_driver.so %D%/fake_library.so %D%/fake_library_old.so %D%/fake_library_next.so \
@@ -18,6 +17,9 @@ MAKE_FAKE = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) -fPIC -
 	$(MAKE_FAKE) -DFAKE_VERSION=30000 '$(srcdir)/%D%/fake_library.c'
 %D%/fake_library_poor.so: %D%/fake_library.c
 	$(MAKE_FAKE) -DFAKE_VERSION=20501 -DFAKE_LACKS '$(srcdir)/%D%/fake_library.c'
+
+# A library that answers as NVIDIA's does, for machines without a GPU. Where it cannot be built the
+# file is empty and tests skip.
 EXTRA_DIST += %D%/fake_nvml.c
 check_DATA += %D%/fake_nvml.so %D%/fake_nvml_old.so
 CLEANFILES += %D%/fake_nvml.so %D%/fake_nvml_old.so

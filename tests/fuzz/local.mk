@@ -20,28 +20,23 @@ check_LIBRARIES += libreplay.a libscratch.a
 libreplay_a_SOURCES = %D%/replay.c %D%/fuzz.h
 libscratch_a_SOURCES = %D%/scratch.c %D%/fuzz.h
 
-if FUZZING
 # Whose main() it is.
+if FUZZING
 fuzz_libs = libscratch.a
 fuzz_ldflags = $(AM_LDFLAGS) -fsanitize=fuzzer
-endif
-
-if !FUZZING
+else
 fuzz_libs = libreplay.a libscratch.a
 fuzz_ldflags = $(AM_LDFLAGS)
 endif
 
-# Each target for FUZZ_SECONDS, or those named in FUZZ_TARGETS; see docs/reliability.md.
 fuzz-programs: $(fuzz_programs)
-# From a copy of the source, because this one may be configured for another compiler.
+# Each target for FUZZ_SECONDS, or those named in FUZZ_TARGETS; see docs/reliability.md. From a copy of
+# the source, because this one may be configured for another compiler.
 fuzz:
 	$(MKDIR_P) fuzz-build
 	$(MAKE) $(AM_MAKEFLAGS) distdir=fuzz-build/source top_distdir=fuzz-build/source distdir
 	FUZZ_TARGETS='$(FUZZ_TARGETS)' FUZZ_SECONDS='$(FUZZ_SECONDS)' \
 	  $(SHELL) '$(srcdir)/%D%/run' fuzz-build $(fuzz_names)
-memcheck: all
-	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
-	  $(PYTHON_RUN) '$(srcdir)/tests/programs/memcheck'
 
 %C%_fuzz_archive_SOURCES = %D%/fuzz_archive.c
 %C%_fuzz_archive_LDFLAGS = $(fuzz_ldflags)

@@ -246,14 +246,13 @@ def archive():
 
 
 def store():
-    """A store of two runs, by the statements of src/store/schema.c, in pages of 512 bytes."""
-    source = (TOP / "engine" / "store" / "schema.c").read_text()
-    body = source[source.index("steps[STORE_VERSION] = {"):source.index("\n};")]
-    sql = ""
-    for line in body.splitlines()[1:]:
-        line = line.split("/*")[0].strip().rstrip(",")
-        if line.startswith('"'):
-            sql += line.strip('"')
+    """A store of two runs as version 1 has it, by src/store/schema.c, in pages of 512 bytes."""
+    source = (TOP / "src" / "store" / "schema.c").read_text()
+    body = re.sub(r"/\*.*?\*/", "", source[source.index("steps[STORE_VERSION] = {"):], flags=re.S)
+    sql = "".join(re.findall(r'"([^"]*)"', body[:body.index("},")]))
+    header = (TOP / "src" / "store" / "store_file.h").read_text()
+    number = re.search(r"#define STORE_APPLICATION_ID\s+(\w+)", header)
+    sql += f"PRAGMA application_id = {int(number[1], 0)};"
     with tempfile.TemporaryDirectory() as place:
         path = pathlib.Path(place) / "runs.db"
         db = sqlite3.connect(path, isolation_level=None)

@@ -57,7 +57,7 @@ libengine.a: $(MEMBERS) members
 members: FORCE
 	@echo '$(MEMBERS)' | cmp -s - $@ || echo '$(MEMBERS)' >$@
 
-# As in Makefile.am.
+# As in the fragments.
 obj/engine/data/%: private CFLAGS += -ffp-contract=off
 obj/engine/train/%: private CFLAGS += -fopenmp-simd
 obj/engine/device/cpu/%: private CFLAGS += $(OPENMP)

@@ -34,8 +34,9 @@ within() {
 checksum_of_sources() {
     (
         cd "$src" || exit
-        find engine src/base src/spec etc/models tests/gpu tests -type f \
-            \( -name '*.[ch]' -o -name '*.cu' -o -name '*.py' -o -name '*.sh' -o -name '*.conf' -o -name '*.mk' -o -name run \) |
+        find engine src/base src/events src/spec etc/models tests -type f \
+            \( -name '*.[ch]' -o -name '*.cu' -o -name '*.py' -o -name '*.sh' -o -name '*.conf' \
+            -o -name '*.mk' -o -name run \) |
             sort -u | tr '\n' '\0' | xargs -0 cat | cksum | cut -d ' ' -f 1
     )
 }

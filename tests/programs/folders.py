@@ -59,7 +59,7 @@ def sizes():
     return count
 
 
-def names(cell):
+def quoted(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
@@ -67,12 +67,12 @@ def table():
     """Of each folder in the table: what it may include."""
     rows = {}
     for folder, allowed in re.findall(r"^\| `([^`]+)` \|[^|]+\|([^|]*)\|$", text_of(DESIGN), re.M):
-        rows[folder] = names(allowed)
+        rows[folder] = quoted(allowed)
     return rows
 
 
 def listed_knots():
-    return [names(line) for line in re.findall(r"^- Knot: (.*(?:\n  .*)*)", text_of(DESIGN), re.M)]
+    return [quoted(line) for line in re.findall(r"^- Knot: (.*(?:\n  .*)*)", text_of(DESIGN), re.M)]
 
 
 def circles(edges):
@@ -117,6 +117,14 @@ class Folders(unittest.TestCase):
                 self.assertIn((a, b), found, f"no file in {a} includes one of {b} any more")
         self.assertEqual(rows[FREE], [])
 
+    def test_includes_begin_at_the_top(self):
+        """Others would make no arrow."""
+        files = set(source_files())
+        for path in files:
+            for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text_of(path), re.M):
+                self.assertTrue(name == "config.h" or name.startswith("tests/simgpu/") or
+                                files & {name, f"src/{name}"}, f"{path} includes {name}")
+
     def test_circles_are_those_listed(self):
         found = sorted(sorted(circle) for circle in circles(list(arrows())))
         self.assertEqual(found, sorted(sorted(knot) for knot in listed_knots()))
@@ -131,6 +139,9 @@ class Folders(unittest.TestCase):
         makefile = text_of("Makefile.am")
         for folder in sizes():
             self.assertIn(f"include $(top_srcdir)/{folder}/local.mk\n", makefile)
+        for path in source_files():
+            folder, name = os.path.split(path)
+            self.assertRegex(text_of(f"{folder}/local.mk"), rf"%D%/{re.escape(name)}\b", path)
 
 
 if __name__ == "__main__":

@@ -16,3 +16,6 @@ EXTRA_DIST += \
 
 # The viewer under valgrind.
 EXTRA_DIST += %D%/memcheck
+memcheck: all
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+	  $(PYTHON_RUN) '$(srcdir)/%D%/memcheck'

@@ -1,5 +1,8 @@
 if HAVE_CHECK
-libtestnet_a_SOURCES += \
+# The independent reference for device backends.
+check_LIBRARIES += libtestnet.a
+libtestnet_a_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+libtestnet_a_SOURCES = \
 	%D%/refnet.c %D%/refnet.h \
 	%D%/refnet_conv.c %D%/refnet_conv.h \
 	%D%/refnet_ops.c %D%/refnet_ops.h

@@ -9,7 +9,8 @@
 
 /* What the tests of the list of runs, and of what is reached from there, share. */
 
-/* Of the running test: a recording with many runs (tests/ui/runs.jsonl), their list shown. */
+/* Of the running test: a recording with many runs (tests/ui/recordings/runs.jsonl), their list
+ * shown. */
 extern struct replay replay;
 
 /* A case whose tests begin so. */

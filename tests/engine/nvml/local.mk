@@ -1,6 +1,4 @@
 if HAVE_CHECK
-# A library that answers as NVIDIA's does, for machines without a GPU. Where it cannot be built the
-# file is empty and the test skips.
 check_PROGRAMS += %D%/test_nvml
 %C%_test_nvml_CPPFLAGS = $(libserver_a_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_nvml_SOURCES = \

@@ -8,8 +8,9 @@
 #include "ui/app/playback.h"
 
 /*
- * A workbench without terminal and engine: recordings (tests/ui/record.py) play the engine, and
- * what the ui asks of it is kept. All of it fails the running check when it cannot be done.
+ * A workbench without terminal and engine: recordings (tests/ui/recordings/record.py) play the
+ * engine, and what the ui asks of it is kept. All of it fails the running check when it cannot be
+ * done.
  */
 struct replay {
     struct ui ui;
@@ -24,7 +25,8 @@ struct replay {
 
 void replay_begin(struct replay *replay);
 void replay_end(struct replay *replay);
-/* tests/ui/NAME.jsonl. With `damage`, each message is first spoilt at random from that seed. */
+/* tests/ui/recordings/NAME.jsonl. With `damage`, each message is first spoilt at random from that
+ * seed. */
 void replay_recording(struct replay *replay, const char *name, unsigned damage);
 /* One message as text. */
 void replay_line(struct replay *replay, const char *line);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the recordings that tests/ui/test_views.c draws: tests/ui/record.py [FOLDER].
+"""Makes the recordings that tests/ui/test_views.c draws: tests/ui/recordings/record.py [FOLDER].
 
 A recording is what passed between a viewer and an engine, one JSON object per line: requests (id
 and method), answers (id) and notifications (method).

@@ -1,5 +1,4 @@
 if HAVE_CUDA_TOOLKIT
-# Plans and what they work on.
 libcuda_backend_a_SOURCES += \
 	%D%/activation.c \
 	%D%/add.c \

@@ -1,8 +1,5 @@
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_meeting
-
-# Transports below the methods of synchronisation, and the preflight check.
-check_PROGRAMS += %D%/test_transport
+check_PROGRAMS += %D%/test_meeting %D%/test_transport
 %C%_test_meeting_CPPFLAGS = $(tests_engine_train_split_test_split_CPPFLAGS)
 %C%_test_meeting_SOURCES = %D%/test_meeting.c
 %C%_test_meeting_LDADD = libtrain.a libboard.a libbase.a $(CHECK_LIBS)

@@ -81,7 +81,7 @@ def read_logs():
         skip("no CUDA compiler: the kernels' registers are not known")
     missing = set(logs) - set(there)
     if missing:
-        sys.exit(f"{sorted(missing)[0]} is missing: see cuda_resources in Makefile.am")
+        sys.exit(f"{sorted(missing)[0]} is missing: see cuda_resources in engine/device/cuda/local.mk")
     instances = {}
     releases = {read_log(log, instances) for log in there}
     return instances, releases.pop()
