@@ -6,12 +6,12 @@ check_PROGRAMS += %D%/test_matrix %D%/test_parts %D%/test_states
 EXTRA_DIST += %D%/golden %D%/recordings
 %C%_test_views_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_views_SOURCES = \
-	%D%/test_views.c %D%/golden.c %D%/golden.h %D%/app/replay.c %D%/app/replay.h \
+	%D%/test_views.c %D%/golden_case.c %D%/golden_case.h %D%/app/replay.c %D%/app/replay.h \
 	tests/support.c tests/support.h
 %C%_test_views_LDADD = $(ui_test_libs)
 %C%_test_matrix_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_matrix_SOURCES = \
-	%D%/test_matrix.c %D%/golden.c %D%/golden.h %D%/app/replay.c %D%/app/replay.h \
+	%D%/test_matrix.c %D%/golden_case.c %D%/golden_case.h %D%/app/replay.c %D%/app/replay.h \
 	tests/support.c tests/support.h
 %C%_test_matrix_LDADD = $(ui_test_libs)
 %C%_test_parts_CPPFLAGS = $(ui_test_cppflags)
@@ -20,7 +20,7 @@ EXTRA_DIST += %D%/golden %D%/recordings
 %C%_test_parts_LDADD = $(ui_test_libs)
 %C%_test_states_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_states_SOURCES = \
-	%D%/test_states.c %D%/golden.c %D%/golden.h %D%/app/replay.c %D%/app/replay.h \
+	%D%/test_states.c %D%/golden_case.c %D%/golden_case.h %D%/app/replay.c %D%/app/replay.h \
 	tests/support.c tests/support.h
 %C%_test_states_LDADD = $(ui_test_libs)
 endif

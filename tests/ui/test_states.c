@@ -7,7 +7,7 @@
 #include "tests/suites.h"
 #include "tests/support.h"
 #include "tests/ui/app/replay.h"
-#include "tests/ui/golden.h"
+#include "tests/ui/golden_case.h"
 #include "ui/control/picture.h"
 
 /*

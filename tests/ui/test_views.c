@@ -8,7 +8,7 @@
 #include "tests/suites.h"
 #include "tests/support.h"
 #include "tests/ui/app/replay.h"
-#include "tests/ui/golden.h"
+#include "tests/ui/golden_case.h"
 
 /*
  * Screens of recorded situations against the dumps in tests/ui/golden. After a change that is meant

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/ui/golden.h"
+#include "tests/ui/golden_case.h"
 
 #include <check.h>
 #include <stdio.h>

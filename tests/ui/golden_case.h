@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_UI_GOLDEN_H
-#define DPARTUI_TESTS_UI_GOLDEN_H
+#ifndef DPARTUI_TESTS_UI_GOLDEN_CASE_H
+#define DPARTUI_TESTS_UI_GOLDEN_CASE_H
 
 /*
  * Compare a dump with the file tests/ui/golden/NAME; a difference is printed and fails the running
