@@ -9,10 +9,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/affinity.h"
 #include "base/clock.h"
 #include "engine/server/server_state.h"
 #include "engine/train/checkpoint/checkpoint.h"
+#include "system/affinity.h"
 
 /* Events are handed out this often, in seconds, however fast they come. */
 #define EVENT_INTERVAL 0.02
@@ -243,7 +243,7 @@ static const char *checkpoint_folder(struct server *server, struct keeper_past *
     if (known && checkpoint_tidy(options->checkpoints, &past->last_number, &err))
         return options->checkpoints;
     engine_log(&server->log, MESSAGE_ERROR, 0,
-               "%s: there will be no checkpoints, lest they replace those of earlier runs",
+               "%s: no checkpoints are written: they could replace those of earlier runs",
                err.text);
     return NULL;
 }

@@ -37,7 +37,7 @@ static void start(struct server *server, struct connection *connection,
         connection->tasks >= TASK_LIMIT_PER_CONNECTION) {
         error_set(&err, ERROR_FAILED,
                   server->leaving ? "the engine is about to end"
-                                  : "too many requests are at work: wait for one to end");
+                                  : "too many requests are being answered: wait for one to end");
         json_decref(request->id);
         json_decref(request->params);
     } else if (task_start(&like, &task, &err)) {

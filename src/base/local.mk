@@ -2,7 +2,6 @@
 noinst_LIBRARIES += libbase.a
 libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libbase_a_SOURCES = \
-	%D%/affinity.c %D%/affinity.h \
 	%D%/choices.c %D%/choices.h \
 	%D%/clock.c %D%/clock.h \
 	%D%/conf_text.c %D%/conf_text.h \
@@ -12,11 +11,9 @@ libbase_a_SOURCES = \
 	%D%/figure.c %D%/figure.h \
 	%D%/file.c %D%/file.h \
 	%D%/json.c %D%/json.h \
-	%D%/local_socket.c %D%/local_socket.h \
 	%D%/nearest.c %D%/nearest.h \
 	%D%/paths.c %D%/paths.h \
 	%D%/print.c %D%/print.h \
 	%D%/rng.c %D%/rng.h \
 	%D%/rng_purpose.h \
-	%D%/signals.c %D%/signals.h \
 	%D%/text.c %D%/text.h

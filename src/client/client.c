@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/local_socket.h"
 #include "client/peer.h"
 #include "client/state.h"
+#include "system/local_socket.h"
 
 #define OUTPUT_LIMIT ((size_t)4 << 20)
 #define READ_SIZE    ((size_t)64 << 10)

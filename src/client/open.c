@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/local_socket.h"
 #include "client/peer.h"
 #include "client/spawn.h"
 #include "client/state.h"
+#include "system/local_socket.h"
 
 /* How long a private engine may take to leave once its connection is closed. */
 #define LEAVE_SECONDS 3.0

@@ -5,9 +5,9 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/local_socket.h"
 #include "client/store_wait.h"
 #include "config.h"
+#include "system/local_socket.h"
 
 /* The engine may be of another version than this program, left over from before an update. */
 static bool greet(struct client **client, double seconds, bool *lost, struct error *err)

@@ -88,7 +88,7 @@ static void say_left(const struct study *study, enum study_ending ending, bool h
 {
     fflush(stdout);
     if (ending == STUDY_LEFT)
-        print_to(stderr, "dpartui: left; the run at work goes on\n");
+        print_to(stderr, "dpartui: left; the current run continues\n");
     if (ending != STUDY_ENDED && !has_table)
         print_to(stderr,
                  "dpartui: %d of %d runs are not done: 'dpartui compare --resume %s' trains them\n",
@@ -313,8 +313,8 @@ const struct command command_compare = {
     .summary = "Train on several numbers of devices and compare",
     .details =
         "Also several batch sizes or learning rates. The runs go to the background engine one\n"
-        "by one. Ctrl-C once ends the comparison after the step at work and keeps what is\n"
-        "done; --resume goes on. The exit status is 0 when all runs are done.\n",
+        "by one. Ctrl-C once ends the comparison after the current step and keeps what is\n"
+        "done; --resume continues it. The exit status is 0 when all runs are done.\n",
     .options = options,
     .run = run,
 };

@@ -37,8 +37,8 @@ static int run(struct invocation *invocation, struct error *err)
 }
 
 static const struct option options[] = {
-    {"after-epoch", OPTION_FLAG, NULL, "finish the epoch at work and evaluate it"},
-    {"now", OPTION_FLAG, NULL, "do not wait for the step at work, save nothing"},
+    {"after-epoch", OPTION_FLAG, NULL, "finish the current epoch and evaluate it"},
+    {"now", OPTION_FLAG, NULL, "do not wait for the current step, save nothing"},
     OPTIONS_END,
 };
 

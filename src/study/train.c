@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/print.h"
-#include "base/signals.h"
 #include "base/text.h"
 #include "client/session.h"
 #include "events/format.h"
 #include "output/bar.h"
 #include "study/file.h"
+#include "system/signals.h"
 
 /* Checking a run reads its data's headers, which may lie on a slow disk. */
 #define SUBMIT_SECONDS 300.0
@@ -32,7 +32,7 @@ struct trainer {
     bool leave, ended;
 };
 
-/* Of the run at work, as the newest state has it; NULL: it waits, or nothing is known. */
+/* Of the current run, as the newest state has it; NULL: it waits, or nothing is known. */
 static const json_t *running(const struct trainer *trainer)
 {
     const json_t *run = json_object_get(trainer->state, "run");

@@ -11,8 +11,8 @@
  * there is never more than one run of ours, and others' runs take their turn between them. The
  * study's file is written after every change, so that it can be taken up again whatever ends.
  *
- * Ctrl-C once stops the run at work after its step and ends the training, twice at once, a third
- * time leaves without waiting; SIGTERM and a hang-up leave too, and the run at work goes on.
+ * Ctrl-C once stops the current run after its step and ends the training, twice at once, a third
+ * time leaves without waiting; SIGTERM and a hang-up leave too, and the current run continues.
  */
 enum study_ending {
     STUDY_ENDED,  /* nothing is left to train */

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/local_socket.h"
 #include "base/text.h"
 #include "engine/server/server.h"
 #include "spec/spec.h"
+#include "system/local_socket.h"
 #include "tests/support.h"
 
 #define PATIENCE 20.0

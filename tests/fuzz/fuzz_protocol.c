@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/local_socket.h"
 #include "base/text.h"
 #include "engine/fetch/fetch.h"
 #include "engine/server/server.h"
+#include "system/local_socket.h"
 #include "tests/fuzz/fuzz.h"
 
 #define PATIENCE          30.0

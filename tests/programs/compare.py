@@ -273,7 +273,7 @@ class Compare(unittest.TestCase):
         self.assertIn("another dpartui", self.compare("--resume", "1", status=1).stderr)
         child.send_signal(signal.SIGTERM)
         _, err = child.communicate(timeout=PATIENCE)
-        self.assertIn("the run at work goes on", err)
+        self.assertIn("the current run continues", err)
         self.assertEqual([run["status"] for run in self.runs()], ["running"])
         self.assertEqual(self.figures("--show", "1")["unfinished"], 1)
         self.assertEqual(glob.glob(os.path.join(self.folder, "dpartui/comparisons/*.lock")), [])

@@ -7,26 +7,15 @@ libsimgpu_a_CXXFLAGS = $(simgpu_cxxflags)
 libsimgpu_a_SOURCES = \
 	%D%/block.cpp %D%/block.hpp \
 	%D%/control.cpp \
-	%D%/cublaslt.cpp %D%/cublaslt.hpp \
-	%D%/cublaslt_desc.cpp \
 	%D%/device.cpp \
 	%D%/device_side.h \
-	%D%/dnn.hpp \
-	%D%/dnn_descriptor.cpp \
-	%D%/dnn_execute.cpp \
-	%D%/dnn_graph.cpp \
-	%D%/dnn_plan.cpp \
-	%D%/dnn_run.cpp \
 	%D%/fiber.cpp %D%/fiber.hpp \
 	%D%/graph.cpp \
 	%D%/intrinsics.hpp \
 	%D%/kernel.cpp \
 	%D%/launch.hpp \
-	%D%/library.c \
 	%D%/machine.cpp %D%/machine.hpp \
 	%D%/memory.cpp \
-	%D%/nccl.cpp %D%/nccl.hpp \
-	%D%/nccl_collective.cpp \
 	%D%/numbers.hpp \
 	%D%/race.cpp %D%/race.hpp \
 	%D%/race_hooks.cpp \

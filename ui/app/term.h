@@ -18,7 +18,7 @@ struct terminal;
 /*
  * Take over standard input and output. ERROR_USAGE with the command to use instead when they are
  * no terminal, or one that cannot place its cursor. Sets the process's LC_CTYPE. Signals are the
- * caller's business: block them first (src/base/signals.h).
+ * caller's business: block them first (src/system/signals.h).
  */
 bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err);
 /* Take over what has changed in the preferences; the next term_show draws everything then. */

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/print.h"
-#include "base/signals.h"
+#include "system/signals.h"
 #include "ui/app/link.h"
 #include "ui/app/playback.h"
 #include "ui/app/screen.h"

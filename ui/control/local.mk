@@ -11,10 +11,6 @@ libui_a_SOURCES += \
 	%D%/say.c \
 	%D%/settings.c \
 	%D%/sweep.c \
-	%D%/editor.c %D%/editor.h \
-	%D%/field.c %D%/field.h \
-	%D%/form.c %D%/form.h \
-	%D%/form_devices.c \
 	%D%/keeper.h \
 	%D%/keymap.c %D%/keymap.h \
 	%D%/log_lines.c %D%/log_lines.h \

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ui/control/control.h"
-#include "ui/control/field.h"
+#include "ui/form/field.h"
 
 /* What the keys do on the settings page. */
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/local_socket.h"
+#include "system/local_socket.h"
 #include "ui/control/comparison.h"
 #include "ui/control/control.h"
 #include "ui/control/log_lines.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ui/control/control.h"
-#include "ui/control/field.h"
+#include "ui/form/field.h"
 #include "ui/views/views.h"
 
 /* All settings in their groups: value, where it comes from, what it means. */

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/local_socket.h"
 #include "engine/server/protocol/methods.h"
+#include "system/local_socket.h"
 
 /* Methods that ask about the engine and its runs, or for what is to come; and its end. */
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/local_socket.h"
+#include "system/local_socket.h"
 
 #define READ_SIZE ((size_t)16 << 10)
 

@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/local_socket.h"
 #include "base/paths.h"
+#include "system/local_socket.h"
 
 static bool answers(const struct sockaddr_un *address)
 {

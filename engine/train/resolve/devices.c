@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/affinity.h"
+#include "system/affinity.h"
 
 static bool resolve_list(struct spec *spec, struct error *err)
 {

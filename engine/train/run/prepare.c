@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/affinity.h"
 #include "base/paths.h"
 #include "engine/train/split/order.h"
+#include "system/affinity.h"
 
 static bool take_rows(const char *option, long asked, const struct data *data,
                       const struct dataset *set, long *rows, struct error *err)

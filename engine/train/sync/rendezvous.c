@@ -138,8 +138,8 @@ static void call_off_late(struct rendezvous *meeting, int party)
         if (!meeting->party[i].here)
             text_printf(&missing, "%s%s", missing.length ? ", " : "", meeting->names[i]);
     const char *list = text_cstr(&missing);
-    error_set(&reason, ERROR_FAILED, "%s waited %.0f s in vain for %s", meeting->names[party],
-              meeting->limit_s, list ? list : "another device");
+    error_set(&reason, ERROR_FAILED, "%s gave up after %.0f s of waiting for %s",
+              meeting->names[party], meeting->limit_s, list ? list : "another device");
     text_free(&missing);
     call_off(meeting, culprit, &reason);
 }

@@ -261,8 +261,8 @@ complete -c dpartui -n "__dpartui_argument 'export' 5 --figure --tensorboard --o
 complete -c dpartui -n "__dpartui_argument 'export' 6 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_argument 'export' 7 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_argument 'export' 8 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_command 'stop'" -l after-epoch -d 'finish the epoch at work and evaluate it'
-complete -c dpartui -n "__dpartui_command 'stop'" -l now -d 'do not wait for the step at work, save nothing'
+complete -c dpartui -n "__dpartui_command 'stop'" -l after-epoch -d 'finish the current epoch and evaluate it'
+complete -c dpartui -n "__dpartui_command 'stop'" -l now -d 'do not wait for the current step, save nothing'
 complete -c dpartui -n "__dpartui_command 'stop'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'stop'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'stop' 1" -f -k -a "(__dpartui_offer 'live-runs' '' '')"

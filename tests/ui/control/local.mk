@@ -1,10 +1,6 @@
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_settings_view
-
-check_PROGRAMS += %D%/test_keymap
-check_PROGRAMS += %D%/test_form
-check_PROGRAMS += %D%/test_chart_keys
-check_PROGRAMS += %D%/test_sweep
+check_PROGRAMS += \
+	%D%/test_chart_keys %D%/test_keymap %D%/test_settings_view %D%/test_sweep
 %C%_test_settings_view_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_settings_view_SOURCES = \
 	%D%/test_settings_view.c tests/ui/app/replay.c tests/ui/app/replay.h \
@@ -20,11 +16,6 @@ check_PROGRAMS += %D%/test_sweep
 	%D%/test_chart_keys.c tests/ui/app/replay.c tests/ui/app/replay.h \
 	tests/support.c tests/support.h
 %C%_test_chart_keys_LDADD = $(ui_test_libs)
-%C%_test_form_CPPFLAGS = $(ui_test_cppflags)
-%C%_test_form_SOURCES = \
-	%D%/test_form.c tests/ui/app/replay.c tests/ui/app/replay.h \
-	tests/support.c tests/support.h
-%C%_test_form_LDADD = $(ui_test_libs)
 %C%_test_sweep_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_sweep_SOURCES = \
 	%D%/test_sweep.c tests/ui/app/replay.c tests/ui/app/replay.h \

@@ -220,7 +220,7 @@ START_TEST(deadline_names_the_missing)
     workers_post(workers, leave_one);
     ck_assert(workers_wait(workers, 60));
     ck_assert(!workers_result(workers, 0, &err));
-    ck_assert_ptr_nonnull(strstr(err.text, "in vain for d5"));
+    ck_assert_ptr_nonnull(strstr(err.text, "of waiting for d5"));
     ck_assert(workers_dismiss(workers, 60));
     rendezvous_destroy(scene.meeting);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <cstring>
 
-#include "tests/simgpu/cublaslt.hpp"
+#include "tests/simgpu/libraries/cublaslt.hpp"
 
 /* Handles and descriptions of cuBLASLt. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_FIELD_H
-#define DPARTUI_UI_CONTROL_FIELD_H
+#ifndef DPARTUI_UI_FORM_FIELD_H
+#define DPARTUI_UI_FORM_FIELD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "tests/simgpu/dnn.hpp"
+#include "tests/simgpu/libraries/dnn.hpp"
 
 /* Descriptors of cuDNN's graph API: attributes and their types. */
 

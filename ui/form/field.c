@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/control/field.h"
+#include "ui/form/field.h"
 
 #include <math.h>
 #include <stdio.h>

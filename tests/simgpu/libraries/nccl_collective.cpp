@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <cstring>
 
-#include "tests/simgpu/nccl.hpp"
+#include "tests/simgpu/libraries/nccl.hpp"
 
 /* How a collective operation of NCCL takes place. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/control/editor.h"
+#include "ui/form/editor.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_SIGNALS_H
-#define DPARTUI_BASE_SIGNALS_H
+#ifndef DPARTUI_SYSTEM_SIGNALS_H
+#define DPARTUI_SYSTEM_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_AFFINITY_H
-#define DPARTUI_BASE_AFFINITY_H
+#ifndef DPARTUI_SYSTEM_AFFINITY_H
+#define DPARTUI_SYSTEM_AFFINITY_H
 
 #include <stdbool.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/control/form.h"
+#include "ui/form/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/control/field.h"
+#include "ui/form/field.h"
 
 static const char *const keys[FORM_FIELDS] = {
     [FORM_MODEL] = "model",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_LOCAL_SOCKET_H
-#define DPARTUI_BASE_LOCAL_SOCKET_H
+#ifndef DPARTUI_SYSTEM_LOCAL_SOCKET_H
+#define DPARTUI_SYSTEM_LOCAL_SOCKET_H
 
 #include <stdbool.h>
 #include <sys/un.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <cstring>
 
-#include "tests/simgpu/dnn.hpp"
+#include "tests/simgpu/libraries/dnn.hpp"
 
 /* cuDNN's handles, and plans that are executed on their streams. */
 

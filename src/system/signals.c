@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/signals.h"
+#include "system/signals.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>

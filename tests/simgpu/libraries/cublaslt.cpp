@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tests/simgpu/cublaslt.hpp"
+#include "tests/simgpu/libraries/cublaslt.hpp"
 #include "tests/simgpu/numbers.hpp"
 
 /* Choosing an algorithm of cuBLASLt, and multiplying. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_FORM_H
-#define DPARTUI_UI_CONTROL_FORM_H
+#ifndef DPARTUI_UI_FORM_FORM_H
+#define DPARTUI_UI_FORM_FORM_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/local_socket.h"
+#include "system/local_socket.h"
 
 #include <stdlib.h>
 #include <string.h>

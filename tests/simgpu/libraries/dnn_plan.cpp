@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/simgpu/dnn.hpp"
+#include "tests/simgpu/libraries/dnn.hpp"
 
 /* cuDNN's engines, configurations and plans. */
 

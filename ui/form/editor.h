@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_EDITOR_H
-#define DPARTUI_UI_CONTROL_EDITOR_H
+#ifndef DPARTUI_UI_FORM_EDITOR_H
+#define DPARTUI_UI_FORM_EDITOR_H
 
 #include <stdbool.h>
 

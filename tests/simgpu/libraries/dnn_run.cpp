@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/simgpu/dnn.hpp"
+#include "tests/simgpu/libraries/dnn.hpp"
 #include "tests/simgpu/numbers.hpp"
 
 /* Running graphs of cuDNN's, operation by operation. Long sums are f64, or f32 within a picture. */

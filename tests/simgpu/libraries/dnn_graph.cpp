@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tests/simgpu/dnn.hpp"
+#include "tests/simgpu/libraries/dnn.hpp"
 
 /* Which of cuDNN's descriptors are possible: tensors, operations, graphs. */
 

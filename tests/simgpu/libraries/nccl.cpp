@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tests/simgpu/nccl.hpp"
+#include "tests/simgpu/libraries/nccl.hpp"
 
 /* Communicators, groups and the functions of NCCL. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/affinity.h"
+#include "system/affinity.h"
 
 #include <errno.h>
 #include <sched.h>
