@@ -10,6 +10,7 @@ import re
 import select
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -104,6 +105,21 @@ class Case(unittest.TestCase):
 
     def wait_gone(self, pid):
         self.wait_for("its end", lambda: has_ended(pid))
+
+    def query(self, sql, path=None):
+        """Rows of the run store, or of another; none while it cannot be read."""
+        try:
+            store = sqlite3.connect(f"file:{path or self.path('data/dpartui/runs.db')}?mode=ro", uri=True)
+            try:
+                return store.execute(sql).fetchall()
+            finally:
+                store.close()
+        except sqlite3.Error:
+            return []
+
+    def stored(self):
+        """The numbers of the runs that would outlive the engine now."""
+        return [row[0] for row in self.query("SELECT number FROM runs ORDER BY number")]
 
     def status_of(self, run):
         return self.good_json("show", str(run))["status"]

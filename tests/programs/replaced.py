@@ -25,20 +25,6 @@ class Case(cli.Case):
     def train(self, *arguments):
         return self.good("train", *DATA, *arguments)
 
-    def query(self, sql, path=None):
-        """Rows of a store, without changing anything; none while it cannot be read."""
-        try:
-            store = sqlite3.connect(f"file:{path or self.store}?mode=ro", uri=True)
-            try:
-                return store.execute(sql).fetchall()
-            finally:
-                store.close()
-        except sqlite3.Error:
-            return []
-
-    def stored(self):
-        return [row[0] for row in self.query("SELECT number FROM runs ORDER BY number")]
-
     def wait_stored(self, numbers):
         """Once the engine has noticed: until then readers may see anything."""
         self.wait_for("the engine to go over", lambda: "stored there again" in self.log())

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import sqlite3
 import sys
 import unittest
 
@@ -21,17 +20,6 @@ class Resume(cli.Case):
         engine = self.good_json("engine", "status")["pid"]
         os.kill(engine, signal.SIGKILL)
         self.wait_gone(engine)
-
-    def stored(self):
-        """The runs that would outlive the engine now; none while that cannot be read."""
-        try:
-            store = sqlite3.connect(f"file:{self.path('data/dpartui/runs.db')}?mode=ro", uri=True)
-            try:
-                return [number for number, in store.execute("SELECT number FROM runs ORDER BY 1")]
-            finally:
-                store.close()
-        except sqlite3.Error:
-            return []
 
     def epochs(self, run):
         return [epoch["epoch"] for epoch in self.good_json("show", run)["epochs"]]
