@@ -13,10 +13,9 @@
 static bool take_argument(struct workbench_options *options, char *argument, struct error *err)
 {
     char *value = strchr(argument, '=');
-
-    if (value != NULL) {
+    if (value) {
         *value++ = '\0';
-        if (preferences_words(argument) != NULL)
+        if (preferences_words(argument))
             return preferences_set(&options->preferences, argument, value, err);
         return spec_set(&options->spec, argument, value, err);
     }
@@ -38,7 +37,6 @@ int main(int argc, char **argv)
     struct workbench_options options = {.start_run = false};
     struct error err = ERROR_INIT;
     bool ok = true;
-
     preferences_init(&options.preferences);
     spec_init(&options.spec);
     for (int i = 1; i < argc && ok; i++)

@@ -15,7 +15,6 @@ static void show_difference(const char *golden, const char *actual)
     char *folder = temporary_folder();
     put_file(folder, "actual", actual, strlen(actual));
     char *command = format("diff -u '%s' '%s/actual'", golden, folder);
-
     fflush(stdout);
     if (system(command) == -1)
         printf("diff cannot be run\n");
@@ -29,10 +28,8 @@ void compare_golden(const char *name, const char *actual)
     struct error err = ERROR_INIT;
     char *expected = NULL;
     size_t length;
-
-    if (getenv("UPDATE_GOLDEN") != NULL) {
+    if (getenv("UPDATE_GOLDEN")) {
         struct file_writer writer = FILE_WRITER_INIT;
-
         ck_assert_msg(file_writer_open(&writer, path, &err) &&
                           file_writer_put(&writer, actual, strlen(actual), &err) &&
                           file_writer_commit(&writer, &err),

@@ -22,7 +22,6 @@ static void end(void)
 TCase *runs_case(const char *name)
 {
     TCase *tests = tcase_create(name);
-
     tcase_add_checked_fixture(tests, begin, end);
     return tests;
 }
@@ -40,7 +39,6 @@ void expect_message(const char *text)
 void expect_on_screen(const char *text, bool wanted)
 {
     char *screen = replay_screen(&replay, 50, 200, false);
-
     ck_assert_msg((strstr(screen, text) != NULL) == wanted, "'%s' is %s the screen:\n%s", text,
                   wanted ? "not on" : "on", screen);
     free(screen);
@@ -49,7 +47,6 @@ void expect_on_screen(const char *text, bool wanted)
 void forget(long run)
 {
     json_t *runs = json_array();
-
     for (int i = 0; i < replay.ui.state.run_count; i++)
         if (replay.ui.state.runs[i].run != run)
             json_array_append_new(runs, json_pack("{s:I, s:s, s:f}", "run",

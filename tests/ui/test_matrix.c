@@ -23,7 +23,6 @@ enum { MACHINES = sizeof machines / sizeof machines[0] };
 static void open_view(struct replay *replay, int devices, enum view_id view)
 {
     char *recording = format("machine-%d", devices);
-
     replay_begin(replay);
     replay_recording(replay, recording, 0);
     replay_view(replay, view);
@@ -41,11 +40,9 @@ START_TEST(view_looks_as_before)
     enum view_id view = (enum view_id)(_i / MACHINES);
     struct text text = TEXT_INIT;
     struct replay replay;
-
     open_view(&replay, devices, view);
     for (size_t i = 0; i < sizeof dumps / sizeof dumps[0]; i++) {
         char *screen = replay_screen(&replay, dumps[i].rows, dumps[i].columns, dumps[i].utf8);
-
         text_printf(&text, "== %dx%d %s\n%s", dumps[i].columns, dumps[i].rows,
                     dumps[i].utf8 ? "utf8" : "ascii", screen);
         free(screen);
@@ -62,12 +59,10 @@ END_TEST
 static void spell_sequences(const char *from, struct text *to)
 {
     static const char begin[] = "\033[0";
-
     while (*from != '\0') {
         const char *next = strstr(from, begin), *end;
-
-        text_append(to, from, next != NULL ? (size_t)(next - from) : strlen(from));
-        if (next == NULL)
+        text_append(to, from, next ? (size_t)(next - from) : strlen(from));
+        if (!next)
             return;
         next += strlen(begin);
         next += *next == ';';
@@ -90,12 +85,10 @@ START_TEST(colours_look_as_before)
     struct surface surface = {.utf8 = true};
     struct text text = TEXT_INIT;
     struct replay replay;
-
     open_view(&replay, 2, (enum view_id)_i);
     replay_draw(&replay, 24, 80, &surface);
     for (size_t i = 0; i < sizeof themes / sizeof themes[0]; i++) {
         struct text dump = TEXT_INIT;
-
         surface_dump_ansi(&surface, &themes[i], &dump);
         text_printf(&text, "== %d colours, palette %s, background %s\n", themes[i].colours,
                     palettes[themes[i].palette], backgrounds[themes[i].background]);
@@ -116,7 +109,6 @@ int main(void)
     setenv("TZ", "UTC0", 1); /* the log has the time of day */
     Suite *suite = suite_create("matrix");
     TCase *tests = tcase_create("matrix");
-
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, view_looks_as_before, 0, VIEW_COUNT * MACHINES);
     tcase_add_loop_test(tests, colours_look_as_before, 0, VIEW_COUNT);

@@ -87,7 +87,6 @@ static void check_surface(const struct part *part, const struct surface *surface
 {
     enum { MORE_WORDS = 5 }; /* rows above the status line that a long text of its takes */
     struct rect all = *area;
-
     if (part->draw == panel_status) {
         all.y -= MORE_WORDS;
         all.h += MORE_WORDS;
@@ -96,7 +95,6 @@ static void check_surface(const struct part *part, const struct surface *surface
         for (int x = 0; x < surface->columns; x++) {
             const struct cell *cell = surface_at(surface, y, x);
             bool touched = cell->character != UNTOUCHED || cell->style != 0 || cell->line != 0;
-
             if (touched && !is_inside(&all, y, x))
                 ck_abort_msg("%s at %dx%d draws in row %d, column %d", part->name, area->w, area->h,
                              y - area->y, x - area->x);
@@ -111,10 +109,9 @@ static void check_surface(const struct part *part, const struct surface *surface
 static void draw_part_alone(struct replay *replay, const struct part *part, int h, int w,
                             struct surface *surface)
 {
-    draw_part *draw = part->draw != NULL ? part->draw : view_of(part->view)->draw;
+    draw_part *draw = part->draw ? part->draw : view_of(part->view)->draw;
     struct rect area = {MARGIN, MARGIN, h, w};
     struct error err = ERROR_INIT;
-
     /* The size of the surface without allocating each. */
     surface->rows = h + 2 * MARGIN;
     surface->columns = w + 2 * MARGIN;
@@ -137,7 +134,6 @@ START_TEST(part_stays_in_its_rectangle)
     struct surface surface = {.utf8 = false};
     struct error err = ERROR_INIT;
     struct replay replay;
-
     open_part(&replay, part, machines[machine]);
     ck_assert(surface_resize(&surface, ROWS + 2 * MARGIN, COLUMNS + 2 * MARGIN, &err));
     for (int h = 1; h <= (part->one_row ? 1 : ROWS); h += h < 24 ? 1 : 4)
@@ -159,7 +155,6 @@ START_TEST(damaged_part_stays_in_its_rectangle)
     struct surface surface = {.utf8 = true};
     struct error err = ERROR_INIT;
     struct replay replay;
-
     replay_begin(&replay);
     replay_recording(&replay, recordings[_i % 5], seed);
     ck_assert(surface_resize(&surface, ROWS + 2 * MARGIN, COLUMNS + 2 * MARGIN, &err));
@@ -196,7 +191,6 @@ START_TEST(screen_is_its_parts)
     static const int heights[] = {1, 3, 4, 8, 15, 24, 60};
     struct surface surface = {.utf8 = true};
     struct replay replay;
-
     open_part(&replay, &parts[0], machines[_i]);
     for (int view = 0; view < VIEW_COUNT; view++) {
         replay_view(&replay, (enum view_id)view);
@@ -212,7 +206,6 @@ END_TEST
 static void check_text(struct surface *surface, const char *text, int w)
 {
     int whole = text_columns(text), used, x = 5;
-
     for (int i = 0; i < surface->rows * surface->columns; i++)
         surface->cells[i] = (struct cell){.character = UNTOUCHED};
     used = surface_text(surface, 1, x, w, STYLE_NORMAL, text);
@@ -222,7 +215,6 @@ static void check_text(struct surface *surface, const char *text, int w)
         ck_assert_msg(used <= w && used > w - ESCAPE_BYTES, "%d of %d columns", used, w);
     for (int i = 0; i < surface->rows * surface->columns; i++) {
         bool drawn = i >= surface->columns + x && i < surface->columns + x + used;
-
         if (!is_proper(&surface->cells[i], surface->utf8) ||
             (surface->cells[i].character != UNTOUCHED) != drawn)
             ck_abort_msg("'%s' in %d columns: cell %d", text, w, i);
@@ -248,7 +240,6 @@ START_TEST(cut_text_ends_in_an_ellipsis)
                                         "a\u00adsoft hyphen"};
     struct surface surface = {.utf8 = _i};
     struct error err = ERROR_INIT;
-
     ck_assert(surface_resize(&surface, 3, 40, &err));
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         for (int w = 0; w <= 30; w++)
@@ -259,12 +250,11 @@ END_TEST
 
 int main(void)
 {
-    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL) /* for wcwidth() */
+    if (!setlocale(LC_CTYPE, "C.UTF-8")) /* for wcwidth() */
         return 77;
     setenv("TZ", "UTC0", 1);
     Suite *suite = suite_create("parts");
     TCase *tests = tcase_create("parts");
-
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, part_stays_in_its_rectangle, 0, PARTS * MACHINES);
     tcase_add_loop_test(tests, damaged_part_stays_in_its_rectangle, 0, 20);

@@ -80,7 +80,6 @@ static void picture_nowhere(struct replay *replay)
     static const char path[] = "/no/such/folder/screen.txt";
     struct theme theme = theme_make(&replay->ui.preferences, 256);
     struct surface surface = {.utf8 = true};
-
     replay_draw(replay, 24, 80, &surface);
     memcpy(replay->ui.want_picture, path, sizeof path);
     picture_write(&replay->ui, &surface, &theme);
@@ -92,7 +91,6 @@ static void recording_on_full_disk(struct replay *replay)
     json_t *message = json_pack("{s:s}", "method", "state");
     struct error err = ERROR_INIT;
     struct recording *recording;
-
     ck_assert_msg(recording_open(&recording, "/dev/full", &err), "%s", err.text);
     ck_assert(!recording_put(recording, message, &err));
     ui_say(&replay->ui, true, "%s", err.text);
@@ -136,7 +134,6 @@ static void set_times(struct state *state)
 static void dump(struct replay *replay, int rows, int columns, bool utf8, struct text *out)
 {
     char *screen = replay_screen(replay, rows, columns, utf8);
-
     text_printf(out, "== %dx%d %s\n%s", columns, rows, utf8 ? "utf8" : "ascii", screen);
     free(screen);
 }
@@ -145,16 +142,15 @@ START_TEST(state_looks_as_before)
 {
     struct text text = TEXT_INIT;
     struct replay replay;
-
     replay_begin(&replay);
-    if (states[_i].recording != NULL)
+    if (states[_i].recording)
         replay_recording(&replay, states[_i].recording, 0);
-    if (states[_i].happen != NULL)
+    if (states[_i].happen)
         states[_i].happen(&replay);
     dump(&replay, 24, 80, true, &text);
     dump(&replay, 24, 80, false, &text);
     dump(&replay, 15, 48, true, &text);
-    if (states[_i].keys != NULL) {
+    if (states[_i].keys) {
         text_printf(&text, "== after the keys %s\n", states[_i].keys);
         replay_keys(&replay, states[_i].keys);
         set_times(&replay.ui.state);
@@ -174,7 +170,6 @@ int main(void)
     setenv("TZ", "UTC0", 1);
     Suite *suite = suite_create("states");
     TCase *tests = tcase_create("states");
-
     tcase_add_loop_test(tests, state_looks_as_before, 0, (int)(sizeof states / sizeof states[0]));
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

@@ -105,7 +105,6 @@ static const struct {
 static void make_up_runs(struct replay *replay, int count)
 {
     json_t *runs = json_array();
-
     for (int i = 1; i <= count; i++)
         json_array_append_new(
             runs, json_pack("{s:i, s:s, s:s, s:s, s:[s], s:i, s:f, s:i, s:i, s:f, s:f, s:f, s:f}",
@@ -124,9 +123,9 @@ static void play(struct replay *replay, int scene)
     replay_begin(replay);
     if (strcmp(scenes[scene].name, "chart-quadrant") == 0)
         replay->ui.preferences.canvas = CANVAS_QUADRANT;
-    if (scenes[scene].recording != NULL && strcmp(scenes[scene].recording, "300") == 0)
+    if (scenes[scene].recording && strcmp(scenes[scene].recording, "300") == 0)
         make_up_runs(replay, 300);
-    else if (scenes[scene].recording != NULL)
+    else if (scenes[scene].recording)
         replay_recording(replay, scenes[scene].recording, 0);
     replay_keys(replay, scenes[scene].keys);
     if (scenes[scene].link == LINK_LOST)
@@ -144,7 +143,6 @@ static void draw_all(struct replay *replay, bool utf8, struct text *out)
 {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *screen = replay_screen(replay, sizes[i].rows, sizes[i].columns, utf8);
-
         text_printf(out, "== %dx%d\n%s", sizes[i].columns, sizes[i].rows, screen);
         free(screen);
     }
@@ -154,11 +152,9 @@ START_TEST(scene_looks_as_before)
 {
     static const char *const charsets[] = {"ascii", "utf8"};
     struct replay replay;
-
     play(&replay, _i);
     for (int utf8 = 0; utf8 < 2; utf8++) {
         struct text text = TEXT_INIT;
-
         draw_all(&replay, utf8, &text);
         char *name = format("%s.%s.txt", scenes[_i].name, charsets[utf8]);
         compare_golden(name, text_cstr(&text));
@@ -172,7 +168,6 @@ END_TEST
 START_TEST(scene_fits_every_size)
 {
     struct replay replay;
-
     play(&replay, _i);
     for (int rows = 1; rows <= 60; rows += rows < 20 ? 1 : 7)
         for (int columns = 1 + _i % 3; columns <= 200; columns += columns < 90 ? 3 : 11)
@@ -195,7 +190,6 @@ static int list_keys(int *keys, int most)
     size_t entries;
     const struct action_entry *table = actions_table(&entries);
     int count = 0;
-
     for (size_t i = 0; i < strlen(characters); i++)
         keys[count++] = characters[i];
     for (size_t i = 0; i < entries; i++)
@@ -211,7 +205,6 @@ static int list_keys(int *keys, int most)
 static void press_random_keys(struct replay *replay, int count, unsigned *seed)
 {
     int keys[300], known = list_keys(keys, 300);
-
     while (count-- > 0) {
         replay_key(replay, keys[next_random(seed) % (unsigned)known]);
         /* The palette can be told to leave. */
@@ -225,7 +218,6 @@ START_TEST(damaged_messages_do_no_harm)
                                              "train-8", "finished", "runs"};
     unsigned seed = (unsigned)_i + 1;
     struct replay replay;
-
     replay_begin(&replay);
     for (size_t i = 0; i < sizeof recordings / sizeof recordings[0]; i++) {
         replay_recording(&replay, recordings[i], seed + (unsigned)i);
@@ -245,7 +237,6 @@ START_TEST(random_keys_do_no_harm)
     static const char *const recordings[] = {"train-2", "train-8", "runs", "sweep"};
     unsigned seed = 4711u + (unsigned)_i;
     struct replay replay;
-
     replay_begin(&replay);
     replay_recording(&replay, recordings[_i], 0);
     for (int i = 0; i < 200; i++) {
@@ -266,7 +257,6 @@ int main(void)
     Suite *suite = suite_create("views");
     TCase *tests = tcase_create("views");
     int count = (int)(sizeof scenes / sizeof scenes[0]);
-
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, scene_looks_as_before, 0, count);
     tcase_add_loop_test(tests, scene_fits_every_size, 0, count);

@@ -72,7 +72,6 @@ static void tell_end(struct link *link, const struct error *err)
 static void record(struct link *link, const json_t *message)
 {
     struct error err = ERROR_INIT;
-
     if (!recording_put(link->recording, message, &err))
         tell_end(link, &err);
 }
@@ -80,7 +79,6 @@ static void record(struct link *link, const json_t *message)
 static void record_connection(struct link *link, const char *advice)
 {
     struct error err = ERROR_INIT;
-
     if (!recording_put_connection(link->recording, advice, &err))
         tell_end(link, &err);
 }
@@ -89,8 +87,7 @@ static void record_request(struct link *link, long id, enum request request, jso
 {
     json_t *message = json_pack("{s:I, s:s, s:o?}", "id", (json_int_t)id, "method",
                                 request_method(request), "params", params);
-
-    if (message != NULL)
+    if (message)
         record(link, message);
     json_decref(message);
 }
@@ -99,7 +96,6 @@ static void record_request(struct link *link, long id, enum request request, jso
 static bool expects(const struct link *link)
 {
     const struct state_live *live = &link->ui->state.live;
-
     return link->pending_count > 0 || (live->run != 0 && live->status == RUN_RUNNING);
 }
 
@@ -107,12 +103,11 @@ static bool send_request(void *context, enum request request, json_t *params, st
 {
     struct link *link = context;
     long id;
-
-    if (link->client == NULL) {
+    if (!link->client) {
         json_decref(params);
         return error_set(err, ERROR_FAILED, "there is no engine to ask");
     }
-    json_t *kept = link->recording != NULL ? json_deep_copy(params) : NULL;
+    json_t *kept = link->recording ? json_deep_copy(params) : NULL;
     if (!client_send(link->client, request_method(request), params, &id, err)) {
         json_decref(kept);
         return false;
@@ -120,7 +115,7 @@ static bool send_request(void *context, enum request request, json_t *params, st
     if (!expects(link))
         link->heard = clock_seconds();
     remember(link, id, request);
-    if (link->recording != NULL)
+    if (link->recording)
         record_request(link, id, request, kept);
     return true;
 }
@@ -128,8 +123,7 @@ static bool send_request(void *context, enum request request, json_t *params, st
 bool link_open(struct link **out, struct ui *ui, struct error *err)
 {
     struct link *link = calloc(1, sizeof *link);
-
-    if (link == NULL)
+    if (!link)
         return error_memory(err, "the line to the engine");
     link->ui = ui;
     link->wait = LOST_RETRY_S;
@@ -140,7 +134,7 @@ bool link_open(struct link **out, struct ui *ui, struct error *err)
 
 void link_close(struct link *link)
 {
-    if (link == NULL)
+    if (!link)
         return;
     link->ui->requester = (struct requester){0};
     client_close(link->client);
@@ -149,13 +143,12 @@ void link_close(struct link *link)
 
 int link_fd(const struct link *link)
 {
-    return link->client != NULL ? client_fd(link->client) : -1;
+    return link->client ? client_fd(link->client) : -1;
 }
 
 short link_events(const struct link *link)
 {
-    return (short)(POLLIN |
-                   (link->client != NULL && client_wants_write(link->client) ? POLLOUT : 0));
+    return (short)(POLLIN | (link->client && client_wants_write(link->client) ? POLLOUT : 0));
 }
 
 bool link_quiet(const struct link *link)
@@ -165,7 +158,7 @@ bool link_quiet(const struct link *link)
 
 double link_deadline(const struct link *link)
 {
-    if (link->client == NULL)
+    if (!link->client)
         return link->retry;
     if (link->more)
         return 0;
@@ -176,7 +169,6 @@ static void start_engine(struct link *link)
 {
     struct error err = ERROR_INIT;
     char advice[512];
-
     link->ui->want_engine = false;
     if (!client_start_engine(&err)) {
         snprintf(advice, sizeof advice, "%.400s - press e to try again", err.text);
@@ -196,7 +188,7 @@ static void connected(struct link *link)
     link->started = false;
     link->wait = LOST_RETRY_S;
     link->pending_count = 0;
-    if (link->recording != NULL)
+    if (link->recording)
         record_connection(link, NULL);
     ui_connected(link->ui);
 }
@@ -209,7 +201,6 @@ void link_record(struct link *link, struct recording *recording)
 void link_look(struct link *link)
 {
     struct error err = ERROR_INIT;
-
     if (client_connect(&link->client, &err)) {
         connected(link);
         return;
@@ -225,7 +216,6 @@ static bool try_connect(struct link *link)
 {
     struct error err = ERROR_INIT;
     double now = clock_seconds();
-
     if (client_connect(&link->client, &err)) {
         connected(link);
         return true;
@@ -265,13 +255,12 @@ static void lost(struct link *link)
     static const char lost_advice[] =
         "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to start "
         "another";
-
     client_close(link->client);
     link->client = NULL;
     link->pending_count = 0;
     link->retry = clock_seconds() + START_RETRY_S;
     link->wait = LOST_RETRY_S;
-    if (link->recording != NULL)
+    if (link->recording)
         record_connection(link, lost_advice);
     ui_disconnected(link->ui, LINK_LOST, lost_advice);
 }
@@ -280,8 +269,7 @@ static bool is_point(const json_t *message)
 {
     const json_t *params = json_object_get(message, "params");
     const char *event = json_string_value(json_object_get(params, "event"));
-
-    return event != NULL && (strcmp(event, "point") == 0 || strcmp(event, "epoch") == 0);
+    return event && (strcmp(event, "point") == 0 || strcmp(event, "epoch") == 0);
 }
 
 static void take_message(struct link *link, const json_t *message)
@@ -290,8 +278,7 @@ static void take_message(struct link *link, const json_t *message)
     struct error failure = ERROR_INIT;
     json_t *result = NULL;
     enum request request;
-
-    if (link->recording != NULL)
+    if (link->recording)
         record(link, message);
     if (!json_is_integer(id)) {
         ui_notification(link->ui, message);
@@ -308,7 +295,6 @@ static void take_message(struct link *link, const json_t *message)
 static bool listen(struct link *link, bool heard)
 {
     double now = clock_seconds();
-
     if (heard) {
         link->heard = now;
         link->ui->silent = false;
@@ -322,17 +308,15 @@ static bool listen(struct link *link, bool heard)
 static enum news weigh(const json_t *message)
 {
     const char *method = json_string_value(json_object_get(message, "method"));
-
     if (is_point(message))
         return NEWS_SMALL;
-    return method != NULL && strcmp(method, "state") == 0 ? NEWS_STATE : NEWS_FULL;
+    return method && strcmp(method, "state") == 0 ? NEWS_STATE : NEWS_FULL;
 }
 
 /* A long list takes megabytes while it is read; they are not to stay with the process. */
 static void release(json_t *message)
 {
     bool is_long = json_array_size(json_object_get(message, "result")) > 100;
-
     json_decref(message);
 #ifdef __GLIBC__
     if (is_long)
@@ -345,10 +329,8 @@ static void release(json_t *message)
 enum news link_step(struct link *link)
 {
     bool heard = false;
-
     enum news news = NEWS_NONE;
-
-    if (link->client == NULL)
+    if (!link->client)
         return (clock_seconds() >= link->retry || link->ui->want_engine) && try_connect(link)
                    ? NEWS_FULL
                    : NEWS_NONE;
@@ -357,12 +339,11 @@ enum news link_step(struct link *link)
     for (int i = 0; i < MESSAGES_A_STEP; i++) {
         struct error err = ERROR_INIT;
         json_t *message = NULL;
-
         if (!client_next(link->client, &message, &err)) {
             lost(link);
             return NEWS_FULL;
         }
-        if (message == NULL) {
+        if (!message) {
             link->more = false;
             break;
         }

@@ -20,7 +20,6 @@ static enum panel panel_at(const struct layout *layout, int y, int x)
         [PANEL_RUNS] = &layout->runs,
         [PANEL_CHART] = &layout->chart,
     };
-
     for (int i = 0; i < PANEL_COUNT; i++)
         if (inside(rects[i], y, x))
             return (enum panel)i;
@@ -33,7 +32,6 @@ static int line_at(const struct ui *ui, int rows, int columns, int y, int x)
     struct surface surface = {.utf8 = false};
     struct error ignored = ERROR_INIT;
     int line = -1;
-
     if (surface_resize(&surface, rows, columns, &ignored) && screen_draw(ui, &surface, &ignored))
         line = surface_line_at(&surface, y, x);
     surface_free(&surface);
@@ -47,7 +45,6 @@ static void press_key_bar(struct ui *ui, const struct rect *bar, int x)
     size_t all;
     const struct action_entry *table = actions_table(&all);
     int count = key_bar_fill(ui, bar->w, items);
-
     for (int i = 0; i < count; i++)
         if (x >= bar->x + items[i].x && x < bar->x + items[i].x + items[i].w) {
             ui_act(ui, table[items[i].entry].action);
@@ -59,7 +56,6 @@ static void act_if_it_works_here(struct ui *ui, enum action action)
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
-
     for (size_t i = 0; i < count; i++)
         if (table[i].action == action && (table[i].contexts & ui_contexts(ui))) {
             ui_act(ui, action);
@@ -78,12 +74,11 @@ static void turn_wheel(struct ui *ui, bool up)
 static bool pick_line(struct ui *ui, int line)
 {
     const struct view *view = view_of(ui->view);
-
     if (line < 0)
         return false;
-    if (ui->prompt != NULL)
+    if (ui->prompt)
         palette_pick(ui, line);
-    else if (view->pick != NULL)
+    else if (view->pick)
         view->pick(ui, line);
     else
         ui->line = line;
@@ -94,9 +89,8 @@ void ui_mouse(struct ui *ui, int rows, int columns, int y, int x, enum mouse_eve
 {
     struct layout layout = dashboard_layout(ui, rows, columns);
     bool click = event == MOUSE_CLICK || event == MOUSE_DOUBLE;
-    bool overlaid = ui->question != NULL || ui->prompt != NULL;
-    bool choosing = ui->prompt != NULL && ui->prompt->palette;
-
+    bool overlaid = ui->question || ui->prompt;
+    bool choosing = ui->prompt && ui->prompt->palette;
     if (layout.too_small)
         return;
     ui->message.text[0] = '\0';

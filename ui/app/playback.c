@@ -26,11 +26,10 @@ void playback_begin(struct playback *playback, struct ui *ui)
 static void take_connection(struct ui *ui, const json_t *message, const char *what)
 {
     const char *advice = json_string_value(json_object_get(message, "advice"));
-
     if (strcmp(what, "up") == 0)
         ui_connected(ui);
     else
-        ui_disconnected(ui, LINK_LOST, advice != NULL ? advice : "the engine is gone");
+        ui_disconnected(ui, LINK_LOST, advice ? advice : "the engine is gone");
 }
 
 static void remember(struct playback *playback, json_int_t id, const char *method)
@@ -50,8 +49,7 @@ void playback_message(struct playback *playback, const json_t *message)
     const char *why =
         json_string_value(json_object_get(json_object_get(message, "error"), "message"));
     struct error failure = ERROR_INIT;
-
-    if (connection != NULL) {
+    if (connection) {
         take_connection(playback->ui, message, connection);
         return;
     }
@@ -59,10 +57,10 @@ void playback_message(struct playback *playback, const json_t *message)
         ui_connected(playback->ui);
     if (!json_is_integer(id)) {
         ui_notification(playback->ui, message);
-    } else if (method != NULL) {
+    } else if (method) {
         remember(playback, json_integer_value(id), method);
     } else {
-        error_set(&failure, ERROR_FAILED, "%s", why != NULL ? why : "the engine refused");
+        error_set(&failure, ERROR_FAILED, "%s", why ? why : "the engine refused");
         ui_answer(playback->ui, playback->request_of[(size_t)json_integer_value(id) % 256],
                   json_object_get(message, "result"), &failure);
     }
@@ -74,11 +72,10 @@ static bool play_line(struct playback *playback, const char *line, double until,
 {
     json_error_t where;
     json_t *message = json_read(line, strlen(line), 0, &where);
-
     if (!json_is_object(message)) {
         json_decref(message);
         return error_set(err, ERROR_USAGE, "not a message of a recorded session: %s",
-                         message == NULL ? where.text : "no object");
+                         !message ? where.text : "no object");
     }
     const json_t *t = json_object_get(message, "t");
     *past = json_is_number(t) && json_number_value(t) > until;
@@ -95,8 +92,7 @@ bool playback_file(struct ui *ui, const char *path, double until, struct error *
     char *line = NULL;
     size_t size = 0;
     bool ok = true, past = false;
-
-    if (file == NULL)
+    if (!file)
         return error_errno(err, "%s: the session cannot be read", path);
     playback_begin(&playback, ui);
     for (long number = 1; ok && !past && getline(&line, &size, file) > 0; number++)

@@ -23,8 +23,7 @@ struct recording {
 bool recording_open(struct recording **out, const char *path, struct error *err)
 {
     struct recording *recording = calloc(1, sizeof *recording);
-
-    if (recording == NULL || (recording->path = strdup(path)) == NULL) {
+    if (!recording || !(recording->path = strdup(path))) {
         free(recording);
         return error_memory(err, "the recording");
     }
@@ -42,7 +41,7 @@ bool recording_open(struct recording **out, const char *path, struct error *err)
 
 void recording_close(struct recording *recording)
 {
-    if (recording == NULL)
+    if (!recording)
         return;
     if (recording->fd >= 0)
         close(recording->fd);
@@ -65,14 +64,13 @@ static bool give_up(struct recording *recording, struct error *err)
 bool recording_put(struct recording *recording, const json_t *message, struct error *err)
 {
     struct text line = TEXT_INIT;
-
-    if (recording == NULL || recording->fd < 0)
+    if (!recording || recording->fd < 0)
         return true;
     char *body = json_to_text(message, JSON_LINE);
-    if (body != NULL && strcmp(body, "{}") != 0)
+    if (body && strcmp(body, "{}") != 0)
         text_printf(&line, "{\"t\":%.3f,%s\n", clock_seconds() - recording->begin, body + 1);
     free(body);
-    if (text_cstr(&line) == NULL) {
+    if (!text_cstr(&line)) {
         errno = ENOMEM;
         return give_up(recording, err);
     }
@@ -84,11 +82,9 @@ bool recording_put(struct recording *recording, const json_t *message, struct er
 
 bool recording_put_connection(struct recording *recording, const char *advice, struct error *err)
 {
-    json_t *message = advice == NULL
-                          ? json_pack("{s:s}", "connection", "up")
-                          : json_pack("{s:s, s:s}", "connection", "lost", "advice", advice);
-    bool ok = message == NULL || recording_put(recording, message, err);
-
+    json_t *message = !advice ? json_pack("{s:s}", "connection", "up")
+                              : json_pack("{s:s, s:s}", "connection", "lost", "advice", advice);
+    bool ok = !message || recording_put(recording, message, err);
     json_decref(message);
     return ok;
 }

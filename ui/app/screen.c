@@ -7,7 +7,6 @@
 static void draw_too_small(struct surface *surface)
 {
     static const char *const words[] = {"dpartui needs 20x4", "needs 20x4", "small"};
-
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (text_columns(words[i]) <= surface->columns || i == 2) {
             surface_text(surface, surface->rows / 2, 0, surface->columns, STYLE_NORMAL, words[i]);
@@ -25,7 +24,6 @@ bool screen_draw(const struct ui *ui, struct surface *surface, struct error *err
 {
     struct layout layout = dashboard_layout(ui, surface->rows, surface->columns);
     struct rect inside = {layout.header.h, 0, layout.status.y - layout.header.h, surface->columns};
-
     /* A long status covers the last rows of the view until the next key. */
     struct rect status = layout.status;
     int above = status_rows(ui, status.w) - 1;

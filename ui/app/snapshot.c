@@ -25,11 +25,10 @@ enum view_id view_of_name(const char *name)
 
 bool snapshot_keys(struct ui *ui, const char *keys, struct error *err)
 {
-    while (keys != NULL && *keys != '\0') {
+    while (keys && *keys != '\0') {
         const char *end = *keys == '<' ? strchr(keys, '>') : NULL;
         int key;
-
-        if (end != NULL && end > keys + 1) {
+        if (end && end > keys + 1) {
             key = key_of_name(keys + 1, (size_t)(end - keys - 1));
             if (key == KEYCODE_NONE)
                 return error_set(err, ERROR_USAGE, "'%.*s' is no key", (int)(end - keys + 1), keys);
@@ -50,7 +49,6 @@ struct onlooker {
 static bool ask_only(void *context, enum request request, json_t *params, struct error *err)
 {
     struct onlooker *onlooker = context;
-
     switch (request) {
     case REQUEST_HELLO:
     case REQUEST_WATCH:
@@ -70,11 +68,9 @@ static bool ask_only(void *context, enum request request, json_t *params, struct
 static bool listen_to_engine(struct ui *ui, struct link *link, struct error *err)
 {
     double give_up = clock_seconds() + ANSWER_SECONDS;
-
     while (ui->link == LINK_UP && !(ui->state.known && link_quiet(link))) {
         struct pollfd wait = {.fd = link_fd(link), .events = link_events(link)};
         int left = (int)ceil((give_up - clock_seconds()) * 1000);
-
         if (left <= 0)
             return error_set(err, ERROR_FAILED,
                              "the engine has not answered within %.0f seconds: see `dpartui engine "
@@ -90,7 +86,6 @@ static bool look_at_engine(struct ui *ui, const struct snapshot_options *options
 {
     struct onlooker onlooker;
     struct link *link;
-
     if (!link_open(&link, ui, err))
         return false;
     onlooker.engine = ui->requester;
@@ -107,11 +102,11 @@ static bool look_at_engine(struct ui *ui, const struct snapshot_options *options
 
 static bool gather(struct ui *ui, const struct snapshot_options *options, struct error *err)
 {
-    if (options->replay == NULL && !look_at_engine(ui, options, err))
+    if (!options->replay && !look_at_engine(ui, options, err))
         return false;
-    if (options->replay != NULL && !playback_file(ui, options->replay, options->until, err))
+    if (options->replay && !playback_file(ui, options->replay, options->until, err))
         return false;
-    if (options->replay == NULL && ui->link == LINK_UP)
+    if (!options->replay && ui->link == LINK_UP)
         return true;
     ui_show_view(ui, options->view);
     return snapshot_keys(ui, options->keys, err);
@@ -121,7 +116,6 @@ static void dump_ansi(const struct ui *ui, const struct snapshot_options *option
                       const struct surface *surface, struct text *out)
 {
     struct theme theme = theme_make(&ui->preferences, options->colours);
-
     surface_dump_ansi(surface, &theme, out);
 }
 
@@ -129,7 +123,6 @@ bool snapshot_draw(struct ui *ui, const struct snapshot_options *options, struct
                    struct error *err)
 {
     struct surface surface = {.utf8 = options->utf8};
-
     if (options->rows < 1 || options->rows > SNAPSHOT_MOST_ROWS || options->columns < 1 ||
         options->columns > SNAPSHOT_MOST_COLUMNS)
         return error_set(err, ERROR_USAGE, "a screen has 1 to %d columns and 1 to %d rows",

@@ -48,20 +48,18 @@ struct terminal {
 static void choose_looks(struct terminal *term)
 {
     struct theme theme = theme_make(&term->preferences, term->colours);
-
     paint_choose(&term->paint, &theme);
 }
 
 /* The console of Linux knows UTF-8 but has no braille in its font. */
 static bool choose_utf8(enum charset charset, const char *type)
 {
-    bool locale = setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-
+    bool locale = setlocale(LC_CTYPE, "") && strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     if (charset == CHARSET_ASCII)
         return false;
     if (charset == CHARSET_AUTO)
         return locale && strcmp(type, "linux") != 0;
-    return locale || setlocale(LC_CTYPE, "C.UTF-8") != NULL;
+    return locale || setlocale(LC_CTYPE, "C.UTF-8");
 }
 
 /* The terminal's type, NULL when the workbench cannot run on it. */
@@ -69,14 +67,13 @@ static const char *usable_terminal(struct error *err)
 {
     const char *type = getenv("TERM");
     int status;
-
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         error_set(err, ERROR_USAGE,
                   "the workbench needs a terminal and standard %s is none: " INSTEAD,
                   isatty(STDIN_FILENO) ? "output" : "input");
         return NULL;
     }
-    if (type == NULL || type[0] == '\0') {
+    if (!type || type[0] == '\0') {
         error_set(err, ERROR_USAGE,
                   "TERM is not set, so the workbench cannot tell what the terminal does: "
                   "set it or " INSTEAD);
@@ -89,7 +86,7 @@ static const char *usable_terminal(struct error *err)
                   type);
         return NULL;
     }
-    bool usable = cursor_address != NULL && clear_screen != NULL && !generic_type && !hard_copy;
+    bool usable = cursor_address && clear_screen && !generic_type && !hard_copy;
     del_curterm(cur_term);
     if (!usable) {
         error_set(err, ERROR_USAGE,
@@ -106,7 +103,6 @@ static SCREEN *make_screen(const char *type)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
     struct sigaction before[sizeof signals / sizeof signals[0]];
-
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         sigaction(signals[i], NULL, &before[i]);
     SCREEN *screen = newterm(type, stdout, stdin);
@@ -120,19 +116,17 @@ static SCREEN *make_screen(const char *type)
 static int open_output(void)
 {
     const char *path = ttyname(STDOUT_FILENO);
-    int fd = path != NULL ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
-
+    int fd = path ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
     return fd >= 0 ? fd : STDOUT_FILENO;
 }
 
 bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err)
 {
     const char *type = usable_terminal(err);
-
-    if (type == NULL)
+    if (!type)
         return false;
     struct terminal *term = calloc(1, sizeof *term);
-    if (term == NULL)
+    if (!term)
         return error_memory(err, "the terminal");
     if (tcgetattr(STDOUT_FILENO, &term->before) != 0) {
         free(term);
@@ -144,13 +138,13 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     set_escdelay(ESCAPE_DELAY_MS);
     term->out = STDOUT_FILENO;
     term->screen = make_screen(type);
-    if (term->screen == NULL) {
+    if (!term->screen) {
         free(term);
         return error_set(err, ERROR_FAILED,
                          "the terminal could not be set up (TERM=%.64s): " INSTEAD, type);
     }
     term->keys = newpad(1, 1);
-    if (term->keys == NULL) {
+    if (!term->keys) {
         term_close(term);
         return error_memory(err, "the terminal");
     }
@@ -178,7 +172,6 @@ void term_prefer(struct terminal *term, const struct preferences *preferences)
     bool same_looks = now->colour == preferences->colour && now->palette == preferences->palette &&
                       now->background == preferences->background;
     bool same_charset = now->charset == preferences->charset;
-
     term->preferences = *preferences;
     if (!same_looks)
         choose_looks(term);
@@ -195,7 +188,6 @@ static bool takes_output(void)
 {
     struct termios modes;
     struct pollfd wait = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
     if (tcgetattr(STDOUT_FILENO, &modes) == 0) {
         modes.c_iflag &= ~(tcflag_t)IXON;
         tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
@@ -207,7 +199,6 @@ static bool takes_output(void)
 static void silence_errors(void)
 {
     int nowhere = isatty(STDERR_FILENO) ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-
     if (nowhere >= 0) {
         dup2(nowhere, STDERR_FILENO);
         close(nowhere);
@@ -216,15 +207,14 @@ static void silence_errors(void)
 
 bool term_close(struct terminal *term)
 {
-    bool taken = term != NULL && takes_output() && term_flush(term);
-
-    if (term == NULL)
+    bool taken = term && takes_output() && term_flush(term);
+    if (!term)
         return false;
     if (taken) {
         term_input_report(&term->input, false);
         curs_set(1);
         endwin();
-        if (term->keys != NULL)
+        if (term->keys)
             delwin(term->keys);
         delscreen(term->screen);
     } else {
@@ -254,7 +244,6 @@ void term_size(struct terminal *term, int *rows, int *columns)
 {
     struct winsize size;
     int now_rows = LINES, now_columns = COLS;
-
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0) {
         now_rows = size.ws_row;
         now_columns = size.ws_col;
@@ -268,10 +257,8 @@ void term_size(struct terminal *term, int *rows, int *columns)
 bool term_flush(struct terminal *term)
 {
     struct text *unsent = &term->paint.out;
-
     while (unsent->length > 0) {
         ssize_t sent = write(term->out, unsent->data, unsent->length);
-
         if (sent > 0)
             text_consume(unsent, (size_t)sent);
         else if (sent < 0 && errno == EINTR)
@@ -285,14 +272,12 @@ bool term_flush(struct terminal *term)
 bool term_writable(const struct terminal *term)
 {
     struct pollfd now = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
     return term->paint.out.length == 0 && poll(&now, 1, 0) == 1 && (now.revents & POLLOUT);
 }
 
 bool term_gone(const struct terminal *term)
 {
     int waiting = 0;
-
     (void)term;
     return ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0;
 }

@@ -73,18 +73,17 @@ static void write_modes(const char *sequence)
 
 static void report_mouse(bool on)
 {
-    if (key_mouse != NULL)
+    if (key_mouse)
         write_modes(on ? "\033[?1000h\033[?1006h" : "\033[?1006l\033[?1000l");
 }
 
 void term_input_report(const struct term_input *input, bool on)
 {
     const char *marks = tigetstr(on ? "BE" : "BD");
-
     /* Descriptions of terminals came to know them late; whoever has a mouse has them. */
-    if (marks != NULL && marks != (const char *)(intptr_t)-1)
+    if (marks && marks != (const char *)(intptr_t)-1)
         write_modes(marks);
-    else if (key_mouse != NULL)
+    else if (key_mouse)
         write_modes(on ? "\033[?2004h" : "\033[?2004l");
     if (input->mouse)
         report_mouse(on);
@@ -104,7 +103,6 @@ void term_input_mouse(struct term_input *input, bool on)
 static int behind_escape(struct term_input *input)
 {
     wint_t next;
-
     if (wget_wch(input->keys, &next) != OK)
         return KEYCODE_ESCAPE;
     if (next == KEYCODE_ESCAPE) {
@@ -149,7 +147,6 @@ static enum mouse_event click(struct term_input *input, int y, int x)
     double now = clock_seconds();
     bool again =
         y == input->click_y && x == input->click_x && now - input->clicked < DOUBLE_CLICK_S;
-
     input->click_y = again ? -1 : y; /* a third one is a first one */
     input->click_x = x;
     input->clicked = now;
@@ -161,7 +158,6 @@ static bool take_button(struct term_input *input, int button, int x, int y,
                         struct term_event *event)
 {
     enum { SHIFT_META_CONTROL = 4 | 8 | 16, WHEEL_UP = 64, WHEEL_DOWN = 65 };
-
     *event = (struct term_event){.kind = TERM_MOUSE, .y = y - 1, .x = x - 1};
     switch (button & ~SHIFT_META_CONTROL) {
     case 0:
@@ -180,7 +176,6 @@ static bool take_button(struct term_input *input, int button, int x, int y,
 static bool end_sequence(struct term_input *input, wint_t last, struct term_event *event)
 {
     int button, x, y;
-
     input->sequence = SEQUENCE_NONE;
     input->text[input->length] = '\0';
     if (last == 'M' && input->mouse && input->length == 0) {
@@ -195,7 +190,6 @@ static void keep(struct term_input *input, wint_t key)
 {
     char bytes[5];
     size_t count = key <= 0x10ffff ? (size_t)text_encode((char32_t)key, bytes) : 0;
-
     if (input->length + count < sizeof input->text) {
         memcpy(input->text + input->length, bytes, count);
         input->length += count;
@@ -206,7 +200,6 @@ static void keep(struct term_input *input, wint_t key)
 static bool take_sequence(struct term_input *input, wint_t key, struct term_event *event)
 {
     const char *text = input->text;
-
     input->heard = clock_seconds();
     switch (input->sequence) {
     case SEQUENCE_X10:
@@ -252,7 +245,6 @@ static void begin_paste(struct term_input *input)
 static void give_up(struct term_input *input)
 {
     double silence = clock_seconds() - input->heard;
-
     if (silence > PASTE_SILENCE_S)
         input->pasting = false;
     if (silence > SEQUENCE_SILENCE_S)
@@ -280,7 +272,6 @@ static bool take(struct term_input *input, int status, wint_t key, struct term_e
 bool term_input_next(struct term_input *input, struct term_event *event)
 {
     wint_t key;
-
     for (int status; (status = wget_wch(input->keys, &key)) != ERR;)
         if (take(input, status, key, event))
             return true;

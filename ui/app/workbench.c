@@ -95,7 +95,6 @@ static void take_event(struct workbench *w, const struct term_event *event)
 static void take_events(struct workbench *w)
 {
     struct term_event event;
-
     /* Before anything is read: what was there may make no event yet. */
     if (term_gone(w->term)) {
         w->terminal_gone = true;
@@ -118,7 +117,6 @@ static void pay(struct workbench *w)
 {
     double cells = (double)w->surface.rows * w->surface.columns;
     double rate = LINE_BYTES_S + LINE_BYTES_CELL_S * fmax(cells - 80 * 24, 0);
-
     if (!w->by_user && !w->opening)
         w->paid =
             clock_seconds() + fmin((double)term_frame_bytes(w->term) / rate, LINE_WAIT_MOST_S);
@@ -128,7 +126,6 @@ static void pay(struct workbench *w)
 static bool draw(struct workbench *w, struct error *err)
 {
     int rows, columns;
-
     term_prefer(w->term, &w->ui.preferences);
     w->surface.utf8 = term_utf8(w->term);
     term_size(w->term, &rows, &columns);
@@ -138,7 +135,6 @@ static bool draw(struct workbench *w, struct error *err)
         return false;
     if (w->ui.want_picture[0] != '\0') {
         struct theme theme = theme_make(&w->ui.preferences, 256);
-
         picture_write(&w->ui, &w->surface, &theme);
         if (!screen_draw(&w->ui, &w->surface, err))
             return false;
@@ -153,7 +149,6 @@ static bool draw(struct workbench *w, struct error *err)
 static int wait_ms(double deadline)
 {
     double left = deadline - clock_seconds();
-
     if (isinf(deadline))
         return -1;
     return left <= 0 ? 0 : left > 3600 ? 3600000 : (int)ceil(left * 1000);
@@ -181,7 +176,6 @@ static bool turn(struct workbench *w, struct error *err)
     bool hold = w->stale && clock_seconds() < w->not_before;
     /* A terminal that takes nothing gets no frame; the newest one is drawn when it does again. */
     bool blocked = !term_flush(w->term) || (w->stale && !hold && !term_writable(w->term));
-
     if (w->stale && !hold && !blocked && !draw(w, err))
         return false;
     struct pollfd fds[] = {
@@ -192,7 +186,6 @@ static bool turn(struct workbench *w, struct error *err)
     };
     double deadline = fmin(link_deadline(w->link), hold ? w->not_before : INFINITY);
     int ready = poll(fds, sizeof fds / sizeof fds[0], wait_ms(deadline));
-
     if (ready < 0 && errno != EINTR)
         return error_errno(err, "the workbench cannot wait for keys");
     if (ready < 0)
@@ -250,16 +243,15 @@ static void say_goodbye(const struct workbench *w)
 bool workbench_run(const struct workbench_options *options, struct error *err)
 {
     struct workbench w = {.term = NULL};
-
     if (!ui_init(&w.ui, &options->spec, err))
         return false;
-    if (options->keys != NULL)
+    if (options->keys)
         w.ui.keymap = *options->keys;
     if (!signals_open(&w.signals, err)) {
         ui_free(&w.ui);
         return false;
     }
-    bool ok = (options->record == NULL || recording_open(&w.recording, options->record, err)) &&
+    bool ok = (!options->record || recording_open(&w.recording, options->record, err)) &&
               open_all(&w, options, err) && loop(&w, err);
     if (term_close(w.term) && ok)
         say_goodbye(&w);

@@ -46,7 +46,6 @@ struct canvas_pen series_pen(const struct chart_series *series, int layer)
         {CANVAS_NOTCHED, STYLE_SERIES_MARKED_4},
     };
     int look = series->look >= 0 ? series->look % SERIES_LOOKS : 0;
-
     switch (series->rank) {
     case SERIES_MAIN:
         return (struct canvas_pen){layer, CANVAS_SOLID, STYLE_SERIES};
@@ -92,14 +91,12 @@ const struct chart_point *series_last_point(const struct chart_series *series)
 static void draw_y_axis(const struct plot *plot, struct surface *surface, const struct chart *chart)
 {
     int left = plot->inside.x - 1;
-
     for (int y = 0; y < plot->inside.h; y++)
         surface_glyph(surface, plot->inside.y + y, left, GLYPH_AXIS_SIDE, STYLE_TRACK);
     for (int i = 0; i < plot->y.count; i++) {
         double value = plot->y.first + plot->y.step * i;
         int y = plot->inside.y + plot_row(plot, plot_dot_y(plot, value));
         struct figure text;
-
         if (fabs(value) < plot->y.step * 1e-6)
             value = 0;
         if (text_columns(chart_figure(chart, &text, value, plot->y.decimals)) > Y_LABEL)
@@ -112,18 +109,16 @@ static void draw_y_axis(const struct plot *plot, struct surface *surface, const 
 static void draw_x_axis(const struct plot *plot, struct surface *surface, const struct chart *chart)
 {
     int floor_row = plot->inside.y + plot->inside.h, left = plot->inside.x;
-
     surface_glyph(surface, floor_row, left - 1, GLYPH_AXIS_CORNER, STYLE_TRACK);
     for (int x = 0; x < plot->inside.w; x++)
         surface_glyph(surface, floor_row, left + x, GLYPH_AXIS_FLOOR, STYLE_TRACK);
-    surface_right(surface, floor_row + 1, left - LEFT, chart->x_label != NULL ? LEFT - 1 : LEFT - 2,
-                  STYLE_LABEL, chart->x_label != NULL ? chart->x_label : "epoch");
+    surface_right(surface, floor_row + 1, left - LEFT, chart->x_label ? LEFT - 1 : LEFT - 2,
+                  STYLE_LABEL, chart->x_label ? chart->x_label : "epoch");
     for (int i = 0; i < plot->x.count; i++) {
         double value = plot->x.first + plot->x.step * i;
         int x = left + plot_column(plot, plot_dot_x(plot, value));
         struct figure text;
         int length = text_columns(figure_fixed(&text, value, plot->x.decimals));
-
         surface_glyph(surface, floor_row, x, GLYPH_AXIS_FLOOR_TICK, STYLE_TRACK);
         surface_text(surface, floor_row + 1, x - (length - 1) / 2, length, STYLE_LABEL, text.text);
     }
@@ -144,7 +139,6 @@ static void draw_cursor(const struct plot *plot, struct surface *surface, const 
     struct figure text;
     int length = text_columns(figure_short(&text, chart->cursor));
     int start = x - (length - 1) / 2;
-
     for (int y = 0; y < plot->inside.h; y++)
         surface_glyph(surface, plot->inside.y + y, x, GLYPH_RULE, STYLE_LABEL);
     surface_fill(surface, (struct rect){row, start - 1, 1, length + 2}, STYLE_NORMAL);
@@ -158,8 +152,7 @@ static bool place(struct plot *plot, const struct chart *chart, struct rect area
     for (int i = 0; i < chart->count; i++) {
         struct series_name name;
         int length = text_columns(series_name(&chart->series[i], &name)) + 1;
-
-        if (length > plot->end_room && series_last_point(&chart->series[i]) != NULL)
+        if (length > plot->end_room && series_last_point(&chart->series[i]))
             plot->end_room = length < LONGEST_LABEL ? length : LONGEST_LABEL;
     }
     plot->inside =
@@ -204,10 +197,9 @@ bool chart_draw(const struct chart *chart, struct surface *surface, struct rect 
     bool any = false;
     int used = surface_text(surface, area.y, area.x, area.w,
                             chart->focused ? STYLE_FOCUS : STYLE_LABEL, chart->title);
-
     for (int i = 0; i < chart->count; i++)
-        any = any || series_last_point(&chart->series[i]) != NULL;
-    if (!any && chart->advice != NULL)
+        any = any || series_last_point(&chart->series[i]);
+    if (!any && chart->advice)
         surface_paragraph(surface, (struct rect){area.y + 2, area.x + 2, area.h - 2, area.w - 4},
                           STYLE_NORMAL, chart->advice);
     if (!any || !place(&plot, chart, area))

@@ -26,7 +26,6 @@ const struct metric_look *metric_look(enum metric metric)
 struct curve curve_of(const struct state_run *run, enum metric metric)
 {
     bool fine = looks[metric].fine && run->fine_count > 0;
-
     return (struct curve){run, metric, fine ? run->fine : run->points,
                           fine ? run->fine_count : run->point_count};
 }
@@ -35,10 +34,8 @@ struct curve curve_of(const struct state_run *run, enum metric metric)
 static int lower_bound(const struct epoch_point *points, int count, double epoch)
 {
     int low = 0, high = count;
-
     while (low < high) {
         int middle = low + (high - low) / 2;
-
         if (points[middle].epoch < epoch)
             low = middle + 1;
         else
@@ -52,10 +49,8 @@ double retune_epoch(const struct state_run *run, const struct retune *retune)
     bool fine = run->fine_count > 0;
     const struct epoch_point *points = fine ? run->fine : run->points;
     int low = 0, high = fine ? run->fine_count : run->point_count, count = high;
-
     while (low < high) {
         int middle = low + (high - low) / 2;
-
         if (points[middle].step < retune->step)
             low = middle + 1;
         else
@@ -77,7 +72,6 @@ double retune_epoch(const struct state_run *run, const struct retune *retune)
 double curve_value(const struct curve *curve, int i)
 {
     double value = curve->points[i].value[curve->metric];
-
     if (curve->metric == METRIC_LR && !isfinite(value) && curve->run->retune_count == 0)
         return curve->run->lr;
     return value;
@@ -86,7 +80,6 @@ double curve_value(const struct curve *curve, int i)
 int curve_next(const struct curve *curve, double epoch, int direction)
 {
     int i = lower_bound(curve->points, curve->count, epoch);
-
     if (direction < 0)
         i--;
     else if (i < curve->count && curve->points[i].epoch <= epoch)
@@ -99,7 +92,6 @@ int curve_next(const struct curve *curve, double epoch, int direction)
 int curve_nearest(const struct curve *curve, double epoch)
 {
     int after = lower_bound(curve->points, curve->count, epoch);
-
     while (after < curve->count && !isfinite(curve_value(curve, after)))
         after++;
     int before = curve_next(curve, epoch, -1);
@@ -110,7 +102,6 @@ int curve_nearest(const struct curve *curve, double epoch)
         int end = before < 0 ? after : before;
         double reach =
             curve->count > 0 ? curve->points[curve->count - 1].epoch / curve->count / 2 + 1e-9 : 0;
-
         return end >= 0 && fabs(curve->points[end].epoch - epoch) <= reach ? end : -1;
     }
     return epoch - curve->points[before].epoch < curve->points[after].epoch - epoch ? before
@@ -120,21 +111,18 @@ int curve_nearest(const struct curve *curve, double epoch)
 double curve_first(const struct curve *curve)
 {
     int i = curve_next(curve, -INFINITY, 1);
-
     return i >= 0 ? curve_value(curve, i) : NAN;
 }
 
 double curve_last(const struct curve *curve)
 {
     int i = curve_next(curve, INFINITY, -1);
-
     return i >= 0 ? curve_value(curve, i) : NAN;
 }
 
 double curve_best(const struct curve *curve)
 {
     double best = NAN;
-
     /* fmin and fmax pass over NAN. */
     for (int i = 0; i < curve->count && curve->metric != METRIC_LR; i++)
         best = looks[curve->metric].low_is_good ? fmin(best, curve_value(curve, i))
@@ -146,10 +134,8 @@ double curve_best(const struct curve *curve)
 static int extremes(const struct curve *curve, int first, int last, struct chart_point *out)
 {
     int low = -1, high = -1, count = 0;
-
     for (int i = first; i <= last; i++) {
         double value = curve_value(curve, i);
-
         if (!isfinite(value))
             continue;
         if (low < 0 || value < curve_value(curve, low))
@@ -171,7 +157,6 @@ int curve_copy(const struct curve *curve, double from, double to, struct chart_p
     int first = lower_bound(curve->points, curve->count, from);
     int last = lower_bound(curve->points, curve->count, to);
     int stride = 1, count = 0;
-
     first = first > 0 ? first - 1 : 0;
     last = last < curve->count ? last : curve->count - 1;
     /* By powers of two, at places that do not move: a curve that grows keeps what it has shown. */
@@ -179,7 +164,7 @@ int curve_copy(const struct curve *curve, double from, double to, struct chart_p
         stride *= 2;
     first -= first % stride;
     *points = calloc((size_t)(last < first ? 0 : last - first) + 3, sizeof **points);
-    if (*points == NULL) {
+    if (!*points) {
         error_memory(err, "the chart");
         return -1;
     }

@@ -39,7 +39,6 @@ static void line_to(struct plot *plot, struct span *span, double x, double y,
 static void draw_point(struct plot *plot, double x, double y, const struct canvas_pen *pen)
 {
     struct canvas_pen whole = {pen->layer, CANVAS_SOLID, pen->style};
-
     canvas_line(&plot->canvas, x, y, x + plot->canvas.across - 1, y, &whole);
 }
 
@@ -47,11 +46,9 @@ void draw_curve(struct plot *plot, const struct chart_series *series, int layer)
 {
     struct canvas_pen pen = series_pen(series, layer);
     struct span span = {0};
-
     for (int i = 0; i < series->count; i++) {
         const struct chart_point *point = &series->points[i];
         double x = plot_dot_x(plot, point->x), y = plot_dot_y(plot, point->y);
-
         if (!isfinite(y)) {
             draw_span(plot, &span, &pen);
             span.any = false;
@@ -71,7 +68,6 @@ void draw_points(const struct plot *plot, struct surface *surface,
 {
     for (int i = 0; series->mark != 0 && i < series->count; i++) {
         const struct chart_point *point = &series->points[i];
-
         if (point->x >= plot->x_low && point->x <= plot->x_high && point->y >= plot->y_low &&
             point->y <= plot->y_high)
             surface_put(surface, plot->inside.y + plot_row(plot, plot_dot_y(plot, point->y)),
@@ -92,18 +88,15 @@ void draw_beyond(const struct plot *plot, struct surface *surface,
     struct canvas_pen pen = series_pen(series, 0);
     double slack = (plot->y_high - plot->y_low) * 1e-9;
     const struct chart_point *before = NULL;
-
     for (int i = 0; i < series->count; i++) {
         const struct chart_point *point = &series->points[i];
         bool above = point->y > plot->y_high + slack, below = point->y < plot->y_low - slack;
-
         if (above || below) {
             double edge = above ? plot->y_high : plot->y_low;
-            double x = before == NULL || series->stepped ? point->x : crossing(before, point, edge);
-
+            double x = !before || series->stepped ? point->x : crossing(before, point, edge);
             /* Only where it leaves: not at each point outside. */
-            if ((before == NULL || (above ? before->y <= edge : before->y >= edge)) &&
-                x >= plot->x_low && x <= plot->x_high)
+            if ((!before || (above ? before->y <= edge : before->y >= edge)) && x >= plot->x_low &&
+                x <= plot->x_high)
                 surface_glyph(surface, plot->inside.y + (above ? 0 : plot->inside.h - 1),
                               plot->inside.x + plot_column(plot, plot_dot_x(plot, x)),
                               above ? GLYPH_ABOVE : GLYPH_BELOW, pen.style);

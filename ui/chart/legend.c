@@ -10,7 +10,7 @@ enum { GAP = 2, ENTRIES = 16 };
 
 const char *series_name(const struct chart_series *series, struct series_name *name)
 {
-    if (series->name != NULL)
+    if (series->name)
         snprintf(name->text, sizeof name->text, "%s", series->name);
     else
         snprintf(name->text, sizeof name->text, "%ld", series->number);
@@ -23,7 +23,6 @@ static void entry_text(const struct chart *chart, const struct chart_series *ser
 {
     struct figure value, best;
     struct series_name name;
-
     chart_figure(chart, &value, chart->reading ? series->at : series->last, chart->decimals);
     if (whole && !chart->reading && isfinite(series->best))
         snprintf(buffer, size, "%s: %s best %s", series_name(series, &name), value.text,
@@ -36,7 +35,6 @@ static int entry_width(const struct chart *chart, const struct chart_series *ser
                        bool whole)
 {
     char text[96];
-
     entry_text(chart, series, whole, text, sizeof text);
     return sample + 1 + text_columns(text) + GAP;
 }
@@ -45,13 +43,11 @@ static int entry_width(const struct chart *chart, const struct chart_series *ser
 static int list_entries(const struct chart *chart, const struct chart_series **entries)
 {
     int count = 0;
-
     for (int past = 0; past < 2; past++)
         for (int i = chart->count - 1; i >= 0 && count < ENTRIES; i--) {
             const struct chart_series *series = &chart->series[i];
-
             if ((series->rank <= SERIES_PAST) == (past == 1) &&
-                (chart->reading || isfinite(series->last)) && series_last_point(series) != NULL)
+                (chart->reading || isfinite(series->last)) && series_last_point(series))
                 entries[count++] = series;
         }
     return count;
@@ -66,7 +62,6 @@ static int fit(const struct chart *chart, const struct chart_series *const *entr
 {
     for (int i = 0; i < count; i++) {
         int width = entry_width(chart, entries[i], sample, whole);
-
         if (whole)
             width -= entry_width(chart, entries[i], sample, false);
         if (width > *room)
@@ -82,7 +77,6 @@ void draw_legend(const struct chart *chart, struct surface *surface, int y, int 
     enum canvas_kind kind = chart_canvas(chart, surface);
     int sample = canvas_sample_width(kind);
     int count = list_entries(chart, entries), room = end - x + GAP, fitting, whole, past;
-
     /* First each curve in front, then their bests, then what was before. */
     for (past = 0; past < count && entries[past]->rank > SERIES_PAST; past++)
         ;
@@ -93,13 +87,12 @@ void draw_legend(const struct chart *chart, struct surface *surface, int y, int 
     for (int i = 0; i < fitting; i++) {
         struct canvas_pen pen = series_pen(entries[i], 1);
         char text[96];
-
         entry_text(chart, entries[i], i < whole, text, sizeof text);
         canvas_sample(kind, &pen, surface, y, x);
         x += sample + 1;
         x += surface_text(surface, y, x, end - x, pen.style, text) + GAP;
     }
-    if (chart->note != NULL && text_columns(chart->note) <= end - x)
+    if (chart->note && text_columns(chart->note) <= end - x)
         surface_right(surface, y, x, end - x, STYLE_LABEL, chart->note);
 }
 
@@ -112,8 +105,7 @@ static bool is_free(const struct plot *plot, const struct surface *surface, int 
         return false;
     for (int i = 0; i <= length; i++) {
         const struct cell *cell = surface_at(surface, row, x + i);
-
-        if (cell != NULL && cell->character != ' ')
+        if (cell && cell->character != ' ')
             return false;
     }
     return true;
@@ -126,13 +118,11 @@ static void label_end(const struct plot *plot, struct surface *surface,
     static const int tries[] = {0, -1, 1, -2, 2};
     const struct chart_point *point = series_last_point(series);
     struct series_name name;
-
-    if (point == NULL || point->x > plot->x_high || point->x < plot->x_low)
+    if (!point || point->x > plot->x_high || point->x < plot->x_low)
         return;
     int x = plot->inside.x + plot_column(plot, plot_dot_x(plot, point->x)) + 2;
     int y = plot->inside.y + plot_row(plot, plot_dot_y(plot, point->y));
     int length = text_columns(series_name(series, &name));
-
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
         if (is_free(plot, surface, y + tries[i], x, length)) {
             surface_text(surface, y + tries[i], x, length, series_pen(series, 0).style, name.text);

@@ -10,7 +10,6 @@ static double nice_step(double step)
 {
     double power = pow(10, floor(log10(step)));
     double fraction = step / power;
-
     return power * (fraction <= 1 + 1e-9   ? 1
                     : fraction <= 2 + 1e-9 ? 2
                     : fraction <= 5 + 1e-9 ? 5
@@ -20,7 +19,6 @@ static double nice_step(double step)
 static int decimals_of(double step)
 {
     int decimals = (int)ceil(-log10(step) - 1e-9);
-
     return decimals < 0 ? 0 : decimals > 9 ? 9 : decimals;
 }
 
@@ -37,7 +35,6 @@ struct ticks ticks_around(double low, double high, int most)
     double least = fmax(fabs(low), fabs(high)) * 1e-9;
     if (high - low <= least) {
         double around = fmax(fabs(low) * 0.01, 1e-3);
-
         low -= around;
         high += around;
     }
@@ -45,7 +42,6 @@ struct ticks ticks_around(double low, double high, int most)
     for (;;) {
         double first = floor(low / step + 1e-9) * step;
         int count = (int)ceil((high - first) / step - 1e-9) + 1;
-
         if (count <= most)
             return (struct ticks){first, step, count < 2 ? 2 : count, decimals_of(step)};
         step = nice_step(step * 1.5);
@@ -57,7 +53,6 @@ struct ticks ticks_inside(double low, double high, int most, double least)
     most = most < 2 ? 2 : most;
     double step = nice_step(fmax(least, (high - low) / (most - 1)));
     double first = ceil(low / step - 1e-9) * step;
-
     if (high < first)
         return (struct ticks){low, step, 1, decimals_of(step)};
     return (struct ticks){first, step, (int)floor((high - first) / step + 1e-9) + 1,
@@ -77,12 +72,10 @@ static double beginning(const struct chart_series *series)
 static double healthy_limit(const struct chart *chart)
 {
     double lowest = INFINITY, limit = 0;
-
     for (int i = 0; i < chart->count; i++)
         lowest = fmin(lowest, beginning(&chart->series[i]));
     for (int i = 0; i < chart->count; i++) {
         double begins = beginning(&chart->series[i]);
-
         if (begins <= 20 * lowest)
             limit = fmax(limit, 3 * begins);
     }
@@ -95,13 +88,11 @@ static void add_line(const struct chart *chart, const struct chart_point *a,
                      double *high)
 {
     double from = fmax(a->x, chart->x_low), to = fmin(b->x, chart->x_high);
-
     if (from > to)
         return;
     double ends[] = {b->y, b->y};
     if (!stepped && b->x > a->x) {
         double t0 = (from - a->x) / (b->x - a->x), t1 = (to - a->x) / (b->x - a->x);
-
         ends[0] = a->y * (1 - t0) + b->y * t0;
         ends[1] = a->y * (1 - t1) + b->y * t1;
     }
@@ -119,16 +110,13 @@ static bool range_within(const struct chart *chart, double limit, double *low, d
     for (int i = 0; i < chart->count; i++) {
         const struct chart_series *series = &chart->series[i];
         const struct chart_point *before = NULL;
-
         for (int j = 0; j < series->count; j++) {
             const struct chart_point *point = &series->points[j];
-
             if (!isfinite(point->y)) {
                 before = NULL;
                 continue;
             }
-            add_line(chart, before != NULL ? before : point, point, series->stepped, limit, low,
-                     high);
+            add_line(chart, before ? before : point, point, series->stepped, limit, low, high);
             before = point;
         }
     }
@@ -138,7 +126,6 @@ static bool range_within(const struct chart *chart, double limit, double *low, d
 bool chart_range(const struct chart *chart, double *low, double *high)
 {
     double limit = chart->may_diverge ? healthy_limit(chart) : INFINITY;
-
     if (!range_within(chart, limit, low, high) && !range_within(chart, INFINITY, low, high))
         return false;
     if (chart->from_zero) {
@@ -151,7 +138,6 @@ bool chart_range(const struct chart *chart, double *low, double *high)
 struct ticks chart_y_ticks(const struct chart *chart, int most)
 {
     double low = chart->low, high = chart->high;
-
     if (!chart->fixed && !chart_range(chart, &low, &high))
         low = high = NAN;
     struct ticks ticks = ticks_around(low, high, most);

@@ -10,8 +10,7 @@
 static bool front_curve(const struct ui *ui, struct curve *curve)
 {
     const struct state_run *front = run_chart_front(ui);
-
-    if (front == NULL)
+    if (!front)
         return false;
     *curve = curve_of(front, ui->chart.metric);
     return curve_next(curve, INFINITY, -1) >= 0;
@@ -31,7 +30,6 @@ static double zoomed_span(const struct ui *ui)
 static double least_span(const struct ui *ui)
 {
     struct curve curve;
-
     if (!front_curve(ui, &curve))
         return 1;
     return fmax(4 * newest_epoch(&curve) / curve.count, 1e-6);
@@ -41,7 +39,6 @@ static double least_span(const struct ui *ui)
 static void set_window(struct ui *ui, double from, double span)
 {
     double low, high;
-
     run_chart_bounds(ui, &low, &high);
     if (span >= high - low) {
         ui->chart.from = ui->chart.to = 0;
@@ -59,7 +56,6 @@ static void zoom(struct ui *ui, double factor)
 {
     struct curve curve;
     double low, high;
-
     if (!front_curve(ui, &curve))
         return;
     run_chart_window(ui, &low, &high);
@@ -75,7 +71,6 @@ static void zoom(struct ui *ui, double factor)
 static void bring_into_sight(struct ui *ui, double epoch)
 {
     double page = zoomed_span(ui) / 2;
-
     if (page <= 0)
         return;
     if (epoch > ui->chart.to)
@@ -89,7 +84,6 @@ static int cursor_target(const struct ui *ui, const struct curve *curve, enum ac
 {
     const double a_little = 1e-9;
     double cursor = ui->chart.cursor, low, high;
-
     run_chart_window(ui, &low, &high);
     switch (action) {
     case ACTION_FIRST:
@@ -116,7 +110,6 @@ static int cursor_target(const struct ui *ui, const struct curve *curve, enum ac
 static void move_cursor(struct ui *ui, enum action action)
 {
     struct curve curve;
-
     if (!front_curve(ui, &curve))
         return;
     int point = cursor_target(ui, &curve, action);
@@ -138,7 +131,6 @@ static void fix_scale(struct ui *ui)
 {
     struct run_chart made;
     struct error err = ERROR_INIT;
-
     if (ui->chart.fixed) {
         ui->chart.fixed = false;
         ui_say(ui, false, "the y axis fits the curves again");
@@ -164,7 +156,6 @@ bool chart_can(const struct ui *ui, enum action action)
 {
     struct curve curve;
     double low, high;
-
     switch (action) {
     case ACTION_CURSOR_LEFT:
     case ACTION_CURSOR_RIGHT:
@@ -258,8 +249,7 @@ void chart_follow(struct ui *ui)
 {
     const struct state_run *front = run_chart_front(ui);
     struct curve curve;
-
-    if (front != NULL && front->run != ui->chart.front) {
+    if (front && front->run != ui->chart.front) {
         /* Epochs of one run say nothing about those of another. */
         if (ui->chart.front != 0)
             show_all(ui);

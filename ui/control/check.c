@@ -13,8 +13,7 @@ static unsigned long digest(const json_t *spec)
 {
     char *text = json_to_text(spec, JSON_COMPACT | JSON_SORT_KEYS);
     unsigned long hash = 5381; /* D. J. Bernstein's */
-
-    for (const char *c = text; c != NULL && *c != '\0'; c++)
+    for (const char *c = text; c && *c != '\0'; c++)
         hash = hash * 33 ^ (unsigned char)*c;
     free(text);
     return hash != 0 ? hash : 1;
@@ -23,13 +22,12 @@ static unsigned long digest(const json_t *spec)
 void form_want_check(struct ui *ui)
 {
     struct error ignored = ERROR_INIT;
-
     /* Nobody answers a recorded session. */
-    if (ui->link != LINK_UP || ui->requester.send == NULL || ui->check.asked)
+    if (ui->link != LINK_UP || !ui->requester.send || ui->check.asked)
         return;
     json_t *spec = spec_to_json(&ui->form.spec);
     unsigned long of = digest(spec);
-    if (spec == NULL || of == ui->check.of) {
+    if (!spec || of == ui->check.of) {
         json_decref(spec);
         return;
     }
@@ -40,11 +38,9 @@ void form_want_check(struct ui *ui)
 void form_checked(struct ui *ui, const json_t *result, const struct error *failure)
 {
     struct form_check *check = &ui->check;
-
     *check = (struct form_check){.of = check->of};
-    if (result != NULL) {
+    if (result) {
         double rows = read_amount(result, "train_rows");
-
         read_text(result, "model", check->model, sizeof check->model);
         read_text(result, "data", check->data, sizeof check->data);
         check->train_rows = rows > 0 && rows < 1e15 ? (long)rows : 0;

@@ -29,7 +29,6 @@ static struct compare_run as_row(const struct ui *ui, const struct state_run *ru
                                  const struct state_run *anchor)
 {
     double speed = run->samples_per_s;
-
     /* Before its first epoch has ended a run tells at least how fast it goes. */
     if (!isfinite(speed) && run->run == ui->state.live.run)
         speed = ui->state.live.samples_per_s;
@@ -61,7 +60,6 @@ static const struct state_run *newest_ended(const struct ui *ui)
 {
     for (int i = 0; i < ui->state.run_count; i++) {
         const struct state_run *run = ui_run_line(ui, i);
-
         if (run_has_ended(run) && run->samples_per_s > 0)
             return run;
     }
@@ -71,15 +69,13 @@ static const struct state_run *newest_ended(const struct ui *ui)
 static const struct state_run *anchor_of(const struct ui *ui)
 {
     const struct state_run *anchor = state_run(&ui->state, ui->compare.anchor);
-
-    return anchor != NULL ? anchor : newest_ended(ui);
+    return anchor ? anchor : newest_ended(ui);
 }
 
 static void make_series(const struct ui *ui, const struct state_run *anchor, enum compare_kind kind,
                         const struct compare_run *measure, struct compare_series *series)
 {
     struct compare_run row = as_row(ui, anchor, anchor);
-
     compare_begin(series, kind, &row, measure);
     for (int i = 0; i < ui->state.run_count; i++) {
         row = as_row(ui, &ui->state.runs[i], anchor);
@@ -96,10 +92,9 @@ static void make_series(const struct ui *ui, const struct state_run *anchor, enu
 void comparison_make(const struct ui *ui, struct comparison *comparison)
 {
     struct compare_series *fixed = &comparison->series[0], *growing = &comparison->series[1];
-
     comparison->anchor = anchor_of(ui);
     comparison->count = 0;
-    if (comparison->anchor == NULL)
+    if (!comparison->anchor)
         return;
     struct compare_run row = as_row(ui, comparison->anchor, comparison->anchor);
     make_series(ui, comparison->anchor, COMPARE_FIXED, &row, fixed);
@@ -123,7 +118,6 @@ bool comparison_says_something(const struct comparison *comparison)
 int comparison_lines(const struct comparison *comparison)
 {
     int lines = 0;
-
     for (int i = 0; i < comparison->count; i++)
         lines += comparison->series[i].count;
     return lines;
@@ -134,7 +128,7 @@ const struct compare_row *comparison_row(const struct comparison *comparison, in
 {
     for (int i = 0; i < comparison->count && line >= 0; i++) {
         if (line < comparison->series[i].count) {
-            if (series != NULL)
+            if (series)
                 *series = &comparison->series[i];
             return &comparison->series[i].rows[line];
         }
@@ -146,8 +140,7 @@ const struct compare_row *comparison_row(const struct comparison *comparison, in
 int comparison_line(const struct ui *ui, const struct comparison *comparison)
 {
     const struct compare_row *row = comparison_row(comparison, ui->line, NULL);
-
-    if (row != NULL && row->run.run == ui->selected_run)
+    if (row && row->run.run == ui->selected_run)
         return ui->line;
     for (int i = 0; i < comparison_lines(comparison); i++)
         if (comparison_row(comparison, i, NULL)->run.run == ui->selected_run)
@@ -163,8 +156,7 @@ void comparison_open(struct ui *ui)
 {
     struct comparison comparison;
     long wanted = ui->mark_count > 0 ? ui->marked[0] : ui->selected_run;
-
-    if (state_run(&ui->state, wanted) == NULL)
+    if (!state_run(&ui->state, wanted))
         return;
     comparison_make(ui, &comparison);
     for (int i = 0; i < comparison_lines(&comparison); i++)

@@ -17,15 +17,14 @@ unsigned ui_view_contexts(const struct ui *ui, enum view_id view)
         [PANEL_CHART] = CONTEXT_CHART,
     };
     unsigned contexts = view_of(view)->contexts;
-
     return contexts != 0 ? contexts : (unsigned)of_panel[ui->focus];
 }
 
 unsigned ui_contexts(const struct ui *ui)
 {
-    if (ui->question != NULL)
+    if (ui->question)
         return CONTEXT_QUESTION;
-    if (ui->prompt != NULL)
+    if (ui->prompt)
         return ui->prompt->palette ? CONTEXT_PROMPT | CONTEXT_PALETTE : CONTEXT_PROMPT;
     return ui_view_contexts(ui, ui->view);
 }
@@ -33,15 +32,14 @@ unsigned ui_contexts(const struct ui *ui)
 bool ui_can_below(const struct ui *ui, enum action action)
 {
     const struct view *view = view_of(ui->view);
-
     if (action == ACTION_ENGINE)
         return ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
-    return runs_can(ui, action) && (view->can == NULL || view->can(ui, action));
+    return runs_can(ui, action) && (!view->can || view->can(ui, action));
 }
 
 bool ui_can(const struct ui *ui, enum action action)
 {
-    if (ui->question != NULL || ui->prompt != NULL)
+    if (ui->question || ui->prompt)
         return overlay_can(ui, action);
     return ui_can_below(ui, action);
 }
@@ -55,12 +53,11 @@ static bool is_nested(enum view_id view)
 static void show(struct ui *ui, enum view_id view)
 {
     const struct view *before = view_of(ui->view), *now = view_of(view);
-
     ui->view = view;
     ui->line = 0;
-    if (before->left != NULL)
+    if (before->left)
         before->left(ui);
-    if (now->opened != NULL)
+    if (now->opened)
         now->opened(ui);
 }
 
@@ -126,8 +123,7 @@ void ui_act(struct ui *ui, enum action action)
     }
     if (!overlay_act(ui, action)) {
         const struct view *view = view_of(ui->view);
-
-        if ((view->act == NULL || !view->act(ui, action)) && !runs_act(ui, action))
+        if ((!view->act || !view->act(ui, action)) && !runs_act(ui, action))
             act_everywhere(ui, action);
     }
     run_list_refresh(ui);
@@ -138,20 +134,19 @@ void ui_act(struct ui *ui, enum action action)
 void ui_key(struct ui *ui, int key)
 {
     enum action action = keymap_action(&ui->keymap, ui_contexts(ui), key);
-
     ui->message.text[0] = '\0';
     if (action != ACTION_NONE)
         ui_act(ui, action);
-    else if (ui->prompt != NULL)
+    else if (ui->prompt)
         overlay_key(ui, key);
-    else if (ui->question == NULL)
+    else if (!ui->question)
         say_unbound(ui, key);
 }
 
 void ui_paste(struct ui *ui, const char *text)
 {
     ui->message.text[0] = '\0';
-    if (ui->prompt != NULL)
+    if (ui->prompt)
         overlay_paste(ui, text);
     else
         ui_say(ui, false, "pasted text is only taken where a value is typed");

@@ -12,7 +12,6 @@ enum { PAGE = 10 };
 static bool accept_field(struct ui *ui, const char *text)
 {
     struct error err = ERROR_INIT;
-
     if (!form_set(&ui->form, ui->form.field, text, &err)) {
         ui_say(ui, true, "%s", err.text);
         return false;
@@ -25,8 +24,7 @@ const struct prompt form_prompt = {.accept = accept_field};
 static void begin_edit(struct ui *ui)
 {
     char *text = form_text(&ui->form, ui->form.field);
-
-    ui_prompt(ui, &form_prompt, 0, text != NULL ? text : "");
+    ui_prompt(ui, &form_prompt, 0, text ? text : "");
     free(text);
 }
 
@@ -35,7 +33,6 @@ static void scale(struct ui *ui)
     struct form_suggestion suggestion;
     struct error err = ERROR_INIT;
     char batch[32], lr[32];
-
     if (!form_suggest(&ui->form, &ui->state, &suggestion))
         return;
     snprintf(batch, sizeof batch, "%ld", suggestion.batch);
@@ -50,7 +47,6 @@ static void scale(struct ui *ui)
 static void move_in_runs(struct ui *ui, enum action action)
 {
     int line = -1;
-
     for (int i = 0; ui->selected_run != 0 && i < ui->state.run_count; i++)
         if (ui_run_line(ui, i)->run == ui->selected_run)
             line = i;
@@ -60,13 +56,12 @@ static void move_in_runs(struct ui *ui, enum action action)
     }
     const struct state_run *run =
         ui_run_line(ui, list_move(line, ui->state.run_count, PAGE, action));
-    ui->selected_run = run != NULL ? run->run : 0;
+    ui->selected_run = run ? run->run : 0;
 }
 
 static void move(struct ui *ui, enum action action)
 {
     struct form_device devices[FORM_MAX_DEVICES];
-
     switch (ui->focus) {
     case PANEL_DEVICES:
         ui->device_line =
@@ -87,7 +82,6 @@ static void toggle(struct ui *ui)
 {
     struct form_device devices[FORM_MAX_DEVICES];
     struct error err = ERROR_INIT;
-
     if (ui->device_line < form_devices(&ui->form, &ui->state, devices) &&
         !form_toggle(&ui->form, &ui->state, devices[ui->device_line].id, &err))
         ui_say(ui, true, "%s", err.text);
@@ -98,11 +92,9 @@ static void change_cpus(struct ui *ui, bool add)
 {
     struct form_device devices[FORM_MAX_DEVICES];
     struct error err = ERROR_INIT;
-
     if (add ? form_add_cpu(&ui->form, &ui->state, &err)
             : form_remove_cpu(&ui->form, &ui->state, &err)) {
         int count = form_devices(&ui->form, &ui->state, devices);
-
         if (add || ui->device_line >= count)
             ui->device_line = count - 1;
     } else {
@@ -113,7 +105,6 @@ static void change_cpus(struct ui *ui, bool add)
 static void step(struct ui *ui, int direction)
 {
     struct error err = ERROR_INIT;
-
     if (!form_step(&ui->form, ui->form.field, direction, &err))
         ui_say(ui, true, "%s", err.text);
 }
@@ -122,7 +113,6 @@ bool dashboard_can(const struct ui *ui, enum action action)
 {
     struct form_device devices[FORM_MAX_DEVICES];
     struct form_suggestion suggestion;
-
     switch (action) {
     case ACTION_SCALE:
         return form_suggest(&ui->form, &ui->state, &suggestion);

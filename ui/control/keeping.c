@@ -17,12 +17,11 @@ static const char separators[] = " ,";
 bool keeping_can(const struct ui *ui, enum action action)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
-
     switch (action) {
     case ACTION_TAGS:
-        return ui->link == LINK_UP && run != NULL;
+        return ui->link == LINK_UP && run;
     case ACTION_GO_ON:
-        return ui->link == LINK_UP && run != NULL && run_has_ended(run);
+        return ui->link == LINK_UP && run && run_has_ended(run);
     default:
         return true;
     }
@@ -33,7 +32,6 @@ static bool read_going_on(const char *text, long *epochs, const char **devices)
 {
     char number[24];
     size_t length = strcspn(text, separators);
-
     snprintf(number, sizeof number, "%.*s", (int)length, text);
     text += length;
     text += strspn(text, separators);
@@ -50,7 +48,6 @@ static bool accept_going_on(struct ui *ui, const char *text)
     struct error err = ERROR_INIT;
     const char *devices;
     long epochs;
-
     if (!read_going_on(text, &epochs, &devices)) {
         ui_say(ui, true, "wants a whole number from 1 to %d, such as 20 or 20 on cpu:0-1",
                SPEC_MAX_EPOCHS);
@@ -60,7 +57,7 @@ static bool accept_going_on(struct ui *ui, const char *text)
         ui_say(ui, true, "%s", err.text);
         return false;
     }
-    if (run != NULL && run->status == RUN_DONE && (double)epochs <= run->epochs_done) {
+    if (run && run->status == RUN_DONE && (double)epochs <= run->epochs_done) {
         ui_say(ui, true, "it has done %.0f: give it more", run->epochs_done);
         return false;
     }
@@ -83,7 +80,6 @@ static void begin_going_on(struct ui *ui)
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
     double epochs = run->status == RUN_DONE ? 2 * run->epochs : run->epochs;
     struct figure figure;
-
     ui_prompt(ui, &going_on, run->run, isfinite(epochs) ? figure_whole(&figure, epochs) : "");
 }
 
@@ -92,7 +88,6 @@ static bool has_tag(const char *text, const char *word, size_t length)
 {
     while (*text != '\0') {
         size_t size = strcspn(text, separators);
-
         if (size == length && memcmp(text, word, length) == 0)
             return true;
         text += size;
@@ -105,10 +100,8 @@ static bool has_tag(const char *text, const char *word, size_t length)
 static json_t *words_besides(const char *text, const char *others)
 {
     json_t *list = json_array();
-
     for (text += strspn(text, separators); *text != '\0'; text += strspn(text, separators)) {
         size_t length = strcspn(text, separators);
-
         if (!has_tag(others, text, length))
             json_array_append_new(list, json_stringn(text, length));
         text += length;
@@ -119,10 +112,8 @@ static json_t *words_besides(const char *text, const char *others)
 static bool check_tags(struct ui *ui, const char *text)
 {
     int count = 0;
-
     for (text += strspn(text, separators); *text != '\0'; text += strspn(text, separators)) {
         size_t length = strcspn(text, separators);
-
         if (length > TAG_MOST) {
             ui_say(ui, true, "wants words of at most %d bytes, this one has %zu: %.12s...",
                    TAG_MOST, length, text);
@@ -140,10 +131,9 @@ static bool check_tags(struct ui *ui, const char *text)
 static bool accept_tags(struct ui *ui, const char *text)
 {
     const struct state_run *run = state_run(&ui->state, ui->asked_run);
-
     if (!check_tags(ui, text))
         return false;
-    if (run == NULL) {
+    if (!run) {
         ui_say(ui, true, "run %ld is not there any more", ui->asked_run);
         return true;
     }
@@ -162,7 +152,6 @@ static const struct prompt tags_prompt = {
 bool keeping_act(struct ui *ui, enum action action)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
-
     if (action == ACTION_TAGS)
         ui_prompt(ui, &tags_prompt, run->run, run->tags);
     else if (action == ACTION_GO_ON)

@@ -8,7 +8,6 @@ void keymap_init(struct keymap *keymap)
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
-
     memset(keymap, 0, sizeof *keymap);
     for (size_t i = 0; i < count && i < ACTION_ENTRIES; i++)
         memcpy(keymap->key[i], table[i].key, sizeof keymap->key[i]);
@@ -18,12 +17,10 @@ static bool parse_keys(const char *text, const struct action_entry *entry, int k
                        struct error *err)
 {
     int count = 0;
-
     memset(keys, 0, ACTION_KEYS * sizeof *keys);
     for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
         size_t length = strcspn(text, " ");
         int key = key_of_name(text, length);
-
         if (key == KEYCODE_NONE || key == KEYCODE_BACKSPACE)
             return error_set(err, ERROR_USAGE,
                              "'%.*s' is no key: a character, or Space, Enter, Esc, Tab, F1 to F12, "
@@ -45,7 +42,6 @@ bool keymap_bind(struct keymap *keymap, const char *name, const char *keys, stru
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
-
     for (size_t i = 0; i < count; i++)
         if (strcmp(table[i].name, name) == 0)
             return parse_keys(keys, &table[i], keymap->key[i], err);
@@ -66,7 +62,6 @@ static bool collide(const struct keymap *keymap, const struct action_entry *tabl
                     size_t b, struct error *err)
 {
     char name[KEY_NAME_SIZE];
-
     if ((table[a].contexts & table[b].contexts) == 0)
         return false;
     for (int i = 0; i < ACTION_KEYS; i++)
@@ -80,7 +75,6 @@ bool keymap_check(const struct keymap *keymap, struct error *err)
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
-
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++)
             if (collide(keymap, table, j, i, err))
@@ -98,7 +92,6 @@ enum action keymap_action(const struct keymap *keymap, unsigned contexts, int ke
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
-
     for (size_t i = 0; i < count; i++)
         if ((table[i].contexts & contexts) && has_key(keymap->key[i], key))
             return table[i].action;
@@ -109,7 +102,6 @@ const char *keymap_text(const struct keymap *keymap, size_t entry, char *buffer)
 {
     char name[KEY_NAME_SIZE];
     int length = 0;
-
     buffer[0] = '\0';
     for (int i = 0; i < ACTION_KEYS && keymap->key[entry][i] != 0; i++)
         length += snprintf(buffer + length, (size_t)(KEYMAP_TEXT_SIZE - length), "%s%s",
@@ -121,7 +113,6 @@ const char *keymap_first(const struct keymap *keymap, enum action action, char *
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
-
     buffer[0] = '\0';
     for (size_t i = 0; i < count; i++)
         if (table[i].action == action && keymap->key[i][0] != 0)

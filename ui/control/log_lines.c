@@ -10,7 +10,6 @@ const char *log_level_name(enum log_level level)
 {
     static const char *const names[] = {
         [LOG_INFO] = "info", [LOG_WARNING] = "warning", [LOG_ERROR] = "error"};
-
     return names[level];
 }
 
@@ -18,13 +17,12 @@ bool log_matches(const struct log_line *line, const char *words)
 {
     char before[48], word[64];
     size_t length;
-
     snprintf(before, sizeof before, line->run != 0 ? "%s run %ld" : "%s",
              log_level_name(line->level), line->run);
     for (words += strspn(words, " "); *words != '\0'; words += strspn(words, " ")) {
         length = strcspn(words, " ");
         snprintf(word, sizeof word, "%.*s", (int)length, words);
-        if (strcasestr(line->text, word) == NULL && strcasestr(before, word) == NULL)
+        if (!strcasestr(line->text, word) && !strcasestr(before, word))
             return false;
         words += length;
     }
@@ -34,7 +32,6 @@ bool log_matches(const struct log_line *line, const char *words)
 int log_shown(const struct ui *ui, int lines[STATE_MAX_LOG])
 {
     int count = 0;
-
     for (int i = 0; i < ui->state.log_count; i++)
         if (log_matches(&ui->state.log[i], ui->log.filter))
             lines[count++] = i;
@@ -44,7 +41,6 @@ int log_shown(const struct ui *ui, int lines[STATE_MAX_LOG])
 void log_arrived(struct ui *ui)
 {
     int count = ui->state.log_count;
-
     if (ui->log.back > 0 && count > 0 && log_matches(&ui->state.log[count - 1], ui->log.filter))
         ui->log.back++;
 }
@@ -55,7 +51,6 @@ void ui_log_local(struct ui *ui, enum log_level level, const char *format, ...)
     struct timespec now = {0};
     va_list arguments;
     char text[700];
-
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -70,10 +65,8 @@ void ui_log_local(struct ui *ui, enum log_level level, const char *format, ...)
 void log_lost_devices(struct ui *ui)
 {
     char name[16];
-
     for (int i = 0; i < ui->state.device_count; i++) {
         struct state_device *device = &ui->state.devices[i];
-
         if (!device->lost || device->lost_told)
             continue;
         device->lost_told = true;

@@ -18,7 +18,6 @@ void ui_prompt(struct ui *ui, const struct prompt *prompt, long run, const char 
 void ui_ask(struct ui *ui, const struct question *question, long run, const char *format, ...)
 {
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(ui->question_text, sizeof ui->question_text, format, arguments);
     va_end(arguments);
@@ -30,8 +29,7 @@ void ui_ask(struct ui *ui, const struct question *question, long run, const char
 void prompt_label(const struct ui *ui, char *buffer, size_t size)
 {
     const char *number = strstr(ui->prompt->label, "%ld");
-
-    if (number == NULL)
+    if (!number)
         snprintf(buffer, size, "%s", ui->prompt->label);
     else
         snprintf(buffer, size, "%.*s%ld%s", (int)(number - ui->prompt->label), ui->prompt->label,
@@ -40,7 +38,7 @@ void prompt_label(const struct ui *ui, char *buffer, size_t size)
 
 bool overlay_can(const struct ui *ui, enum action action)
 {
-    if (ui->question == NULL || action == ACTION_NO)
+    if (!ui->question || action == ACTION_NO)
         return true;
     for (size_t i = 0; i < sizeof ui->question->answers / sizeof ui->question->answers[0]; i++)
         if (ui->question->answers[i] == action)
@@ -52,11 +50,10 @@ static void leave(struct ui *ui)
 {
     const struct question *question = ui->question;
     const struct prompt *prompt = ui->prompt;
-
     overlay_close(ui);
-    if (question != NULL && question->declined != NULL)
+    if (question && question->declined)
         question->declined(ui);
-    if (prompt != NULL && prompt->left != NULL)
+    if (prompt && prompt->left)
         prompt->left(ui);
 }
 
@@ -64,12 +61,11 @@ bool overlay_act(struct ui *ui, enum action action)
 {
     const struct question *question = ui->question;
     const struct prompt *prompt = ui->prompt;
-
-    if (question == NULL && prompt == NULL)
+    if (!question && !prompt)
         return false;
     if (action == ACTION_NO) {
         leave(ui);
-    } else if (question != NULL) {
+    } else if (question) {
         overlay_close(ui);
         question->answer(ui, action);
     } else if (action == ACTION_ACCEPT) {
@@ -86,9 +82,9 @@ bool overlay_act(struct ui *ui, enum action action)
 
 void overlay_key(struct ui *ui, int key)
 {
-    if (ui->prompt == NULL || !editor_key(&ui->editor, key))
+    if (!ui->prompt || !editor_key(&ui->editor, key))
         return;
-    if (ui->prompt->changed != NULL)
+    if (ui->prompt->changed)
         ui->prompt->changed(ui, ui->editor.text);
 }
 
@@ -96,10 +92,8 @@ void overlay_paste(struct ui *ui, const char *text)
 {
     int blanks = 0;
     bool any = false;
-
     while (*text != '\0') {
         char32_t character = text_next(&text);
-
         if (character == ' ' || character == '\n' || character == '\r' || character == '\t') {
             blanks++;
             continue;
@@ -112,7 +106,7 @@ void overlay_paste(struct ui *ui, const char *text)
         if (character > ' ' && character != 0x7f)
             any = editor_key(&ui->editor, (int)character) || any;
     }
-    if (any && ui->prompt->changed != NULL)
+    if (any && ui->prompt->changed)
         ui->prompt->changed(ui, ui->editor.text);
 }
 

@@ -13,12 +13,8 @@ enum { MOST_LINES = 12, NAME_WIDTH = 17, KEYS_WIDTH = 16 };
 static int rating(const struct action_entry *entry, const char *typed)
 {
     const char *word = strcasestr(entry->name, typed);
-
-    if (word == NULL)
-        return strcasestr(entry->description, typed) != NULL ||
-                       strcasestr(entry->label, typed) != NULL
-                   ? 1
-                   : 0;
+    if (!word)
+        return strcasestr(entry->description, typed) || strcasestr(entry->label, typed) ? 1 : 0;
     return word == entry->name ? 3 : 2;
 }
 
@@ -35,7 +31,6 @@ static int find(const struct ui *ui, size_t *found)
     size_t count;
     const struct action_entry *table = actions_table(&count);
     int matches = 0;
-
     for (int wanted = 3; wanted > 0; wanted--)
         for (size_t i = 0; i < count; i++)
             if (rating(&table[i], ui->editor.text) == wanted && is_command(ui, &table[i]))
@@ -48,7 +43,6 @@ static bool accept(struct ui *ui, const char *text)
     size_t found[ACTION_ENTRIES], count;
     const struct action_entry *table = actions_table(&count);
     int matches = find(ui, found);
-
     if (ui->choice >= matches) {
         ui_say(ui, true, "no action is called '%.40s' here", text);
         return false;
@@ -81,7 +75,6 @@ void palette_act(struct ui *ui, enum action action)
 {
     size_t found[ACTION_ENTRIES];
     int matches = find(ui, found);
-
     ui->choice += action == ACTION_CHOOSE_UP ? -1 : 1;
     if (ui->choice >= matches)
         ui->choice = matches - 1;
@@ -100,7 +93,6 @@ static void draw_entry(const struct ui *ui, struct surface *surface, struct rect
     const struct action_entry *table = actions_table(&count);
     char keys[KEYMAP_TEXT_SIZE];
     int x = line.x, end = line.x + line.w;
-
     surface_text(surface, line.y, x, NAME_WIDTH < end - x ? NAME_WIDTH : end - x, STYLE_STRONG,
                  table[entry].name);
     x += NAME_WIDTH + 1;
@@ -113,7 +105,6 @@ static void draw_entry(const struct ui *ui, struct surface *surface, struct rect
 bool palette_draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     size_t found[ACTION_ENTRIES];
-
     (void)err;
     if (ui->prompt != &palette_prompt)
         return true;
@@ -122,12 +113,10 @@ bool palette_draw(const struct ui *ui, struct surface *surface, struct rect area
     height = height < area.h ? height : area.h;
     struct rect box = {area.y + area.h - height, area.x, height, area.w};
     int visible = height - 2, first = list_scroll(ui->choice, matches, visible);
-
     surface_fill(surface, box, STYLE_NORMAL);
     surface_box(surface, box, matches > 0 ? "Actions" : "No such action here");
     for (int i = first; i < matches && i < first + visible; i++) {
         struct rect line = {box.y + 1 + i - first, box.x + 2, 1, box.w - 4};
-
         draw_entry(ui, surface, line, found[i]);
         surface_mark_line(surface, line.y, line.x, line.w, i);
         if (i == ui->choice)

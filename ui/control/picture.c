@@ -35,8 +35,7 @@ void picture_ask(struct ui *ui)
     char name[64] = "dpartui.txt";
     time_t now = time(NULL);
     struct tm local;
-
-    if (localtime_r(&now, &local) != NULL)
+    if (localtime_r(&now, &local))
         strftime(name, sizeof name, "dpartui-%Y%m%d-%H%M%S.txt", &local);
     ui_prompt(ui, &picture_prompt, 0, name);
 }
@@ -44,7 +43,6 @@ void picture_ask(struct ui *ui)
 static bool ends_in(const char *text, const char *end)
 {
     size_t length = strlen(text), last = strlen(end);
-
     return length >= last && strcmp(text + length - last, end) == 0;
 }
 
@@ -53,12 +51,11 @@ void picture_write(struct ui *ui, const struct surface *surface, const struct th
     struct file_writer writer = FILE_WRITER_INIT;
     struct error err = ERROR_INIT;
     struct text text = TEXT_INIT;
-
     if (ends_in(ui->want_picture, ".ans"))
         surface_dump_ansi(surface, theme, &text);
     else
         surface_dump(surface, &text);
-    bool ok = text_cstr(&text) != NULL || error_memory(&err, "the picture");
+    bool ok = text_cstr(&text) || error_memory(&err, "the picture");
     ok = ok && file_writer_open(&writer, ui->want_picture, &err) &&
          file_writer_put(&writer, text.data, text.length, &err) &&
          file_writer_commit(&writer, &err);

@@ -12,7 +12,6 @@ const struct state_run *run_chart_front(const struct ui *ui)
 {
     const struct state_run *runs[UI_CHART_RUNS];
     int count = ui_chart_runs(ui, runs);
-
     return count > 0 ? runs[count - 1] : NULL;
 }
 
@@ -27,13 +26,11 @@ void run_chart_bounds(const struct ui *ui, double *low, double *high)
     const struct metric_look *look = metric_look(ui->chart.metric);
     bool fine = look->fine || (has_companion(ui) && metric_look(look->companion)->fine);
     int count = ui_chart_runs(ui, runs);
-
     /* Before the first epoch has ended there is nothing to test. */
     *low = fine ? 0 : 1;
     *high = *low + 1;
     for (int i = 0; i < count; i++) {
         const struct state_run *run = runs[i];
-
         if (run->point_count > 0)
             *high = fmax(*high, run->points[run->point_count - 1].epoch);
         if (run->fine_count > 0)
@@ -58,8 +55,7 @@ void run_chart_window(const struct ui *ui, double *low, double *high)
 static int point_at_cursor(const struct ui *ui, struct curve *curve)
 {
     const struct state_run *front = run_chart_front(ui);
-
-    if (front == NULL || !ui->chart.reading || ui->focus != PANEL_CHART)
+    if (!front || !ui->chart.reading || ui->focus != PANEL_CHART)
         return -1;
     *curve = curve_of(front, ui->chart.metric);
     return curve_nearest(curve, ui->chart.cursor);
@@ -70,7 +66,6 @@ static const struct retune *change_within(const struct state_run *run, double af
 {
     for (int i = run->retune_count - 1; i >= 0; i--) {
         double at = retune_epoch(run, &run->retunes[i]);
-
         if (at > after && at <= epoch)
             return &run->retunes[i];
     }
@@ -81,14 +76,13 @@ static const struct retune *change_within(const struct state_run *run, double af
 static const struct retune *change_at(const struct curve *curve, int point)
 {
     int before = curve_next(curve, curve->points[point].epoch, -1);
-
     return change_within(curve->run, before >= 0 ? curve->points[before].epoch : -1,
                          curve->points[point].epoch);
 }
 
 static void describe_change(const struct retune *retune, char *buffer, size_t size)
 {
-    if (retune != NULL)
+    if (retune)
         retune_text(buffer, size, retune->what, retune->from, retune->to, retune->step);
     else
         buffer[0] = '\0';
@@ -115,7 +109,6 @@ static bool add_series(const struct ui *ui, struct run_chart *made, const struct
     struct curve curve = curve_of(run, metric);
     struct chart_point *points;
     int count = curve_copy(&curve, chart->x_low, chart->x_high, &points, err);
-
     if (count < 0)
         return false;
     double first = curve_first(&curve);
@@ -139,7 +132,6 @@ static bool add_front(const struct ui *ui, struct run_chart *made, const struct 
                       struct error *err)
 {
     const struct metric_look *look = metric_look(ui->chart.metric);
-
     if (has_companion(ui)) {
         if (!add_series(ui, made, run, look->companion, err))
             return false;
@@ -158,7 +150,7 @@ static void advise(const struct ui *ui, const struct state_run *front, char *buf
         snprintf(buffer, size, "Starting the engine");
     else if (!ui->state.known)
         buffer[0] = '\0';
-    else if (front == NULL)
+    else if (!front)
         snprintf(buffer, size, "Choose devices with Space, then press s to start a run");
     else if (front->epochs_done > 0 && front->point_count == 0)
         snprintf(buffer, size, "run %ld: reading its curve", front->run);
@@ -178,7 +170,6 @@ static void add_changes(const struct ui *ui, struct run_chart *made, const struc
         front->retune_count > 0 ? &front->retunes[front->retune_count - 1] : NULL;
     struct curve curve;
     int at = point_at_cursor(ui, &curve);
-
     for (int i = first; i < front->retune_count; i++)
         made->marks[made->chart.mark_count++] = retune_epoch(front, &front->retunes[i]);
     if (made->chart.reading)
@@ -190,7 +181,6 @@ static void write_title(const struct ui *ui, struct run_chart *made)
 {
     struct figure cursor;
     char at[48] = "";
-
     if (made->chart.reading)
         snprintf(at, sizeof at, " at %s", figure_short(&cursor, made->chart.cursor));
     snprintf(made->title, sizeof made->title, "%s%s%s", metric_look(ui->chart.metric)->title, at,
@@ -207,7 +197,6 @@ bool run_chart_make(const struct ui *ui, struct run_chart *made, struct error *e
     int at = point_at_cursor(ui, &curve);
     bool lost = ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
     bool ok = true;
-
     *made =
         (struct run_chart){.chart = {
                                .title = made->title,
@@ -233,7 +222,7 @@ bool run_chart_make(const struct ui *ui, struct run_chart *made, struct error *e
     run_chart_window(ui, &made->chart.x_low, &made->chart.x_high);
     for (int i = 0; i < count - 1 && ok; i++)
         ok = add_series(ui, made, runs[i], ui->chart.metric, err);
-    if (front != NULL && ok) {
+    if (front && ok) {
         ok = add_front(ui, made, front, err);
         add_changes(ui, made, front);
     }
@@ -257,13 +246,11 @@ void run_chart_hint(const struct ui *ui, char *buffer, size_t size)
     struct figure epoch, step, lr, end;
     char change[96];
     double low, high;
-
     buffer[0] = '\0';
     if (at >= 0) {
         const struct epoch_point *point = &curve.points[at];
         struct curve rates = curve_of(front, METRIC_LR);
         int rate = curve_nearest(&rates, point->epoch);
-
         describe_change(change_at(&curve, at), change, sizeof change);
         snprintf(buffer, size, "run %ld, epoch %s, step %s: lr %s%s%s", front->run,
                  figure_short(&epoch, point->epoch), figure_whole(&step, point->step),
@@ -273,10 +260,10 @@ void run_chart_hint(const struct ui *ui, char *buffer, size_t size)
         run_chart_bounds(ui, &low, &high);
         snprintf(buffer, size, "epochs %s to %s of %s", figure_short(&epoch, ui->chart.from),
                  figure_short(&end, ui->chart.to), figure_short(&step, high));
-    } else if (front != NULL && front->retune_count > 0) {
+    } else if (front && front->retune_count > 0) {
         describe_change(&front->retunes[front->retune_count - 1], change, sizeof change);
         snprintf(buffer, size, "run %ld: %s", front->run, change);
-    } else if (front != NULL) {
+    } else if (front) {
         snprintf(buffer, size, "run %ld in front: %s on %s, lr %s", front->run, front->model,
                  front->data, figure_short(&lr, front->lr));
     }

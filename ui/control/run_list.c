@@ -12,7 +12,6 @@
 static long neighbour(const struct state *state, long run)
 {
     int older = state->run_count - 1;
-
     while (older >= 0 && state->runs[older].run > run)
         older--;
     if (older >= 0)
@@ -24,9 +23,8 @@ static long neighbour(const struct state *state, long run)
 static void drop_marks(struct ui *ui)
 {
     int kept = 0;
-
     for (int i = 0; i < ui->mark_count; i++)
-        if (state_run(&ui->state, ui->marked[i]) != NULL)
+        if (state_run(&ui->state, ui->marked[i]))
             ui->marked[kept++] = ui->marked[i];
     ui->mark_count = kept;
 }
@@ -35,12 +33,10 @@ static void drop_marks(struct ui *ui)
 static void keep_in_list(struct ui *ui)
 {
     int line = run_list_find(&ui->list, &ui->state, ui->selected_run);
-
     if (line < 0) {
         line = ui->list.at < ui->list.count ? ui->list.at : ui->list.count - 1;
         const struct state_run *run = run_list_run(&ui->list, &ui->state, line);
-
-        ui->selected_run = run != NULL ? run->run : 0;
+        ui->selected_run = run ? run->run : 0;
     }
     if (line >= 0)
         ui->list.at = line;
@@ -49,17 +45,16 @@ static void keep_in_list(struct ui *ui)
 void run_list_refresh(struct ui *ui)
 {
     struct error err = ERROR_INIT;
-
     if (ui->state.runs_version != ui->list.seen_version) {
         ui->list.seen_version = ui->state.runs_version;
         drop_marks(ui);
         if (ui->view == VIEW_RUN && ui->selected_run != 0 &&
-            state_run(&ui->state, ui->selected_run) == NULL) {
+            !state_run(&ui->state, ui->selected_run)) {
             ui_say(ui, false, "run %ld is forgotten", ui->selected_run);
             ui_act(ui, ACTION_BACK);
         }
         if (ui->view != VIEW_RUNS && ui->selected_run != 0 &&
-            state_run(&ui->state, ui->selected_run) == NULL)
+            !state_run(&ui->state, ui->selected_run))
             ui->selected_run = neighbour(&ui->state, ui->selected_run);
     }
     if (ui->view != VIEW_RUNS)
@@ -121,8 +116,7 @@ static void move(struct ui *ui, enum action action)
     int page = runs_view_lines(ui) > 2 ? runs_view_lines(ui) - 1 : 1;
     const struct state_run *run =
         run_list_run(&ui->list, &ui->state, list_move(line, ui->list.count, page, action));
-
-    ui->selected_run = run != NULL ? run->run : 0;
+    ui->selected_run = run ? run->run : 0;
     run_list_refresh(ui);
 }
 
@@ -154,10 +148,9 @@ void run_details_ask(struct ui *ui)
     if (ui->selected_run == 0 && ui->state.run_count > 0)
         ui->selected_run = ui_run_line(ui, 0)->run;
     struct state_run *run = state_run(&ui->state, ui->selected_run);
-
     if (ui->details.run != ui->selected_run)
         details_begin(&ui->details, ui->selected_run);
-    if (run != NULL && ui->link == LINK_UP && ui_request_run(ui, REQUEST_SHOW, run->run))
+    if (run && ui->link == LINK_UP && ui_request_run(ui, REQUEST_SHOW, run->run))
         run->curve_known = true;
 }
 
@@ -165,8 +158,7 @@ void run_details_event(struct ui *ui, const char *method, const json_t *params)
 {
     const char *event = json_string_value(json_object_get(params, "event"));
     struct error err = ERROR_INIT;
-
-    if (strcmp(method, "event") != 0 || event == NULL || ui->details.run == 0 ||
+    if (strcmp(method, "event") != 0 || !event || ui->details.run == 0 ||
         json_integer_value(json_object_get(params, "run")) != ui->details.run)
         return;
     if (strcmp(event, "epoch") == 0 && !details_epoch(&ui->details, params, &err))
@@ -179,7 +171,6 @@ void run_details_event(struct ui *ui, const char *method, const json_t *params)
 bool run_details_act(struct ui *ui, enum action action)
 {
     int last = run_view_last_line(ui);
-
     if (!action_walks(action))
         return false;
     /* A smaller page now may have left the line behind the end. */

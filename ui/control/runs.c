@@ -21,7 +21,6 @@ static bool is_live(const struct ui *ui, long run)
 static bool can_control(const struct ui *ui, enum action action)
 {
     long run = ui_run_in_question(ui);
-
     if (ui->link != LINK_UP || run == 0)
         return false;
     return action == ACTION_STOP || action == ACTION_EPOCHS || is_live(ui, run) ||
@@ -32,7 +31,6 @@ bool runs_can(const struct ui *ui, enum action action)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
     int place = state_queue_place(&ui->state, ui->selected_run);
-
     switch (action) {
     case ACTION_START:
         return ui->link == LINK_UP;
@@ -43,13 +41,13 @@ bool runs_can(const struct ui *ui, enum action action)
         return can_control(ui, action);
     case ACTION_COPY:
     case ACTION_NOTE:
-        return ui->link == LINK_UP && selected != NULL;
+        return ui->link == LINK_UP && selected;
     case ACTION_DETAILS:
         return selected != NULL;
     case ACTION_MARK:
-        return selected != NULL && selected->status != RUN_QUEUED;
+        return selected && selected->status != RUN_QUEUED;
     case ACTION_DELETE:
-        return ui->link == LINK_UP && selected != NULL && run_has_ended(selected);
+        return ui->link == LINK_UP && selected && run_has_ended(selected);
     case ACTION_EARLIER:
         return ui->link == LINK_UP && place > 0;
     case ACTION_LATER:
@@ -62,13 +60,12 @@ bool runs_can(const struct ui *ui, enum action action)
 void control_start(struct ui *ui)
 {
     struct error err = ERROR_INIT;
-
     if (!spec_validate(&ui->form.spec, &err)) {
         ui_say(ui, true, "%s", err.text);
         return;
     }
     json_t *params = spec_to_json(&ui->form.spec);
-    if (params == NULL) {
+    if (!params) {
         ui_say(ui, true, "a name or path among the settings is not UTF-8");
         return;
     }
@@ -82,7 +79,6 @@ void control_start(struct ui *ui)
 static bool accept_lr(struct ui *ui, const char *text)
 {
     double lr;
-
     if (!parse_double(text, 0, 1e6, &lr) || lr <= 0) {
         ui_say(ui, true, "wants a number above 0, such as 0.05");
         return false;
@@ -94,7 +90,6 @@ static bool accept_lr(struct ui *ui, const char *text)
 static bool accept_epochs(struct ui *ui, const char *text)
 {
     long epochs;
-
     if (!parse_long(text, 1, 1000000, &epochs)) {
         ui_say(ui, true, "wants a whole number from 1 to 1000000");
         return false;
@@ -140,9 +135,8 @@ static const struct prompt note_prompt = {
 static void begin_retune(struct ui *ui, long run)
 {
     const struct state_run *listed = state_run(&ui->state, run);
-    double lr = is_live(ui, run) ? ui->state.live.lr : listed != NULL ? listed->lr : NAN;
+    double lr = is_live(ui, run) ? ui->state.live.lr : listed ? listed->lr : NAN;
     struct figure figure;
-
     ui_prompt(ui, is_live(ui, run) ? &lr_prompt : &waiting_lr_prompt, run,
               isfinite(lr) ? figure_short(&figure, lr) : "");
 }
@@ -150,18 +144,14 @@ static void begin_retune(struct ui *ui, long run)
 static void begin_epochs(struct ui *ui, long run)
 {
     const struct state_run *listed = state_run(&ui->state, run);
-    double epochs = is_live(ui, run) ? ui->state.live.epochs
-                    : listed != NULL ? listed->epochs
-                                     : NAN;
+    double epochs = is_live(ui, run) ? ui->state.live.epochs : listed ? listed->epochs : NAN;
     struct figure figure;
-
     ui_prompt(ui, &epochs_prompt, run, isfinite(epochs) ? figure_whole(&figure, epochs) : "");
 }
 
 static void stop(struct ui *ui, const char *when, const char *what)
 {
     json_t *params = json_pack("{s:I, s:s}", "run", (json_int_t)ui->asked_run, "when", when);
-
     if (ui_request(ui, REQUEST_STOP, params))
         ui_say(ui, false, "run %ld %s", ui->asked_run, what);
 }
@@ -236,7 +226,6 @@ static void move_in_queue(struct ui *ui, int by)
 {
     int from = state_queue_place(&ui->state, ui->selected_run), to = from + by;
     long *queue = ui->state.queue;
-
     if (!ui_request(ui, REQUEST_MOVE,
                     json_pack("{s:I, s:i}", "run", (json_int_t)ui->selected_run, "place", to)))
         return;
@@ -252,7 +241,6 @@ static void move_in_queue(struct ui *ui, int by)
 static void pause_or_resume(struct ui *ui, long run)
 {
     bool paused = ui->state.live.status == RUN_PAUSED;
-
     if (ui_request_run(ui, paused ? REQUEST_RESUME : REQUEST_PAUSE, run))
         ui_say(ui, false, paused ? "run %ld goes on" : "run %ld pauses after this step", run);
 }
@@ -260,14 +248,12 @@ static void pause_or_resume(struct ui *ui, long run)
 static void begin_note(struct ui *ui)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
-
     ui_prompt(ui, &note_prompt, run->run, run->note);
 }
 
 static void toggle_mark(struct ui *ui)
 {
     long oldest = ui->mark_count == UI_MARKS ? ui->marked[0] : 0;
-
     ui_toggle_mark(ui, ui->selected_run);
     if (!ui_is_marked(ui, ui->selected_run))
         ui_say(ui, false, "run %ld is no longer marked", ui->selected_run);
@@ -281,7 +267,6 @@ static void toggle_mark(struct ui *ui)
 bool runs_act(struct ui *ui, enum action action)
 {
     long run = ui_run_in_question(ui);
-
     switch (action) {
     case ACTION_START:
         control_start(ui);

@@ -16,10 +16,9 @@ bool runs_say_why_not(struct ui *ui, enum action action)
     bool needs_engine = controls || action == ACTION_NOTE || action == ACTION_DELETE ||
                         action == ACTION_COPY || action == ACTION_EARLIER ||
                         action == ACTION_LATER || action == ACTION_TAGS || action == ACTION_GO_ON;
-
     if (action == ACTION_START || (needs_engine && ui->link != LINK_UP))
         ui_say(ui, true, "there is no engine that could do that");
-    else if (run == NULL &&
+    else if (!run &&
              ((needs_engine && !controls) || action == ACTION_MARK || action == ACTION_DETAILS))
         ui_say(ui, false, "no run is selected");
     else if (action == ACTION_GO_ON)
@@ -31,11 +30,11 @@ bool runs_say_why_not(struct ui *ui, enum action action)
                action == ACTION_EARLIER ? "first" : "last");
     else if (action == ACTION_EARLIER || action == ACTION_LATER)
         ui_say(ui, false, "run %ld does not wait", run->run);
-    else if (action == ACTION_MARK && run != NULL)
+    else if (action == ACTION_MARK && run)
         ui_say(ui, false, "run %ld waits: it has no curve yet", run->run);
-    else if (controls && of_runs && run != NULL && run_has_ended(run))
+    else if (controls && of_runs && run && run_has_ended(run))
         ui_say(ui, false, "run %ld has ended", run->run);
-    else if (action == ACTION_PAUSE && run != NULL && run->status == RUN_QUEUED)
+    else if (action == ACTION_PAUSE && run && run->status == RUN_QUEUED)
         ui_say(ui, false, "run %ld waits: there is nothing to pause", run->run);
     else if (controls)
         ui_say(ui, false, "no run is going on");
@@ -72,7 +71,6 @@ void say_nothing_to_do(struct ui *ui, enum action action)
 void say_unbound(struct ui *ui, int key)
 {
     char name[KEY_NAME_SIZE], help[KEY_NAME_SIZE];
-
     /* An escape sequence that is none of a key known here was not typed as such. */
     if (key <= 0 || key >= KEYCODE_OTHER || key == KEYCODE_ESCAPE)
         return;
@@ -86,9 +84,8 @@ static void say_begin(struct ui *ui, long run, const json_t *params)
 {
     const char *model = json_string_value(json_object_get(params, "model"));
     const char *data = json_string_value(json_object_get(params, "data"));
-
     /* The failure of the run before it is more important. */
-    if (model != NULL && data != NULL && !(ui->message.bad && ui->message.text[0] != '\0'))
+    if (model && data && !(ui->message.bad && ui->message.text[0] != '\0'))
         ui_say(ui, false, "run %ld trains %s on %s", run, model, data);
 }
 
@@ -98,17 +95,16 @@ void control_event(struct ui *ui, const char *method, const json_t *params)
     const char *status = json_string_value(json_object_get(params, "status"));
     const char *why = json_string_value(json_object_get(params, "error"));
     long run = (long)json_integer_value(json_object_get(params, "run"));
-
-    if (strcmp(method, "event") != 0 || event == NULL)
+    if (strcmp(method, "event") != 0 || !event)
         return;
     if (strcmp(event, "run") == 0)
         say_begin(ui, run, params);
-    if (status == NULL || strcmp(event, "end") != 0)
+    if (!status || strcmp(event, "end") != 0)
         return;
     if (ui->asked_run == run &&
-        ((ui->question != NULL && ui->question->moot) || (ui->prompt != NULL && ui->prompt->moot)))
+        ((ui->question && ui->question->moot) || (ui->prompt && ui->prompt->moot)))
         overlay_close(ui);
-    if (why != NULL)
+    if (why)
         ui_say(ui, true, "run %ld %s: %s", run, status, why);
     else
         ui_say(ui, false, "run %ld is %s", run, status);
@@ -121,12 +117,10 @@ void say_interrupted(struct ui *ui)
     char list[KEY_NAME_SIZE], go_on[KEY_NAME_SIZE];
     int count = 0;
     long newest = 0;
-
     ui->interrupted_told = true;
     /* No more when others have been trained since. */
     for (int i = state->run_count; i-- > 0;) {
         const struct state_run *run = &state->runs[i];
-
         if (run_has_ended(run) && run->status != RUN_INTERRUPTED)
             break;
         if (run->status != RUN_INTERRUPTED)
@@ -150,7 +144,6 @@ static void copy_spec(struct ui *ui, const json_t *result)
 {
     struct error err = ERROR_INIT;
     struct spec spec;
-
     spec_init(&spec);
     /* The new run must not write over what the former one saved. */
     if (spec_from_json(&spec, json_object_get(result, "spec"), &err) &&
@@ -166,7 +159,6 @@ static void copy_spec(struct ui *ui, const json_t *result)
 void control_answer(struct ui *ui, enum request request, const json_t *result)
 {
     long run = (long)json_integer_value(json_object_get(result, "run"));
-
     switch (request) {
     case REQUEST_SUBMIT:
         ui_say(ui, false, ui->state.live.run != 0 ? "run %ld waits for its turn" : "run %ld starts",

@@ -10,8 +10,7 @@
 
 static bool setting_at(const struct ui *ui, int line, struct setting *setting)
 {
-    return ui->keeper != NULL && line >= 0 &&
-           ui->keeper->at(ui->keeper->context, (size_t)line, setting);
+    return ui->keeper && line >= 0 && ui->keeper->at(ui->keeper->context, (size_t)line, setting);
 }
 
 bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member)
@@ -26,7 +25,6 @@ int settings_count(const struct ui *ui)
 {
     struct setting setting;
     int count = 0;
-
     while (setting_at(ui, count, &setting))
         count++;
     return count;
@@ -37,7 +35,6 @@ static int count_unsaved(const struct ui *ui)
 {
     struct setting setting;
     int unsaved = 0;
-
     for (int i = 0; setting_at(ui, i, &setting); i++)
         unsaved += setting.unsaved;
     return unsaved;
@@ -46,7 +43,7 @@ static int count_unsaved(const struct ui *ui)
 /* Is there something to save, and somebody who does? */
 static bool can_save(const struct ui *ui)
 {
-    return count_unsaved(ui) > 0 && ui->keeper->save != NULL;
+    return count_unsaved(ui) > 0 && ui->keeper->save;
 }
 
 bool settings_of_screen(const struct setting *setting)
@@ -60,7 +57,6 @@ static void apply(struct ui *ui, int line)
     struct error ignored = ERROR_INIT;
     struct setting setting;
     const char *member;
-
     if (settings_look(ui, line, &setting, &member) && settings_of_screen(&setting))
         preferences_set(&ui->preferences, member, setting.value, &ignored);
 }
@@ -68,7 +64,6 @@ static void apply(struct ui *ui, int line)
 static bool change(struct ui *ui, int line, const char *value)
 {
     struct error err = ERROR_INIT;
-
     if (!ui->keeper->set(ui->keeper->context, (size_t)line, value, &err)) {
         ui_say(ui, true, "%s", err.text);
         return false;
@@ -89,7 +84,6 @@ static void step(struct ui *ui, int direction)
     struct setting setting;
     const char *member;
     char next[64];
-
     if (settings_look(ui, ui->line, &setting, &member) &&
         field_next(field_find(member), setting.value, direction, next, sizeof next))
         change(ui, ui->line, next);
@@ -98,7 +92,6 @@ static void step(struct ui *ui, int direction)
 static void reset(struct ui *ui)
 {
     struct error err = ERROR_INIT;
-
     if (ui->keeper->reset(ui->keeper->context, (size_t)ui->line, &err))
         apply(ui, ui->line);
     else
@@ -108,7 +101,6 @@ static void reset(struct ui *ui)
 static bool save(struct ui *ui)
 {
     struct error err = ERROR_INIT;
-
     if (ui->keeper->save(ui->keeper->context, &err)) {
         ui_say(ui, false, "saved in %s", ui->keeper->file);
         return true;
@@ -125,13 +117,11 @@ static void take_form(struct ui *ui)
     struct setting setting;
     const char *member;
     int taken = 0;
-
     for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
         if (settings_of_screen(&setting))
             continue;
         char *value = spec_get(&ui->form.spec, member, &err);
-
-        if (value == NULL) {
+        if (!value) {
             ui_say(ui, true, "%s", err.text);
             return;
         }
@@ -154,11 +144,9 @@ void settings_opened(struct ui *ui)
     struct error ignored = ERROR_INIT;
     struct setting setting;
     const char *member;
-
     for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
         const char *now = preferences_get(&ui->preferences, member);
-
-        if (settings_of_screen(&setting) && now != NULL && strcmp(now, setting.value) != 0)
+        if (settings_of_screen(&setting) && now && strcmp(now, setting.value) != 0)
             ui->keeper->set(ui->keeper->context, (size_t)i, now, &ignored);
     }
 }
@@ -167,7 +155,6 @@ void settings_left(struct ui *ui)
 {
     int unsaved = count_unsaved(ui);
     char page[KEY_NAME_SIZE], save[KEY_NAME_SIZE];
-
     /* Help comes back here. */
     if (unsaved > 0 && ui->view != VIEW_HELP)
         ui_say(ui, false, "%d setting%s not saved: press %s, then %s", unsaved,
@@ -181,7 +168,6 @@ bool settings_can(const struct ui *ui, enum action action)
     struct setting setting;
     const char *member;
     bool there = settings_look(ui, ui->line, &setting, &member);
-
     switch (action) {
     case ACTION_EDIT:
     case ACTION_RESET:
@@ -200,7 +186,6 @@ bool settings_can(const struct ui *ui, enum action action)
 bool settings_act(struct ui *ui, enum action action)
 {
     struct setting setting;
-
     switch (action) {
     case ACTION_EDIT:
         if (setting_at(ui, ui->line, &setting))
@@ -237,7 +222,6 @@ static const struct question leave_question = {
 void ui_leave(struct ui *ui)
 {
     int unsaved = count_unsaved(ui);
-
     if (!can_save(ui) || ui->question == &leave_question)
         ui->quit = true;
     else

@@ -14,7 +14,6 @@ void sweep_devices(const struct ui *ui, struct device_list *list)
     struct form_device devices[FORM_MAX_DEVICES];
     int count = form_devices(&ui->form, &ui->state, devices);
     enum device_kind kind = DEVICE_CPU;
-
     *list = ui->form.spec.devices;
     if (list->choice == DEVICES_LISTED && list->count > 1)
         return;
@@ -29,7 +28,7 @@ void sweep_devices(const struct ui *ui, struct device_list *list)
     list->count = 0;
     for (int i = 0; i < count && list->count < SPEC_MAX_DEVICES; i++)
         if (devices[i].id.kind == kind &&
-            (devices[i].chosen || (devices[i].known != NULL && devices[i].known->available)))
+            (devices[i].chosen || (devices[i].known && devices[i].known->available)))
             list->id[list->count++] = devices[i].id;
 }
 
@@ -48,7 +47,6 @@ static bool submit_next(struct ui *ui)
     struct error err = ERROR_INIT;
     struct spec spec;
     char note[160];
-
     if (!sweep_spec(sweep, ui->compare.taken, &spec, &err)) {
         ui_say(ui, true, "%s", err.text);
         return false;
@@ -56,7 +54,7 @@ static bool submit_next(struct ui *ui)
     sweep_note(sweep, note, sizeof note);
     json_t *params = spec_to_json(&spec);
     spec_free(&spec);
-    if (params == NULL || json_object_set_new(params, "note", json_string(note)) != 0) {
+    if (!params || json_object_set_new(params, "note", json_string(note)) != 0) {
         json_decref(params);
         ui_say(ui, true, "a name or path among the settings is not UTF-8");
         return false;
@@ -68,10 +66,8 @@ static bool submit_next(struct ui *ui)
 static bool every_run_can_be(struct ui *ui)
 {
     struct error err = ERROR_INIT;
-
     for (int i = 0; i < ui->compare.sweep.count; i++) {
         struct spec spec;
-
         if (!sweep_spec(&ui->compare.sweep, i, &spec, &err)) {
             ui_say(ui, true, "%s", err.text);
             return false;
@@ -103,7 +99,6 @@ bool sweep_is_asked(const struct ui *ui)
 static void counts_text(const struct sweep *sweep, char *buffer, size_t size)
 {
     size_t length = 0;
-
     buffer[0] = '\0';
     for (int i = 0; i < sweep->count && length < size; i++)
         length += (size_t)snprintf(buffer + length, size - length, "%s%d", i > 0 ? ", " : "",
@@ -117,7 +112,6 @@ void sweep_ask(struct ui *ui)
     struct device_list devices;
     struct figure lr;
     char counts[64];
-
     sweep_devices(ui, &devices);
     if (devices.count < 2) {
         ui_say(ui, true, "a sweep needs two devices: choose them on the dashboard (D)");
@@ -131,15 +125,14 @@ void sweep_ask(struct ui *ui)
     counts_text(sweep, counts, sizeof counts);
     char *names = device_list_text(&devices);
     ui_ask(ui, &sweep_question, 0, "Train %s on %s devices of %s (batch %ld, lr %s)?",
-           sweep->spec.model != NULL ? sweep->spec.model : "the default network", counts,
-           names != NULL ? names : "-", sweep->spec.batch, figure_short(&lr, sweep->spec.lr));
+           sweep->spec.model ? sweep->spec.model : "the default network", counts,
+           names ? names : "-", sweep->spec.batch, figure_short(&lr, sweep->spec.lr));
     free(names);
 }
 
 void sweep_taken(struct ui *ui, long run)
 {
     struct sweep *sweep = &ui->compare.sweep;
-
     ui->state.runs_stale = true;
     if (!ui->compare.submitting)
         return;
@@ -175,7 +168,6 @@ static void find_members(const struct state *state, int at, struct sweep_progres
 {
     const struct state_run *runs = state->runs;
     int first = at;
-
     for (int i = at - 1; i >= 0; i--) {
         if (strcmp(runs[i].note, runs[at].note) != 0)
             continue;
@@ -198,7 +190,6 @@ static double epoch_seconds(const struct ui *ui, const struct state_run *run)
 {
     const struct state_live *live = &ui->state.live;
     double whole = NAN;
-
     if (run->run == live->run && live->epochs > 0)
         whole = (live->elapsed_s + live->eta_s) / live->epochs;
     else if (run_has_ended(run) && run->epochs_done > 0)
@@ -210,10 +201,8 @@ static double time_left(const struct ui *ui, struct sweep_progress *progress)
 {
     int measured[SWEEP_RUNS], count = 0;
     double seconds[SWEEP_RUNS], left = ui->state.live.run != 0 ? ui->state.live.eta_s : 0;
-
     for (int i = 0; i < progress->count; i++) {
         double epoch = epoch_seconds(ui, progress->runs[i]);
-
         if (!(epoch > 0) || progress->runs[i]->status == RUN_QUEUED)
             continue;
         measured[count] = progress->runs[i]->device_count;
@@ -225,7 +214,7 @@ static double time_left(const struct ui *ui, struct sweep_progress *progress)
                                                                progress->runs[i]->device_count,
                                                                &progress->at_least);
     /* Other runs that stand between these take their time, too. */
-    if (ui->state.queued > progress->waiting || (ui->state.live.run != 0 && progress->live == NULL))
+    if (ui->state.queued > progress->waiting || (ui->state.live.run != 0 && !progress->live))
         progress->at_least = true;
     return left;
 }
@@ -234,7 +223,6 @@ bool sweep_progress(const struct ui *ui, struct sweep_progress *progress)
 {
     const struct state *state = &ui->state;
     int at = 0;
-
     *progress = (struct sweep_progress){.left_s = NAN};
     while (at < state->run_count &&
            (run_has_ended(&state->runs[at]) || !of_sweep(&state->runs[at])))
@@ -244,7 +232,6 @@ bool sweep_progress(const struct ui *ui, struct sweep_progress *progress)
     find_members(state, at, progress);
     for (int i = 0; i < progress->count; i++) {
         const struct state_run *run = progress->runs[i];
-
         progress->ended += run_has_ended(run);
         progress->waiting += run->status == RUN_QUEUED;
         if (run->run == state->live.run)
@@ -267,11 +254,9 @@ static void answer_drop(struct ui *ui, enum action answer)
 {
     struct sweep_progress progress;
     int dropped = 0;
-
     if (answer == ACTION_YES) {
         const struct state_run *run = state_run(&ui->state, ui->asked_run);
-
-        if (run == NULL || run->status != RUN_QUEUED)
+        if (!run || run->status != RUN_QUEUED)
             ui_say(ui, true, "run %ld does not wait any more", ui->asked_run);
         else if (drop(ui, ui->asked_run))
             ui_say(ui, false, "run %ld leaves the queue", ui->asked_run);
@@ -297,8 +282,7 @@ bool sweep_ask_drop(struct ui *ui, long run)
 {
     struct sweep_progress progress;
     const struct state_run *selected = state_run(&ui->state, run);
-
-    if (selected == NULL || selected->status != RUN_QUEUED || !sweep_progress(ui, &progress) ||
+    if (!selected || selected->status != RUN_QUEUED || !sweep_progress(ui, &progress) ||
         progress.waiting < 2)
         return false;
     for (int i = 0; i < progress.count; i++)

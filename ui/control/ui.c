@@ -33,7 +33,6 @@ const char *request_method(enum request request)
         [REQUEST_CHECK] = "check",   [REQUEST_TAGS] = "tag",
         [REQUEST_GO_ON] = "submit",
     };
-
     return methods[request];
 }
 
@@ -58,7 +57,6 @@ void ui_free(struct ui *ui)
 void ui_say(struct ui *ui, bool bad, const char *format, ...)
 {
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(ui->message.text, sizeof ui->message.text, format, arguments);
     va_end(arguments);
@@ -68,8 +66,7 @@ void ui_say(struct ui *ui, bool bad, const char *format, ...)
 bool ui_request(struct ui *ui, enum request request, json_t *params)
 {
     struct error err = ERROR_INIT;
-
-    if (ui->link != LINK_UP || ui->requester.send == NULL) {
+    if (ui->link != LINK_UP || !ui->requester.send) {
         json_decref(params);
         ui_say(ui, true, "no engine: %s",
                ui->link == LINK_STARTING ? "it is being started" : "press e to start it");
@@ -90,7 +87,6 @@ bool ui_request_run(struct ui *ui, enum request request, long run)
 const struct state_run *ui_run_line(const struct ui *ui, int line)
 {
     int at = ui->state.run_count - 1 - line;
-
     return at >= 0 && line >= 0 ? &ui->state.runs[at] : NULL;
 }
 
@@ -105,10 +101,9 @@ long ui_run_in_question(const struct ui *ui)
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
     bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN || ui->view == VIEW_COMPARE;
     bool in_focus = of_runs || (ui->view == VIEW_DASHBOARD && ui->focus == PANEL_RUNS);
-
-    if (in_focus && selected != NULL && !run_has_ended(selected))
+    if (in_focus && selected && !run_has_ended(selected))
         return selected->run;
-    return of_runs && selected != NULL ? 0 : ui->state.live.run;
+    return of_runs && selected ? 0 : ui->state.live.run;
 }
 
 bool ui_is_marked(const struct ui *ui, long run)
@@ -123,7 +118,6 @@ void ui_toggle_mark(struct ui *ui, long run)
 {
     bool was = ui_is_marked(ui, run);
     int kept = 0;
-
     for (int i = 0; i < ui->mark_count; i++)
         if (ui->marked[i] != run && !(i == 0 && !was && ui->mark_count == UI_MARKS))
             ui->marked[kept++] = ui->marked[i];
@@ -136,10 +130,8 @@ void ui_toggle_mark(struct ui *ui, long run)
 static const struct state_run *main_run(const struct ui *ui)
 {
     const struct state_run *run = state_run(&ui->state, ui->state.live.run);
-
-    for (int i = 0; run == NULL && i < ui->state.run_count; i++) {
+    for (int i = 0; !run && i < ui->state.run_count; i++) {
         const struct state_run *newest = ui_run_line(ui, i);
-
         if (newest->epochs_done > 0 || newest->point_count > 0)
             run = newest;
     }
@@ -153,7 +145,7 @@ static bool has_curve(const struct state_run *run)
 
 static int pick(const struct state_run **picked, int count, const struct state_run *run)
 {
-    if (run == NULL || count == UI_CHART_RUNS)
+    if (!run || count == UI_CHART_RUNS)
         return count;
     for (int i = 0; i < count; i++)
         if (picked[i] == run)
@@ -168,16 +160,13 @@ int ui_chart_runs(const struct ui *ui, const struct state_run **runs)
     const struct state_run *front = main_run(ui);
     const struct state_run *picked[UI_CHART_RUNS];
     int count = pick(picked, 0, front), shown = 0;
-
     count = pick(picked, count, state_run(&ui->state, ui->selected_run));
     for (int i = ui->mark_count; i-- > 0;)
         count = pick(picked, count, state_run(&ui->state, ui->marked[i]));
     /* With runs marked, what to compare with has been chosen. */
-    for (int i = 0;
-         ui->mark_count == 0 && front != NULL && i < ui->state.run_count && count < EARLIER_RUNS;
+    for (int i = 0; ui->mark_count == 0 && front && i < ui->state.run_count && count < EARLIER_RUNS;
          i++) {
         const struct state_run *run = ui_run_line(ui, i);
-
         if (strcmp(run->data, front->data) == 0 && has_curve(run))
             count = pick(picked, count, run);
     }
@@ -189,7 +178,6 @@ int ui_chart_runs(const struct ui *ui, const struct state_run **runs)
 static void want_curve(struct ui *ui, long number)
 {
     struct state_run *run = state_run(&ui->state, number);
-
     if (state_use_curve(&ui->state, run))
         run->curve_known = ui_request_run(ui, REQUEST_SHOW, number);
 }
@@ -198,9 +186,8 @@ static void want_curve(struct ui *ui, long number)
 static void want_compared(struct ui *ui)
 {
     struct comparison comparison;
-
     comparison_make(ui, &comparison);
-    if (comparison.anchor != NULL)
+    if (comparison.anchor)
         want_curve(ui, comparison.anchor->run);
     for (int i = 0; i < comparison_lines(&comparison); i++)
         want_curve(ui, comparison_row(&comparison, i, NULL)->run.run);
@@ -210,7 +197,6 @@ static void want_compared(struct ui *ui)
 void ui_want_curves(struct ui *ui)
 {
     const struct state_run *runs[UI_CHART_RUNS];
-
     if (ui->link != LINK_UP)
         return;
     for (int i = ui_chart_runs(ui, runs); i-- > 0;)
@@ -253,7 +239,7 @@ void ui_connected(struct ui *ui)
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
     ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
     ui_request(ui, REQUEST_RUNS, NULL);
-    if (view_of(ui->view)->opened != NULL)
+    if (view_of(ui->view)->opened)
         view_of(ui->view)->opened(ui);
 }
 
@@ -277,7 +263,7 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     ui->check = (struct form_check){.asked = false};
     ui->compare.submitting = false;
     /* Questions about a run that may be gone are moot. */
-    if (ui->question != NULL && ui->question->moot)
+    if (ui->question && ui->question->moot)
         overlay_close(ui);
     run_list_refresh(ui);
 }
@@ -287,8 +273,7 @@ void ui_notification(struct ui *ui, const json_t *message)
     const char *method = json_string_value(json_object_get(message, "method"));
     const json_t *params = json_object_get(message, "params");
     struct error err = ERROR_INIT;
-
-    if (method == NULL)
+    if (!method)
         return;
     if (!state_notification(&ui->state, method, params, &err))
         ui_say(ui, true, "%s", err.text);
@@ -304,13 +289,12 @@ void ui_notification(struct ui *ui, const json_t *message)
 static void greeted(struct ui *ui, const json_t *result)
 {
     const char *version = json_string_value(json_object_get(result, "version"));
-
     if (json_integer_value(json_object_get(result, "protocol")) == PROTOCOL_VERSION)
         return;
     ui_say(ui, true,
            "the running engine is of version %.40s, this program of " PACKAGE_VERSION
            ": end it with 'dpartui engine stop'",
-           version != NULL ? version : "?");
+           version ? version : "?");
     ui_log_local(ui, LOG_ERROR, "%s", ui->message.text);
 }
 
@@ -319,8 +303,7 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
 {
     struct error err = ERROR_INIT;
     bool ok = true;
-
-    if (result == NULL) {
+    if (!result) {
         if (request == REQUEST_SWEEP)
             sweep_refused(ui);
         /* A run that was deleted meanwhile has no curve; that is nobody's fault. */

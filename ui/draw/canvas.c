@@ -31,7 +31,7 @@ bool canvas_open(struct canvas *canvas, int rows, int columns, enum canvas_kind 
     canvas->dots_across = columns * canvas->across;
     canvas->dots_down = rows * canvas->down;
     canvas->cells = calloc((size_t)rows * (size_t)columns, sizeof *canvas->cells);
-    return canvas->cells != NULL || error_memory(err, "the chart");
+    return canvas->cells || error_memory(err, "the chart");
 }
 
 void canvas_close(struct canvas *canvas)
@@ -62,7 +62,6 @@ static bool clip(const struct canvas *canvas, double *x0, double *y0, double *x1
     double dx = *x1 - *x0, dy = *y1 - *y0, from = 0, to = 1;
     double p[4] = {-dx, dx, -dy, dy};
     double q[4] = {*x0, canvas->dots_across - 1 - *x0, *y0, canvas->dots_down - 1 - *y0};
-
     if (!isfinite(dx) || !isfinite(dy))
         return false;
     for (int i = 0; i < 4; i++) {
@@ -94,11 +93,9 @@ void canvas_line(struct canvas *canvas, double x0, double y0, double x1, double 
     int dx = abs(end_x - x), dy = -abs(end_y - y);
     int step_x = x < end_x ? 1 : -1, step_y = y < end_y ? 1 : -1;
     int error = dx + dy;
-
     for (;;) {
         /* Counted by place, not by length: the dots of two lines that meet keep one rhythm. */
         int place = dx >= -dy ? x : y;
-
         if (pen->pattern & 1u << place % PATTERN)
             canvas_dot(canvas, x, y, pen->layer, pen->style);
         if (x == end_x && y == end_y)
@@ -120,7 +117,6 @@ static char32_t braille_character(unsigned dots)
 {
     static const uint8_t place[] = {0, 3, 1, 4, 2, 5, 6, 7};
     char32_t character = 0x2800;
-
     for (unsigned i = 0; i < sizeof place; i++)
         if (dots & 1u << i)
             character |= (char32_t)1 << place[i];
@@ -134,7 +130,6 @@ static char32_t character_of(enum canvas_kind kind, unsigned dots)
     /* By the quarters: top left (1), top right (2), bottom left (4), bottom right (8). */
     static const char32_t quadrant[] = {U' ', U'▘', U'▝', U'▀', U'▖', U'▌', U'▞', U'▛',
                                         U'▗', U'▚', U'▐', U'▜', U'▄', U'▙', U'▟', U'█'};
-
     return kind == CANVAS_ASCII      ? (char32_t)ascii[dots & 7]
            : kind == CANVAS_QUADRANT ? quadrant[dots & 15]
                                      : braille_character(dots);
@@ -145,7 +140,6 @@ void canvas_show(const struct canvas *canvas, struct surface *surface, int y, in
     for (int row = 0; row < canvas->rows; row++)
         for (int column = 0; column < canvas->columns; column++) {
             const struct canvas_cell *cell = &canvas->cells[row * canvas->columns + column];
-
             if (cell->dots != 0)
                 surface_put(surface, y + row, x + column, character_of(canvas->kind, cell->dots),
                             (enum style)cell->style);
@@ -161,10 +155,8 @@ void canvas_sample(enum canvas_kind kind, const struct canvas_pen *pen, struct s
                    int y, int x)
 {
     int across = grids[kind].across, down = grids[kind].down;
-
     for (int column = 0; column < canvas_sample_width(kind); column++) {
         unsigned dots = 0;
-
         for (int i = 0; i < across; i++)
             if (pen->pattern & 1u << (column * across + i))
                 dots |= 1u << (i + down / 2 * across);

@@ -5,7 +5,6 @@
 static int total_width(const struct column_place *places, int count, int gap)
 {
     int width = -gap;
-
     for (int i = 0; i < count; i++)
         if (places[i].w > 0)
             width += places[i].w + gap;
@@ -17,7 +16,6 @@ static int next_to_drop(const struct list_column *columns, const struct column_p
                         int count)
 {
     int which = -1;
-
     for (int i = 0; i < count; i++)
         if (places[i].w > 0 && columns[i].drop > 0 &&
             (which < 0 || columns[i].drop > columns[which].drop))
@@ -29,7 +27,6 @@ void columns_place(const struct list_column *columns, int count, int width,
                    struct column_place *places)
 {
     int gap = 2, x = 0, which;
-
     for (int i = 0; i < count; i++)
         places[i] = (struct column_place){0, columns[i].width};
     if (total_width(places, count, gap) > width)
@@ -37,12 +34,10 @@ void columns_place(const struct list_column *columns, int count, int width,
     while (total_width(places, count, gap) > width &&
            (which = next_to_drop(columns, places, count)) >= 0)
         places[which].w = 0;
-
     int spare = width - total_width(places, count, gap);
     for (int i = 0; i < count; i++)
         if (places[i].w > 0 && columns[i].most > places[i].w && spare > 0) {
             int more = columns[i].most - places[i].w;
-
             more = more < spare ? more : spare;
             places[i].w += more;
             spare -= more;

@@ -67,7 +67,6 @@ const char *figure_percent(struct figure *figure, double fraction)
 const char *figure_duration(struct figure *figure, double seconds)
 {
     long s;
-
     if (!isfinite(seconds) || seconds < 0 || seconds > 1e9)
         return unknown(figure);
     s = lround(seconds);
@@ -87,7 +86,6 @@ const char *figure_memory(struct figure *figure, double used, double total)
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     double of = isfinite(total) && total > 0 ? total : used;
     size_t i = 0;
-
     if (!isfinite(of))
         return unknown(figure);
     for (; fabs(of) >= 999.5 && i + 1 < sizeof unit / sizeof unit[0]; i++) {

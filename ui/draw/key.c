@@ -46,7 +46,6 @@ const char *key_text(int key, char *buffer)
 static int function_key(const char *name)
 {
     int number, end = 0;
-
     if (sscanf(name, "F%2d%n", &number, &end) != 1 || name[end] != '\0' || number < 1 ||
         number > 12)
         return KEYCODE_NONE;
@@ -56,7 +55,6 @@ static int function_key(const char *name)
 int key_of_name(const char *name, size_t length)
 {
     char text[KEY_NAME_SIZE];
-
     if (length == 0 || length >= sizeof text)
         return KEYCODE_NONE;
     memcpy(text, name, length);

@@ -30,7 +30,6 @@ int layout_device_columns(int count, int lines, int width)
 {
     int most = clamp((width + 1) / (DEVICE_WIDTH + 1), 1, width);
     int columns = 1;
-
     lines = clamp(lines, 1, lines);
     while (columns < most && columns * lines < count)
         columns++;
@@ -52,7 +51,6 @@ static int device_lines(const struct layout_request *r, int most)
 {
     int columns = layout_device_columns(r->devices, most, r->columns);
     int lines = clamp((r->devices + columns - 1) / columns, 1, most);
-
     return r->totals && lines < most ? lines + 1 : lines;
 }
 
@@ -65,14 +63,12 @@ static void lay_out_all(struct layout *l, const struct layout_request *r)
     int spare_rows = bottom - top - 2 * gap - middle_least - RUN_ROWS - 1;
     int devices = 1 + device_lines(r, clamp(spare_rows, 1, r->rows / 3));
     int rest = bottom - top - devices - 2 * gap;
-
     int runs = 1 + clamp(r->runs, 2, clamp(rest / 3 - 1, 2, rest));
     /* What the form does not need goes to a longer list of runs, as long as there is one. */
     int spare = rest - runs - clamp(1 + r->fields, middle_least, rest);
     if (spare > 0)
         runs += clamp(1 + r->runs - runs, 0, spare / 3);
     runs = clamp(runs, 2, rest - middle_least);
-
     int middle = rest - runs;
     int side = form_width(r->columns);
     l->devices = (struct rect){top, 0, devices, r->columns};
@@ -89,7 +85,6 @@ static void lay_out_one(struct layout *l, const struct layout_request *r)
 {
     struct rect area = {1, 0, l->status.y - 1, r->columns};
     int most = area.h - CHART_ROWS >= 2 ? area.h - CHART_ROWS : area.h;
-
     if (r->focus == PANEL_CHART) {
         l->chart = area;
         return;
@@ -99,10 +94,8 @@ static void lay_out_one(struct layout *l, const struct layout_request *r)
                                           : r->runs;
     int wanted = 1 + clamp(lines, 1, r->rows);
     struct rect panel = area;
-
     if (r->focus == PANEL_FORM && r->columns >= FULL_COLUMNS) {
         int side = form_width(r->columns);
-
         l->chart = (struct rect){area.y, 0, area.h, r->columns - side - 3};
         l->rule = (struct rect){area.y, r->columns - side - 2, area.h, 1};
         l->form = (struct rect){area.y, r->columns - side, area.h, side};
@@ -124,7 +117,6 @@ struct layout layout_compute(const struct layout_request *request)
 {
     struct layout l = {0};
     int rows = request->rows, columns = request->columns;
-
     if (rows < LEAST_ROWS || columns < LEAST_COLUMNS) {
         l.too_small = true;
         return l;

@@ -18,11 +18,9 @@ enum { SHORT_GAP = 4 };
 static void add_string(char *buffer, size_t size, const char *string)
 {
     size_t length = strlen(buffer);
-
-    while (string != NULL && *string != '\0' && length + 1 < size) {
+    while (string && *string != '\0' && length + 1 < size) {
         const char *end = strncmp(string, "$<", 2) == 0 ? strchr(string, '>') : NULL;
-
-        if (end != NULL)
+        if (end)
             string = end + 1;
         else
             buffer[length++] = *string++;
@@ -33,7 +31,6 @@ static void add_string(char *buffer, size_t size, const char *string)
 static void put_string(struct paint *paint, const char *string)
 {
     char buffer[PAINT_STRING] = "";
-
     add_string(buffer, sizeof buffer, string);
     text_puts(&paint->out, buffer);
 }
@@ -44,8 +41,7 @@ static const char *short_reset(void)
 {
     static const char usual_set[] = "\033(B";
     const char *string = exit_attribute_mode;
-
-    if (string != NULL && strncmp(string, usual_set, sizeof usual_set - 1) == 0)
+    if (string && strncmp(string, usual_set, sizeof usual_set - 1) == 0)
         string += sizeof usual_set - 1;
     return string;
 }
@@ -59,19 +55,17 @@ static void choose_look(struct paint *paint, enum style style, struct look look)
     const char *strings[] = {enter_bold_mode, enter_dim_mode, enter_underline_mode,
                              enter_reverse_mode};
     char *looks = paint->looks[style], *colour = paint->colour[style];
-
     looks[0] = colour[0] = '\0';
     paint->attributes[style] = 0;
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
         bool spoiled = look.colour >= 0 && no_color_video > 0 &&
                        (no_color_video >> attributes[i].index & 1) != 0;
-
-        if (!(look.attributes & attributes[i].bit) || strings[i] == NULL || spoiled)
+        if (!(look.attributes & attributes[i].bit) || !strings[i] || spoiled)
             continue;
         paint->attributes[style] |= attributes[i].bit;
         add_string(looks, PAINT_STRING, strings[i]);
     }
-    if (look.colour >= 0 && set_a_foreground != NULL)
+    if (look.colour >= 0 && set_a_foreground)
         add_string(colour, PAINT_STRING, tiparm(set_a_foreground, look.colour));
     add_string(looks, PAINT_STRING, colour);
 }
@@ -79,8 +73,7 @@ static void choose_look(struct paint *paint, enum style style, struct look look)
 void paint_choose(struct paint *paint, const struct theme *theme)
 {
     const char *reset = short_reset();
-    bool ansi = reset != NULL && reset[0] == '\033' && reset[1] == '[';
-
+    bool ansi = reset && reset[0] == '\033' && reset[1] == '[';
     paint->reset[0] = '\0';
     /* Where attributes and colours are not one thing, both have to end. */
     if (!ansi && theme->colours > 0)
@@ -110,10 +103,8 @@ void paint_free(struct paint *paint)
 static void change_pen(struct paint *paint, uint8_t style)
 {
     const char *now = paint->looks[paint->pen], *then = paint->looks[style];
-
     if (strcmp(now, then) != 0) {
         bool only_colour = paint->attributes[paint->pen] == paint->attributes[style];
-
         if (now[0] != '\0' && only_colour && paint->colour[style][0] != '\0') {
             text_puts(&paint->out, paint->colour[style]);
         } else {
@@ -146,7 +137,6 @@ static bool looks_same(const struct paint *paint, const struct cell *a, const st
 static void put_cell(struct paint *paint, const struct cell *cell)
 {
     char buffer[5];
-
     /* A blank takes the looks that are there, so that between words nothing is sent for them. */
     if (!is_bare(paint, cell))
         change_pen(paint, cell->style);
@@ -166,7 +156,6 @@ static bool can_rewrite(const struct paint *paint, int x)
     for (int i = paint->x; i < x; i++) {
         const struct cell *cell = surface_at(&paint->shown, paint->y, i);
         bool bare = is_bare(paint, cell);
-
         if (bare ? has_ground(paint, paint->pen) : cell->style != paint->pen)
             return false;
     }
@@ -183,7 +172,7 @@ static void move_cursor(struct paint *paint, int y, int x)
     /* With the background of the looks of now nothing may be moved on some terminals. */
     if (!move_standout_mode && has_ground(paint, paint->pen))
         change_pen(paint, STYLE_NORMAL);
-    if (paint->y == y && column_address != NULL)
+    if (paint->y == y && column_address)
         put_string(paint, tiparm(column_address, x));
     else if (paint->y >= 0 && paint->y + 1 == y && x == 0)
         text_puts(&paint->out, "\r\n");
@@ -197,7 +186,6 @@ static void move_cursor(struct paint *paint, int y, int x)
 static int row_end(const struct paint *paint, const struct surface *surface, int y)
 {
     int end = surface->columns;
-
     while (end > 0 && is_bare(paint, surface_at(surface, y, end - 1)))
         end--;
     return end;
@@ -207,7 +195,6 @@ static void paint_row(struct paint *paint, const struct surface *surface, int y)
 {
     int end = row_end(paint, surface, y), shown_end = row_end(paint, &paint->shown, y);
     int x = 0, last = end;
-
     /* Some terminals scroll when something is written into the corner. */
     if (y == surface->rows - 1 && auto_right_margin && !eat_newline_glitch &&
         last == surface->columns)
@@ -215,7 +202,6 @@ static void paint_row(struct paint *paint, const struct surface *surface, int y)
     for (; x < last; x++) {
         const struct cell *cell = surface_at(surface, y, x);
         struct cell *shown = surface_at(&paint->shown, y, x);
-
         if (looks_same(paint, cell, shown))
             continue;
         move_cursor(paint, y, x);
@@ -227,7 +213,7 @@ static void paint_row(struct paint *paint, const struct surface *surface, int y)
     move_cursor(paint, y, end);
     if (has_ground(paint, paint->pen))
         change_pen(paint, STYLE_NORMAL);
-    if (clr_eol != NULL && shown_end - end > 3) {
+    if (clr_eol && shown_end - end > 3) {
         put_string(paint, clr_eol);
     } else {
         for (x = end; x < shown_end; x++)
@@ -240,7 +226,6 @@ static void paint_row(struct paint *paint, const struct surface *surface, int y)
 bool paint_surface(struct paint *paint, const struct surface *surface, struct error *err)
 {
     bool cursor = surface->cursor_y >= 0;
-
     for (int y = 0; y < surface->rows; y++)
         paint_row(paint, surface, y);
     change_pen(paint, STYLE_NORMAL);

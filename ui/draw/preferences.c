@@ -32,7 +32,6 @@ void preferences_init(struct preferences *preferences)
 static size_t find(const char *name)
 {
     size_t i = 0;
-
     while (i < COUNT && strcmp(table[i].name, name) != 0)
         i++;
     return i;
@@ -41,7 +40,6 @@ static size_t find(const char *name)
 const char *const *preferences_words(const char *name)
 {
     size_t at = find(name);
-
     return at < COUNT ? table[at].words : NULL;
 }
 
@@ -80,7 +78,6 @@ static int word_of(const struct preferences *preferences, size_t at)
         [CANVAS] = (int)preferences->canvas,   [LOAD] = (int)preferences->load,
         [MOUSE] = preferences->mouse,
     };
-
     return words[at];
 }
 
@@ -89,10 +86,9 @@ bool preferences_set(struct preferences *preferences, const char *name, const ch
 {
     size_t at = find(name);
     struct text accepted = TEXT_INIT;
-
     if (at == COUNT)
         return error_set(err, ERROR_USAGE, "there is no preference '%.60s'", name);
-    for (int i = 0; table[at].words[i] != NULL; i++) {
+    for (int i = 0; table[at].words[i]; i++) {
         if (strcmp(table[at].words[i], value) == 0) {
             put(preferences, at, i);
             text_free(&accepted);
@@ -101,7 +97,7 @@ bool preferences_set(struct preferences *preferences, const char *name, const ch
         text_printf(&accepted, "%s%s", i > 0 ? ", " : "", table[at].words[i]);
     }
     error_set(err, ERROR_USAGE, "%s '%.60s' is none of %s", name, value,
-              text_cstr(&accepted) != NULL ? accepted.data : "its words");
+              text_cstr(&accepted) ? accepted.data : "its words");
     text_free(&accepted);
     return false;
 }
@@ -109,6 +105,5 @@ bool preferences_set(struct preferences *preferences, const char *name, const ch
 const char *preferences_get(const struct preferences *preferences, const char *name)
 {
     size_t at = find(name);
-
     return at < COUNT ? table[at].words[word_of(preferences, at)] : NULL;
 }

@@ -43,10 +43,9 @@ static const char32_t utf8_levels[] = {U'▁', U'▂', U'▃', U'▄', U'▅', U
 
 bool surface_resize(struct surface *surface, int rows, int columns, struct error *err)
 {
-    if (surface->cells == NULL || rows != surface->rows || columns != surface->columns) {
+    if (!surface->cells || rows != surface->rows || columns != surface->columns) {
         struct cell *cells = calloc((size_t)rows * (size_t)columns, sizeof *cells);
-
-        if (cells == NULL)
+        if (!cells)
             return error_memory(err, "the screen");
         free(surface->cells);
         surface->cells = cells;
@@ -89,7 +88,6 @@ static bool is_plain(char32_t c)
         {0xa960, 0xa97f}, {0xac00, 0xdfff},   {0xf900, 0xfaff}, {0xfb1d, 0xfdff}, {0xfe00, 0xfe6f},
         {0xfe70, 0xff60}, {0xffe0, 0x10ffff},
     };
-
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         if (c >= refused[i].first && c <= refused[i].last)
             return false;
@@ -99,8 +97,7 @@ static bool is_plain(char32_t c)
 void surface_put(struct surface *surface, int y, int x, char32_t character, enum style style)
 {
     struct cell *cell = surface_at(surface, y, x);
-
-    if (cell == NULL)
+    if (!cell)
         return;
     if (!is_plain(character) || (!surface->utf8 && character > 0x7e))
         character = '?';
@@ -117,8 +114,7 @@ void surface_restyle(struct surface *surface, int y, int x, int w, enum style st
 {
     for (int i = 0; i < w; i++) {
         struct cell *cell = surface_at(surface, y, x + i);
-
-        if (cell != NULL)
+        if (cell)
             cell->style = (uint8_t)style;
     }
 }
@@ -128,8 +124,7 @@ void surface_fill(struct surface *surface, struct rect area, enum style style)
     for (int y = area.y; y < area.y + area.h; y++)
         for (int x = area.x; x < area.x + area.w; x++) {
             struct cell *cell = surface_at(surface, y, x);
-
-            if (cell != NULL)
+            if (cell)
                 *cell = (struct cell){.character = ' ', .style = (uint8_t)style};
         }
 }
@@ -138,8 +133,7 @@ void surface_mark_line(struct surface *surface, int y, int x, int w, int line)
 {
     for (int i = 0; i < w; i++) {
         struct cell *cell = surface_at(surface, y, x + i);
-
-        if (cell != NULL && line >= 0 && line < UINT16_MAX)
+        if (cell && line >= 0 && line < UINT16_MAX)
             cell->line = (uint16_t)(line + 1);
     }
 }
@@ -147,15 +141,13 @@ void surface_mark_line(struct surface *surface, int y, int x, int w, int line)
 int surface_line_at(const struct surface *surface, int y, int x)
 {
     const struct cell *cell = surface_at(surface, y, x);
-
-    return cell != NULL ? cell->line - 1 : -1;
+    return cell ? cell->line - 1 : -1;
 }
 
 char32_t text_next(const char **text)
 {
     char32_t character;
     size_t bytes = utf8_decode(*text, UTF8_BYTES, &character);
-
     *text += bytes > 0 ? bytes : 1;
     return bytes > 0 ? character : U'?';
 }
@@ -164,7 +156,6 @@ int text_encode(char32_t character, char *buffer)
 {
     int length = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
     static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-
     for (int i = length - 1; i > 0; i--, character >>= 6)
         buffer[i] = (char)(0x80 | (character & 0x3f));
     buffer[0] = (char)(lead[length] | character);
@@ -176,7 +167,6 @@ int text_encode(char32_t character, char *buffer)
 static int next_shown(const char **text, char shown[ESCAPE_BYTES])
 {
     size_t bytes = escape_next(text, shown);
-
     return (unsigned char)shown[0] < 0x80 ? (int)bytes : 1;
 }
 
@@ -184,7 +174,6 @@ int text_columns(const char *text)
 {
     char shown[ESCAPE_BYTES];
     int columns = 0;
-
     while (*text != '\0' && columns < INT_MAX - ESCAPE_BYTES)
         columns += next_shown(&text, shown);
     return columns;
@@ -194,10 +183,8 @@ int surface_text(struct surface *surface, int y, int x, int w, enum style style,
 {
     char shown[ESCAPE_BYTES];
     int used = 0;
-
     while (*text != '\0' && used < w) {
         int columns = next_shown(&text, shown);
-
         if (used + columns > w || (used + columns == w && *text != '\0')) {
             surface_glyph(surface, y, x + used++, GLYPH_ELLIPSIS, style);
             break;
@@ -213,7 +200,6 @@ int surface_format(struct surface *surface, int y, int x, int w, enum style styl
 {
     char buffer[1024];
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(buffer, sizeof buffer, format, arguments);
     va_end(arguments);
@@ -224,17 +210,14 @@ void surface_right(struct surface *surface, int y, int x, int w, enum style styl
 {
     int columns = text_columns(text);
     int blank = columns < w ? w - columns : 0;
-
     surface_text(surface, y, x + blank, w - blank, style, text);
 }
 
 void surface_bar(struct surface *surface, int y, int x, int w, double fraction)
 {
     long halves = isnan(fraction) ? 0 : lround(2 * w * fmin(fmax(fraction, 0), 1));
-
     for (int i = 0; i < w; i++, halves -= 2) {
         enum glyph glyph = halves >= 2 ? GLYPH_FILL : halves == 1 ? GLYPH_FILL_HALF : GLYPH_TRACK;
-
         surface_glyph(surface, y, x + i, glyph, halves >= 1 ? STYLE_FILL : STYLE_TRACK);
     }
 }
@@ -243,14 +226,12 @@ void surface_column(struct surface *surface, struct rect area, double fraction)
 {
     const char32_t *levels = surface->utf8 ? utf8_levels : ascii_levels;
     long steps = surface->utf8 ? 8 : 4;
-
     if (!isfinite(fraction))
         return;
     long height = lround(fmin(fmax(fraction, 0), 1) * (double)(steps * area.h));
     height = height < 1 ? 1 : height;
     for (int y = area.y + area.h - 1; y >= area.y && height > 0; y--, height -= steps) {
         long level = height < steps ? height : steps;
-
         for (int x = area.x; x < area.x + area.w; x++)
             surface_put(surface, y, x, levels[level - 1], STYLE_FILL);
     }
@@ -261,12 +242,10 @@ void surface_parts(struct surface *surface, int y, int x, int w, const struct ba
 {
     double end = 0;
     int from = 0;
-
     /* Each part ends where the sum so far does, so that rounding never adds up. */
     for (int i = 0; i < count; i++) {
         end += isfinite(parts[i].fraction) ? fmax(parts[i].fraction, 0) : 0;
         int to = (int)lround(fmin(end, 1) * w);
-
         for (; from < to; from++)
             surface_glyph(surface, y, x + from, parts[i].glyph, parts[i].style);
     }
@@ -276,7 +255,6 @@ size_t text_line_length(const char *text, int w)
 {
     const char *p = text, *next = text, *blank = NULL;
     char shown[ESCAPE_BYTES];
-
     for (int used = 0; *p != '\0' && used < w; p = next) {
         if (*p == ' ')
             blank = p;
@@ -285,7 +263,7 @@ size_t text_line_length(const char *text, int w)
         if (used > w && p > text)
             break;
     }
-    if (*p == '\0' || *p == ' ' || blank == NULL)
+    if (*p == '\0' || *p == ' ' || !blank)
         return (size_t)(p - text);
     return (size_t)(blank - text);
 }
@@ -294,10 +272,8 @@ void surface_paragraph(struct surface *surface, struct rect area, enum style sty
                        const char *text)
 {
     char line[1024];
-
     for (int y = area.y; y < area.y + area.h && area.w > 0 && *text != '\0'; y++) {
         size_t length = text_line_length(text, area.w);
-
         if (y + 1 == area.y + area.h) {
             surface_text(surface, y, area.x, area.w, style, text);
             return;
@@ -312,7 +288,6 @@ void surface_paragraph(struct surface *surface, struct rect area, enum style sty
 void surface_box(struct surface *surface, struct rect area, const char *title)
 {
     int bottom = area.y + area.h - 1, right = area.x + area.w - 1;
-
     if (area.h < 2 || area.w < 2)
         return;
     surface_fill(surface, area, STYLE_NORMAL);
@@ -336,7 +311,6 @@ void surface_dump(const struct surface *surface, struct text *out)
     for (int y = 0; y < surface->rows; y++) {
         int last = surface->columns;
         char buffer[5];
-
         while (last > 0 && surface_at(surface, y, last - 1)->character == ' ')
             last--;
         for (int x = 0; x < last; x++)

@@ -56,10 +56,9 @@ static const struct {
 
 enum background theme_background(const char *colorfgbg)
 {
-    const char *last = colorfgbg != NULL ? strrchr(colorfgbg, ';') : NULL;
+    const char *last = colorfgbg ? strrchr(colorfgbg, ';') : NULL;
     char *end;
-
-    if (last == NULL || last[1] < '0' || last[1] > '9')
+    if (!last || last[1] < '0' || last[1] > '9')
         return BACKGROUND_AUTO;
     long index = strtol(last + 1, &end, 10);
     if (*end != '\0' || index > 15)
@@ -75,7 +74,6 @@ struct theme theme_make(const struct preferences *preferences, int colours)
         .palette = preferences->palette,
         .background = preferences->background,
     };
-
     if (theme.background == BACKGROUND_AUTO)
         theme.background = theme_background(getenv("COLORFGBG"));
     return theme;
@@ -101,7 +99,6 @@ struct look theme_look(const struct theme *theme, enum style style)
 {
     const struct colours *colours = &colours_of[style][theme->palette];
     struct look look = {.colour = -1, .attributes = attributes_of[style].mono};
-
     if (theme->colours < 8)
         return look;
     int colour = theme->colours >= 256 ? many_colour(theme, colours) : few_colour(theme, colours);
@@ -115,7 +112,6 @@ int theme_sgr(const struct theme *theme, enum style style, char *buffer)
 {
     struct look look = theme_look(theme, style);
     char colour[16] = "";
-
     if (look.colour >= 16)
         snprintf(colour, sizeof colour, ";38;5;%d", look.colour);
     else if (look.colour >= 8)

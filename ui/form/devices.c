@@ -25,7 +25,7 @@ static struct form_device *find(struct form_device *devices, int count, struct d
 
 static int offer(struct form_device *devices, int count, struct device_id id)
 {
-    if (count < FORM_MAX_DEVICES && find(devices, count, id) == NULL)
+    if (count < FORM_MAX_DEVICES && !find(devices, count, id))
         devices[count++] = (struct form_device){.id = id};
     return count;
 }
@@ -36,10 +36,8 @@ static void choose_unnamed(const struct device_list *list, struct form_device *d
 {
     int most = list->choice == DEVICES_FIRST_GPUS ? list->count : count;
     int chosen = 0;
-
     for (int i = 0; i < count && chosen < most; i++)
-        if (devices[i].id.kind == DEVICE_CUDA && devices[i].known != NULL &&
-            devices[i].known->available) {
+        if (devices[i].id.kind == DEVICE_CUDA && devices[i].known && devices[i].known->available) {
             devices[i].chosen = true;
             chosen++;
         }
@@ -54,10 +52,8 @@ int form_devices(const struct form *form, const struct state *state, struct form
 {
     const struct device_list *list = &form->spec.devices;
     int count = 0;
-
     for (int i = 0; i < state->device_count; i++) {
         int before = count;
-
         count = offer(devices, count, state->devices[i].id);
         if (count > before)
             devices[before].known = &state->devices[i];
@@ -72,8 +68,7 @@ int form_devices(const struct form *form, const struct state *state, struct form
     for (int i = 0; list->choice == DEVICES_LISTED && i < list->count; i++) {
         count = offer(devices, count, list->id[i]);
         struct form_device *named = find(devices, count, list->id[i]);
-
-        if (named != NULL)
+        if (named)
             named->chosen = true;
     }
     if (list->choice != DEVICES_LISTED)
@@ -85,7 +80,6 @@ int form_device_count(const struct form *form, const struct state *state)
 {
     struct form_device devices[FORM_MAX_DEVICES];
     int chosen = 0;
-
     /* A device named twice counts twice. */
     if (form->spec.devices.choice == DEVICES_LISTED)
         return form->spec.devices.count;
@@ -99,7 +93,6 @@ static bool choose(struct form *form, const struct form_device *devices, int cou
                    struct error *err)
 {
     struct device_list list = {.choice = DEVICES_LISTED};
-
     for (int i = 0; i < count; i++) {
         if (!devices[i].chosen)
             continue;
@@ -132,10 +125,9 @@ bool form_toggle(struct form *form, const struct state *state, struct device_id 
     struct form_device devices[FORM_MAX_DEVICES];
     int count = form_devices(form, state, devices);
     struct form_device *device = find(devices, count, id);
-
-    if (device == NULL)
+    if (!device)
         return true;
-    if (!device->chosen && device->known != NULL && !device->known->available)
+    if (!device->chosen && device->known && !device->known->available)
         return error_set(err, ERROR_USAGE, "%s",
                          device->known->reason[0] != '\0' ? device->known->reason
                                                           : "this device is not available");
@@ -147,7 +139,6 @@ bool form_toggle(struct form *form, const struct state *state, struct device_id 
 static int highest_cpu(const struct form_device *devices, int count)
 {
     int highest = -1;
-
     for (int i = 0; i < count; i++)
         if (devices[i].id.kind == DEVICE_CPU && devices[i].id.index > highest)
             highest = devices[i].id.index;
@@ -160,7 +151,6 @@ bool form_add_cpu(struct form *form, const struct state *state, struct error *er
     int count = form_devices(form, state, devices);
     struct device_id id = {DEVICE_CPU, highest_cpu(devices, count) + 1};
     int before = count;
-
     if (id.index >= SPEC_MAX_DEVICES)
         return error_set(err, ERROR_USAGE, "a run uses at most %d devices", SPEC_MAX_DEVICES);
     remember(form, state);
@@ -180,8 +170,7 @@ bool form_remove_cpu(struct form *form, const struct state *state, struct error 
     int count = form_devices(form, state, devices);
     struct device_id id = {DEVICE_CPU, highest_cpu(devices, count)};
     struct form_device *device = find(devices, count, id);
-
-    if (device == NULL || device->known != NULL)
+    if (!device || device->known)
         return error_set(err, ERROR_USAGE, "only CPU devices that were added can be taken away");
     remember(form, state);
     if (device->chosen) {
@@ -197,7 +186,6 @@ bool form_suggest(const struct form *form, const struct state *state,
                   struct form_suggestion *suggestion)
 {
     int devices = form_device_count(form, state);
-
     if (form->base_devices <= 0 || devices <= 0)
         return false;
     double ratio = (double)devices / form->base_devices;

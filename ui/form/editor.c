@@ -48,7 +48,6 @@ static void insert(struct editor *editor, int key)
 {
     char bytes[5];
     int count = text_encode((char32_t)key, bytes);
-
     if (editor->fresh)
         erase_between(editor, 0, editor->length);
     if (editor->length + count >= (int)sizeof editor->text)
@@ -63,7 +62,6 @@ static void insert(struct editor *editor, int key)
 bool editor_key(struct editor *editor, int key)
 {
     enum { CTRL_A = 1, CTRL_E = 5, CTRL_U = 21 };
-
     switch (key) {
     case KEYCODE_LEFT:
         editor->cursor = before(editor, editor->cursor);

@@ -79,8 +79,7 @@ const struct field *field_find(const char *key)
 static const char *next_word(const char *const *words, const char *value, int direction)
 {
     int count = 0, at = -1;
-
-    for (; words[count] != NULL; count++)
+    for (; words[count]; count++)
         if (strcmp(words[count], value) == 0)
             at = count;
     if (at < 0)
@@ -92,7 +91,6 @@ static const char *next_word(const char *const *words, const char *value, int di
 static double next_125(double value, int direction)
 {
     static const double marks[] = {0.5, 1, 2, 5, 10};
-
     if (value <= 0)
         return direction > 0 ? 1e-5 : 0;
     double power = pow(10, floor(log10(value) + 1e-9));
@@ -112,15 +110,14 @@ static double next_125(double value, int direction)
 bool field_next(const struct field *field, const char *value, int direction, char *next,
                 size_t size)
 {
-    const char *const *words = field->words != NULL ? field->words : preferences_words(field->key);
+    const char *const *words = field->words ? field->words : preferences_words(field->key);
     long number;
     double real;
-
     switch (field->step) {
     case STEP_NOT:
         return false;
     case STEP_WORDS:
-        if (words == NULL)
+        if (!words)
             return false;
         snprintf(next, size, "%s", next_word(words, value, direction));
         return true;

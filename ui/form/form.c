@@ -64,7 +64,6 @@ const char *form_hint(enum form_field field)
 char *form_text(const struct form *form, enum form_field field)
 {
     struct error ignored = ERROR_INIT;
-
     return spec_get(&form->spec, keys[field], &ignored);
 }
 
@@ -87,8 +86,7 @@ bool form_step(struct form *form, enum form_field field, int direction, struct e
 {
     char *text = form_text(form, field);
     char next[64];
-
-    if (text == NULL)
+    if (!text)
         return error_memory(err, "the form");
     bool ok = !field_next(field_find(keys[field]), text, direction, next, sizeof next) ||
               strcmp(next, text) == 0 || form_set(form, field, next, err);
@@ -104,19 +102,17 @@ static bool gpu_problem(const struct form *form, const struct state *state, char
     const char *none = state->no_gpus[0] != '\0' ? state->no_gpus : "not on this machine";
     struct form_device devices[FORM_MAX_DEVICES];
     char name[16];
-
     if (!state->known)
         return false;
     int count = form_devices(form, state, devices), chosen = 0;
     for (int i = 0; i < count; i++) {
         const struct state_device *known = devices[i].known;
-
         chosen += devices[i].chosen;
-        if (!devices[i].chosen || (known != NULL && known->available) ||
-            (known == NULL && devices[i].id.kind == DEVICE_CPU))
+        if (!devices[i].chosen || (known && known->available) ||
+            (!known && devices[i].id.kind == DEVICE_CPU))
             continue;
         snprintf(buffer, size, "%s: %s", device_id_text(devices[i].id, name),
-                 known == NULL ? none : known->reason);
+                 !known ? none : known->reason);
         return true;
     }
     if (chosen > 0 || (list->choice != DEVICES_ALL_GPUS && list->choice != DEVICES_FIRST_GPUS))
@@ -131,7 +127,6 @@ bool form_problem(const struct form *form, const struct state *state,
     const struct spec *spec = &form->spec;
     int devices = form_device_count(form, state);
     struct error err = ERROR_INIT;
-
     if (!spec_validate(spec, &err)) {
         snprintf(buffer, size, "%s", err.text);
         return true;
@@ -146,9 +141,9 @@ bool form_problem(const struct form *form, const struct state *state,
     else if (spec->split == SPLIT_WEIGHTED && spec->weight_count != devices)
         snprintf(buffer, size, "split weighted: %d weights for %d devices", spec->weight_count,
                  devices);
-    else if (check != NULL && check->problem[0] != '\0')
+    else if (check && check->problem[0] != '\0')
         snprintf(buffer, size, "%s", check->problem);
-    else if (check != NULL && check->train_rows > 0 && spec->batch > check->train_rows)
+    else if (check && check->train_rows > 0 && spec->batch > check->train_rows)
         snprintf(buffer, size, "batch %ld: there are %ld training rows, one step an epoch",
                  spec->batch, check->train_rows);
     else if (spec->batch < devices)
@@ -162,7 +157,6 @@ bool form_problem(const struct form *form, const struct state *state,
 bool form_take(struct form *form, const struct spec *spec, struct error *err)
 {
     struct spec copy;
-
     if (!spec_copy(&copy, spec, err))
         return false;
     spec_free(&form->spec);

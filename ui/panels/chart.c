@@ -6,7 +6,6 @@ bool panel_chart(const struct ui *ui, struct surface *surface, struct rect area,
 {
     struct run_chart made;
     bool ok = run_chart_make(ui, &made, err) && chart_draw(&made.chart, surface, area, err);
-
     run_chart_free(&made);
     return ok;
 }

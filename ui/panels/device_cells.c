@@ -28,12 +28,10 @@ static void draw_cell(const struct ui *ui, struct surface *surface, struct rect 
     const struct state_device *known = device->known;
     const char *trouble = device_trouble(device, &style, text, sizeof text);
     int beside = places[NAME].w + 1, y = area.y;
-
-    if (trouble != NULL) {
+    if (trouble) {
         surface_text(surface, y, area.x + beside, area.w - beside, style, trouble);
     } else {
         enum style plain = known->in_run ? STYLE_NORMAL : STYLE_LABEL;
-
         draw_load(surface, y, area.x + places[BAR].x, places[BAR].w, known, ui->preferences.load);
         list_cell(surface, area, y, &columns[LOAD], &places[LOAD], plain,
                   figure_percent(&figure, known->load));
@@ -60,9 +58,8 @@ static void draw_cell(const struct ui *ui, struct surface *surface, struct rect 
 static void drop_unknown(const struct form_device *devices, int count, struct list_column *columns)
 {
     bool times = false, temperature = false;
-
     for (int i = 0; i < count; i++)
-        if (devices[i].known != NULL) {
+        if (devices[i].known) {
             times |= isfinite(device_times(devices[i].known).compute);
             temperature |= isfinite(devices[i].known->temperature_c);
         }
@@ -94,7 +91,6 @@ void device_cells(const struct ui *ui, struct surface *surface, struct rect area
     int gap = layout_device_gap(columns, area.w);
     double most_rows = device_most_rows(devices, count);
     char title[32] = "";
-
     if (first > 0 && first > count - visible)
         first = count - visible;
     int last = first + visible < count ? first + visible : count;
@@ -112,7 +108,6 @@ void device_cells(const struct ui *ui, struct surface *surface, struct rect area
     for (int i = 0; i < columns; i++) {
         struct rect cell = {area.y, area.x + i * (width + gap), 1, width};
         bool name = i == 0 && (columns > 1 || count <= visible);
-
         draw_heading(ui, surface, cell, shown, places,
                      name                         ? shown[NAME].title
                      : i == (columns > 1 ? 1 : 0) ? title
@@ -121,7 +116,6 @@ void device_cells(const struct ui *ui, struct surface *surface, struct rect area
     for (int i = first; i < last; i++) {
         int column = (i - first) / lines, row = (i - first) % lines;
         struct rect cell = {area.y + 1 + row, area.x + column * (width + gap), 1, width};
-
         draw_cell(ui, surface, cell, shown, places, &devices[i], most_rows);
         surface_mark_line(surface, cell.y, cell.x, cell.w, i);
         if (i == line && panel_focused(ui, PANEL_DEVICES))

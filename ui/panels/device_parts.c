@@ -12,7 +12,6 @@ enum { FULL_LABEL = 11 }; /* columns of "[x] cuda:12" */
 struct device_times device_times(const struct state_device *device)
 {
     double all = device->compute_s + device->sync_s + device->wait_s;
-
     if (!(all > 0))
         return (struct device_times){NAN, NAN, NAN};
     return (struct device_times){device->compute_s / all, device->sync_s / all,
@@ -26,7 +25,6 @@ void draw_times(struct surface *surface, int y, int x, int w, const struct devic
         {times->reduce, GLYPH_REDUCE, STYLE_WARNING},
         {times->wait, GLYPH_WAIT, STYLE_TRACK},
     };
-
     if (w > 0 && !isfinite(times->compute))
         surface_text(surface, y, x, w, STYLE_LABEL, "-");
     else
@@ -46,14 +44,11 @@ void draw_history(struct surface *surface, struct rect area, const struct state_
 {
     long width = area.w < STATE_HISTORY ? area.w : STATE_HISTORY,
          newest = device->history_count - 1;
-
     for (long column = 0; column < width; column++) {
         /* The newest sample whose place is this column. */
         long age = (newest - column) % width;
         long sample = newest - (age < 0 ? age + width : age);
-
         struct rect place = {area.y, area.x + (int)column, area.h, 1};
-
         /* Blanks of the curve's own style, so that a new sample changes no style on its way. */
         surface_fill(surface, place, STYLE_FILL);
         if (sample >= 0 && column != (newest + 1) % width)
@@ -64,7 +59,6 @@ void draw_history(struct surface *surface, struct rect area, const struct state_
 void device_label(const struct form_device *device, int width, char *buffer, size_t size)
 {
     char name[16];
-
     snprintf(buffer, size, width < FULL_LABEL ? "%c %s" : "[%c] %s", device->chosen ? 'x' : ' ',
              device_id_text(device->id, name));
 }
@@ -74,9 +68,8 @@ const char *device_trouble(const struct form_device *device, enum style *style, 
 {
     const struct state_device *known = device->known;
     bool cpu = device->id.kind == DEVICE_CPU;
-
     *style = cpu ? STYLE_LABEL : STYLE_WARNING;
-    if (known == NULL)
+    if (!known)
         return cpu ? "shared cores" : "not on this machine";
     if (known->lost) {
         *style = STYLE_BAD;
@@ -103,9 +96,8 @@ void device_hint(const struct form_device *device, char *buffer, size_t size)
     enum style style;
     char name[16], text[200], power[80];
     const char *trouble = device_trouble(device, &style, text, sizeof text);
-
     device_id_text(device->id, name);
-    if (trouble != NULL) {
+    if (trouble) {
         snprintf(buffer, size, "%s: %s", name, trouble);
         return;
     }
@@ -127,9 +119,8 @@ void device_hint(const struct form_device *device, char *buffer, size_t size)
 double device_most_rows(const struct form_device *devices, int count)
 {
     double most = NAN;
-
     for (int i = 0; i < count; i++)
-        if (devices[i].known != NULL)
+        if (devices[i].known)
             most = fmax(most, devices[i].known->rows);
     return most;
 }
@@ -137,7 +128,6 @@ double device_most_rows(const struct form_device *devices, int count)
 const char *temperature_text(const struct state_device *device, char *buffer, size_t size)
 {
     struct figure figure;
-
     snprintf(buffer, size, isfinite(device->temperature_c) ? "%s C" : "%s",
              figure_whole(&figure, device->temperature_c));
     return buffer;
@@ -146,7 +136,6 @@ const char *temperature_text(const struct state_device *device, char *buffer, si
 const char *power_text(const struct state_device *device, char *buffer, size_t size)
 {
     struct figure now, limit;
-
     if (!isfinite(device->power_w))
         return "-";
     if (isfinite(device->power_limit_w))
@@ -160,7 +149,6 @@ const char *power_text(const struct state_device *device, char *buffer, size_t s
 const char *clock_text(const struct state_device *device, char *buffer, size_t size)
 {
     struct figure now, most;
-
     if (!isfinite(device->clock_mhz))
         return "-";
     if (isfinite(device->clock_max_mhz))

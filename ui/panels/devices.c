@@ -57,8 +57,7 @@ static void find_known(const struct form_device *devices, int count, bool *known
         known[i] = i == NAME || i == BAR || i == LOAD || i == MEMORY || i == STATE || i == HARDWARE;
     for (int i = 0; i < count; i++) {
         const struct state_device *device = devices[i].known;
-
-        if (device == NULL)
+        if (!device)
             continue;
         known[ROWS] |= isfinite(device->rows);
         known[SPEED] |= isfinite(device->samples_per_s);
@@ -78,7 +77,6 @@ static void choose_columns(const struct ui *ui, const struct form_device *device
                            struct list_column *columns)
 {
     bool known[COLUMNS];
-
     find_known(devices, count, known);
     known[BAR] = ui->preferences.load != LOAD_NUMBER;
     for (int i = 0; i < COLUMNS; i++) {
@@ -114,7 +112,6 @@ static void draw_figures(const struct ui *ui, struct surface *surface, struct re
         [PCIE] = pcie,
         [HARDWARE] = device->name,
     };
-
     snprintf(in, sizeof in, "%s", figure_count(&f[PCIE], device->pcie_rx));
     snprintf(pcie, sizeof pcie, "%s/%s", in, figure_count(&f[PCIE], device->pcie_tx));
     if (!isfinite(device->pcie_rx) && !isfinite(device->pcie_tx))
@@ -123,13 +120,12 @@ static void draw_figures(const struct ui *ui, struct surface *surface, struct re
     draw_times(surface, y, area.x + places[TIMES].x, places[TIMES].w, &times);
     for (int i = LOAD; i < COLUMNS; i++) {
         enum style style = plain;
-
         if (i == STATE)
             style = device_state_style(device);
         else if ((i == THROTTLE && device->throttle[0] != '\0') ||
                  (i == ROWS && device->rows < most_rows))
             style = STYLE_WARNING;
-        if (text[i] != NULL)
+        if (text[i])
             list_cell(surface, area, y, &all_columns[i], &places[i], style, text[i]);
     }
 }
@@ -142,8 +138,7 @@ static void draw_device(const struct ui *ui, struct surface *surface, struct rec
     int beside = area.x + places[NAME].w + 1;
     enum style style;
     const char *trouble = device_trouble(device, &style, text, sizeof text);
-
-    if (trouble != NULL)
+    if (trouble)
         surface_text(surface, y, beside, area.x + area.w - beside, style, trouble);
     else
         draw_figures(ui, surface, area, y, places, device->known, most_rows);
@@ -163,11 +158,9 @@ static struct device_sum add_up(const struct ui *ui, const struct form_device *d
 {
     /* A device's speed is that of computing alone, the run's has all the waiting in it. */
     struct device_sum sum = {.speed = ui->state.live.samples_per_s};
-
     for (int i = 0; i < count; i++) {
         const struct state_device *device = devices[i].known;
-
-        if (device == NULL || !device->in_run || device->lost)
+        if (!device || !device->in_run || device->lost)
             continue;
         struct device_times times = device_times(device);
         sum.working++;
@@ -188,7 +181,6 @@ static void draw_totals(struct surface *surface, struct rect area, int y,
 {
     struct figure figure;
     char text[48];
-
     surface_format(surface, y, area.x, places[LOAD].x, STYLE_LABEL, "%d together", sum->working);
     list_cell(surface, area, y, &all_columns[ROWS], &places[ROWS], STYLE_STRONG,
               figure_whole(&figure, sum->rows));
@@ -211,7 +203,6 @@ static void write_totals(struct surface *surface, struct rect area, int y,
     int used = surface_format(surface, y, area.x, area.w, STYLE_STRONG,
                               "%d together: %s rows, %s samples/s", sum->working,
                               figure_whole(&rows, sum->rows), figure_count(&speed, sum->speed));
-
     if (isfinite(sum->times.compute))
         surface_format(surface, y, area.x + used, area.w - used, STYLE_STRONG, ", computing %s",
                        figure_percent(&compute, sum->times.compute));
@@ -225,7 +216,6 @@ static void draw_legend(struct surface *surface, struct rect area, const struct 
         const char *name;
     } parts[] = {{GLYPH_COMPUTE, "comp "}, {GLYPH_REDUCE, "reduce "}, {GLYPH_WAIT, "wait"}};
     int x = area.x + place->x;
-
     if (place->w < LEGEND_WIDTH)
         return;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -241,14 +231,12 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
     struct column_place places[COLUMNS];
     struct device_sum sum = add_up(ui, devices, count);
     double most_rows = device_most_rows(devices, count);
-
     choose_columns(ui, devices, count, columns);
     columns_place(columns, COLUMNS, area.w, places);
     panel_heading(ui, surface, area, PANEL_DEVICES, columns, places, COLUMNS);
     draw_legend(surface, area, &places[TIMES]);
     for (int i = 0; i < count; i++) {
         int y = area.y + 1 + i;
-
         draw_device(ui, surface, area, y, places, &devices[i], most_rows);
         surface_mark_line(surface, y, area.x, area.w, i);
         if (i == ui->device_line && panel_focused(ui, PANEL_DEVICES))
@@ -268,7 +256,6 @@ static void draw_cells(const struct ui *ui, struct surface *surface, struct rect
     int columns = layout_device_columns(count, area.h - 1, area.w);
     int lines = (count + columns - 1) / columns;
     struct device_sum sum = add_up(ui, devices, count);
-
     lines = lines < area.h - 1 ? lines : area.h - 1;
     if (lines <= 0)
         return;
@@ -282,7 +269,6 @@ bool panel_devices(const struct ui *ui, struct surface *surface, struct rect are
 {
     struct form_device devices[FORM_MAX_DEVICES];
     int count = form_devices(&ui->form, &ui->state, devices);
-
     (void)err;
     if (count <= area.h - 1)
         draw_list(ui, surface, area, devices, count);

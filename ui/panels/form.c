@@ -14,7 +14,6 @@ static char *chosen_devices(const struct ui *ui)
     struct form_device devices[FORM_MAX_DEVICES];
     struct device_list list = {.choice = DEVICES_LISTED};
     int count = form_devices(&ui->form, &ui->state, devices);
-
     for (int i = 0; i < count && list.count < SPEC_MAX_DEVICES; i++)
         if (devices[i].chosen)
             list.id[list.count++] = devices[i].id;
@@ -29,7 +28,6 @@ static void draw_heading(const struct ui *ui, struct surface *surface, struct re
             surface_text(surface, area.y, area.x, area.w,
                          panel_focused(ui, PANEL_FORM) ? STYLE_FOCUS : STYLE_STRONG, "Next run") +
             2;
-
     if (form_problem(&ui->form, &ui->state, &ui->check, problem, sizeof problem)) {
         surface_format(surface, area.y, x, area.x + area.w - x, STYLE_WARNING, "! %s", problem);
     } else if (visible < FORM_FIELDS) {
@@ -47,15 +45,13 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
                              : field == FORM_DATA ? ui->check.data
                                                   : "";
     int x = area.x + LABEL_WIDTH, w = area.w - LABEL_WIDTH;
-
     if (field == FORM_DEVICES && ui->form.spec.devices.choice != DEVICES_LISTED)
         devices = chosen_devices(ui);
-    if (devices != NULL)
-        surface_format(surface, y, x, w, STYLE_NORMAL, "%s (%s)", devices,
-                       text != NULL ? text : "");
-    else if ((text == NULL || text[0] == '\0') && stands_for[0] != '\0')
+    if (devices)
+        surface_format(surface, y, x, w, STYLE_NORMAL, "%s (%s)", devices, text ? text : "");
+    else if ((!text || text[0] == '\0') && stands_for[0] != '\0')
         surface_format(surface, y, x, w, STYLE_NORMAL, "%s (default)", stands_for);
-    else if (text == NULL || text[0] == '\0')
+    else if (!text || text[0] == '\0')
         surface_text(surface, y, x, w, STYLE_LABEL, "default");
     else
         surface_text(surface, y, x, w, STYLE_NORMAL, text);
@@ -68,14 +64,12 @@ bool panel_form(const struct ui *ui, struct surface *surface, struct rect area, 
     bool focused = panel_focused(ui, PANEL_FORM);
     int visible = area.h - 1;
     int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible);
-
     (void)err;
     draw_heading(ui, surface, area, first, visible);
     for (int i = first; i < FORM_FIELDS && i < first + visible; i++) {
         enum form_field field = (enum form_field)i;
         int y = area.y + 1 + i - first;
         bool here = focused && field == ui->form.field;
-
         surface_mark_line(surface, y, area.x, area.w, i);
         surface_text(surface, y, area.x, area.w < LABEL_WIDTH ? area.w : LABEL_WIDTH - 1,
                      STYLE_LABEL, form_label(field));

@@ -26,7 +26,6 @@ struct line {
 static struct part *add(struct line *line, enum style style, int drop)
 {
     struct part *part = &line->parts[line->count++];
-
     *part = (struct part){.style = style, .drop = drop};
     return part;
 }
@@ -39,7 +38,6 @@ static int part_width(const struct part *part)
 static int line_width(const struct line *line)
 {
     int width = -GAP;
-
     for (int i = 0; i < line->count; i++)
         width += part_width(&line->parts[i]) + GAP;
     return width;
@@ -49,7 +47,6 @@ static void fit(struct line *line, int width)
 {
     while (line->count > 1 && line_width(line) > width) {
         int worst = 0;
-
         for (int i = 1; i < line->count; i++)
             if (line->parts[i].drop > line->parts[worst].drop)
                 worst = i;
@@ -63,7 +60,6 @@ static void fit(struct line *line, int width)
 static void of(char *buffer, size_t size, const char *what, double part, double whole)
 {
     struct figure a, b;
-
     if (isfinite(whole))
         snprintf(buffer, size, "%s %s/%s", what, figure_whole(&a, part), figure_whole(&b, whole));
     else
@@ -80,7 +76,6 @@ static void add_run(const struct ui *ui, struct line *line)
     const struct state_live *live = &ui->state.live;
     struct part *part = add(line, STYLE_STRONG, 0);
     struct figure figure;
-
     snprintf(part->text, sizeof part->text, "run %ld", live->run);
     part = add(line, STYLE_NORMAL, 5);
     snprintf(part->text, sizeof part->text, "%s", live->model);
@@ -117,14 +112,13 @@ static void add_lost(const struct ui *ui, struct line *line)
     const struct state_device *first = NULL;
     char name[16];
     int lost = 0;
-
     for (int i = 0; i < ui->state.device_count; i++) {
         if (!ui->state.devices[i].lost)
             continue;
-        first = first != NULL ? first : &ui->state.devices[i];
+        first = first ? first : &ui->state.devices[i];
         lost++;
     }
-    if (first == NULL)
+    if (!first)
         return;
     struct part *part = add(line, STYLE_BAD, 1);
     if (lost == 1)
@@ -137,7 +131,6 @@ static void add_lost(const struct ui *ui, struct line *line)
 static void add_link(const struct ui *ui, struct line *line)
 {
     struct part *part = add(line, STYLE_NORMAL, 10);
-
     switch (ui->link) {
     case LINK_STARTING:
         snprintf(part->text, sizeof part->text, "starting the engine");
@@ -178,10 +171,9 @@ bool panel_header(const struct ui *ui, struct surface *surface, struct rect area
     const char *title = view_of(ui->view)->title;
     struct part *part = add(&line, STYLE_STRONG, 8);
     int x = area.x;
-
     (void)err;
     snprintf(part->text, sizeof part->text, "dpartui");
-    if (title != NULL) {
+    if (title) {
         part = add(&line, STYLE_FOCUS, 1);
         snprintf(part->text, sizeof part->text, "%s", title);
     }
@@ -194,10 +186,8 @@ bool panel_header(const struct ui *ui, struct surface *surface, struct rect area
     int spare = area.w - line_width(&line);
     for (int i = 0; i < line.count; i++) {
         part = &line.parts[i];
-
         if (part->bar) {
             int width = BAR_LEAST + (spare > BAR_MOST - BAR_LEAST ? BAR_MOST - BAR_LEAST : spare);
-
             surface_bar(surface, area.y, x, width, progress(&ui->state.live));
             x += width + 1;
         }

@@ -12,7 +12,6 @@ enum { GAP = 2 };
 static int entry_width(const struct ui *ui, const struct action_entry *table, size_t i)
 {
     char name[KEY_NAME_SIZE];
-
     return text_columns(key_text(ui->keymap.key[i][0], name)) + 1 + text_columns(table[i].label) +
            GAP;
 }
@@ -29,7 +28,6 @@ int key_bar_fill(const struct ui *ui, int columns, struct key_bar_item *items)
     const struct action_entry *table = actions_table(&count);
     bool shown[ACTION_ENTRIES] = {false};
     int room = columns + GAP, x = 0, filled = 0;
-
     for (int rank = 1; rank <= KEY_BAR_RANKS; rank++)
         for (size_t i = 0; i < count; i++)
             if (table[i].bar == rank && makes_sense(ui, table, i) &&
@@ -40,7 +38,6 @@ int key_bar_fill(const struct ui *ui, int columns, struct key_bar_item *items)
     for (size_t i = 0; i < count; i++)
         if (shown[i]) {
             int width = entry_width(ui, table, i);
-
             items[filled++] = (struct key_bar_item){i, x, width - GAP};
             x += width;
         }
@@ -53,12 +50,10 @@ bool panel_keys(const struct ui *ui, struct surface *surface, struct rect area, 
     size_t all;
     const struct action_entry *table = actions_table(&all);
     int count = key_bar_fill(ui, area.w, items);
-
     (void)err;
     for (int i = 0; i < count; i++) {
         char name[KEY_NAME_SIZE];
         int x = area.x + items[i].x, end = area.x + area.w;
-
         x += surface_text(surface, area.y, x, end - x, STYLE_KEY,
                           key_text(ui->keymap.key[items[i].entry][0], name)) +
              1;

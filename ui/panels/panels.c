@@ -32,7 +32,6 @@ void panel_heading(const struct ui *ui, struct surface *surface, struct rect are
 int list_scroll(int line, int count, int visible)
 {
     int first = line - visible / 2;
-
     if (first > count - visible)
         first = count - visible;
     return first < 0 ? 0 : first;
@@ -68,7 +67,6 @@ void draw_editor(const struct editor *editor, struct surface *surface, int y, in
 {
     const char *text = editor->text;
     char before[sizeof editor->text];
-
     if (w <= 0)
         return;
     memcpy(before, editor->text, (size_t)editor->cursor);
@@ -76,7 +74,6 @@ void draw_editor(const struct editor *editor, struct surface *surface, int y, in
     int cursor = text_columns(before);
     while (cursor >= w && *text != '\0') {
         const char *next = text;
-
         text_next(&next);
         cursor -= text_columns(text) - text_columns(next);
         text = next;

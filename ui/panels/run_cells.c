@@ -35,7 +35,6 @@ enum style run_status_text(const struct ui *ui, const struct state_run *run, cha
     /* The state comes every second, the list of runs only after it. */
     enum run_status status = is_live && live->status != RUN_UNKNOWN ? live->status : run->status;
     bool stopping = is_live ? live->stop_after_epoch : run->stop_after_epoch;
-
     if (place >= 0)
         snprintf(buffer, size, "queued %d", place + 1);
     else if (status == RUN_RUNNING && stopping)
@@ -48,15 +47,13 @@ enum style run_status_text(const struct ui *ui, const struct state_run *run, cha
 static double speed_up(const struct state *state, const struct state_run *run)
 {
     const struct state_run *first = state_first_like(state, run);
-
-    return first != NULL ? run->samples_per_s / first->samples_per_s : NAN;
+    return first ? run->samples_per_s / first->samples_per_s : NAN;
 }
 
 static void epochs_text(const struct state_run *run, char *buffer, size_t size)
 {
     struct figure done, all;
     double so_far = isfinite(run->epochs_done) ? run->epochs_done : 0;
-
     if (so_far == run->epochs)
         snprintf(buffer, size, "%s", figure_whole(&all, run->epochs));
     else
@@ -68,8 +65,7 @@ void date_text(double seconds, bool whole, char *buffer, size_t size)
 {
     struct tm date;
     time_t when = (time_t)(seconds >= 0 && seconds < 1e11 ? seconds : -1);
-
-    if (when < 0 || localtime_r(&when, &date) == NULL ||
+    if (when < 0 || !localtime_r(&when, &date) ||
         (whole ? strftime(buffer, size, "%Y-%m-%d %H:%M:%S", &date)
                : strftime(buffer, size, "%m-%d %H:%M", &date)) == 0)
         snprintf(buffer, size, "-");
@@ -92,10 +88,8 @@ enum { RUN_WORDS = 800 }; /* bytes of all tags and the note, each '#' counted */
 int run_words(const struct state_run *run, char *buffer, size_t size)
 {
     size_t used = 0;
-
     for (const char *tag = run->tags; *tag != '\0'; tag += strspn(tag, " ")) {
         int length = (int)strcspn(tag, " ");
-
         if (used < size)
             used += (size_t)snprintf(buffer + used, size - used, "%s#%.*s", used > 0 ? " " : "",
                                      length, tag);
@@ -133,7 +127,6 @@ static enum style run_cell(const struct ui *ui, const struct state_run *run, enu
                            char *buffer, size_t size)
 {
     struct figure f;
-
     switch (column) {
     case RUN_COLUMN_NUMBER:
         return number_cell(ui, run, buffer, size);
@@ -173,10 +166,9 @@ static enum style run_cell(const struct ui *ui, const struct state_run *run, enu
 void run_hint(const struct ui *ui, char *buffer, size_t size)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
-    int place = run != NULL ? state_queue_place(&ui->state, run->run) : -1;
+    int place = run ? state_queue_place(&ui->state, run->run) : -1;
     char words[RUN_WORDS];
-
-    if (run == NULL)
+    if (!run)
         snprintf(buffer, size, "Up and Down mark a run in the chart");
     else if (run->error[0] != '\0')
         snprintf(buffer, size, "run %ld %s: %s", run->run, run_status_name(run->status),
@@ -204,11 +196,9 @@ void run_row(const struct ui *ui, struct surface *surface, struct rect area, int
              const struct state_run *run)
 {
     char text[RUN_WORDS];
-
     for (int i = 0; i < RUN_COLUMNS; i++)
         if (places[i].w > 0) {
             enum style style = run_cell(ui, run, (enum run_column)i, text, sizeof text);
-
             list_cell(surface, area, y, &columns[i], &places[i], style, text);
         }
 }

@@ -25,7 +25,6 @@ static void draw_position(struct surface *surface, struct rect area,
                           const struct column_place *places, int first, int visible, int count)
 {
     const struct column_place *place = &places[RUN_COLUMN_DEVICES];
-
     surface_fill(surface, (struct rect){area.y, area.x + place->x, 1, place->w}, STYLE_LABEL);
     surface_format(surface, area.y, area.x + place->x, place->w, STYLE_LABEL, "%d-%d of %d",
                    first + 1, first + visible, count);
@@ -36,8 +35,7 @@ bool panel_runs(const struct ui *ui, struct surface *surface, struct rect area, 
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
     struct column_place places[RUN_COLUMNS];
     int count = ui->state.run_count, visible = area.h - 1;
-    int line = selected != NULL ? count - 1 - (int)(selected - ui->state.runs) : -1;
-
+    int line = selected ? count - 1 - (int)(selected - ui->state.runs) : -1;
     (void)err;
     columns_place(columns, RUN_COLUMNS, area.w, places);
     panel_heading(ui, surface, area, PANEL_RUNS, columns, places, RUN_COLUMNS);
@@ -49,7 +47,6 @@ bool panel_runs(const struct ui *ui, struct surface *surface, struct rect area, 
         draw_position(surface, area, places, first, visible, count);
     for (int i = first; i < count && i < first + visible; i++) {
         int y = area.y + 1 + i - first;
-
         run_row(ui, surface, area, y, columns, places, ui_run_line(ui, i));
         surface_mark_line(surface, y, area.x, area.w, i);
         if (i == line && panel_focused(ui, PANEL_RUNS))

@@ -11,14 +11,13 @@
 
 static bool types_here(const struct ui *ui)
 {
-    return ui->prompt != NULL && ui->prompt->label != NULL;
+    return ui->prompt && ui->prompt->label;
 }
 
 /* Columns of the text being typed and of the gap behind it. */
 static int prompt_width(const struct ui *ui)
 {
     int typed = text_columns(ui->editor.text);
-
     return typed < 12 ? 13 : typed + 1;
 }
 
@@ -26,7 +25,6 @@ static int prompt_width(const struct ui *ui)
 static bool fits_behind(const struct ui *ui, int width)
 {
     char label[96];
-
     prompt_label(ui, label, sizeof label);
     return text_columns(label) + prompt_width(ui) + 2 + text_columns(ui->message.text) <= width;
 }
@@ -38,7 +36,6 @@ static void draw_prompt(const struct ui *ui, struct surface *surface, struct rec
     int width = prompt_width(ui);
     enum style style = ui->message.bad ? STYLE_BAD : STYLE_LABEL;
     char label[96];
-
     if (area.h > 1)
         surface_paragraph(surface, (struct rect){area.y, x, area.h - 1, area.w}, style,
                           ui->message.text);
@@ -49,7 +46,7 @@ static void draw_prompt(const struct ui *ui, struct surface *surface, struct rec
     x += width + 2;
     if (ui->message.text[0] != '\0' && area.h == 1)
         surface_text(surface, y, x, end - x, style, ui->message.text);
-    else if (ui->prompt->hint != NULL)
+    else if (ui->prompt->hint)
         surface_text(surface, y, x, end - x, STYLE_LABEL, ui->prompt->hint);
 }
 
@@ -63,7 +60,7 @@ static bool misses_engine(const struct ui *ui)
 static const char *pressing(const struct ui *ui, enum style *style, char *buffer, size_t size)
 {
     *style = STYLE_WARNING;
-    if (ui->question != NULL)
+    if (ui->question)
         return ui->question_text;
     if (ui->message.text[0] != '\0') {
         *style = ui->message.bad ? STYLE_BAD : STYLE_NORMAL;
@@ -83,7 +80,6 @@ static const char *pressing(const struct ui *ui, enum style *style, char *buffer
 static int lines_of(const char *text, int width)
 {
     int lines = 0;
-
     do {
         text += text_line_length(text, width);
         text += strspn(text, " ");
@@ -96,7 +92,6 @@ int status_rows(const struct ui *ui, int width)
 {
     char buffer[256];
     enum style style;
-
     if (width <= 0)
         return 1;
     if (types_here(ui))
@@ -104,7 +99,7 @@ int status_rows(const struct ui *ui, int width)
                    ? 1
                    : 1 + lines_of(ui->message.text, width);
     const char *text = pressing(ui, &style, buffer, sizeof buffer);
-    return text != NULL ? lines_of(text, width) : 1;
+    return text ? lines_of(text, width) : 1;
 }
 
 bool panel_status(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
@@ -113,14 +108,13 @@ bool panel_status(const struct ui *ui, struct surface *surface, struct rect area
     char buffer[640] = "";
     enum style style;
     const char *text = pressing(ui, &style, buffer, sizeof buffer);
-
     (void)err;
     surface_fill(surface, area, STYLE_NORMAL);
     if (types_here(ui)) {
         draw_prompt(ui, surface, area);
-    } else if (text != NULL) {
+    } else if (text) {
         surface_paragraph(surface, area, style, text);
-    } else if (view->hint != NULL) {
+    } else if (view->hint) {
         view->hint(ui, buffer, sizeof buffer);
         surface_text(surface, area.y, area.x, area.w, STYLE_LABEL, buffer);
     }

@@ -13,7 +13,7 @@ void *room_for_one(void *array, int count, int *capacity, size_t size, struct er
         return array;
     int larger = *capacity > 0 ? 2 * *capacity : 16;
     void *moved = realloc(array, (size_t)larger * size);
-    if (moved == NULL)
+    if (!moved)
         error_memory(err, "a curve");
     else
         *capacity = larger;
@@ -25,7 +25,6 @@ static bool add_point(struct epoch_point **points, int *count, int *capacity, in
                       const struct epoch_point *point, struct error *err)
 {
     int at = *count;
-
     while (at > 0 && (*points)[at - 1].epoch >= point->epoch)
         at--;
     if (at < *count && (*points)[at].epoch == point->epoch) {
@@ -35,7 +34,7 @@ static bool add_point(struct epoch_point **points, int *count, int *capacity, in
     if (*count >= most)
         return true;
     struct epoch_point *moved = room_for_one(*points, *count, capacity, sizeof **points, err);
-    if (moved == NULL)
+    if (!moved)
         return false;
     *points = moved;
     memmove(&moved[at + 1], &moved[at], (size_t)(*count - at) * sizeof *moved);
@@ -61,7 +60,6 @@ static void thin_out(struct state_run *run)
 bool curve_add_fine(struct state_run *run, const json_t *event, struct error *err)
 {
     struct epoch_point point;
-
     if (!read_epoch(event, &point))
         return true;
     if (run->fine_count == STATE_MAX_FINE)
@@ -74,7 +72,6 @@ bool curve_add_retune(struct state_run *run, const json_t *event, struct error *
 {
     struct retune retune;
     int at = run->retune_count;
-
     if (!read_retune(event, &retune))
         return true;
     while (at > 0 && run->retunes[at - 1].step > retune.step)
@@ -88,7 +85,7 @@ bool curve_add_retune(struct state_run *run, const json_t *event, struct error *
         return true;
     struct retune *moved =
         room_for_one(run->retunes, run->retune_count, &run->retune_capacity, sizeof *moved, err);
-    if (moved == NULL)
+    if (!moved)
         return false;
     run->retunes = moved;
     memmove(&moved[at + 1], &moved[at], (size_t)(run->retune_count - at) * sizeof *moved);
@@ -102,10 +99,8 @@ bool curve_read(struct state_run *run, const json_t *show, struct error *err)
     const json_t *epochs = json_object_get(show, "epochs");
     const json_t *points = json_object_get(show, "points");
     const json_t *retunes = json_object_get(show, "retunes");
-
     for (size_t i = 0; i < json_array_size(epochs); i++) {
         struct epoch_point point;
-
         if (read_epoch(json_array_get(epochs, i), &point) && !curve_add_epoch(run, &point, err))
             return false;
     }
@@ -152,14 +147,12 @@ static void forget_oldest(struct state *state)
 {
     struct state_run *oldest = NULL;
     int known = 0;
-
     for (int i = 0; i < state->run_count; i++) {
         struct state_run *run = &state->runs[i];
-
-        if (!run->curve_known && run->points == NULL && run->fine == NULL)
+        if (!run->curve_known && !run->points && !run->fine)
             continue;
         known++;
-        if (oldest == NULL || run->curve_used < oldest->curve_used)
+        if (!oldest || run->curve_used < oldest->curve_used)
             oldest = run;
     }
     if (known > STATE_MAX_CURVES) {

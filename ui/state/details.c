@@ -35,7 +35,6 @@ void details_free(struct run_details *details)
 static char *value_text(const json_t *value)
 {
     char number[40];
-
     if (json_is_string(value))
         return strdup(json_string_value(value));
     if (json_is_boolean(value))
@@ -53,14 +52,12 @@ static bool read_settings(struct run_details *details, const json_t *spec, struc
 {
     const char *key;
     json_t *value;
-
     json_object_foreach((json_t *)(uintptr_t)spec, key, value)
     {
         if (details->setting_count == DETAILS_SETTINGS)
             break;
         struct detail_setting *setting = &details->settings[details->setting_count];
-
-        if ((setting->value = value_text(value)) == NULL)
+        if (!(setting->value = value_text(value)))
             return error_memory(err, "a run's settings");
         details->setting_count++;
         snprintf(setting->name, sizeof setting->name, "%s", key);
@@ -74,11 +71,9 @@ static bool read_settings(struct run_details *details, const json_t *spec, struc
 static int read_device_figures(const json_t *array, struct detail_device *devices)
 {
     int count = 0;
-
     for (size_t i = 0; i < json_array_size(array) && count < DETAILS_DEVICES; i++) {
         const json_t *object = json_array_get(array, i);
         struct detail_device *device = &devices[count];
-
         read_text(object, "device", device->name, sizeof device->name);
         if (device->name[0] == '\0')
             continue;
@@ -96,7 +91,6 @@ static int read_device_figures(const json_t *array, struct detail_device *device
 static void mean_times(struct detail_epoch *epoch, const struct detail_device *devices, int count)
 {
     double compute = 0, reduce = 0, wait = 0;
-
     for (int i = 0; i < count; i++) {
         compute += devices[i].compute_s;
         reduce += devices[i].sync_s;
@@ -138,7 +132,6 @@ static bool add_epoch(struct run_details *details, const struct detail_epoch *ep
                       struct error *err)
 {
     int at = details->epoch_count;
-
     while (at > 0 && details->epochs[at - 1].epoch >= epoch->epoch)
         at--;
     if (at < details->epoch_count && details->epochs[at].epoch == epoch->epoch) {
@@ -149,7 +142,7 @@ static bool add_epoch(struct run_details *details, const struct detail_epoch *ep
         return true;
     struct detail_epoch *moved = room_for_one(details->epochs, details->epoch_count,
                                               &details->epoch_capacity, sizeof *moved, err);
-    if (moved == NULL)
+    if (!moved)
         return false;
     details->epochs = moved;
     struct detail_epoch *place = &moved[at];
@@ -164,7 +157,6 @@ bool details_epoch(struct run_details *details, const json_t *event, struct erro
     struct detail_device devices[DETAILS_DEVICES];
     struct detail_epoch epoch;
     int count;
-
     if (!read_detail_epoch(event, &epoch, devices, &count))
         return true;
     bool newest =
@@ -183,18 +175,16 @@ static void read_types(const json_t *result, char *buffer, size_t size)
     const json_t *devices = json_object_get(result, "devices");
     const char *before = "";
     size_t used = 0;
-
     for (size_t i = 0; i < json_array_size(types) && used < size; i++) {
         const char *name = json_string_value(json_array_get(devices, i));
         const char *type = json_string_value(json_array_get(types, i));
-
-        if (name == NULL || type == NULL || strcmp(type, before) == 0)
+        if (!name || !type || strcmp(type, before) == 0)
             continue;
         used += (size_t)snprintf(buffer + used, size - used, "%s%s from %s on", i > 0 ? ", " : "",
                                  type, name);
         before = type;
     }
-    if (used > 0 && strchr(buffer, ',') == NULL)
+    if (used > 0 && !strchr(buffer, ','))
         snprintf(buffer, size, "%s", before);
 }
 
@@ -203,11 +193,10 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
     const json_t *epochs = json_object_get(result, "epochs");
     const json_t *thinned = json_object_get(result, "thinned");
     const char *error = json_string_value(json_object_get(result, "error"));
-
     if (details->run == 0 || read_run_number(result) != details->run)
         return true;
     details_begin(details, details->run);
-    if (error != NULL && (details->error = strdup(error)) == NULL)
+    if (error && !(details->error = strdup(error)))
         return error_memory(err, "a run's error");
     details->warnings = json_incref(json_object_get(result, "warnings"));
     details->shares = json_incref(json_object_get(result, "shares"));
@@ -234,7 +223,6 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
 int details_best(const struct run_details *details)
 {
     int best = -1;
-
     for (int i = 0; i < details->epoch_count; i++)
         if (isfinite(details->epochs[i].test_acc) &&
             (best < 0 || details->epochs[i].test_acc > details->epochs[best].test_acc))
@@ -245,10 +233,8 @@ int details_best(const struct run_details *details)
 struct time_spent details_time(const struct run_details *details)
 {
     struct time_spent spent = {0};
-
     for (int i = 0; i < details->epoch_count; i++) {
         const struct detail_epoch *epoch = &details->epochs[i];
-
         if (!isfinite(epoch->compute_s + epoch->sync_s + epoch->wait_s))
             continue;
         spent.compute += epoch->compute_s;
@@ -264,10 +250,8 @@ int details_slowest(const struct run_details *details)
 {
     double sum = 0;
     int slowest = -1;
-
     for (int i = 0; i < details->device_count; i++) {
         double compute = details->devices[i].compute_s;
-
         if (!isfinite(compute))
             return -1;
         sum += compute;

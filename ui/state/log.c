@@ -16,15 +16,14 @@ static bool read_line(const json_t *object, struct log_line *line)
         [LOG_INFO] = "info", [LOG_WARNING] = "warning", [LOG_ERROR] = "error"};
     const char *level = json_string_value(json_object_get(object, "level"));
     const char *text = json_string_value(json_object_get(object, "text"));
-
-    if (text == NULL)
+    if (!text)
         return false;
     *line = (struct log_line){
         .time = read_number(object, "time"),
         .run = read_run_number(object),
         .text = strdup(text),
     };
-    for (int i = LOG_INFO; level != NULL && i <= LOG_ERROR; i++)
+    for (int i = LOG_INFO; level && i <= LOG_ERROR; i++)
         if (strcmp(level, levels[i]) == 0)
             line->level = (enum log_level)i;
     return true;
@@ -33,9 +32,9 @@ static bool read_line(const json_t *object, struct log_line *line)
 /* Append; its text is taken over, also on failure. */
 static bool append(struct state *state, struct log_line line, struct error *err)
 {
-    if (state->log == NULL)
+    if (!state->log)
         state->log = calloc(STATE_MAX_LOG, sizeof *state->log);
-    if (state->log == NULL || line.text == NULL) {
+    if (!state->log || !line.text) {
         free(line.text);
         return error_memory(err, "the log");
     }
@@ -51,7 +50,6 @@ static bool append(struct state *state, struct log_line line, struct error *err)
 bool log_add(struct state *state, const json_t *message, struct error *err)
 {
     struct log_line line;
-
     return !read_line(message, &line) || append(state, line, err);
 }
 
@@ -59,7 +57,6 @@ bool state_log_local(struct state *state, double time, enum log_level level, con
                      struct error *err)
 {
     struct log_line line = {.time = time, .level = level, .local = true, .text = strdup(text)};
-
     return append(state, line, err);
 }
 
@@ -78,25 +75,22 @@ bool state_log(struct state *state, const json_t *result, struct error *err)
     struct state before = *state;
     bool ok = true;
     int next = 0;
-
     if (!json_is_array(result))
         return true;
     state->log = NULL;
     state->log_count = 0;
     for (size_t i = 0; i <= json_array_size(result); i++) {
         const json_t *message = json_array_get(result, i);
-        double time = message != NULL ? read_number(message, "time") : NAN;
-
+        double time = message ? read_number(message, "time") : NAN;
         /* The older ones first; behind the end of the list all that are left. */
         for (; next < before.log_count && !(before.log[next].time >= time); next++) {
             struct log_line *line = &before.log[next];
-
             if (!stays(line, result))
                 continue;
             ok = append(state, *line, err) && ok;
             line->text = NULL;
         }
-        ok = (message == NULL || log_add(state, message, err)) && ok;
+        ok = (!message || log_add(state, message, err)) && ok;
     }
     log_free(&before);
     return ok;

@@ -24,7 +24,6 @@ const char *run_status_name(enum run_status status)
 double read_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
-
     return json_is_number(value) && isfinite(json_number_value(value)) ? json_number_value(value)
                                                                        : NAN;
 }
@@ -32,23 +31,20 @@ double read_number(const json_t *object, const char *key)
 double read_amount(const json_t *object, const char *key)
 {
     double value = read_number(object, key);
-
     return value >= 0 ? value : NAN;
 }
 
 void read_text(const json_t *object, const char *key, char *buffer, size_t size)
 {
     const char *value = json_string_value(json_object_get(object, key));
-
-    if ((size_t)snprintf(buffer, size, "%s", value != NULL ? value : "") >= size)
+    if ((size_t)snprintf(buffer, size, "%s", value ? value : "") >= size)
         utf8_trim(buffer);
 }
 
 static enum run_status read_status(const json_t *object)
 {
     const char *value = json_string_value(json_object_get(object, "status"));
-
-    for (int i = RUN_QUEUED; value != NULL && i <= RUN_INTERRUPTED; i++)
+    for (int i = RUN_QUEUED; value && i <= RUN_INTERRUPTED; i++)
         if (strcmp(value, status_names[i]) == 0)
             return (enum run_status)i;
     return RUN_UNKNOWN;
@@ -57,7 +53,6 @@ static enum run_status read_status(const json_t *object)
 long read_run_number(const json_t *object)
 {
     json_int_t run = json_integer_value(json_object_get(object, "run"));
-
     return run > 0 && run <= 1000000000 ? (long)run : 0;
 }
 
@@ -66,9 +61,8 @@ bool read_device(const json_t *object, struct state_device *device)
     const char *name = json_string_value(json_object_get(object, "device"));
     struct device_list list;
     struct error ignored = ERROR_INIT;
-
-    if (name == NULL || !device_list_parse(name, &list, &ignored) ||
-        list.choice != DEVICES_LISTED || list.count != 1)
+    if (!name || !device_list_parse(name, &list, &ignored) || list.choice != DEVICES_LISTED ||
+        list.count != 1)
         return false;
     *device = (struct state_device){.id = list.id[0]};
     read_text(object, "name", device->name, sizeof device->name);
@@ -120,17 +114,15 @@ static void read_devices(const json_t *array, struct state_run *run)
 {
     struct device_list list = {.choice = DEVICES_LISTED};
     struct error ignored = ERROR_INIT;
-
     for (size_t i = 0; i < json_array_size(array) && list.count < SPEC_MAX_DEVICES; i++) {
         const char *name = json_string_value(json_array_get(array, i));
         struct device_list one;
-
-        if (name != NULL && device_list_parse(name, &one, &ignored) && one.count == 1 &&
+        if (name && device_list_parse(name, &one, &ignored) && one.count == 1 &&
             one.choice == DEVICES_LISTED)
             list.id[list.count++] = one.id[0];
     }
     char *text = list.count > 0 ? device_list_text(&list) : NULL;
-    snprintf(run->devices, sizeof run->devices, "%s", text != NULL ? text : "-");
+    snprintf(run->devices, sizeof run->devices, "%s", text ? text : "-");
     free(text);
     run->device_count = list.count;
 }
@@ -138,12 +130,10 @@ static void read_devices(const json_t *array, struct state_run *run)
 static void read_tags(const json_t *array, char *buffer, size_t size)
 {
     size_t used = 0;
-
     buffer[0] = '\0';
     for (size_t i = 0; i < json_array_size(array); i++) {
         const char *tag = json_string_value(json_array_get(array, i));
-        size_t length = tag != NULL ? strlen(tag) : 0;
-
+        size_t length = tag ? strlen(tag) : 0;
         if (length > 0 && used + 1 + length < size)
             used += (size_t)sprintf(buffer + used, "%s%s", used > 0 ? " " : "", tag);
     }
@@ -188,7 +178,6 @@ bool read_epoch(const json_t *object, struct epoch_point *point)
         [METRIC_TRAIN_LOSS] = "train_loss", [METRIC_TEST_LOSS] = "test_loss",
         [METRIC_SPEED] = "samples_per_s",   [METRIC_LR] = "lr",
     };
-
     point->epoch = read_amount(object, "epoch");
     point->step = read_amount(object, "step");
     for (int i = 0; i < METRIC_COUNT; i++)
@@ -209,7 +198,6 @@ bool read_retune(const json_t *object, struct retune *retune)
 void read_epoch_speed(const json_t *object, struct state_run *run)
 {
     double speed = read_amount(object, "samples_per_s"), seconds = read_amount(object, "seconds");
-
     if (isfinite(speed))
         run->samples_per_s = speed;
     if (isfinite(seconds))
@@ -219,7 +207,6 @@ void read_epoch_speed(const json_t *object, struct state_run *run)
 void read_engine(const json_t *object, struct state *state)
 {
     double pid = read_amount(object, "pid");
-
     state->pid = pid < 1e9 ? (long)pid : 0;
     read_text(object, "host", state->host, sizeof state->host);
     read_text(object, "version", state->version, sizeof state->version);
@@ -228,7 +215,6 @@ void read_engine(const json_t *object, struct state *state)
     const json_t *queue = json_object_get(object, "queue");
     for (size_t i = 0; i < json_array_size(queue) && state->queued < STATE_MAX_QUEUE; i++) {
         json_int_t run = json_integer_value(json_array_get(queue, i));
-
         if (run > 0 && run <= 1000000000)
             state->queue[state->queued++] = (long)run;
     }

@@ -47,7 +47,6 @@ static int key_of(const char *word, size_t length)
 static void read_term(struct run_filter_term *term, const char *word)
 {
     size_t length = strcspn(word, "=<>");
-
     *term = (struct run_filter_term){.word = word};
     if (word[length] == '\0' || (term->key = key_of(word, length)) < 0)
         return;
@@ -62,11 +61,10 @@ static void read_term(struct run_filter_term *term, const char *word)
 void run_filter_parse(struct run_filter *filter, const char *text)
 {
     char *next, *word;
-
     filter->count = 0;
     snprintf(filter->text, sizeof filter->text, "%s", text);
-    for (word = strtok_r(filter->text, " ", &next);
-         word != NULL && filter->count < RUN_FILTER_TERMS; word = strtok_r(NULL, " ", &next))
+    for (word = strtok_r(filter->text, " ", &next); word && filter->count < RUN_FILTER_TERMS;
+         word = strtok_r(NULL, " ", &next))
         read_term(&filter->terms[filter->count++], word);
 }
 
@@ -79,7 +77,6 @@ static const char *run_text(const struct state_run *run, size_t offset)
 static bool compare(const struct run_filter_term *term, double actual)
 {
     double wanted;
-
     if (!parse_double(term->value, -1e300, 1e300, &wanted) || !isfinite(actual))
         return false;
     bool equal = fabs(actual - wanted) <= 1e-9 * fabs(wanted);
@@ -96,14 +93,12 @@ static bool compare(const struct run_filter_term *term, double actual)
 static bool is_number(const char *text)
 {
     double ignored;
-
     return parse_double(text, -1e300, 1e300, &ignored);
 }
 
 static bool fits_key(const struct run_filter_term *term, const struct state_run *run)
 {
     size_t offset = keys[term->key].offset;
-
     if (*term->value == '\0')
         return true;
     switch (keys[term->key].kind) {
@@ -124,18 +119,16 @@ static bool fits_key(const struct run_filter_term *term, const struct state_run 
 
 static bool fits_word(const char *word, const struct state_run *run)
 {
-    return strcasestr(run->model, word) != NULL || strcasestr(run->data, word) != NULL ||
-           strcasestr(run->devices, word) != NULL || strcasestr(run->note, word) != NULL ||
-           strcasestr(run->tags, word) != NULL ||
-           strcasestr(run_status_name(run->status), word) != NULL;
+    return strcasestr(run->model, word) || strcasestr(run->data, word) ||
+           strcasestr(run->devices, word) || strcasestr(run->note, word) ||
+           strcasestr(run->tags, word) || strcasestr(run_status_name(run->status), word);
 }
 
 bool run_filter_fits(const struct run_filter *filter, const struct state_run *run)
 {
     for (int i = 0; i < filter->count; i++) {
         const struct run_filter_term *term = &filter->terms[i];
-
-        if (term->value != NULL ? !fits_key(term, run) : !fits_word(term->word, run))
+        if (term->value ? !fits_key(term, run) : !fits_word(term->word, run))
             return false;
     }
     return true;

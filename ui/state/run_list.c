@@ -73,7 +73,6 @@ static int compare_text(const char *a, const char *b)
 static int compare_values(const struct sort_key *a, const struct sort_key *b)
 {
     bool known = isfinite(a->number), other = isfinite(b->number);
-
     if (known != other)
         return known ? -2 : 2;
     if (known && a->number != b->number)
@@ -85,7 +84,6 @@ static int rising(const void *a, const void *b)
 {
     const struct sort_key *first = a, *second = b;
     int order = compare_values(first, second);
-
     return order != 0 ? order : second->index - first->index;
 }
 
@@ -93,7 +91,6 @@ static int falling(const void *a, const void *b)
 {
     const struct sort_key *first = a, *second = b;
     int order = compare_values(first, second);
-
     if (order == 1 || order == -1)
         order = -order;
     return order != 0 ? order : second->index - first->index;
@@ -108,7 +105,6 @@ static int compare_alike(const void *a, const void *b)
 {
     const struct alike *first = a, *second = b;
     int order = strcmp(first->run->model, second->run->model);
-
     if (order == 0)
         order = strcmp(first->run->data, second->run->data);
     return order != 0 ? order : first->index - second->index;
@@ -119,15 +115,13 @@ static bool speed_ups(const struct state *state, double *speed_up, struct error 
 {
     struct alike *alike = calloc((size_t)state->run_count + 1, sizeof *alike);
     double first = NAN;
-
-    if (alike == NULL)
+    if (!alike)
         return error_memory(err, "the list of runs");
     for (int i = 0; i < state->run_count; i++)
         alike[i] = (struct alike){&state->runs[i], i};
     qsort(alike, (size_t)state->run_count, sizeof *alike, compare_alike);
     for (int i = 0; i < state->run_count; i++) {
         const struct state_run *run = alike[i].run;
-
         if (i > 0 && (strcmp(alike[i - 1].run->model, run->model) != 0 ||
                       strcmp(alike[i - 1].run->data, run->data) != 0))
             first = NAN;
@@ -146,10 +140,9 @@ static int make_keys(const struct run_list *list, const struct state *state, str
     struct run_filter filter;
     double *speed_up = NULL;
     int count = 0;
-
     if (list->column == RUN_COLUMN_SPEED_UP) {
         speed_up = calloc((size_t)state->run_count + 1, sizeof *speed_up);
-        if (speed_up == NULL || !speed_ups(state, speed_up, err)) {
+        if (!speed_up || !speed_ups(state, speed_up, err)) {
             free(speed_up);
             error_memory(err, "the list of runs");
             return -1;
@@ -158,10 +151,9 @@ static int make_keys(const struct run_list *list, const struct state *state, str
     run_filter_parse(&filter, list->filter);
     for (int i = 0; i < state->run_count; i++) {
         const struct state_run *run = &state->runs[i];
-
         if (run_filter_fits(&filter, run))
             keys[count++] = (struct sort_key){
-                speed_up != NULL ? speed_up[i] : key_number(run, list->column),
+                speed_up ? speed_up[i] : key_number(run, list->column),
                 key_text(run, list->column),
                 i,
             };
@@ -182,7 +174,7 @@ static bool make_room(struct run_list *list, int count, struct error *err)
     if (count <= list->capacity)
         return true;
     int *lines = realloc(list->lines, (size_t)count * sizeof *lines);
-    if (lines == NULL)
+    if (!lines)
         return error_memory(err, "the list of runs");
     list->lines = lines;
     list->capacity = count;
@@ -194,7 +186,7 @@ bool run_list_update(struct run_list *list, const struct state *state, struct er
     if (is_fresh(list, state))
         return true;
     struct sort_key *keys = calloc((size_t)state->run_count + 1, sizeof *keys);
-    if (keys == NULL)
+    if (!keys)
         return error_memory(err, "the list of runs");
     int count = make_room(list, state->run_count, err) ? make_keys(list, state, keys, err) : -1;
     if (count < 0) {
@@ -226,8 +218,7 @@ const struct state_run *run_list_run(const struct run_list *list, const struct s
 int run_list_find(const struct run_list *list, const struct state *state, long run)
 {
     const struct state_run *found = state_run(state, run);
-
-    for (int i = 0; found != NULL && i < list->count; i++)
+    for (int i = 0; found && i < list->count; i++)
         if (list->lines[i] == found - state->runs)
             return i;
     return -1;

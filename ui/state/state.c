@@ -42,13 +42,11 @@ void state_disconnected(struct state *state)
     state->queued = 0;
     for (int i = 0; i < state->device_count; i++) {
         struct state_device *device = &state->devices[i];
-
         device_forget(device);
     }
     /* Whatever happens meanwhile has to be asked for again. */
     for (int i = 0; i < state->run_count; i++) {
         struct state_run *run = &state->runs[i];
-
         run->curve_known = false;
         if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || run->status == RUN_PAUSED)
             run->status = RUN_LOST;
@@ -68,10 +66,8 @@ static const struct state_device *find_device(const struct state *state, struct 
 struct state_run *state_run(const struct state *state, long run)
 {
     int low = 0, high = state->run_count;
-
     while (low < high) {
         int middle = (low + high) / 2;
-
         if (state->runs[middle].run < run)
             low = middle + 1;
         else
@@ -92,7 +88,6 @@ const struct state_run *state_first_like(const struct state *state, const struct
 {
     for (int i = 0; i < state->run_count; i++) {
         const struct state_run *first = &state->runs[i];
-
         if (isfinite(first->samples_per_s) && first->samples_per_s > 0 &&
             strcmp(first->model, run->model) == 0 && strcmp(first->data, run->data) == 0)
             return first;
@@ -122,10 +117,9 @@ static void begin_history(const struct state *state, struct state_device *device
 static void compare_device(const struct state *state, struct state_device *device)
 {
     const struct state_device *before = find_device(state, device->id);
-    bool gone = !device->available && before != NULL && (before->available || before->lost);
-
+    bool gone = !device->available && before && (before->available || before->lost);
     device->lost = gone || strcmp(device->state, "failed") == 0;
-    if (before == NULL) {
+    if (!before) {
         begin_history(state, device);
         return;
     }
@@ -148,11 +142,9 @@ static void compare_device(const struct state *state, struct state_device *devic
 static void keep_loads(const struct state *state, struct state_device *devices, int count)
 {
     bool news = state->live.run != 0 && state->live.status != RUN_PAUSED;
-
     for (int i = 0; i < count && !news; i++) {
         const struct state_device *before = find_device(state, devices[i].id);
-
-        news = before == NULL || (isfinite(devices[i].load) && devices[i].load != before->load);
+        news = !before || (isfinite(devices[i].load) && devices[i].load != before->load);
     }
     for (int i = 0; i < count && news; i++)
         devices[i].history[devices[i].history_count++ % STATE_HISTORY] = (float)devices[i].load;
@@ -163,14 +155,12 @@ static bool take_devices(struct state *state, const json_t *result, struct error
     size_t size = json_array_size(result);
     struct state_device *devices = NULL;
     int count = 0;
-
     if (size > STATE_MAX_DEVICES)
         size = STATE_MAX_DEVICES;
-    if (size > 0 && (devices = calloc(size, sizeof *devices)) == NULL)
+    if (size > 0 && !(devices = calloc(size, sizeof *devices)))
         return error_memory(err, "the list of devices");
     for (size_t i = 0; i < size; i++) {
         struct state_device *device = &devices[count];
-
         if (!read_device(json_array_get(result, i), device))
             continue;
         count++;
@@ -186,7 +176,6 @@ static bool take_devices(struct state *state, const json_t *result, struct error
 static int compare_numbers(const void *a, const void *b)
 {
     const struct state_run *first = a, *second = b;
-
     return (first->run > second->run) - (first->run < second->run);
 }
 
@@ -194,7 +183,6 @@ static int compare_numbers(const void *a, const void *b)
 static int put_in_order(struct state_run *runs, int count)
 {
     int kept = 0;
-
     for (int i = 1; i < count; i++)
         if (runs[i].run <= runs[i - 1].run) {
             qsort(runs, (size_t)count, sizeof *runs, compare_numbers);
@@ -219,11 +207,10 @@ bool state_runs(struct state *state, const json_t *result, struct error *err)
     size_t first = size > STATE_MAX_RUNS ? size - STATE_MAX_RUNS : 0;
     struct state_run *runs = NULL;
     int count = 0;
-
     if (!json_is_array(result))
         return true;
     state->runs_stale = false;
-    if (size > 0 && (runs = calloc(size - first, sizeof *runs)) == NULL)
+    if (size > 0 && !(runs = calloc(size - first, sizeof *runs)))
         return error_memory(err, "the list of runs");
     for (size_t i = first; i < size; i++)
         if (read_run(json_array_get(result, i), &runs[count]))
@@ -231,8 +218,7 @@ bool state_runs(struct state *state, const json_t *result, struct error *err)
     count = put_in_order(runs, count);
     for (int i = 0; i < count; i++) {
         struct state_run *before = state_run(state, runs[i].run);
-
-        if (before != NULL && is_same_run(before, &runs[i]))
+        if (before && is_same_run(before, &runs[i]))
             curve_move(&runs[i], before);
     }
     free_runs(state->runs, state->run_count);
@@ -246,8 +232,7 @@ bool state_show(struct state *state, const json_t *result, struct error *err)
 {
     struct state_run fresh;
     struct state_run *run;
-
-    if (!read_run(result, &fresh) || (run = state_run(state, fresh.run)) == NULL)
+    if (!read_run(result, &fresh) || !(run = state_run(state, fresh.run)))
         return true;
     run->curve_known = true;
     read_setting(result, &run->setting);
@@ -258,7 +243,6 @@ bool state_show(struct state *state, const json_t *result, struct error *err)
 static bool take_epoch(struct state_run *run, const json_t *event, struct error *err)
 {
     struct epoch_point point;
-
     if (!read_epoch(event, &point))
         return true;
     double accuracy = point.value[METRIC_TEST_ACC];
@@ -276,14 +260,13 @@ static bool take_event(struct state *state, const json_t *params, struct error *
 {
     const char *event = json_string_value(json_object_get(params, "event"));
     struct state_run *run = state_run(state, read_run_number(params));
-
-    if (event == NULL)
+    if (!event)
         return true;
     bool fine = strcmp(event, "point") == 0;
-    if ((run == NULL && !fine) || strcmp(event, "run") == 0 || strcmp(event, "warning") == 0 ||
+    if ((!run && !fine) || strcmp(event, "run") == 0 || strcmp(event, "warning") == 0 ||
         strcmp(event, "end") == 0)
         state->runs_stale = true;
-    if (run == NULL)
+    if (!run)
         return true;
     /* It goes on from a checkpoint: what it did behind that is forgotten. */
     if (strcmp(event, "run") == 0 && json_is_integer(json_object_get(params, "resumed_at"))) {
@@ -308,7 +291,6 @@ static bool take_state(struct state *state, const json_t *params, struct error *
 {
     struct state_live before = state->live;
     int queued = state->queued;
-
     if (!json_is_object(params))
         return true;
     state->known = true;

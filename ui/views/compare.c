@@ -39,7 +39,6 @@ static void heading(const struct comparison *comparison, char *buffer, size_t si
     const struct state_run *anchor = comparison->anchor;
     int threads = series->anchor.threads;
     char tail[48] = "";
-
     if (threads > 0 && !series->threads_differ)
         snprintf(tail, sizeof tail, ", %d thread%s each", threads, threads == 1 ? "" : "s");
     snprintf(buffer, size, "Held equal: %s on %s, %s, %s%s", anchor->model, anchor->data,
@@ -52,9 +51,8 @@ static void limit(const struct ui *ui, const struct compare_row *row, char *buff
 {
     const struct state_run *run = state_run(&ui->state, row->run.run);
     struct figure sync, wait;
-
     buffer[0] = '\0';
-    if (run == NULL || row->run.devices < 2 || !isfinite(run->setting.sync_share) ||
+    if (!run || row->run.devices < 2 || !isfinite(run->setting.sync_share) ||
         !isfinite(run->setting.wait_share))
         return;
     snprintf(buffer, size,
@@ -73,11 +71,10 @@ static const struct compare_row *row_in_question(const struct ui *ui,
 {
     const struct compare_row *row =
         comparison_row(comparison, comparison_line(ui, comparison), series);
-
-    if (row == NULL)
+    if (!row)
         *series = &comparison->series[0];
     int last = (*series)->count - 1;
-    if (row != NULL && isfinite(row->speed_up) && row != &(*series)->rows[0])
+    if (row && isfinite(row->speed_up) && row != &(*series)->rows[0])
         return row;
     while (last > 0 && !isfinite((*series)->rows[last].speed_up))
         last--;
@@ -89,7 +86,6 @@ static void say_progress(const struct ui *ui, struct notes *notes)
     struct sweep_progress progress;
     struct figure left;
     char now[64] = "", until[64] = "";
-
     if (ui->compare.submitting) {
         snprintf(note(notes, STYLE_GOOD), NOTE_SIZE, "Sweep: %d of %d runs are in the queue",
                  ui->compare.taken, ui->compare.sweep.count);
@@ -97,7 +93,7 @@ static void say_progress(const struct ui *ui, struct notes *notes)
     }
     if (!sweep_progress(ui, &progress))
         return;
-    if (progress.live != NULL)
+    if (progress.live)
         snprintf(now, sizeof now, ", run %ld on %d device%s %s", progress.live->run,
                  progress.live->device_count, progress.live->device_count == 1 ? "" : "s",
                  ui->state.live.status == RUN_PAUSED ? "paused" : "trains");
@@ -115,9 +111,8 @@ static void make_notes(const struct ui *ui, const struct comparison *comparison,
     const struct compare_series *series = NULL;
     const struct compare_row *row = row_in_question(ui, comparison, &series);
     char text[NOTE_SIZE] = "";
-
     notes->count = 0;
-    if (row != NULL) {
+    if (row) {
         compare_sentence(series, row, text, sizeof text);
         if (text[0] != '\0')
             snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
@@ -145,22 +140,20 @@ static void draw_advice(const struct ui *ui, const struct comparison *comparison
     const char *model = ui->form.spec.model;
     struct device_list devices;
     char text[256];
-
     sweep_devices(ui, &devices);
     char *names = devices.count > 1 ? device_list_text(&devices) : NULL;
-    if (ui->link != LINK_UP && comparison->anchor == NULL)
+    if (ui->link != LINK_UP && !comparison->anchor)
         snprintf(text, sizeof text, "%s",
                  ui->link == LINK_STARTING ? "Starting the engine" : ui->link_advice);
     else
         snprintf(text, sizeof text, "%s to train %s on %s%s%s.",
-                 comparison->anchor == NULL
+                 !comparison->anchor
                      ? "There are no runs yet. Press w"
                      : "No run like this on another number of devices yet. Mark other runs in R "
                        "with Space, or press w",
-                 model != NULL ? model : "the next run",
+                 model ? model : "the next run",
                  devices.count > 2 ? "1, 2 and more devices" : "1 and 2 devices",
-                 names != NULL ? " of " : "; choose them on the dashboard (D)",
-                 names != NULL ? names : "");
+                 names ? " of " : "; choose them on the dashboard (D)", names ? names : "");
     surface_paragraph(surface, area, STYLE_NORMAL, text);
     free(names);
 }
@@ -190,7 +183,6 @@ static int table_rows(const struct ui *ui, const struct comparison *comparison, 
     int wanted = compare_table_rows(comparison);
     int lower = sweep_is_asked(ui) ? compare_plan_rows(ui) : CHART_LEAST;
     int least = sweep_is_asked(ui) ? 0 : 5;
-
     /* The chart stays as long as a few lines of the table do; a plan has to be read. */
     if (wanted > rows - lower && rows - lower >= least)
         wanted = rows - lower;
@@ -206,7 +198,6 @@ static bool draw_stack(const struct ui *ui, const struct comparison *comparison,
 {
     int words = sweep_is_asked(ui) ? 0 : notes->count;
     int table = table_rows(ui, comparison, area.h - words);
-
     if (table > 0)
         compare_table_draw(ui, comparison, surface, (struct rect){area.y, area.x, table, area.w});
     else
@@ -228,7 +219,6 @@ static bool draw_wide(const struct ui *ui, const struct comparison *comparison,
     struct rect left = {area.y, area.x, area.h, TABLE_WIDTH};
     struct rect right = {area.y, area.x + TABLE_WIDTH + 3, area.h, area.w - TABLE_WIDTH - 3};
     int table = compare_table_rows(comparison), words = notes->count + 2;
-
     if (table > area.h - words)
         table = area.h - words;
     left.h = table > 0 ? table : 0;
@@ -250,9 +240,8 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     struct comparison comparison;
     struct notes notes;
     char text[256];
-
     comparison_make(ui, &comparison);
-    if (comparison.anchor == NULL)
+    if (!comparison.anchor)
         return draw_lower(ui, &comparison, surface, area, err);
     heading(&comparison, text, sizeof text);
     surface_text(surface, area.y++, area.x, area.w, STYLE_LABEL, text);
@@ -267,11 +256,10 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct comparison comparison;
-
     comparison_make(ui, &comparison);
     const struct compare_row *row =
         comparison_row(&comparison, comparison_line(ui, &comparison), NULL);
-    if (row != NULL && row->others > 0)
+    if (row && row->others > 0)
         snprintf(buffer, size,
                  "run %ld; %d more like it: mark another one in R to see that instead",
                  row->run.run, row->others);
@@ -284,7 +272,6 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
 static bool can(const struct ui *ui, enum action action)
 {
     struct comparison comparison;
-
     switch (action) {
     case ACTION_SWEEP:
         return ui->link == LINK_UP && !ui->compare.submitting;
@@ -299,7 +286,6 @@ static bool can(const struct ui *ui, enum action action)
 static void move(struct ui *ui, enum action action)
 {
     struct comparison comparison;
-
     comparison_make(ui, &comparison);
     int lines = comparison_lines(&comparison), line = comparison_line(ui, &comparison);
     if (lines == 0)
@@ -331,10 +317,9 @@ static bool act(struct ui *ui, enum action action)
 static void pick(struct ui *ui, int line)
 {
     struct comparison comparison;
-
     comparison_make(ui, &comparison);
     const struct compare_row *row = comparison_row(&comparison, line, NULL);
-    if (row == NULL)
+    if (!row)
         return;
     ui->line = line;
     ui->selected_run = row->run.run;

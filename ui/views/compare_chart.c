@@ -39,7 +39,6 @@ static double ideal_of(const struct compare_series *series, enum compare_figure 
                        double devices)
 {
     double ideal = compare_ideal_speed_up(series, devices);
-
     if (series->base < 0)
         return NAN;
     double base = value_of(&series->rows[series->base], figure);
@@ -67,10 +66,8 @@ static struct chart_series make_series(const struct compare_series *series,
         .last = NAN,
         .best = NAN,
     };
-
     for (int i = 0; i < series->count; i++) {
         double value = value_of(&series->rows[i], figure);
-
         points[i] = (struct chart_point){series->rows[i].run.devices, value};
         curve.last = isfinite(value) ? value : curve.last;
     }
@@ -80,10 +77,8 @@ static struct chart_series make_series(const struct compare_series *series,
 static int most_devices(const struct comparison *comparison)
 {
     int most = 2;
-
     for (int i = 0; i < comparison->count; i++) {
         const struct compare_series *series = &comparison->series[i];
-
         if (series->count > 0 && series->rows[series->count - 1].run.devices > most)
             most = series->rows[series->count - 1].run.devices;
     }
@@ -96,7 +91,6 @@ static int make_ideal(const struct compare_series *series, enum compare_figure f
 {
     int first = series->base >= 0 ? series->rows[series->base].run.devices : 1;
     int count = 0;
-
     for (int devices = first; devices <= most && count < COMPARE_ROWS; devices++)
         points[count++] = (struct chart_point){devices, ideal_of(series, figure, devices)};
     return count;
@@ -110,7 +104,6 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
     struct chart_point points[2][COMPARE_ROWS], ideal[COMPARE_ROWS];
     struct chart_series curves[3];
     int most = most_devices(comparison), count = 1;
-
     comparison_row(comparison, comparison_line(ui, comparison), &front);
     curves[0] = (struct chart_series){
         .points = ideal,

@@ -17,7 +17,6 @@ static void way(const struct sweep *plan, enum compare_kind kind, int which, boo
     struct sweep sweep = *plan; /* borrows the spec */
     struct figure batch = {"-"}, lr = {"-"}, rows = {"-"};
     struct spec spec;
-
     sweep.kind = kind;
     if (sweep_spec(&sweep, which, &spec, why)) {
         figure_whole(&batch, (double)spec.batch);
@@ -42,7 +41,6 @@ static void draw_run(const struct sweep *sweep, int which, struct surface *surfa
     struct device_list first = sweep->spec.devices;
     bool brief = area.w < WIDTH;
     char fixed[128], growing[128];
-
     first.count = sweep->devices[which];
     char *names = device_list_text(&first);
     way(sweep, COMPARE_FIXED, which, brief, fixed, sizeof fixed, why);
@@ -51,7 +49,7 @@ static void draw_run(const struct sweep *sweep, int which, struct surface *surfa
     surface_format(surface, y, area.x, area.w < 3 ? area.w : 3, STYLE_NORMAL, "%3d",
                    sweep->devices[which]);
     if (area.w > 4 + width)
-        surface_text(surface, y, area.x + 4, width, STYLE_NORMAL, names != NULL ? names : "-");
+        surface_text(surface, y, area.x + 4, width, STYLE_NORMAL, names ? names : "-");
     surface_format(surface, y, area.x + 4 + width, area.w - 4 - width, STYLE_NORMAL, "%s  %s",
                    fixed, growing);
     free(names);
@@ -62,7 +60,6 @@ static void remark(const struct ui *ui, const struct error *why, char *buffer, s
 {
     const struct sweep *sweep = &ui->compare.sweep;
     int most = sweep->devices[sweep->count - 1];
-
     if (why->text[0] != '\0')
         snprintf(buffer, size, "%s", why->text);
     else if (sweep->spec.batch < most)
@@ -87,10 +84,8 @@ void compare_plan_draw(const struct ui *ui, struct surface *surface, struct rect
     struct error why = ERROR_INIT;
     int y = area.y, end = area.y + area.h;
     char text[256];
-
     area.w = area.w < WIDTH ? area.w : WIDTH;
     bool brief = area.w < WIDTH;
-
     if (y < end)
         surface_format(surface, y++, area.x, area.w, STYLE_STRONG,
                        brief ? "%-10s%15s  %15s" : "%-18s%26s  %26s", "The sweep", "f: fixed batch",

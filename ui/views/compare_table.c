@@ -58,7 +58,7 @@ static void draw_row(const struct ui *ui, const struct compare_series *series,
                      int y, const struct column_place *places)
 {
     const struct state_run *run = state_run(&ui->state, row->run.run);
-    enum run_status status = run != NULL ? run->status : RUN_UNKNOWN;
+    enum run_status status = run ? run->status : RUN_UNKNOWN;
     struct figure f[COLUMNS];
     char number[24];
     const char *text[COLUMNS] = {
@@ -74,11 +74,9 @@ static void draw_row(const struct ui *ui, const struct compare_series *series,
         [CHANGE] = change_text(&f[CHANGE], series, row),
         [STATUS] = run_status_name(status),
     };
-
     snprintf(number, sizeof number, "%ld", row->run.run);
     for (int i = 0; i < COLUMNS; i++) {
         enum style style = STYLE_NORMAL;
-
         if (i == STATUS)
             style = run_status_style(status);
         else if (i == SPEED_UP || i == EFFICIENCY)
@@ -95,7 +93,6 @@ static void draw_title(const struct compare_series *series, struct surface *surf
                        struct rect area, int y)
 {
     struct figure batch, lr;
-
     if (series->kind == COMPARE_FIXED)
         surface_format(surface, y, area.x, area.w, STYLE_STRONG,
                        "Fixed: batch %s, lr %s on all, divided among the devices",
@@ -116,7 +113,6 @@ static void draw_heading(struct surface *surface, struct rect area,
 {
     for (int i = 0; i < COLUMNS; i++) {
         bool room = i == EFFICIENCY && places[i].w >= 10;
-
         list_cell(surface, area, area.y, &columns[i], &places[i], STYLE_LABEL,
                   room ? "efficiency" : columns[i].title);
     }
@@ -126,7 +122,6 @@ static void draw_heading(struct surface *surface, struct rect area,
 static int row_of_line(const struct comparison *comparison, int line)
 {
     int row = line, before = 0;
-
     for (int i = 0; i < comparison->count && before <= line; i++) {
         row++;
         before += comparison->series[i].count;
@@ -141,18 +136,15 @@ void compare_table_draw(const struct ui *ui, const struct comparison *comparison
     int focus = comparison_line(ui, comparison), at = 0, line = 0;
     int all = compare_table_rows(comparison) - 1, visible = area.h - 1;
     int first = list_scroll(row_of_line(comparison, focus), all, visible);
-
     columns_place(columns, COLUMNS, area.w, places);
     draw_heading(surface, area, places);
     for (int i = 0; i < comparison->count; i++) {
         const struct compare_series *series = &comparison->series[i];
-
         if (at >= first && at < first + visible)
             draw_title(series, surface, area, area.y + 1 + at - first);
         at++;
         for (int j = 0; j < series->count; j++, at++, line++) {
             int y = area.y + 1 + at - first;
-
             if (at < first || at >= first + visible)
                 continue;
             draw_row(ui, series, &series->rows[j], surface, area, y, places);

@@ -22,7 +22,6 @@ static const struct {
 static bool wants_totals(const struct ui *ui)
 {
     int working = 0;
-
     for (int i = 0; i < ui->state.device_count; i++)
         working += ui->state.devices[i].in_run;
     return working > 1;
@@ -40,18 +39,15 @@ struct layout dashboard_layout(const struct ui *ui, int rows, int columns)
         .fields = FORM_FIELDS,
         .focus = ui->focus,
     };
-
     return layout_compute(&request);
 }
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct layout layout = dashboard_layout(ui, surface->rows, surface->columns);
-
     (void)area;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         const struct rect *rect = (const struct rect *)((const char *)&layout + parts[i].rect);
-
         if (rect->h > 0 && rect->w > 0 && !parts[i].draw(ui, surface, *rect, err))
             return false;
     }
@@ -63,7 +59,6 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
 static void focused_device_hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_device devices[FORM_MAX_DEVICES];
-
     if (ui->device_line < form_devices(&ui->form, &ui->state, devices))
         device_hint(&devices[ui->device_line], buffer, size);
 }
@@ -72,7 +67,6 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_suggestion suggestion;
     struct figure lr;
-
     if (form_suggest(&ui->form, &ui->state, &suggestion))
         snprintf(buffer, size, "%d device%s: batch %ld, lr %s? press g", suggestion.devices,
                  suggestion.devices == 1 ? "" : "s", suggestion.batch,
@@ -94,12 +88,11 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
 static void pick(struct ui *ui, int line)
 {
     const struct state_run *run = ui_run_line(ui, line);
-
     if (ui->focus == PANEL_DEVICES)
         ui->device_line = line;
     else if (ui->focus == PANEL_FORM && line < FORM_FIELDS)
         ui->form.field = (enum form_field)line;
-    else if (ui->focus == PANEL_RUNS && run != NULL)
+    else if (ui->focus == PANEL_RUNS && run)
         ui->selected_run = run->run;
 }
 

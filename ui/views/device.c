@@ -40,7 +40,6 @@ static void add(struct page *page, enum style style, const char *label, const ch
     while (page->count < LINES) {
         struct line *line = &page->lines[page->count++];
         size_t length = text_line_length(value, page->width);
-
         *line = (struct line){.label = label, .style = style};
         snprintf(line->value, sizeof line->value, "%.*s", (int)length, value);
         label = "";
@@ -57,13 +56,12 @@ static void add_figure(struct page *page, const char *label, const char *name, c
 {
     const char *reason = json_string_value(json_object_get(page->device->missing, name));
     char text[200];
-
     if (strcmp(value, "-") != 0) {
         snprintf(text, sizeof text, "%s%s", value, unit);
         add(page, STYLE_NORMAL, label, text);
         return;
     }
-    snprintf(text, sizeof text, "-  %s", reason != NULL ? reason : "the engine does not say why");
+    snprintf(text, sizeof text, "-  %s", reason ? reason : "the engine does not say why");
     add(page, STYLE_LABEL, label, text);
 }
 
@@ -72,13 +70,12 @@ static void add_hardware(struct page *page)
     const struct state_device *device = page->device;
     struct figure figure;
     char text[80];
-
     add_figure(page, "load", "load", figure_percent(&figure, device->load), "");
     /* Only newer GPUs tell these, and only newer engines ask them. */
-    if (isfinite(device->tensor_load) || json_object_get(device->missing, "tensor_load") != NULL)
+    if (isfinite(device->tensor_load) || json_object_get(device->missing, "tensor_load"))
         add_figure(page, "tensor cores", "tensor_load",
                    figure_percent(&figure, device->tensor_load), "");
-    if (isfinite(device->memory_load) || json_object_get(device->missing, "memory_load") != NULL)
+    if (isfinite(device->memory_load) || json_object_get(device->missing, "memory_load"))
         add_figure(page, "bandwidth", "memory_load", figure_percent(&figure, device->memory_load),
                    " of the memory's");
     add_figure(page, "memory", isfinite(device->memory_used) ? "memory_total" : "memory_used",
@@ -103,7 +100,6 @@ static void add_part(struct page *page, const char *label, const char *name, dou
 {
     struct figure value, percent;
     char behind[64];
-
     snprintf(behind, sizeof behind, "%s, %s of %s", unit, figure_percent(&percent, part / whole),
              of);
     add_figure(page, label, name,
@@ -116,7 +112,6 @@ static void add_run(struct page *page, const struct state *state)
 {
     const struct state_device *device = page->device;
     double rows = 0, speed = 0, time = device->compute_s + device->sync_s + device->wait_s;
-
     add(page, device_state_style(device), "state", device->state[0] != '\0' ? device->state : "-");
     if (!device->in_run)
         return;
@@ -136,8 +131,8 @@ static void add_run(struct page *page, const struct state *state)
 /* Also hardware that cannot train may tell what it does. */
 static bool has_figures(const struct state_device *device)
 {
-    if (device == NULL || device->lost)
-        return device != NULL && device->available;
+    if (!device || device->lost)
+        return device && device->available;
     return device->available || isfinite(device->load) || isfinite(device->temperature_c) ||
            isfinite(device->power_w);
 }
@@ -148,18 +143,17 @@ static void fill_page(const struct ui *ui, const struct form_device *focused, st
     enum style style;
     char text[200];
     const char *trouble = device_trouble(focused, &style, text, sizeof text);
-
     page->device = device;
-    if (device != NULL && device->name[0] != '\0')
+    if (device && device->name[0] != '\0')
         add(page, STYLE_NORMAL, "hardware", device->name);
-    if (trouble != NULL)
-        add(page, style, device != NULL ? "not usable" : "hardware", trouble);
-    if (device != NULL && !device->available)
+    if (trouble)
+        add(page, style, device ? "not usable" : "hardware", trouble);
+    if (device && !device->available)
         add(page, STYLE_LABEL, "what to do",
             device->lost ? "choose others; or mend it, end the engine (dpartui engine stop) and "
                            "start another"
                          : "choose other devices");
-    if (device == NULL && focused->id.kind == DEVICE_CPU)
+    if (!device && focused->id.kind == DEVICE_CPU)
         add(page, STYLE_LABEL, "figures", "come with a run that uses it");
     add(page, focused->chosen ? STYLE_STRONG : STYLE_NORMAL, "next run",
         focused->chosen ? "uses it" : "does not use it");
@@ -167,7 +161,7 @@ static void fill_page(const struct ui *ui, const struct form_device *focused, st
         snprintf(text, sizeof text, "none: %s", ui->state.no_gpus);
         add(page, STYLE_LABEL, "GPUs", text);
     }
-    if (device != NULL && device->available)
+    if (device && device->available)
         add_run(page, &ui->state);
     if (has_figures(device))
         add_hardware(page);
@@ -179,7 +173,6 @@ static void draw_chart(struct surface *surface, struct rect area, const struct s
     int width = area.w - AXIS_WIDTH;
     struct rect inside = {area.y + 1, area.x + AXIS_WIDTH, area.h - 1, width};
     struct figure figure;
-
     if (area.h < CHART_LEAST || width < 10)
         return;
     surface_format(surface, area.y, area.x, area.w, STYLE_STRONG, "Load  %s",
@@ -205,7 +198,6 @@ static void draw_lines(const struct page *page, struct surface *surface, struct 
         const struct line *line = &page->lines[i];
         int y = area.y + i - first;
         int label = LABEL_WIDTH < area.w ? LABEL_WIDTH : area.w;
-
         surface_text(surface, y, area.x, label - 1, STYLE_LABEL, line->label);
         surface_text(surface, y, area.x + label, area.w - label, line->style, line->value);
     }
@@ -220,7 +212,6 @@ static void draw_title(const struct form_device *device, struct surface *surface
     char name[16], where[64];
     int used = 2 + surface_text(surface, area.y, area.x, area.w, STYLE_STRONG,
                                 device_id_text(device->id, name));
-
     for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {
         snprintf(where, sizeof where, "%s%s%d of %d", more && i < 2 ? "PageDown: more  " : "",
                  which[i], number + 1, count);
@@ -236,7 +227,6 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     struct form_device devices[FORM_MAX_DEVICES];
     struct page page = {0};
     int count, focused = focused_device(ui, devices, &count);
-
     (void)err;
     if (focused < 0) {
         surface_text(surface, area.y, area.x, area.w, STYLE_LABEL,
@@ -274,7 +264,6 @@ static bool act(struct ui *ui, enum action action)
     struct form_device devices[FORM_MAX_DEVICES];
     struct page page = {0};
     int count, focused = focused_device(ui, devices, &count);
-
     if (!action_walks(action))
         return false;
     if (action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN) {
@@ -293,7 +282,6 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_device devices[FORM_MAX_DEVICES];
     int count, focused = focused_device(ui, devices, &count);
-
     if (focused >= 0)
         device_hint(&devices[focused], buffer, size);
 }

@@ -35,7 +35,6 @@ static int list_lines(const struct ui *ui, struct help_line *lines)
     const struct action_entry *table = actions_table(&entries);
     bool listed[ACTION_ENTRIES] = {false};
     int count = 0;
-
     lines[count++] = (struct help_line){"Here", 0};
     for (size_t i = 0; i < entries; i++)
         if ((table[i].contexts & here) && ui->keymap.key[i][0] != 0) {
@@ -44,7 +43,6 @@ static int list_lines(const struct ui *ui, struct help_line *lines)
         }
     for (size_t s = 0; s < sizeof sections / sizeof sections[0]; s++) {
         int heading = count;
-
         for (size_t i = 0; i < entries; i++) {
             if (listed[i] || !(table[i].contexts & sections[s].contexts))
                 continue;
@@ -64,8 +62,7 @@ static void draw_line(const struct ui *ui, struct surface *surface, struct rect 
     const struct action_entry *table = actions_table(&entries);
     char keys[KEYMAP_TEXT_SIZE];
     int x = area.x + KEY_WIDTH + 1, w = area.w - KEY_WIDTH - 1;
-
-    if (line->heading != NULL) {
+    if (line->heading) {
         surface_text(surface, area.y, area.x, area.w, STYLE_STRONG, line->heading);
         return;
     }
@@ -94,14 +91,12 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     int down = lines_down(count, area.w);
     int first = ui->line < down - area.h ? ui->line : down - area.h;
     int width = area.w / across;
-
     (void)err;
     first = first < 0 ? 0 : first;
     for (int c = 0; c < across; c++)
         for (int i = 0; i < area.h && first + i < down; i++) {
             int at = c * down + first + i;
             struct rect line = {area.y + i, area.x + c * width, 1, width - (c + 1 < across)};
-
             if (at < count)
                 draw_line(ui, surface, line, &lines[at]);
         }
@@ -112,7 +107,6 @@ static bool act(struct ui *ui, enum action action)
 {
     struct help_line lines[LINES_MOST];
     int page = ui->rows - 3, down = lines_down(list_lines(ui, lines), ui->columns);
-
     if (!action_walks(action))
         return false;
     ui->line = list_move(ui->line, down - page + 1, page, action);
@@ -124,7 +118,6 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
     char keys[KEYMAP_TEXT_SIZE] = "";
     size_t count;
     const struct action_entry *table = actions_table(&count);
-
     for (size_t i = 0; i < count; i++)
         if (table[i].action == ACTION_PALETTE)
             keymap_text(&ui->keymap, i, keys);

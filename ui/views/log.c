@@ -35,14 +35,12 @@ static bool local_time(double seconds, struct tm *local)
 {
     /* Far beyond what a clock says, it comes from a damaged message. */
     time_t whole = fabs(seconds) < 1e11 ? (time_t)seconds : 0;
-
-    return isfinite(seconds) && localtime_r(&whole, local) != NULL;
+    return isfinite(seconds) && localtime_r(&whole, local);
 }
 
 static bool same_day(double a, double b)
 {
     struct tm first, second;
-
     return local_time(a, &first) && local_time(b, &second) && first.tm_year == second.tm_year &&
            first.tm_yday == second.tm_yday;
 }
@@ -51,18 +49,15 @@ static bool same_day(double a, double b)
 static int make_rows(const struct ui *ui, const int *lines, int count, int width, struct row *rows)
 {
     int made = 0;
-
     for (int i = 0; i < count; i++) {
         const struct log_line *line = &ui->state.log[lines[i]];
         const char *text = line->text;
-
         if (isfinite(line->time) &&
             (i == 0 || !same_day(line->time, ui->state.log[lines[i - 1]].time)))
             rows[made++] = (struct row){line, i, NULL, 0};
         for (int row = 1; row == 1 || *text != '\0'; row++) {
             /* The last row takes what is left and is cut when drawn. */
             size_t length = row < MOST_ROWS ? text_line_length(text, width) : strlen(text);
-
             rows[made++] = (struct row){line, i, text, length};
             text += length;
             text += strspn(text, " ");
@@ -83,8 +78,7 @@ static void draw_row(struct surface *surface, struct rect area, int y,
     char text[1024] = "-";
     bool known = local_time(row->line->time, &local);
     enum style style = level_style(row->line->level);
-
-    if (row->text == NULL) {
+    if (!row->text) {
         if (known)
             strftime(text, sizeof text, "%Y-%m-%d", &local);
         surface_text(surface, y, area.x, area.w, STYLE_LABEL, text);
@@ -110,7 +104,6 @@ static void draw_heading(const struct ui *ui, struct surface *surface, struct re
 {
     char right[64] = "", left[160];
     int x = area.x + places[TEXT].x, end = area.x + area.w;
-
     for (int i = 0; i < COLUMNS; i++)
         list_cell(surface, area, area.y, &columns[i], &places[i],
                   i == TIME ? STYLE_STRONG : STYLE_LABEL, columns[i].title);
@@ -151,8 +144,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     int lines[STATE_MAX_LOG], count = log_shown(ui, lines), visible = area.h - 1;
     struct row *rows = calloc((size_t)count * (MOST_ROWS + 1) + 1, sizeof *rows);
     struct column_place places[COLUMNS];
-
-    if (rows == NULL)
+    if (!rows)
         return error_memory(err, "the log");
     columns_place(columns, COLUMNS, area.w, places);
     int made = make_rows(ui, lines, count, places[TEXT].w > 0 ? places[TEXT].w : 1, rows);
@@ -162,9 +154,8 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     int first = list_scroll(row, made, visible), next = first + visible;
     for (int i = first; i < made && i < next; i++) {
         int y = area.y + 1 + i - first;
-
         draw_row(surface, area, y, places, &rows[i]);
-        if (rows[i].message == focused && rows[i].text != NULL)
+        if (rows[i].message == focused && rows[i].text)
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
     int newer = next < made && next > 0 ? count - 1 - rows[next - 1].message : 0;
@@ -204,7 +195,6 @@ static const struct prompt filter_prompt = {
 static bool act(struct ui *ui, enum action action)
 {
     int lines[STATE_MAX_LOG], count = log_shown(ui, lines), back = back_of(ui, count);
-
     if (action_walks(action))
         ui->log.back = count > 0 ? count - 1 - list_move(count - 1 - back, count, PAGE, action) : 0;
     else if (action == ACTION_FILTER)
@@ -217,7 +207,6 @@ static bool act(struct ui *ui, enum action action)
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     int lines[STATE_MAX_LOG], count = log_shown(ui, lines);
-
     if (count > 0)
         snprintf(buffer, size, "%d of %d: %s", count - back_of(ui, count), count,
                  ui->state.log[lines[count - 1 - back_of(ui, count)]].text);

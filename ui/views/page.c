@@ -9,7 +9,6 @@ enum { LABEL_WIDTH = 11 };
 int page_next(struct page *page)
 {
     int row = page->line++ - page->first;
-
     return row >= 0 && row < page->area.h ? page->area.y + row : -1;
 }
 
@@ -17,7 +16,6 @@ void page_title(struct page *page, const char *format, ...)
 {
     char text[160];
     va_list arguments;
-
     if (page->line > 0)
         page_next(page);
     int y = page_next(page);
@@ -35,12 +33,10 @@ static void write_lines(struct page *page, const char *label, int indent, enum s
 {
     int width = page->area.w > indent + 1 ? page->area.w - indent : 1;
     bool first = true;
-
     do {
         size_t length = text_line_length(text, width);
         char line[1024];
         int y = page_next(page);
-
         if (y >= 0) {
             snprintf(line, sizeof line, "%.*s", (int)length, text);
             if (first)
@@ -58,7 +54,6 @@ void page_entry(struct page *page, const char *label, enum style style, const ch
 {
     char text[4096];
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);

@@ -28,7 +28,6 @@ static int write_left(const struct ui *ui, const struct state_run *run, struct s
                       struct rect area, int first, bool with_epochs)
 {
     struct page page = {surface, area, first, 0};
-
     for (size_t i = 0; i < sizeof about / sizeof about[0]; i++)
         about[i](&page, ui, run);
     if (with_epochs)
@@ -40,7 +39,6 @@ static int write_right(const struct ui *ui, const struct state_run *run, struct 
                        struct rect area, int first)
 {
     struct page page = {surface, area, first, 0};
-
     section_epochs(&page, ui, run);
     return page.line;
 }
@@ -55,7 +53,6 @@ static void measure(const struct ui *ui, const struct state_run *run, struct rec
                     struct rect right, int *left_last, int *right_last)
 {
     struct rect nothing_left = {0, 0, 0, left.w}, nothing_right = {0, 0, 0, right.w};
-
     *left_last = last_line(write_left(ui, run, NULL, nothing_left, 0, right.w == 0), left.h);
     *right_last =
         right.w > 0 ? last_line(write_right(ui, run, NULL, nothing_right, 0), right.h) : 0;
@@ -67,8 +64,7 @@ int run_view_last_line(const struct ui *ui)
     struct layout layout = dashboard_layout(ui, ui->rows, ui->columns);
     struct rect left, right;
     int left_last, right_last;
-
-    if (run == NULL)
+    if (!run)
         return 0;
     split((struct rect){1, 0, layout.status.y - 1, ui->columns}, &left, &right);
     measure(ui, run, left, right, &left_last, &right_last);
@@ -85,9 +81,8 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
     struct rect left, right;
     int left_last, right_last;
-
     (void)err;
-    if (run == NULL) {
+    if (!run) {
         surface_text(surface, area.y, area.x, area.w, STYLE_LABEL, "no run is selected");
         return true;
     }
@@ -105,7 +100,6 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     int more = run_view_last_line(ui) - ui->line;
-
     if (more > 0)
         snprintf(buffer, size, "%d more line%s below", more, more == 1 ? "" : "s");
 }

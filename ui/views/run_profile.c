@@ -16,7 +16,6 @@ static void write_rate(double rate, double limit, const char *unit, char *buffer
 {
     struct figure speed, share;
     const bool tera = rate >= 1e12;
-
     if (rate <= 0)
         buffer[0] = '\0';
     else if (limit > 0)
@@ -43,7 +42,6 @@ static void write_row(struct page *page, const struct profile_row *row)
     int y = page_next(page), x = page->area.x, w = page->area.w;
     struct figure share;
     char speed[64], text[256];
-
     if (y < 0)
         return;
     write_speed(row, speed, sizeof speed);
@@ -58,7 +56,6 @@ static void write_heading(const json_t *event, char *buffer, size_t size)
 {
     struct figure time, without;
     double steps, unprofiled_s = profile_event_unprofiled_s(event, &steps);
-
     figure_count(&time, 1e3 * profile_event_step_s(event));
     if (unprofiled_s > 0)
         snprintf(buffer, size,
@@ -73,9 +70,8 @@ void section_profile(struct page *page, const struct ui *ui, const struct state_
     const json_t *event = ui->details.profile;
     char text[128];
     size_t count;
-
     (void)run;
-    if (event == NULL)
+    if (!event)
         return;
     struct profile_row *rows =
         profile_event_rows(event, PROFILE_ALL_DEVICES, PROFILE_BY_TIME, &count);
@@ -83,7 +79,7 @@ void section_profile(struct page *page, const struct ui *ui, const struct state_
         write_heading(event, text, sizeof text);
         page_paragraph(page, STYLE_LABEL, text);
     }
-    for (size_t i = 0; rows != NULL && i < count && i < SHOWN; i++)
+    for (size_t i = 0; rows && i < count && i < SHOWN; i++)
         write_row(page, &rows[i]);
     free(rows);
 }

@@ -16,7 +16,6 @@ static void write_times(struct page *page, const struct ui *ui, const struct sta
                     : live                  ? ui->state.live.elapsed_s
                                             : NAN;
     struct figure duration;
-
     date_text(run->submitted_at, true, submitted, sizeof submitted);
     date_text(run->started_at, true, started, sizeof started);
     date_text(run->ended_at, true, ended, sizeof ended);
@@ -34,7 +33,6 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
     struct figure f[4];
     char best[48] = "", speed_up[64] = "";
     int at = details_best(details);
-
     if (at >= 0)
         snprintf(best, sizeof best, ", best %s in epoch %s",
                  figure_fixed(&f[0], details->epochs[at].test_acc, 3),
@@ -42,7 +40,7 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
     else if (isfinite(run->best_test_acc))
         snprintf(best, sizeof best, ", best %s", figure_fixed(&f[0], run->best_test_acc, 3));
     page_entry(page, "test acc", STYLE_NORMAL, "%s%s", figure_fixed(&f[2], run->test_acc, 3), best);
-    if (first != NULL && first != run && isfinite(run->samples_per_s))
+    if (first && first != run && isfinite(run->samples_per_s))
         snprintf(speed_up, sizeof speed_up, ", %s the speed of run %ld",
                  figure_times(&f[2], run->samples_per_s / first->samples_per_s), first->run);
     page_entry(page, "speed", STYLE_NORMAL, "%s s/epoch, %s samples/s%s",
@@ -56,7 +54,6 @@ static void write_checkpoint(struct page *page, const struct ui *ui, const struc
     const struct run_details *details = &ui->details;
     char date[40];
     struct figure steps;
-
     if (!details->known)
         return;
     date_text(details->checkpoint_at, true, date, sizeof date);
@@ -71,11 +68,10 @@ static void write_checkpoint(struct page *page, const struct ui *ui, const struc
 void section_summary(struct page *page, const struct ui *ui, const struct state_run *run)
 {
     const struct run_details *details = &ui->details;
-    const char *error = details->error != NULL ? details->error : run->error;
+    const char *error = details->error ? details->error : run->error;
     struct figure done, all, params;
     char status[24];
     enum style style = run_status_text(ui, run, status, sizeof status);
-
     page_title(page, "Run %ld", run->run);
     page_entry(page, "status", style, "%s%s", status,
                run->status == RUN_LOST ? " - it went on when the engine was lost" : "");
@@ -84,8 +80,7 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
         page_entry(page, "error", STYLE_BAD, "%s", error);
     for (size_t i = 0; i < json_array_size(details->warnings); i++) {
         const char *warning = json_string_value(json_array_get(details->warnings, i));
-
-        page_entry(page, "warning", STYLE_WARNING, "%s", warning != NULL ? warning : "-");
+        page_entry(page, "warning", STYLE_WARNING, "%s", warning ? warning : "-");
     }
     if (run->tags[0] != '\0')
         page_entry(page, "tags", STYLE_STRONG, "%s", run->tags);
@@ -120,13 +115,11 @@ static void write_reading(struct page *page, const struct run_details *details,
         {spent->evaluation, "evaluating"},
     };
     size_t used = 0;
-
     if (slowest >= 0)
         snprintf(waiting, sizeof waiting, "waiting for the slowest device, %s",
                  details->devices[slowest].name);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         struct figure share;
-
         if (parts[i].seconds < 0.005 * spent->total || used >= sizeof text)
             continue;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used > 0 ? ", " : "",
@@ -148,7 +141,6 @@ void section_time(struct page *page, const struct ui *ui, const struct state_run
         {"waiting", spent.wait},
         {"evaluating", spent.evaluation},
     };
-
     (void)run;
     page_title(page, "Where the time went");
     if (!(spent.total > 0)) {
@@ -159,7 +151,6 @@ void section_time(struct page *page, const struct ui *ui, const struct state_run
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         int y = page_next(page), x = page->area.x, w = page->area.w;
         struct figure f;
-
         if (y < 0)
             continue;
         surface_text(page->surface, y, x, w, STYLE_LABEL, lines[i].name);
@@ -177,7 +168,6 @@ static void draw_shares(struct surface *surface, int y, int x, int w, const doub
 {
     for (int i = 0; i < w; i++) {
         double at = (i + 0.5) / w;
-
         if (at < share[0])
             surface_glyph(surface, y, x + i, GLYPH_FILL, STYLE_FILL);
         else if (at < share[0] + share[1])
@@ -209,7 +199,6 @@ static void draw_device(const struct page *page, int y, const struct column_plac
         figure_percent(&f[4], share[1]),
         figure_percent(&f[5], share[2]),
     };
-
     for (int i = 0; i < DEVICE_COLUMNS - 1; i++)
         list_cell(page->surface, page->area, y, &device_columns[i], &places[i], STYLE_NORMAL,
                   text[i]);
@@ -222,7 +211,6 @@ static void write_headings(struct page *page, const struct list_column *columns,
                            const struct column_place *places, int count)
 {
     int y = page_next(page);
-
     for (int i = 0; y >= 0 && i < count; i++)
         list_cell(page->surface, page->area, y, &columns[i], &places[i], STYLE_LABEL,
                   columns[i].title);
@@ -233,7 +221,6 @@ void section_devices(struct page *page, const struct ui *ui, const struct state_
     const struct run_details *details = &ui->details;
     struct column_place places[DEVICE_COLUMNS];
     struct figure epoch;
-
     (void)run;
     if (details->device_count == 0 || details->epoch_count == 0) {
         page_title(page, "Devices");
@@ -246,7 +233,6 @@ void section_devices(struct page *page, const struct ui *ui, const struct state_
     write_headings(page, device_columns, places, DEVICE_COLUMNS);
     for (int i = 0; i < details->device_count; i++) {
         int y = page_next(page);
-
         if (y >= 0)
             draw_device(page, y, places, &details->devices[i]);
     }
@@ -255,7 +241,6 @@ void section_devices(struct page *page, const struct ui *ui, const struct state_
 static void change_text(const struct retune *retune, char *buffer, size_t size)
 {
     struct figure from, to;
-
     if (isfinite(retune->from) && isfinite(retune->to))
         snprintf(buffer, size, "%s from %s to %s", retune_words(retune->what),
                  figure_short(&from, retune->from), figure_short(&to, retune->to));
@@ -270,21 +255,19 @@ static void write_shares(struct page *page, const json_t *event)
     const char *reason = json_string_value(json_object_get(event, "reason"));
     char rows[160] = "", text[400];
     size_t used = 0;
-
     for (size_t i = 0; i < json_array_size(shares) && used < sizeof rows; i++)
         used += (size_t)snprintf(rows + used, sizeof rows - used, "%s%lld", i > 0 ? " + " : "",
                                  (long long)json_integer_value(json_array_get(shares, i)));
     snprintf(text, sizeof text, "step %lld, epoch %lld: rows %s, %.160s",
              (long long)json_integer_value(json_object_get(event, "step")),
              (long long)json_integer_value(json_object_get(event, "epoch")), rows,
-             reason != NULL ? reason : "-");
+             reason ? reason : "-");
     page_paragraph(page, STYLE_NORMAL, text);
 }
 
 void section_changes(struct page *page, const struct ui *ui, const struct state_run *run)
 {
     const json_t *shares = ui->details.shares;
-
     if (run->retune_count == 0 && json_array_size(shares) == 0)
         return;
     page_title(page, "Changes on the way");
@@ -292,7 +275,6 @@ void section_changes(struct page *page, const struct ui *ui, const struct state_
         const struct retune *retune = &run->retunes[i];
         char what[80], where[80];
         struct figure step, epoch;
-
         change_text(retune, what, sizeof what);
         snprintf(where, sizeof where, "step %s, epoch %s: %s", figure_whole(&step, retune->step),
                  figure_whole(&epoch, retune->epoch), what);
@@ -310,7 +292,6 @@ void section_settings(struct page *page, const struct ui *ui, const struct state
     int across = page->area.w / WIDTH > 1 ? page->area.w / WIDTH : 1;
     int width = page->area.w / across, count = details->setting_count;
     int down = (count + across - 1) / across;
-
     (void)run;
     page_title(page, "Settings");
     if (!details->known)
@@ -318,11 +299,9 @@ void section_settings(struct page *page, const struct ui *ui, const struct state
                        ui->link == LINK_UP ? "- asked for" : "- not known without the engine");
     for (int row = 0; row < down; row++) {
         int y = page_next(page);
-
         for (int i = row; y >= 0 && i < count; i += down) {
             const struct detail_setting *setting = &details->settings[i];
             int x = page->area.x + i / down * width;
-
             surface_text(page->surface, y, x, width < NAME_WIDTH ? width : NAME_WIDTH - 1,
                          STYLE_LABEL, setting->name);
             surface_text(page->surface, y, x + NAME_WIDTH, width - NAME_WIDTH - 1, STYLE_NORMAL,
@@ -354,7 +333,6 @@ static void draw_epoch(const struct page *page, int y, const struct column_place
         figure_seconds(&f[6], epoch->seconds),
         figure_count(&f[7], epoch->samples_per_s),
     };
-
     snprintf(number, sizeof number, "%s%s", best ? "*" : "", figure_whole(&f[0], epoch->epoch));
     for (int i = 0; i < EPOCH_COLUMNS; i++)
         list_cell(page->surface, page->area, y, &epoch_columns[i], &places[i],
@@ -367,7 +345,6 @@ void section_epochs(struct page *page, const struct ui *ui, const struct state_r
     struct column_place places[EPOCH_COLUMNS];
     int best = details_best(details);
     struct figure f;
-
     (void)run;
     page_title(page, "Epochs%s", best >= 0 ? ", * the best on the test data" : "");
     columns_place(epoch_columns, EPOCH_COLUMNS, page->area.w, places);
@@ -377,14 +354,12 @@ void section_epochs(struct page *page, const struct ui *ui, const struct state_r
     if (details->epochs_of > 0) {
         char text[80];
         struct figure of;
-
         snprintf(text, sizeof text, "thinned: %s of %s", figure_whole(&f, details->epochs_kept),
                  figure_whole(&of, details->epochs_of));
         page_paragraph(page, STYLE_LABEL, text);
     }
     for (int i = 0; i < details->epoch_count; i++) {
         int y = page_next(page);
-
         if (y >= 0)
             draw_epoch(page, y, places, &details->epochs[i], i == best);
     }

@@ -50,7 +50,6 @@ static struct parts parts_of(const struct ui *ui, struct rect area)
     int wanted = HEADINGS + (ui->state.run_count > 0 ? ui->state.run_count : 1);
     int gap = area.h >= SPACED_ROWS;
     int most = area.h >= SPLIT_ROWS ? area.h / 2 : area.h - CHART_LEAST;
-
     if (ui->state.run_count == 0 || area.h - gap - CHART_LEAST < HEADINGS + 1 ||
         (wanted > most && area.h < SPLIT_ROWS))
         return parts;
@@ -64,7 +63,6 @@ int runs_view_lines(const struct ui *ui)
 {
     struct layout layout = dashboard_layout(ui, ui->rows, ui->columns);
     struct rect area = {1, 0, layout.status.y - 1, ui->columns};
-
     return parts_of(ui, area).list.h - HEADINGS;
 }
 
@@ -73,7 +71,6 @@ static void draw_summary(const struct ui *ui, struct surface *surface, struct re
 {
     const struct run_list *list = &ui->list;
     int x = area.x, end = area.x + area.w, count = ui->state.run_count;
-
     if (list->filter[0] != '\0') {
         x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d of %d run%s match%s ",
                             list->count, count, count == 1 ? "" : "s", count == 1 ? "es" : "");
@@ -97,7 +94,6 @@ static void choose_columns(const struct run_list *list, struct list_column *chos
                            size_t size)
 {
     struct list_column *sorted = &chosen[list->column];
-
     memcpy(chosen, columns, sizeof columns);
     snprintf(title, size, "%s %c", sorted->title, list->ascending ? '^' : 'v');
     sorted->title = title;
@@ -113,7 +109,6 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
     char title[24];
     int line = run_list_find(&ui->list, &ui->state, ui->selected_run);
     int visible = area.h - HEADINGS, first = list_scroll(line, ui->list.count, visible);
-
     draw_summary(ui, surface, area);
     choose_columns(&ui->list, chosen, title, sizeof title);
     columns_place(chosen, RUN_COLUMNS, area.w, places);
@@ -123,8 +118,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
     for (int i = first; i < ui->list.count && i < first + visible; i++) {
         const struct state_run *run = run_list_run(&ui->list, &ui->state, i);
         int y = area.y + HEADINGS + i - first;
-
-        if (run == NULL)
+        if (!run)
             continue;
         run_row(ui, surface, area, y, chosen, places, run);
         surface_mark_line(surface, y, area.x, area.w, i);
@@ -141,7 +135,6 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct parts parts = parts_of(ui, area);
-
     draw_list(ui, surface, parts.list);
     return parts.chart.h <= 0 || panel_chart(ui, surface, parts.chart, err);
 }
@@ -169,8 +162,7 @@ static bool can(const struct ui *ui, enum action action)
 static void pick(struct ui *ui, int line)
 {
     const struct state_run *run = run_list_run(&ui->list, &ui->state, line);
-
-    if (run != NULL)
+    if (run)
         ui->selected_run = run->run;
 }
 

@@ -25,7 +25,6 @@ static const char *source_name(enum setting_source source)
         [SOURCE_USER] = "dpartui.conf",       [SOURCE_SAVED] = "saved",
         [SOURCE_ENVIRONMENT] = "environment", [SOURCE_COMMAND_LINE] = "command line",
     };
-
     return names[source];
 }
 
@@ -35,7 +34,6 @@ static int headings_down_to(const struct ui *ui, int line)
     struct setting setting;
     const char *member, *group = "";
     int headings = 0;
-
     for (int i = 0; i <= line && settings_look(ui, i, &setting, &member); i++)
         if (strncmp(group, setting.name, (size_t)(member - setting.name)) != 0) {
             group = setting.name;
@@ -58,13 +56,11 @@ static void draw_setting(const struct ui *ui, struct surface *surface, struct re
 {
     struct setting setting;
     const char *member;
-
     if (!settings_look(ui, line, &setting, &member))
         return;
     bool here = line == ui->line;
     const struct field *field = field_find(member);
     enum style style = setting.unsaved ? STYLE_WARNING : STYLE_NORMAL;
-
     surface_mark_line(surface, row.y, row.x, row.w, line);
     if (setting.unsaved)
         surface_put(surface, row.y, row.x - SIGN, '*', STYLE_WARNING);
@@ -88,7 +84,6 @@ static int scroll(const struct ui *ui, int visible)
 {
     int count = settings_count(ui);
     int row = ui->line + headings_down_to(ui, ui->line);
-
     return list_scroll(row, count + headings_down_to(ui, count), visible);
 }
 
@@ -99,9 +94,8 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     int first = scroll(ui, area.h), headings = 0, before;
     struct setting setting;
     const char *member;
-
     (void)err;
-    if (ui->keeper == NULL) {
+    if (!ui->keeper) {
         surface_text(surface, area.y, area.x, area.w, STYLE_NORMAL, "No settings are kept here.");
         return true;
     }
@@ -112,7 +106,6 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
         before = headings;
         headings = headings_down_to(ui, i);
         int row = i + headings - first;
-
         if (headings > before && row - 1 >= 0 && row - 1 < area.h)
             draw_heading(surface, (struct rect){area.y + row - 1, rows.x, 1, rows.w}, &setting,
                          places);
@@ -134,11 +127,10 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct setting setting;
     const char *member;
-
     buffer[0] = '\0';
     if (!settings_look(ui, ui->line, &setting, &member))
         return;
-    if (setting.overridden != NULL)
+    if (setting.overridden)
         snprintf(buffer, size, "%s: %s wins over what is saved, at the next start", member,
                  setting.overridden);
     else

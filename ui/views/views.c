@@ -13,6 +13,5 @@ const struct view *view_of(enum view_id id)
         [VIEW_DEVICE] = &view_device,
         [VIEW_HELP] = &view_help,
     };
-
     return views[id];
 }

@@ -22,7 +22,6 @@ static void keep_show(struct replay *replay, const json_t *message)
     json_t *result = json_object_get(message, "result");
     long run = (long)json_integer_value(json_object_get(result, "run"));
     char key[24];
-
     if (run > 0 && json_is_array(json_object_get(result, "epochs")))
         json_object_set(replay->shows, show_key(run, key, sizeof key), result);
 }
@@ -30,10 +29,8 @@ static void keep_show(struct replay *replay, const json_t *message)
 static void answer_shows(struct replay *replay)
 {
     static const struct error failure = {ERROR_FAILED, "no such run"};
-
     for (int i = 0; i < replay->wanted_count; i++) {
         char key[24];
-
         show_key(replay->wanted[i], key, sizeof key);
         ui_answer(&replay->ui, REQUEST_SHOW, json_object_get(replay->shows, key), &failure);
     }
@@ -44,13 +41,11 @@ static bool keep_request(void *context, enum request request, json_t *params, st
 {
     struct replay *replay = context;
     int room = (int)(sizeof replay->wanted / sizeof replay->wanted[0]) - replay->wanted_count;
-
     if (request == REQUEST_SHOW && room > 0)
         replay->wanted[replay->wanted_count++] =
             (long)json_integer_value(json_object_get(params, "run"));
-    char *text = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+    char *text = params ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
     int last = (int)(sizeof replay->asked / sizeof replay->asked[0]) - 1;
-
     (void)err;
     json_decref(params);
     if (replay->asked_count > last) {
@@ -58,7 +53,7 @@ static bool keep_request(void *context, enum request request, json_t *params, st
         replay->asked_count = last;
     }
     snprintf(replay->asked[replay->asked_count++], sizeof replay->asked[0], "%s %s",
-             request_method(request), text != NULL ? text : "");
+             request_method(request), text ? text : "");
     free(text);
     return true;
 }
@@ -67,7 +62,6 @@ void replay_begin(struct replay *replay)
 {
     struct error err = ERROR_INIT;
     struct settings settings;
-
     memset(replay, 0, sizeof *replay);
     settings_init(&settings);
     ck_assert(ui_init(&replay->ui, &settings.spec, &err));
@@ -94,7 +88,6 @@ void replay_line(struct replay *replay, const char *line)
 {
     json_error_t where;
     json_t *message = json_loads(line, 0, &where);
-
     ck_assert_msg(message != NULL, "%s: %s", where.text, line);
     playback_message(&replay->playback, message);
     json_decref(message);
@@ -136,7 +129,6 @@ static void spoil(json_t *value, unsigned *seed)
     json_t *member;
     void *next;
     size_t i;
-
     json_object_foreach_safe(value, next, key, member)
     {
         if (strcmp(key, "id") == 0 || strcmp(key, "method") == 0)
@@ -163,12 +155,10 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage)
     FILE *file = fopen(path, "r");
     char *line = NULL;
     size_t size = 0;
-
     ck_assert_msg(file != NULL, "%s cannot be opened", path);
     ui_connected(&replay->ui);
     while (getline(&line, &size, file) > 0) {
         json_t *message = json_loads(line, 0, NULL);
-
         ck_assert_msg(message != NULL, "%s: not JSON: %s", path, line);
         if (damage != 0)
             spoil(message, &damage);
@@ -184,12 +174,10 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage)
 void replay_keys(struct replay *replay, const char *keys)
 {
     struct error err = ERROR_INIT;
-
     while (*keys != '\0') {
         const char *end = *keys == '<' ? strchr(keys, '>') : NULL;
-        size_t length = end != NULL && end > keys + 1 ? (size_t)(end + 1 - keys) : 1;
+        size_t length = end && end > keys + 1 ? (size_t)(end + 1 - keys) : 1;
         char key[32];
-
         ck_assert(length < sizeof key);
         snprintf(key, sizeof key, "%.*s", (int)length, keys);
         ck_assert_msg(snapshot_keys(&replay->ui, key, &err), "%s", err.text);
@@ -218,7 +206,6 @@ const char *replay_last(const struct replay *replay)
 void replay_draw(struct replay *replay, int rows, int columns, struct surface *surface)
 {
     struct error err = ERROR_INIT;
-
     replay->ui.rows = rows;
     replay->ui.columns = columns;
     ck_assert(surface_resize(surface, rows, columns, &err));
@@ -229,7 +216,6 @@ char *replay_screen(struct replay *replay, int rows, int columns, bool utf8)
 {
     struct surface surface = {.utf8 = utf8};
     struct text text = TEXT_INIT;
-
     replay_draw(replay, rows, columns, &surface);
     surface_dump(&surface, &text);
     ck_assert(text_cstr(&text) != NULL);

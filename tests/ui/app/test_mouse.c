@@ -30,12 +30,10 @@ static void teardown(void)
 static void find(const char *text, int *y, int *x)
 {
     char *screen = replay_screen(&replay, ROWS, COLUMNS, false), *rest = screen, *row;
-
     *y = 0;
-    while ((row = strsep(&rest, "\n")) != NULL) {
+    while ((row = strsep(&rest, "\n"))) {
         const char *found = strstr(row, text);
-
-        if (found != NULL) {
+        if (found) {
             *x = (int)(found - row);
             free(screen);
             return;
@@ -48,7 +46,6 @@ static void find(const char *text, int *y, int *x)
 static void point(const char *text, enum mouse_event event)
 {
     int y, x;
-
     find(text, &y, &x);
     ui_mouse(&replay.ui, ROWS, COLUMNS, y, x, event);
 }
@@ -210,11 +207,9 @@ START_TEST(no_click_does_harm)
     static const char *const keys[] = {"",  "R", "C",       "L",     "S", "?", ":",
                                        "x", "q", "<Enter>", "<Esc>", "D", "n", "<Tab>"};
     unsigned seed = 99;
-
     for (int i = 0; i < 4000; i++) {
         int rows = 1 + (int)(next_random(&seed) % 60);
         int columns = 1 + (int)(next_random(&seed) % 200);
-
         ui_mouse(&replay.ui, rows, columns, (int)(next_random(&seed) % 62) - 1,
                  (int)(next_random(&seed) % 202) - 1, (enum mouse_event)(next_random(&seed) % 4));
         replay_keys(&replay, keys[next_random(&seed) % (sizeof keys / sizeof keys[0])]);
@@ -240,7 +235,6 @@ END_TEST
 START_TEST(pasted_text_is_no_keys)
 {
     int before = replay.asked_count;
-
     ui_paste(&replay.ui, "sxq\n");
     ck_assert_int_eq(replay.asked_count, before);
     ck_assert(!replay.ui.quit);
@@ -258,7 +252,6 @@ int main(void)
 {
     Suite *suite = suite_create("mouse");
     TCase *tests = tcase_create("mouse");
-
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, a_click_puts_focus_and_cursor);

@@ -37,13 +37,11 @@ START_TEST(any_range_gets_ticks_around_it)
                                     1e6,    1e15,  -0.1, -1e6,    1e300,    NAN,      INFINITY,
                                     1e-300, 0.999, 5,    1e9 + 1, 99999.99, -INFINITY};
     size_t count = sizeof values / sizeof values[0];
-
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
             for (int most = 0; most < 20; most++) {
                 double low = values[i], high = values[j];
                 struct ticks t = ticks_around(low, high, most);
-
                 ck_assert_int_ge(t.count, 2);
                 ck_assert_int_le(t.count, most < 2 ? 2 : most);
                 ck_assert(isfinite(t.first) && t.step > 0);
@@ -63,7 +61,6 @@ START_TEST(the_axis_stays_within_what_can_be)
     struct chart_series series = {.points = &one, .count = 1, .rank = SERIES_MAIN};
     struct chart chart = {.y_floor = 0, .y_top = 1, .series = &series, .count = 1};
     struct ticks ticks = chart_y_ticks(&chart, 5);
-
     ck_assert_double_le(ticks.first + ticks.step * (ticks.count - 1), 1 + 1e-9);
     one.y = 0;
     ticks = chart_y_ticks(&chart, 5);
@@ -76,7 +73,6 @@ static char *draw(const struct chart *chart, int rows, int columns, bool utf8)
     struct surface surface = {.utf8 = utf8};
     struct error err = ERROR_INIT;
     struct text text = TEXT_INIT;
-
     ck_assert(surface_resize(&surface, rows, columns, &err));
     ck_assert(chart_draw(chart, &surface, (struct rect){0, 0, rows, columns}, &err));
     surface_dump(&surface, &text);
@@ -92,7 +88,6 @@ static void check_appended(const struct surface *before, const struct surface *s
         for (int x = 8; x < 8 + settled; x++) {
             const struct cell *old = surface_at(before, y, x);
             const struct cell *new = surface_at(surface, y, x);
-
             if (old->style == STYLE_SERIES && old->character >= 0x2800)
                 ck_assert_uint_eq(new->character, old->character);
             else
@@ -106,7 +101,6 @@ static void grow(struct chart *chart, struct chart_series *front, int most)
     enum { COLUMNS = 60, INSIDE = COLUMNS - 8 - 5 };
     struct surface surface = {.utf8 = true}, before = {.utf8 = true};
     struct error err = ERROR_INIT;
-
     ck_assert(surface_resize(&surface, 12, COLUMNS, &err) &&
               surface_resize(&before, 12, COLUMNS, &err));
     for (int count = 1; count <= most; count++) {
@@ -116,7 +110,6 @@ static void grow(struct chart *chart, struct chart_series *front, int most)
         if (count > 2) {
             double end = (front->points[count - 2].x - chart->x_low) /
                          (chart->x_high - chart->x_low) * (INSIDE - 1);
-
             check_appended(&before, &surface, (int)fmin(end, INSIDE));
         }
         memcpy(before.cells, surface.cells, 12 * COLUMNS * sizeof *surface.cells);
@@ -142,7 +135,6 @@ START_TEST(a_growing_curve_only_appends)
         .series = both,
         .count = 2,
     };
-
     grow(&chart, &both[1], 4);
     /* Many more points than dots, with noise. */
     for (int i = 0; i < FINE; i++)
@@ -171,7 +163,6 @@ START_TEST(all_points_of_a_column_are_spanned)
     struct surface surface = {.utf8 = false};
     struct error err = ERROR_INIT;
     int high = 0;
-
     chart.y_top = INFINITY;
     for (int i = 0; i < 1000; i++)
         points[i] = (struct chart_point){i, i == 500 ? 1 : 0};
@@ -202,7 +193,6 @@ START_TEST(a_curve_that_explodes_squashes_nothing)
                           .series = series,
                           .count = 3};
     double low, high;
-
     ck_assert(chart_range(&chart, &low, &high));
     ck_assert_double_eq(low, 0.5);
     ck_assert_double_eq(high, 2.3);
@@ -227,7 +217,6 @@ START_TEST(the_scale_fits_what_is_in_sight)
     struct chart_series series = {.points = rising, .count = 4, .rank = SERIES_MAIN};
     struct chart chart = {.x_low = 2.5, .x_high = 3.5, .y_top = 1, .series = &series, .count = 1};
     double low, high;
-
     /* The line, not only the points. */
     ck_assert(chart_range(&chart, &low, &high));
     ck_assert_double_eq_tol(low, 0.88, 1e-9);
@@ -283,7 +272,6 @@ START_TEST(steps_cursor_marks_and_units)
                           .series = series,
                           .count = 2};
     char *text = draw(&chart, 10, 50, false);
-
     ck_assert_str_eq(text, "Efficiency   ---- 12: 10%  -    ideal: 15%\n"
                            "   20% +'''''''''''''''''|        |     -   ideal\n"
                            "       |                 |        | -\n"
@@ -314,7 +302,6 @@ START_TEST(a_small_chart_in_ascii)
                           .series = &series,
                           .count = 1};
     char *text = draw(&chart, 9, 44, false);
-
     ck_assert_str_eq(text, "Test accuracy   ---- 12: 0.920 best 0.920\n"
                            "  0.95 +\n"
                            "       |                      ...----'' 12\n"
@@ -340,7 +327,6 @@ START_TEST(gaps_and_missing_figures)
                           .series = &series,
                           .count = 1};
     char *text = draw(&chart, 9, 44, true);
-
     ck_assert_ptr_nonnull(strstr(text, "3"));
     ck_assert_ptr_null(strstr(text, "nothing yet"));
     free(text);
@@ -366,7 +352,6 @@ START_TEST(every_size_is_drawn)
         .series = series,
         .count = 2,
     };
-
     for (int rows = 1; rows < 30; rows++)
         for (int columns = 1; columns < 90; columns += 3)
             free(draw(&chart, rows, columns, columns % 2));
@@ -377,7 +362,6 @@ int main(void)
 {
     Suite *suite = suite_create("chart");
     TCase *tests = tcase_create("chart");
-
     tcase_add_test(tests, round_steps);
     tcase_add_test(tests, any_range_gets_ticks_around_it);
     tcase_add_test(tests, the_axis_stays_within_what_can_be);

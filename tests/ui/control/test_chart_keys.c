@@ -19,7 +19,6 @@ static void tell(const char *format, ...)
 {
     char line[1024];
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
@@ -79,7 +78,6 @@ static void teardown(void)
 static void check_window(double low, double high)
 {
     double from, to;
-
     run_chart_window(&replay.ui, &from, &to);
     ck_assert_double_eq_tol(from, low, 1e-9);
     ck_assert_double_eq_tol(to, high, 1e-9);
@@ -94,7 +92,6 @@ static void check_cursor(double at)
 static void check_shown(const char *text, bool shown)
 {
     char *screen = replay_screen(&replay, 24, 80, true);
-
     ck_assert_msg((strstr(screen, text) != NULL) == shown, "%s: %s\n%s",
                   shown ? "missing" : "there", text, screen);
     free(screen);
@@ -202,7 +199,6 @@ START_TEST(a_window_follows_by_pages)
     int moved = 0;
     for (int tenth = 44; tenth <= 75; tenth++) {
         double before = replay.ui.chart.from;
-
         fine_point(1, tenth);
         moved += replay.ui.chart.from != before;
         ck_assert_double_ge(replay.ui.chart.to, tenth / 10.0 - 1e-9);
@@ -242,7 +238,6 @@ START_TEST(the_scale_can_be_kept)
     struct ticks before, after;
     struct run_chart made;
     struct error err = ERROR_INIT;
-
     replay_keys(&replay, "3y");
     ck_assert(replay.ui.chart.fixed);
     ck_assert(run_chart_make(&replay.ui, &made, &err));
@@ -304,7 +299,6 @@ START_TEST(long_runs_are_shown_whole)
     struct chart_point *copied;
     struct error err = ERROR_INIT;
     double low = INFINITY, high = -INFINITY;
-
     ck_assert_ptr_nonnull(points);
     for (int i = 0; i < EPOCHS; i++) {
         points[i].epoch = i + 1;
@@ -336,7 +330,6 @@ int main(void)
 {
     Suite *suite = suite_create("chart keys");
     TCase *tests = tcase_create("chart keys");
-
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, the_cursor_walks_from_point_to_point);
     tcase_add_test(tests, between_epochs_and_by_whole_ones);

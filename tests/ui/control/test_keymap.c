@@ -49,7 +49,6 @@ START_TEST(names_of_keys_go_both_ways)
                                        "Hyper-x",
                                        "a-name-that-is-far-too-long"};
     char buffer[KEY_NAME_SIZE];
-
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ck_assert_str_eq(key_text(cases[i].key, buffer), cases[i].name);
         ck_assert_int_eq(key_of_name(cases[i].name, strlen(cases[i].name)), cases[i].key);
@@ -64,7 +63,6 @@ START_TEST(every_built_in_key_has_a_name)
     size_t count;
     const struct action_entry *table = actions_table(&count);
     char buffer[KEY_NAME_SIZE];
-
     ck_assert_uint_le(count, ACTION_ENTRIES);
     ck_assert_msg(keymap_check(map, &err), "%s", err.text);
     for (size_t i = 0; i < count; i++) {
@@ -72,7 +70,6 @@ START_TEST(every_built_in_key_has_a_name)
             ck_assert_str_ne(table[i].name, table[j].name);
         for (int k = 0; k < ACTION_KEYS && table[i].key[k] != 0; k++) {
             const char *name = key_text(table[i].key[k], buffer);
-
             ck_assert_int_eq(key_of_name(name, strlen(name)), table[i].key[k]);
         }
     }
@@ -166,7 +163,6 @@ int main(void)
 {
     Suite *suite = suite_create("keymap");
     TCase *tests = tcase_create("keymap");
-
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, names_of_keys_go_both_ways);
     tcase_add_test(tests, every_built_in_key_has_a_name);

@@ -36,7 +36,6 @@ static struct setting go_to(const char *name)
 {
     struct setting setting;
     const char *member;
-
     replay_keys(&replay, "<Home>");
     for (int line = 0; settings_look(&replay.ui, line, &setting, &member); line++) {
         ck_assert_int_eq(replay.ui.line, line);
@@ -50,7 +49,6 @@ static struct setting go_to(const char *name)
 static void expect(const char *name, const char *value, bool unsaved)
 {
     struct setting setting = go_to(name);
-
     ck_assert_str_eq(setting.value, value);
     ck_assert_int_eq(setting.unsaved, unsaved);
 }
@@ -59,7 +57,6 @@ static bool screen_has(const char *text)
 {
     char *screen = replay_screen(&replay, 24, 80, false);
     bool has = strstr(screen, text) != NULL;
-
     free(screen);
     return has;
 }
@@ -128,7 +125,6 @@ END_TEST
 START_TEST(the_form_is_taken_over)
 {
     struct error err = ERROR_INIT;
-
     ck_assert(form_set(&replay.ui.form, FORM_BATCH, "64", &err));
     ck_assert(form_set(&replay.ui.form, FORM_SYNC_BN, "yes", &err));
     replay_keys(&replay, "Sf");
@@ -144,7 +140,6 @@ END_TEST
 START_TEST(saving_says_where)
 {
     struct stat info;
-
     replay_keys(&replay, "S");
     ck_assert(!ui_can(&replay.ui, ACTION_SAVE));
     go_to("screen.mouse");
@@ -255,7 +250,6 @@ int main(void)
 {
     Suite *suite = suite_create("settings page");
     TCase *tests = tcase_create("settings page");
-
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, screen_settings_act_at_once);
     tcase_add_test(tests, values_step_as_in_the_form);

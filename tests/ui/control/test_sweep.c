@@ -36,7 +36,6 @@ static const char *last_submit(void)
 static void check_submit(const char *devices, long batch, double lr, const char *note)
 {
     const char *last = last_submit();
-
     ck_assert_msg(strncmp(last, "submit ", 7) == 0, "%s", last);
     json_t *params = json_loads(last + 7, 0, NULL);
     ck_assert_msg(params != NULL, "%s", last);
@@ -53,7 +52,6 @@ static void answer_submit(long run)
 {
     struct error none = ERROR_INIT;
     json_t *result = json_pack("{s:I}", "run", (json_int_t)run);
-
     ck_assert_ptr_nonnull(result);
     ui_answer(&replay.ui, REQUEST_SWEEP, result, &none);
     json_decref(result);
@@ -62,7 +60,6 @@ static void answer_submit(long run)
 static int count_submits(void)
 {
     int count = 0;
-
     for (int i = 0; i < replay.asked_count; i++)
         count += strncmp(replay.asked[i], "submit ", 7) == 0;
     return count;
@@ -76,7 +73,6 @@ static void forget_requests(void)
 START_TEST(a_sweep_with_a_fixed_batch)
 {
     static const char note[] = "sweep: fixed batch 256 on 1-2-3 devices";
-
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "<Down> +Cw");
     ck_assert_str_eq(
@@ -107,7 +103,6 @@ END_TEST
 START_TEST(a_sweep_with_a_growing_batch)
 {
     static const char note[] = "sweep: batch 256..768 growing with 1-2-3 devices";
-
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "<Down> +Cwg");
     check_submit("cpu:0", 256, 0.1, note);
@@ -136,7 +131,6 @@ END_TEST
 START_TEST(a_sweep_that_is_refused)
 {
     struct error failure = {ERROR_FAILED, "there is no data set of that name"};
-
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "Cwf");
     forget_requests();
@@ -172,7 +166,6 @@ END_TEST
 START_TEST(progress_of_a_sweep)
 {
     struct sweep_progress progress;
-
     replay_recording(&replay, "sweep", 0);
     ck_assert(sweep_progress(&replay.ui, &progress));
     ck_assert_int_eq(progress.count, 3);
@@ -195,7 +188,6 @@ START_TEST(the_same_sweep_twice)
 {
     struct sweep_progress progress;
     struct text list = TEXT_INIT;
-
     ui_connected(&replay.ui);
     replay_line(&replay, "{\"id\":1,\"method\":\"runs\"}");
     text_puts(&list, "{\"id\":1,\"result\":[");
@@ -232,7 +224,6 @@ END_TEST
 START_TEST(rows_are_walked_through)
 {
     struct comparison comparison;
-
     replay_recording(&replay, "compare-2", 0);
     replay_keys(&replay, "C");
     comparison_make(&replay.ui, &comparison);
@@ -265,7 +256,6 @@ END_TEST
 START_TEST(marked_and_selected_runs_choose)
 {
     struct comparison comparison;
-
     /* Run 3 sums on the central device: alone of its kind. */
     replay_recording(&replay, "finished", 0);
     replay.ui.selected_run = 3;
@@ -288,7 +278,6 @@ int main(void)
 {
     Suite *suite = suite_create("sweep");
     TCase *tests = tcase_create("sweep");
-
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, a_sweep_with_a_fixed_batch);
     tcase_add_test(tests, a_sweep_with_a_growing_batch);

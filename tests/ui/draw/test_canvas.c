@@ -14,7 +14,6 @@ static const struct canvas_pen pen = {1, CANVAS_SOLID, STYLE_SERIES};
 static void open_surface(struct surface *surface, int rows, int columns, bool utf8)
 {
     struct error err = ERROR_INIT;
-
     *surface = (struct surface){.utf8 = utf8};
     ck_assert(surface_resize(surface, rows, columns, &err));
 }
@@ -23,7 +22,6 @@ static void open_surface(struct surface *surface, int rows, int columns, bool ut
 static void check_dump(const struct surface *surface, const char *expected)
 {
     struct text text = TEXT_INIT;
-
     surface_dump(surface, &text);
     ck_assert_str_eq(text_cstr(&text), expected);
     text_free(&text);
@@ -32,7 +30,6 @@ static void check_dump(const struct surface *surface, const char *expected)
 static void check_canvas(const struct canvas *canvas, const char *expected)
 {
     struct surface surface;
-
     open_surface(&surface, canvas->rows, canvas->columns, canvas->kind != CANVAS_ASCII);
     canvas_show(canvas, &surface, 0, 0);
     check_dump(&surface, expected);
@@ -44,7 +41,6 @@ START_TEST(each_braille_dot)
     static const char *const expected[8] = {"⠁\n", "⠈\n", "⠂\n", "⠐\n", "⠄\n", "⠠\n", "⡀\n", "⢀\n"};
     struct error err = ERROR_INIT;
     struct canvas canvas;
-
     for (int i = 0; i < 8; i++) {
         ck_assert(canvas_open(&canvas, 1, 1, CANVAS_BRAILLE, &err));
         canvas_dot(&canvas, i % 2, i / 2, 1, STYLE_SERIES);
@@ -58,7 +54,6 @@ START_TEST(lines)
 {
     struct error err = ERROR_INIT;
     struct canvas canvas;
-
     ck_assert(canvas_open(&canvas, 2, 4, CANVAS_BRAILLE, &err));
     canvas_line(&canvas, 0, 7, 7, 0, &pen);
     check_canvas(&canvas, "  ⡠⠊\n⡠⠊\n");
@@ -79,7 +74,6 @@ START_TEST(quadrants)
 {
     struct error err = ERROR_INIT;
     struct canvas canvas;
-
     ck_assert(canvas_open(&canvas, 1, 16, CANVAS_QUADRANT, &err));
     ck_assert_int_eq(canvas.dots_across, 32);
     ck_assert_int_eq(canvas.dots_down, 2);
@@ -108,11 +102,9 @@ START_TEST(patterns_tell_lines_apart)
     struct error err = ERROR_INIT;
     struct surface surface;
     struct canvas canvas;
-
     open_surface(&surface, COUNT, 4, false);
     for (int i = 0; i < COUNT; i++) {
         struct canvas_pen one = {1, patterns[i], STYLE_SERIES};
-
         canvas_sample(CANVAS_ASCII, &one, &surface, i, 0);
     }
     check_dump(&surface, "----\n---\n  --\n--\n - -\n- --\n- -\n-\n");
@@ -133,7 +125,6 @@ START_TEST(a_new_layer_takes_the_cell)
 {
     struct error err = ERROR_INIT;
     struct canvas canvas;
-
     ck_assert(canvas_open(&canvas, 1, 2, CANVAS_BRAILLE, &err));
     canvas_dot(&canvas, 0, 0, 1, STYLE_SERIES_PAST);
     canvas_dot(&canvas, 2, 0, 1, STYLE_SERIES_PAST);
@@ -149,7 +140,6 @@ START_TEST(nothing_is_drawn_outside)
 {
     struct error err = ERROR_INIT;
     struct canvas canvas;
-
     ck_assert(canvas_open(&canvas, 2, 2, CANVAS_BRAILLE, &err));
     canvas_dot(&canvas, -1, 0, 1, STYLE_SERIES);
     canvas_dot(&canvas, 0, 8, 1, STYLE_SERIES);
@@ -167,7 +157,6 @@ END_TEST
 START_TEST(text_is_cut_with_an_ellipsis)
 {
     struct surface surface;
-
     open_surface(&surface, 1, 12, true);
     ck_assert_int_eq(surface_text(&surface, 0, 1, 5, STYLE_NORMAL, "fashion"), 5);
     surface_right(&surface, 0, 7, 5, STYLE_NORMAL, "1.87x");
@@ -187,10 +176,8 @@ END_TEST
 START_TEST(text_from_outside_is_harmless)
 {
     struct surface surface;
-
     /* Escape, newline, a wide character, a combining one, right-to-left marks, broken UTF-8. */
     static const char text[] = "a\x1b[2J\n漢e\xcc\x81\xe2\x80\xae\xff\xe4\xbcz\xc0\x80é";
-
     open_surface(&surface, 1, 60, true);
     ck_assert_int_eq(surface_text(&surface, 0, 0, 60, STYLE_NORMAL, text), text_columns(text));
     check_dump(&surface, "a\\x1b[2J\\x0a?e?\\u202e\\xff\\xe4\\xbcz\\xc0\\x80é\n");
@@ -221,7 +208,6 @@ END_TEST
 START_TEST(paragraphs_break_between_words)
 {
     struct surface surface;
-
     open_surface(&surface, 4, 10, true);
     surface_paragraph(&surface, (struct rect){0, 1, 4, 8}, STYLE_NORMAL,
                       "no engine is there and unpronounceable");
@@ -241,7 +227,6 @@ START_TEST(bars)
     } cases[] = {{0, "────\n"}, {0.13, "╸───\n"}, {0.5, "━━──\n"}, {1, "━━━━\n"},
                  {7, "━━━━\n"}, {-1, "────\n"},   {NAN, "────\n"}};
     struct surface surface;
-
     open_surface(&surface, 1, 4, true);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         surface_bar(&surface, 0, 0, 4, cases[i].fraction);
@@ -254,7 +239,6 @@ END_TEST
 START_TEST(figures)
 {
     struct figure f;
-
     ck_assert_str_eq(figure_count(&f, NAN), "-");
     ck_assert_str_eq(figure_count(&f, 0), "0");
     ck_assert_str_eq(figure_count(&f, 0.00142), "0.0014");
@@ -294,7 +278,6 @@ int main(void)
 {
     Suite *suite = suite_create("canvas");
     TCase *tests = tcase_create("canvas");
-
     tcase_add_test(tests, each_braille_dot);
     tcase_add_test(tests, lines);
     tcase_add_test(tests, quadrants);

@@ -18,10 +18,8 @@ static void check_rectangles(const struct layout_request *request)
     struct layout l = layout_compute(request);
     const struct rect *all[] = {&l.header, &l.devices, &l.chart,  &l.rule,
                                 &l.form,   &l.runs,    &l.status, &l.keys};
-
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         const struct rect *r = all[i];
-
         if (r->h < 0 || r->w < 0 || r->y < 0 || r->x < 0 || r->y + r->h > request->rows ||
             r->x + r->w > request->columns)
             ck_abort_msg("%dx%d: part %zu is outside", request->columns, request->rows, i);
@@ -48,7 +46,6 @@ START_TEST(every_size)
 {
     static const int devices[] = {0, 1, 2, 8, 16, 64}, runs[] = {0, 1, 5, 300};
     struct layout_request r = {.fields = 11};
-
     for (r.rows = 1; r.rows <= 60; r.rows++)
         for (r.columns = 1; r.columns <= 200; r.columns++)
             for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
@@ -65,7 +62,6 @@ START_TEST(the_usual_terminal_shows_everything)
 {
     struct layout_request r = {24, 80, 8, false, 5, 11, PANEL_DEVICES};
     struct layout l = layout_compute(&r);
-
     ck_assert_int_eq(l.devices.h, 9);
     ck_assert_int_ge(l.runs.h, 3);
     ck_assert_int_ge(l.chart.h, 9);
@@ -82,10 +78,8 @@ START_TEST(a_larger_terminal_never_shows_fewer_lines)
 {
     struct layout_request r = {16, 80, 8, false, 20, 11, PANEL_DEVICES};
     struct layout before = layout_compute(&r);
-
     for (r.rows = 17; r.rows <= 60; r.rows++) {
         struct layout now = layout_compute(&r);
-
         ck_assert_int_ge(now.devices.h, before.devices.h);
         /* Blank lines between the sections appear once, and cost a few; devices that no longer
          * have to stand side by side do, too. */
@@ -101,7 +95,6 @@ static int devices_shown(const struct layout_request *r)
 {
     struct layout l = layout_compute(r);
     int lines = l.devices.h - 1;
-
     return lines * layout_device_columns(r->devices, lines, l.devices.w);
 }
 
@@ -109,7 +102,6 @@ START_TEST(all_devices_are_on_the_screen)
 {
     static const int counts[] = {1, 2, 8, 10, 16, 32};
     struct layout_request r = {24, 80, 0, true, 5, 11, PANEL_RUNS};
-
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         r.devices = counts[i];
         ck_assert_int_ge(devices_shown(&r), counts[i]);
@@ -138,7 +130,6 @@ START_TEST(devices_stand_side_by_side_when_they_must)
             int columns = layout_device_columns(count, 3, width);
             int cell = layout_device_width(columns, width);
             int gap = layout_device_gap(columns, width);
-
             ck_assert_int_le(columns * cell + (columns - 1) * gap, width);
             ck_assert(columns == 1 || (cell >= 19 && gap >= 1));
         }
@@ -149,7 +140,6 @@ START_TEST(the_sum_of_devices_gives_way)
 {
     struct layout_request r = {24, 80, 2, false, 5, 11, PANEL_RUNS};
     int without = layout_compute(&r).devices.h;
-
     r.totals = true;
     ck_assert_int_eq(layout_compute(&r).devices.h, without + 1);
     r.devices = 8;
@@ -166,7 +156,6 @@ START_TEST(columns_share_the_width)
         {"b", 4, 0, true, 2},
     };
     struct column_place p[4];
-
     columns_place(columns, 4, 80, p);
     ck_assert_int_eq(p[1].w, 20);
     ck_assert_int_eq(p[1].x, 10);
@@ -192,7 +181,6 @@ int main(void)
 {
     Suite *suite = suite_create("layout");
     TCase *tests = tcase_create("layout");
-
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, every_size);
     tcase_add_test(tests, the_usual_terminal_shows_everything);

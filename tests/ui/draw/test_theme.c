@@ -18,10 +18,8 @@ static void colour_256(int index, double *rgb)
     ck_assert_int_ge(index, 16);
     ck_assert_int_lt(index, 256);
     int parts[3] = {(index - 16) / 36, (index - 16) / 6 % 6, (index - 16) % 6};
-
     for (int i = 0; i < 3; i++) {
         int step = parts[i] == 0 ? 0 : 55 + 40 * parts[i];
-
         rgb[i] = (index < 232 ? step : 8 + 10 * (index - 232)) / 255.0;
     }
 }
@@ -31,7 +29,6 @@ static double luminance(int index)
 {
     static const double weights[] = {0.2126, 0.7152, 0.0722};
     double rgb[3], sum = 0;
-
     colour_256(index, rgb);
     for (int i = 0; i < 3; i++)
         sum +=
@@ -64,7 +61,6 @@ START_TEST(all_text_can_be_read)
             for (int style = 0; style < STYLE_COUNT; style++) {
                 struct theme theme = {256, palettes[p], backgrounds[b]};
                 struct look look = theme_look(&theme, (enum style)style);
-
                 if (look.colour < 0 || style == STYLE_TRACK || style == STYLE_SERIES_PAST)
                     continue;
                 if (backgrounds[b] != BACKGROUND_LIGHT)
@@ -85,7 +81,6 @@ START_TEST(every_style_looks_like_something)
             for (int style = STYLE_NORMAL + 1; style < STYLE_COUNT; style++) {
                 struct theme theme = {256, palettes[p], backgrounds[b]};
                 struct look look = theme_look(&theme, (enum style)style);
-
                 ck_assert_msg(look.colour >= 0 || look.attributes != 0, "style %d", style);
             }
 }
@@ -94,7 +89,6 @@ END_TEST
 START_TEST(colours_are_those_that_the_terminal_has)
 {
     static const int counts[] = {0, 1, 7, 8, 15, 16, 88, 255, 256};
-
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++)
         for (size_t p = 0; p < 2; p++)
             for (size_t b = 0; b < 3; b++)
@@ -102,7 +96,6 @@ START_TEST(colours_are_those_that_the_terminal_has)
                     struct theme theme = {counts[c], palettes[p], backgrounds[b]};
                     int colour = theme_look(&theme, (enum style)style).colour;
                     int most = counts[c] >= 256 ? 256 : counts[c] >= 16 ? 16 : 8;
-
                     if (counts[c] < 8)
                         ck_assert_int_eq(colour, -1);
                     ck_assert_int_lt(colour, most);
@@ -116,13 +109,11 @@ START_TEST(verdicts_differ)
 {
     static const int counts[] = {8, 16, 256};
     static const enum style verdicts[] = {STYLE_GOOD, STYLE_WARNING, STYLE_BAD};
-
     for (size_t c = 0; c < 3; c++)
         for (size_t p = 0; p < 2; p++)
             for (size_t b = 0; b < 3; b++)
                 for (int i = 0; i < 3; i++) {
                     struct theme theme = {counts[c], palettes[p], backgrounds[b]};
-
                     ck_assert_int_ne(theme_look(&theme, verdicts[i]).colour,
                                      theme_look(&theme, verdicts[(i + 1) % 3]).colour);
                 }
@@ -134,13 +125,11 @@ START_TEST(curves_of_runs_differ)
     static const enum style curves[] = {STYLE_SERIES, STYLE_SERIES_MARKED, STYLE_SERIES_MARKED_2,
                                         STYLE_SERIES_MARKED_3, STYLE_SERIES_MARKED_4};
     enum { COUNT = sizeof curves / sizeof curves[0] };
-
     for (size_t p = 0; p < 2; p++)
         for (size_t b = 0; b < 3; b++)
             for (int i = 0; i < COUNT; i++)
                 for (int j = 0; j < i; j++) {
                     struct theme theme = {256, palettes[p], backgrounds[b]};
-
                     ck_assert_msg(theme_look(&theme, curves[i]).colour !=
                                       theme_look(&theme, curves[j]).colour,
                                   "curves %d and %d in palette %zu", i, j, p);
@@ -151,7 +140,6 @@ END_TEST
 START_TEST(curves_differ_without_colours)
 {
     struct theme mono = {0, PALETTE_DEFAULT, BACKGROUND_AUTO};
-
     ck_assert_uint_ne(theme_look(&mono, STYLE_SERIES).attributes,
                       theme_look(&mono, STYLE_SERIES_PAST).attributes);
     ck_assert_uint_eq(theme_look(&mono, STYLE_CURSOR).attributes, LOOK_REVERSE);
@@ -188,7 +176,6 @@ END_TEST
 START_TEST(preferences_make_the_theme)
 {
     struct preferences preferences;
-
     preferences_init(&preferences);
     unsetenv("COLORFGBG");
     ck_assert_int_eq(theme_make(&preferences, 256).colours, 256);
@@ -206,7 +193,6 @@ END_TEST
 static void expect_sgr(struct theme theme, enum style style, const char *wanted)
 {
     char buffer[THEME_SGR];
-
     ck_assert_int_eq(theme_sgr(&theme, style, buffer), (int)strlen(wanted));
     ck_assert_str_eq(buffer, wanted);
 }
@@ -217,7 +203,6 @@ START_TEST(control_sequences)
     struct theme sixteen = {16, PALETTE_DEFAULT, BACKGROUND_DARK};
     struct theme eight = {8, PALETTE_COLOUR_BLIND, BACKGROUND_LIGHT};
     struct theme mono = {0, PALETTE_DEFAULT, BACKGROUND_AUTO};
-
     expect_sgr(dark, STYLE_NORMAL, "\033[0m");
     expect_sgr(dark, STYLE_SERIES, "\033[0;1;38;5;39m");
     expect_sgr(dark, STYLE_FOCUS, "\033[0;1;4m");
@@ -227,7 +212,6 @@ START_TEST(control_sequences)
     expect_sgr(mono, STYLE_GOOD, "\033[0m");
     for (int style = 0; style < STYLE_COUNT; style++) {
         char buffer[THEME_SGR];
-
         ck_assert_int_lt(theme_sgr(&dark, (enum style)style, buffer), THEME_SGR);
     }
 }
@@ -239,15 +223,13 @@ START_TEST(preferences_are_words)
                                         "canvas",  "load",   "mouse"};
     struct preferences preferences;
     struct error err = ERROR_INIT;
-
     preferences_init(&preferences);
     ck_assert_str_eq(preferences_get(&preferences, "colour"), "yes");
     ck_assert_str_eq(preferences_get(&preferences, "mouse"), "no");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *const *words = preferences_words(names[i]);
-
         ck_assert_ptr_nonnull(words);
-        for (; *words != NULL; words++) {
+        for (; *words; words++) {
             ck_assert(preferences_set(&preferences, names[i], *words, &err));
             ck_assert_str_eq(preferences_get(&preferences, names[i]), *words);
         }
@@ -265,7 +247,6 @@ int main(void)
 {
     Suite *suite = suite_create("theme");
     TCase *tests = tcase_create("theme");
-
     tcase_add_test(tests, luminance_is_that_of_wcag);
     tcase_add_test(tests, all_text_can_be_read);
     tcase_add_test(tests, every_style_looks_like_something);

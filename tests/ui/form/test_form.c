@@ -23,7 +23,6 @@ static void end(void)
 static void check_field(enum form_field field, const char *expected)
 {
     char *text = form_text(&replay.ui.form, field);
-
     ck_assert_str_eq(text, expected);
     free(text);
 }
@@ -60,7 +59,6 @@ START_TEST(the_form_steps)
     };
     struct error err = ERROR_INIT;
     struct form *form = &replay.ui.form;
-
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ck_assert_msg(form_set(form, cases[i].field, cases[i].from, &err), "%s", err.text);
         ck_assert(form_step(form, cases[i].field, 1, &err));
@@ -103,7 +101,6 @@ START_TEST(devices_and_the_suggestion)
     struct form_suggestion s;
     const struct form *form = &replay.ui.form;
     const struct state *state = &replay.ui.state;
-
     replay_recording(&replay, "idle", 0);
     ck_assert_int_eq(form_device_count(form, state), 1);
     replay_keys(&replay, "<Down> ");
@@ -159,7 +156,6 @@ START_TEST(problems_are_told_before_the_start)
     const struct state *state = &replay.ui.state;
     const struct form_check check = {.train_rows = 60000};
     char problem[160];
-
     replay_recording(&replay, "idle", 0);
     ck_assert(!form_problem(form, state, &check, problem, sizeof problem));
     ck_assert(form_set(form, FORM_DEVICES, "cpu:0-2", &err));
@@ -191,7 +187,6 @@ START_TEST(gpus_that_cannot_be_had)
     struct form *form = &replay.ui.form;
     struct state *state = &replay.ui.state;
     char problem[160];
-
     replay_recording(&replay, "idle", 0);
     snprintf(state->no_gpus, sizeof state->no_gpus, "no NVIDIA driver is loaded");
     ck_assert(!form_problem(form, state, NULL, problem, sizeof problem));
@@ -213,7 +208,6 @@ END_TEST
 static bool note_request(void *context, enum request request, json_t *params, struct error *err)
 {
     int *checks = context;
-
     (void)err;
     *checks += request == REQUEST_CHECK;
     json_decref(params);
@@ -223,7 +217,6 @@ static bool note_request(void *context, enum request request, json_t *params, st
 static void answer_check(const char *text)
 {
     json_t *result = json_loads(text, 0, NULL);
-
     ck_assert_ptr_nonnull(result);
     ui_answer(&replay.ui, REQUEST_CHECK, result, NULL);
     json_decref(result);
@@ -234,7 +227,6 @@ START_TEST(the_engine_is_asked_about_the_form)
 {
     struct error err = ERROR_INIT;
     int checks = 0;
-
     replay_recording(&replay, "idle", 0);
     replay.ui.requester = (struct requester){note_request, &checks};
     replay.ui.check = (struct form_check){.asked = false};
@@ -269,7 +261,6 @@ START_TEST(settings_of_a_former_run)
     json_t *result =
         json_pack("{s:i, s:{s:s, s:i, s:f, s:s, s:s}}", "run", 1, "spec", "model", "linear",
                   "batch", 64, "lr", 0.5, "devices", "cpu:0-3", "save", "/tmp/weights.safetensors");
-
     ck_assert_ptr_nonnull(result);
     ui_answer(&replay.ui, REQUEST_COPY, result, &failure);
     json_decref(result);
@@ -285,7 +276,6 @@ int main(void)
 {
     Suite *suite = suite_create("form");
     TCase *tests = tcase_create("form");
-
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, the_form_steps);
     tcase_add_test(tests, typed_values_are_checked);

@@ -21,7 +21,6 @@ static struct run_list list;
 static struct state_run *add(void)
 {
     struct state_run *run = &runs[state.run_count++];
-
     *run = (struct state_run){.run = state.run_count, .status = RUN_DONE, .device_count = 1};
     snprintf(run->model, sizeof run->model, "smallnet");
     snprintf(run->data, sizeof run->data, "glyphs");
@@ -49,11 +48,9 @@ static void expect(const char *wanted)
 {
     struct error err = ERROR_INIT;
     char actual[MOST * 4] = "";
-
     ck_assert_msg(run_list_update(&list, &state, &err), "%s", err.text);
     for (int i = 0; i < list.count; i++) {
         size_t used = strlen(actual);
-
         snprintf(actual + used, sizeof actual - used, "%s%ld", i > 0 ? " " : "",
                  run_list_run(&list, &state, i)->run);
     }
@@ -126,10 +123,8 @@ START_TEST(devices_sort_by_their_number)
 {
     static const char *const names[] = {"cpu:0-9", "cpu:0-1", "cpu:1"};
     static const int counts[] = {10, 2, 1};
-
     for (int i = 0; i < 3; i++) {
         struct state_run *run = add();
-
         snprintf(run->devices, sizeof run->devices, "%s", names[i]);
         run->device_count = counts[i];
     }
@@ -141,10 +136,8 @@ END_TEST
 START_TEST(speed_up_is_against_the_first_alike)
 {
     static const double speed[] = {100, 1000, 150, 500, NAN};
-
     for (int i = 0; i < 5; i++) {
         struct state_run *run = add();
-
         run->samples_per_s = speed[i];
         /* The second and fourth are another network: 1.0 and 0.5 of their first. */
         snprintf(run->model, sizeof run->model, "%s", i == 1 || i == 3 ? "resnet18" : "smallnet");
@@ -209,7 +202,6 @@ START_TEST(filters_find)
 {
     for (int i = 0; i < 4; i++) {
         struct state_run *run = add();
-
         run->batch = i % 2 ? 512 : 256;
         run->lr = 0.1 * (i + 1);
         run->test_acc = i < 2 ? 0.8 + 0.1 * i : NAN;
@@ -237,7 +229,6 @@ START_TEST(hostile_filters_do_no_harm)
         "lr=1e999 lr=nan",
     };
     struct error err = ERROR_INIT;
-
     add();
     for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
         filter(hostile[i]);
@@ -252,7 +243,6 @@ START_TEST(many_runs_are_listed)
     enum { COUNT = 100000 };
     struct state many = {.runs = calloc(COUNT, sizeof *many.runs), .run_count = COUNT};
     struct error err = ERROR_INIT;
-
     ck_assert_ptr_nonnull(many.runs);
     for (int i = 0; i < COUNT; i++) {
         many.runs[i].run = i + 1;
@@ -274,7 +264,6 @@ int main(void)
 {
     Suite *suite = suite_create("run list");
     TCase *tests = tcase_create("run list");
-
     tcase_set_timeout(tests, 30);
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, newest_first_without_a_choice);

@@ -25,7 +25,6 @@ START_TEST(a_running_run_is_known)
 {
     replay_recording(&replay, "train-2", 0);
     const struct state *state = &replay.ui.state;
-
     ck_assert_int_eq(state->live.run, 2);
     ck_assert_int_eq(state->live.status, RUN_RUNNING);
     ck_assert_double_eq(state->live.epoch, 4);
@@ -72,7 +71,6 @@ END_TEST
 static int known_curves(void)
 {
     int known = 0;
-
     for (int i = 0; i < replay.ui.state.run_count; i++)
         known += replay.ui.state.runs[i].point_count > 0;
     return known;
@@ -82,7 +80,6 @@ START_TEST(curves_not_looked_at_are_forgotten)
 {
     enum { RUNS = STATE_MAX_CURVES + 40 };
     json_t *runs = json_array();
-
     ui_connected(&replay.ui);
     for (int i = 1; i <= RUNS; i++)
         json_array_append_new(runs, json_pack("{s:i, s:s, s:s, s:i}", "run", i, "status", "done",
@@ -91,7 +88,6 @@ START_TEST(curves_not_looked_at_are_forgotten)
     for (int i = 1; i <= RUNS; i++) {
         char *show = format("{\"run\":%d,\"status\":\"done\",\"epochs\":[{\"epoch\":1}]}", i);
         json_t *answer = json_loads(show, 0, NULL);
-
         replay.ui.selected_run = i;
         ui_want_curves(&replay.ui);
         ui_answer(&replay.ui, REQUEST_SHOW, answer, NULL);
@@ -113,7 +109,6 @@ END_TEST
 START_TEST(epochs_find_their_place)
 {
     static const char *const events[] = {"3", "1", "2", "2", "1e300", "-4", "\"two\"", "null"};
-
     ui_connected(&replay.ui);
     replay_line(&replay, "{\"id\":1,\"method\":\"runs\"}");
     replay_line(&replay, "{\"id\":1,\"result\":[{\"run\":5,\"status\":\"running\"}]}");
@@ -121,7 +116,6 @@ START_TEST(epochs_find_their_place)
         char *line = format("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":5,"
                             "\"epoch\":%s,\"test_acc\":0.%zu,\"seconds\":2}}",
                             events[i], i + 1);
-
         replay_line(&replay, line);
         free(line);
     }
@@ -145,7 +139,6 @@ START_TEST(wrong_members_are_unknown)
                 "{\"device\":\"cpu:0-3\"},{\"device\":\"cpu:0\",\"load\":\"high\","
                 "\"memory_used\":-5,\"available\":null}]}}");
     const struct state *state = &replay.ui.state;
-
     ck_assert_int_eq(state->pid, 0);
     ck_assert_int_eq(state->live.run, 3);
     ck_assert_int_eq(state->live.status, RUN_UNKNOWN);
@@ -167,10 +160,8 @@ START_TEST(a_trembling_load_does_not_move)
                                "\"cpu:0\",\"load\":%g,\"memory_used\":%g,\"memory_total\":100}]}}";
     static const double fresh[] = {0.02, 0.06, 0.03, 0.2, 0.15},
                         shown[] = {0.02, 0.02, 0.02, 0.2, 0.2};
-
     for (size_t i = 0; i < sizeof fresh / sizeof fresh[0]; i++) {
         char *line = format(form, fresh[i], 50 + fresh[i]);
-
         replay_line(&replay, line);
         free(line);
         ck_assert_double_eq(replay.ui.state.devices[0].load, shown[i]);
@@ -185,7 +176,7 @@ START_TEST(losing_the_engine_keeps_the_runs)
     replay_keys(&replay, "x");
     ck_assert_ptr_nonnull(replay.ui.question);
     ui_disconnected(&replay.ui, LINK_LOST, "gone");
-    ck_assert(replay.ui.prompt == NULL && replay.ui.question == NULL);
+    ck_assert(!replay.ui.prompt && !replay.ui.question);
     ck_assert_int_eq(replay.ui.state.run_count, 2);
     ck_assert_int_eq(replay.ui.state.runs[1].point_count, 4);
     ck_assert_int_eq(replay.ui.state.live.run, 0);
@@ -215,12 +206,12 @@ START_TEST(start_stop_and_retune)
     ck_assert(replay.ui.message.bad);
     replay_keys(&replay, "<Esc>");
     ck_assert_int_eq(replay.asked_count, asked);
-    ck_assert(replay.ui.prompt == NULL && replay.ui.question == NULL);
+    ck_assert(!replay.ui.prompt && !replay.ui.question);
     /* A run that ended takes its question along. */
     replay_keys(&replay, "x");
     replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"end\",\"run\":2,"
                          "\"status\":\"done\"}}");
-    ck_assert(replay.ui.prompt == NULL && replay.ui.question == NULL);
+    ck_assert(!replay.ui.prompt && !replay.ui.question);
 }
 END_TEST
 
@@ -259,7 +250,6 @@ START_TEST(every_action_has_a_key_of_its_own)
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
-
     for (size_t i = 0; i < count; i++) {
         ck_assert_int_ne(table[i].key[0], 0);
         for (unsigned context = 1; context <= CONTEXT_QUESTION; context *= 2)
@@ -277,7 +267,6 @@ int main(void)
 {
     Suite *suite = suite_create("ui state");
     TCase *tests = tcase_create("ui state");
-
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, a_running_run_is_known);
     tcase_add_test(tests, connecting_asks_for_what_is_shown);

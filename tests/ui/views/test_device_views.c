@@ -26,7 +26,6 @@ static bool on_screen(const char *text)
 {
     char *screen = replay_screen(&replay, 24, 80, false);
     bool there = strstr(screen, text) != NULL;
-
     free(screen);
     return there;
 }
@@ -38,7 +37,6 @@ static void tell_load(double load, bool training)
                         "{\"device\":\"cpu:0\",\"name\":\"a CPU\",\"load\":%.2f,\"rows\":%s}]}}",
                         training ? "{\"run\":1,\"status\":\"running\"}" : "null", load,
                         training ? "64" : "null");
-
     replay_line(&replay, line);
     free(line);
 }
@@ -93,7 +91,6 @@ static void draw_past(const struct state_device *device, char *row, int width)
 {
     struct surface surface = {.utf8 = false};
     struct error err = ERROR_INIT;
-
     ck_assert(surface_resize(&surface, 1, width, &err));
     draw_history(&surface, (struct rect){0, 0, 1, width}, device);
     for (int x = 0; x < width; x++)
@@ -105,7 +102,6 @@ static void draw_past(const struct state_device *device, char *row, int width)
 START_TEST(past_loads_never_move)
 {
     char row[9], before[9];
-
     ui_connected(&replay.ui);
     const struct state *state = &replay.ui.state;
     tell_load(0.1, true);
@@ -116,7 +112,6 @@ START_TEST(past_loads_never_move)
     ck_assert_str_eq(row, "_#      ");
     for (int i = 0; i < 600; i++) {
         int changed = 0;
-
         memcpy(before, row, sizeof before);
         tell_load(i % 3 ? 0.5 : 1, true);
         draw_past(&state->devices[0], row, 8);
@@ -235,7 +230,6 @@ int main(void)
 {
     Suite *suite = suite_create("device views");
     TCase *tests = tcase_create("device views");
-
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, the_cursor_walks_through_all_devices_in_order);
     tcase_add_test(tests, a_choice_is_seen_among_many);

@@ -28,7 +28,6 @@ static bool on_screen(const char *text)
 {
     char *screen = replay_screen(&replay, 24, 80, false);
     bool there = strstr(screen, text) != NULL;
-
     free(screen);
     return there;
 }
@@ -40,7 +39,6 @@ static void say(int number)
         format("{\"method\":\"log\",\"params\":{\"time\":%d,\"level\":\"%s\",\"run\":%d,"
                "\"text\":\"message <%d>\"}}",
                1763650000 + number, number % 10 == 7 ? "warning" : "info", number % 3, number);
-
     replay_line(&replay, line);
     free(line);
 }
@@ -140,7 +138,6 @@ START_TEST(words_in_any_order_and_case)
 {
     static char text[] = "cuda:2: the GPU has fallen off the bus";
     struct log_line line = {.level = LOG_ERROR, .run = 12, .text = text};
-
     ck_assert(log_matches(&line, ""));
     ck_assert(log_matches(&line, "  "));
     ck_assert(log_matches(&line, "BUS gpu"));
@@ -154,7 +151,6 @@ END_TEST
 START_TEST(the_workbench_tells_of_the_engine)
 {
     struct error refusal = {ERROR_USAGE, "batch 13 is unlucky"};
-
     ui_answer(&replay.ui, REQUEST_SUBMIT, NULL, &refusal);
     ui_disconnected(&replay.ui, LINK_LOST, "the engine is gone");
     ui_disconnected(&replay.ui, LINK_LOST, "the engine is gone");
@@ -175,7 +171,6 @@ START_TEST(its_list_joins_what_is_here)
     struct state *state = &replay.ui.state;
     struct error err = ERROR_INIT;
     char order[16] = "";
-
     /* Of an engine before, of this one, and the workbench's own. */
     replay_line(&replay, "{\"method\":\"log\",\"params\":{\"time\":10,\"text\":\"a\"}}");
     ck_assert(state_log_local(state, 15, LOG_INFO, "b", &err));
@@ -225,7 +220,6 @@ int main(void)
 {
     Suite *suite = suite_create("log view");
     TCase *tests = tcase_create("log view");
-
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, opening_asks_for_what_was_said_before);
     tcase_add_test(tests, the_newest_is_at_the_bottom);

@@ -65,7 +65,6 @@ START_TEST(time_adds_up)
     replay_keys(&replay, "/run=4<Enter><Enter>");
     struct time_spent spent = details_time(&replay.ui.details);
     double seconds = 0;
-
     for (int i = 0; i < replay.ui.details.epoch_count; i++)
         seconds += replay.ui.details.epochs[i].seconds + replay.ui.details.epochs[i].eval_s;
     ck_assert_int_eq(replay.ui.details.epoch_count, 4);
@@ -77,7 +76,6 @@ END_TEST
 START_TEST(details_scroll_to_their_end)
 {
     char *screen;
-
     replay_keys(&replay, "<Down><Down><Enter>");
     free(replay_screen(&replay, 24, 80, false));
     replay_keys(&replay, "<End>");
@@ -109,7 +107,6 @@ int main(void)
 {
     Suite *suite = suite_create("ui run");
     TCase *tests = runs_case("ui run");
-
     tcase_add_test(tests, details_tell_of_checkpoints_and_shares);
     tcase_add_test(tests, details_follow_the_run);
     tcase_add_test(tests, time_adds_up);

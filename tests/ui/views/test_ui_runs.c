@@ -118,7 +118,6 @@ END_TEST
 START_TEST(notes_are_written)
 {
     char text[402];
-
     replay_keys(&replay, "<Down><Down>t");
     ck_assert_str_eq(replay.ui.editor.text, "lr lowered by hand");
     replay_keys(&replay, "so so<Enter>");
@@ -136,7 +135,6 @@ END_TEST
 START_TEST(tags_are_written)
 {
     char text[70];
-
     replay_keys(&replay, "<Down><Down>Tthesis,  warm<Enter>");
     ck_assert_str_eq(replay_last(&replay),
                      "tag {\"run\":18,\"add\":[\"thesis\",\"warm\"],\"remove\":[]}");
@@ -268,7 +266,6 @@ int main(void)
 {
     Suite *suite = suite_create("ui runs");
     TCase *tests = runs_case("ui runs");
-
     tcase_add_test(tests, the_selection_survives);
     tcase_add_test(tests, a_filter_acts_while_it_is_typed);
     tcase_add_test(tests, marks_show_and_go);

@@ -17,7 +17,6 @@ static const char interrupted[] =
 START_TEST(a_crash_is_told_of_once)
 {
     json_t *runs = json_loads(interrupted, 0, NULL);
-
     ui_connected(&replay.ui);
     ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
     expect_message("2 runs were interrupted: R lists them, and there a lets one go on");
@@ -53,7 +52,6 @@ START_TEST(another_engine_has_other_curves)
     json_t *runs =
         json_pack("[{s:i, s:s, s:f}, {s:i, s:s}, {s:i, s:s}]", "run", 4, "status", "done",
                   "submitted_at", 1.0, "run", 2, "status", "done", "run", 2, "status", "done");
-
     ck_assert_int_eq(state_run(&replay.ui.state, 4)->point_count, 4);
     ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
     json_decref(runs);
@@ -67,7 +65,6 @@ END_TEST
 START_TEST(a_key_without_a_meaning_says_so)
 {
     struct error err = ERROR_INIT;
-
     replay_keys(&replay, "s");
     expect_message("s does nothing here; ? shows the keys that do");
     replay_keys(&replay, "j");
@@ -97,7 +94,6 @@ END_TEST
 START_TEST(a_silent_engine_is_seen)
 {
     struct ui *ui = &replay.ui;
-
     ui_say(ui, false, "run 7 trains");
     ui_silence(ui);
     expect_on_screen("engine silent", true);
@@ -134,7 +130,6 @@ int main(void)
 {
     Suite *suite = suite_create("ui said");
     TCase *tests = runs_case("ui said");
-
     tcase_add_test(tests, a_crash_is_told_of_once);
     tcase_add_test(tests, lost_runs_do_not_run);
     tcase_add_test(tests, another_engine_has_other_curves);
