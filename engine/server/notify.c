@@ -33,7 +33,7 @@ static bool add_followed(struct server *server, struct connection *connection,
         return false;
     while (has_room(connection)) {
         const struct kept_event *event =
-            history_find(&record->history, follow->next, follow->steps);
+            event_buffer_find(&record->events, follow->next, follow->steps);
         if (!event)
             return !record->ended;
         if (follow->steps && event->number > follow->next)
@@ -66,7 +66,7 @@ static void add_marks(struct server *server, struct connection *connection)
 {
     while (has_room(connection)) {
         const struct kept_event *event =
-            history_find(&server->queue.marks, connection->next_mark, true);
+            event_buffer_find(&server->queue.marks, connection->next_mark, true);
         if (!event)
             return;
         if (event->number > connection->next_mark)

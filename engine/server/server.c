@@ -19,7 +19,7 @@
 /* How long answers may wait for their viewers once the engine has nothing else to do. */
 #define FLUSH_SECONDS 1.0
 /* How long an engine that leaves a hanging thread behind still writes into the store. */
-#define KEEPER_SECONDS 5.0
+#define HISTORY_SECONDS 5.0
 /* How long to wait at the start for an engine that is about to end. */
 #define LOCK_SECONDS 30.0
 
@@ -231,11 +231,11 @@ static bool loop(struct server *server, struct error *err)
  * store the numbers of earlier runs are not known; one that was set aside has left their
  * checkpoints.
  */
-static const char *checkpoint_folder(struct server *server, struct keeper_past *past)
+static const char *checkpoint_folder(struct server *server, struct stored_runs *past)
 {
     const struct server_options *options = server->options;
     struct error err = ERROR_INIT;
-    bool known = server->keeper || !options->store_path;
+    bool known = server->history || !options->store_path;
     if (!options->checkpoints)
         return NULL;
     if (!known)
@@ -251,14 +251,14 @@ static const char *checkpoint_folder(struct server *server, struct keeper_past *
 static bool start_queue(struct server *server, struct error *err)
 {
     const struct server_options *options = server->options;
-    struct keeper_past past = {.last_number = 0};
+    struct stored_runs past = {.last_number = 0};
     if (options->store_path)
-        keeper_start(options->store_path, &server->log, &server->keeper, &past);
+        history_start(options->store_path, &server->log, &server->history, &past);
     else if (options->no_store)
-        keeper_refuse(options->no_store, &server->log, &past);
+        history_refuse(options->no_store, &server->log, &past);
     const char *checkpoints = checkpoint_folder(server, &past);
     bool ok = queue_start(&server->queue, options->version, checkpoints, &server->log,
-                          server->keeper, &past, server_wake, server, err);
+                          server->history, &past, server_wake, server, err);
     json_decref(past.runs);
     server->queue.places_note = options->places_note;
     if (options->places_note)
@@ -298,7 +298,7 @@ static bool set_up(struct server *server, struct error *err)
 static bool tear_down(struct server *server)
 {
     /* First: who waits for the engine's end by his connection then finds the store closed. */
-    keeper_stop(server->keeper);
+    history_stop(server->history);
     while (server->connection_count > 0)
         connection_free(server->connections[--server->connection_count]);
     telemetry_stop(server->telemetry);
@@ -334,7 +334,7 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
     engine_log_write(&server->log);
     if (!ok || server->tasks || !queue_has_left(&server->queue)) {
         listener_close(&server->listener);
-        keeper_finish(server->keeper, KEEPER_SECONDS);
+        history_finish(server->history, HISTORY_SECONDS);
         *end = SERVER_ABANDONED;
         return ok;
     }

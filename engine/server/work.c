@@ -44,7 +44,7 @@ static void start(struct server *server, struct connection *connection,
         server->tasks = task;
         server->task_count++;
         connection->tasks++;
-        connection->barrier |= request->barrier;
+        connection->in_order |= request->in_order;
         budget_charge(&server->budget, BUDGET_WORK, ADVANCE);
     }
     if (!task && answer_to)
@@ -90,8 +90,8 @@ void server_charge_tasks(struct server *server)
 static void answer_task(struct connection *connection, struct task *task)
 {
     connection->tasks--;
-    if (task->request.barrier)
-        connection->barrier = false;
+    if (task->request.in_order)
+        connection->in_order = false;
     if (!task->request.id)
         return;
     if (task->ok)

@@ -126,7 +126,7 @@ class Player:
             self.ask("set_lr", run=first["run"], lr=0.2)
             self.ask("set_epochs", run=first["run"], epochs=1)
             self.ask("stop", run=second["run"])
-        self.ask("resume", run=long["run"])
+        self.ask("unpause", run=long["run"])
         if self.ask("stop", run=long["run"], when="epoch") is None:
             self.ask("stop", run=long["run"], when="epoch")
         self.wait(long)

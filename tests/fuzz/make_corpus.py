@@ -156,7 +156,7 @@ def protocol():
         ("submit", {"model": "fail"}), ("submit", {"model": "mute", "note": "mine"}),
         ("stop", {"run": 1, "now": True}), ("stop", {"run": 1, "when": "epoch"}),
         ("set_lr", {"run": 1, "lr": 0.01}), ("set_epochs", {"run": 1, "epochs": 5}),
-        ("pause", {"run": 1}), ("resume", {"run": 1}), ("move", {"run": 2, "place": 0}),
+        ("pause", {"run": 1}), ("unpause", {"run": 1}), ("move", {"run": 2, "place": 0}),
         ("delete", {"run": 1}), ("note", {"run": 1, "text": "words"}),
         ("tag", {"run": 1, "add": ["a", "b"], "remove": ["a"]}), ("log", {"limit": 10}),
         ("runs", {"limit": 3}), ("show", {"run": 1}),

@@ -302,7 +302,7 @@ class FakeEngine:
     def do_pause(self, params):
         return self._set_paused(params, True)
 
-    def do_resume(self, params):
+    def do_unpause(self, params):
         return self._set_paused(params, False)
 
     def do_move(self, params):

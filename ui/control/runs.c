@@ -241,7 +241,7 @@ static void move_in_queue(struct ui *ui, int by)
 static void pause_or_resume(struct ui *ui, long run)
 {
     bool paused = ui->state.live.status == RUN_PAUSED;
-    if (ui_request_run(ui, paused ? REQUEST_RESUME : REQUEST_PAUSE, run))
+    if (ui_request_run(ui, paused ? REQUEST_UNPAUSE : REQUEST_PAUSE, run))
         ui_say(ui, false, paused ? "run %ld goes on" : "run %ld pauses after this step", run);
 }
 

@@ -27,7 +27,7 @@ const char *request_method(enum request request)
         [REQUEST_COPY] = "show",     [REQUEST_SUBMIT] = "submit",
         [REQUEST_SWEEP] = "submit",  [REQUEST_STOP] = "stop",
         [REQUEST_SET_LR] = "set_lr", [REQUEST_SET_EPOCHS] = "set_epochs",
-        [REQUEST_PAUSE] = "pause",   [REQUEST_RESUME] = "resume",
+        [REQUEST_PAUSE] = "pause",   [REQUEST_UNPAUSE] = "unpause",
         [REQUEST_MOVE] = "move",     [REQUEST_DELETE] = "delete",
         [REQUEST_NOTE] = "note",     [REQUEST_LOG] = "log",
         [REQUEST_CHECK] = "check",   [REQUEST_TAGS] = "tag",

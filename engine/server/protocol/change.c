@@ -161,8 +161,8 @@ int method_pause(struct server *server, struct connection *connection, const jso
     return set_paused(server, params, true, result, err);
 }
 
-int method_resume(struct server *server, struct connection *connection, const json_t *params,
-                  json_t **result, struct error *err)
+int method_unpause(struct server *server, struct connection *connection, const json_t *params,
+                   json_t **result, struct error *err)
 {
     (void)connection;
     return set_paused(server, params, false, result, err);
@@ -258,7 +258,7 @@ int method_tag(struct server *server, struct connection *connection, const json_
     if (code != RPC_OK)
         return code;
     record_change_tags(record, add, remove);
-    keeper_set_tags(server->keeper, record->number, json_copy(record->tags));
+    history_set_tags(server->history, record->number, json_copy(record->tags));
     queue_keep(&server->queue, record);
     return finish(server, code, result);
 }

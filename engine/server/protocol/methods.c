@@ -11,7 +11,7 @@ struct method {
     const char *name;
     method_function *answer; /* at once, or ... */
     task_work *work;         /* ... on a thread of its own */
-    bool barrier;            /* later requests of the same viewer wait for it */
+    bool in_order;           /* later requests of the same viewer wait for it */
 };
 
 int method_fail(struct error *err, int code, const char *text)
@@ -42,18 +42,30 @@ void method_unlock(struct server *server)
 }
 
 static const struct method methods[] = {
-    {"hello", method_hello, NULL, false},       {"status", method_status, NULL, false},
-    {"devices", NULL, task_devices, false},     {"check", NULL, task_check, false},
-    {"submit", NULL, task_submit, true},        {"stop", method_stop, NULL, false},
-    {"set_lr", method_set_lr, NULL, false},     {"set_epochs", method_set_epochs, NULL, false},
-    {"pause", method_pause, NULL, false},       {"resume", method_resume, NULL, false},
-    {"move", method_move, NULL, false},         {"delete", method_delete, NULL, false},
-    {"note", method_note, NULL, false},         {"tag", method_tag, NULL, false},
-    {"log", method_log, NULL, false},           {"runs", method_runs, NULL, false},
-    {"show", method_show, NULL, false},         {"model", NULL, task_model, false},
-    {"follow", method_follow, NULL, false},     {"watch", method_watch, NULL, false},
-    {"weights", NULL, task_weights, false},     {"fetch", NULL, task_fetch, false},
+    {"hello", method_hello, NULL, false},
+    {"status", method_status, NULL, false},
+    {"devices", NULL, task_devices, false},
+    {"check", NULL, task_check, false},
+    {"submit", NULL, task_submit, true},
+    {"stop", method_stop, NULL, false},
+    {"set_lr", method_set_lr, NULL, false},
+    {"set_epochs", method_set_epochs, NULL, false},
+    {"pause", method_pause, NULL, false},
+    {"unpause", method_unpause, NULL, false},
+    {"move", method_move, NULL, false},
+    {"delete", method_delete, NULL, false},
+    {"note", method_note, NULL, false},
+    {"tag", method_tag, NULL, false},
+    {"log", method_log, NULL, false},
+    {"runs", method_runs, NULL, false},
+    {"show", method_show, NULL, false},
+    {"model", NULL, task_model, false},
+    {"follow", method_follow, NULL, false},
+    {"watch", method_watch, NULL, false},
+    {"weights", NULL, task_weights, false},
+    {"fetch", NULL, task_fetch, false},
     {"shutdown", method_shutdown, NULL, false},
+    {"resume", method_unpause, NULL, false}, /* its old name */
 };
 
 static const struct method *find_method(const char *name)
@@ -99,7 +111,7 @@ static void call(struct server *server, struct connection *connection, json_t *r
         code = method_fail(&err, RPC_PARAMS, "'params' must be an object");
     } else if (method->work) {
         server_take_work(server, connection,
-                         &(struct request){method->work, method->barrier, json_incref(id), given});
+                         &(struct request){method->work, method->in_order, json_incref(id), given});
         return;
     } else {
         code = method->answer(server, connection, given, &result, &err);

@@ -16,7 +16,7 @@ method_function method_hello, method_status, method_runs, method_show, method_lo
     method_watch, method_shutdown;
 
 /* protocol/change.c */
-method_function method_stop, method_set_lr, method_set_epochs, method_pause, method_resume,
+method_function method_stop, method_set_lr, method_set_epochs, method_pause, method_unpause,
     method_move, method_delete, method_note, method_tag;
 
 /* methods.c: set the error's text and return the code. */

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "engine/server/queue/queue_internal.h"
 
-/* What runs say: kept for those who follow, and handed to the keeper. */
+/* What runs say: kept for those who follow, and handed to the history writer. */
 
 static bool is_event(const json_t *event, const char *name)
 {
@@ -31,33 +31,33 @@ static void tell_point(struct queue *queue, const struct record *record, const s
     json_t *event = point_json(point);
     char *text = event ? event_text(record, event) : NULL;
     if (text)
-        history_add(&queue->marks, text, &(struct event_mark){.name = "point"});
+        event_buffer_add(&queue->marks, text, &(struct event_mark){.name = "point"});
     free(text);
-    keeper_add_point(queue->keeper, record->number, event);
+    history_add_point(queue->history, record->number, event);
 }
 
 void queue_keep(struct queue *queue, const struct record *record)
 {
-    if (queue->keeper)
-        keeper_put_run(queue->keeper, record_json(record), spec_to_json(&record->spec), NULL);
+    if (queue->history)
+        history_put_run(queue->history, record_json(record), spec_to_json(&record->spec), NULL);
 }
 
 /* What is no step: the event, and how the run stands behind it. */
 static void keep_mark(struct queue *queue, const struct record *record,
                       const struct event_mark *mark, const char *text)
 {
-    if (!queue->keeper)
+    if (!queue->history)
         return;
-    keeper_begin(queue->keeper);
+    history_begin(queue->history);
     if (text && mark->epoch)
-        keeper_add_epoch(queue->keeper, record->number, mark->epoch, mark->score, text);
+        history_add_epoch(queue->history, record->number, mark->epoch, mark->score, text);
     else if (text)
-        keeper_add_event(queue->keeper, record->number, mark->name, text);
+        history_add_event(queue->history, record->number, mark->name, text);
     /* Pairs of points may have been merged meanwhile. */
     if (strcmp(mark->name, "end") == 0)
-        keeper_set_points(queue->keeper, record->number, record_points_json(record));
-    keeper_put_run(queue->keeper, record_json(record), NULL, NULL);
-    keeper_end(queue->keeper);
+        history_set_points(queue->history, record->number, record_points_json(record));
+    history_put_run(queue->history, record_json(record), NULL, NULL);
+    history_end(queue->history);
 }
 
 bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
@@ -72,16 +72,16 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
     struct event_mark mark = event_mark_of(event);
     char *text = event_text(record, event);
     if (text)
-        history_add(&record->history, text, is_step ? NULL : &mark);
+        event_buffer_add(&record->events, text, is_step ? NULL : &mark);
     else
-        record->history.next++; /* followers learn of it as a gap */
+        record->events.next++; /* followers learn of it as a gap */
     if (!is_step) {
         record_take_event(record, event);
         queue_touch(queue);
     }
     /* Of all runs: the newest, whatever they are. */
     if (text && !is_step)
-        history_add(&queue->marks, text, &(struct event_mark){.name = mark.name});
+        event_buffer_add(&queue->marks, text, &(struct event_mark){.name = mark.name});
     if (!is_step)
         keep_mark(queue, record, &mark, text);
     free(text);

@@ -59,7 +59,7 @@ struct record *queue_recall(struct queue *queue, long number, struct error *err)
             error_set(err, ERROR_ABSENT, "there is no run %ld", number);
             return NULL;
         }
-    if (!keeper_show(queue->keeper, number, &object, err)) {
+    if (!history_show(queue->history, number, &object, err)) {
         if (err->kind == ERROR_ABSENT)
             error_set(err, ERROR_ABSENT, "there is no run %ld", number);
         return NULL;
@@ -120,7 +120,7 @@ void queue_forget(struct queue *queue, struct record *record)
     if (folder && !checkpoint_remove_all(folder, &err))
         engine_log(queue->log, MESSAGE_WARNING, record->number, "%s", err.text);
     free(folder);
-    keeper_delete(queue->keeper, record->number);
+    history_delete(queue->history, record->number);
     note_deleted(queue, record->number);
     release_record(queue, record);
 }
@@ -134,11 +134,11 @@ void queue_trim(struct queue *queue)
         if (!queue_has_ended(record) || record == queue->current)
             continue;
         if (++ended > STEPS_OF_ENDED)
-            history_drop_steps(&record->history);
+            event_buffer_drop_steps(&record->events);
         bytes += record_bytes(record);
         if (ended > 1 && bytes > BYTES_OF_ENDED) {
-            history_drop_steps(&record->history);
-            history_drop_marks(&record->history);
+            event_buffer_drop_steps(&record->events);
+            event_buffer_drop_marks(&record->events);
             curve_free(&record->curve);
         }
         if (ended > ENDED_LIMIT)

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 
 #include "engine/log/log.h"
-#include "engine/server/keeper/keeper.h"
+#include "engine/server/history/writer.h"
 #include "engine/server/record/record.h"
 
 /*
  * The runs of this engine: those that wait, the one that trains (on the queue's own thread), and
  * those that have ended, of this and of earlier engines. All that happens to a run is also handed
- * to the keeper, which has it in the store a moment later. The training side only takes the
+ * to the history writer, which has it in the store a moment later. The training side only takes the
  * lock for as long as it takes to copy an event; it never waits for a viewer.
  */
 #define QUEUE_WAITING_LIMIT 1000
@@ -28,17 +28,17 @@ struct queue {
     size_t deleted_count;
     struct record *waiting[QUEUE_WAITING_LIMIT]; /* in their order */
     size_t waiting_count;
-    struct record *current; /* the one that trains or is being cleared away */
-    struct history marks;   /* events of all runs but the steps, for those who watch */
-    uint64_t version;       /* grows with every change a state shows */
-    uint64_t changes;       /* grows with those that are not mere progress */
-    bool leaving, idle;     /* idle: the runner has left */
+    struct record *current;    /* the one that trains or is being cleared away */
+    struct event_buffer marks; /* events of all runs but the steps, for those who watch */
+    uint64_t version;          /* grows with every change a state shows */
+    uint64_t changes;          /* grows with those that are not mere progress */
+    bool leaving, idle;        /* idle: the runner has left */
     /* Not guarded: */
     pthread_cond_t wake;
     pthread_t runner;
     struct engine_log *log;
-    struct keeper *keeper;          /* NULL: runs end with the engine */
-    char notice[KEEPER_NOTICE];     /* of keeper_past; by the runner alone */
+    struct history_writer *history; /* NULL: runs end with the engine */
+    char notice[HISTORY_NOTICE];    /* of stored_runs; by the runner alone */
     const char *places_note;        /* of server_options; set before runs are submitted */
     const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
     const char *program_version;    /* for the record of a run */
@@ -47,10 +47,11 @@ struct queue {
     void *context;
 };
 
-/* `keeper` outlives the queue; `past` (runs taken over) are those of earlier engines. */
+/* `history` outlives the queue; `past` (runs taken over) are those of earlier engines. */
 bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
-                 struct engine_log *log, struct keeper *keeper, const struct keeper_past *past,
-                 void (*changed)(void *context), void *context, struct error *err);
+                 struct engine_log *log, struct history_writer *history,
+                 const struct stored_runs *past, void (*changed)(void *context), void *context,
+                 struct error *err);
 /*
  * Take waiting runs out, tell the running one to stop, and let the runner leave when it has. May be
  * called again to be more urgent.
@@ -97,7 +98,7 @@ void queue_move(struct queue *queue, struct record *record, size_t place);
 /* With the lock held: forget a run that has ended. */
 void queue_forget(struct queue *queue, struct record *record);
 
-/* With the lock held: hand the run as it is now to the keeper, with its spec. */
+/* With the lock held: hand the run as it is now to the history writer, with its spec. */
 void queue_keep(struct queue *queue, const struct record *record);
 
 /*

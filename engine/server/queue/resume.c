@@ -33,7 +33,7 @@ json_t *queue_checkpoint_json(struct queue *queue, const struct record *record)
 static bool read_past(struct queue *queue, long number, struct record_past *past, struct error *err)
 {
     json_t *events = NULL, *points = NULL;
-    if (!keeper_read(queue->keeper, number, RECORD_MARKS, &events, &points, err))
+    if (!history_read(queue->history, number, RECORD_MARKS, &events, &points, err))
         return false;
     bool ok = record_past_read(past, events, points) || error_memory(err, "run");
     json_decref(events);
@@ -134,10 +134,10 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
     record->resumes = steps >= 0;
     record->resume_steps = steps > 0 ? steps : 0;
     queue->waiting[queue->waiting_count++] = record;
-    keeper_begin(queue->keeper);
-    keeper_rewind(queue->keeper, record->number, steps);
+    history_begin(queue->history);
+    history_rewind(queue->history, record->number, steps);
     queue_keep(queue, record);
-    keeper_end(queue->keeper);
+    history_end(queue->history);
     if (record->resumes)
         engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld resumes after step %ld",
                    record->number, steps);
@@ -189,7 +189,7 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
               resume(queue, record, spec, found ? &place : NULL, err);
     if (ok)
         *result = json_pack("{s:I, s:I, s:o}", "run", (json_int_t)number, "from",
-                            (json_int_t)record->history.next, "resumed_at",
+                            (json_int_t)record->events.next, "resumed_at",
                             found ? json_integer(place.steps) : json_null());
     pthread_mutex_unlock(&queue->lock);
     return ok;

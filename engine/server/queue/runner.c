@@ -45,7 +45,7 @@ static void sink_progress(void *context, const struct run_progress *progress)
 static bool sink_sync(void *context, struct error *err)
 {
     const struct sink_context *sink = context;
-    return keeper_sync(sink->queue->keeper, SYNC_S, err);
+    return history_sync(sink->queue->history, SYNC_S, err);
 }
 
 /* Takes over `environment`, which may be NULL. */
@@ -68,26 +68,26 @@ static void execute(struct queue *queue, struct record *record)
     queue->current = record;
     queue_take_out(queue->waiting, &queue->waiting_count, record);
     queue_touch(queue);
-    json_t *object = queue->keeper ? record_json(record) : NULL;
+    json_t *object = queue->history ? record_json(record) : NULL;
     pthread_mutex_unlock(&queue->lock);
     engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld: its turn has come",
                record->number);
     json_t *environment = environment_json(&record->spec, queue->program_version);
-    if (queue->keeper)
-        keeper_put_run(queue->keeper, object, NULL, json_deep_copy(environment));
+    if (queue->history)
+        history_put_run(queue->history, object, NULL, json_deep_copy(environment));
     keep_environment(queue, record, environment);
     char *folder = queue_checkpoint_folder(queue, record->number);
-    keeper_take_notice(queue->keeper, queue->notice);
+    history_take_notice(queue->history, queue->notice);
     const struct run_keep keep = {
         .checkpoints = folder,
         .resumes = record->resumes,
         .resume_steps = record->resume_steps,
         .warnings = {*queue->notice ? queue->notice : NULL, queue->places_note},
-        .sync = queue->keeper ? sink_sync : NULL,
+        .sync = queue->history ? sink_sync : NULL,
         .sync_context = &context,
     };
     bool ok = run_train(&record->spec, record->number, &keep, &record->control, &sink, &err);
-    if (queue->keeper)
+    if (queue->history)
         *queue->notice = '\0'; /* that a store was set aside is said once */
     free(folder);
     bool stopped = !ok && err.kind == ERROR_CANCELLED;
@@ -131,7 +131,7 @@ static void *run_forever(void *context)
 }
 
 /* Runs of earlier engines. One that cannot be understood is in the store all the same. */
-static bool take_past(struct queue *queue, const struct keeper_past *past, struct error *err)
+static bool take_past(struct queue *queue, const struct stored_runs *past, struct error *err)
 {
     size_t index;
     const json_t *object;
@@ -187,18 +187,19 @@ static void free_records(struct queue *queue)
 }
 
 bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
-                 struct engine_log *log, struct keeper *keeper, const struct keeper_past *past,
-                 void (*changed)(void *context), void *context, struct error *err)
+                 struct engine_log *log, struct history_writer *history,
+                 const struct stored_runs *past, void (*changed)(void *context), void *context,
+                 struct error *err)
 {
     *queue = (struct queue){.program_version = version,
                             .checkpoints = checkpoints,
                             .log = log,
-                            .keeper = keeper,
+                            .history = history,
                             .changed = changed,
                             .context = context};
     if (!take_past(queue, past, err))
         return false;
-    history_init(&queue->marks, 1, MARKS_FOR_ALL);
+    event_buffer_init(&queue->marks, 1, MARKS_FOR_ALL);
     atomic_init(&queue->followers, 0);
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->wake, NULL);
@@ -209,7 +210,7 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
         pthread_mutex_destroy(&queue->lock);
         return error_errno(err, "cannot start the thread that trains");
     }
-    keeper_set_owner(keeper, &(struct keeper_owner){raise_number, warn_current, queue});
+    history_set_owner(history, &(struct history_owner){raise_number, warn_current, queue});
     return true;
 }
 
@@ -234,9 +235,9 @@ bool queue_has_left(struct queue *queue)
 void queue_free(struct queue *queue)
 {
     pthread_join(queue->runner, NULL);
-    keeper_set_owner(queue->keeper, NULL);
+    history_set_owner(queue->history, NULL);
     free_records(queue);
-    history_free(&queue->marks);
+    event_buffer_free(&queue->marks);
     pthread_cond_destroy(&queue->wake);
     pthread_mutex_destroy(&queue->lock);
 }

@@ -78,16 +78,16 @@ static json_t *parsed(const struct kept_event *kept)
 static json_t *kept_events(const struct record *record, const char *name, size_t limit)
 {
     json_t *list = json_array();
-    size_t used = 0, count = record->history.marks.count, first = count;
+    size_t used = 0, count = record->events.marks.count, first = count;
     while (first > 0) {
-        const struct kept_event *kept = history_mark(&record->history, first - 1);
+        const struct kept_event *kept = event_buffer_mark(&record->events, first - 1);
         bool wanted = strcmp(kept->mark.name, name) == 0;
         if (wanted && (used += kept->length + 1) > limit)
             break;
         first--;
     }
     for (size_t i = first; i < count; i++) {
-        const struct kept_event *kept = history_mark(&record->history, i);
+        const struct kept_event *kept = event_buffer_mark(&record->events, i);
         if (strcmp(kept->mark.name, name) == 0)
             json_array_append_new(list, parsed(kept));
     }
@@ -117,7 +117,7 @@ json_t *record_points_json(const struct record *record)
 /* As its "run" event, the first of all, has them. */
 static void add_types(json_t *object, const struct record *record)
 {
-    const struct kept_event *first = history_find(&record->history, 0, false);
+    const struct kept_event *first = event_buffer_find(&record->events, 0, false);
     json_t *event = first ? json_read(first->text, first->length, 0, NULL) : NULL;
     json_t *types = json_object_get(event, "types");
     if (types)
@@ -131,22 +131,22 @@ struct chosen {
     const struct kept_event *last;
 };
 
-static struct thinning thinning_of(const struct history *history)
+static struct thinning thinning_of(const struct event_buffer *events)
 {
     struct thinning thinning = THINNING_INIT;
     const struct kept_event *kept;
-    for (size_t i = 0; (kept = history_mark(history, i)); i++)
+    for (size_t i = 0; (kept = event_buffer_mark(events, i)); i++)
         if (kept->mark.epoch)
             thinning_add(&thinning, kept->mark.epoch, kept->mark.score);
     return thinning;
 }
 
-static struct chosen choose(const struct history *history, const struct thinning *thinning,
+static struct chosen choose(const struct event_buffer *events, const struct thinning *thinning,
                             long stride)
 {
     struct chosen chosen = {.count = 0};
     const struct kept_event *kept;
-    for (size_t i = 0; (kept = history_mark(history, i)); i++)
+    for (size_t i = 0; (kept = event_buffer_mark(events, i)); i++)
         if (kept->mark.epoch && thinning_keeps(thinning, kept->mark.epoch, stride)) {
             chosen.count++;
             chosen.bytes += kept->length + 1;
@@ -172,19 +172,19 @@ static double brief_part(const struct kept_event *kept)
  */
 static json_t *fitting_epochs(const struct record *record, size_t room)
 {
-    const struct history *history = &record->history;
-    struct thinning thinning = thinning_of(history);
-    struct chosen chosen = choose(history, &thinning, 1);
+    const struct event_buffer *events = &record->events;
+    struct thinning thinning = thinning_of(events);
+    struct chosen chosen = choose(events, &thinning, 1);
     bool brief = chosen.bytes > room;
     double part = brief ? brief_part(chosen.last) : 1;
     long stride = 1;
     while (part * (double)chosen.bytes > (double)room && stride < THINNING_STRIDE_MOST) {
         stride *= 2;
-        chosen = choose(history, &thinning, stride);
+        chosen = choose(events, &thinning, stride);
     }
     json_t *list = json_array();
     const struct kept_event *kept;
-    for (size_t i = 0; (kept = history_mark(history, i)); i++) {
+    for (size_t i = 0; (kept = event_buffer_mark(events, i)); i++) {
         if (!kept->mark.epoch || !thinning_keeps(&thinning, kept->mark.epoch, stride))
             continue;
         json_t *event = parsed(kept);
@@ -198,9 +198,9 @@ static json_t *fitting_epochs(const struct record *record, size_t room)
 /* Those of the last epoch. */
 static json_t *device_figures(const struct record *record)
 {
-    const struct history *history = &record->history;
-    struct thinning thinning = thinning_of(history);
-    struct chosen chosen = choose(history, &thinning, THINNING_STRIDE_MOST);
+    const struct event_buffer *events = &record->events;
+    struct thinning thinning = thinning_of(events);
+    struct chosen chosen = choose(events, &thinning, THINNING_STRIDE_MOST);
     json_t *event = chosen.last ? parsed(chosen.last) : NULL;
     json_t *figures = json_incref(json_object_get(event, "devices"));
     json_decref(event);

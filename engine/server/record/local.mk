@@ -1,7 +1,7 @@
 libserver_a_SOURCES += \
 	%D%/curve.c %D%/curve.h \
 	%D%/event_mark.c %D%/event_mark.h \
-	%D%/history.c %D%/history.h \
+	%D%/event_buffer.c %D%/event_buffer.h \
 	%D%/record.c %D%/record.h \
 	%D%/json.c \
 	%D%/restore.c \

@@ -27,7 +27,7 @@ struct record *record_new(long number, struct spec *spec)
     record->epochs = spec->epochs;
     spec_init(spec);
     run_control_init(&record->control);
-    history_init(&record->history, STEPS_KEPT, RECORD_MARKS);
+    event_buffer_init(&record->events, STEPS_KEPT, RECORD_MARKS);
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
     record->submitted_at = clock_date();
@@ -43,7 +43,7 @@ void record_free(struct record *record)
 {
     if (!record)
         return;
-    history_free(&record->history);
+    event_buffer_free(&record->events);
     curve_free(&record->curve);
     spec_free(&record->spec);
     json_decref(record->tags);
@@ -81,7 +81,7 @@ bool record_stops_after_epoch(const struct record *record)
 
 size_t record_bytes(const struct record *record)
 {
-    return record->history.bytes + record->curve.capacity * sizeof *record->curve.points;
+    return record->events.bytes + record->curve.capacity * sizeof *record->curve.points;
 }
 
 static void take_string(char **field, const json_t *event, const char *key)
@@ -178,8 +178,8 @@ static bool belongs(const json_t *event, long steps)
 static json_t *events_until(const struct record *record, long steps)
 {
     json_t *list = json_array();
-    const struct kept_event *kept = record->history.first.text ? &record->history.first : NULL;
-    for (size_t i = 0; list && kept; kept = history_mark(&record->history, i++)) {
+    const struct kept_event *kept = record->events.first.text ? &record->events.first : NULL;
+    for (size_t i = 0; list && kept; kept = event_buffer_mark(&record->events, i++)) {
         json_t *event = json_read(kept->text, kept->length, 0, NULL);
         if (!event || (belongs(event, steps) && json_array_append(list, event) != 0)) {
             json_decref(list);
@@ -190,21 +190,21 @@ static json_t *events_until(const struct record *record, long steps)
     return list;
 }
 
-bool record_read_history(struct history *history, const json_t *events)
+bool record_read_events(struct event_buffer *buffer, const json_t *events)
 {
     size_t index;
     const json_t *value;
     bool ok = true;
-    history_init(history, STEPS_KEPT, RECORD_MARKS);
+    event_buffer_init(buffer, STEPS_KEPT, RECORD_MARKS);
     json_array_foreach(events, index, value)
     {
         struct event_mark mark = event_mark_of(value);
         char *text = json_to_text(value, JSON_LINE);
-        ok = ok && text && history_add(history, text, &mark);
+        ok = ok && text && event_buffer_add(buffer, text, &mark);
         free(text);
     }
     if (!ok)
-        history_free(history);
+        event_buffer_free(buffer);
     return ok;
 }
 
@@ -245,13 +245,13 @@ bool record_rewind(struct record *record, const struct checkpoint_place *place)
 {
     size_t index;
     const json_t *event;
-    struct history history;
+    struct event_buffer buffer;
     long steps = place ? place->steps : -1;
     json_t *events = events_until(record, steps);
-    bool ok = events && record_read_history(&history, events);
+    bool ok = events && record_read_events(&buffer, events);
     if (ok) {
-        history_free(&record->history);
-        record->history = history;
+        event_buffer_free(&record->events);
+        record->events = buffer;
         start_anew(record, steps);
     }
     json_array_foreach(ok ? events : NULL, index, event)

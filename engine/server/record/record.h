@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "engine/server/record/curve.h"
-#include "engine/server/record/history.h"
+#include "engine/server/record/event_buffer.h"
 #include "engine/server/record/warnings.h"
 #include "engine/train/run/run.h"
 #include "spec/spec.h"
@@ -45,7 +45,7 @@ struct record {
     bool away;                 /* its events and points are in the store only */
     int readers;               /* that fetch them and come back to it */
     struct run_control control;
-    struct history history;
+    struct event_buffer events;
     struct curve curve;
     double submitted_at, started_at, ended_at; /* seconds since 1970; NAN: not yet */
     bool ended;                                /* its "end" event is in the log */
@@ -72,7 +72,7 @@ struct record *record_restore(const json_t *object);
 
 /* The events and points of a run that is away, as the store has them. */
 struct record_past {
-    struct history history;
+    struct event_buffer events;
     struct curve curve;
 };
 
@@ -82,8 +82,8 @@ void record_past_free(struct record_past *past);
 /* The run is not away any more; takes over *past. */
 void record_bring(struct record *record, struct record_past *past);
 
-/* A history of these events, oldest first. False: memory ran out. */
-bool record_read_history(struct history *history, const json_t *events);
+/* A buffer of these events, oldest first. False: memory ran out. */
+bool record_read_events(struct event_buffer *buffer, const json_t *events);
 
 /*
  * Delete what an ended run did after its checkpoint, whose place says what it had reached, and have

@@ -119,7 +119,7 @@ bool record_past_read(struct record_past *past, const json_t *events, const json
     const json_t *value;
     struct point *list = calloc(count ? count : 1, sizeof *list);
     *past = (struct record_past){.curve = {.points = list, .capacity = count ? count : 1}};
-    if (!list || !record_read_history(&past->history, events)) {
+    if (!list || !record_read_events(&past->events, events)) {
         record_past_free(past);
         return false;
     }
@@ -132,16 +132,16 @@ bool record_past_read(struct record_past *past, const json_t *events, const json
 
 void record_past_free(struct record_past *past)
 {
-    history_free(&past->history);
+    event_buffer_free(&past->events);
     curve_free(&past->curve);
 }
 
 void record_bring(struct record *record, struct record_past *past)
 {
     struct curve *curve = &record->curve;
-    history_free(&record->history);
+    event_buffer_free(&record->events);
     curve_free(curve);
-    record->history = past->history;
+    record->events = past->events;
     curve->points = past->curve.points;
     curve->count = past->curve.count;
     curve->capacity = past->curve.capacity;

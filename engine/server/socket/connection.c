@@ -153,7 +153,7 @@ void connection_put_error(struct connection *connection, json_t *id, int code, c
 
 bool connection_accepts(const struct connection *connection)
 {
-    return !connection->lost && !connection->close_flushed && !connection->barrier &&
+    return !connection->lost && !connection->close_flushed && !connection->in_order &&
            !connection->waiting.work && connection->out.length < CONNECTION_OUT_BUSY;
 }
 

@@ -45,7 +45,7 @@ typedef bool task_work(struct task *task, const json_t *params, json_t **result,
 /* A request for something that is computed on a thread of its own. */
 struct request {
     task_work *work; /* NULL: none */
-    bool barrier;    /* later requests of the same viewer wait for it */
+    bool in_order;   /* later requests of the same viewer wait for it */
     json_t *id;      /* NULL: a notification, nobody waits for the answer */
     json_t *params;
 };
@@ -61,7 +61,7 @@ struct connection {
     bool lost;              /* to be closed as soon as the loop comes by */
     bool close_flushed;     /* to be closed once `out` is taken */
     int tasks;              /* requests at work on threads of their own */
-    bool barrier;           /* one of them must finish before the next request is read */
+    bool in_order;          /* one of them must finish before the next request is read */
     struct request waiting; /* for the budget; nothing is read meanwhile */
     int follow_count;
     struct follow follow[CONNECTION_FOLLOWS];

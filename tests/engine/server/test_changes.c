@@ -180,8 +180,8 @@ START_TEST(wrong_changes_are_refused)
 {
     struct client *client = viewer();
     long run = submit(client, SLOW), queued = submit(client, SLOW);
-    static const char *const methods[] = {"stop",   "set_lr", "set_epochs", "pause",
-                                          "resume", "move",   "delete",     "note"};
+    static const char *const methods[] = {"stop",    "set_lr", "set_epochs", "pause",
+                                          "unpause", "move",   "delete",     "note"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         json_t *params = json_pack("{s:i, s:f, s:i, s:i, s:s}", "run", 99, "lr", 0.1, "epochs", 3,
                                    "place", 0, "text", "x");

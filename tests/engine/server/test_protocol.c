@@ -120,7 +120,7 @@ START_TEST(a_run_can_be_paused_and_retuned)
     tell(client, "pause", of_run(run));
     wait_status(client, run, "paused");
     tell(client, "set_lr", json_pack("{s:I, s:f}", "run", (json_int_t)run, "lr", 0.25));
-    tell(client, "resume", of_run(run));
+    tell(client, "unpause", of_run(run));
     for (double lr = 0.1; lr != 0.25;) {
         json_t *step = next_event(client, run, "step");
         lr = number_of(step, "lr");

@@ -56,11 +56,11 @@ static struct record_past read_past(struct store *store, long number)
     return past;
 }
 
-static long widest_gap(const struct history *history)
+static long widest_gap(const struct event_buffer *buffer)
 {
     long before = 0, widest = 0;
     const struct kept_event *kept;
-    for (size_t i = 0; (kept = history_mark(history, i)); i++) {
+    for (size_t i = 0; (kept = event_buffer_mark(buffer, i)); i++) {
         long epoch = kept->mark.epoch;
         if (!epoch)
             continue;
@@ -73,11 +73,11 @@ static long widest_gap(const struct history *history)
 }
 
 /* So many that they are thinned in memory, too. */
-static void train_more(struct history *history)
+static void train_more(struct event_buffer *buffer)
 {
     for (long epoch = EPOCHS + 1; epoch <= EPOCHS + MORE; epoch++)
-        ck_assert(history_add(
-            history, "{}",
+        ck_assert(event_buffer_add(
+            buffer, "{}",
             &(struct event_mark){.name = "epoch", .epoch = epoch, .score = accuracy(epoch)}));
 }
 
@@ -88,9 +88,9 @@ START_TEST(warnings_do_not_shift_what_stays)
     for (int warnings = 0; warnings <= 3; warnings++) {
         put_long_run(store, warnings + 1, warnings);
         struct record_past past = read_past(store, warnings + 1);
-        train_more(&past.history);
-        ck_assert_uint_gt(past.history.marks.count, RECORD_MARKS / 4);
-        ck_assert_int_le(widest_gap(&past.history), 8);
+        train_more(&past.events);
+        ck_assert_uint_gt(past.events.marks.count, RECORD_MARKS / 4);
+        ck_assert_int_le(widest_gap(&past.events), 8);
         record_past_free(&past);
     }
     store_close(store);
@@ -142,7 +142,7 @@ START_TEST(a_thinned_run_resumes_where_its_checkpoint_is)
     ck_assert(record_rewind(record, NULL));
     ck_assert_int_eq(record->epochs_done, 0);
     ck_assert(isnan(record->best_test_acc));
-    ck_assert_ptr_null(history_find(&record->history, 0, true));
+    ck_assert_ptr_null(event_buffer_find(&record->events, 0, true));
     record_free(record);
 }
 END_TEST

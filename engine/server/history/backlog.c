@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/keeper/backlog.h"
+#include "engine/server/history/backlog.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/file.h"
-#include "engine/server/keeper/keeper.h"
+#include "engine/server/history/writer.h"
 #include "store/doubt.h"
 #include "store/rescue/inspect.h"
 #include "store/store.h"
@@ -116,45 +116,45 @@ static void nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 10000000L}, NULL);
 }
 
-static struct keeper *start_keeper(void)
+static struct history_writer *start_history(void)
 {
-    struct keeper *keeper;
-    struct keeper_past past;
-    keeper_start(path, &messages, &keeper, &past);
-    ck_assert_ptr_nonnull(keeper);
+    struct history_writer *history;
+    struct stored_runs past;
+    history_start(path, &messages, &history, &past);
+    ck_assert_ptr_nonnull(history);
     ck_assert_str_eq(past.notice, "");
     ck_assert_uint_eq(json_array_size(past.runs), 1);
     json_decref(past.runs);
-    return keeper;
+    return history;
 }
 
 START_TEST(damage_is_found_while_the_engine_is_in_use)
 {
     struct error err = ERROR_INIT;
-    char notice[KEEPER_NOTICE] = "";
+    char notice[HISTORY_NOTICE] = "";
     json_t *run = NULL;
     make_store();
     spoil(1 << 24);
     leave_log();
-    struct keeper *keeper = start_keeper();
+    struct history_writer *history = start_history();
     for (int i = 0; !was_said("is damaged") && i < PATIENCE_S * 100; i++)
         nap();
     ck_assert(was_said("is damaged"));
     ck_assert(was_said("'dpartui runs repair'"));
     /* It is passed on once. */
     for (int i = 0; !*notice && i < PATIENCE_S * 100; i++) {
-        keeper_take_notice(keeper, notice);
+        history_take_notice(history, notice);
         nap();
     }
     ck_assert_ptr_nonnull(strstr(notice, "is damaged"));
     *notice = '\0';
-    keeper_take_notice(keeper, notice);
+    history_take_notice(history, notice);
     ck_assert_str_eq(notice, "");
     /* What can be read is read, and what is new is written. */
-    ck_assert(keeper_show(keeper, 1, &run, &err) || err.kind == ERROR_FAILED);
+    ck_assert(history_show(history, 1, &run, &err) || err.kind == ERROR_FAILED);
     json_decref(run);
-    keeper_put_run(keeper, json_pack("{s:i, s:s}", "run", 2, "status", "done"), NULL, NULL);
-    keeper_stop(keeper);
+    history_put_run(history, json_pack("{s:i, s:s}", "run", 2, "status", "done"), NULL, NULL);
+    history_stop(history);
     ck_assert(store_is_doubted(path));
     store_close(open_store(notice, sizeof notice));
     ck_assert_ptr_nonnull(strstr(notice, "set aside"));
@@ -164,27 +164,27 @@ END_TEST
 
 START_TEST(a_whole_store_is_trusted_afterwards)
 {
-    char notice[KEEPER_NOTICE] = "";
+    char notice[HISTORY_NOTICE] = "";
     make_store();
     leave_log();
-    struct keeper *keeper = start_keeper();
+    struct history_writer *history = start_history();
     for (int i = 0; store_is_unchecked(path) && i < PATIENCE_S * 100; i++)
         nap();
     ck_assert(!store_is_unchecked(path));
     ck_assert(!store_is_doubted(path));
-    keeper_take_notice(keeper, notice);
+    history_take_notice(history, notice);
     ck_assert_str_eq(notice, "");
     ck_assert(!was_said("is damaged"));
-    keeper_stop(keeper);
+    history_stop(history);
     /* Ended in order: nothing is checked. */
-    keeper_stop(start_keeper());
+    history_stop(start_history());
     ck_assert(!store_is_unchecked(path));
 }
 END_TEST
 
-/* A damaged store is replaced by a good one while it is inspected: the keeper, once all is as it
- * stays; NULL where the damage was found earlier. */
-static struct keeper *replace_damaged(void)
+/* A damaged store is replaced by a good one while it is inspected: the history writer, once all is
+ * as it stays; NULL where the damage was found earlier. */
+static struct history_writer *replace_damaged(void)
 {
     struct error err = ERROR_INIT;
     char *content, *backup = format("%s/backup.db", folder);
@@ -196,7 +196,7 @@ static struct keeper *replace_damaged(void)
     enlarge_store();
     spoil(200 << 20);
     leave_log();
-    struct keeper *keeper = start_keeper();
+    struct history_writer *history = start_history();
     ck_assert_int_eq(rename(backup, path), 0);
     free(backup);
     for (int i = 0; !was_said("are stored there again") && i < PATIENCE_S * 100; i++)
@@ -207,8 +207,8 @@ static struct keeper *replace_damaged(void)
     for (int i = 0; !was_said("is damaged") && i < 300; i++)
         nap();
     if (!was_said("is damaged"))
-        return keeper;
-    keeper_stop(keeper);
+        return history;
+    history_stop(history);
     return NULL;
 }
 
@@ -217,19 +217,19 @@ static struct keeper *replace_damaged(void)
  * replace the store: then once more. */
 START_TEST(a_good_store_in_the_place_of_a_damaged_one_stays_trusted)
 {
-    char notice[KEEPER_NOTICE] = "";
-    struct keeper *keeper = replace_damaged();
-    for (int i = 0; !keeper && i < 9; i++) {
+    char notice[HISTORY_NOTICE] = "";
+    struct history_writer *history = replace_damaged();
+    for (int i = 0; !history && i < 9; i++) {
         teardown();
         setup();
-        keeper = replace_damaged();
+        history = replace_damaged();
     }
-    ck_assert_ptr_nonnull(keeper);
+    ck_assert_ptr_nonnull(history);
     ck_assert(!store_is_unchecked(path));
     ck_assert(!store_is_doubted(path));
-    keeper_take_notice(keeper, notice);
+    history_take_notice(history, notice);
     ck_assert_str_eq(notice, "");
-    keeper_stop(keeper);
+    history_stop(history);
     ck_assert(!store_is_doubted(path));
 }
 END_TEST
@@ -238,8 +238,8 @@ END_TEST
 START_TEST(damage_that_is_met_at_the_start_loses_no_new_runs)
 {
     struct error err = ERROR_INIT;
-    struct keeper *keeper;
-    struct keeper_past past;
+    struct history_writer *history;
+    struct stored_runs past;
     char *content;
     size_t length;
     sqlite3 *db;
@@ -260,13 +260,13 @@ START_TEST(damage_that_is_met_at_the_start_loses_no_new_runs)
     put_file(folder, "runs.db", content, length);
     free(content);
     leave_log();
-    keeper_start(path, &messages, &keeper, &past);
-    ck_assert_ptr_nonnull(keeper);
+    history_start(path, &messages, &history, &past);
+    ck_assert_ptr_nonnull(history);
     ck_assert_ptr_nonnull(strstr(past.notice, "set aside"));
     json_decref(past.runs);
-    keeper_put_run(keeper, json_pack("{s:i, s:s}", "run", 1, "status", "done"), NULL, NULL);
-    keeper_stop(keeper);
-    keeper_stop(start_keeper());
+    history_put_run(history, json_pack("{s:i, s:s}", "run", 1, "status", "done"), NULL, NULL);
+    history_stop(history);
+    history_stop(start_history());
 }
 END_TEST
 

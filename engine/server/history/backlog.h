@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_KEEPER_BACKLOG_H
-#define DPARTUI_ENGINE_SERVER_KEEPER_BACKLOG_H
+#ifndef DPARTUI_ENGINE_SERVER_HISTORY_BACKLOG_H
+#define DPARTUI_ENGINE_SERVER_HISTORY_BACKLOG_H
 
 #include <stddef.h>
 
-#include "engine/server/keeper/store_work.h"
+#include "engine/server/history/store_work.h"
 
 /*
  * What waits to be written into the run store. It is bounded, for a disk may take nothing for days:

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/keeper/inspect.h"
+#include "engine/server/history/inspection.h"
 
 #include <stdio.h>
 
 #include "store/doubt.h"
 
-void keeper_inspection_init(struct keeper_inspection *inspection, struct engine_log *log)
+void history_inspection_init(struct history_inspection *inspection, struct engine_log *log)
 {
-    *inspection = (struct keeper_inspection){.log = log};
+    *inspection = (struct history_inspection){.log = log};
     pthread_mutex_init(&inspection->lock, NULL);
 }
 
-void keeper_inspection_free(struct keeper_inspection *inspection)
+void history_inspection_free(struct history_inspection *inspection)
 {
     pthread_mutex_destroy(&inspection->lock);
 }
 
 static void take_damage(void *context, const char *text)
 {
-    struct keeper_inspection *inspection = context;
+    struct history_inspection *inspection = context;
     engine_log(inspection->log, MESSAGE_ERROR, 0, "%s", text);
     pthread_mutex_lock(&inspection->lock);
     snprintf(inspection->notice, sizeof inspection->notice, "%s", text);
     pthread_mutex_unlock(&inspection->lock);
 }
 
-void keeper_inspection_start(struct keeper_inspection *inspection, const char *path)
+void history_inspection_start(struct history_inspection *inspection, const char *path)
 {
     struct error err = ERROR_INIT;
     if (!store_is_unchecked(path))
@@ -36,17 +36,17 @@ void keeper_inspection_start(struct keeper_inspection *inspection, const char *p
         engine_log(inspection->log, MESSAGE_WARNING, 0, "%s", err.text);
 }
 
-void keeper_inspection_stop(struct keeper_inspection *inspection)
+void history_inspection_stop(struct history_inspection *inspection)
 {
     store_inspect_stop(inspection->running);
     inspection->running = NULL;
 }
 
-void keeper_inspection_take_notice(struct keeper_inspection *inspection, char *notice)
+void history_inspection_take_notice(struct history_inspection *inspection, char *notice)
 {
     pthread_mutex_lock(&inspection->lock);
     if (*inspection->notice)
-        snprintf(notice, KEEPER_NOTICE, "%s", inspection->notice);
+        snprintf(notice, HISTORY_NOTICE, "%s", inspection->notice);
     *inspection->notice = '\0';
     pthread_mutex_unlock(&inspection->lock);
 }

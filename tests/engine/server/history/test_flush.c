@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/server/keeper/keeper.h"
+#include "engine/server/history/writer.h"
 #include "store/store.h"
 #include "tests/suites.h"
 #include "tests/support.h"
@@ -36,7 +36,7 @@ int fdatasync(int fd)
 
 static char *folder, *path;
 static struct engine_log messages;
-static struct keeper *keeper;
+static struct history_writer *history;
 
 static void ignore(void *context)
 {
@@ -45,21 +45,21 @@ static void ignore(void *context)
 
 static void setup(void)
 {
-    struct keeper_past past;
+    struct stored_runs past;
     folder = temporary_folder();
     path = format("%s/runs.db", folder);
     engine_log_begin(&messages, -1, ignore, NULL);
-    keeper_start(path, &messages, &keeper, &past);
-    ck_assert_ptr_nonnull(keeper);
+    history_start(path, &messages, &history, &past);
+    ck_assert_ptr_nonnull(history);
     json_decref(past.runs);
-    keeper_put_run(
-        keeper, json_pack("{s:i, s:s, s:f}", "run", 1, "status", "running", "submitted_at", 1.7e9),
+    history_put_run(
+        history, json_pack("{s:i, s:s, s:f}", "run", 1, "status", "running", "submitted_at", 1.7e9),
         NULL, NULL);
 }
 
 static void teardown(void)
 {
-    keeper_stop(keeper);
+    history_stop(history);
     engine_log_end(&messages);
     free(path);
     remove_tree(folder);
@@ -68,7 +68,7 @@ static void teardown(void)
 static void add_event(size_t length)
 {
     char *text = format("{\"event\":\"epoch\",\"text\":\"%0*d\"}", (int)length, 0);
-    keeper_add_event(keeper, 1, "epoch", text);
+    history_add_event(history, 1, "epoch", text);
     free(text);
 }
 
@@ -89,7 +89,7 @@ static size_t count_events(void)
 static void sync_at_last(void)
 {
     struct error err = ERROR_INIT;
-    while (!keeper_sync(keeper, LONG_S, &err)) {
+    while (!history_sync(history, LONG_S, &err)) {
         err = (struct error)ERROR_INIT;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
@@ -101,7 +101,7 @@ START_TEST(what_was_handed_over_is_on_disk)
     for (size_t i = 1; i <= 20; i++) {
         add_event(10);
         int before = syncs;
-        ck_assert_msg(keeper_sync(keeper, LONG_S, &err), "%s", err.text);
+        ck_assert_msg(history_sync(history, LONG_S, &err), "%s", err.text);
         ck_assert_int_gt(syncs, before);
         ck_assert_uint_eq(count_events(), i);
     }
@@ -116,7 +116,7 @@ START_TEST(what_was_written_before_is_synced)
     while (count_events() < 1)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     int before = syncs;
-    ck_assert_msg(keeper_sync(keeper, LONG_S, &err), "%s", err.text);
+    ck_assert_msg(history_sync(history, LONG_S, &err), "%s", err.text);
     ck_assert_int_gt(syncs, before);
 }
 END_TEST
@@ -126,13 +126,13 @@ START_TEST(a_full_disk_is_said_and_not_waited_for)
     struct error err = ERROR_INIT;
     struct rlimit limit;
     signal(SIGXFSZ, SIG_IGN);
-    ck_assert_msg(keeper_sync(keeper, LONG_S, &err), "%s", err.text);
+    ck_assert_msg(history_sync(history, LONG_S, &err), "%s", err.text);
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
     const struct rlimit little = {256 << 10, limit.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &little), 0);
     add_event(600 << 10);
     for (int i = 0; i < 3; i++) {
-        ck_assert(!keeper_sync(keeper, LONG_S, &err));
+        ck_assert(!history_sync(history, LONG_S, &err));
         ck_assert_msg(strstr(err.text, path) != NULL, "%s", err.text);
         err = (struct error)ERROR_INIT;
     }
@@ -146,14 +146,14 @@ START_TEST(a_store_that_hangs_is_waited_for_once)
 {
     struct error err = ERROR_INIT;
     sqlite3 *other;
-    ck_assert_msg(keeper_sync(keeper, LONG_S, &err), "%s", err.text);
+    ck_assert_msg(history_sync(history, LONG_S, &err), "%s", err.text);
     ck_assert_int_eq(sqlite3_open(path, &other), SQLITE_OK);
     ck_assert_int_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     add_event(10);
-    ck_assert(!keeper_sync(keeper, 0.05, &err));
+    ck_assert(!history_sync(history, 0.05, &err));
     ck_assert_msg(strstr(err.text, "has not answered for 0.05 s") != NULL, "%s", err.text);
     /* Fails again, without another wait; the store may have said more by now. */
-    ck_assert(!keeper_sync(keeper, LONG_S, &err));
+    ck_assert(!history_sync(history, LONG_S, &err));
     sqlite3_close(other);
     sync_at_last();
     ck_assert_uint_eq(count_events(), 1);
@@ -163,17 +163,17 @@ END_TEST
 START_TEST(nothing_is_on_disk_after_the_end)
 {
     struct error err = ERROR_INIT;
-    ck_assert(keeper_sync(NULL, LONG_S, &err));
-    keeper_finish(keeper, LONG_S);
-    ck_assert(!keeper_sync(keeper, LONG_S, &err));
+    ck_assert(history_sync(NULL, LONG_S, &err));
+    history_finish(history, LONG_S);
+    ck_assert(!history_sync(history, LONG_S, &err));
     ck_assert_msg(strstr(err.text, "the engine ends") != NULL, "%s", err.text);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("barrier");
-    TCase *tests = tcase_create("barrier");
+    Suite *suite = suite_create("flush");
+    TCase *tests = tcase_create("flush");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, what_was_handed_over_is_on_disk);

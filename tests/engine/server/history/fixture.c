@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/engine/server/keeper/keeper_fixture.h"
+#include "tests/engine/server/history/fixture.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -31,47 +31,47 @@ void teardown(void)
     remove_tree(folder);
 }
 
-struct keeper *start(struct keeper_past *past)
+struct history_writer *start(struct stored_runs *past)
 {
-    struct keeper *keeper;
-    keeper_start(path, &messages, &keeper, past);
-    ck_assert_ptr_nonnull(keeper);
-    return keeper;
+    struct history_writer *history;
+    history_start(path, &messages, &history, past);
+    ck_assert_ptr_nonnull(history);
+    return history;
 }
 
-struct keeper *start_afresh(void)
+struct history_writer *start_afresh(void)
 {
-    struct keeper_past past;
-    struct keeper *keeper = start(&past);
+    struct stored_runs past;
+    struct history_writer *history = start(&past);
     ck_assert_int_eq(past.last_number, 0);
     json_decref(past.runs);
-    return keeper;
+    return history;
 }
 
-void put_run(struct keeper *keeper, long run, const char *status)
+void put_run(struct history_writer *history, long run, const char *status)
 {
-    keeper_put_run(keeper,
-                   json_pack("{s:I, s:s, s:s, s:f}", "run", (json_int_t)run, "status", status,
-                             "model", "linear", "submitted_at", 1.7e9),
-                   json_pack("{s:s}", "model", "linear"), NULL);
+    history_put_run(history,
+                    json_pack("{s:I, s:s, s:s, s:f}", "run", (json_int_t)run, "status", status,
+                              "model", "linear", "submitted_at", 1.7e9),
+                    json_pack("{s:s}", "model", "linear"), NULL);
 }
 
-void add_events(struct keeper *keeper, long run, long first, long count)
+void add_events(struct history_writer *history, long run, long first, long count)
 {
     for (long i = first; i < first + count; i++) {
         char text[160];
         snprintf(text, sizeof text, "{\"event\":\"warning\",\"text\":\"%ld %0100d\"}", i, 0);
-        keeper_add_event(keeper, run, "warning", text);
+        history_add_event(history, run, "warning", text);
     }
 }
 
 /* Ten steps each. */
-void add_epoch(struct keeper *keeper, long run, long epoch, double score)
+void add_epoch(struct history_writer *history, long run, long epoch, double score)
 {
     char text[160];
     snprintf(text, sizeof text, "{\"event\":\"epoch\",\"epoch\":%ld,\"step\":%ld}", epoch,
              10 * epoch);
-    keeper_add_epoch(keeper, run, epoch, score, text);
+    history_add_epoch(history, run, epoch, score, text);
 }
 
 struct store *reader(void)

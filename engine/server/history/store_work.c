@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/keeper/store_work.h"
+#include "engine/server/history/store_work.h"
 
 #include <math.h>
 #include <stdlib.h>

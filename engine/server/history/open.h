@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_KEEPER_OPEN_H
-#define DPARTUI_ENGINE_SERVER_KEEPER_OPEN_H
+#ifndef DPARTUI_ENGINE_SERVER_HISTORY_OPEN_H
+#define DPARTUI_ENGINE_SERVER_HISTORY_OPEN_H
 
-#include "engine/server/keeper/keeper.h"
+#include "engine/server/history/writer.h"
 #include "store/store.h"
 
 /*
@@ -10,7 +10,7 @@
  * engine has to know of earlier runs. Where damage is met, all of it is read and set aside if it is
  * damaged. *store is the caller's, also after a failure unless it is NULL.
  */
-bool keeper_open(const char *path, struct engine_log *log, struct store **store,
-                 struct keeper_past *past, struct error *err);
+bool history_open(const char *path, struct engine_log *log, struct store **store,
+                  struct stored_runs *past, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/record/history.h"
+#include "engine/server/record/event_buffer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,18 +60,18 @@ static void ring_thin(struct event_ring *ring, long stride, size_t *bytes)
 }
 
 /* Down to half of the limit, so that it is done seldom. */
-static void thin_marks(struct history *history)
+static void thin_marks(struct event_buffer *buffer)
 {
-    struct event_ring *ring = &history->marks;
+    struct event_ring *ring = &buffer->marks;
     if (ring->count < ring->limit)
         return;
-    if (history->stride == 0)
-        history->stride = 1;
-    if (history->stride > 1)
-        ring_thin(ring, history->stride, &history->bytes);
-    while (ring->count > ring->limit / 2 && history->stride < THINNING_STRIDE_MOST) {
-        history->stride *= 2;
-        ring_thin(ring, history->stride, &history->bytes);
+    if (buffer->stride == 0)
+        buffer->stride = 1;
+    if (buffer->stride > 1)
+        ring_thin(ring, buffer->stride, &buffer->bytes);
+    while (ring->count > ring->limit / 2 && buffer->stride < THINNING_STRIDE_MOST) {
+        buffer->stride *= 2;
+        ring_thin(ring, buffer->stride, &buffer->bytes);
     }
 }
 
@@ -101,69 +101,70 @@ static const struct kept_event *ring_find(const struct event_ring *ring, uint64_
     return low < ring->count ? ring_at(ring, low) : NULL;
 }
 
-void history_init(struct history *history, size_t step_limit, size_t mark_limit)
+void event_buffer_init(struct event_buffer *buffer, size_t step_limit, size_t mark_limit)
 {
-    *history = (struct history){.steps.limit = step_limit, .marks.limit = mark_limit};
+    *buffer = (struct event_buffer){.steps.limit = step_limit, .marks.limit = mark_limit};
 }
 
-void history_free(struct history *history)
+void event_buffer_free(struct event_buffer *buffer)
 {
-    history_drop_steps(history);
-    while (history->marks.count)
-        ring_drop_oldest(&history->marks, &history->bytes);
-    free(history->marks.slots);
-    free(history->first.text);
-    *history = (struct history){.next = 0};
+    event_buffer_drop_steps(buffer);
+    while (buffer->marks.count)
+        ring_drop_oldest(&buffer->marks, &buffer->bytes);
+    free(buffer->marks.slots);
+    free(buffer->first.text);
+    *buffer = (struct event_buffer){.next = 0};
 }
 
-bool history_add(struct history *history, const char *text, const struct event_mark *mark)
+bool event_buffer_add(struct event_buffer *buffer, const char *text, const struct event_mark *mark)
 {
     struct kept_event event = {.text = strdup(text), .length = strlen(text)};
-    event.number = history->next++;
+    event.number = buffer->next++;
     if (mark)
         event.mark = *mark;
     if (!event.text)
         return false;
     if (event.number == 0) {
-        history->first = event;
-        history->bytes += event.length;
+        buffer->first = event;
+        buffer->bytes += event.length;
         return true;
     }
     if (mark)
-        thin_marks(history);
-    if (!ring_add(mark ? &history->marks : &history->steps, event, &history->bytes)) {
+        thin_marks(buffer);
+    if (!ring_add(mark ? &buffer->marks : &buffer->steps, event, &buffer->bytes)) {
         free(event.text);
         return false;
     }
     return true;
 }
 
-const struct kept_event *history_find(const struct history *history, uint64_t from, bool steps)
+const struct kept_event *event_buffer_find(const struct event_buffer *buffer, uint64_t from,
+                                           bool steps)
 {
-    if (from == 0 && history->first.text)
-        return &history->first;
-    const struct kept_event *step = steps ? ring_find(&history->steps, from) : NULL;
-    const struct kept_event *mark = ring_find(&history->marks, from);
+    if (from == 0 && buffer->first.text)
+        return &buffer->first;
+    const struct kept_event *step = steps ? ring_find(&buffer->steps, from) : NULL;
+    const struct kept_event *mark = ring_find(&buffer->marks, from);
     if (!step || !mark)
         return step ? step : mark;
     return step->number < mark->number ? step : mark;
 }
 
-void history_drop_steps(struct history *history)
+void event_buffer_drop_steps(struct event_buffer *buffer)
 {
-    while (history->steps.count)
-        ring_drop_oldest(&history->steps, &history->bytes);
-    free(history->steps.slots);
-    history->steps = (struct event_ring){.limit = history->steps.limit};
+    while (buffer->steps.count)
+        ring_drop_oldest(&buffer->steps, &buffer->bytes);
+    free(buffer->steps.slots);
+    buffer->steps = (struct event_ring){.limit = buffer->steps.limit};
 }
 
-void history_drop_marks(struct history *history)
+void event_buffer_drop_marks(struct event_buffer *buffer)
 {
-    while (history->marks.count > 1)
-        ring_drop_oldest(&history->marks, &history->bytes);
+    while (buffer->marks.count > 1)
+        ring_drop_oldest(&buffer->marks, &buffer->bytes);
 }
 
-const struct kept_event *history_mark(const struct history *history, size_t index)
+const struct kept_event *event_buffer_mark(const struct event_buffer *buffer, size_t index)
 {
-    return index < history->marks.count ? ring_at(&history->marks, index) : NULL;
+    return index < buffer->marks.count ? ring_at(&buffer->marks, index) : NULL;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "engine/server/keeper/backlog.h"
-#include "tests/engine/server/keeper/keeper_fixture.h"
+#include "engine/server/history/backlog.h"
+#include "tests/engine/server/history/fixture.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 
@@ -28,16 +28,16 @@ static void set_disk_full(bool full)
 
 START_TEST(a_full_disk_delays_and_loses_nothing)
 {
-    struct keeper *keeper = start_afresh();
-    put_run(keeper, 1, "running");
+    struct history_writer *history = start_afresh();
+    put_run(history, 1, "running");
     set_disk_full(true);
-    add_events(keeper, 1, 0, 4000);
+    add_events(history, 1, 0, 4000);
     wait_told("runs continue and are stored once writing works again");
-    add_events(keeper, 1, 4000, 300);
+    add_events(history, 1, 4000, 300);
     set_disk_full(false);
     wait_told("runs are kept again");
-    add_events(keeper, 1, 4300, 10);
-    keeper_stop(keeper);
+    add_events(history, 1, 4300, 10);
+    history_stop(history);
     check_events(1, 4310);
     /* Once, however often it was tried. */
     ck_assert_int_eq(told("runs continue"), 1);
@@ -46,36 +46,36 @@ START_TEST(a_full_disk_delays_and_loses_nothing)
 END_TEST
 
 /* A run is in the store; from then on nothing gets there: a first event is too large by itself. */
-static struct keeper *start_on_full_disk(void)
+static struct history_writer *start_on_full_disk(void)
 {
-    struct keeper *keeper = start_afresh();
-    put_run(keeper, 1, "done");
-    keeper_stop(keeper);
-    struct keeper_past past;
-    keeper = start(&past);
+    struct history_writer *history = start_afresh();
+    put_run(history, 1, "done");
+    history_stop(history);
+    struct stored_runs past;
+    history = start(&past);
     json_decref(past.runs);
     set_disk_full(true);
     char *large = format("{\"event\":\"warning\",\"text\":\"0 %0*d\"}", 2 * LITTLE_SPACE, 0);
-    keeper_add_event(keeper, 1, "warning", large);
+    history_add_event(history, 1, "warning", large);
     free(large);
     wait_told("runs continue and are stored");
-    return keeper;
+    return history;
 }
 
 START_TEST(what_waits_for_a_full_disk_is_limited)
 {
-    struct keeper *keeper = start_on_full_disk();
-    add_events(keeper, 1, 1, 4999);
-    /* With those the keeper has tried already: 100 more than may wait. */
-    add_events(keeper, 1, 5000, BACKLOG_OTHERS - 5000 + 100);
+    struct history_writer *history = start_on_full_disk();
+    add_events(history, 1, 1, 4999);
+    /* With those the history writer has tried already: 100 more than may wait. */
+    add_events(history, 1, 5000, BACKLOG_OTHERS - 5000 + 100);
     /* How runs stand is not lost: the newest of it, of each; nor are their ends. */
-    put_run(keeper, 1, "running");
-    put_run(keeper, 2, "queued");
-    put_run(keeper, 1, "failed");
-    put_run(keeper, 2, "done");
-    keeper_add_event(keeper, 2, "end", "{\"event\":\"end\"}");
+    put_run(history, 1, "running");
+    put_run(history, 2, "queued");
+    put_run(history, 1, "failed");
+    put_run(history, 2, "done");
+    history_add_event(history, 2, "end", "{\"event\":\"end\"}");
     set_disk_full(false);
-    keeper_stop(keeper);
+    history_stop(history);
     check_events(1, BACKLOG_OTHERS);
     check_status(1, "failed");
     check_status(2, "done");
@@ -90,13 +90,13 @@ END_TEST
 /* Those that stay of so many epochs, by the rule of thinning.h, and the newest, not thinned yet. */
 START_TEST(epochs_that_wait_too_long_are_thinned)
 {
-    struct keeper *keeper = start_on_full_disk();
+    struct history_writer *history = start_on_full_disk();
     for (long epoch = 1; epoch <= MANY_EPOCHS; epoch++)
-        add_epoch(keeper, 1, epoch, epoch == BEST_EPOCH ? 0.9 : 0.5);
-    put_run(keeper, 1, "done");
-    keeper_add_event(keeper, 1, "end", "{\"event\":\"end\"}");
+        add_epoch(history, 1, epoch, epoch == BEST_EPOCH ? 0.9 : 0.5);
+    put_run(history, 1, "done");
+    history_add_event(history, 1, "end", "{\"event\":\"end\"}");
     set_disk_full(false);
-    keeper_stop(keeper);
+    history_stop(history);
     struct store *store = reader();
     struct error err = ERROR_INIT;
     json_t *epochs;
@@ -130,18 +130,18 @@ END_TEST
 /* How a run ended goes before all that waits, into what little room there is. */
 START_TEST(a_full_disk_takes_how_runs_ended)
 {
-    struct keeper *keeper = start_on_full_disk();
-    put_run(keeper, 1, "failed");
-    keeper_add_event(keeper, 1, "end", "{\"event\":\"end\"}");
-    keeper_stop(keeper);
+    struct history_writer *history = start_on_full_disk();
+    put_run(history, 1, "failed");
+    history_add_event(history, 1, "end", "{\"event\":\"end\"}");
+    history_stop(history);
     check_status(1, "failed");
     ck_assert_int_eq(count_events(1, "end"), 1);
     ck_assert_int_eq(count_events(1, "warning"), 0);
-    struct keeper_past past;
-    keeper = start(&past);
+    struct stored_runs past;
+    history = start(&past);
     ck_assert_int_eq(told("was interrupted"), 0);
     json_decref(past.runs);
-    keeper_stop(keeper);
+    history_stop(history);
 }
 END_TEST
 

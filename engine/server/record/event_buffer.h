@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_HISTORY_H
-#define DPARTUI_ENGINE_SERVER_RECORD_HISTORY_H
+#ifndef DPARTUI_ENGINE_SERVER_RECORD_EVENT_BUFFER_H
+#define DPARTUI_ENGINE_SERVER_RECORD_EVENT_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ struct event_ring {
     size_t allocated, limit, head, count;
 };
 
-struct history {
+struct event_buffer {
     struct kept_event first;
     struct event_ring steps, marks;
     uint64_t next; /* number of the next event */
@@ -35,24 +35,25 @@ struct history {
     long stride;   /* by which epochs are thinned; 0: not yet */
 };
 
-void history_init(struct history *history, size_t step_limit, size_t mark_limit);
-void history_free(struct history *history);
+void event_buffer_init(struct event_buffer *buffer, size_t step_limit, size_t mark_limit);
+void event_buffer_free(struct event_buffer *buffer);
 
 /* Keep a copy of `text`; `mark` is NULL for a step. False: memory ran out; the event counts as
  * dropped. */
-bool history_add(struct history *history, const char *text, const struct event_mark *mark);
+bool event_buffer_add(struct event_buffer *buffer, const char *text, const struct event_mark *mark);
 
 /*
  * The first kept event whose number is at least `from`, steps included or not; NULL when there is
- * none yet. Valid until the history changes.
+ * none yet. Valid until the buffer changes.
  */
-const struct kept_event *history_find(const struct history *history, uint64_t from, bool steps);
+const struct kept_event *event_buffer_find(const struct event_buffer *buffer, uint64_t from,
+                                           bool steps);
 
 /* Let go of all kept steps, or of everything but event 0 and the newest mark. */
-void history_drop_steps(struct history *history);
-void history_drop_marks(struct history *history);
+void event_buffer_drop_steps(struct event_buffer *buffer);
+void event_buffer_drop_marks(struct event_buffer *buffer);
 
 /* Mark number `index` of the kept ones, oldest first; NULL past the newest. */
-const struct kept_event *history_mark(const struct history *history, size_t index);
+const struct kept_event *event_buffer_mark(const struct event_buffer *buffer, size_t index);
 
 #endif

@@ -5,20 +5,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/server/record/history.h"
+#include "engine/server/record/event_buffer.h"
 #include "engine/telemetry/telemetry.h"
 #include "tests/suites.h"
 
-static void add(struct history *history, int number, bool is_step)
+static void add(struct event_buffer *buffer, int number, bool is_step)
 {
     char text[32];
     snprintf(text, sizeof text, "%d", number);
-    ck_assert(history_add(history, text, is_step ? NULL : &(struct event_mark){.name = "other"}));
+    ck_assert(
+        event_buffer_add(buffer, text, is_step ? NULL : &(struct event_mark){.name = "other"}));
 }
 
-static int found(const struct history *history, uint64_t from, bool steps)
+static int found(const struct event_buffer *buffer, uint64_t from, bool steps)
 {
-    const struct kept_event *event = history_find(history, from, steps);
+    const struct kept_event *event = event_buffer_find(buffer, from, steps);
     if (!event)
         return -1;
     ck_assert_uint_eq(event->number, (uint64_t)atoi(event->text));
@@ -27,86 +28,86 @@ static int found(const struct history *history, uint64_t from, bool steps)
 
 START_TEST(events_come_in_order)
 {
-    struct history history;
-    history_init(&history, 1000, 1000);
+    struct event_buffer buffer;
+    event_buffer_init(&buffer, 1000, 1000);
     for (int i = 0; i < 500; i++)
-        add(&history, i, i % 10 != 0);
+        add(&buffer, i, i % 10 != 0);
     for (int i = 0; i < 500; i++) {
-        ck_assert_int_eq(found(&history, (uint64_t)i, true), i);
-        ck_assert_int_eq(found(&history, (uint64_t)i, false), i > 490 ? -1 : (i + 9) / 10 * 10);
+        ck_assert_int_eq(found(&buffer, (uint64_t)i, true), i);
+        ck_assert_int_eq(found(&buffer, (uint64_t)i, false), i > 490 ? -1 : (i + 9) / 10 * 10);
     }
-    ck_assert_int_eq(found(&history, 500, true), -1);
-    history_free(&history);
+    ck_assert_int_eq(found(&buffer, 500, true), -1);
+    event_buffer_free(&buffer);
 }
 END_TEST
 
 START_TEST(old_steps_go_and_marks_stay)
 {
-    struct history history;
-    history_init(&history, 100, 1000);
+    struct event_buffer buffer;
+    event_buffer_init(&buffer, 100, 1000);
     size_t bytes = 0;
     for (int i = 0; i < 5000; i++) {
-        add(&history, i, i % 100 != 0);
-        bytes = history.bytes > bytes ? history.bytes : bytes;
+        add(&buffer, i, i % 100 != 0);
+        bytes = buffer.bytes > bytes ? buffer.bytes : bytes;
     }
     ck_assert_uint_le(bytes, (100 + 50 + 1) * 4);
-    ck_assert_int_eq(found(&history, 0, true), 0);
-    ck_assert_int_eq(found(&history, 1, true), 100);
-    ck_assert_int_eq(found(&history, 4801, true), 4899);
-    ck_assert_uint_eq(history.marks.count, 49);
-    history_drop_steps(&history);
-    ck_assert_int_eq(found(&history, 4801, true), 4900);
-    add(&history, 5000, true);
-    ck_assert_int_eq(found(&history, 4901, true), 5000);
-    history_drop_marks(&history);
-    ck_assert_int_eq(found(&history, 0, true), 0);
-    ck_assert_int_eq(found(&history, 1, true), 4900);
-    history_free(&history);
+    ck_assert_int_eq(found(&buffer, 0, true), 0);
+    ck_assert_int_eq(found(&buffer, 1, true), 100);
+    ck_assert_int_eq(found(&buffer, 4801, true), 4899);
+    ck_assert_uint_eq(buffer.marks.count, 49);
+    event_buffer_drop_steps(&buffer);
+    ck_assert_int_eq(found(&buffer, 4801, true), 4900);
+    add(&buffer, 5000, true);
+    ck_assert_int_eq(found(&buffer, 4901, true), 5000);
+    event_buffer_drop_marks(&buffer);
+    ck_assert_int_eq(found(&buffer, 0, true), 0);
+    ck_assert_int_eq(found(&buffer, 1, true), 4900);
+    event_buffer_free(&buffer);
 }
 END_TEST
 
 START_TEST(marks_are_bounded_too)
 {
-    struct history history;
-    history_init(&history, 1, 10);
+    struct event_buffer buffer;
+    event_buffer_init(&buffer, 1, 10);
     for (int i = 0; i < 100; i++)
-        add(&history, i, false);
-    ck_assert_int_eq(found(&history, 0, true), 0);
-    ck_assert_int_eq(found(&history, 1, true), 90);
-    ck_assert_int_eq((int)history_mark(&history, 0)->number, 90);
-    ck_assert_ptr_null(history_mark(&history, 10));
-    history_free(&history);
+        add(&buffer, i, false);
+    ck_assert_int_eq(found(&buffer, 0, true), 0);
+    ck_assert_int_eq(found(&buffer, 1, true), 90);
+    ck_assert_int_eq((int)event_buffer_mark(&buffer, 0)->number, 90);
+    ck_assert_ptr_null(event_buffer_mark(&buffer, 10));
+    event_buffer_free(&buffer);
 }
 END_TEST
 
 /* Epochs are thinned, and what is rare among them stays. */
 START_TEST(many_epochs_leave_an_even_curve)
 {
-    struct history history;
-    history_init(&history, 1, 100);
-    add(&history, 0, false);
+    struct event_buffer buffer;
+    event_buffer_init(&buffer, 1, 100);
+    add(&buffer, 0, false);
     for (int i = 1; i <= 5000; i++) {
         struct event_mark epoch = {.name = "epoch", .epoch = i, .score = i == 1234 ? 0.9 : 0.5};
         char text[32];
         snprintf(text, sizeof text, "%d", i);
         if (i == 2500)
             epoch = (struct event_mark){.name = "retune"};
-        ck_assert(history_add(&history, text, &epoch));
+        ck_assert(event_buffer_add(&buffer, text, &epoch));
     }
-    ck_assert_uint_le(history.marks.count, 100);
-    ck_assert_int_eq(found(&history, 1, false), 1);
-    ck_assert_int_eq(found(&history, 1234, false), 1234);
-    ck_assert_int_eq(found(&history, 2500, false), 2500);
-    ck_assert_int_eq(found(&history, 5000, false), 5000);
+    ck_assert_uint_le(buffer.marks.count, 100);
+    ck_assert_int_eq(found(&buffer, 1, false), 1);
+    ck_assert_int_eq(found(&buffer, 1234, false), 1234);
+    ck_assert_int_eq(found(&buffer, 2500, false), 2500);
+    ck_assert_int_eq(found(&buffer, 5000, false), 5000);
     size_t bytes = 1;
-    for (size_t i = 1; i < history.marks.count; i++) {
-        uint64_t before = history_mark(&history, i - 1)->number;
-        ck_assert_uint_le(history_mark(&history, i)->number - before, 128);
+    for (size_t i = 1; i < buffer.marks.count; i++) {
+        uint64_t before = event_buffer_mark(&buffer, i - 1)->number;
+        ck_assert_uint_le(event_buffer_mark(&buffer, i)->number - before, 128);
     }
-    for (size_t i = 0; i < history.marks.count; i++)
-        bytes += history_mark(&history, i)->length;
-    ck_assert_uint_eq(history.bytes, bytes);
-    history_free(&history);
+    for (size_t i = 0; i < buffer.marks.count; i++)
+        bytes += event_buffer_mark(&buffer, i)->length;
+    ck_assert_uint_eq(buffer.bytes, bytes);
+    event_buffer_free(&buffer);
 }
 END_TEST
 
@@ -155,7 +156,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("history and telemetry");
+    Suite *suite = suite_create("event buffer");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, events_come_in_order);
     tcase_add_test(tests, old_steps_go_and_marks_stay);

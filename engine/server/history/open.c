@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/keeper/open.h"
+#include "engine/server/history/open.h"
 
 #include "store/doubt.h"
 #include "store/update.h"
@@ -45,12 +45,12 @@ static void log_progress(void *context, int percent)
 }
 
 static bool open_and_read(const char *path, struct engine_log *log, struct store **store,
-                          struct keeper_past *past, struct error *err)
+                          struct stored_runs *past, struct error *err)
 {
     struct store_filter filter = STORE_FILTER_INIT;
     struct updating updating = {.path = path, .log = log};
     const struct store_progress progress = {log_progress, &updating};
-    filter.limit = KEEPER_PAST_RUNS;
+    filter.limit = STORED_RUNS_MOST;
     *store = NULL;
     if (!store_open_showing(path, &progress, store, past->notice, sizeof past->notice, err))
         return false;
@@ -61,8 +61,8 @@ static bool open_and_read(const char *path, struct engine_log *log, struct store
            store_list(*store, &filter, true, &past->runs, err);
 }
 
-bool keeper_open(const char *path, struct engine_log *log, struct store **store,
-                 struct keeper_past *past, struct error *err)
+bool history_open(const char *path, struct engine_log *log, struct store **store,
+                  struct stored_runs *past, struct error *err)
 {
     if (open_and_read(path, log, store, past, err))
         return true;

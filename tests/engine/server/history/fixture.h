@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_SERVER_KEEPER_KEEPER_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_SERVER_KEEPER_KEEPER_FIXTURE_H
+#ifndef DPARTUI_TESTS_ENGINE_SERVER_HISTORY_FIXTURE_H
+#define DPARTUI_TESTS_ENGINE_SERVER_HISTORY_FIXTURE_H
 
-#include "engine/server/keeper/keeper.h"
+#include "engine/server/history/writer.h"
 #include "store/store.h"
 
-/* A keeper with a store in a folder of its own, and what tests hand over to it and find there. */
+/* A history writer with a store in a folder of its own, and what tests hand over to it and find
+ * there. */
 
 extern char *folder, *path; /* of the store */
 extern struct engine_log messages;
@@ -13,14 +14,14 @@ extern struct engine_log messages;
 void setup(void);
 void teardown(void);
 
-struct keeper *start(struct keeper_past *past);
+struct history_writer *start(struct stored_runs *past);
 /* Where nothing is stored yet. */
-struct keeper *start_afresh(void);
+struct history_writer *start_afresh(void);
 
-void put_run(struct keeper *keeper, long run, const char *status);
+void put_run(struct history_writer *history, long run, const char *status);
 /* Warnings that begin with their numbers, and an epoch of ten steps. */
-void add_events(struct keeper *keeper, long run, long first, long count);
-void add_epoch(struct keeper *keeper, long run, long epoch, double score);
+void add_events(struct history_writer *history, long run, long first, long count);
+void add_epoch(struct history_writer *history, long run, long epoch, double score);
 
 struct store *reader(void);
 /* The store has the events 0 to count - 1 of a run, in their order. */

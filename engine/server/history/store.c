@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/keeper/store.h"
+#include "engine/server/history/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,35 +9,35 @@
 #include "store/rescue/copy.h"
 #include "store/rescue/reserve.h"
 
-void keeper_store_begin(struct keeper_store *store, struct store *writer, struct engine_log *log)
+void history_store_begin(struct history_store *store, struct store *writer, struct engine_log *log)
 {
-    *store = (struct keeper_store){.log = log, .writer = writer};
+    *store = (struct history_store){.log = log, .writer = writer};
     pthread_mutex_init(&store->reading, NULL);
     pthread_mutex_init(&store->owning, NULL);
-    keeper_inspection_init(&store->inspection, log);
+    history_inspection_init(&store->inspection, log);
 }
 
-void keeper_store_end(struct keeper_store *store)
+void history_store_end(struct history_store *store)
 {
     if (!store->writer)
         return;
-    keeper_inspection_stop(&store->inspection);
+    history_inspection_stop(&store->inspection);
     store_close(store->reader);
     store_close(store->writer);
     pthread_mutex_destroy(&store->reading);
     pthread_mutex_destroy(&store->owning);
-    keeper_inspection_free(&store->inspection);
+    history_inspection_free(&store->inspection);
 }
 
-void keeper_store_inspect(struct keeper_store *store)
+void history_store_inspect(struct history_store *store)
 {
-    keeper_inspection_start(&store->inspection, store_path(store->writer));
+    history_inspection_start(&store->inspection, store_path(store->writer));
 }
 
 /* Once, for the log, for viewers and for the running run. */
-static void report(struct keeper_store *store)
+static void report(struct history_store *store)
 {
-    char text[KEEPER_NOTICE];
+    char text[HISTORY_NOTICE];
     if (store->replaced)
         return;
     store->replaced = true;
@@ -52,7 +52,7 @@ static void report(struct keeper_store *store)
 }
 
 /* Runs of the engine and those of the file must not share numbers. */
-static bool settle_numbers(struct keeper_store *store, struct store *to, struct error *err)
+static bool settle_numbers(struct history_store *store, struct store *to, struct error *err)
 {
     long last, before;
     if (!store_last_number(to, &last, err) || !store_last_number(store->writer, &before, err))
@@ -66,7 +66,7 @@ static bool settle_numbers(struct keeper_store *store, struct store *to, struct 
     return store_raise_number(to, last, err);
 }
 
-static bool fill(struct keeper_store *store, struct store *to, struct store_taken *taken,
+static bool fill(struct history_store *store, struct store *to, struct store_taken *taken,
                  struct error *err)
 {
     /* What a backup has as running nobody trains, unless it is overwritten by what is taken over.
@@ -77,7 +77,7 @@ static bool fill(struct keeper_store *store, struct store *to, struct store_take
 }
 
 /* From here on nobody uses the one before. */
-static void go_over(struct keeper_store *store, struct store *to)
+static void go_over(struct history_store *store, struct store *to)
 {
     pthread_mutex_lock(&store->reading);
     store_close(store->reader);
@@ -90,7 +90,7 @@ static void go_over(struct keeper_store *store, struct store *to)
     store->renewed = true;
 }
 
-static void report_renumbered(struct keeper_store *store, const struct store_taken *taken)
+static void report_renumbered(struct history_store *store, const struct store_taken *taken)
 {
     if (taken->renumbered > 0)
         engine_log(store->log, MESSAGE_WARNING, 0,
@@ -99,7 +99,7 @@ static void report_renumbered(struct keeper_store *store, const struct store_tak
                    store_path(store->writer), taken->renumbered, taken->first_number);
 }
 
-static void report_renewed(struct keeper_store *store, const char *notice,
+static void report_renewed(struct history_store *store, const char *notice,
                            const struct store_taken *taken)
 {
     const char *path = store_path(store->writer);
@@ -114,16 +114,16 @@ static void report_renewed(struct keeper_store *store, const char *notice,
                    taken->unread);
 }
 
-bool keeper_store_check(struct keeper_store *store, struct error *err)
+bool history_store_check(struct history_store *store, struct error *err)
 {
-    char notice[KEEPER_NOTICE];
+    char notice[HISTORY_NOTICE];
     struct store *to = NULL;
     struct store_taken taken;
     if (!store_is_replaced(store->writer))
         return store_renew_lock(store->writer, &store->renewed, err);
     report(store);
     /* It is of the file before, and reads its log. */
-    keeper_inspection_stop(&store->inspection);
+    history_inspection_stop(&store->inspection);
     if (!store_open_again(store->writer, &to, notice, sizeof notice, err))
         return false;
     if (!fill(store, to, &taken, err)) {
@@ -132,12 +132,12 @@ bool keeper_store_check(struct keeper_store *store, struct error *err)
     }
     go_over(store, to);
     report_renewed(store, notice, &taken);
-    keeper_store_inspect(store);
+    history_store_inspect(store);
     return true;
 }
 
 /* Give runs of the file that have numbers of ours new ones, higher than the owner has given. */
-static bool make_way(struct keeper_store *store, const struct store_work_list *states,
+static bool make_way(struct history_store *store, const struct store_work_list *states,
                      struct error *err)
 {
     struct store_taken taken = {0};
@@ -150,8 +150,8 @@ static bool make_way(struct keeper_store *store, const struct store_work_list *s
     return ok && !store->unsettled;
 }
 
-bool keeper_store_write(struct keeper_store *store, const struct backlog *backlog,
-                        enum backlog_part part, struct error *err)
+bool history_store_write(struct history_store *store, const struct backlog *backlog,
+                         enum backlog_part part, struct error *err)
 {
     if (backlog_is_empty(backlog))
         return true;
@@ -168,17 +168,17 @@ bool keeper_store_write(struct keeper_store *store, const struct backlog *backlo
     return true;
 }
 
-void keeper_store_write_least(struct keeper_store *store, const struct backlog *backlog,
-                              enum backlog_part part)
+void history_store_write_least(struct history_store *store, const struct backlog *backlog,
+                               enum backlog_part part)
 {
     struct error ignored = ERROR_INIT;
     long ends = backlog_ends(backlog), runs = backlog->states.count;
     if (part != BACKLOG_ENDS && ends <= store->ends && runs <= store->runs)
         return;
-    bool ok = keeper_store_write(store, backlog, part, &ignored);
+    bool ok = history_store_write(store, backlog, part, &ignored);
     if (!ok && ends > store->ends && store_reserve_release(store_path(store->writer))) {
         store->reserved = false;
-        ok = keeper_store_write(store, backlog, part, &ignored);
+        ok = history_store_write(store, backlog, part, &ignored);
     }
     if (ok) {
         store->ends = ends;
@@ -188,14 +188,14 @@ void keeper_store_write_least(struct keeper_store *store, const struct backlog *
 
 /* With the readers' lock. What is at the path now may have to be repaired first; what was there is
  * still open. */
-static bool is_readable(const struct keeper_store *store, struct error *err)
+static bool is_readable(const struct history_store *store, struct error *err)
 {
     return !store_has_left_path(store->writer) ||
            error_set(err, ERROR_FAILED, "%s: was just removed or replaced: try again",
                      store_path(store->writer));
 }
 
-struct store *keeper_store_read(struct keeper_store *store, struct error *err)
+struct store *history_store_read(struct history_store *store, struct error *err)
 {
     pthread_mutex_lock(&store->reading);
     if (store->reader || (is_readable(store, err) &&
@@ -205,12 +205,12 @@ struct store *keeper_store_read(struct keeper_store *store, struct error *err)
     return NULL;
 }
 
-void keeper_store_release(struct keeper_store *store)
+void history_store_release(struct history_store *store)
 {
     pthread_mutex_unlock(&store->reading);
 }
 
-bool keeper_store_open_reading(struct keeper_store *store, struct store **out, struct error *err)
+bool history_store_open_reading(struct history_store *store, struct store **out, struct error *err)
 {
     pthread_mutex_lock(&store->reading);
     bool ok = is_readable(store, err);
