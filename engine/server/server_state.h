@@ -20,7 +20,7 @@
 struct server {
     const struct server_options *options;
     struct engine_log log;
-    struct history_writer *history; /* NULL: runs are not kept */
+    struct history *history; /* NULL: runs are not kept */
     struct queue queue;
     struct telemetry *telemetry;
     struct nvml *nvml;

@@ -22,7 +22,7 @@
 /* How often, in seconds, an idle writer looks whether the store is still the one at its path. */
 #define LOOK_S 1.0
 
-struct history_writer {
+struct history {
     struct engine_log *log;
     struct history_store store;
     char *path;
@@ -36,13 +36,13 @@ struct history_writer {
     bool leaving, ended;
 };
 
-static bool has_work(const struct history_writer *history)
+static bool has_work(const struct history *history)
 {
     return !backlog_is_empty(&history->waiting) || flush_pending(&history->flush);
 }
 
 /* With the lock held: sleep until there is work, the end is near, or `seconds` are over. */
-static void sleep_until_wanted(struct history_writer *history, double seconds, bool for_work)
+static void sleep_until_wanted(struct history *history, double seconds, bool for_work)
 {
     struct timespec deadline = deadline_after(seconds);
     while (!history->leaving && !(for_work && has_work(history)) && !flush_pending(&history->flush))
@@ -50,7 +50,7 @@ static void sleep_until_wanted(struct history_writer *history, double seconds, b
             break;
 }
 
-static void report_state(struct history_writer *history, bool ok, bool was_failing,
+static void report_state(struct history *history, bool ok, bool was_failing,
                          const struct error *err)
 {
     if (!ok && !was_failing)
@@ -60,8 +60,7 @@ static void report_state(struct history_writer *history, bool ok, bool was_faili
         engine_log(history->log, MESSAGE_INFO, 0, "%s: runs are kept again", history->path);
 }
 
-static void report_losses(struct history_writer *history, const struct backlog *written,
-                          long no_memory)
+static void report_losses(struct history *history, const struct backlog *written, long no_memory)
 {
     long lost = written->lost + no_memory;
     if (written->thinned > 0)
@@ -75,7 +74,7 @@ static void report_losses(struct history_writer *history, const struct backlog *
 }
 
 /* Called and returns with the lock held, which is released meanwhile. False: it could not. */
-static bool write_out(struct history_writer *history, bool was_failing)
+static bool write_out(struct history *history, bool was_failing)
 {
     struct error err = ERROR_INIT;
     /* First: runs that are handed over later have numbers that are free in the store. */
@@ -114,7 +113,7 @@ static bool write_out(struct history_writer *history, bool was_failing)
 
 static void *keep_for_ever(void *context)
 {
-    struct history_writer *history = context;
+    struct history *history = context;
     bool ok = true;
     history_store_inspect(&history->store);
     pthread_mutex_lock(&history->lock);
@@ -137,7 +136,7 @@ static void *keep_for_ever(void *context)
 }
 
 /* Consumes `work`, which is NULL when memory ran out. */
-static void hand_over(struct history_writer *history, struct store_work *work)
+static void hand_over(struct history *history, struct store_work *work)
 {
     pthread_mutex_lock(&history->lock);
     if (work)
@@ -148,7 +147,7 @@ static void hand_over(struct history_writer *history, struct store_work *work)
     pthread_mutex_unlock(&history->lock);
 }
 
-static void count_begun(struct history_writer *history, int by)
+static void count_begun(struct history *history, int by)
 {
     if (!history)
         return;
@@ -159,18 +158,18 @@ static void count_begun(struct history_writer *history, int by)
     pthread_mutex_unlock(&history->lock);
 }
 
-void history_begin(struct history_writer *history)
+void history_begin(struct history *history)
 {
     count_begun(history, 1);
 }
 
-void history_end(struct history_writer *history)
+void history_end(struct history *history)
 {
     count_begun(history, -1);
 }
 
 /* Takes over the JSON. */
-static void hand_over_json(struct history_writer *history, enum store_work_kind kind, long run,
+static void hand_over_json(struct history *history, enum store_work_kind kind, long run,
                            json_t *json)
 {
     struct store_work *work = history && json ? calloc(1, sizeof *work) : NULL;
@@ -182,8 +181,7 @@ static void hand_over_json(struct history_writer *history, enum store_work_kind 
         hand_over(history, work);
 }
 
-void history_put_run(struct history_writer *history, json_t *object, json_t *spec,
-                     json_t *environment)
+void history_put_run(struct history *history, json_t *object, json_t *spec, json_t *environment)
 {
     struct store_work *work = history && object ? calloc(1, sizeof *work) : NULL;
     if (work) {
@@ -198,28 +196,27 @@ void history_put_run(struct history_writer *history, json_t *object, json_t *spe
         hand_over(history, work);
 }
 
-void history_add_point(struct history_writer *history, long run, json_t *point)
+void history_add_point(struct history *history, long run, json_t *point)
 {
     hand_over_json(history, WORK_POINT, run, point);
 }
 
-void history_set_points(struct history_writer *history, long run, json_t *points)
+void history_set_points(struct history *history, long run, json_t *points)
 {
     hand_over_json(history, WORK_POINTS, run, points);
 }
 
-void history_set_tags(struct history_writer *history, long run, json_t *tags)
+void history_set_tags(struct history *history, long run, json_t *tags)
 {
     hand_over_json(history, WORK_TAGS, run, tags);
 }
 
-void history_delete(struct history_writer *history, long run)
+void history_delete(struct history *history, long run)
 {
     hand_over_json(history, WORK_DELETE, run, json_true());
 }
 
-static void add_text(struct history_writer *history, const struct store_work *like,
-                     const char *text)
+static void add_text(struct history *history, const struct store_work *like, const char *text)
 {
     struct store_work *work = calloc(1, sizeof *work);
     if (work) {
@@ -233,14 +230,14 @@ static void add_text(struct history_writer *history, const struct store_work *li
     hand_over(history, work);
 }
 
-void history_add_event(struct history_writer *history, long run, const char *name, const char *text)
+void history_add_event(struct history *history, long run, const char *name, const char *text)
 {
     const struct store_work like = {.kind = WORK_EVENT, .run = run, .name = name};
     if (history)
         add_text(history, &like, text);
 }
 
-void history_add_epoch(struct history_writer *history, long run, long epoch, double score,
+void history_add_epoch(struct history *history, long run, long epoch, double score,
                        const char *text)
 {
     const struct store_work like = {
@@ -249,7 +246,7 @@ void history_add_epoch(struct history_writer *history, long run, long epoch, dou
         add_text(history, &like, text);
 }
 
-void history_rewind(struct history_writer *history, long run, long steps)
+void history_rewind(struct history *history, long run, long steps)
 {
     struct store_work *work = history ? calloc(1, sizeof *work) : NULL;
     if (work)
@@ -258,7 +255,7 @@ void history_rewind(struct history_writer *history, long run, long steps)
         hand_over(history, work);
 }
 
-bool history_sync(struct history_writer *history, double seconds, struct error *err)
+bool history_sync(struct history *history, double seconds, struct error *err)
 {
     if (!history)
         return true;
@@ -269,7 +266,7 @@ bool history_sync(struct history_writer *history, double seconds, struct error *
     return ok || error_prefix(err, "%s", history->path);
 }
 
-bool history_show(struct history_writer *history, long run, json_t **object, struct error *err)
+bool history_show(struct history *history, long run, json_t **object, struct error *err)
 {
     if (!history)
         return error_set(err, ERROR_ABSENT, "no runs are kept");
@@ -280,8 +277,8 @@ bool history_show(struct history_writer *history, long run, json_t **object, str
     return ok;
 }
 
-bool history_read(struct history_writer *history, long run, long most, json_t **events,
-                  json_t **points, struct error *err)
+bool history_read(struct history *history, long run, long most, json_t **events, json_t **points,
+                  struct error *err)
 {
     struct store *store = NULL;
     if (!history)
@@ -298,7 +295,7 @@ bool history_read(struct history_writer *history, long run, long most, json_t **
     return ok;
 }
 
-void history_set_owner(struct history_writer *history, const struct history_owner *owner)
+void history_set_owner(struct history *history, const struct history_owner *owner)
 {
     if (!history)
         return;
@@ -307,13 +304,13 @@ void history_set_owner(struct history_writer *history, const struct history_owne
     pthread_mutex_unlock(&history->store.owning);
 }
 
-void history_take_notice(struct history_writer *history, char *notice)
+void history_take_notice(struct history *history, char *notice)
 {
     if (history)
         history_inspection_take_notice(&history->store.inspection, notice);
 }
 
-static bool open_store(struct history_writer *history, struct stored_runs *past, struct error *err)
+static bool open_store(struct history *history, struct stored_runs *past, struct error *err)
 {
     struct store *writer;
     bool ok = history_open(history->path, history->log, &writer, past, err);
@@ -322,7 +319,7 @@ static bool open_store(struct history_writer *history, struct stored_runs *past,
     return ok;
 }
 
-static bool start_thread(struct history_writer *history, struct error *err)
+static bool start_thread(struct history *history, struct error *err)
 {
     if (!flush_init(&history->flush, err))
         return false;
@@ -346,11 +343,11 @@ void history_refuse(const char *reason, struct engine_log *log, struct stored_ru
              reason);
 }
 
-void history_start(const char *path, struct engine_log *log, struct history_writer **out,
+void history_start(const char *path, struct engine_log *log, struct history **out,
                    struct stored_runs *past)
 {
     struct error err = ERROR_INIT;
-    struct history_writer *history = calloc(1, sizeof *history);
+    struct history *history = calloc(1, sizeof *history);
     *out = NULL;
     *past = (struct stored_runs){.last_number = 0};
     if (history) {
@@ -372,7 +369,7 @@ void history_start(const char *path, struct engine_log *log, struct history_writ
     free(history);
 }
 
-void history_finish(struct history_writer *history, double seconds)
+void history_finish(struct history *history, double seconds)
 {
     if (!history)
         return;
@@ -386,7 +383,7 @@ void history_finish(struct history_writer *history, double seconds)
     pthread_mutex_unlock(&history->lock);
 }
 
-void history_stop(struct history_writer *history)
+void history_stop(struct history *history)
 {
     if (!history)
         return;

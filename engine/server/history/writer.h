@@ -14,7 +14,7 @@
  * disk that is full or fails is tried again until it takes them. All functions but history_start
  * take NULL for "nothing is kept". Those that hand over may be called on any thread, with any lock.
  */
-struct history_writer;
+struct history;
 
 /* Bytes of a text about the store that owners of runs have to know. */
 #define HISTORY_NOTICE 640
@@ -32,7 +32,7 @@ struct stored_runs {
  * Open the store at `path`, mark what a crash left as interrupted, and begin. On failure the engine
  * goes on without: *out is NULL, and the log says why and that runs are lost with the engine.
  */
-void history_start(const char *path, struct engine_log *log, struct history_writer **out,
+void history_start(const char *path, struct engine_log *log, struct history **out,
                    struct stored_runs *past);
 /* Likewise where there is not even a place for a store: say why nothing is kept. */
 void history_refuse(const char *reason, struct engine_log *log, struct stored_runs *past);
@@ -54,58 +54,56 @@ struct history_owner {
     void *context;
 };
 /* NULL: nobody any more; after that none of the functions is called. */
-void history_set_owner(struct history_writer *history, const struct history_owner *owner);
+void history_set_owner(struct history *history, const struct history_owner *owner);
 
 /* Write all that was handed over, as far as the disk takes it, and close. */
-void history_stop(struct history_writer *history);
+void history_stop(struct history *history);
 
 /*
  * For an engine that leaves threads behind, which may still hand something over: write what was
  * handed over, as far as that takes no more than `seconds`. What comes later is not written.
  */
-void history_finish(struct history_writer *history, double seconds);
+void history_finish(struct history *history, double seconds);
 
 /* Put into `notice` (HISTORY_NOTICE bytes) what was found out about the store since the last call;
  * else it stays as it is. Any thread. */
-void history_take_notice(struct history_writer *history, char *notice);
+void history_take_notice(struct history *history, char *notice);
 
 /*
  * What one thread hands over between these is written in one transaction: an event and how the run
  * stands after it. Not for long. NULL: nothing is kept.
  */
-void history_begin(struct history_writer *history);
-void history_end(struct history_writer *history);
+void history_begin(struct history *history);
+void history_end(struct history *history);
 
 /* These steal their JSON values, which may be NULL: memory ran out for them, or as they were. */
-void history_put_run(struct history_writer *history, json_t *object, json_t *spec,
-                     json_t *environment);
-void history_add_point(struct history_writer *history, long run, json_t *point);
-void history_set_points(struct history_writer *history, long run, json_t *points);
-void history_set_tags(struct history_writer *history, long run, json_t *tags);
-void history_delete(struct history_writer *history, long run);
+void history_put_run(struct history *history, json_t *object, json_t *spec, json_t *environment);
+void history_add_point(struct history *history, long run, json_t *point);
+void history_set_points(struct history *history, long run, json_t *points);
+void history_set_tags(struct history *history, long run, json_t *tags);
+void history_delete(struct history *history, long run);
 /* `name` is the event's, of static storage; `text` its JSON, copied. */
-void history_add_event(struct history_writer *history, long run, const char *name,
-                       const char *text);
+void history_add_event(struct history *history, long run, const char *name, const char *text);
 /* An "epoch" event; `score`, its test accuracy (NAN: not known), finds the best. */
-void history_add_epoch(struct history_writer *history, long run, long epoch, double score,
+void history_add_epoch(struct history *history, long run, long epoch, double score,
                        const char *text);
 /* Delete the events and points of a run after so many steps, and its "end" event; of -1 steps: all
  * of them, "run" and warnings included. */
-void history_rewind(struct history_writer *history, long run, long steps);
+void history_rewind(struct history *history, long run, long steps);
 
 /*
  * Wait until everything handed over so far is committed and synced, so that not even a power
  * failure takes it; `seconds` at most. False, and at once until that is over: the store fails or
  * hangs.
  */
-bool history_sync(struct history_writer *history, double seconds, struct error *err);
+bool history_sync(struct history *history, double seconds, struct error *err);
 
 /*
  * A run that was kept earlier, as store_head has it; its events, thinned to about `most`
  * (thinning.h), and its points, as arrays. ERROR_ABSENT: there is no such run.
  */
-bool history_show(struct history_writer *history, long run, json_t **object, struct error *err);
-bool history_read(struct history_writer *history, long run, long most, json_t **events,
-                  json_t **points, struct error *err);
+bool history_show(struct history *history, long run, json_t **object, struct error *err);
+bool history_read(struct history *history, long run, long most, json_t **events, json_t **points,
+                  struct error *err);
 
 #endif

@@ -37,7 +37,7 @@ struct queue {
     pthread_cond_t wake;
     pthread_t runner;
     struct engine_log *log;
-    struct history_writer *history; /* NULL: runs end with the engine */
+    struct history *history; /* NULL: runs end with the engine */
     char notice[HISTORY_NOTICE];    /* of stored_runs; by the runner alone */
     const char *places_note;        /* of server_options; set before runs are submitted */
     const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
@@ -49,7 +49,7 @@ struct queue {
 
 /* `history` outlives the queue; `past` (runs taken over) are those of earlier engines. */
 bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
-                 struct engine_log *log, struct history_writer *history,
+                 struct engine_log *log, struct history *history,
                  const struct stored_runs *past, void (*changed)(void *context), void *context,
                  struct error *err);
 /*

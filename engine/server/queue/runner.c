@@ -187,7 +187,7 @@ static void free_records(struct queue *queue)
 }
 
 bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
-                 struct engine_log *log, struct history_writer *history,
+                 struct engine_log *log, struct history *history,
                  const struct stored_runs *past, void (*changed)(void *context), void *context,
                  struct error *err)
 {

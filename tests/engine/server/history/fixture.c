@@ -31,24 +31,24 @@ void teardown(void)
     remove_tree(folder);
 }
 
-struct history_writer *start(struct stored_runs *past)
+struct history *start(struct stored_runs *past)
 {
-    struct history_writer *history;
+    struct history *history;
     history_start(path, &messages, &history, past);
     ck_assert_ptr_nonnull(history);
     return history;
 }
 
-struct history_writer *start_afresh(void)
+struct history *start_afresh(void)
 {
     struct stored_runs past;
-    struct history_writer *history = start(&past);
+    struct history *history = start(&past);
     ck_assert_int_eq(past.last_number, 0);
     json_decref(past.runs);
     return history;
 }
 
-void put_run(struct history_writer *history, long run, const char *status)
+void put_run(struct history *history, long run, const char *status)
 {
     history_put_run(history,
                     json_pack("{s:I, s:s, s:s, s:f}", "run", (json_int_t)run, "status", status,
@@ -56,7 +56,7 @@ void put_run(struct history_writer *history, long run, const char *status)
                     json_pack("{s:s}", "model", "linear"), NULL);
 }
 
-void add_events(struct history_writer *history, long run, long first, long count)
+void add_events(struct history *history, long run, long first, long count)
 {
     for (long i = first; i < first + count; i++) {
         char text[160];
@@ -66,7 +66,7 @@ void add_events(struct history_writer *history, long run, long first, long count
 }
 
 /* Ten steps each. */
-void add_epoch(struct history_writer *history, long run, long epoch, double score)
+void add_epoch(struct history *history, long run, long epoch, double score)
 {
     char text[160];
     snprintf(text, sizeof text, "{\"event\":\"epoch\",\"epoch\":%ld,\"step\":%ld}", epoch,

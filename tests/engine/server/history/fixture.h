@@ -14,14 +14,14 @@ extern struct engine_log messages;
 void setup(void);
 void teardown(void);
 
-struct history_writer *start(struct stored_runs *past);
+struct history *start(struct stored_runs *past);
 /* Where nothing is stored yet. */
-struct history_writer *start_afresh(void);
+struct history *start_afresh(void);
 
-void put_run(struct history_writer *history, long run, const char *status);
+void put_run(struct history *history, long run, const char *status);
 /* Warnings that begin with their numbers, and an epoch of ten steps. */
-void add_events(struct history_writer *history, long run, long first, long count);
-void add_epoch(struct history_writer *history, long run, long epoch, double score);
+void add_events(struct history *history, long run, long first, long count);
+void add_epoch(struct history *history, long run, long epoch, double score);
 
 struct store *reader(void);
 /* The store has the events 0 to count - 1 of a run, in their order. */

@@ -36,7 +36,7 @@ int fdatasync(int fd)
 
 static char *folder, *path;
 static struct engine_log messages;
-static struct history_writer *history;
+static struct history *history;
 
 static void ignore(void *context)
 {

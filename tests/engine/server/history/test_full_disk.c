@@ -28,7 +28,7 @@ static void set_disk_full(bool full)
 
 START_TEST(a_full_disk_delays_and_loses_nothing)
 {
-    struct history_writer *history = start_afresh();
+    struct history *history = start_afresh();
     put_run(history, 1, "running");
     set_disk_full(true);
     add_events(history, 1, 0, 4000);
@@ -46,9 +46,9 @@ START_TEST(a_full_disk_delays_and_loses_nothing)
 END_TEST
 
 /* A run is in the store; from then on nothing gets there: a first event is too large by itself. */
-static struct history_writer *start_on_full_disk(void)
+static struct history *start_on_full_disk(void)
 {
-    struct history_writer *history = start_afresh();
+    struct history *history = start_afresh();
     put_run(history, 1, "done");
     history_stop(history);
     struct stored_runs past;
@@ -64,7 +64,7 @@ static struct history_writer *start_on_full_disk(void)
 
 START_TEST(what_waits_for_a_full_disk_is_limited)
 {
-    struct history_writer *history = start_on_full_disk();
+    struct history *history = start_on_full_disk();
     add_events(history, 1, 1, 4999);
     /* With those the history writer has tried already: 100 more than may wait. */
     add_events(history, 1, 5000, BACKLOG_OTHERS - 5000 + 100);
@@ -90,7 +90,7 @@ END_TEST
 /* Those that stay of so many epochs, by the rule of thinning.h, and the newest, not thinned yet. */
 START_TEST(epochs_that_wait_too_long_are_thinned)
 {
-    struct history_writer *history = start_on_full_disk();
+    struct history *history = start_on_full_disk();
     for (long epoch = 1; epoch <= MANY_EPOCHS; epoch++)
         add_epoch(history, 1, epoch, epoch == BEST_EPOCH ? 0.9 : 0.5);
     put_run(history, 1, "done");
@@ -130,7 +130,7 @@ END_TEST
 /* How a run ended goes before all that waits, into what little room there is. */
 START_TEST(a_full_disk_takes_how_runs_ended)
 {
-    struct history_writer *history = start_on_full_disk();
+    struct history *history = start_on_full_disk();
     put_run(history, 1, "failed");
     history_add_event(history, 1, "end", "{\"event\":\"end\"}");
     history_stop(history);

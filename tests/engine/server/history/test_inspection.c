@@ -116,9 +116,9 @@ static void nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 10000000L}, NULL);
 }
 
-static struct history_writer *start_history(void)
+static struct history *start_history(void)
 {
-    struct history_writer *history;
+    struct history *history;
     struct stored_runs past;
     history_start(path, &messages, &history, &past);
     ck_assert_ptr_nonnull(history);
@@ -136,7 +136,7 @@ START_TEST(damage_is_found_while_the_engine_is_in_use)
     make_store();
     spoil(1 << 24);
     leave_log();
-    struct history_writer *history = start_history();
+    struct history *history = start_history();
     for (int i = 0; !was_said("is damaged") && i < PATIENCE_S * 100; i++)
         nap();
     ck_assert(was_said("is damaged"));
@@ -167,7 +167,7 @@ START_TEST(a_whole_store_is_trusted_afterwards)
     char notice[HISTORY_NOTICE] = "";
     make_store();
     leave_log();
-    struct history_writer *history = start_history();
+    struct history *history = start_history();
     for (int i = 0; store_is_unchecked(path) && i < PATIENCE_S * 100; i++)
         nap();
     ck_assert(!store_is_unchecked(path));
@@ -184,7 +184,7 @@ END_TEST
 
 /* A damaged store is replaced by a good one while it is inspected: the history writer, once all is
  * as it stays; NULL where the damage was found earlier. */
-static struct history_writer *replace_damaged(void)
+static struct history *replace_damaged(void)
 {
     struct error err = ERROR_INIT;
     char *content, *backup = format("%s/backup.db", folder);
@@ -196,7 +196,7 @@ static struct history_writer *replace_damaged(void)
     enlarge_store();
     spoil(200 << 20);
     leave_log();
-    struct history_writer *history = start_history();
+    struct history *history = start_history();
     ck_assert_int_eq(rename(backup, path), 0);
     free(backup);
     for (int i = 0; !was_said("are stored there again") && i < PATIENCE_S * 100; i++)
@@ -218,7 +218,7 @@ static struct history_writer *replace_damaged(void)
 START_TEST(a_good_store_in_the_place_of_a_damaged_one_stays_trusted)
 {
     char notice[HISTORY_NOTICE] = "";
-    struct history_writer *history = replace_damaged();
+    struct history *history = replace_damaged();
     for (int i = 0; !history && i < 9; i++) {
         teardown();
         setup();
@@ -238,7 +238,7 @@ END_TEST
 START_TEST(damage_that_is_met_at_the_start_loses_no_new_runs)
 {
     struct error err = ERROR_INIT;
-    struct history_writer *history;
+    struct history *history;
     struct stored_runs past;
     char *content;
     size_t length;

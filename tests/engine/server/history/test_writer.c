@@ -14,7 +14,7 @@
 #define EACH    1500
 
 struct source {
-    struct history_writer *history;
+    struct history *history;
     long run;
 };
 
@@ -29,7 +29,7 @@ static void *hand_over_events(void *context)
 
 START_TEST(all_that_threads_hand_over_is_kept_in_order)
 {
-    struct history_writer *history = start_afresh();
+    struct history *history = start_afresh();
     struct source sources[THREADS];
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
@@ -57,7 +57,7 @@ END_TEST
 
 START_TEST(later_words_replace_earlier_ones)
 {
-    struct history_writer *history = start_afresh();
+    struct history *history = start_afresh();
     put_run(history, 1, "done");
     add_events(history, 1, 0, 1);
     for (long epoch = 1; epoch <= 5; epoch++)
@@ -88,7 +88,7 @@ END_TEST
 
 START_TEST(what_a_crash_left_is_interrupted)
 {
-    struct history_writer *history = start_afresh();
+    struct history *history = start_afresh();
     put_run(history, 1, "done");
     put_run(history, 2, "running");
     put_run(history, 3, "queued");
@@ -108,7 +108,7 @@ END_TEST
 
 START_TEST(without_a_store_nothing_is_kept)
 {
-    struct history_writer *history;
+    struct history *history;
     struct stored_runs past;
     struct error err = ERROR_INIT;
     json_t *events, *points;
@@ -136,7 +136,7 @@ END_TEST
 /* By an engine that leaves a hanging thread behind: what that still says is not written. */
 START_TEST(finishing_writes_all)
 {
-    struct history_writer *history = start_afresh();
+    struct history *history = start_afresh();
     put_run(history, 1, "running");
     add_events(history, 1, 0, 200);
     history_finish(history, 60);
@@ -151,7 +151,7 @@ START_TEST(readers_know_whether_somebody_writes)
 {
     struct error err = ERROR_INIT;
     struct store *reader;
-    struct history_writer *history = start_afresh();
+    struct history *history = start_afresh();
     ck_assert_msg(store_open_reading(path, &reader, &err), "%s", err.text);
     ck_assert(store_has_writer(reader));
     ck_assert(store_has_writer(reader)); /* looking changes nothing */
