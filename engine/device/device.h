@@ -17,7 +17,7 @@
  *
  * A device is opened, used and closed on one thread, its worker, and on no other: oneDNN primitives
  * and CUDA contexts are tied to it. The one exception is the memory behind a replica's arenas,
- * which the sync methods of host-accessible devices read and write between rendezvous.
+ * which the sync methods of host-accessible devices read and write between barrier.
  */
 
 struct device_info {
@@ -73,7 +73,7 @@ struct replica {
  * channels, in the forward pass the sums of x and of x squared, in the backward pass those of the
  * gradient g and of g * x. Blocks; fails when another device failed or the run is being ended.
  */
-struct device_exchange {
+struct device_allreduce {
     bool (*sum)(void *context, double *values, size_t count, struct error *err);
     /*
      * The same in the device's memory: queues all[i] = the sum of every device's own[i] on the
@@ -87,7 +87,7 @@ struct device_exchange {
 
 /*
  * Gradients become final from the front of the arena to its end while the backward pass goes on.
- * `ready` is called on the device's thread, in order, for each piece grads[ends[i-1]..ends[i]), as
+ * `ready` is called on the device's thread, in order, for each bucket grads[ends[i-1]..ends[i]), as
  * soon as all work that makes it has been done, or, on a GPU, queued on the device's stream.
  */
 struct gradient_buckets {
@@ -102,8 +102,8 @@ enum plan_mode { PLAN_TRAIN, PLAN_EVAL };
 struct plan_request {
     enum plan_mode mode;
     int rows;     /* exactly this many; 0 is allowed (a device without a shard) */
-    bool sync_bn; /* BatchNorm statistics through `exchange` */
-    struct device_exchange exchange;
+    bool sync_bn; /* BatchNorm statistics through `allreduce` */
+    struct device_allreduce allreduce;
     struct gradient_buckets buckets; /* TRAIN */
     bool profile;                    /* keep what plan_profile tells */
 };
@@ -194,9 +194,9 @@ struct sgd_step {
 /* The arenas of a replica. */
 enum replica_arena { ARENA_PARAMS, ARENA_GRADS, ARENA_MOMENTUM, ARENA_STATE };
 
-struct device; /* backend's own */
-struct plan;   /* backend's own */
-struct links;  /* engine/device/links.h */
+struct device;     /* backend's own */
+struct plan;       /* backend's own */
+struct collective; /* engine/device/collective.h */
 
 /* What is worth knowing of an open device before a run takes it. 0: not known. */
 struct device_facts {
@@ -205,7 +205,7 @@ struct device_facts {
     uint64_t memory_free, memory_total; /* bytes */
     uint64_t reads;                     /* bit i: it can read the memory of the device of index i */
     int driver, runtime;                /* CUDA versions, 13000: 13.0 */
-    char links[320];                    /* what is wrong with the library that links GPUs, or "" */
+    char collective_error[320];         /* what is wrong with the library for collectives, or "" */
     double flops_limit, bytes_limit;    /* per second; what its units and clocks could do at most */
 };
 
@@ -253,9 +253,9 @@ struct backend {
 
     /* NULL: there is nothing to say. */
     bool (*facts)(struct device *device, struct device_facts *out, struct error *err);
-    /* The ways in which devices of this kind reduce among themselves, best first, up to a NULL.
+    /* How devices of this kind reduce among themselves, best first, up to a NULL.
      * NULL: there are none. */
-    const struct links *const *links;
+    const struct collective *const *collectives;
 
     /*
      * Fixes every shape, algorithm, layout and byte of passes over `rows` rows; nothing is

@@ -1,1 +1,1 @@
-libdevice_a_SOURCES += %D%/device.h %D%/links.h
+libdevice_a_SOURCES += %D%/device.h %D%/collective.h

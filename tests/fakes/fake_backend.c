@@ -295,13 +295,13 @@ static void run_row(const struct plan *plan, const struct batch *batch, int i,
 }
 
 /* There is no BatchNorm here, but its exchange can be tried: rows must add up to the batch. */
-static bool try_exchange(const struct plan *plan, const struct batch *batch, struct error *err)
+static bool try_allreduce(const struct plan *plan, const struct batch *batch, struct error *err)
 {
     double rows = batch->rows;
-    const struct device_exchange *exchange = &plan->request.exchange;
+    const struct device_allreduce *allreduce = &plan->request.allreduce;
     if (!plan->request.sync_bn)
         return true;
-    if (!exchange->sum(exchange->context, &rows, 1, err))
+    if (!allreduce->sum(allreduce->context, &rows, 1, err))
         return false;
     check_use(rows == (double)batch->global_rows);
     return true;
@@ -317,7 +317,7 @@ static bool plan_run(struct device *device, struct plan *plan, const struct batc
     *result = (struct batch_result){0, 0};
     if (training)
         memset(replica->grads, 0, replica->count * sizeof(float));
-    if (!try_exchange(plan, batch, err))
+    if (!try_allreduce(plan, batch, err))
         return false;
     for (int i = 0; i < batch->rows; i++) {
         run_row(plan, batch, i, result);

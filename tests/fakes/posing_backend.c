@@ -208,7 +208,7 @@ static bool update(struct device *device, struct replica *replica, size_t begin,
            cpu_backend.sgd(device, replica, begin, end, step, err);
 }
 
-static const struct links *const posing_ways[] = {&posing_links, NULL};
+static const struct collective *const posing_collectives[] = {&posing_collective, NULL};
 
 static bool enumerate(struct device_info *list, int capacity, int *count, char *why,
                       size_t why_size, struct error *err)
@@ -225,7 +225,7 @@ static bool enumerate(struct device_info *list, int capacity, int *count, char *
 
 const struct backend *backend_find(enum device_kind kind, const char **why)
 {
-    static struct backend gpus, linked_gpus;
+    static struct backend gpus, collective_gpus;
     *why = "";
     if (kind == DEVICE_CPU)
         return &cpu_backend;
@@ -247,10 +247,10 @@ const struct backend *backend_find(enum device_kind kind, const char **why)
         gpus.plan_create = create_plan;
         gpus.plan_run = run_plan;
         gpus.sgd = update;
-        linked_gpus = gpus;
-        linked_gpus.links = posing_ways;
+        collective_gpus = gpus;
+        collective_gpus.collectives = posing_collectives;
     }
-    return posing.has_links ? &linked_gpus : &gpus;
+    return posing.has_collective ? &collective_gpus : &gpus;
 }
 
 bool devices_resolve(const struct device_list *choice, struct device_id *ids, int *count,

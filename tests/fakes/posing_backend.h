@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "engine/device/links.h"
+#include "engine/device/collective.h"
 
 /*
  * The real CPU devices, linked in place of engine/backend.c, that also pose as GPUs: a
@@ -17,10 +17,10 @@ enum posing_phase {
     POSING_OPEN,
     POSING_FACTS,
     POSING_PLAN,
-    POSING_JOIN, /* of the links; where there are none, the making of the stage */
+    POSING_JOIN, /* of the collective; where there is none, the making of the stage */
     POSING_PASS,
-    POSING_BUCKET,    /* when a piece of the gradients is ready */
-    POSING_REDUCTION, /* reading the arena, or waiting for the links */
+    POSING_BUCKET,    /* when a bucket of the gradients is ready */
+    POSING_REDUCTION, /* reading the arena, or waiting for the collective */
     POSING_WRITE,     /* writing it */
     POSING_UPDATE,
     POSING_SAVE, /* handing out the momentum for a checkpoint */
@@ -32,15 +32,15 @@ struct posing {
         phase; /* where the device of this index has its fault, on its second pass */
     int device;
     bool hangs; /* instead of failing */
-    bool has_links, links_refuse;
-    bool links_break;            /* when joined, rather than when created */
-    struct device_facts facts;   /* of every posing device */
-    atomic_bool go_on;           /* hanging devices come back */
-    atomic_int opened, closed;   /* posing devices */
-    atomic_int joined, left;     /* ends of links */
-    atomic_int stages;           /* not yet given back */
-    atomic_int pieces, overlaps; /* reduced by links in all; of them during a pass */
-    atomic_int first_passes;     /* training passes that are their devices' first, done */
+    bool has_collective, collective_refuses;
+    bool collective_breaks;       /* when joined, rather than when created */
+    struct device_facts facts;    /* of every posing device */
+    atomic_bool go_on;            /* hanging devices come back */
+    atomic_int opened, closed;    /* posing devices */
+    atomic_int joined, left;      /* of groups of devices */
+    atomic_int stages;            /* not yet given back */
+    atomic_int buckets, overlaps; /* reduced by the collective in all; of them during a pass */
+    atomic_int first_passes;      /* training passes that are their devices' first, done */
     atomic_int misuse;
 };
 
@@ -48,8 +48,8 @@ extern struct posing posing;
 
 void posing_reset(void);
 
-/* posing_links.c: sums of what was ready, by the threads of the devices, in their order. */
-extern const struct links posing_links;
+/* posing_collective.c: sums of what was ready, by the threads of the devices, in their order. */
+extern const struct collective posing_collective;
 
 /* The device of the calling thread is at `phase`. False: it fails there. */
 bool posing_fault(enum posing_phase phase, struct error *err);

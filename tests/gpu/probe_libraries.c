@@ -78,7 +78,8 @@ static int say_device(const struct probe *probe, const struct backend *backend)
     if (known)
         probe_say(probe, "%d multiprocessors at up to %d MHz, %.1f GiB free of %.1f%s%s",
                   facts.multiprocessors, facts.clock_mhz, (double)facts.memory_free / 0x1p30,
-                  (double)facts.memory_total / 0x1p30, *facts.links ? "; " : "", facts.links);
+                  (double)facts.memory_total / 0x1p30, *facts.collective_error ? "; " : "",
+                  facts.collective_error);
     probe_loaded(probe);
     backend->close(device);
     return known ? 0 : probe_fail(probe, "%s", err.text);

@@ -220,7 +220,7 @@ START_TEST(graphs_equal_pieces)
                               pieces = {.mode = PLAN_TRAIN,
                                         .rows = 12,
                                         .sync_bn = true,
-                                        .exchange = {.sum = alone, .context = &calls}};
+                                        .allreduce = {.sum = alone, .context = &calls}};
     struct trial trial;
     struct outcome one, two;
     char note[200];

@@ -16,9 +16,9 @@
 #include "tests/suites.h"
 
 /*
- * The engine's links by NCCL on a machine with one GPU: with one rank, and between two processes
- * that share the GPU, each of which is told that it is on a host of its own. On simulated GPUs two
- * threads with a GPU each take their place.
+ * The engine's collectives by NCCL on a machine with one GPU: with one rank, and between two
+ * processes that share the GPU, each of which is told that it is on a host of its own. On simulated
+ * GPUs two threads with a GPU each take their place.
  */
 
 static struct error err = ERROR_INIT;
@@ -29,10 +29,10 @@ static bool never(void *context)
     return false;
 }
 
-static bool meet_alone(void *context, int member, struct error *error)
+static bool barrier_alone(void *context, int index, struct error *error)
 {
     (void)context;
-    (void)member;
+    (void)index;
     (void)error;
     return true;
 }
@@ -44,32 +44,32 @@ static void check_method(struct rig *rig, enum sync_method method)
     const char *const names[] = {"cuda:0"};
     struct device *const devices[] = {rig->device};
     struct replica *const replicas[] = {rig->replica};
-    const struct link_request request = {.count = 1,
-                                         .devices = devices,
-                                         .replicas = replicas,
-                                         .names = names,
-                                         .method = method,
-                                         .ends = ends,
-                                         .pieces = 2,
-                                         .limit_s = 60,
-                                         .meet = meet_alone,
-                                         .called_off = never};
-    struct link *link = NULL;
+    const struct collective_request request = {.count = 1,
+                                               .devices = devices,
+                                               .replicas = replicas,
+                                               .names = names,
+                                               .method = method,
+                                               .ends = ends,
+                                               .buckets = 2,
+                                               .limit_s = 60,
+                                               .barrier = barrier_alone,
+                                               .called_off = never};
+    struct device_group *group = NULL;
     char text[200];
     float *grads = rig_read(rig, ARENA_GRADS), *params = rig_read(rig, ARENA_PARAMS);
     for (size_t i = 0; i < count; i++)
         grads[i] = (float)(i % 1000) - 500;
     rig_write(rig, ARENA_GRADS, grads);
-    ck_assert_msg(nccl_links.create(&request, &link, &err), "%s", err.text);
-    nccl_links.describe(link, text, sizeof text);
-    ck_assert_msg(nccl_links.join(link, 0, &err), "%s", err.text);
+    ck_assert_msg(nccl_collective.create(&request, &group, &err), "%s", err.text);
+    nccl_collective.describe(group, text, sizeof text);
+    ck_assert_msg(nccl_collective.join(group, 0, &err), "%s", err.text);
     for (int step = 0; step < 3; step++) {
-        ck_assert_msg(nccl_links.reduce(link, 0, 0, request.pieces, &err), "%s", err.text);
-        ck_assert_msg(nccl_links.finish(link, 0, &err), "%s", err.text);
+        ck_assert_msg(nccl_collective.reduce(group, 0, 0, request.buckets, &err), "%s", err.text);
+        ck_assert_msg(nccl_collective.finish(group, 0, &err), "%s", err.text);
     }
-    ck_assert_msg(nccl_links.send_params(link, 0, &err), "%s", err.text);
-    nccl_links.leave(link, 0, false);
-    nccl_links.destroy(link);
+    ck_assert_msg(nccl_collective.send_params(group, 0, &err), "%s", err.text);
+    nccl_collective.leave(group, 0, false);
+    nccl_collective.destroy(group);
     float *after = rig_read(rig, ARENA_GRADS), *kept = rig_read(rig, ARENA_PARAMS);
     ck_assert_mem_eq(after, grads, count * sizeof *grads);
     ck_assert_mem_eq(kept, params, count * sizeof *params);
@@ -98,7 +98,7 @@ START_TEST(one_rank_sums_itself)
 }
 END_TEST
 
-/* --- two ranks, each with a link of its own --- */
+/* --- two ranks, each with a group of its own --- */
 
 enum { RANKS = 2, NUMBERS = 1 << 20, STEPS = 3, CHANNELS = 64 };
 
@@ -114,8 +114,8 @@ struct rank {
     struct cuda_replica replica;
     double *sums; /* on the GPU: own, then all */
     float *host;
-    const char *names[1]; /* the link keeps it */
-    struct link *link;
+    const char *names[1]; /* the group keeps it */
+    struct device_group *group;
     bool ok;
     struct error err;
 };
@@ -123,7 +123,7 @@ struct rank {
 static bool check_rank(void *context, struct error *error)
 {
     const struct rank *rank = context;
-    return !rank->link || nccl_links.check(rank->link, 0, error);
+    return !rank->group || nccl_collective.check(rank->group, 0, error);
 }
 
 static bool open_rank(struct rank *rank)
@@ -153,9 +153,9 @@ static bool open_rank(struct rank *rank)
 
 static void close_rank(struct rank *rank)
 {
-    if (rank->link) {
-        nccl_links.leave(rank->link, 0, !rank->ok);
-        nccl_links.destroy(rank->link);
+    if (rank->group) {
+        nccl_collective.leave(rank->group, 0, !rank->ok);
+        nccl_collective.destroy(rank->group);
     }
     cudaFree(rank->sums);
     cudaFree(rank->replica.base.params);
@@ -164,26 +164,26 @@ static void close_rank(struct rank *rank)
     free(rank->host);
 }
 
-static bool make_link(struct rank *rank)
+static bool make_group(struct rank *rank)
 {
     static const size_t ends[] = {NUMBERS / 2, NUMBERS - 4096, NUMBERS};
     rank->names[0] = rank->device.name;
     struct device *const devices[] = {&rank->device};
     struct replica *const replicas[] = {&rank->replica.base};
-    const struct link_world world = {rank->number, RANKS, &rank->id};
-    const struct link_request request = {.count = 1,
-                                         .devices = devices,
-                                         .replicas = replicas,
-                                         .names = rank->names,
-                                         .method = SYNC_ALLREDUCE,
-                                         .ends = ends,
-                                         .pieces = 3,
-                                         .limit_s = rank->limit_s,
-                                         .meet = meet_alone,
-                                         .called_off = never,
-                                         .world = &world};
-    return nccl_links.create(&request, &rank->link, &rank->err) &&
-           nccl_links.join(rank->link, 0, &rank->err);
+    const struct collective_world world = {rank->number, RANKS, &rank->id};
+    const struct collective_request request = {.count = 1,
+                                               .devices = devices,
+                                               .replicas = replicas,
+                                               .names = rank->names,
+                                               .method = SYNC_ALLREDUCE,
+                                               .ends = ends,
+                                               .buckets = 3,
+                                               .limit_s = rank->limit_s,
+                                               .barrier = barrier_alone,
+                                               .called_off = never,
+                                               .world = &world};
+    return nccl_collective.create(&request, &rank->group, &rank->err) &&
+           nccl_collective.join(rank->group, 0, &rank->err);
 }
 
 static bool copied(struct rank *rank, void *to, const void *from, size_t bytes)
@@ -193,16 +193,16 @@ static bool copied(struct rank *rank, void *to, const void *from, size_t bytes)
            cuda_wait(&rank->device, rank->device.stream, "a copy", &rank->err);
 }
 
-/* host[i] = i % 1000 + rank + step becomes the sum over the ranks, two pieces of it together. */
+/* host[i] = i % 1000 + rank + step becomes the sum over the ranks, two buckets of it together. */
 static bool reduce_step(struct rank *rank, int step)
 {
     float *grads = rank->replica.base.grads;
     for (int i = 0; i < NUMBERS; i++)
         rank->host[i] = (float)(i % 1000 + rank->number + step);
     if (!copied(rank, grads, rank->host, NUMBERS * sizeof *grads) ||
-        !nccl_links.reduce(rank->link, 0, 0, 1, &rank->err) ||
-        !nccl_links.reduce(rank->link, 0, 1, 3, &rank->err) ||
-        !nccl_links.finish(rank->link, 0, &rank->err) ||
+        !nccl_collective.reduce(rank->group, 0, 0, 1, &rank->err) ||
+        !nccl_collective.reduce(rank->group, 0, 1, 3, &rank->err) ||
+        !nccl_collective.finish(rank->group, 0, &rank->err) ||
         !copied(rank, rank->host, grads, NUMBERS * sizeof *grads))
         return false;
     for (int i = 0; i < NUMBERS; i++)
@@ -218,7 +218,7 @@ static bool send_step(struct rank *rank)
     for (int i = 0; i < NUMBERS; i++)
         rank->host[i] = (float)(i + rank->number);
     if (!copied(rank, params, rank->host, NUMBERS * sizeof *params) ||
-        !nccl_links.send_params(rank->link, 0, &rank->err) ||
+        !nccl_collective.send_params(rank->group, 0, &rank->err) ||
         !copied(rank, rank->host, params, NUMBERS * sizeof *params))
         return false;
     for (int i = 0; i < NUMBERS; i++)
@@ -234,7 +234,8 @@ static bool sum_step(struct rank *rank)
     for (int i = 0; i < CHANNELS; i++)
         sums[i] = 1e9 + i + rank->number;
     if (!copied(rank, rank->sums, sums, sizeof sums) ||
-        !nccl_links.sum(rank->link, 0, rank->sums, rank->sums + CHANNELS, CHANNELS, &rank->err) ||
+        !nccl_collective.sum(rank->group, 0, rank->sums, rank->sums + CHANNELS, CHANNELS,
+                             &rank->err) ||
         !copied(rank, sums, rank->sums + CHANNELS, sizeof sums))
         return false;
     for (int i = 0; i < CHANNELS; i++)
@@ -246,7 +247,7 @@ static bool sum_step(struct rank *rank)
 static void *run_rank(void *context)
 {
     struct rank *rank = context;
-    rank->ok = open_rank(rank) && make_link(rank);
+    rank->ok = open_rank(rank) && make_group(rank);
     for (int step = 0; rank->ok && step < STEPS && (step == 0 || !rank->leaves_early); step++)
         rank->ok = reduce_step(rank, step) && sum_step(rank);
     rank->ok = rank->ok && (rank->leaves_early || send_step(rank));

@@ -64,7 +64,7 @@ static const struct net_shape norm_input = {1, 7, 6};
 /* Devices in threads that meet to add numbers up, in the order of the devices. */
 #define MOST_DEVICES 8
 
-struct meeting {
+struct barrier {
     pthread_barrier_t barrier;
     int devices;
     double *values[MOST_DEVICES];
@@ -72,7 +72,7 @@ struct meeting {
 };
 
 struct worker {
-    struct meeting *meeting;
+    struct barrier *barrier;
     const struct trial *trial;
     const struct trial_device *device;
     int rank, first, rows;
@@ -82,19 +82,19 @@ struct worker {
 static bool meet(void *context, double *values, size_t count, struct error *err)
 {
     const struct worker *worker = context;
-    struct meeting *meeting = worker->meeting;
+    struct barrier *barrier = worker->barrier;
     (void)err;
-    ck_assert_uint_le(count, sizeof meeting->sum / sizeof meeting->sum[0]);
-    meeting->values[worker->rank] = values;
-    if (pthread_barrier_wait(&meeting->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+    ck_assert_uint_le(count, sizeof barrier->sum / sizeof barrier->sum[0]);
+    barrier->values[worker->rank] = values;
+    if (pthread_barrier_wait(&barrier->barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
         for (size_t i = 0; i < count; i++) {
-            meeting->sum[i] = 0;
-            for (int k = 0; k < meeting->devices; k++)
-                meeting->sum[i] += meeting->values[k][i];
+            barrier->sum[i] = 0;
+            for (int k = 0; k < barrier->devices; k++)
+                barrier->sum[i] += barrier->values[k][i];
         }
-    pthread_barrier_wait(&meeting->barrier);
-    memcpy(values, meeting->sum, count * sizeof *values);
-    pthread_barrier_wait(&meeting->barrier);
+    pthread_barrier_wait(&barrier->barrier);
+    memcpy(values, barrier->sum, count * sizeof *values);
+    pthread_barrier_wait(&barrier->barrier);
     return true;
 }
 
@@ -103,8 +103,8 @@ static void *work(void *context)
     struct worker *worker = context;
     const struct plan_request request = {.mode = PLAN_TRAIN,
                                          .rows = worker->rows,
-                                         .sync_bn = worker->meeting != NULL,
-                                         .exchange = {.sum = meet, .context = worker}};
+                                         .sync_bn = worker->barrier != NULL,
+                                         .allreduce = {.sum = meet, .context = worker}};
     struct rig rig;
     rig_open(&rig, worker->trial, worker->device);
     struct plan *plan = rig_plan(&rig, &request);
@@ -116,14 +116,14 @@ static void *work(void *context)
 
 /* Run shards of `rows` on as many devices; *joined is what all of them together made. */
 static void run_shards(const struct trial *trial, const struct trial_device *list,
-                       struct meeting *meeting, const int *rows, int devices,
+                       struct barrier *barrier, const int *rows, int devices,
                        struct outcome *joined)
 {
     struct worker workers[MOST_DEVICES] = {0};
     pthread_t threads[MOST_DEVICES];
     int first = 0;
     for (int k = 0; k < devices; k++) {
-        workers[k] = (struct worker){.meeting = meeting,
+        workers[k] = (struct worker){.barrier = barrier,
                                      .trial = trial,
                                      .device = &list[k % 2],
                                      .rank = k,
@@ -146,7 +146,7 @@ static void run_shards(const struct trial *trial, const struct trial_device *lis
         memcpy(joined->logits + (size_t)done * (size_t)trial->net->classes, out->logits,
                (size_t)rows[k] * (size_t)trial->net->classes * sizeof(float));
         /* All devices of a kind hold the same running statistics. */
-        if (meeting && list[0].backend == list[1].backend)
+        if (barrier && list[0].backend == list[1].backend)
             ck_assert_mem_eq(out->after.values, joined->after.values,
                              trial->net->value_count * sizeof(float));
         outcome_free(out);
@@ -164,14 +164,14 @@ const int conformance_splits = (int)(sizeof splits / sizeof splits[0]);
 void conform_synchronised(const struct trial_device *devices, int split)
 {
     struct trial trial;
-    struct meeting meeting = {.devices = splits[split].devices};
+    struct barrier barrier = {.devices = splits[split].devices};
     struct outcome got, expected;
     trial_make(&trial, norm_net, norm_input, 4, 11, false, 3);
-    pthread_barrier_init(&meeting.barrier, NULL, (unsigned)meeting.devices);
-    run_shards(&trial, devices, &meeting, splits[split].rows, splits[split].devices, &got);
+    pthread_barrier_init(&barrier.barrier, NULL, (unsigned)barrier.devices);
+    run_shards(&trial, devices, &barrier, splits[split].rows, splits[split].devices, &got);
     trial_reference(&trial, PLAN_TRAIN, &expected);
     outcome_compare(&trial, &got, &expected, PLAN_TRAIN, 5e-5, "synchronised");
-    pthread_barrier_destroy(&meeting.barrier);
+    pthread_barrier_destroy(&barrier.barrier);
     outcome_free(&got);
     outcome_free(&expected);
     trial_free(&trial);

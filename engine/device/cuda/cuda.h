@@ -80,13 +80,13 @@ bool cuda_still_waits(const struct device *device, const char *what, double bega
 /*
  * turn.c: loading code, and whatever waits for a whole GPU, spoils the capture of a stream by
  * another thread on the same one. So whoever does either takes the GPU's turn first. A thread that
- * has it must wait for no other device that may be on this GPU: cuda_exchange_sum lends it out
+ * has it must wait for no other device that may be on this GPU: cuda_host_allreduce lends it out
  * meanwhile. (NCCL's ranks are on GPUs of their own.)
  */
 bool cuda_turn_take(struct device *device, struct error *err);
 void cuda_turn_give(struct device *device);
-bool cuda_exchange_sum(struct device *device, const struct device_exchange *exchange,
-                       double *values, size_t count, struct error *err);
+bool cuda_host_allreduce(struct device *device, const struct device_allreduce *allreduce,
+                         double *values, size_t count, struct error *err);
 
 /* queue.c: the events of queued passes; begin the next one, whose slot (below PASSES_QUEUED) no
  * other has until it is taken, or take that back. */

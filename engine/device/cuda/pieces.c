@@ -32,17 +32,17 @@ bool cuda_pieces_make(struct plan *plan, struct error *err)
         return error_memory(err, "a plan");
     if (plan->core.request.rows > 0) {
         begin = 1;
-        plan->pieces[plan->piece_count++] = (struct piece){.end = 1};
+        plan->pieces[plan->bucket_count++] = (struct piece){.end = 1};
     }
     while (bucket < count) {
         const int end = last_step_before(plan, buckets->ends[bucket]) + 1;
         while (bucket < count && last_step_before(plan, buckets->ends[bucket]) < end)
             bucket++;
-        plan->pieces[plan->piece_count++] =
+        plan->pieces[plan->bucket_count++] =
             (struct piece){.begin = begin, .end = end > begin ? end : begin, .bucket_end = bucket};
         begin = end > begin ? end : begin;
     }
-    plan->pieces[plan->piece_count++] =
+    plan->pieces[plan->bucket_count++] =
         (struct piece){.begin = begin, .end = plan->core.step_count, .bucket_end = bucket};
     return true;
 }
@@ -56,7 +56,7 @@ static void forget_graph(cudaGraphExec_t *graph, bool at_rest)
 
 static void forget(struct plan *plan, bool at_rest)
 {
-    for (int i = 0; i < plan->piece_count; i++) {
+    for (int i = 0; i < plan->bucket_count; i++) {
         struct piece *piece = &plan->pieces[i];
         forget_graph(&piece->graph, at_rest);
         while (piece->cuts) {
@@ -154,7 +154,7 @@ static bool is_fixed(const struct plan *plan, const struct piece *piece)
  */
 static void capture_all(struct plan *plan)
 {
-    for (int i = 0; i < plan->piece_count; i++) {
+    for (int i = 0; i < plan->bucket_count; i++) {
         struct piece *piece = &plan->pieces[i];
         struct error reason = ERROR_INIT;
         if (!is_fixed(plan, piece) || piece->graph || capture(plan, piece, &reason))
@@ -188,7 +188,7 @@ static bool run_piece(struct plan *plan, const struct piece *piece, struct error
 static bool wants_capture(const struct plan *plan)
 {
     bool found = false;
-    for (int i = 0; plan->captures && i < plan->piece_count; i++)
+    for (int i = 0; plan->captures && i < plan->bucket_count; i++)
         found = found || (is_fixed(plan, &plan->pieces[i]) && !plan->pieces[i].graph);
     return found;
 }
@@ -197,7 +197,7 @@ static bool run_pieces(struct plan *plan, struct error *err)
 {
     const struct gradient_buckets *buckets = &plan->core.request.buckets;
     int told = 0;
-    for (int i = 0; i < plan->piece_count; i++) {
+    for (int i = 0; i < plan->bucket_count; i++) {
         if (!run_piece(plan, &plan->pieces[i], err))
             return false;
         for (; told < plan->pieces[i].bucket_end; told++)

@@ -48,7 +48,7 @@ struct plan {
     struct buffer *labels;     /* of the rows */
     bool wide_logits;          /* the last layer makes them in f32 whatever the storage type */
     struct piece *pieces;
-    int piece_count;
+    int bucket_count;
     struct event_times times; /* of a plan made with `profile` */
     struct piece *capturing;  /* NULL: steps run as they are queued */
     bool captures;            /* whether pieces are to be captured; false once that failed, too */

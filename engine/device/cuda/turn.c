@@ -34,11 +34,11 @@ void cuda_turn_give(struct device *device)
     pthread_mutex_unlock(turn_of(device));
 }
 
-bool cuda_exchange_sum(struct device *device, const struct device_exchange *exchange,
-                       double *values, size_t count, struct error *err)
+bool cuda_host_allreduce(struct device *device, const struct device_allreduce *allreduce,
+                         double *values, size_t count, struct error *err)
 {
     bool had_turn = device->has_turn;
     cuda_turn_give(device);
-    return exchange->sum(exchange->context, values, count, err) &&
+    return allreduce->sum(allreduce->context, values, count, err) &&
            (!had_turn || cuda_turn_take(device, err));
 }

@@ -6,7 +6,8 @@
 #include "base/clock.h"
 #include "engine/device/plan/builder.h"
 
-/* Without rows nothing is left but the exchanges of synchronised statistics, in everybody's order.
+/* Without rows nothing is left but the all-reduces of synchronised statistics, in everybody's
+ * order.
  */
 static bool takes_part(const struct builder *b, const struct node *node)
 {

@@ -117,7 +117,7 @@ bool run_checkpoint(struct run *run, bool wait, struct error *err)
         return false;
     if (!buffer)
         return true;
-    if (!run_command(run, member_export, 0, err))
+    if (!run_command(run, rank_export, 0, err))
         return false;
     run->weights.batches_tracked = run->tracked_before + run->figures.steps;
     fill_place(run, &buffer->place);
@@ -130,7 +130,7 @@ bool run_checkpoint(struct run *run, bool wait, struct error *err)
     weights_copy(run->net, &buffer->weights, &run->weights);
     weights_let_go(run->net, &run->weights);
     saving->buffer = buffer;
-    if (buffer->momentum && !run_command(run, member_export_momentum, 0, err))
+    if (buffer->momentum && !run_command(run, rank_export_momentum, 0, err))
         return false;
     saving->last = clock_seconds();
     saver_give(saving->saver, saving->best_steps);

@@ -12,34 +12,34 @@ bool run_begin_profile(struct run *run, struct error *err)
     run->profile = calloc(1, sizeof *run->profile);
     if (!run->profile)
         return error_memory(err, "the profile");
-    for (int i = 0; i < run->member_count; i++)
-        run->profile->devices[i].passes_only = !run->members[i].backend->plan_profile;
+    for (int i = 0; i < run->rank_count; i++)
+        run->profile->devices[i].passes_only = !run->ranks[i].backend->plan_profile;
     return true;
 }
 
 /* All that the plans of a device have measured so far. */
-static bool take_plans(struct member *member, struct error *err)
+static bool take_plans(struct rank *rank, struct error *err)
 {
     for (int i = 0; i < PLANS_KEPT; i++)
-        if (member->kept[i].plan && !member_profile_plan(member, member->kept[i].plan, err))
+        if (rank->kept[i].plan && !rank_profile_plan(rank, rank->kept[i].plan, err))
             return false;
     return true;
 }
 
-bool member_profile_plan(struct member *member, struct plan *plan, struct error *err)
+bool rank_profile_plan(struct rank *rank, struct plan *plan, struct error *err)
 {
-    struct profile *profile = member->run->profile;
+    struct profile *profile = rank->run->profile;
     int count;
-    if (!profile || profile->devices[member->index].passes_only)
+    if (!profile || profile->devices[rank->index].passes_only)
         return true;
-    struct plan_time *times = member->backend->plan_profile(plan, &count);
-    return !times || profile_take(&profile->devices[member->index], times, count, err);
+    struct plan_time *times = rank->backend->plan_profile(plan, &count);
+    return !times || profile_take(&profile->devices[rank->index], times, count, err);
 }
 
 static bool forget(struct run *run, struct error *err)
 {
-    for (int i = 0; i < run->member_count; i++)
-        if (!take_plans(&run->members[i], err))
+    for (int i = 0; i < run->rank_count; i++)
+        if (!take_plans(&run->ranks[i], err))
             return false;
     profile_clear(run->profile);
     return true;
@@ -54,8 +54,8 @@ enum { UNPROFILED = 1 + 3, STEPS_WORTH_IT = 2 * UNPROFILED };
 static int unprofiled_wanted(const struct run *run)
 {
     bool slows = false;
-    for (int i = 0; i < run->member_count; i++)
-        slows = slows || run->members[i].backend->profile_slows;
+    for (int i = 0; i < run->rank_count; i++)
+        slows = slows || run->ranks[i].backend->profile_slows;
     return slows && run->total_steps - run->figures.steps >= STEPS_WORTH_IT ? UNPROFILED : 0;
 }
 
@@ -91,14 +91,14 @@ void run_profile_step(struct run *run, double begin, double joined, const struct
         note_unprofiled(run, end - begin);
     else
         profile_step(run->profile, &(struct profile_moments){begin, joined, end}, parts,
-                     run->member_count);
+                     run->rank_count);
 }
 
 static void note_limits(struct run *run)
 {
-    for (int i = 0; i < run->member_count; i++) {
-        run->profile->devices[i].flops_limit = run->members[i].facts.flops_limit;
-        run->profile->devices[i].bytes_limit = run->members[i].facts.bytes_limit;
+    for (int i = 0; i < run->rank_count; i++) {
+        run->profile->devices[i].flops_limit = run->ranks[i].facts.flops_limit;
+        run->profile->devices[i].bytes_limit = run->ranks[i].facts.bytes_limit;
     }
 }
 
@@ -106,8 +106,8 @@ bool run_end_profile(struct run *run, struct error *err)
 {
     if (!run->profile || run->profile->steps == 0)
         return true;
-    for (int i = 0; i < run->member_count; i++)
-        if (!take_plans(&run->members[i], err))
+    for (int i = 0; i < run->rank_count; i++)
+        if (!take_plans(&run->ranks[i], err))
             return false;
     note_limits(run);
     return report_profile(run, err);

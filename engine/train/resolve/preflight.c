@@ -123,9 +123,9 @@ static bool look_at_links(const struct preflight *p, const struct preflight_sink
     int gpu = 0;
     while (p->devices[gpu].id.kind != DEVICE_CUDA)
         gpu++;
-    if (*p->devices[gpu].facts.links &&
+    if (*p->devices[gpu].facts.collective_error &&
         !warn(sink, err, "GPUs are reduced without NCCL, which is slower: %s",
-              p->devices[gpu].facts.links))
+              p->devices[gpu].facts.collective_error))
         return false;
     if (p->shared_memory > 0 && p->shared_memory < SHARED_MEMORY_BYTES &&
         !warn(sink, err,

@@ -21,8 +21,8 @@ static void call_off_stalled(struct run *run, double limit_s)
     struct error reason = ERROR_INIT;
     struct text text = TEXT_INIT;
     int culprit = -1;
-    for (int i = run->member_count - 1; i >= 0; i--) {
-        if (workers_finished(run->workers, i) || rendezvous_waiting(run->meeting, i))
+    for (int i = run->rank_count - 1; i >= 0; i--) {
+        if (workers_finished(run->workers, i) || barrier_waiting(run->barrier, i))
             continue;
         text_printf(&text, "%s%s", culprit < 0 ? "" : ", ", run->names[i]);
         culprit = i;
@@ -34,8 +34,8 @@ static void call_off_stalled(struct run *run, double limit_s)
               culprit >= 0 && list ? list : "devices", limit_s);
     text_free(&text);
     if (culprit >= 0)
-        atomic_store(&run->members[culprit].activity, ACTIVITY_FAILED);
-    rendezvous_abort(run->meeting, culprit, &reason);
+        atomic_store(&run->ranks[culprit].activity, ACTIVITY_FAILED);
+    barrier_abort(run->barrier, culprit, &reason);
 }
 
 /* What the calling thread keeps an eye on while a task runs. */
@@ -62,11 +62,11 @@ static void look(struct run *run, struct watch *watch)
     if (watch->give_up == 0) {
         if (stop == RUN_STOP_NOW) {
             error_set(&reason, ERROR_CANCELLED, "stopped");
-            rendezvous_abort(run->meeting, -1, &reason);
+            barrier_abort(run->barrier, -1, &reason);
         } else if (now - watch->last_sign > watch->limit_s) {
             call_off_stalled(run, watch->limit_s);
         }
-        if (rendezvous_aborted(run->meeting, &culprit, &reason))
+        if (barrier_aborted(run->barrier, &culprit, &reason))
             watch->give_up = now + run->limits.grace_s;
     }
     progress_tick(run);
@@ -86,5 +86,5 @@ bool run_command(struct run *run, worker_task task, double work_flops, struct er
         if (watch.give_up > 0 && clock_seconds() > watch.give_up)
             break;
     }
-    return !rendezvous_aborted(run->meeting, &culprit, err);
+    return !barrier_aborted(run->barrier, &culprit, err);
 }

@@ -56,7 +56,7 @@ void figures_step(struct figures *figures, const struct step_part *parts, int de
     for (int i = 0; i < devices; i++) {
         const struct step_part *part = &parts[i];
         struct device_figures *device = &epoch->devices[i];
-        double part_sync_s = part->times.reduce_s + part->times.exchange_s;
+        double part_sync_s = part->times.reduce_s + part->times.sync_bn_s;
         compute_s = fmax(compute_s, part->times.compute_s);
         sync_s = fmax(sync_s, part_sync_s);
         reduce_s = fmax(reduce_s, part->times.reduce_s);

@@ -16,7 +16,7 @@
 struct step_times {
     double compute_s;  /* forward, backward, update */
     double reduce_s;   /* keeping the replicas equal, waiting for those who reduce included */
-    double exchange_s; /* sums inside the passes (synchronised BatchNorm), likewise */
+    double sync_bn_s;  /* sums inside the passes (synchronised BatchNorm), likewise */
     double wait_s;     /* waiting for devices that are still computing */
     double pass_s;     /* of compute_s: forward and backward, what depends on the rows */
     double update_s;   /* of compute_s: the optimizer */

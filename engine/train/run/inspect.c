@@ -36,13 +36,13 @@ static void name_models(const struct run *run, enum device_kind kind, struct dev
     char why[160];
     int count = 0;
     const struct backend *backend = NULL;
-    for (int i = 0; i < run->member_count; i++)
-        if (run->members[i].options.id.kind == kind)
-            backend = run->members[i].backend;
+    for (int i = 0; i < run->rank_count; i++)
+        if (run->ranks[i].options.id.kind == kind)
+            backend = run->ranks[i].backend;
     if (!backend || !backend->enumerate(infos, SPEC_MAX_DEVICES, &count, why, sizeof why, &ignored))
         return;
-    for (int i = 0; i < run->member_count; i++) {
-        struct device_id id = run->members[i].options.id;
+    for (int i = 0; i < run->rank_count; i++) {
+        struct device_id id = run->ranks[i].options.id;
         for (int j = 0; j < count && id.kind == kind; j++)
             /* Every CPU device is a part of the same machine, whatever its index. */
             if (kind == DEVICE_CPU || infos[j].id.index == id.index)
@@ -53,7 +53,7 @@ static void name_models(const struct run *run, enum device_kind kind, struct dev
 void run_models(const struct run *run, struct device_info infos[2 * SPEC_MAX_DEVICES],
                 const char **models)
 {
-    for (int i = 0; i < run->member_count; i++)
+    for (int i = 0; i < run->rank_count; i++)
         models[i] = "";
     name_models(run, DEVICE_CPU, infos, models);
     name_models(run, DEVICE_CUDA, infos + SPEC_MAX_DEVICES, models);
@@ -72,14 +72,14 @@ static const char *lone_norm(const struct net *net)
 }
 
 /* The least rows, but none, whose statistics a device takes in a training step. */
-static long least_rows(const struct run *run, const struct member *member)
+static long least_rows(const struct run *run, const struct rank *rank)
 {
     long least = 0;
     for (int size = PASS_FULL; size < PASS_SIZES; size++) {
         long rows = 0;
-        for (int i = 0; i < run->member_count; i++)
-            if (run->spec.sync_bn || i == member->index)
-                rows += run->members[i].train[size].rows;
+        for (int i = 0; i < run->rank_count; i++)
+            if (run->spec.sync_bn || i == rank->index)
+                rows += run->ranks[i].train[size].rows;
         bool occurs = size == PASS_FULL || run->train_rows % run->spec.batch != 0;
         if (occurs && rows > 0 && (least == 0 || rows < least))
             least = rows;
@@ -94,18 +94,18 @@ bool run_inspect(struct run *run, struct error *err)
     const char *models[SPEC_MAX_DEVICES];
     const struct preflight_sink sink = {keep, run};
     run_models(run, infos, models);
-    for (int i = 0; i < run->member_count; i++) {
-        const struct member *member = &run->members[i];
+    for (int i = 0; i < run->rank_count; i++) {
+        const struct rank *rank = &run->ranks[i];
         devices[i] = (struct preflight_device){
-            .id = member->options.id,
+            .id = rank->options.id,
             .model = models[i],
-            .facts = member->facts,
-            .memory_bytes = atomic_load(&member->memory_bytes),
-            .least_rows = least_rows(run, member),
+            .facts = rank->facts,
+            .memory_bytes = atomic_load(&rank->memory_bytes),
+            .least_rows = least_rows(run, rank),
         };
     }
     const struct preflight preflight = {
-        .count = run->member_count,
+        .count = run->rank_count,
         .devices = devices,
         .batch = run->spec.batch,
         .rows = run->train_rows,

@@ -71,16 +71,16 @@ void run_take_shares(struct run *run, const struct row_shares *shares)
     run->statistics_from = 0;
     while (shares->device[run->statistics_from].full == 0)
         run->statistics_from++;
-    for (int i = 0; i < run->member_count; i++) {
+    for (int i = 0; i < run->rank_count; i++) {
         const struct row_share *share = &shares->device[i];
-        struct member *member = &run->members[i];
-        member->train[PASS_FULL].rows = (int)share->full;
-        member->train[PASS_SHORT].rows = (int)share->rest;
-        member->trains_short = shares->rest_occurs;
-        member->eval_begin = share->eval_begin;
-        member->eval_rows = share->eval_rows;
-        member->eval[PASS_FULL].rows = (int)share->eval_full;
-        member->eval[PASS_SHORT].rows = (int)share->eval_rest;
+        struct rank *rank = &run->ranks[i];
+        rank->train[PASS_FULL].rows = (int)share->full;
+        rank->train[PASS_SHORT].rows = (int)share->rest;
+        rank->trains_short = shares->rest_occurs;
+        rank->eval_begin = share->eval_begin;
+        rank->eval_rows = share->eval_rows;
+        rank->eval[PASS_FULL].rows = (int)share->eval_full;
+        rank->eval[PASS_SHORT].rows = (int)share->eval_rest;
     }
 }
 
@@ -102,9 +102,9 @@ static bool take_cpus(struct run *run, bool *crowded, struct error *err)
     share_threads(&run->spec, threads);
     if (!affinity_cpus(&run->cpus, &count, err))
         return false;
-    *crowded = !cpus_suffice(threads, run->member_count, count);
-    for (int i = 0; i < run->member_count; i++) {
-        struct device_options *options = &run->members[i].options;
+    *crowded = !cpus_suffice(threads, run->rank_count, count);
+    for (int i = 0; i < run->rank_count; i++) {
+        struct device_options *options = &run->ranks[i].options;
         if (options->id.kind != DEVICE_CPU)
             continue;
         options->threads = threads[i];
@@ -119,18 +119,18 @@ static bool take_cpus(struct run *run, bool *crowded, struct error *err)
 static bool make_members(struct run *run, struct error *err)
 {
     const struct device_list *devices = &run->spec.devices;
-    run->member_count = devices->count;
+    run->rank_count = devices->count;
     for (int i = 0; i < devices->count; i++) {
-        struct member *member = &run->members[i];
+        struct rank *rank = &run->ranks[i];
         const char *why = "no backend";
-        member->run = run;
-        member->index = i;
-        member->options.id = devices->id[i];
-        run->names[i] = device_id_text(devices->id[i], member->name);
-        atomic_init(&member->activity, ACTIVITY_PREPARE);
-        member->backend = backend_find(devices->id[i].kind, &why);
-        if (!member->backend)
-            return error_set(err, ERROR_USAGE, "%s: %s", member->name, why);
+        rank->run = run;
+        rank->index = i;
+        rank->options.id = devices->id[i];
+        run->names[i] = device_id_text(devices->id[i], rank->name);
+        atomic_init(&rank->activity, ACTIVITY_PREPARE);
+        rank->backend = backend_find(devices->id[i].kind, &why);
+        if (!rank->backend)
+            return error_set(err, ERROR_USAGE, "%s: %s", rank->name, why);
     }
     return take_shares(run, err);
 }
@@ -139,19 +139,19 @@ void run_shard(const struct run *run, int index, enum pass_size size, long *befo
 {
     *before = 0;
     for (int i = 0; i < index; i++)
-        *before += run->members[i].train[size].rows;
-    *rows = run->members[index].train[size].rows;
+        *before += run->ranks[i].train[size].rows;
+    *rows = run->ranks[index].train[size].rows;
 }
 
 static bool device_called_off(void *context)
 {
-    return rendezvous_called_off(((struct member *)context)->run->meeting);
+    return barrier_called_off(((struct rank *)context)->run->barrier);
 }
 
 static bool device_check(void *context, struct error *err)
 {
-    const struct member *member = context;
-    return sync_check(&member->run->group, member->index, err);
+    const struct rank *rank = context;
+    return sync_check(&rank->run->group, rank->index, err);
 }
 
 /* The slowest GPU worth waiting for. */
@@ -160,15 +160,15 @@ static const double SLOWEST_GPU_FLOPS = 1e11;
 static void take_options(struct run *run)
 {
     double work = net_training_flops(run->net) * (double)run->spec.batch;
-    for (int i = 0; i < run->member_count; i++) {
-        struct device_options *options = &run->members[i].options;
+    for (int i = 0; i < run->rank_count; i++) {
+        struct device_options *options = &run->ranks[i].options;
         options->type = options->id.kind == DEVICE_CPU ? TYPE_F32 : run->spec.dtype;
         options->deterministic = run->spec.deterministic;
         options->watch = (struct device_watch){
             .limit_s = run->limits.stall_s + work / SLOWEST_GPU_FLOPS,
             .called_off = device_called_off,
             .check = device_check,
-            .context = &run->members[i],
+            .context = &run->ranks[i],
         };
     }
 }
@@ -185,28 +185,28 @@ static bool start_workers(struct run *run, struct error *err)
 {
     bool crowded = false;
     struct worker_tasks tasks = {
-        .context = run, .close = member_close, .abandoned = release_abandoned};
+        .context = run, .close = rank_close, .abandoned = release_abandoned};
     /* The calling thread watches for hanging devices and says so better; this is the second net. */
     double limit_s =
         4 * run->limits.stall_s + net_training_flops(run->net) * (double)run->spec.batch / 1e8;
     if (!take_cpus(run, &crowded, err) ||
-        !rendezvous_create(run->member_count, run->names, limit_s, !crowded, &run->meeting, err))
+        !barrier_create(run->rank_count, run->names, limit_s, !crowded, &run->barrier, err))
         return false;
     run->group.ends = run->ends;
     tasks.spin_s = crowded ? 0 : SPIN_S;
     take_options(run);
-    return workers_start(run->member_count, run->names, &tasks, &run->workers, err);
+    return workers_start(run->rank_count, run->names, &tasks, &run->workers, err);
 }
 
 bool run_prepare(struct run *run, struct error *err)
 {
     if (!open_data(run, err) || !load_net(run, err) || !make_members(run, err) ||
         !run_begin_profile(run, err) || !make_weights(run, err) || !run_begin_saving(run, err) ||
-        !start_workers(run, err) || !run_command(run, member_prepare, 0, err) ||
+        !start_workers(run, err) || !run_command(run, rank_prepare, 0, err) ||
         !run_inspect(run, err) || !run_connect(run, err))
         return false;
     weights_let_go(run->net, &run->weights); /* the devices have them now */
-    run_begin_reshare(run);
+    run_begin_load_balance(run);
     run_begin_steps(run);
     return true;
 }
@@ -214,7 +214,7 @@ bool run_prepare(struct run *run, struct error *err)
 void run_release(struct run *run)
 {
     sync_close(&run->group);
-    rendezvous_destroy(run->meeting);
+    barrier_destroy(run->barrier);
     /* Not before: a device that hung may come back and read the one, or write the other. */
     checkpoint_free(&run->saving.resumed);
     saver_free(run->saving.saver);

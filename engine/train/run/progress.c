@@ -39,21 +39,21 @@ static void show_devices(struct run *run)
 {
     const struct epoch_figures *epoch = &run->figures.epoch;
     double spent_s = epoch->seconds > 0 ? epoch->seconds : run->epoch_spent_s;
-    for (int i = 0; i < run->member_count; i++) {
-        const struct member *member = &run->members[i];
+    for (int i = 0; i < run->rank_count; i++) {
+        const struct rank *rank = &run->ranks[i];
         const struct device_figures *device = &epoch->devices[i];
-        enum activity activity = (enum activity)atomic_load(&member->activity);
+        enum activity activity = (enum activity)atomic_load(&rank->activity);
         if (run->paused && activity == ACTIVITY_TRAIN)
             activity = ACTIVITY_IDLE;
         run->shown[i] = (struct run_device){
-            .id = member->options.id,
+            .id = rank->options.id,
             .state = activity_name(activity),
-            .rows = member->train[run->step.size].rows,
+            .rows = rank->train[run->step.size].rows,
             .samples_per_s = measured(device->rate.value),
             .compute_s = device->compute_s,
             .sync_s = device->sync_s,
             .wait_s = fmax(0, spent_s - device->compute_s - device->sync_s),
-            .memory_bytes = run->prepared ? atomic_load(&member->memory_bytes) : 0,
+            .memory_bytes = run->prepared ? atomic_load(&rank->memory_bytes) : 0,
         };
     }
 }
@@ -101,7 +101,7 @@ static void deliver(struct run *run, double now)
         .samples_per_s = measured(figures->rate.value),
         .elapsed_s = now - figures->begin,
         .eta_s = time_left(run),
-        .device_count = run->member_count,
+        .device_count = run->rank_count,
         .devices = run->shown,
     };
     run->sink->progress(run->sink->context, &progress);

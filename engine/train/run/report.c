@@ -68,7 +68,7 @@ static json_t *name_of(const struct run *run, int i, const void *unused)
 
 static json_t *device_names(const struct run *run)
 {
-    return list_of(run, run->member_count, name_of, NULL);
+    return list_of(run, run->rank_count, name_of, NULL);
 }
 
 static json_t *model_of(const struct run *run, int i, const void *models)
@@ -84,26 +84,26 @@ static json_t *hardware(const struct run *run)
     struct device_info infos[2 * SPEC_MAX_DEVICES];
     const char *models[SPEC_MAX_DEVICES];
     run_models(run, infos, models);
-    return list_of(run, run->member_count, model_of, models);
+    return list_of(run, run->rank_count, model_of, models);
 }
 
 /* What it computes in. */
 static json_t *type_of(const struct run *run, int i, const void *unused)
 {
     (void)unused;
-    return json_string(number_type_name(run->members[i].facts.type));
+    return json_string(number_type_name(run->ranks[i].facts.type));
 }
 
 static json_t *rows_of(const struct run *run, int i, const void *size)
 {
-    return json_integer(run->members[i].train[*(const enum pass_size *)size].rows);
+    return json_integer(run->ranks[i].train[*(const enum pass_size *)size].rows);
 }
 
 /* Without the devices at the end that have no rows: 10 rows over 8 devices are 2,2,2,2,2. */
 static json_t *shards(const struct run *run, const struct step *step)
 {
-    int count = run->member_count;
-    while (count > 1 && run->members[count - 1].train[step->size].rows == 0)
+    int count = run->rank_count;
+    while (count > 1 && run->ranks[count - 1].train[step->size].rows == 0)
         count--;
     return list_of(run, count, rows_of, &step->size);
 }
@@ -111,7 +111,7 @@ static json_t *shards(const struct run *run, const struct step *step)
 static json_t *memory_of(const struct run *run, int i, const void *unused)
 {
     (void)unused;
-    return json_integer((json_int_t)atomic_load(&run->members[i].memory_bytes));
+    return json_integer((json_int_t)atomic_load(&run->ranks[i].memory_bytes));
 }
 
 bool report_warning(struct run *run, const char *text, struct error *err)
@@ -149,16 +149,16 @@ static bool report_warnings(struct run *run, struct error *err)
 
 bool report_notes(struct run *run, const struct step *step, struct error *err)
 {
-    for (int i = 0; i < run->member_count; i++) {
-        struct member *member = &run->members[i];
-        const struct plan *plan = member->train[step->size].plan;
+    for (int i = 0; i < run->rank_count; i++) {
+        struct rank *rank = &run->ranks[i];
+        const struct plan *plan = rank->train[step->size].plan;
         const char *note =
-            member->noted || !member->backend->plan_note ? "" : member->backend->plan_note(plan);
+            rank->noted || !rank->backend->plan_note ? "" : rank->backend->plan_note(plan);
         char text[256];
         if (!*note)
             continue;
-        member->noted = true;
-        snprintf(text, sizeof text, "%s: %s", member->name, note);
+        rank->noted = true;
+        snprintf(text, sizeof text, "%s: %s", rank->name, note);
         if (!report_warning(run, text, err))
             return false;
     }
@@ -168,16 +168,16 @@ bool report_notes(struct run *run, const struct step *step, struct error *err)
 /* The type of the GPUs where there are any: that is what the setting is about. */
 static const char *main_type(const struct run *run)
 {
-    for (int i = 0; i < run->member_count; i++)
-        if (run->members[i].options.id.kind == DEVICE_CUDA)
-            return number_type_name(run->members[i].facts.type);
+    for (int i = 0; i < run->rank_count; i++)
+        if (run->ranks[i].options.id.kind == DEVICE_CUDA)
+            return number_type_name(run->ranks[i].facts.type);
     return number_type_name(run->spec.dtype);
 }
 
 bool report_run(struct run *run, struct error *err)
 {
     const struct dataset *train = &run->data.train;
-    const char *how = run->member_count > 1 ? run->group.description : "one device: none";
+    const char *how = run->rank_count > 1 ? run->group.description : "one device: none";
     json_t *event = json_pack(
         "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:s, "
         "s:o, s:s, s:o}",
@@ -188,9 +188,8 @@ bool report_run(struct run *run, struct error *err)
         (json_int_t)run->steps_per_epoch, "total_steps", (json_int_t)run->total_steps, "train_rows",
         (json_int_t)run->train_rows, "test_rows", (json_int_t)run->test_rows, "data_source",
         json_any_text(run->data.source), "sync_bytes_per_step", sync_step_bytes(&run->group),
-        "memory", list_of(run, run->member_count, memory_of, NULL), "dtype", main_type(run),
-        "types", list_of(run, run->member_count, type_of, NULL), "sync_algorithm", how,
-        "resumed_at",
+        "memory", list_of(run, run->rank_count, memory_of, NULL), "dtype", main_type(run), "types",
+        list_of(run, run->rank_count, type_of, NULL), "sync_algorithm", how, "resumed_at",
         run->keep.resumes ? json_integer(run->saving.resumed.place.steps) : json_null());
     /* The settings besides, where they say nothing else than the above. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
@@ -208,7 +207,7 @@ bool report_step(struct run *run, const struct step *step, const struct step_par
 {
     const struct figures *figures = &run->figures;
     long correct = 0;
-    for (int i = 0; i < run->member_count; i++)
+    for (int i = 0; i < run->rank_count; i++)
         correct += parts[i].result.correct;
     return emit(run,
                 json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step", "epoch",
@@ -253,14 +252,14 @@ bool report_epoch(struct run *run, struct error *err)
             epoch->compute_s, "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes,
             "sync_bandwidth", json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)),
             "sync_bus_bandwidth",
-            json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->member_count)), "devices",
-            list_of(run, run->member_count, figures_of, NULL)),
+            json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->rank_count)), "devices",
+            list_of(run, run->rank_count, figures_of, NULL)),
         err);
 }
 
 bool report_profile(struct run *run, struct error *err)
 {
-    json_t *event = profile_json(run->profile, run->names, run->member_count);
+    json_t *event = profile_json(run->profile, run->names, run->rank_count);
     bool ok = event &&
               json_object_set_new(event, "epoch", json_integer(run->figures.epoch.epoch)) == 0 &&
               json_object_set_new(event, "step", json_integer(run->figures.steps)) == 0;
@@ -283,10 +282,10 @@ bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, 
 static json_t *speed_of(const struct run *run, int i, const void *advice)
 {
     (void)run;
-    return json_real(((const struct rebalance_advice *)advice)->rows_per_s[i]);
+    return json_real(((const struct balance_advice *)advice)->rows_per_s[i]);
 }
 
-bool report_shares(struct run *run, const struct rebalance_advice *advice, double seconds,
+bool report_shares(struct run *run, const struct balance_advice *advice, double seconds,
                    struct error *err)
 {
     const enum pass_size full = PASS_FULL;
@@ -303,8 +302,8 @@ bool report_shares(struct run *run, const struct rebalance_advice *advice, doubl
                 json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:f}", "event", "shares", "epoch",
                           (json_int_t)run->figures.epoch.epoch, "step",
                           (json_int_t)run->figures.steps, "shares",
-                          list_of(run, run->member_count, rows_of, &full), "rows_per_s",
-                          list_of(run, run->member_count, speed_of, advice), "reason", reason,
+                          list_of(run, run->rank_count, rows_of, &full), "rows_per_s",
+                          list_of(run, run->rank_count, speed_of, advice), "reason", reason,
                           "seconds", seconds),
                 err);
 }

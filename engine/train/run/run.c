@@ -54,7 +54,7 @@ static bool save(struct run *run, struct error *err)
     if (run_stop_asked(run) == RUN_STOP_NOW)
         return error_set(err, ERROR_CANCELLED, "stopped before the weights were saved");
     progress_phase(run, PHASE_SAVE);
-    if (!run_command(run, member_export, 0, err))
+    if (!run_command(run, rank_export, 0, err))
         return false;
     run->weights.batches_tracked = run->tracked_before + run->figures.steps;
     return weights_write(run->net, run->spec.save, &run->weights, err);

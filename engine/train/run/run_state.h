@@ -11,21 +11,21 @@
 #include "engine/train/run/event_log.h"
 #include "engine/train/run/figures.h"
 #include "engine/train/run/run.h"
-#include "engine/train/split/rebalance.h"
+#include "engine/train/split/balance.h"
 #include "engine/train/split/shares.h"
 #include "engine/train/step/worker.h"
-#include "engine/train/sync/rendezvous.h"
+#include "engine/train/sync/barrier.h"
 #include "engine/train/sync/sync.h"
 
 /*
- * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, member.c and
+ * The inside of a run, shared by the files that make it up: resolve.c, prepare.c, rank.c and
  * plans.c (what a device's thread does), connect.c (how they keep together), command.c (having it
- * done), epoch.c, steps.c, evaluate.c, retune.c (changes from outside), reshare.c (`split auto`),
- * profiling.c, report.c, progress.c and run.c.
+ * done), epoch.c, steps.c, evaluate.c, retune.c (changes from outside), load_balance.c (`split
+ * auto`), profiling.c, report.c, progress.c and run.c.
  *
  * The calling thread prepares and directs; the workers compute. They take turns: between
  * workers_post and the end of the task the calling thread leaves alone everything here except
- * atomics, the rendezvous and its own figures. A run is on the heap of its own because threads that
+ * atomics, the barrier and its own figures. A run is on the heap of its own because threads that
  * hang outlive the call (see workers_dismiss); so workers never touch `control` and `sink`.
  */
 
@@ -79,7 +79,7 @@ struct kept_plan {
 enum { RUN_WARNINGS = 32 };
 
 /* One device of a run. */
-struct member {
+struct rank {
     struct run *run;
     int index;
     char name[16];
@@ -92,9 +92,9 @@ struct member {
     long eval_begin, eval_rows;
     struct kept_plan kept[PLANS_KEPT];
     long plans_used;
-    bool noted;                         /* what its plans go on without has been told */
-    size_t piece_ends[SYNC_MAX_PIECES]; /* of the gradients, where devices reduce by themselves */
-    int piece_count;
+    bool noted;                           /* what its plans go on without has been told */
+    size_t bucket_ends[SYNC_MAX_BUCKETS]; /* of the gradients, where devices reduce by themselves */
+    int bucket_count;
     double plan_s;                 /* to make the newest plan */
     uint64_t plan_bytes;           /* the largest plan so far */
     _Atomic uint64_t memory_bytes; /* all in all */
@@ -174,15 +174,15 @@ struct run {
     uint32_t *order;      /* of the running epoch: train_rows row numbers */
     uint32_t *test_order; /* 0..test_rows-1 */
 
-    int member_count;
-    struct member members[SPEC_MAX_DEVICES];
+    int rank_count;
+    struct rank ranks[SPEC_MAX_DEVICES];
     const char *names[SPEC_MAX_DEVICES];
     struct replica *replicas[SPEC_MAX_DEVICES];
-    int statistics_from; /* the member whose running statistics count: the first that has rows */
+    int statistics_from; /* the rank whose running statistics count: the first that has rows */
     struct sync_end ends[SPEC_MAX_DEVICES];
     struct sync_group group;
-    struct error refusals[SPEC_MAX_DEVICES]; /* why a member could not join the others */
-    struct rendezvous *meeting;
+    struct error refusals[SPEC_MAX_DEVICES]; /* why a rank could not join the others */
+    struct barrier *barrier;
     struct workers *workers;
     struct step step; /* the newest */
     struct ahead ahead;
@@ -200,12 +200,12 @@ struct run {
     double epoch_spent_s; /* of the running epoch, without pauses; 0 between epochs */
     double last_progress;
     struct figures figures;
-    struct profile *profile;    /* NULL: nobody wants to know */
-    int unprofiled_left;        /* steps that run as without it, this one included */
-    struct rebalance rebalance; /* with `split auto` */
-    bool advised;               /* by what it has measured, shares are to change as `advice` says */
-    struct rebalance_advice advice;
-    double reshare_s; /* what a change of the shares costs, by the last one */
+    struct profile *profile; /* NULL: nobody wants to know */
+    int unprofiled_left;     /* steps that run as without it, this one included */
+    struct balance balance;  /* with `split auto` */
+    bool advised;            /* by what it has measured, shares are to change as `advice` says */
+    struct balance_advice advice;
+    double change_s; /* what a change of the shares costs, by the last one */
     struct run_device shown[SPEC_MAX_DEVICES];
 };
 
@@ -221,32 +221,32 @@ void run_take_shares(struct run *run, const struct row_shares *shares);
 /* Release what run_prepare got on the calling thread's side. */
 void run_release(struct run *run);
 
-/* member.c: tasks for the workers; `context` is the run. */
-bool member_prepare(void *context, int index, struct error *err);
-bool member_reshare(void *context, int index, struct error *err); /* plans for other shares */
-bool member_step(void *context, int index, struct error *err);
-bool member_take(void *context, int index, struct error *err); /* the oldest step queued */
-bool member_evaluate(void *context, int index, struct error *err);
-bool member_export(void *context, int index, struct error *err); /* member 0 into run->weights */
-bool member_export_momentum(void *context, int index, struct error *err); /* into saving.buffer */
-bool member_join(void *context, int index, struct error *err);  /* what sync_choose has chosen */
-bool member_leave(void *context, int index, struct error *err); /* that, if some could not */
-void member_close(void *context, int index);
+/* rank.c: tasks for the workers; `context` is the run. */
+bool rank_prepare(void *context, int index, struct error *err);
+bool rank_change_shares(void *context, int index, struct error *err); /* plans for other shares */
+bool rank_step(void *context, int index, struct error *err);
+bool rank_take(void *context, int index, struct error *err); /* the oldest step queued */
+bool rank_evaluate(void *context, int index, struct error *err);
+bool rank_export(void *context, int index, struct error *err); /* rank 0 into run->weights */
+bool rank_export_momentum(void *context, int index, struct error *err); /* into saving.buffer */
+bool rank_join(void *context, int index, struct error *err);  /* what sync_choose has chosen */
+bool rank_leave(void *context, int index, struct error *err); /* that, if some could not */
+void rank_close(void *context, int index);
 
-/* struct gradient_buckets: a piece of the gradients is complete. */
-bool member_piece_ready(void *context, int piece, struct error *err);
+/* struct gradient_buckets: a bucket of the gradients is complete. */
+bool rank_bucket_ready(void *context, int bucket, struct error *err);
 
 /* connect.c: decide how the devices, all prepared, keep their replicas equal, and begin. */
 bool run_connect(struct run *run, struct error *err);
 
-/* struct device_exchange: BatchNorm sums over all devices, in the middle of a pass. */
-bool member_exchange_sum(void *context, double *values, size_t count, struct error *err);
-bool member_exchange_queue(void *context, const double *own, double *all, size_t count,
-                           bool *queued, struct error *err);
+/* struct device_allreduce: BatchNorm sums over all devices, in the middle of a pass. */
+bool rank_allreduce(void *context, double *values, size_t count, struct error *err);
+bool rank_queue_allreduce(void *context, const double *own, double *all, size_t count, bool *queued,
+                          struct error *err);
 
 /* plans.c: plans for the rows of all passes of the device, on its thread. */
-bool plans_get(struct member *member, struct error *err);
-void plans_release(struct member *member);
+bool plans_get(struct rank *rank, struct error *err);
+void plans_release(struct rank *rank);
 
 /*
  * command.c: have every worker run a task and wait for it, showing progress, heeding stop requests
@@ -273,11 +273,11 @@ bool run_settle(struct run *run, bool *done, struct error *err);
 long run_count_steps(const struct run *run);
 
 /*
- * reshare.c: `split auto`. Begin to measure, with the shares that the run was prepared for; then
- * after every step: other shares from the next step on if they pay.
+ * load_balance.c: `split auto`. Begin to measure, with the shares that the run was prepared for;
+ * then after every step: other shares from the next step on if they pay.
  */
-void run_begin_reshare(struct run *run);
-bool run_reshare(struct run *run, const struct step *step, struct error *err);
+void run_begin_load_balance(struct run *run);
+bool run_balance_load(struct run *run, const struct step *step, struct error *err);
 
 /*
  * epoch.c: train epoch `epoch`, from 1. Ends early, and still returns true, when max_steps is
@@ -320,7 +320,7 @@ bool run_evaluate(struct run *run, bool *done, struct error *err);
  * the "run" event, if it does not stop the run.
  */
 bool run_inspect(struct run *run, struct error *err);
-/* models[0..members-1]: what the machine calls the devices, "" where that is not known; the texts
+/* models[0..ranks-1]: what the machine calls the devices, "" where that is not known; the texts
  * lie in `infos`. */
 void run_models(const struct run *run, struct device_info infos[2 * SPEC_MAX_DEVICES],
                 const char **models);
@@ -337,7 +337,7 @@ bool run_profile_begin(struct run *run, struct error *err);
 void run_profile_step(struct run *run, double begin, double joined, const struct step_part *parts);
 bool run_end_profile(struct run *run, struct error *err);
 /* Take the times of a plan: on its device's thread before it is given up, or between commands. */
-bool member_profile_plan(struct member *member, struct plan *plan, struct error *err);
+bool rank_profile_plan(struct rank *rank, struct plan *plan, struct error *err);
 
 /* report.c: the events of the command line's contract, to the sink and the log. */
 bool report_run(struct run *run, struct error *err);
@@ -356,7 +356,7 @@ bool report_profile(struct run *run, struct error *err);
 /* A change that takes effect now; `from` and `to` (stolen) are NULL where it has none. */
 bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err);
 /* Other shares from the next step on, which took `seconds` to prepare. */
-bool report_shares(struct run *run, const struct rebalance_advice *advice, double seconds,
+bool report_shares(struct run *run, const struct balance_advice *advice, double seconds,
                    struct error *err);
 /* The last event; err is NULL for a run that is done. */
 void report_end(struct run *run, const struct error *err);

@@ -1,6 +1,6 @@
 libtrain_a_SOURCES += \
 	%D%/order.c %D%/order.h \
-	%D%/rebalance.c %D%/rebalance.h \
-	%D%/reshare.c \
+	%D%/balance.c %D%/balance.h \
+	%D%/load_balance.c \
 	%D%/shares.c %D%/shares.h \
 	%D%/split.c %D%/split.h

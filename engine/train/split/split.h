@@ -14,7 +14,7 @@
  *  even      equal, or ERROR_USAGE that names both numbers
  *  balanced  rows/devices each, the remainder one by one to the first (numpy.array_split)
  *  weighted  by largest remainder of rows*w/sum(w), ties to the lower index; loses no row
- *  auto      as balanced: what it begins with, while no speeds are measured (rebalance.h)
+ *  auto      as balanced: what it begins with, while no speeds are measured (balance.h)
  */
 bool split_rows(enum split_rule rule, const double *weights, long rows, int devices, long *sizes,
                 struct error *err);

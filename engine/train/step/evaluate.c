@@ -11,8 +11,8 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
     double loss_sum = 0, begin = clock_seconds();
     long correct = 0;
     int most = 0;
-    for (int i = 0; i < run->member_count; i++) {
-        int rows = run->members[i].eval[PASS_FULL].rows;
+    for (int i = 0; i < run->rank_count; i++) {
+        int rows = run->ranks[i].eval[PASS_FULL].rows;
         most = rows > most ? rows : most;
     }
     *done = false;
@@ -20,13 +20,13 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
     if (atomic_load(&run->cut))
         return true;
     progress_phase(run, PHASE_EVAL);
-    if (!run_command(run, member_evaluate, most * net_forward_flops(run->net), err))
+    if (!run_command(run, rank_evaluate, most * net_forward_flops(run->net), err))
         return false;
     if (atomic_load(&run->cut))
         return true;
-    for (int i = 0; i < run->member_count; i++) {
-        loss_sum += run->members[i].result.loss_sum;
-        correct += run->members[i].result.correct;
+    for (int i = 0; i < run->rank_count; i++) {
+        loss_sum += run->ranks[i].result.loss_sum;
+        correct += run->ranks[i].result.correct;
     }
     if (!isfinite(loss_sum))
         return error_set(err, ERROR_FAILED,

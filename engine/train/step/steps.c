@@ -10,11 +10,11 @@
 
 static bool can_queue(const struct run *run)
 {
-    for (int i = 0; i < run->member_count; i++)
-        if (!run->members[i].backend->plan_queue)
+    for (int i = 0; i < run->rank_count; i++)
+        if (!run->ranks[i].backend->plan_queue)
             return false;
-    return run->member_count == 1 ||
-           (run->group.transport == SYNC_LINKED && run->group.way->overlaps);
+    return run->rank_count == 1 ||
+           (run->group.transport == SYNC_COLLECTIVE && run->group.collective->overlaps);
 }
 
 void run_begin_steps(struct run *run)
@@ -49,8 +49,8 @@ static struct step make_step(const struct run *run, long begin)
 static double step_flops(const struct run *run, const struct step *step)
 {
     int most = 0;
-    for (int i = 0; i < run->member_count; i++) {
-        int rows = run->members[i].train[step->size].rows;
+    for (int i = 0; i < run->rank_count; i++) {
+        int rows = run->ranks[i].train[step->size].rows;
         most = rows > most ? rows : most;
     }
     return most * net_training_flops(run->net);
@@ -109,29 +109,29 @@ static bool finish_step(struct run *run, struct error *err)
     const struct step step = *run_oldest_step(run);
     struct step_part parts[SPEC_MAX_DEVICES];
     double loss = 0, joined = clock_seconds();
-    for (int i = 0; i < run->member_count; i++) {
-        parts[i] = run->members[i].parts[step.number % PASSES_QUEUED];
+    for (int i = 0; i < run->rank_count; i++) {
+        parts[i] = run->ranks[i].parts[step.number % PASSES_QUEUED];
         loss += parts[i].result.loss_sum;
     }
-    if (run->ahead.queues && run->member_count > 1)
-        tell_waiting(parts, run->member_count);
+    if (run->ahead.queues && run->rank_count > 1)
+        tell_waiting(parts, run->rank_count);
     loss /= (double)step.rows;
     double now = clock_seconds(), seconds = now - fmax(step.begin_s, run->ahead.last_end);
     run->ahead.last_end = now;
     run->ahead.pending--;
-    figures_step(&run->figures, parts, run->member_count, seconds);
+    figures_step(&run->figures, parts, run->rank_count, seconds);
     if (!report_step(run, &step, parts, loss, seconds, err) || !report_notes(run, &step, err))
         return false;
     run_profile_step(run, step.begin_s, joined, parts);
     if (!isfinite(loss) || explodes(run, loss))
         return diverged(run, loss, err);
-    return run_reshare(run, &step, err);
+    return run_balance_load(run, &step, err);
 }
 
 bool run_drain(struct run *run, struct error *err)
 {
     while (run->ahead.pending > 0)
-        if (!run_command(run, member_take, step_flops(run, run_oldest_step(run)), err) ||
+        if (!run_command(run, rank_take, step_flops(run, run_oldest_step(run)), err) ||
             !finish_step(run, err))
             return false;
     return true;
@@ -146,6 +146,6 @@ bool run_step(struct run *run, long begin, struct error *err)
     run->step = ahead->steps[step.number % PASSES_QUEUED] = step;
     ahead->pending++;
     ahead->takes = ahead->pending > (ahead->passes[step.size]++ > 0 ? ahead->most : 0);
-    return run_command(run, member_step, step_flops(run, &step), err) &&
+    return run_command(run, rank_step, step_flops(run, &step), err) &&
            (!ahead->takes || finish_step(run, err));
 }

@@ -22,7 +22,7 @@ static const unsigned long TIMER_SLACK_NS = 1000;
 /* Threads that had no task have nothing to close. */
 static const double UNUSED_CLOSE_S = 3600;
 
-struct member {
+struct worker {
     struct workers *workers;
     pthread_t thread;
     int index;
@@ -38,7 +38,7 @@ struct workers {
     worker_task task;
     bool dismissed, abandoned;
     int count, busy, open;
-    struct member member[];
+    struct worker worker[];
 };
 
 static void workers_free(struct workers *workers)
@@ -49,7 +49,7 @@ static void workers_free(struct workers *workers)
     free(workers);
 }
 
-static void run_task(struct workers *workers, struct member *self)
+static void run_task(struct workers *workers, struct worker *self)
 {
     worker_task task = workers->task;
     struct error err = ERROR_INIT;
@@ -82,7 +82,7 @@ static void spin_for_post(struct workers *workers)
 
 static void *worker_main(void *argument)
 {
-    struct member *self = argument;
+    struct worker *self = argument;
     struct workers *workers = self->workers;
     bool spun = workers->tasks.spin_s <= 0;
     /* Threads that wait for a device rest for some microseconds at a time: the usual 50 that the
@@ -116,7 +116,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-static int start_thread(struct member *member, const char *name)
+static int start_thread(struct worker *worker, const char *name)
 {
     pthread_attr_t attributes;
     int status = pthread_attr_init(&attributes);
@@ -124,19 +124,19 @@ static int start_thread(struct member *member, const char *name)
         return status;
     status = pthread_attr_setstacksize(&attributes, STACK_BYTES);
     if (status == 0)
-        status = pthread_create(&member->thread, &attributes, worker_main, member);
+        status = pthread_create(&worker->thread, &attributes, worker_main, worker);
     pthread_attr_destroy(&attributes);
     if (status == 0) {
         char short_name[16];
         snprintf(short_name, sizeof short_name, "%s", name);
-        pthread_setname_np(member->thread, short_name);
+        pthread_setname_np(worker->thread, short_name);
     }
     return status;
 }
 
 static int workers_allocate(int count, const struct worker_tasks *tasks, struct workers **out)
 {
-    struct workers *workers = calloc(1, sizeof *workers + (size_t)count * sizeof(struct member));
+    struct workers *workers = calloc(1, sizeof *workers + (size_t)count * sizeof(struct worker));
     if (!workers)
         return ENOMEM;
     workers->tasks = *tasks;
@@ -180,11 +180,11 @@ bool workers_start(int count, const char *const *names, const struct worker_task
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     pthread_mutex_lock(&workers->lock);
     while (status == 0 && workers->count < count) {
-        struct member *member = &workers->member[workers->count];
-        member->workers = workers;
-        member->index = workers->count;
-        member->ok = true;
-        status = start_thread(member, names[workers->count]);
+        struct worker *worker = &workers->worker[workers->count];
+        worker->workers = workers;
+        worker->index = workers->count;
+        worker->ok = true;
+        status = start_thread(worker, names[workers->count]);
         if (status == 0)
             workers->count++;
     }
@@ -208,7 +208,7 @@ void workers_post(struct workers *workers, worker_task task)
     workers->task = task;
     workers->busy = workers->count;
     for (int i = 0; i < workers->count; i++)
-        workers->member[i].busy = true;
+        workers->worker[i].busy = true;
     atomic_fetch_add(&workers->posts, 1);
     pthread_cond_broadcast(&workers->posted);
     pthread_mutex_unlock(&workers->lock);
@@ -226,20 +226,20 @@ bool workers_wait(struct workers *workers, double seconds)
     return done;
 }
 
-bool workers_finished(struct workers *workers, int member)
+bool workers_finished(struct workers *workers, int worker)
 {
     pthread_mutex_lock(&workers->lock);
-    bool finished = !workers->member[member].busy;
+    bool finished = !workers->worker[worker].busy;
     pthread_mutex_unlock(&workers->lock);
     return finished;
 }
 
-bool workers_result(struct workers *workers, int member, struct error *err)
+bool workers_result(struct workers *workers, int worker, struct error *err)
 {
     pthread_mutex_lock(&workers->lock);
-    bool ok = workers->member[member].ok;
+    bool ok = workers->worker[worker].ok;
     if (!ok)
-        *err = workers->member[member].err;
+        *err = workers->worker[worker].err;
     pthread_mutex_unlock(&workers->lock);
     return ok;
 }
@@ -264,12 +264,12 @@ bool workers_dismiss(struct workers *workers, double close_s)
     workers->abandoned = abandon;
     /* Joined or detached before any of them can end and free the list. */
     for (int i = 0; abandon && i < workers->count; i++)
-        pthread_detach(workers->member[i].thread);
+        pthread_detach(workers->worker[i].thread);
     pthread_mutex_unlock(&workers->lock);
     if (abandon)
         return false;
     for (int i = 0; i < workers->count; i++)
-        pthread_join(workers->member[i].thread, NULL);
+        pthread_join(workers->worker[i].thread, NULL);
     workers_free(workers);
     return true;
 }

@@ -12,20 +12,20 @@
  */
 struct workers;
 
-/* What the threads run. `context` is the owner's; `member` counts from 0. */
+/* What the threads run. `context` is the owner's; `worker` counts from 0. */
 struct worker_tasks {
     void *context;
-    /* After the last task, when no thread is inside a task any more: give back what the member
+    /* After the last task, when no thread is inside a task any more: give back what the worker
      * holds (called even when no task ran). */
-    void (*close)(void *context, int member);
-    /* Only after workers_dismiss returned false: every member has closed, free the context. */
+    void (*close)(void *context, int worker);
+    /* Only after workers_dismiss returned false: every worker has closed, free the context. */
     void (*abandoned)(void *context);
     /* So many seconds a thread looks for its next task before it sleeps. 0 where threads have no
      * cores of their own. */
     double spin_s;
 };
 
-typedef bool (*worker_task)(void *context, int member, struct error *err);
+typedef bool (*worker_task)(void *context, int worker, struct error *err);
 
 /* `names[i]` (at most 15 bytes of it are seen) name the threads for the system's tools. */
 bool workers_start(int count, const char *const *names, const struct worker_tasks *tasks,
@@ -37,11 +37,11 @@ void workers_post(struct workers *workers, worker_task task);
 /* Wait at most `seconds` until every thread has finished; false: some have not. */
 bool workers_wait(struct workers *workers, double seconds);
 
-/* Has this member finished the posted task? Any time. */
-bool workers_finished(struct workers *workers, int member);
+/* Has this worker finished the posted task? Any time. */
+bool workers_finished(struct workers *workers, int worker);
 
-/* Result of the member's last task, once finished; false with *err when it failed. */
-bool workers_result(struct workers *workers, int member, struct error *err);
+/* Result of the worker's last task, once finished; false with *err when it failed. */
+bool workers_result(struct workers *workers, int worker, struct error *err);
 
 /*
  * End the threads: each calls tasks.close on its way out, for which there are `close_s` seconds.

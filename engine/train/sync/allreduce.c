@@ -4,7 +4,7 @@
 #include "base/clock.h"
 
 /*
- * Reduce-scatter and all-gather (Rabenseifner's all-reduce) in one, as memory is shared: member i
+ * Reduce-scatter and all-gather (Rabenseifner's all-reduce) in one, as memory is shared: rank i
  * sums slice i of all gradients and puts each block of sums in the place of all of them while it is
  * in the cache.
  */
@@ -18,22 +18,21 @@ static size_t slice_begin(const struct sync_group *group, int i)
     return 16 * (lines * (size_t)i / (size_t)group->size);
 }
 
-/* No barrier behind the second: the next backward pass starts after every member has finished its
+/* No barrier behind the second: the next backward pass starts after every rank has finished its
  * step. */
-static bool after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
+static bool after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
     double inner_wait_s = 0, begin = clock_seconds();
-    if (!sync_stage_grads(group, member, err))
+    if (!sync_stage_grads(group, rank, err))
         return false;
     times->moving_s += clock_seconds() - begin;
-    if (!rendezvous_wait(group->meeting, member, &times->wait_s, err))
+    if (!barrier_wait(group->barrier, rank, &times->wait_s, err))
         return false;
     begin = clock_seconds();
-    sync_sum_gradients(group, group->size, slice_begin(group, member),
-                       slice_begin(group, member + 1));
-    if (!rendezvous_wait(group->meeting, member, &inner_wait_s, err))
+    sync_sum_gradients(group, group->size, slice_begin(group, rank), slice_begin(group, rank + 1));
+    if (!barrier_wait(group->barrier, rank, &inner_wait_s, err))
         return false;
-    bool ok = sync_unstage_grads(group, member, err);
+    bool ok = sync_unstage_grads(group, rank, err);
     times->moving_s += clock_seconds() - begin;
     return ok;
 }

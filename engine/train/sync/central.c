@@ -9,17 +9,17 @@
  * step's `after`.
  */
 
-static bool after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
+static bool after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
     double begin = clock_seconds();
-    if (!sync_stage_grads(group, member, err))
+    if (!sync_stage_grads(group, rank, err))
         return false;
     times->moving_s += clock_seconds() - begin;
-    if (!rendezvous_wait(group->meeting, member, &times->wait_s, err))
+    if (!barrier_wait(group->barrier, rank, &times->wait_s, err))
         return false;
     begin = clock_seconds();
     bool ok = true;
-    if (member == 0) {
+    if (rank == 0) {
         sync_sum_gradients(group, 1, 0, group->count);
         ok = sync_unstage_grads(group, 0, err);
     }

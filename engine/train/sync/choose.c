@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Which transport a group takes: the nearest one that serves all its members. */
+/* Which transport a group takes: the nearest one that serves all its ranks. */
 
 static bool one_layout(const struct sync_group *group)
 {
@@ -35,18 +35,19 @@ static bool all_in_host_memory(const struct sync_group *group)
     return true;
 }
 
-static bool meet(void *context, int member, struct error *err)
+static bool wait_for_all(void *context, int rank, struct error *err)
 {
-    return sync_meet(context, member, err);
+    return sync_barrier(context, rank, err);
 }
 
 static bool called_off(void *context)
 {
     const struct sync_group *group = context;
-    return rendezvous_called_off(group->meeting);
+    return barrier_called_off(group->barrier);
 }
 
-static bool try_way(struct sync_group *group, const struct links *way, struct error *err)
+static bool try_collective(struct sync_group *group, const struct collective *collective,
+                           struct error *err)
 {
     struct device *devices[SPEC_MAX_DEVICES];
     struct replica *replicas[SPEC_MAX_DEVICES];
@@ -54,31 +55,31 @@ static bool try_way(struct sync_group *group, const struct links *way, struct er
         devices[i] = group->ends[i].device;
         replicas[i] = group->ends[i].replica;
     }
-    const struct link_request request = {
+    const struct collective_request request = {
         .count = group->size,
         .devices = devices,
         .replicas = replicas,
         .names = group->names,
         .method = group->method,
-        .ends = group->piece_ends,
-        .pieces = group->piece_count,
+        .ends = group->bucket_ends,
+        .buckets = group->bucket_count,
         .limit_s = group->limit_s,
-        .meet = meet,
+        .barrier = wait_for_all,
         .called_off = called_off,
         .context = group,
     };
-    if (!way->create(&request, &group->link, err))
+    if (!collective->create(&request, &group->device_group, err))
         return false;
-    group->way = way;
+    group->collective = collective;
     return true;
 }
 
-/* The first of the devices' own ways, from *skip on, that serves. */
-static bool find_way(struct sync_group *group, int *skip, struct error *why)
+/* The first of the devices' own collectives, from *skip on, that serves. */
+static bool find_collective(struct sync_group *group, int *skip, struct error *why)
 {
-    const struct links *const *ways = group->ends[0].backend->links;
-    while (ways && ways[*skip])
-        if (try_way(group, ways[(*skip)++], why))
+    const struct collective *const *list = group->ends[0].backend->collectives;
+    while (list && list[*skip])
+        if (try_collective(group, list[(*skip)++], why))
             return true;
     return false;
 }
@@ -96,12 +97,12 @@ static const struct sync_algorithm *host_algorithm(enum sync_method method)
     return &sync_central;
 }
 
-static bool use_links(struct sync_group *group)
+static bool use_collective(struct sync_group *group)
 {
-    group->transport = SYNC_LINKED;
-    group->algorithm = group->method == SYNC_CENTRAL ? &sync_linked_central : &sync_linked;
-    group->sums_inside = group->sync_bn && group->way->sum != NULL;
-    group->way->describe(group->link, group->description, sizeof group->description);
+    group->transport = SYNC_COLLECTIVE;
+    group->algorithm = group->method == SYNC_CENTRAL ? &sync_collective_central : &sync_collective;
+    group->sums_inside = group->sync_bn && group->collective->sum != NULL;
+    group->collective->describe(group->device_group, group->description, sizeof group->description);
     return true;
 }
 
@@ -133,9 +134,9 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
     free(group->state);
     group->state = calloc(first->state_count + first->net->value_count, sizeof *group->state);
     if (!group->state)
-        return error_memory(err, "running statistics on their way");
-    if (alike && find_way(group, skip, why))
-        return use_links(group);
+        return error_memory(err, "running statistics in host memory");
+    if (alike && find_collective(group, skip, why))
+        return use_collective(group);
     alike = alike && can_be_read(group);
     if (!alike)
         group->count = first->net->value_count;
@@ -145,9 +146,9 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
 
 void sync_close(struct sync_group *group)
 {
-    if (group->link)
-        group->way->destroy(group->link);
-    group->link = NULL;
+    if (group->device_group)
+        group->collective->destroy(group->device_group);
+    group->device_group = NULL;
     group->sums_inside = false;
     free(group->state);
     group->state = NULL;

@@ -6,23 +6,23 @@
 #include "base/clock.h"
 
 /* Device 0 sums all gradients and everybody takes the result from there. */
-static bool after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
+static bool after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
     const float *sums = group->ends[0].grads;
     double inner_wait_s = 0, begin = clock_seconds();
-    if (!sync_stage_grads(group, member, err))
+    if (!sync_stage_grads(group, rank, err))
         return false;
     times->moving_s += clock_seconds() - begin;
-    if (!rendezvous_wait(group->meeting, member, &times->wait_s, err))
+    if (!barrier_wait(group->barrier, rank, &times->wait_s, err))
         return false;
     begin = clock_seconds();
-    if (member == 0)
+    if (rank == 0)
         sync_sum_gradients(group, 1, 0, group->count);
-    if (!rendezvous_wait(group->meeting, member, &inner_wait_s, err))
+    if (!barrier_wait(group->barrier, rank, &inner_wait_s, err))
         return false;
-    if (member != 0)
-        memcpy(group->ends[member].grads, sums, group->count * sizeof *sums);
-    bool ok = sync_unstage_grads(group, member, err);
+    if (rank != 0)
+        memcpy(group->ends[rank].grads, sums, group->count * sizeof *sums);
+    bool ok = sync_unstage_grads(group, rank, err);
     times->moving_s += clock_seconds() - begin;
     return ok;
 }

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 /*
- * Transports through the host. Each member keeps a stage of its gradients in host memory for the
+ * Transports through the host. Each rank keeps a stage of its gradients in host memory for the
  * whole run; what lies there is its arena as it is, or the network's canonical order where layouts
  * differ. Canonical stages have places for running statistics, which stay zero.
  */
@@ -21,7 +21,7 @@ static bool make_stage(const struct sync_end *end, size_t count, float **out, st
     } else {
         stage = malloc(count * sizeof(float));
         if (!stage)
-            return error_memory(err, "gradients on their way");
+            return error_memory(err, "gradients in host memory");
     }
     memset(stage, 0, count * sizeof(float));
     *out = stage;
@@ -37,34 +37,34 @@ static void drop_stage(const struct sync_end *end, float **stage)
     *stage = NULL;
 }
 
-bool sync_join(struct sync_group *group, int member, struct error *err)
+bool sync_join(struct sync_group *group, int rank, struct error *err)
 {
-    struct sync_end *end = &group->ends[member];
-    if (group->transport == SYNC_LINKED)
-        return group->way->join(group->link, member, err);
+    struct sync_end *end = &group->ends[rank];
+    if (group->transport == SYNC_COLLECTIVE)
+        return group->collective->join(group->device_group, rank, err);
     if (group->transport == SYNC_SHARED)
         return true;
     end->has_stage = true;
     return make_stage(end, group->count, &end->grads, err) &&
-           (member != 0 || group->method != SYNC_CENTRAL ||
+           (rank != 0 || group->method != SYNC_CENTRAL ||
             make_stage(end, group->count, &group->params, err));
 }
 
-void sync_break_off(struct sync_group *group, int member)
+void sync_break_off(struct sync_group *group, int rank)
 {
-    if (group->link)
-        group->way->leave(group->link, member, true);
+    if (group->device_group)
+        group->collective->leave(group->device_group, rank, true);
 }
 
-void sync_leave(struct sync_group *group, int member)
+void sync_leave(struct sync_group *group, int rank)
 {
-    struct sync_end *end = &group->ends[member];
-    if (group->link)
-        group->way->leave(group->link, member, rendezvous_called_off(group->meeting));
+    struct sync_end *end = &group->ends[rank];
+    if (group->device_group)
+        group->collective->leave(group->device_group, rank, barrier_called_off(group->barrier));
     if (!end->has_stage)
         return;
     drop_stage(end, &end->grads);
-    if (member == 0)
+    if (rank == 0)
         drop_stage(end, &group->params);
     end->has_stage = false;
 }
@@ -87,92 +87,91 @@ static bool import(const struct sync_group *group, const struct sync_end *end,
     return end->backend->arena_write(end->device, end->replica, arena, 0, count, stage, err);
 }
 
-bool sync_stage_grads(const struct sync_group *group, int member, struct error *err)
+bool sync_stage_grads(const struct sync_group *group, int rank, struct error *err)
 {
-    const struct sync_end *end = &group->ends[member];
+    const struct sync_end *end = &group->ends[rank];
     return !end->has_stage || export(group, end, ARENA_GRADS, end->grads, err);
 }
 
-bool sync_unstage_grads(const struct sync_group *group, int member, struct error *err)
+bool sync_unstage_grads(const struct sync_group *group, int rank, struct error *err)
 {
-    const struct sync_end *end = &group->ends[member];
+    const struct sync_end *end = &group->ends[rank];
     return !end->has_stage || import(group, end, ARENA_GRADS, end->grads, err);
 }
 
-bool sync_meet(const struct sync_group *group, int member, struct error *err)
+bool sync_barrier(const struct sync_group *group, int rank, struct error *err)
 {
     double waited = 0;
-    return rendezvous_wait(group->meeting, member, &waited, err);
+    return barrier_wait(group->barrier, rank, &waited, err);
 }
 
-bool sync_fetch_params(const struct sync_group *group, int member, struct error *err)
+bool sync_fetch_params(const struct sync_group *group, int rank, struct error *err)
 {
-    const struct sync_end *end = &group->ends[member];
-    if (group->transport == SYNC_LINKED)
-        return group->way->send_params(group->link, member, err);
+    const struct sync_end *end = &group->ends[rank];
+    if (group->transport == SYNC_COLLECTIVE)
+        return group->collective->send_params(group->device_group, rank, err);
     if (group->transport == SYNC_SHARED) {
-        if (member != 0)
+        if (rank != 0)
             memcpy(end->replica->params, group->ends[0].replica->params,
                    end->replica->count * sizeof(float));
         return true;
     }
-    if (member == 0 && !export(group, end, ARENA_PARAMS, group->params, err))
+    if (rank == 0 && !export(group, end, ARENA_PARAMS, group->params, err))
         return false;
-    return sync_meet(group, member, err) &&
-           (member == 0 || import(group, end, ARENA_PARAMS, group->params, err));
+    return sync_barrier(group, rank, err) &&
+           (rank == 0 || import(group, end, ARENA_PARAMS, group->params, err));
 }
 
-bool sync_fetch_before(const struct sync_group *group, int member, struct sync_times *times,
+bool sync_fetch_before(const struct sync_group *group, int rank, struct sync_times *times,
                        struct error *err)
 {
     double begin = clock_seconds();
-    bool ok = sync_fetch_params(group, member, err);
+    bool ok = sync_fetch_params(group, rank, err);
     times->moving_s += clock_seconds() - begin;
     return ok;
 }
 
 /*
- * Between layouts with all the weights, which is the one way that statistics can take. The
+ * Between layouts with all the weights, the only form in which statistics can be passed on. The
  * parameters are equal before up to what one kind of device rounds otherwise than another in the
  * update, and equal in every bit after.
  */
-static bool fetch_weights(const struct sync_group *group, int member, int source, struct error *err)
+static bool fetch_weights(const struct sync_group *group, int rank, int source, struct error *err)
 {
-    const struct sync_end *end = &group->ends[member];
+    const struct sync_end *end = &group->ends[rank];
     struct weights weights = {.values = group->state};
-    if (member == source && !end->backend->replica_export(end->device, end->replica, &weights, err))
+    if (rank == source && !end->backend->replica_export(end->device, end->replica, &weights, err))
         return false;
-    if (!sync_meet(group, member, err))
+    if (!sync_barrier(group, rank, err))
         return false;
-    return member == source ||
-           end->backend->replica_import(end->device, end->replica, &weights, err);
+    return rank == source || end->backend->replica_import(end->device, end->replica, &weights, err);
 }
 
-static bool fetch_statistics(const struct sync_group *group, int member, int source,
+static bool fetch_statistics(const struct sync_group *group, int rank, int source,
                              struct error *err)
 {
-    const struct sync_end *end = &group->ends[member], *from = &group->ends[source];
+    const struct sync_end *end = &group->ends[rank], *from = &group->ends[source];
     size_t count = end->replica->state_count;
     if (group->transport == SYNC_CANONICAL)
-        return fetch_weights(group, member, source, err);
+        return fetch_weights(group, rank, source, err);
     if (count == 0)
         return true;
     if (group->transport == SYNC_SHARED) {
-        if (member != source)
+        if (rank != source)
             memcpy(end->replica->state, from->replica->state, count * sizeof(float));
         return true;
     }
-    if (member == source && !export(group, end, ARENA_STATE, group->state, err))
+    if (rank == source && !export(group, end, ARENA_STATE, group->state, err))
         return false;
-    return sync_meet(group, member, err) &&
-           (member == source || import(group, end, ARENA_STATE, group->state, err));
+    return sync_barrier(group, rank, err) &&
+           (rank == source || import(group, end, ARENA_STATE, group->state, err));
 }
 
-bool sync_even_out(const struct sync_group *group, int member, int source, struct error *err)
+bool sync_even_out(const struct sync_group *group, int rank, int source, struct error *err)
 {
     if (group->size == 1)
         return true;
     /* The parameters first: statistics may come with their source's. */
-    return (!group->algorithm->one_updates || sync_fetch_params(group, member, err)) &&
-           fetch_statistics(group, member, source, err);
+    return (!group->algorithm->one_updates || sync_fetch_params(group, rank, err)) &&
+           fetch_statistics(group, rank, source, err);
 }

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A block of sums that stays in the first-level cache while the members' gradients pass by. */
+/* A block of sums that stays in the first-level cache while the ranks' gradients pass by. */
 enum { BLOCK = 2048 };
 
-void sync_sum_gradients(const struct sync_group *group, int members, size_t begin, size_t end)
+void sync_sum_gradients(const struct sync_group *group, int ranks, size_t begin, size_t end)
 {
     float sum[BLOCK];
     for (size_t at = begin; at < end; at += BLOCK) {
@@ -20,46 +20,46 @@ void sync_sum_gradients(const struct sync_group *group, int members, size_t begi
             for (size_t j = 0; j < count; j++)
                 sum[j] += grads[j];
         }
-        for (int i = 0; i < members; i++)
+        for (int i = 0; i < ranks; i++)
             memcpy(group->ends[i].grads + at, sum, count * sizeof *sum);
     }
 }
 
 /*
  * Half of what is left each time: what is computed last is small, so little is left to wait for,
- * and pieces never get so small that their number costs more than they hide. The first one is
+ * and buckets never get so small that their number costs more than they hide. The first one is
  * small, so that reducing begins early. 25 MB is where a reduction reaches its full speed
  * (PyTorch's figure).
  */
-int sync_pieces(size_t count, size_t *ends)
+int sync_buckets(size_t count, size_t *ends)
 {
     const size_t most = 25 * (1 << 20) / sizeof(float), least = (1 << 20) / sizeof(float);
     size_t end = 0;
-    int pieces = 0;
+    int buckets = 0;
     while (end < count) {
         size_t left = count - end, size = left / 2;
-        if (pieces == 0 && count >= 4 * least)
+        if (buckets == 0 && count >= 4 * least)
             size = least;
         size = size > most ? most : size;
         size = (size + 15) / 16 * 16;
-        if (size < least || left - size < least || pieces == SYNC_MAX_PIECES - 1)
-            size = left <= most || pieces == SYNC_MAX_PIECES - 1 ? left : most;
+        if (size < least || left - size < least || buckets == SYNC_MAX_BUCKETS - 1)
+            size = left <= most || buckets == SYNC_MAX_BUCKETS - 1 ? left : most;
         end += size;
-        ends[pieces++] = end;
+        ends[buckets++] = end;
     }
-    return pieces;
+    return buckets;
 }
 
-bool sync_before(struct sync_group *group, int member, struct sync_times *times, struct error *err)
+bool sync_before(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
-    group->ends[member].pieces = 0;
+    group->ends[rank].buckets = 0;
     return group->size == 1 || !group->algorithm->before ||
-           group->algorithm->before(group, member, times, err);
+           group->algorithm->before(group, rank, times, err);
 }
 
-bool sync_after(struct sync_group *group, int member, struct sync_times *times, struct error *err)
+bool sync_after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
-    return group->size == 1 || group->algorithm->after(group, member, times, err);
+    return group->size == 1 || group->algorithm->after(group, rank, times, err);
 }
 
 double sync_step_bytes(const struct sync_group *group)

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "engine/device/collective.h"
 #include "engine/device/device.h"
-#include "engine/device/links.h"
-#include "engine/train/sync/rendezvous.h"
+#include "engine/train/sync/barrier.h"
 
 /*
  * How the replicas of a run are kept equal. Two questions, apart: the method (struct
@@ -21,10 +21,10 @@
  * own. With one device nothing is copied.
  */
 enum sync_transport {
-    SYNC_SHARED,    /* arenas of one layout in host memory, read and written where they are */
-    SYNC_LINKED,    /* a way of the devices' own (engine/device/links.h) */
-    SYNC_STAGED,    /* arenas of one layout, through host memory */
-    SYNC_CANONICAL, /* of different layouts, through host memory in the network's own order */
+    SYNC_SHARED,     /* arenas of one layout in host memory, read and written where they are */
+    SYNC_COLLECTIVE, /* a collective of the devices' own (engine/device/collective.h) */
+    SYNC_STAGED,     /* arenas of one layout, through host memory */
+    SYNC_CANONICAL,  /* of different layouts, through host memory in the network's own order */
 };
 
 /* One device of the group; what `sync_choose` reads is filled in by the owner. */
@@ -33,8 +33,8 @@ struct sync_end {
     struct device *device;
     struct replica *replica;
     float *grads;  /* what the host sums: the replica's own, or the stage */
-    bool overlaps; /* pieces that are ready may be reduced at once; set before each pass */
-    int pieces;    /* of this step's, so many are being reduced */
+    bool overlaps; /* buckets that are ready may be reduced at once; set before each pass */
+    int buckets;   /* of this step's, so many are being reduced */
     bool has_stage;
 };
 
@@ -42,10 +42,10 @@ struct sync_group {
     int size;
     struct sync_end *ends;    /* size; borrowed */
     const char *const *names; /* likewise */
-    struct rendezvous *meeting;
+    struct barrier *barrier;
     enum sync_method method;
-    const size_t *piece_ends; /* of the gradients, for transports that reduce by pieces */
-    int piece_count;
+    const size_t *bucket_ends; /* of the gradients, for transports that reduce by buckets */
+    int bucket_count;
     double limit_s; /* for a wait inside a transport */
     bool sync_bn;   /* BatchNorms want sums over all devices in the middle of a pass */
 
@@ -53,12 +53,12 @@ struct sync_group {
     enum sync_transport transport;
     const struct sync_algorithm *algorithm;
     size_t count;  /* numbers that the host sums */
-    float *params; /* stage of member 0's parameters, and of running statistics */
+    float *params; /* stage of rank 0's parameters, and of running statistics */
     float *state;
-    const struct links *way; /* SYNC_LINKED */
-    struct link *link;
-    bool sums_inside; /* `link` makes BatchNorm's sums on the devices; then no gradients are reduced
-                         in the middle of a pass: all members have one order of operations */
+    const struct collective *collective; /* SYNC_COLLECTIVE */
+    struct device_group *device_group;
+    bool sums_inside; /* `collective` makes BatchNorm's sums on the devices; then no gradients are
+                         reduced in the middle of a pass: all ranks have one order of operations */
     char description[320]; /* for the run's record */
 };
 
@@ -69,73 +69,72 @@ struct sync_times {
 };
 
 /*
- * Each function is called by every member, on its own thread, in every step. *times is added to.
+ * Each function is called by every rank, on its own thread, in every step. *times is added to.
  */
 struct sync_algorithm {
     const char *description;
     /* Before the forward pass; NULL: nothing to do. */
-    bool (*before)(const struct sync_group *group, int member, struct sync_times *times,
+    bool (*before)(const struct sync_group *group, int rank, struct sync_times *times,
                    struct error *err);
-    /* After the backward pass: afterwards the gradients of each updating member are the sums. */
-    bool (*after)(struct sync_group *group, int member, struct sync_times *times,
-                  struct error *err);
-    bool one_updates; /* member 0 alone has the newest parameters; otherwise everyone updates */
+    /* After the backward pass: afterwards the gradients of each updating rank are the sums. */
+    bool (*after)(struct sync_group *group, int rank, struct sync_times *times, struct error *err);
+    bool one_updates; /* rank 0 alone has the newest parameters; otherwise everyone updates */
 };
 
-/* The sizes of the pieces in which gradients of `count` floats are best reduced: fills ends,
+/* The sizes of the buckets in which gradients of `count` floats are best reduced: fills ends,
  * returns how many there are. Pure. */
-enum { SYNC_MAX_PIECES = 32 };
-int sync_pieces(size_t count, size_t *ends);
+enum { SYNC_MAX_BUCKETS = 32 };
+int sync_buckets(size_t count, size_t *ends);
 
 /*
- * Choose how the members' replicas, all made, are kept equal; on the owner's thread. `skip` ways of
- * the devices' own are not considered again; on return *skip counts those that were tried. *why is
- * why the last of them does not serve, if one was tried.
+ * Choose how the ranks' replicas, all made, are kept equal; on the owner's thread. `skip`
+ * collectives of the devices' own are not considered again; on return *skip counts those that were
+ * tried. *why is why the last of them does not serve, if one was tried.
  */
 bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err);
-/* Release what sync_choose made, when every member has left. May be called again. */
+/* Release what sync_choose made, when every rank has left. May be called again. */
 void sync_close(struct sync_group *group);
 
 /*
- * The rest on each member's own thread. Join after sync_choose. Leave at the end, when nobody reads
+ * The rest on each rank's own thread. Join after sync_choose. Leave at the end, when nobody reads
  * another's memory any more; may be called again, and without join. Break off when the run has
  * failed: so that devices do not wait for each other; then only leave may follow.
  */
-bool sync_join(struct sync_group *group, int member, struct error *err);
-void sync_break_off(struct sync_group *group, int member);
-void sync_leave(struct sync_group *group, int member);
+bool sync_join(struct sync_group *group, int rank, struct error *err);
+void sync_break_off(struct sync_group *group, int rank);
+void sync_leave(struct sync_group *group, int rank);
 
-/* The method's two parts of a step, and between them: that piece `piece` is complete. */
-bool sync_before(struct sync_group *group, int member, struct sync_times *times, struct error *err);
-bool sync_piece_ready(struct sync_group *group, int member, int piece, struct error *err);
-bool sync_after(struct sync_group *group, int member, struct sync_times *times, struct error *err);
+/* The method's two parts of a step, and between them: that bucket `bucket` is complete. */
+bool sync_before(struct sync_group *group, int rank, struct sync_times *times, struct error *err);
+bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct error *err);
+bool sync_after(struct sync_group *group, int rank, struct sync_times *times, struct error *err);
 
 /*
- * In the middle of a pass, by all members in one order: queue all[i] = the sum of every member's
+ * In the middle of a pass, by all ranks in one order: queue all[i] = the sum of every rank's
  * own[i], in their devices' memory, on their own streams. *queued is false where the transport
- * cannot, for all members alike; then the host has to exchange them.
+ * cannot, for all ranks alike; then the host has to sum them.
  */
-bool sync_sum_inside(struct sync_group *group, int member, const double *own, double *all,
-                     size_t count, bool *queued, struct error *err);
+bool sync_queue_allreduce(struct sync_group *group, int rank, const double *own, double *all,
+                          size_t count, bool *queued, struct error *err);
 
-/* struct device_watch.check: while a member waits for its device, whether another has failed or is
+/* struct device_watch.check: while a rank waits for its device, whether another has failed or is
  * being waited for too long. */
-bool sync_check(const struct sync_group *group, int member, struct error *err);
+bool sync_check(const struct sync_group *group, int rank, struct error *err);
 
 /*
- * Between steps: every member gets the running statistics of member `source` and, where member 0
- * alone has the newest, the parameters. All members call it; nobody may be writing either
+ * Between steps: every rank gets the running statistics of rank `source` and, where rank 0
+ * alone has the newest, the parameters. All ranks call it; nobody may be writing either
  * meanwhile.
  */
-bool sync_even_out(const struct sync_group *group, int member, int source, struct error *err);
+bool sync_even_out(const struct sync_group *group, int rank, int source, struct error *err);
 
-/* Likewise member 0's parameters alone; for methods. */
-bool sync_fetch_params(const struct sync_group *group, int member, struct error *err);
+/* Likewise rank 0's parameters alone; for methods. */
+bool sync_fetch_params(const struct sync_group *group, int rank, struct error *err);
 /* The same as the `before` of a method. */
-bool sync_fetch_before(const struct sync_group *group, int member, struct sync_times *times,
+bool sync_fetch_before(const struct sync_group *group, int rank, struct sync_times *times,
                        struct error *err);
-/* Wait for all members; the time does not count. */
-bool sync_meet(const struct sync_group *group, int member, struct error *err);
+/* Wait for all ranks; the time does not count. */
+bool sync_barrier(const struct sync_group *group, int rank, struct error *err);
 
 /* Bytes of gradients that every step reduces; 0 with one device. */
 double sync_step_bytes(const struct sync_group *group);
@@ -147,16 +146,17 @@ double sync_step_bytes(const struct sync_group *group);
 double sync_algorithm_bandwidth(double reduced_bytes, double seconds);
 double sync_bus_bandwidth(double reduced_bytes, double seconds, int devices);
 
-/* The methods as the host does them, one file each, and as the devices do them (sync/links.c). */
+/* The methods as the host does them, one file each, and as the devices do them (sync/collective.c).
+ */
 extern const struct sync_algorithm sync_allreduce, sync_reduce_broadcast, sync_central;
-extern const struct sync_algorithm sync_linked, sync_linked_central;
+extern const struct sync_algorithm sync_collective, sync_collective_central;
 
-/* For the methods: grads[begin..end) of the first `members` become the sums over all members. */
-void sync_sum_gradients(const struct sync_group *group, int members, size_t begin, size_t end);
+/* For the methods: grads[begin..end) of the first `ranks` become the sums over all ranks. */
+void sync_sum_gradients(const struct sync_group *group, int ranks, size_t begin, size_t end);
 
-/* sync/stage.c, for the methods: between a member's replica and what the host sums. Nothing to do
+/* sync/stage.c, for the methods: between a rank's replica and what the host sums. Nothing to do
  * where that is the replica itself. */
-bool sync_stage_grads(const struct sync_group *group, int member, struct error *err);
-bool sync_unstage_grads(const struct sync_group *group, int member, struct error *err);
+bool sync_stage_grads(const struct sync_group *group, int rank, struct error *err);
+bool sync_unstage_grads(const struct sync_group *group, int rank, struct error *err);
 
 #endif

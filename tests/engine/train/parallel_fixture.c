@@ -115,7 +115,7 @@ struct outcome train_until(const char *model, const char *settings, bool stop)
         outcome.test_loss = recorder_number(recorder_event(&rec, "end", 0), "test_loss");
         outcome.test_acc = recorder_number(recorder_event(&rec, "end", 0), "test_acc");
     }
-    outcome.reshares = recorder_count(&rec, "shares");
+    outcome.share_changes = recorder_count(&rec, "shares");
     if (recorder_count(&rec, "epoch"))
         outcome.train_loss = recorder_number(recorder_event(&rec, "epoch", -1), "train_loss");
     recorder_free(&rec);

@@ -42,7 +42,7 @@ struct outcome {
     struct net *net;
     struct weights weights;
     double train_loss, test_loss, test_acc;
-    int reshares; /* how often `split auto` has changed the shares */
+    int share_changes; /* how often `split auto` has changed the shares */
 };
 
 void outcome_free(struct outcome *outcome);

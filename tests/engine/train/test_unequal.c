@@ -38,7 +38,8 @@ START_TEST(unequal_devices_equal_one_device)
     for (int devices = 2; devices <= 3; devices++) {
         char *settings = format("%s devices=cpu:0-%d split=auto", common, devices - 1);
         struct outcome many = train(kinds[_i].model, settings);
-        ck_assert_msg(many.reshares == 1, "%s: %d changes of shares", settings, many.reshares);
+        ck_assert_msg(many.share_changes == 1, "%s: %d changes of shares", settings,
+                      many.share_changes);
         check_close(&one, &many, tolerance, settings);
         outcome_free(&many);
         free(settings);
@@ -53,7 +54,7 @@ START_TEST(one_device_and_auto_are_one_device)
 {
     struct outcome one = train("normalised", "batch=29 epochs=4");
     struct outcome same = train("normalised", "batch=29 epochs=4 split=auto");
-    ck_assert_int_eq(same.reshares, 0);
+    ck_assert_int_eq(same.share_changes, 0);
     check_same(&one, &same, "auto");
     outcome_free(&one);
     outcome_free(&same);

@@ -27,7 +27,7 @@ struct batchnorm {
     struct buffer *dy, *dy2, *g, *dx;
     struct buffer *stats; /* [STAT_ARRAYS][channels], from forward to backward */
     struct buffer *sums;  /* doubles: [blocks][chunks][2][block]; behind them [2][channels], which
-                           * devices exchange */
+                           * devices all-reduce */
     /* What convolutions beside it do (conv/beside.h). */
     bool inside;            /* those behind it make y of x as they read it; it lies nowhere */
     struct buffer *moments; /* of x, from the one in front; NULL: x is read for them */
@@ -48,8 +48,8 @@ static inline float *stat(const struct batchnorm *n, int array)
     return (float *)n->stats->data + (size_t)array * (size_t)n->channels;
 }
 
-/* The sums over all chunks that devices exchange: [2][channels]. */
-static inline double *batchnorm_exchanged(const struct batchnorm *n)
+/* The sums over all chunks that devices all-reduce: [2][channels]. */
+static inline double *batchnorm_allreduced(const struct batchnorm *n)
 {
     return (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
 }

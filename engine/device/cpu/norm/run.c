@@ -166,10 +166,10 @@ static void forward_pieces(const struct batchnorm *n, const struct batchnorm_aga
  * Add up the sums and products of all devices, of the channels that the network knows: other kinds
  * of devices fill theirs up to other numbers. `values` are 2 x n->channels.
  */
-static bool exchange(struct plan *plan, const struct batchnorm *n, double *values,
-                     struct error *err)
+static bool allreduce(struct plan *plan, const struct batchnorm *n, double *values,
+                      struct error *err)
 {
-    const struct device_exchange *with = &plan->core.request.exchange;
+    const struct device_allreduce *with = &plan->core.request.allreduce;
     const size_t channels = (size_t)n->channels, real = (size_t)n->real;
     double *products = values + channels;
     memmove(values + real, products, real * sizeof *values);
@@ -182,12 +182,12 @@ static bool exchange(struct plan *plan, const struct batchnorm *n, double *value
 }
 
 /* Turn sums about an origin into sums about zero, in double precision, and add those of all
- * devices. The exchanged array lies behind the sums. */
+ * devices. The all-reduced array lies behind the sums. */
 static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct error *err)
 {
     static const float zero[KERNELS_MAX_BLOCK];
     const double local = (double)n->rows * (double)n->pixels;
-    double *all = batchnorm_exchanged(n);
+    double *all = batchnorm_allreduced(n);
     double *squares = all + n->channels;
     for (int block = 0; block < n->blocks; block++) {
         float origin[KERNELS_MAX_BLOCK] = {0};
@@ -199,7 +199,7 @@ static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct
             squares[block * n->block + k] = square + 2 * o * sum + local * o * o;
         }
     }
-    if (!exchange(plan, n, all, err))
+    if (!allreduce(plan, n, all, err))
         return false;
     const double elements = (double)plan->core.batch->global_rows * (double)n->pixels;
     for (int c = 0; c < n->channels; c += n->block)
@@ -316,14 +316,14 @@ static void backward_data_pieces(struct batchnorm *n)
         backward_data_piece(n, item);
 }
 
-/* Devices exchange products about zero: their means may differ in the last bit. */
-static bool exchange_gradients(struct plan *plan, const struct batchnorm *n, double *sums,
-                               struct error *err)
+/* Devices all-reduce products about zero: their means may differ in the last bit. */
+static bool allreduce_gradients(struct plan *plan, const struct batchnorm *n, double *sums,
+                                struct error *err)
 {
     double *products = sums + n->channels;
     for (int c = 0; c < n->real; c++)
         products[c] += (double)stat(n, STAT_MEAN)[c] * sums[c];
-    if (!exchange(plan, n, sums, err))
+    if (!allreduce(plan, n, sums, err))
         return false;
     for (int c = 0; c < n->real; c++)
         products[c] -= (double)stat(n, STAT_MEAN)[c] * sums[c];
@@ -333,7 +333,7 @@ static bool exchange_gradients(struct plan *plan, const struct batchnorm *n, dou
 /* Gradients of this device's parameters from its own sums, coefficients from everybody's. */
 static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *err)
 {
-    double *all = batchnorm_exchanged(n);
+    double *all = batchnorm_allreduced(n);
     double *products = all + n->channels;
     memset(all, 0, 2 * (size_t)n->channels * sizeof *all);
     for (int block = 0; n->rows > 0 && block < n->blocks; block++) {
@@ -344,7 +344,7 @@ static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *
     batchnorm_gradients(n, 0, n->channels, all, products);
     if (!n->wants_dx)
         return true;
-    if (n->sync && !exchange_gradients(plan, n, all, err))
+    if (n->sync && !allreduce_gradients(plan, n, all, err))
         return false;
     double rows = n->sync ? (double)plan->core.batch->global_rows : (double)n->rows;
     batchnorm_coefficients(n, 0, n->channels, all, products, rows * (double)n->pixels);

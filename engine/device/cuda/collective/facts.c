@@ -11,7 +11,7 @@ static void say_links(struct device_facts *facts)
 {
     struct error err = ERROR_INIT;
     if (!nccl_open(&err))
-        snprintf(facts->links, sizeof facts->links, "%.300s", err.text);
+        snprintf(facts->collective_error, sizeof facts->collective_error, "%.300s", err.text);
 }
 
 static int nccl_version(void)
@@ -29,7 +29,7 @@ static int nccl_version(void)
 
 static void say_links(struct device_facts *facts)
 {
-    snprintf(facts->links, sizeof facts->links, "built without NCCL");
+    snprintf(facts->collective_error, sizeof facts->collective_error, "built without NCCL");
 }
 #endif
 

@@ -3,11 +3,11 @@
 #include "config.h"
 #include "engine/device/cuda/replica.h"
 
-const struct links *const cuda_links[] = {
+const struct collective *const cuda_collectives[] = {
 #ifdef HAVE_NCCL
-    &nccl_links,
+    &nccl_collective,
 #endif
-    &peer_links,
+    &peer_collective,
     NULL,
 };
 

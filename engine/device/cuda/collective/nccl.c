@@ -9,10 +9,10 @@
 #include "engine/device/cuda/collective/nccl_guard.h"
 
 /*
- * Reductions by NCCL, a communicator for each GPU, used by that GPU's thread alone. A piece is
+ * Reductions by NCCL, a communicator for each GPU, used by that GPU's thread alone. A bucket is
  * reduced on a stream of its own as soon as the pass has queued what makes it, beside the rest of
  * the backward pass. Nothing here waits: the device's own stream waits for the sums, and whoever
- * waits for that stream asks nccl_check_member whether it still may.
+ * waits for that stream asks nccl_check_rank whether it still may.
  *
  * Sums for a BatchNorm go by the same communicator, because operations of two that overlap on the
  * same GPUs can block each other; so all ranks must ask for all operations in one order.
@@ -22,7 +22,7 @@
  * when all is done. */
 static const double JOIN_S = 120, REST_S = 10;
 
-static bool check_distinct(const struct link_request *request, struct error *err)
+static bool check_distinct(const struct collective_request *request, struct error *err)
 {
     for (int i = 0; i < request->count; i++)
         for (int j = 0; j < i; j++)
@@ -34,68 +34,70 @@ static bool check_distinct(const struct link_request *request, struct error *err
     return true;
 }
 
-static void place_ranks(struct link *link)
+static void place_ranks(struct device_group *group)
 {
-    const struct link_world *world = link->request.world;
-    link->first = world ? world->first : 0;
-    link->ranks = world ? world->count : link->request.count;
+    const struct collective_world *world = group->request.world;
+    group->first = world ? world->first : 0;
+    group->ranks = world ? world->count : group->request.count;
     if (world)
-        memcpy(&link->id, world->id, sizeof link->id);
-    link->request.world = NULL;
+        memcpy(&group->id, world->id, sizeof group->id);
+    group->request.world = NULL;
 }
 
-static bool begin(struct link *link, struct error *err)
+static bool begin(struct device_group *group, struct error *err)
 {
-    const struct nccl_api *api = link->api;
-    if (!nccl_check(api, api->GetVersion(&link->version), "NCCL", err) ||
-        (!link->request.world && !nccl_check(api, api->GetUniqueId(&link->id), "NCCL", err)))
+    const struct nccl_api *api = group->api;
+    if (!nccl_check(api, api->GetVersion(&group->version), "NCCL", err) ||
+        (!group->request.world && !nccl_check(api, api->GetUniqueId(&group->id), "NCCL", err)))
         return false;
-    place_ranks(link);
-    return nccl_guard_start(link, err);
+    place_ranks(group);
+    return nccl_guard_start(group, err);
 }
 
-static bool nccl_create(const struct link_request *request, struct link **out, struct error *err)
+static bool nccl_create(const struct collective_request *request, struct device_group **out,
+                        struct error *err)
 {
     if (!check_distinct(request, err))
         return false;
     const struct nccl_api *api = nccl_open(err);
     if (!api)
         return false;
-    struct link *link = calloc(1, sizeof *link + (size_t)request->count * sizeof *link->ends);
-    if (!link)
-        return error_memory(err, "links between GPUs");
-    link->api = api;
-    link->request = *request;
+    struct device_group *group =
+        calloc(1, sizeof *group + (size_t)request->count * sizeof *group->ends);
+    if (!group)
+        return error_memory(err, "reductions between GPUs");
+    group->api = api;
+    group->request = *request;
     for (int i = 0; i < request->count; i++)
-        link->ends[i].base = (struct group_end){.device = request->devices[i],
-                                                .replica = request->replicas[i],
-                                                .name = request->names[i]};
-    if (!begin(link, err)) {
-        free(link);
+        group->ends[i].base = (struct group_end){.device = request->devices[i],
+                                                 .replica = request->replicas[i],
+                                                 .name = request->names[i]};
+    if (!begin(group, err)) {
+        free(group);
         return false;
     }
-    *out = link;
+    *out = group;
     return true;
 }
 
-static void nccl_describe(const struct link *link, char *buffer, size_t size)
+static void nccl_describe(const struct device_group *group, char *buffer, size_t size)
 {
     static const char *const methods[] = {
         [SYNC_ALLREDUCE] = "all-reduce",
         [SYNC_REDUCE_BROADCAST] = "reduce to device 0 and broadcast",
         [SYNC_CENTRAL] = "parameters broadcast from device 0, gradients reduced there",
     };
-    int pieces = link->request.pieces;
-    snprintf(buffer, size, "NCCL %d.%d.%d: %s, in %d piece%s during the backward pass",
-             link->version / 10000, link->version / 100 % 100, link->version % 100,
-             methods[link->request.method], pieces, pieces == 1 ? "" : "s");
+    int buckets = group->request.buckets;
+    snprintf(buffer, size, "NCCL %d.%d.%d: %s, in %d bucket%s during the backward pass",
+             group->version / 10000, group->version / 100 % 100, group->version % 100,
+             methods[group->request.method], buckets, buckets == 1 ? "" : "s");
 }
 
 static bool open_marks(struct nccl_end *end, struct error *err)
 {
     end->marks = calloc(NCCL_MARKS, sizeof *end->marks);
     if (!end->marks)
-        return error_memory(err, "links between GPUs");
+        return error_memory(err, "reductions between GPUs");
     bool ok = cuda_check(cudaEventCreateWithFlags(&end->done, cudaEventDisableTiming),
                          "event for reductions", err);
     for (int i = 0; ok && i < NCCL_MARKS; i++)
@@ -106,9 +108,9 @@ static bool open_marks(struct nccl_end *end, struct error *err)
     return ok;
 }
 
-static void close_marks(struct link *link, struct nccl_end *end)
+static void close_marks(struct device_group *group, struct nccl_end *end)
 {
-    pthread_mutex_lock(&link->marks_lock);
+    pthread_mutex_lock(&group->marks_lock);
     for (int i = 0; end->marks && i < NCCL_MARKS; i++) {
         if (end->marks[i].before)
             cudaEventDestroy(end->marks[i].before);
@@ -117,32 +119,32 @@ static void close_marks(struct link *link, struct nccl_end *end)
     }
     free(end->marks);
     end->marks = NULL;
-    pthread_mutex_unlock(&link->marks_lock);
+    pthread_mutex_unlock(&group->marks_lock);
     if (end->done)
         cudaEventDestroy(end->done);
     end->done = NULL;
 }
 
-static bool make_communicator(struct link *link, int member, struct error *err)
+static bool make_communicator(struct device_group *group, int rank, struct error *err)
 {
-    struct nccl_end *end = &link->ends[member];
+    struct nccl_end *end = &group->ends[rank];
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 1;
-    double limit_s = link->request.limit_s > 0 ? fmin(link->request.limit_s, JOIN_S) : JOIN_S;
-    return nccl_enter(link, member, NCCL_JOINING, limit_s, err) &&
-           nccl_return(link, member, NCCL_JOINING,
-                       link->api->CommInitRankConfig(&end->comm, link->ranks, link->id,
-                                                     link->first + member, &config),
+    double limit_s = group->request.limit_s > 0 ? fmin(group->request.limit_s, JOIN_S) : JOIN_S;
+    return nccl_enter(group, rank, NCCL_JOINING, limit_s, err) &&
+           nccl_return(group, rank, NCCL_JOINING,
+                       group->api->CommInitRankConfig(&end->comm, group->ranks, group->id,
+                                                      group->first + rank, &config),
                        err);
 }
 
-static bool nccl_join(struct link *link, int member, struct error *err)
+static bool nccl_join(struct device_group *group, int rank, struct error *err)
 {
-    struct nccl_end *end = &link->ends[member];
+    struct nccl_end *end = &group->ends[rank];
     bool ok = cuda_select(end->base.device, err) && group_end_open(&end->base, err) &&
-              open_marks(end, err) && make_communicator(link, member, err);
+              open_marks(end, err) && make_communicator(group, rank, err);
     if (!ok)
-        nccl_break(link, err);
+        nccl_break(group, err);
     return ok;
 }
 
@@ -166,58 +168,58 @@ static bool is_at_rest(const struct nccl_end *end)
     return true;
 }
 
-static void nccl_leave(struct link *link, int member, bool broken)
+static void nccl_leave(struct device_group *group, int rank, bool broken)
 {
-    struct nccl_end *end = &link->ends[member];
-    nccl_gone(link, member, broken || (end->marks && !is_at_rest(end)));
-    close_marks(link, end);
+    struct nccl_end *end = &group->ends[rank];
+    nccl_gone(group, rank, broken || (end->marks && !is_at_rest(end)));
+    close_marks(group, end);
     group_end_close(&end->base);
 }
 
 /* One collective operation on gradients first..end-1 by the rank's own stream. */
-static ncclResult_t operate(const struct link *link, int member, bool broadcast, size_t first,
-                            size_t end)
+static ncclResult_t operate(const struct device_group *group, int rank, bool broadcast,
+                            size_t first, size_t end)
 {
-    const struct nccl_end *self = &link->ends[member];
+    const struct nccl_end *self = &group->ends[rank];
     float *grads = self->base.replica->grads + first;
     if (broadcast)
-        return link->api->Broadcast(grads, grads, end - first, ncclFloat32, 0, self->comm,
-                                    self->base.stream);
-    if (link->request.method == SYNC_ALLREDUCE)
-        return link->api->AllReduce(grads, grads, end - first, ncclFloat32, ncclSum, self->comm,
-                                    self->base.stream);
-    return link->api->Reduce(grads, grads, end - first, ncclFloat32, ncclSum, 0, self->comm,
-                             self->base.stream);
+        return group->api->Broadcast(grads, grads, end - first, ncclFloat32, 0, self->comm,
+                                     self->base.stream);
+    if (group->request.method == SYNC_ALLREDUCE)
+        return group->api->AllReduce(grads, grads, end - first, ncclFloat32, ncclSum, self->comm,
+                                     self->base.stream);
+    return group->api->Reduce(grads, grads, end - first, ncclFloat32, ncclSum, 0, self->comm,
+                              self->base.stream);
 }
 
-/* The same operation on several pieces, by one launch. */
-static bool operate_on_pieces(struct link *link, int member, bool broadcast, int first, int end,
-                              struct error *err)
+/* The same operation on several buckets, by one launch. */
+static bool operate_on_buckets(struct device_group *group, int rank, bool broadcast, int first,
+                               int end, struct error *err)
 {
-    const size_t *ends = link->request.ends;
-    const char *what = broadcast                                ? "broadcast"
-                       : link->request.method == SYNC_ALLREDUCE ? "all-reduce"
-                                                                : "reduce";
+    const size_t *ends = group->request.ends;
+    const char *what = broadcast                                 ? "broadcast"
+                       : group->request.method == SYNC_ALLREDUCE ? "all-reduce"
+                                                                 : "reduce";
     bool several = end - first > 1;
-    if (!nccl_enter(link, member, what, link->request.limit_s, err))
+    if (!nccl_enter(group, rank, what, group->request.limit_s, err))
         return false;
-    ncclResult_t status = several ? link->api->GroupStart() : ncclSuccess;
+    ncclResult_t status = several ? group->api->GroupStart() : ncclSuccess;
     bool opened = several && status == ncclSuccess;
     for (int i = first; i < end && status == ncclSuccess; i++)
-        status = operate(link, member, broadcast, i > 0 ? ends[i - 1] : 0, ends[i]);
-    ncclResult_t ended = opened ? link->api->GroupEnd() : ncclSuccess;
-    return nccl_return(link, member, what, status != ncclSuccess ? status : ended, err);
+        status = operate(group, rank, broadcast, i > 0 ? ends[i - 1] : 0, ends[i]);
+    ncclResult_t ended = opened ? group->api->GroupEnd() : ncclSuccess;
+    return nccl_return(group, rank, what, status != ncclSuccess ? status : ended, err);
 }
 
 /* Operations of one group have no order, so sums are sent out by another. */
-static bool nccl_reduce(struct link *link, int member, int first, int end, struct error *err)
+static bool nccl_reduce(struct device_group *group, int rank, int first, int end, struct error *err)
 {
-    struct group_end *base = &link->ends[member].base;
+    struct group_end *base = &group->ends[rank].base;
     if (!group_end_follow(base, err))
         return error_prefix(err, "%s", base->name);
-    return operate_on_pieces(link, member, false, first, end, err) &&
-           (link->request.method != SYNC_REDUCE_BROADCAST ||
-            operate_on_pieces(link, member, true, first, end, err));
+    return operate_on_buckets(group, rank, false, first, end, err) &&
+           (group->request.method != SYNC_REDUCE_BROADCAST ||
+            operate_on_buckets(group, rank, true, first, end, err));
 }
 
 static struct nccl_mark *mark_before(struct nccl_end *end, const char *what, struct error *err)
@@ -248,49 +250,49 @@ static bool follow_back(struct nccl_end *end, const char *what, struct error *er
            error_prefix(err, "%s", end->base.name);
 }
 
-static bool nccl_finish(struct link *link, int member, struct error *err)
+static bool nccl_finish(struct device_group *group, int rank, struct error *err)
 {
-    return nccl_intact(link, err) &&
-           follow_back(&link->ends[member], "reduction of gradients", err);
+    return nccl_intact(group, err) &&
+           follow_back(&group->ends[rank], "reduction of gradients", err);
 }
 
-static bool nccl_send_params(struct link *link, int member, struct error *err)
+static bool nccl_send_params(struct device_group *group, int rank, struct error *err)
 {
     static const char what[] = "broadcast of parameters";
-    struct nccl_end *end = &link->ends[member];
+    struct nccl_end *end = &group->ends[rank];
     const struct replica *replica = end->base.replica;
     if (!group_end_follow(&end->base, err))
         return error_prefix(err, "%s", end->base.name);
-    return nccl_enter(link, member, what, link->request.limit_s, err) &&
-           nccl_return(link, member, what,
-                       link->api->Broadcast(replica->params, replica->params, replica->count,
-                                            ncclFloat32, 0, end->comm, end->base.stream),
+    return nccl_enter(group, rank, what, group->request.limit_s, err) &&
+           nccl_return(group, rank, what,
+                       group->api->Broadcast(replica->params, replica->params, replica->count,
+                                             ncclFloat32, 0, end->comm, end->base.stream),
                        err) &&
-           (member + link->first == 0 || group_end_take_params(&end->base, err)) &&
+           (rank + group->first == 0 || group_end_take_params(&end->base, err)) &&
            follow_back(end, what, err);
 }
 
-static bool nccl_settle(struct link *link, int member, struct error *err)
+static bool nccl_settle(struct device_group *group, int rank, struct error *err)
 {
-    const struct device *device = link->ends[member].base.device;
+    const struct device *device = group->ends[rank].base.device;
     return cuda_wait(device, device->stream, "the parameters", err);
 }
 
-static bool nccl_sum(struct link *link, int member, const double *own, double *all, size_t count,
-                     struct error *err)
+static bool nccl_sum(struct device_group *group, int rank, const double *own, double *all,
+                     size_t count, struct error *err)
 {
     static const char what[] = "sums of a BatchNorm";
-    struct nccl_end *end = &link->ends[member];
-    if (!nccl_enter(link, member, what, link->request.limit_s, err))
+    struct nccl_end *end = &group->ends[rank];
+    if (!nccl_enter(group, rank, what, group->request.limit_s, err))
         return false;
     struct nccl_mark *mark = mark_before(end, what, err);
-    ncclResult_t status = link->api->AllReduce(own, all, count, ncclFloat64, ncclSum, end->comm,
-                                               end->base.device->stream);
-    return nccl_return(link, member, what, status, err) &&
+    ncclResult_t status = group->api->AllReduce(own, all, count, ncclFloat64, ncclSum, end->comm,
+                                                end->base.device->stream);
+    return nccl_return(group, rank, what, status, err) &&
            ((mark && mark_after(end, mark, err)) || error_prefix(err, "%s", end->base.name));
 }
 
-/* The oldest of the member's reductions that is not done; NULL: none. */
+/* The oldest of the rank's reductions that is not done; NULL: none. */
 static const struct nccl_mark *oldest_waiting(struct nccl_end *end)
 {
     if (end->checked < end->marked - NCCL_MARKS)
@@ -319,37 +321,38 @@ static bool has_come(const struct nccl_end *end, long at)
     return !end->marks || is_over(end->marks[at % NCCL_MARKS].before);
 }
 
-/* Those whose GPUs have not come to where this member's waits, or this one itself. */
-static void blame(struct link *link, int member, const struct nccl_mark *mark, struct error *reason)
+/* Those whose GPUs have not come to where this rank's waits, or this one itself. */
+static void blame(struct device_group *group, int rank, const struct nccl_mark *mark,
+                  struct error *reason)
 {
-    const struct link_request *request = &link->request;
-    const struct nccl_end *self = &link->ends[member];
+    const struct collective_request *request = &group->request;
+    const struct nccl_end *self = &group->ends[rank];
     const bool came = is_over(mark->before);
     struct text late = TEXT_INIT;
-    pthread_mutex_lock(&link->marks_lock);
+    pthread_mutex_lock(&group->marks_lock);
     for (int i = 0; i < request->count && came; i++)
-        if (!has_come(&link->ends[i], self->checked))
+        if (!has_come(&group->ends[i], self->checked))
             text_printf(&late, "%s%s", late.length ? ", " : "", request->names[i]);
-    pthread_mutex_unlock(&link->marks_lock);
+    pthread_mutex_unlock(&group->marks_lock);
     const char *list = late.length ? text_cstr(&late) : NULL;
     if (!came)
         error_set(reason, ERROR_FAILED,
                   "%s did not come to the %s (NCCL) within %.0f s; see dmesg and nvidia-smi",
-                  request->names[member], mark->what, request->limit_s);
+                  request->names[rank], mark->what, request->limit_s);
     else
-        error_set(reason, ERROR_FAILED, "%s waited %.0f s for %s (NCCL, %s)",
-                  request->names[member], request->limit_s,
+        error_set(reason, ERROR_FAILED, "%s waited %.0f s for %s (NCCL, %s)", request->names[rank],
+                  request->limit_s,
                   list ? list : "the other GPUs; see dmesg and nvidia-smi topo -m", mark->what);
     text_free(&late);
 }
 
 /* Events are only asked when half of the limit has passed: until then they say nothing new. */
-static bool nccl_check_member(struct link *link, int member, struct error *err)
+static bool nccl_check_rank(struct device_group *group, int rank, struct error *err)
 {
-    struct nccl_end *end = &link->ends[member];
-    const double limit_s = link->request.limit_s, now = clock_seconds();
+    struct nccl_end *end = &group->ends[rank];
+    const double limit_s = group->request.limit_s, now = clock_seconds();
     struct error reason = ERROR_INIT;
-    if (!nccl_intact(link, err))
+    if (!nccl_intact(group, err))
         return false;
     if (limit_s <= 0 || end->checked == end->marked ||
         now - end->marks[end->checked % NCCL_MARKS].queued_at < limit_s / 2)
@@ -357,12 +360,12 @@ static bool nccl_check_member(struct link *link, int member, struct error *err)
     const struct nccl_mark *mark = oldest_waiting(end);
     if (!mark || now - mark->queued_at <= limit_s)
         return true;
-    blame(link, member, mark, &reason);
-    nccl_break(link, &reason);
-    return nccl_intact(link, err);
+    blame(group, rank, mark, &reason);
+    nccl_break(group, &reason);
+    return nccl_intact(group, err);
 }
 
-const struct links nccl_links = {
+const struct collective nccl_collective = {
     .create = nccl_create,
     .destroy = nccl_guard_end,
     .describe = nccl_describe,
@@ -374,5 +377,5 @@ const struct links nccl_links = {
     .send_params = nccl_send_params,
     .settle = nccl_settle,
     .sum = nccl_sum,
-    .check = nccl_check_member,
+    .check = nccl_check_rank,
 };

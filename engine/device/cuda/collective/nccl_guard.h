@@ -14,7 +14,7 @@
  * long or the run was called off. Shared with nccl.c alone.
  */
 
-/* One GPU's end. Of the member's thread, except where it says otherwise. */
+/* One GPU's end. Of the rank's thread, except where it says otherwise. */
 struct nccl_end {
     struct group_end base;
     ncclComm_t comm; /* the watchdog reads it while NCCL makes it */
@@ -23,7 +23,7 @@ struct nccl_end {
     long marked, checked;    /* reductions in all; so many are known to be done */
     atomic_long queued;      /* calls so far: whose host is behind; any thread */
     atomic_long recorded;    /* marks whose event `before` is recorded; any thread */
-    /* Guarded by link.lock. */
+    /* Guarded by group.lock. */
     const char *inside; /* the call that the thread is in; NULL: none */
     double since, limit_s;
     bool left, aborted;
@@ -41,41 +41,43 @@ enum { NCCL_MARKS = 128 };
 /* The call that makes a communicator, which can be aborted at any time. */
 extern const char NCCL_JOINING[];
 
-struct link {
+struct device_group {
     const struct nccl_api *api;
-    struct link_request request;
+    struct collective_request request;
     ncclUniqueId id;
     int version;
-    int first, ranks; /* rank of member 0; ranks in all */
+    int first, ranks; /* rank of rank 0; ranks in all */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pthread_mutex_t marks_lock; /* held while the marks of other members are looked at, or freed */
+    pthread_mutex_t marks_lock; /* held while the marks of other ranks are looked at, or freed */
     atomic_bool broken;         /* set with the lock held, after reason */
     struct error reason;        /* of the first failure */
-    int left;                   /* members */
+    int left;                   /* ranks */
     bool ended;                 /* the communicators are gone, as far as they could be */
-    bool given_up;              /* nobody waits for the thread: it frees the link */
+    bool given_up;              /* nobody waits for the thread: it frees the group */
     struct nccl_end ends[];
 };
 
-/* Start the watchdog of a link that has no communicators yet. */
-bool nccl_guard_start(struct link *link, struct error *err);
-/* When all members have left: wait for the communicators' end, for a while, and free the link. What
+/* Start the watchdog of a group that has no communicators yet. */
+bool nccl_guard_start(struct device_group *group, struct error *err);
+/* When all ranks have left: wait for the communicators' end, for a while, and free the group. What
  * cannot be ended stays, and stderr says so. */
-void nccl_guard_end(struct link *link);
+void nccl_guard_end(struct device_group *group);
 
-/* In front of a call that may block, and behind it: false when the link is broken, or `status` says
- * so. A call that takes longer than limit_s (0: as long as it likes) is ended with an error. */
-bool nccl_enter(struct link *link, int member, const char *what, double limit_s, struct error *err);
-bool nccl_return(struct link *link, int member, const char *what, ncclResult_t status,
+/* In front of a call that may block, and behind it: false when the group is broken, or `status`
+ * says so. A call that takes longer than limit_s (0: as long as it likes) is ended with an error.
+ */
+bool nccl_enter(struct device_group *group, int rank, const char *what, double limit_s,
+                struct error *err);
+bool nccl_return(struct device_group *group, int rank, const char *what, ncclResult_t status,
                  struct error *err);
 /* Everybody fails from here on, for this reason if it is the first; nothing but leave may follow.
  */
-void nccl_break(struct link *link, const struct error *reason);
-/* The member asks for nothing any more. Of a broken link it waits for the end, for a while. */
-void nccl_gone(struct link *link, int member, bool broken);
-/* False, with the reason, when the link is broken. */
-bool nccl_intact(struct link *link, struct error *err);
+void nccl_break(struct device_group *group, const struct error *reason);
+/* The rank asks for nothing any more. Of a broken group it waits for the end, for a while. */
+void nccl_gone(struct device_group *group, int rank, bool broken);
+/* False, with the reason, when the group is broken. */
+bool nccl_intact(struct device_group *group, struct error *err);
 
 #endif

@@ -44,10 +44,10 @@ static void spread_out(const struct norm *n)
 }
 
 /* all = the sum of every device's own, by way of the host. */
-static bool exchange_on_host(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
-                             struct error *err)
+static bool allreduce_on_host(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
+                              struct error *err)
 {
-    const struct device_exchange *with = &plan->core.request.exchange;
+    const struct device_allreduce *with = &plan->core.request.allreduce;
     cudaStream_t stream = plan->device->stream;
     if (!cuda_check(
             cudaMemcpyAsync(n->host, s->own->data, sums_bytes(n), cudaMemcpyDeviceToHost, stream),
@@ -55,7 +55,7 @@ static bool exchange_on_host(struct plan *plan, const struct norm *n, const stru
         !cuda_wait(plan->device, stream, "sums of a BatchNorm", err))
         return false;
     close_up(n);
-    if (!cuda_exchange_sum(plan->device, with, n->host, 2 * (size_t)n->shape.real, err))
+    if (!cuda_host_allreduce(plan->device, with, n->host, 2 * (size_t)n->shape.real, err))
         return false;
     spread_out(n);
     return cuda_check(
@@ -67,25 +67,25 @@ static bool exchange_on_host(struct plan *plan, const struct norm *n, const stru
  * The same by the devices alone where they can. A first pass waits for each sum: it loads code, for
  * which a device may have to be idle, not waiting for others in the middle of a sum.
  */
-static bool exchange_now(struct plan *plan, const void *layer, const void *what, struct error *err)
+static bool allreduce_now(struct plan *plan, const void *layer, const void *what, struct error *err)
 {
     const struct norm *n = layer;
     const struct norm_scratch *s = what;
-    const struct device_exchange *with = &plan->core.request.exchange;
+    const struct device_allreduce *with = &plan->core.request.allreduce;
     bool queued = false;
     if (with->queue && !with->queue(with->context, s->own->data, s->all->data,
                                     2 * (size_t)n->shape.channels, &queued, err))
         return false;
     if (!queued)
-        return exchange_on_host(plan, n, s, err);
+        return allreduce_on_host(plan, n, s, err);
     return plan->warm || cuda_wait(plan->device, plan->device->stream, "sums of a BatchNorm", err);
 }
 
 /* Others take part, so this is no part of a graph. */
-static bool exchange(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
-                     struct error *err)
+static bool allreduce(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
+                      struct error *err)
 {
-    return cuda_pieces_cut(plan, exchange_now, n, s, err);
+    return cuda_pieces_cut(plan, allreduce_now, n, s, err);
 }
 
 static bool no_sums(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
@@ -122,7 +122,7 @@ static bool make_sums(struct plan *plan, const struct norm *n, const struct norm
 static bool make_statistics(struct plan *plan, const struct norm *n,
                             const struct norm_params *params, struct error *err)
 {
-    return exchange(plan, n, &n->forward, err) &&
+    return allreduce(plan, n, &n->forward, err) &&
            cuda_kernel(kernel_norm_statistics(plan->device->stream, params, n->forward.all->data,
                                               pass_elements(&plan->pass, n->slot)),
                        err);
@@ -173,7 +173,7 @@ static struct norm_backward backward_of(const struct plan *plan, const struct no
 /* The part of a device without rows: nothing, and its gradients have been cleared. */
 static bool add_nothing(struct plan *plan, const struct norm *n, struct error *err)
 {
-    return no_sums(plan, n, &n->backward, err) && exchange(plan, n, &n->backward, err);
+    return no_sums(plan, n, &n->backward, err) && allreduce(plan, n, &n->backward, err);
 }
 
 /* With the sums of all devices. */
@@ -181,7 +181,7 @@ static bool finish(struct plan *plan, const struct norm *n, const struct norm_pa
                    const double *elements, const struct norm_gradients *gradients,
                    struct error *err)
 {
-    return exchange(plan, n, &n->backward, err) &&
+    return allreduce(plan, n, &n->backward, err) &&
            cuda_kernel(kernel_norm_backward_finish(plan->device->stream, params,
                                                    n->backward.own->data, n->backward.all->data,
                                                    elements, gradients),
@@ -202,18 +202,18 @@ static struct norm_gradients gradients_of(const struct norm *n)
 bool norm_run_backward_sums(struct plan *plan, void *layer, struct error *err)
 {
     const struct norm *n = layer;
-    const bool exchanges = n->sync && n->wants_dx;
+    const bool allreduces = n->sync && n->wants_dx;
     if (n->shape.rows == 0)
-        return !exchanges || add_nothing(plan, n, err);
+        return !allreduces || add_nothing(plan, n, err);
     const struct norm_params params = params_of(n);
     const struct norm_backward b = backward_of(plan, n);
     const struct norm_gradients gradients = gradients_of(n);
     const double *elements = pass_elements(&plan->pass, n->slot);
     return cuda_kernel(kernel_norm_backward_sums(
                            plan->device->stream, &b, &params, memory_of(plan, &n->backward),
-                           n->backward.own->data, exchanges ? NULL : elements, &gradients),
+                           n->backward.own->data, allreduces ? NULL : elements, &gradients),
                        err) &&
-           (!exchanges || finish(plan, n, &params, elements, &gradients, err));
+           (!allreduces || finish(plan, n, &params, elements, &gradients, err));
 }
 
 bool norm_run_backward_apply(struct plan *plan, void *layer, struct error *err)

@@ -160,7 +160,8 @@ END_TEST
 START_TEST(without_nccl)
 {
     begin(2);
-    snprintf(devices[0].facts.links, sizeof devices[0].facts.links, "libnccl.so.2 is missing");
+    snprintf(devices[0].facts.collective_error, sizeof devices[0].facts.collective_error,
+             "libnccl.so.2 is missing");
     check_says("without NCCL", "libnccl.so.2 is missing");
     preflight.count = 1; /* nobody to reduce with */
     said_count = 0;

@@ -248,7 +248,7 @@ START_TEST(failure_in_evaluation)
 }
 END_TEST
 
-START_TEST(failure_inside_an_exchange)
+START_TEST(failure_inside_an_allreduce)
 {
     /* Device 1 fails before the others' sums are complete: they must not wait for it. */
     recorder_init(&rec, LINEAR "devices=cpu:0-3 sync-bn=yes");
@@ -322,7 +322,7 @@ START_TEST(learning_rate_that_is_too_high)
 }
 END_TEST
 
-START_TEST(exchange_sums_over_all_devices)
+START_TEST(allreduce_sums_over_all_devices)
 {
     /* fake_backend.c counts a wrong sum as misuse. */
     run_ok(LINEAR "devices=cpu:0-7 sync-bn=yes");
@@ -346,11 +346,11 @@ static Suite *control_suite(void)
     tcase_add_loop_test(tcase, failing_device_ends_the_run, 0, 8 * 3);
     tcase_add_test(tcase, device_that_does_not_open);
     tcase_add_test(tcase, failure_in_evaluation);
-    tcase_add_test(tcase, failure_inside_an_exchange);
+    tcase_add_test(tcase, failure_inside_an_allreduce);
     tcase_add_loop_test(tcase, hanging_device_is_given_up, 0, 3);
     tcase_add_test(tcase, slow_device_is_waited_for);
     tcase_add_test(tcase, loss_that_is_no_number);
-    tcase_add_test(tcase, exchange_sums_over_all_devices);
+    tcase_add_test(tcase, allreduce_sums_over_all_devices);
     tcase_add_test(tcase, learning_rate_that_is_too_high);
     return suite;
 }

@@ -18,10 +18,10 @@
 
 static const char *const methods[] = {"allreduce", "reduce-broadcast", "central"};
 
-enum lot { LOT_STAGED, LOT_LINKED, LOT_NAMED_TWICE, LOT_MIXED, LOTS };
+enum lot { LOT_STAGED, LOT_COLLECTIVE, LOT_NAMED_TWICE, LOT_MIXED, LOTS };
 
 static const char *const descriptions[LOTS] = {
-    "through host memory:", "pretended links",
+    "through host memory:", "pretended collective",
     "through host memory:", "through host memory in the network's own order:"};
 
 /* "cuda:0,cuda:1", "cuda:0,cuda:0", "cuda:0,cpu:0,cuda:1": a new string. */
@@ -42,7 +42,7 @@ static char *device_names(enum lot lot, int count)
 static void pose(enum lot lot)
 {
     posing_reset();
-    posing.has_links = lot == LOT_LINKED;
+    posing.has_collective = lot == LOT_COLLECTIVE;
 }
 
 static void check_left_clean(void)
@@ -160,13 +160,13 @@ START_TEST(the_record_says_how)
 }
 END_TEST
 
-/* After the first pass with a plan, pieces are reduced while it goes on. */
+/* After the first pass with a plan, buckets are reduced while it goes on. */
 START_TEST(links_reduce_beside_the_pass)
 {
-    pose(LOT_LINKED);
-    record(LOT_LINKED, 2, "train-rows=80 sync=reduce-broadcast");
+    pose(LOT_COLLECTIVE);
+    record(LOT_COLLECTIVE, 2, "train-rows=80 sync=reduce-broadcast");
     /* Steps of 32, 32, 16 rows, twice: of six passes on each device two are the first. */
-    ck_assert_int_eq(atomic_load(&posing.pieces), 2 * 6);
+    ck_assert_int_eq(atomic_load(&posing.buckets), 2 * 6);
     ck_assert_int_eq(atomic_load(&posing.overlaps), 2 * 4);
     recorder_free(&rec);
     check_left_clean();
@@ -176,15 +176,16 @@ END_TEST
 /* Links that do not serve are left for the next best, and the record says why. */
 START_TEST(links_that_do_not_serve)
 {
-    static const char *const reasons[] = {"these links do not like cuda:0", "the links broke"};
-    pose(LOT_LINKED);
-    posing.links_refuse = _i == 0;
-    posing.links_break = _i == 1;
-    record(LOT_LINKED, 3, "");
+    static const char *const reasons[] = {"this collective does not like cuda:0",
+                                          "the collective broke"};
+    pose(LOT_COLLECTIVE);
+    posing.collective_refuses = _i == 0;
+    posing.collective_breaks = _i == 1;
+    record(LOT_COLLECTIVE, 3, "");
     const char *how = recorder_string(recorder_event(&rec, "run", 0), "sync_algorithm");
     ck_assert_msg(strncmp(how, "through host memory (", 21) == 0 && strstr(how, reasons[_i]), "%s",
                   how);
-    ck_assert_int_eq(atomic_load(&posing.pieces), 0);
+    ck_assert_int_eq(atomic_load(&posing.buckets), 0);
     recorder_free(&rec);
     check_left_clean();
 }
@@ -201,17 +202,17 @@ static void check_next_run_works(enum lot lot)
     check_left_clean();
 }
 
-static const enum lot faulty_lots[] = {LOT_STAGED, LOT_LINKED, LOT_MIXED};
+static const enum lot faulty_lots[] = {LOT_STAGED, LOT_COLLECTIVE, LOT_MIXED};
 
 static bool occurs(enum lot lot, enum posing_phase phase)
 {
     switch (phase) {
     case POSING_BUCKET:
-        return lot == LOT_LINKED;
+        return lot == LOT_COLLECTIVE;
     case POSING_WRITE:
-        return lot != LOT_LINKED;
+        return lot != LOT_COLLECTIVE;
     case POSING_JOIN:
-        return lot != LOT_LINKED; /* then the run goes on without links */
+        return lot != LOT_COLLECTIVE; /* then the run goes on without it */
     case POSING_SAVE:
         return false; /* there are no checkpoints */
     default:
@@ -246,10 +247,12 @@ static const struct {
     enum lot lot;
     enum posing_phase phase;
 } hangs[] = {
-    {LOT_MIXED, POSING_OPEN},       {LOT_MIXED, POSING_PLAN},       {LOT_MIXED, POSING_PASS},
-    {LOT_MIXED, POSING_REDUCTION},  {LOT_MIXED, POSING_UPDATE},     {LOT_STAGED, POSING_JOIN},
-    {LOT_STAGED, POSING_REDUCTION}, {LOT_STAGED, POSING_WRITE},     {LOT_LINKED, POSING_JOIN},
-    {LOT_LINKED, POSING_BUCKET},    {LOT_LINKED, POSING_REDUCTION},
+    {LOT_MIXED, POSING_OPEN},           {LOT_MIXED, POSING_PLAN},
+    {LOT_MIXED, POSING_PASS},           {LOT_MIXED, POSING_REDUCTION},
+    {LOT_MIXED, POSING_UPDATE},         {LOT_STAGED, POSING_JOIN},
+    {LOT_STAGED, POSING_REDUCTION},     {LOT_STAGED, POSING_WRITE},
+    {LOT_COLLECTIVE, POSING_JOIN},      {LOT_COLLECTIVE, POSING_BUCKET},
+    {LOT_COLLECTIVE, POSING_REDUCTION},
 };
 
 enum { HANGS = sizeof hangs / sizeof *hangs };
@@ -310,34 +313,34 @@ START_TEST(device_that_hangs_in_a_checkpoint)
 }
 END_TEST
 
-/* The sizes of the pieces */
+/* The sizes of the buckets */
 
 START_TEST(pieces_cover_the_gradients)
 {
     static const size_t counts[] = {16,      4096,     262144,   300000,    1 << 20,
                                     5000000, 11200000, 60000000, 140000000, 2000000000};
-    size_t ends[SYNC_MAX_PIECES];
+    size_t ends[SYNC_MAX_BUCKETS];
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         size_t count = counts[i] / 16 * 16, begin = 0;
-        int pieces = sync_pieces(count, ends);
-        ck_assert_int_ge(pieces, 1);
-        ck_assert_int_le(pieces, SYNC_MAX_PIECES);
-        for (int j = 0; j < pieces; j++) {
+        int buckets = sync_buckets(count, ends);
+        ck_assert_int_ge(buckets, 1);
+        ck_assert_int_le(buckets, SYNC_MAX_BUCKETS);
+        for (int j = 0; j < buckets; j++) {
             ck_assert_uint_gt(ends[j], begin);
             ck_assert_uint_eq(ends[j] % 16, 0);
-            if (pieces < SYNC_MAX_PIECES)
+            if (buckets < SYNC_MAX_BUCKETS)
                 ck_assert_uint_le(ends[j] - begin, 25 * (1 << 20) / sizeof(float) + 16);
             begin = ends[j];
         }
         ck_assert_uint_eq(begin, count);
     }
-    ck_assert_int_eq(sync_pieces(60000, ends), 1);
-    /* ResNet-18: 44.7 MB. It begins with a small piece and ends with small ones. */
-    int pieces = sync_pieces(11175824, ends);
-    ck_assert_int_ge(pieces, 4);
-    ck_assert_int_le(pieces, 8);
+    ck_assert_int_eq(sync_buckets(60000, ends), 1);
+    /* ResNet-18: 44.7 MB. It begins with a small bucket and ends with small ones. */
+    int buckets = sync_buckets(11175824, ends);
+    ck_assert_int_ge(buckets, 4);
+    ck_assert_int_le(buckets, 8);
     ck_assert_uint_le(ends[0], 1 << 18);
-    ck_assert_uint_le(11175824 - ends[pieces - 2], 1 << 19);
+    ck_assert_uint_le(11175824 - ends[buckets - 2], 1 << 19);
 }
 END_TEST
 

@@ -7,28 +7,28 @@
 #ifdef HAVE_NCCL
 #include "engine/device/cuda/collective/nccl_api.h"
 #endif
-#include "tests/engine/device/cuda/collective/link_trial.h"
+#include "tests/engine/device/cuda/collective/trial.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
 
 /*
- * The links between GPUs on simulated ones, whose streams do nothing before they have to: sums and
- * parameters arrive with every method, a GPU that hangs or breaks is not waited for for ever, and
- * everything is given back.
+ * The collective between GPUs on simulated ones, whose streams do nothing before they have to: sums
+ * and parameters arrive with every method, a GPU that hangs or breaks is not waited for for ever,
+ * and everything is given back.
  */
 
-static struct link_trial trial;
+static struct collective_trial trial;
 
-static bool try_links(const struct links *links, enum sync_method method, int count,
-                      const int *ordinals, double limit_s, int absent, struct error *err)
+static bool try_collective(const struct collective *collective, enum sync_method method, int count,
+                           const int *ordinals, double limit_s, int absent, struct error *err)
 {
-    trial = (struct link_trial){.links = links,
-                                .method = method,
-                                .count = count,
-                                .ordinals = ordinals,
-                                .limit_s = limit_s,
-                                .absent = absent};
-    return link_trial_run(&trial, err);
+    trial = (struct collective_trial){.collective = collective,
+                                      .method = method,
+                                      .count = count,
+                                      .ordinals = ordinals,
+                                      .limit_s = limit_s,
+                                      .absent = absent};
+    return collective_trial_run(&trial, err);
 }
 
 static void check_nothing_is_left(void)
@@ -39,21 +39,21 @@ static void check_nothing_is_left(void)
 
 static float sum_in_order(int count, int step, size_t at)
 {
-    float sum = link_gradient(0, step, at);
+    float sum = trial_gradient(0, step, at);
     for (int i = 1; i < count; i++)
-        sum += link_gradient(i, step, at);
+        sum += trial_gradient(i, step, at);
     return sum;
 }
 
 static void check_results(int count, enum sync_method method, bool in_order)
 {
     for (int i = 0; i < count; i++) {
-        const struct link_result *member = &trial.results[i];
-        ck_assert_msg(member->ok, "%s", member->err.text);
-        for (size_t at = 0; at < LINK_COUNT; at++) {
-            ck_assert(member->params[at] == (float)at);
-            for (int step = 0; step < LINK_STEPS && (method != SYNC_CENTRAL || i == 0); step++) {
-                float expected = sum_in_order(count, step, at), got = member->grads[step][at];
+        const struct trial_result *rank = &trial.results[i];
+        ck_assert_msg(rank->ok, "%s", rank->err.text);
+        for (size_t at = 0; at < TRIAL_COUNT; at++) {
+            ck_assert(rank->params[at] == (float)at);
+            for (int step = 0; step < TRIAL_STEPS && (method != SYNC_CENTRAL || i == 0); step++) {
+                float expected = sum_in_order(count, step, at), got = rank->grads[step][at];
                 if (in_order)
                     ck_assert_msg(got == expected, "%g instead of %g", got, expected);
                 else
@@ -63,7 +63,7 @@ static void check_results(int count, enum sync_method method, bool in_order)
     }
 }
 
-static const int lots[][LINK_MEMBERS] = {{0, 1, 2, 3}, {0, 0, 0, 0}, {0, 1, 0, 1}};
+static const int lots[][TRIAL_RANKS] = {{0, 1, 2, 3}, {0, 0, 0, 0}, {0, 1, 0, 1}};
 enum { LOTS = sizeof lots / sizeof *lots };
 
 /* Sums by own kernels are those of the host, to the bit. */
@@ -76,8 +76,8 @@ START_TEST(gpus_that_read_each_other)
         for (int count = 1; count <= 3; count++) {
             simgpu_reset(&(struct simgpu_options){
                 .devices = 4, .memory = 1 << 20, .order = order, .seed = 5});
-            ck_assert_msg(try_links(&peer_links, method, count, lots[lot], 60, -1, &err), "%s",
-                          err.text);
+            ck_assert_msg(try_collective(&peer_collective, method, count, lots[lot], 60, -1, &err),
+                          "%s", err.text);
             check_results(count, method, true);
             check_nothing_is_left();
         }
@@ -88,22 +88,22 @@ START_TEST(gpus_that_cannot_read_each_other)
 {
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20, .no_peer_access = true});
-    ck_assert(!try_links(&peer_links, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
+    ck_assert(!try_collective(&peer_collective, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
     ck_assert_str_eq(err.text, "cuda:0 cannot read the memory of cuda:1");
     /* One GPU can read its own. */
-    ck_assert(try_links(&peer_links, SYNC_ALLREDUCE, 3, lots[1], 60, -1, &err));
+    ck_assert(try_collective(&peer_collective, SYNC_ALLREDUCE, 3, lots[1], 60, -1, &err));
     check_results(3, SYNC_ALLREDUCE, true);
     check_nothing_is_left();
 }
 END_TEST
 
-/* A member that does not come is not waited for when the run is called off. */
+/* A rank that does not come is not waited for when the run is called off. */
 START_TEST(run_called_off_while_others_wait)
 {
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
     simgpu_hang(1, 12);
-    ck_assert(try_links(&peer_links, (enum sync_method)_i, 3, lots[0], 0.5, -1, &err));
+    ck_assert(try_collective(&peer_collective, (enum sync_method)_i, 3, lots[0], 0.5, -1, &err));
     bool failed = false, named = false;
     for (int i = 0; i < 3; i++) {
         failed = failed || !trial.results[i].ok;
@@ -113,7 +113,7 @@ START_TEST(run_called_off_while_others_wait)
     ck_assert_msg(simgpu_faults() == 0, "%s", simgpu_first_fault());
     /* The next run finds the machine as it was. */
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
-    ck_assert(try_links(&peer_links, (enum sync_method)_i, 3, lots[0], 60, -1, &err));
+    ck_assert(try_collective(&peer_collective, (enum sync_method)_i, 3, lots[0], 60, -1, &err));
     check_results(3, (enum sync_method)_i, true);
 }
 END_TEST
@@ -123,7 +123,7 @@ START_TEST(kernel_that_cannot_be_started)
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
     simgpu_fail_call("cudaEventRecord", 8, cudaErrorLaunchFailure);
-    ck_assert(try_links(&peer_links, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
+    ck_assert(try_collective(&peer_collective, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
     int failed = 0;
     for (int i = 0; i < 3; i++)
         failed += !trial.results[i].ok;
@@ -143,7 +143,8 @@ START_TEST(gpus_linked_by_nccl)
                                               .memory = 1 << 20,
                                               .order = _i / 3 ? SIMGPU_SHUFFLE : SIMGPU_LAZY,
                                               .seed = 7});
-        ck_assert_msg(try_links(&nccl_links, method, count, lots[0], 60, -1, &err), "%s", err.text);
+        ck_assert_msg(try_collective(&nccl_collective, method, count, lots[0], 60, -1, &err), "%s",
+                      err.text);
         check_results(count, method, false);
         check_nothing_is_left();
     }
@@ -154,7 +155,7 @@ START_TEST(nccl_wants_different_gpus)
 {
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
-    ck_assert(!try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[2], 60, -1, &err));
+    ck_assert(!try_collective(&nccl_collective, SYNC_ALLREDUCE, 3, lots[2], 60, -1, &err));
     ck_assert_msg(strstr(err.text, "named twice"), "%s", err.text);
     check_nothing_is_left();
 }
@@ -166,15 +167,15 @@ static void check_broken(const char *reason, const char *device)
     struct error err = ERROR_INIT;
     bool said = false;
     for (int i = 0; i < 3; i++) {
-        const struct link_result *member = &trial.results[i];
-        ck_assert(!member->ok);
-        said = said || (strstr(member->err.text, reason) && strstr(member->err.text, device));
+        const struct trial_result *rank = &trial.results[i];
+        ck_assert(!rank->ok);
+        said = said || (strstr(rank->err.text, reason) && strstr(rank->err.text, device));
     }
     ck_assert_msg(said, "%s; %s; %s", trial.results[0].err.text, trial.results[1].err.text,
                   trial.results[2].err.text);
     ck_assert_msg(simgpu_faults() == 0, "%s", simgpu_first_fault());
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
-    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
+    ck_assert(try_collective(&nccl_collective, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
     check_results(3, SYNC_ALLREDUCE, false);
     check_nothing_is_left();
 }
@@ -184,7 +185,7 @@ START_TEST(rank_that_does_not_come)
 {
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
-    ck_assert(try_links(&nccl_links, (enum sync_method)_i, 3, lots[0], 0.5, 1, &err));
+    ck_assert(try_collective(&nccl_collective, (enum sync_method)_i, 3, lots[0], 0.5, 1, &err));
     check_broken("waited", "for cuda:1 (NCCL");
 }
 END_TEST
@@ -197,7 +198,8 @@ START_TEST(gpu_that_hangs)
     bool in_pass = _i < 3;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
     simgpu_hang(1, in_pass ? 3 : 12);
-    ck_assert(try_links(&nccl_links, (enum sync_method)(_i % 3), 3, lots[0], 0.5, -1, &err));
+    ck_assert(
+        try_collective(&nccl_collective, (enum sync_method)(_i % 3), 3, lots[0], 0.5, -1, &err));
     check_broken(in_pass ? "cuda:1" : "cuda:", "reduction of gradients");
 }
 END_TEST
@@ -213,14 +215,14 @@ START_TEST(only_the_gpu_that_hangs_is_named)
     /* Eager: a GPU does its work whether or not its host looks. */
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20, .order = SIMGPU_EAGER});
     simgpu_hang(hangs, 3);
-    trial = (struct link_trial){.links = &nccl_links,
-                                .method = (enum sync_method)(_i / 3),
-                                .count = 3,
-                                .ordinals = lots[0],
-                                .limit_s = 2,
-                                .absent = -1,
-                                .stopped = 1 + (hangs + 1) % 3};
-    ck_assert(link_trial_run(&trial, &err));
+    trial = (struct collective_trial){.collective = &nccl_collective,
+                                      .method = (enum sync_method)(_i / 3),
+                                      .count = 3,
+                                      .ordinals = lots[0],
+                                      .limit_s = 2,
+                                      .absent = -1,
+                                      .stopped = 1 + (hangs + 1) % 3};
+    ck_assert(collective_trial_run(&trial, &err));
     for (int i = 0; i < 3; i++) {
         const char *text = trial.results[i].err.text;
         ck_assert(!trial.results[i].ok);
@@ -244,7 +246,7 @@ START_TEST(call_that_nccl_refuses)
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
     simgpu_fail_call(calls[_i].function, calls[_i].nth, ncclInternalError);
-    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], 20, -1, &err));
+    ck_assert(try_collective(&nccl_collective, SYNC_ALLREDUCE, 3, lots[0], 20, -1, &err));
     check_broken("NCCL", "cuda:");
 }
 END_TEST
@@ -255,15 +257,15 @@ START_TEST(asynchronous_error)
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
     simgpu_nccl_error(ncclRemoteError);
-    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], 20, -1, &err));
+    ck_assert(try_collective(&nccl_collective, SYNC_ALLREDUCE, 3, lots[0], 20, -1, &err));
     simgpu_nccl_error(ncclSuccess);
     check_broken("NCCL", "cuda:");
 }
 END_TEST
 
 /*
- * Nothing waits on the host: each member queues all of its steps before the next one queues
- * anything, and the sums of all steps are right. What is asked for by a member is in the same order
+ * Nothing waits on the host: each rank queues all of its steps before the next one queues
+ * anything, and the sums of all steps are right. What is asked for by a rank is in the same order
  * as elsewhere, or the simulator says so.
  */
 START_TEST(steps_queued_ahead)
@@ -271,14 +273,14 @@ START_TEST(steps_queued_ahead)
     struct error err = ERROR_INIT;
     enum sync_method method = (enum sync_method)_i;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
-    trial = (struct link_trial){.links = &nccl_links,
-                                .method = method,
-                                .count = 3,
-                                .ordinals = lots[0],
-                                .limit_s = 60,
-                                .absent = -1,
-                                .ahead = true};
-    ck_assert_msg(link_trial_run(&trial, &err), "%s", err.text);
+    trial = (struct collective_trial){.collective = &nccl_collective,
+                                      .method = method,
+                                      .count = 3,
+                                      .ordinals = lots[0],
+                                      .limit_s = 60,
+                                      .absent = -1,
+                                      .ahead = true};
+    ck_assert_msg(collective_trial_run(&trial, &err), "%s", err.text);
     check_results(3, method, false);
     ck_assert_int_eq(trial.host_waits, 0);
     check_nothing_is_left();
@@ -295,7 +297,7 @@ START_TEST(call_that_hangs)
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
     simgpu_hang_call(calls[_i].function, calls[_i].nth);
-    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], 0.5, -1, &err));
+    ck_assert(try_collective(&nccl_collective, SYNC_ALLREDUCE, 3, lots[0], 0.5, -1, &err));
     ck_assert_int_ge(simgpu_calls("ncclCommAbort"), 2);
     check_broken("waited", "cuda:");
 }
@@ -306,13 +308,13 @@ START_TEST(rank_that_does_not_join)
 {
     struct error err = ERROR_INIT;
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
-    trial = (struct link_trial){.links = &nccl_links,
-                                .count = 3,
-                                .ordinals = lots[0],
-                                .limit_s = 0.5,
-                                .absent = 2,
-                                .absent_at_join = true};
-    ck_assert(link_trial_run(&trial, &err));
+    trial = (struct collective_trial){.collective = &nccl_collective,
+                                      .count = 3,
+                                      .ordinals = lots[0],
+                                      .limit_s = 0.5,
+                                      .absent = 2,
+                                      .absent_at_join = true};
+    ck_assert(collective_trial_run(&trial, &err));
     check_broken("waited", "for cuda:2 (NCCL, communicator)");
 }
 END_TEST
@@ -325,11 +327,12 @@ START_TEST(end_that_hangs)
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
     simgpu_hang_call(functions[_i], 3);
     double began = clock_seconds();
-    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], _i ? 2 : 0.5, _i ? -1 : 1, &err));
+    ck_assert(try_collective(&nccl_collective, SYNC_ALLREDUCE, 3, lots[0], _i ? 2 : 0.5,
+                             _i ? -1 : 1, &err));
     ck_assert(clock_seconds() - began < 30);
     ck_assert_int_eq(simgpu_calls(functions[_i]), 3);
     simgpu_reset(&(struct simgpu_options){.devices = 4, .memory = 1 << 20});
-    ck_assert(try_links(&nccl_links, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
+    ck_assert(try_collective(&nccl_collective, SYNC_ALLREDUCE, 3, lots[0], 60, -1, &err));
     check_results(3, SYNC_ALLREDUCE, false);
 }
 END_TEST
@@ -355,7 +358,7 @@ static TCase *nccl_case(void)
 
 static Suite *links_suite(void)
 {
-    Suite *suite = suite_create("cuda_links");
+    Suite *suite = suite_create("cuda_collectives");
     TCase *tcase = tcase_create("peer");
     tcase_set_timeout(tcase, 60);
     tcase_add_loop_test(tcase, gpus_that_read_each_other, 0, 6);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/train/split/rebalance.h"
+#include "engine/train/split/balance.h"
 #include "engine/train/split/split.h"
 #include "tests/suites.h"
 
@@ -15,7 +15,7 @@ struct simulation {
     double noise;   /* standard deviation, relative */
     double cost_s;
     unsigned short random[3];
-    struct rebalance rebalance;
+    struct balance balance;
     int changes, returns;
 };
 
@@ -32,7 +32,7 @@ static double pass_s(const struct simulation *sim, int device)
 {
     if (sim->competing)
         return sim->fixed_s[device];
-    return sim->fixed_s[device] + (double)sim->rebalance.shares[device] * sim->row_s[device];
+    return sim->fixed_s[device] + (double)sim->balance.shares[device] * sim->row_s[device];
 }
 
 static double step_s(const struct simulation *sim)
@@ -49,7 +49,7 @@ static void begin(struct simulation *sim, long batch, unsigned seed)
     struct error err = ERROR_INIT;
     ck_assert(split_rows(SPLIT_BALANCED, NULL, batch, sim->devices, shares, &err));
     sim->random[0] = (unsigned short)seed;
-    rebalance_begin(&sim->rebalance, shares, sim->devices);
+    balance_begin(&sim->balance, shares, sim->devices);
 }
 
 /* The shares must remain a division of the batch in which everybody has something. */
@@ -58,7 +58,7 @@ static bool valid(const struct simulation *sim, const long *shares)
     long before = 0, after = 0;
     bool each = true;
     for (int i = 0; i < sim->devices; i++) {
-        before += sim->rebalance.shares[i];
+        before += sim->balance.shares[i];
         after += shares[i];
         each = each && shares[i] >= 1;
     }
@@ -67,18 +67,18 @@ static bool valid(const struct simulation *sim, const long *shares)
 
 static void steps(struct simulation *sim, int count)
 {
-    struct rebalance_advice advice;
+    struct balance_advice advice;
     while (count-- > 0) {
         double seconds[SPEC_MAX_DEVICES];
         for (int i = 0; i < sim->devices; i++)
             seconds[i] = pass_s(sim, i) * fmax(0.1, 1 + sim->noise * normal(sim->random));
-        rebalance_measure(&sim->rebalance, seconds);
-        if (!rebalance_propose(&sim->rebalance, sim->cost_s, &advice))
+        balance_measure(&sim->balance, seconds);
+        if (!balance_propose(&sim->balance, sim->cost_s, &advice))
             continue;
         ck_assert(valid(sim, advice.shares));
         ck_assert(advice.gain > 0.05 && advice.gain < 1);
         ck_assert(!advice.back || (advice.saved < advice.gain && advice.wait > 0));
-        rebalance_change(&sim->rebalance, &advice);
+        balance_change(&sim->balance, &advice);
         sim->changes++;
         sim->returns += advice.back;
     }
@@ -138,8 +138,8 @@ START_TEST(one_change_without_noise)
     ck_assert_int_eq(sim.changes, 0);
     steps(&sim, 1000);
     ck_assert_int_eq(sim.changes, 1);
-    ck_assert_int_eq(sim.rebalance.shares[0], 192);
-    ck_assert_int_eq(sim.rebalance.shares[1], 64);
+    ck_assert_int_eq(sim.balance.shares[0], 192);
+    ck_assert_int_eq(sim.balance.shares[1], 64);
 }
 END_TEST
 
@@ -232,11 +232,11 @@ START_TEST(what_does_not_pay_is_taken_back)
     long as_before = 0;
     for (int i = 0; i < 66000; i++) {
         steps(&sim, 1);
-        as_before += sim.rebalance.shares[0] == 32;
+        as_before += sim.balance.shares[0] == 32;
     }
     ck_assert_int_ge(sim.returns, 5);
     ck_assert_int_le(sim.changes, sim.noise < 0.2 ? 24 : 48);
-    ck_assert_int_ge(sim.rebalance.shares[0], 8);
+    ck_assert_int_ge(sim.balance.shares[0], 8);
     if (sim.noise < 0.2)
         ck_assert_msg(as_before > 65000, "other shares in %ld steps", 66000 - as_before);
 }
@@ -245,18 +245,18 @@ END_TEST
 START_TEST(the_way_back_is_explained)
 {
     struct simulation sim = {.devices = 2, .competing = true, .fixed_s = {0.2, 0.1}};
-    struct rebalance_advice advice;
+    struct balance_advice advice;
     const double slower[] = {0.21, 0.1};
     begin(&sim, 64, 1);
     steps(&sim, REBALANCE_SKIPPED + REBALANCE_LEAST);
     ck_assert_int_eq(sim.changes, 1);
-    ck_assert_int_lt(sim.rebalance.shares[0], 32);
+    ck_assert_int_lt(sim.balance.shares[0], 32);
     /* Even shares in proportion to speed, 1:2, would need 0.2 s / 1.5. */
-    double promised = sim.rebalance.change.gain;
+    double promised = sim.balance.change.gain;
     ck_assert_double_lt(fabs(promised - 1.0 / 3), 0.03);
-    for (int i = 0; !rebalance_propose(&sim.rebalance, 0, &advice); i++) {
+    for (int i = 0; !balance_propose(&sim.balance, 0, &advice); i++) {
         ck_assert_int_lt(i, REBALANCE_SKIPPED + REBALANCE_WINDOW);
-        rebalance_measure(&sim.rebalance, slower);
+        balance_measure(&sim.balance, slower);
     }
     ck_assert(advice.back);
     ck_assert_int_eq(advice.shares[0], 32);
@@ -274,12 +274,12 @@ START_TEST(a_change_that_pays_after_some_that_did_not)
     begin(&sim, 64, 1);
     steps(&sim, 1000);
     ck_assert_int_ge(sim.returns, 3);
-    ck_assert_int_gt(sim.rebalance.patience, REBALANCE_PATIENCE);
+    ck_assert_int_gt(sim.balance.patience, REBALANCE_PATIENCE);
     sim.competing = false;
     sim.fixed_s[0] = sim.fixed_s[1] = 0;
     steps(&sim, 2000);
-    ck_assert_int_eq(sim.rebalance.shares[0], 16);
-    ck_assert_int_eq(sim.rebalance.patience, REBALANCE_PATIENCE);
+    ck_assert_int_eq(sim.balance.shares[0], 16);
+    ck_assert_int_eq(sim.balance.patience, REBALANCE_PATIENCE);
 }
 END_TEST
 
@@ -288,8 +288,8 @@ START_TEST(everybody_keeps_a_row)
     struct simulation sim = {.devices = 3, .row_s = {1e-6, 10, 1e-6}};
     begin(&sim, 9, 0);
     steps(&sim, 50);
-    ck_assert_int_eq(sim.rebalance.shares[1], 1);
-    ck_assert_int_eq(sim.rebalance.shares[0] + sim.rebalance.shares[2], 8);
+    ck_assert_int_eq(sim.balance.shares[1], 1);
+    ck_assert_int_eq(sim.balance.shares[0] + sim.balance.shares[2], 8);
 }
 END_TEST
 
@@ -313,8 +313,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("rebalance");
-    TCase *tcase = tcase_create("rebalance");
+    Suite *suite = suite_create("balance");
+    TCase *tcase = tcase_create("balance");
     tcase_add_loop_test(tcase, settles_near_the_best_shares, 0, MACHINES * NOISES);
     tcase_add_test(tcase, one_change_without_noise);
     tcase_add_loop_test(tcase, noise_alone_moves_nothing, 0, NOISES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SPLIT_REBALANCE_H
-#define DPARTUI_ENGINE_TRAIN_SPLIT_REBALANCE_H
+#ifndef DPARTUI_ENGINE_TRAIN_SPLIT_BALANCE_H
+#define DPARTUI_ENGINE_TRAIN_SPLIT_BALANCE_H
 
 #include <stdbool.h>
 
@@ -37,7 +37,7 @@ enum {
     REBALANCE_PATIENCE_MOST = 16384,
 };
 
-struct rebalance {
+struct balance {
     int devices;
     long shares[SPEC_MAX_DEVICES];                      /* rows of a full batch */
     long steps;                                         /* since the last change */
@@ -53,7 +53,7 @@ struct rebalance {
 };
 
 /* Better shares, and why. */
-struct rebalance_advice {
+struct balance_advice {
     long shares[SPEC_MAX_DEVICES];
     double rows_per_s[SPEC_MAX_DEVICES]; /* as measured */
     double gain;                         /* part of a step's computing time that should be saved */
@@ -63,18 +63,18 @@ struct rebalance_advice {
 };
 
 /* Measuring begins, with these shares of a full batch. */
-void rebalance_begin(struct rebalance *rebalance, const long *shares, int devices);
+void balance_begin(struct balance *balance, const long *shares, int devices);
 
 /* Each device's seconds in the forward and backward pass of one full batch. */
-void rebalance_measure(struct rebalance *rebalance, const double *seconds);
+void balance_measure(struct balance *balance, const double *seconds);
 
 /*
  * After a measured step: is there something better? `cost_s`: what a change costs. Never when there
  * are fewer rows than devices, or only one device.
  */
-bool rebalance_propose(struct rebalance *rebalance, double cost_s, struct rebalance_advice *advice);
+bool balance_propose(struct balance *balance, double cost_s, struct balance_advice *advice);
 
 /* The advice has been taken; what was measured before is forgotten. */
-void rebalance_change(struct rebalance *rebalance, const struct rebalance_advice *advice);
+void balance_change(struct balance *balance, const struct balance_advice *advice);
 
 #endif

@@ -85,7 +85,7 @@ START_TEST(each_row_once_an_epoch)
 }
 END_TEST
 
-/* The device checks that the rows of all shards add up to the batch (try_exchange). */
+/* The device checks that the rows of all shards add up to the batch (try_allreduce). */
 START_TEST(sums_over_devices_go_on)
 {
     run_unequal(1, 5, 0, AUTO "batch=30 epochs=6 devices=cpu:0-1 sync-bn=yes", NULL);
@@ -164,9 +164,9 @@ START_TEST(shares_that_stay)
 }
 END_TEST
 
-static Suite *reshare_suite(void)
+static Suite *load_balance_suite(void)
 {
-    Suite *suite = suite_create("reshare");
+    Suite *suite = suite_create("load_balance");
     TCase *tcase = add_case(suite, "auto");
     tcase_add_test(tcase, shares_follow_speed);
     tcase_add_test(tcase, steps_have_the_shares_of_the_events);
@@ -181,5 +181,5 @@ static Suite *reshare_suite(void)
 
 int main(void)
 {
-    return run_suites(reshare_suite(), NULL);
+    return run_suites(load_balance_suite(), NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/split/rebalance.h"
+#include "engine/train/split/balance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,38 +17,38 @@ static const double LEAST_KEPT = 0.25;
 /* No pass is that short: clocks of this resolution exist. */
 static const double SHORTEST_S = 1e-9;
 
-static void measure_anew(struct rebalance *rebalance, const long *shares)
+static void measure_anew(struct balance *balance, const long *shares)
 {
-    rebalance->steps = 0;
-    memcpy(rebalance->shares, shares, (size_t)rebalance->devices * sizeof *shares);
+    balance->steps = 0;
+    memcpy(balance->shares, shares, (size_t)balance->devices * sizeof *shares);
 }
 
-void rebalance_begin(struct rebalance *rebalance, const long *shares, int devices)
+void balance_begin(struct balance *balance, const long *shares, int devices)
 {
-    rebalance->devices = devices;
-    rebalance->change.open = false;
-    rebalance->wait = 0;
-    rebalance->patience = REBALANCE_PATIENCE;
-    measure_anew(rebalance, shares);
+    balance->devices = devices;
+    balance->change.open = false;
+    balance->wait = 0;
+    balance->patience = REBALANCE_PATIENCE;
+    measure_anew(balance, shares);
 }
 
-void rebalance_measure(struct rebalance *rebalance, const double *seconds)
+void balance_measure(struct balance *balance, const double *seconds)
 {
-    long measured = rebalance->steps++ - REBALANCE_SKIPPED;
+    long measured = balance->steps++ - REBALANCE_SKIPPED;
     double longest = SHORTEST_S;
     if (measured < 0)
         return;
-    for (int i = 0; i < rebalance->devices; i++) {
+    for (int i = 0; i < balance->devices; i++) {
         double pass_s = fmax(seconds[i], SHORTEST_S);
-        rebalance->seconds[i][measured % REBALANCE_WINDOW] = pass_s / (double)rebalance->shares[i];
+        balance->seconds[i][measured % REBALANCE_WINDOW] = pass_s / (double)balance->shares[i];
         longest = fmax(longest, pass_s);
     }
-    rebalance->step_s[measured % REBALANCE_WINDOW] = longest;
+    balance->step_s[measured % REBALANCE_WINDOW] = longest;
 }
 
-static int measured_steps(const struct rebalance *rebalance)
+static int measured_steps(const struct balance *balance)
 {
-    long measured = rebalance->steps - REBALANCE_SKIPPED;
+    long measured = balance->steps - REBALANCE_SKIPPED;
     return measured < REBALANCE_WINDOW ? (int)measured : REBALANCE_WINDOW;
 }
 
@@ -104,72 +104,71 @@ static double step_seconds(const long *shares, const double *seconds, int device
 }
 
 /* Shares in proportion to speed, if they are worth it. */
-static bool find_better(const struct rebalance *rebalance, double cost_s,
-                        struct rebalance_advice *advice)
+static bool find_better(const struct balance *balance, double cost_s, struct balance_advice *advice)
 {
-    int devices = rebalance->devices, count = measured_steps(rebalance);
+    int devices = balance->devices, count = measured_steps(balance);
     long rows = 0;
     double row_s[SPEC_MAX_DEVICES], error, worst = 0;
     for (int i = 0; i < devices; i++) {
-        rows += rebalance->shares[i];
-        row_s[i] = median(rebalance->seconds[i], count, &error);
+        rows += balance->shares[i];
+        row_s[i] = median(balance->seconds[i], count, &error);
         worst = fmax(worst, error);
         advice->rows_per_s[i] = 1 / row_s[i];
     }
     if (rows < devices || !ideal_shares(advice->rows_per_s, devices, rows, advice->shares))
         return false;
-    double now_s = step_seconds(rebalance->shares, row_s, devices);
+    double now_s = step_seconds(balance->shares, row_s, devices);
     double saved_s = now_s - step_seconds(advice->shares, row_s, devices);
     advice->gain = saved_s / now_s;
     return advice->gain > fmax(LEAST_GAIN, STANDARD_ERRORS * worst) &&
-           saved_s * (double)rebalance->steps >= cost_s;
+           saved_s * (double)balance->steps >= cost_s;
 }
 
 /* Whether the last change kept its promise; if not, back. */
-static bool find_way_back(struct rebalance *rebalance, struct rebalance_advice *advice)
+static bool find_way_back(struct balance *balance, struct balance_advice *advice)
 {
     double error;
-    double step_s = median(rebalance->step_s, measured_steps(rebalance), &error);
-    double saved = 1 - step_s / rebalance->change.step_s;
-    rebalance->change.open = false;
-    if (saved >= LEAST_KEPT * rebalance->change.gain) {
-        rebalance->patience = REBALANCE_PATIENCE;
+    double step_s = median(balance->step_s, measured_steps(balance), &error);
+    double saved = 1 - step_s / balance->change.step_s;
+    balance->change.open = false;
+    if (saved >= LEAST_KEPT * balance->change.gain) {
+        balance->patience = REBALANCE_PATIENCE;
         return false;
     }
     advice->back = true;
-    advice->gain = rebalance->change.gain;
+    advice->gain = balance->change.gain;
     advice->saved = saved;
-    advice->wait = rebalance->patience;
-    memcpy(advice->shares, rebalance->change.shares, sizeof advice->shares);
+    advice->wait = balance->patience;
+    memcpy(advice->shares, balance->change.shares, sizeof advice->shares);
     return true;
 }
 
-bool rebalance_propose(struct rebalance *rebalance, double cost_s, struct rebalance_advice *advice)
+bool balance_propose(struct balance *balance, double cost_s, struct balance_advice *advice)
 {
-    long measured = rebalance->steps - REBALANCE_SKIPPED;
-    if (rebalance->devices < 2 || measured < REBALANCE_LEAST)
+    long measured = balance->steps - REBALANCE_SKIPPED;
+    if (balance->devices < 2 || measured < REBALANCE_LEAST)
         return false;
-    *advice = (struct rebalance_advice){.gain = 0};
-    bool better = find_better(rebalance, cost_s, advice);
+    *advice = (struct balance_advice){.gain = 0};
+    bool better = find_better(balance, cost_s, advice);
     /* Before the next change at the latest it must be known what the last one was good for. */
-    if (rebalance->change.open && (better || measured >= REBALANCE_WINDOW) &&
-        find_way_back(rebalance, advice))
+    if (balance->change.open && (better || measured >= REBALANCE_WINDOW) &&
+        find_way_back(balance, advice))
         return true;
-    return better && rebalance->steps >= rebalance->wait;
+    return better && balance->steps >= balance->wait;
 }
 
-void rebalance_change(struct rebalance *rebalance, const struct rebalance_advice *advice)
+void balance_change(struct balance *balance, const struct balance_advice *advice)
 {
     double error;
-    rebalance->wait = advice->wait;
+    balance->wait = advice->wait;
     if (advice->back) {
-        if (rebalance->patience < REBALANCE_PATIENCE_MOST)
-            rebalance->patience *= 2;
+        if (balance->patience < REBALANCE_PATIENCE_MOST)
+            balance->patience *= 2;
     } else {
-        rebalance->change.open = true;
-        rebalance->change.step_s = median(rebalance->step_s, measured_steps(rebalance), &error);
-        rebalance->change.gain = advice->gain;
-        memcpy(rebalance->change.shares, rebalance->shares, sizeof rebalance->change.shares);
+        balance->change.open = true;
+        balance->change.step_s = median(balance->step_s, measured_steps(balance), &error);
+        balance->change.gain = advice->gain;
+        memcpy(balance->change.shares, balance->shares, sizeof balance->change.shares);
     }
-    measure_anew(rebalance, advice->shares);
+    measure_anew(balance, advice->shares);
 }

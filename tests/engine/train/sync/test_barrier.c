@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/train/step/worker.h"
-#include "engine/train/sync/rendezvous.h"
+#include "engine/train/sync/barrier.h"
 #include "tests/suites.h"
 
 /* Rendezvous and worker threads: eight parties on however few cores there are. */
@@ -19,7 +19,7 @@ enum { PARTIES = 8, ROUNDS = 300 };
 static const char *const names[PARTIES] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"};
 
 struct scene {
-    struct rendezvous *meeting;
+    struct barrier *barrier;
     int rounds, leaver; /* the leaver stays away from round `rounds` on */
     int counters[PARTIES];
     double sums[PARTIES][3];
@@ -31,11 +31,11 @@ struct scene {
     char thread_names[PARTIES][16];
 };
 
-static void close_member(void *context, int member)
+static void close_rank(void *context, int rank)
 {
     struct scene *scene = context;
-    scene->counters[member] = -1;
-    while (member == 1 && atomic_load(&scene->hold_close))
+    scene->counters[rank] = -1;
+    while (rank == 1 && atomic_load(&scene->hold_close))
         usleep(1000);
     atomic_fetch_add(&scene->closed, 1);
 }
@@ -51,7 +51,7 @@ static struct workers *start(struct scene *scene, int count)
     struct workers *workers;
     struct error err = ERROR_INIT;
     struct worker_tasks tasks = {.context = scene,
-                                 .close = close_member,
+                                 .close = close_rank,
                                  .abandoned = abandoned,
                                  .spin_s = count % 2 ? 0 : 1e-3};
     ck_assert_msg(workers_start(count, names, &tasks, &workers, &err), "%s", err.text);
@@ -61,23 +61,23 @@ static struct workers *start(struct scene *scene, int count)
 static void meet(struct scene *scene, int count, double limit_s, bool spin)
 {
     struct error err = ERROR_INIT;
-    ck_assert_msg(rendezvous_create(count, names, limit_s, spin, &scene->meeting, &err), "%s",
+    ck_assert_msg(barrier_create(count, names, limit_s, spin, &scene->barrier, &err), "%s",
                   err.text);
 }
 
 /* Everybody's counter must show the same round between two barriers. */
-static bool count_rounds(void *context, int member, struct error *err)
+static bool count_rounds(void *context, int rank, struct error *err)
 {
     struct scene *scene = context;
     for (int round = 1; round <= scene->rounds; round++) {
-        scene->counters[member] = round;
-        if (!rendezvous_wait(scene->meeting, member, &scene->waited[member], err))
+        scene->counters[rank] = round;
+        if (!barrier_wait(scene->barrier, rank, &scene->waited[rank], err))
             return false;
         for (int i = 0; i < PARTIES; i++)
             if (scene->counters[i] != round)
-                return error_set(err, ERROR_FAILED, "%d sees round %d of %d in round %d", member,
+                return error_set(err, ERROR_FAILED, "%d sees round %d of %d in round %d", rank,
                                  scene->counters[i], i, round);
-        if (!rendezvous_wait(scene->meeting, member, &scene->waited[member], err))
+        if (!barrier_wait(scene->barrier, rank, &scene->waited[rank], err))
             return false;
     }
     return true;
@@ -97,25 +97,25 @@ START_TEST(barrier_holds)
     }
     ck_assert(workers_dismiss(workers, 60));
     ck_assert_int_eq(atomic_load(&scene.closed), PARTIES);
-    rendezvous_destroy(scene.meeting);
+    barrier_destroy(scene.barrier);
 }
 END_TEST
 
-static double term(int member, int round, int at)
+static double term(int rank, int round, int at)
 {
-    return 1.0 / (3 + member + 7 * round) + 1e9 * (at == member % 3);
+    return 1.0 / (3 + rank + 7 * round) + 1e9 * (at == rank % 3);
 }
 
-static bool sum_rounds(void *context, int member, struct error *err)
+static bool sum_rounds(void *context, int rank, struct error *err)
 {
     struct scene *scene = context;
     for (int round = 0; round < ROUNDS; round++) {
-        double values[3], *sums = scene->sums[member];
+        double values[3], *sums = scene->sums[rank];
         /* Lengths change from round to round; 0 takes no part. */
         size_t count = (size_t)round % 4;
         for (size_t at = 0; at < count; at++)
-            values[at] = term(member, round, (int)at);
-        if (!rendezvous_sum(scene->meeting, member, values, count, &scene->waited[member], err))
+            values[at] = term(rank, round, (int)at);
+        if (!barrier_sum(scene->barrier, rank, values, count, &scene->waited[rank], err))
             return false;
         for (size_t at = 0; at < count; at++) {
             double expected = term(0, round, (int)at);
@@ -143,16 +143,15 @@ START_TEST(sums_are_bit_equal_and_in_order)
         ck_assert_mem_eq(scene.sums[i], scene.sums[0], sizeof scene.sums[0]);
     }
     ck_assert(workers_dismiss(workers, 60));
-    rendezvous_destroy(scene.meeting);
+    barrier_destroy(scene.barrier);
 }
 END_TEST
 
-static bool unequal_sum(void *context, int member, struct error *err)
+static bool unequal_sum(void *context, int rank, struct error *err)
 {
     struct scene *scene = context;
     double values[4] = {0};
-    return rendezvous_sum(scene->meeting, member, values, member == 1 ? 3 : 4,
-                          &scene->waited[member], err);
+    return barrier_sum(scene->barrier, rank, values, rank == 1 ? 3 : 4, &scene->waited[rank], err);
 }
 
 START_TEST(sum_refuses_unequal_lengths)
@@ -167,15 +166,14 @@ START_TEST(sum_refuses_unequal_lengths)
     ck_assert_ptr_nonnull(strstr(err.text, "d1"));
     ck_assert(!workers_result(workers, 1, &err));
     ck_assert(workers_dismiss(workers, 60));
-    rendezvous_destroy(scene.meeting);
+    barrier_destroy(scene.barrier);
 }
 END_TEST
 
-static bool leave_one(void *context, int member, struct error *err)
+static bool leave_one(void *context, int rank, struct error *err)
 {
     struct scene *scene = context;
-    return member == scene->leaver ||
-           rendezvous_wait(scene->meeting, member, &scene->waited[member], err);
+    return rank == scene->leaver || barrier_wait(scene->barrier, rank, &scene->waited[rank], err);
 }
 
 START_TEST(abort_wakes_everybody_with_the_reason)
@@ -189,10 +187,10 @@ START_TEST(abort_wakes_everybody_with_the_reason)
     workers_post(workers, leave_one);
     ck_assert(!workers_wait(workers, 0.02));
     int culprit = 0;
-    ck_assert(!rendezvous_aborted(scene.meeting, &culprit, &err));
-    rendezvous_abort(scene.meeting, -1, &reason);
-    rendezvous_abort(scene.meeting, 2, &later);
-    ck_assert(rendezvous_aborted(scene.meeting, &culprit, &err));
+    ck_assert(!barrier_aborted(scene.barrier, &culprit, &err));
+    barrier_abort(scene.barrier, -1, &reason);
+    barrier_abort(scene.barrier, 2, &later);
+    ck_assert(barrier_aborted(scene.barrier, &culprit, &err));
     ck_assert_int_eq(culprit, -1);
     ck_assert(workers_wait(workers, 60));
     for (int i = 0; i < PARTIES; i++) {
@@ -204,10 +202,10 @@ START_TEST(abort_wakes_everybody_with_the_reason)
     }
     /* Who comes later hears it too. */
     double waited = 0;
-    ck_assert(!rendezvous_wait(scene.meeting, 3, &waited, &err));
+    ck_assert(!barrier_wait(scene.barrier, 3, &waited, &err));
     ck_assert_str_eq(err.text, "enough");
     ck_assert(workers_dismiss(workers, 60));
-    rendezvous_destroy(scene.meeting);
+    barrier_destroy(scene.barrier);
 }
 END_TEST
 
@@ -222,23 +220,23 @@ START_TEST(deadline_names_the_missing)
     ck_assert(!workers_result(workers, 0, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "of waiting for d5"));
     ck_assert(workers_dismiss(workers, 60));
-    rendezvous_destroy(scene.meeting);
+    barrier_destroy(scene.barrier);
 }
 END_TEST
 
-static bool look_around(void *context, int member, struct error *err)
+static bool look_around(void *context, int rank, struct error *err)
 {
     struct scene *scene = context;
     sigset_t set;
     pthread_t self = pthread_self();
     pthread_sigmask(SIG_SETMASK, NULL, &set);
-    scene->signals_blocked[member] = sigismember(&set, SIGINT) && sigismember(&set, SIGTERM) &&
-                                     sigismember(&set, SIGHUP) && !sigismember(&set, SIGSEGV);
-    pthread_getname_np(self, scene->thread_names[member], sizeof scene->thread_names[member]);
-    if (scene->counters[member]++ && !pthread_equal(scene->threads[member], self))
+    scene->signals_blocked[rank] = sigismember(&set, SIGINT) && sigismember(&set, SIGTERM) &&
+                                   sigismember(&set, SIGHUP) && !sigismember(&set, SIGSEGV);
+    pthread_getname_np(self, scene->thread_names[rank], sizeof scene->thread_names[rank]);
+    if (scene->counters[rank]++ && !pthread_equal(scene->threads[rank], self))
         return error_set(err, ERROR_FAILED, "another thread");
-    scene->threads[member] = self;
-    return member != 2 || error_set(err, ERROR_FAILED, "two fails");
+    scene->threads[rank] = self;
+    return rank != 2 || error_set(err, ERROR_FAILED, "two fails");
 }
 
 START_TEST(tasks_stay_on_their_thread)
@@ -267,11 +265,11 @@ START_TEST(tasks_stay_on_their_thread)
 }
 END_TEST
 
-static bool hang(void *context, int member, struct error *err)
+static bool hang(void *context, int rank, struct error *err)
 {
     struct scene *scene = context;
     (void)err;
-    while (member == 1 && atomic_load(&scene->hold))
+    while (rank == 1 && atomic_load(&scene->hold))
         usleep(1000);
     return true;
 }
@@ -317,8 +315,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("meeting");
-    TCase *tcase = tcase_create("rendezvous");
+    Suite *suite = suite_create("barrier");
+    TCase *tcase = tcase_create("barrier");
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, barrier_holds, 0, 2);
     tcase_add_test(tcase, sums_are_bit_equal_and_in_order);

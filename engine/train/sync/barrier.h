@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_SYNC_BARRIER_H
+#define DPARTUI_ENGINE_TRAIN_SYNC_BARRIER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/*
+ * Where the worker threads of a run meet: a barrier that can be called off. Once aborted it stays
+ * so: everybody waiting, and everybody who comes later, gets the reason as an error.
+ */
+struct barrier;
+
+/*
+ * For `parties` threads. A party that has waited for `limit_s` seconds calls the whole barrier off
+ * and names the missing ones; `names[i]` (borrowed) are the parties' names for that. With `spin`,
+ * waiting begins with a short busy loop, which only pays when every party has a core of its own.
+ */
+bool barrier_create(int parties, const char *const *names, double limit_s, bool spin,
+                    struct barrier **out, struct error *err);
+void barrier_destroy(struct barrier *barrier);
+
+/* Wait until every party has come. Adds the seconds spent waiting to *waited. */
+bool barrier_wait(struct barrier *barrier, int party, double *waited, struct error *err);
+
+/*
+ * Replace values[0..count) by their sums over all parties, added in the order of the parties, so
+ * that everybody gets the same bits. `count` must be the same everywhere. Adds to *waited as above.
+ */
+bool barrier_sum(struct barrier *barrier, int party, double *values, size_t count, double *waited,
+                 struct error *err);
+
+/*
+ * Call the barrier off; only the first call counts. `culprit` is the party to blame, -1 when it is
+ * none of them. Any thread.
+ */
+void barrier_abort(struct barrier *barrier, int culprit, const struct error *reason);
+
+/* Is this party waiting for others at this moment? Any thread. */
+bool barrier_waiting(struct barrier *barrier, int party);
+
+/* Has the barrier been called off? Any thread, at once. */
+bool barrier_called_off(const struct barrier *barrier);
+
+/* The same; then *culprit and *reason are filled. Any thread. */
+bool barrier_aborted(struct barrier *barrier, int *culprit, struct error *reason);
+
+#endif

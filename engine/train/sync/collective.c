@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/sync/sync.h"
+
+#include "base/clock.h"
+
+/*
+ * The methods as the devices do them by themselves. Who sums and who gets the sums is decided by
+ * the collective, which knows the method. Buckets are reduced as they become ready where the
+ * collective can overlap with the backward pass; what is left is reduced after it.
+ */
+
+bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct error *err)
+{
+    struct sync_end *end = &group->ends[rank];
+    if (group->size == 1 || group->transport != SYNC_COLLECTIVE || !group->collective->overlaps ||
+        !end->overlaps || group->sums_inside)
+        return true;
+    if (!group->collective->reduce(group->device_group, rank, bucket, bucket + 1, err))
+        return false;
+    end->buckets = bucket + 1;
+    return true;
+}
+
+static bool reduce_rest(struct sync_group *group, int rank, struct error *err)
+{
+    struct sync_end *end = &group->ends[rank];
+    int first = end->buckets;
+    end->buckets = group->bucket_count;
+    return (first == group->bucket_count ||
+            group->collective->reduce(group->device_group, rank, first, group->bucket_count,
+                                      err)) &&
+           group->collective->finish(group->device_group, rank, err);
+}
+
+/*
+ * Nobody is waited for where a collective only queues: then the owner of the device's own stream
+ * measures how long that waits. Otherwise moving_s is the whole reduction.
+ *
+ * In a first pass all ranks meet before anything is reduced: it loads code and allocates, which
+ * may wait for a whole GPU, and so for ever where that GPU already waits for this rank's part of
+ * a reduction.
+ */
+static bool after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
+{
+    const bool only_queues = group->collective->overlaps && group->ends[rank].overlaps;
+    if (!only_queues && !barrier_wait(group->barrier, rank, &times->wait_s, err))
+        return false;
+    double begin = clock_seconds();
+    bool ok = reduce_rest(group, rank, err);
+    times->moving_s += clock_seconds() - begin;
+    return ok;
+}
+
+bool sync_queue_allreduce(struct sync_group *group, int rank, const double *own, double *all,
+                          size_t count, bool *queued, struct error *err)
+{
+    *queued = group->sums_inside;
+    return !group->sums_inside ||
+           group->collective->sum(group->device_group, rank, own, all, count, err);
+}
+
+bool sync_check(const struct sync_group *group, int rank, struct error *err)
+{
+    return group->transport != SYNC_COLLECTIVE || !group->device_group ||
+           !group->collective->check || group->collective->check(group->device_group, rank, err);
+}
+
+const struct sync_algorithm sync_collective = {.after = after};
+
+/* Likewise nothing may be left of the broadcast when a first pass begins anywhere. */
+static bool before_central(const struct sync_group *group, int rank, struct sync_times *times,
+                           struct error *err)
+{
+    const bool first = group->collective->overlaps && !group->ends[rank].overlaps;
+    return sync_fetch_before(group, rank, times, err) &&
+           (!first || ((!group->collective->settle ||
+                        group->collective->settle(group->device_group, rank, err)) &&
+                       barrier_wait(group->barrier, rank, &times->wait_s, err)));
+}
+
+const struct sync_algorithm sync_collective_central = {
+    .before = before_central, .after = after, .one_updates = true};
