@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/core/device.h"
 #include "tests/reference/refnet.h"
 #include "tests/support.h"
 

@@ -14,16 +14,10 @@ noinst_LIBRARIES += libcpu.a
 libcpu_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 libcpu_a_SOURCES = \
-	%D%/backend.h \
-	%D%/cpu.c %D%/cpu.h \
-	%D%/dnnl_compat.h \
-	%D%/machine.c \
-	%D%/mapping.c %D%/mapping.h \
+	%D%/backend.c %D%/backend.h \
 	%D%/plan.c %D%/plan.h \
-	%D%/primitive.c %D%/primitive.h \
-	%D%/replica.c \
-	%D%/replica_layout.c %D%/replica_layout.h \
-	%D%/team.h
+	%D%/replica.c %D%/replica.h \
+	%D%/replica_layout.c %D%/replica_layout.h
 
 # What CPU devices need, with the libraries of the project that they use.
 CPU_LIBS = libdevice.a libcpu.a $(CUDA_BACKEND_LIBS) libplan.a libnet.a libspec.a \

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/lanes/net.h"
 #include "engine/device/cpu/layers/elementwise.h"
-
-float *param_values(const struct builder *b, int param)
-{
-    if (param == NET_NONE)
-        return NULL;
-    const struct place *place = &b->plan->replica->places[param];
-    float *arena =
-        place->kind == PLACE_STATE ? b->plan->replica->base.state : b->plan->replica->base.params;
-    return arena + place->offset;
-}
-
-float *param_grads(const struct builder *b, int param)
-{
-    return param == NET_NONE
-               ? NULL
-               : b->plan->replica->base.grads + b->plan->replica->places[param].offset;
-}
+#include "engine/device/cpu/layers/input.h"
+#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/layers/loss.h"
+#include "engine/device/cpu/norm/batchnorm.h"
 
 static const struct layer_kind *layer_of(enum net_kind kind)
 {

@@ -2,37 +2,15 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_PLAN_H
 #define DPARTUI_ENGINE_DEVICE_CPU_PLAN_H
 
-#include "engine/device/cpu/cpu.h"
-#include "engine/device/plan/builder.h"
+#include "engine/device/device.h"
 
-/* A library memory object over a buffer; gets the buffer's address when the plan is bound. */
-struct binding {
-    dnnl_memory_t memory;
-    const struct buffer *buffer;
-};
-
-struct lanes_net;
-
-struct plan {
-    struct plan_core core;
-    struct device *device;
-    struct cpu_replica *replica;
-    struct lanes_net *lanes; /* of a small network; owned by `core` */
-    struct binding *bindings;
-    int binding_count, binding_capacity;
-};
-
-extern const struct layer_kind layer_conv, layer_batchnorm, layer_activation, layer_pool,
-    layer_global_pool, layer_linear, layer_flatten, layer_add, layer_dropout;
-
-/* The step in front of all layers: the batch's rows as numbers, in the layout of values. */
-bool build_input(struct builder *b, struct error *err);
-/* The step behind them: losses, rows right and, for training, the gradient of the logits. */
-bool build_loss(struct builder *b, struct error *err);
-
-/* Addresses of a parameter's numbers in the replica's arenas; NULL for NET_NONE. Running statistics
- * have no gradient: param_grads is not for them. */
-float *param_values(const struct builder *b, int param);
-float *param_grads(const struct builder *b, int param);
+bool cpu_plan_create(struct device *device, struct replica *replica,
+                     const struct plan_request *request, struct plan **out, struct error *err);
+void cpu_plan_destroy(struct device *device, struct plan *plan);
+void cpu_plan_memory(const struct plan *plan, struct plan_memory *out);
+bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
+                  struct batch_result *result, struct error *err);
+struct plan_time *cpu_plan_profile(struct plan *plan, int *count);
+bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err);
 
 #endif

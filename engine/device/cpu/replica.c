@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/replica.h"
 
 #include <string.h>
 
 #include "engine/device/cpu/conv/conv.h"
 #include "engine/device/cpu/conv/fold.h"
+#include "engine/device/cpu/core/device.h"
+#include "engine/device/cpu/core/parameters.h"
 #include "engine/device/cpu/lanes/net.h"
 #include "engine/device/cpu/replica_layout.h"
 

@@ -2,7 +2,8 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_REPLICA_LAYOUT_H
 #define DPARTUI_ENGINE_DEVICE_CPU_REPLICA_LAYOUT_H
 
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/core/device.h"
+#include "engine/device/cpu/core/parameters.h"
 
 struct replica_sizes {
     size_t trained, state; /* floats */

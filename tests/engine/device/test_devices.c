@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config.h"
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/core/machine.h"
 #ifdef HAVE_CUDA_TOOLKIT
 #include "engine/device/cuda/backend.h"
 #endif

@@ -4,6 +4,7 @@
 #include "engine/device/cpu/conv/fold.h"
 #include "engine/device/cpu/conv/run.h"
 #include "engine/device/cpu/layers/elementwise.h"
+#include "engine/device/cpu/layers/kinds.h"
 #include "engine/device/cpu/norm/batchnorm.h"
 
 struct conv {

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_CONV_H
 #define DPARTUI_ENGINE_DEVICE_CPU_CONV_CONV_H
 
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/core/device.h"
 #include "engine/device/plan/builder.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_FOLD_H
 #define DPARTUI_ENGINE_DEVICE_CPU_CONV_FOLD_H
 
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/core/plan.h"
 
 /*
  * Evaluation with BatchNorm folded into convolutions. With running statistics BatchNorm is a scale

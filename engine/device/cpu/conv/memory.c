@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "engine/device/cpu/conv/trial.h"
+#include "engine/device/cpu/core/machine.h"
 
 /*
  * Decisions of earlier processes, so that those of a user agree on equal machines and need not

@@ -3,7 +3,7 @@
 #define DPARTUI_ENGINE_DEVICE_CPU_CONV_RUN_H
 
 #include "engine/device/cpu/conv/method.h"
-#include "engine/device/cpu/primitive.h"
+#include "engine/device/cpu/core/primitive.h"
 
 /* The stored layouts of what a convolution works on. */
 struct conv_stored {

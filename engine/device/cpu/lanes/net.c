@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/device/cpu/layers/input.h"
+#include "engine/device/cpu/layers/loss.h"
 
 /* Lays the network out for a thread: what lies where while a group passes, and until when. */
 struct layout {

@@ -2,8 +2,8 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_LANES_NET_H
 #define DPARTUI_ENGINE_DEVICE_CPU_LANES_NET_H
 
+#include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/lanes/lanes.h"
-#include "engine/device/cpu/plan.h"
 
 /*
  * A small network as one step: threads share the groups of rows, and each takes its own through all

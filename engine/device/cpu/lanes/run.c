@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "engine/device/cpu/lanes/net.h"
 #include "engine/device/cpu/layers/input.h"
+#include "engine/device/cpu/layers/loss.h"
 
 /* What a thread works with while one group passes. */
 struct pass {

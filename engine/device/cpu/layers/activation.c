@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/core/primitive.h"
 #include "engine/device/cpu/layers/elementwise.h"
-#include "engine/device/cpu/primitive.h"
+#include "engine/device/cpu/layers/kinds.h"
 
 /*
  * ReLU, sigmoid and tanh where no fused operation took them. All keep their result, from which the

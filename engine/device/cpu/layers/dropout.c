@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/rng.h"
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/core/plan.h"
+#include "engine/device/cpu/layers/kinds.h"
 
 /*
  * Which numbers are dropped depends on (seed, epoch, row of the data set, operation, place in the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/primitive.h"
+#include "engine/device/cpu/core/primitive.h"
+#include "engine/device/cpu/layers/kinds.h"
 
 /*
  * Another name for the same numbers, or the same numbers in another layout. A conversion works on

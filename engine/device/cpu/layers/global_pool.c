@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/core/plan.h"
+#include "engine/device/cpu/layers/kinds.h"
 
 /* Global average pooling: blocks of channels in, plain channels out. */
 struct global_pool {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/core/plan.h"
 
 /* The rows of a shard, gathered from the data set, scaled and laid out for the first operation. */
 struct input {

@@ -3,7 +3,7 @@
 #define DPARTUI_ENGINE_DEVICE_CPU_LAYERS_INPUT_H
 
 #include "engine/data/augment.h"
-#include "engine/device/device.h"
+#include "engine/device/plan/builder.h"
 
 /* What the first and last steps of a plan do with a row, for whoever does it in another way. */
 
@@ -14,12 +14,6 @@ bool input_check(const struct batch *batch, const struct net *net, struct error 
 /* What is to be done to the picture of row `row` of the data. */
 struct augment_change input_change(const struct batch *batch, uint32_t row);
 
-/* Whether every label of the batch's rows is one of the network's classes. */
-bool loss_check_labels(const struct batch *batch, const struct net *net, struct error *err);
-/* The row's loss: log(sum(exp(x - max))) - (x[label] - max), in double precision. The gradient
- * (softmax - onehot) * scale goes to `gradient` unless that is NULL. */
-double loss_of_row(const float *x, int classes, int label, double scale, float *gradient);
-/* The class of the largest logit; ties go to the lower index. */
-int loss_guess(const float *x, int classes);
-
+/* The step before all layers: the batch's rows as numbers, in the layout of values. */
+bool build_input(struct builder *b, struct error *err);
 #endif

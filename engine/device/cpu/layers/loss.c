@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/layers/input.h"
+#include "engine/device/cpu/layers/loss.h"
 
 #include <math.h>
 
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/core/plan.h"
 
 /* Softmax and cross-entropy over the logits, and their gradient. */
 struct loss {

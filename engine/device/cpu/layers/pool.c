@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/primitive.h"
+#include "engine/device/cpu/core/primitive.h"
+#include "engine/device/cpu/layers/kinds.h"
 
 /* Max and average pooling by the library; the former remembers where each maximum stood. */
 struct pool_layer {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/layers/sgd.h"
+
+#include "engine/device/cpu/core/device.h"
 
 /* Bound by memory: one pass over what the update needs, in parallel where that pays. */
 #define PARALLEL_FROM 65536

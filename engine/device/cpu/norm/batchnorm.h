@@ -3,7 +3,7 @@
 #define DPARTUI_ENGINE_DEVICE_CPU_NORM_BATCHNORM_H
 
 #include "engine/device/cpu/conv/beside.h"
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/core/plan.h"
 
 /*
  * BatchNorm, with the addition and ReLU behind it where the fuse pass joined them. Channels are
@@ -53,6 +53,8 @@ static inline double *batchnorm_allreduced(const struct batchnorm *n)
 {
     return (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
 }
+
+extern const struct layer_kind layer_batchnorm;
 
 /* norm/math.c: the arithmetic per channel, of `count` channels from `first` on. */
 

@@ -11,10 +11,10 @@
 
 #include <string.h>
 
+#include "engine/device/cpu/core/team.h"
 #include "engine/device/cpu/simd/transpose.h"
 #include "engine/device/cpu/strided/lines.h"
 #include "engine/device/cpu/strided/multiply.h"
-#include "engine/device/cpu/team.h"
 
 #include "engine/device/cpu/strided/weights.h"
 

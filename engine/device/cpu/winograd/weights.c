@@ -3,7 +3,7 @@
 
 #include <omp.h>
 
-#include "engine/device/cpu/team.h"
+#include "engine/device/cpu/core/team.h"
 
 #define POINT_ONE (WINOGRAD_TILE + 1) /* whose D is the sum of a tile's pixels: 1, both ways */
 #define MAX_WIDTH 32                  /* V and D of a run, and the sums, are 20 KB for each point */

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "engine/device/cpu/conv/method.h"
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/core/device.h"
 #include "tests/reference/conformance.h"
 #include "tests/suites.h"
 

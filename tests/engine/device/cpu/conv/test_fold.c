@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/core/parameters.h"
 #include "tests/reference/conformance.h"
 #include "tests/reference/trial.h"
 #include "tests/suites.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/core/parameters.h"
 #include "engine/device/cpu/lanes/lanes.h"
 #include "tests/reference/conformance.h"
 #include "tests/suites.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_DNNL_COMPAT_H
-#define DPARTUI_ENGINE_DEVICE_CPU_DNNL_COMPAT_H
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_ONEDNN_H
+#define DPARTUI_ENGINE_DEVICE_CPU_CORE_ONEDNN_H
 
 #include <dnnl.h>
 #include <dnnl_version.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/error.h"
 
 /*
  * One set of calls for oneDNN 2.6 and later and for 3.x, whose C interfaces differ: memory
@@ -17,6 +19,9 @@
  * the caller owns and gives to compat_desc_free, NULL when memory ran out or the layout is
  * impossible.
  */
+
+/* ERROR_FAILED "oneDNN: WHAT: REASON" unless status is success. */
+bool dnnl_check(dnnl_status_t status, const char *what, struct error *err);
 
 enum conv_direction { CONV_FORWARD, CONV_BACKWARD_DATA, CONV_BACKWARD_WEIGHTS };
 

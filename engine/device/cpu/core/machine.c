@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/core/machine.h"
 
 #include <math.h>
 #include <sched.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "engine/device/cpu/core/onednn.h"
 
 /*
  * The main thread's mask is the one that taskset or a container gave the process; worker threads

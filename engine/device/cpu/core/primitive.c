@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/primitive.h"
+#include "engine/device/cpu/core/primitive.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_PRIMITIVE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_PRIMITIVE_H
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_PRIMITIVE_H
+#define DPARTUI_ENGINE_DEVICE_CPU_CORE_PRIMITIVE_H
 
-#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/core/plan.h"
 
 /*
  * A library primitive with its arguments. Where the primitive wants another layout than the one

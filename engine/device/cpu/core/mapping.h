@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_MAPPING_H
-#define DPARTUI_ENGINE_DEVICE_CPU_MAPPING_H
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_MAPPING_H
+#define DPARTUI_ENGINE_DEVICE_CPU_CORE_MAPPING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/cpu.h"
+#include "engine/device/cpu/backend.h"
 
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 
-#include "engine/device/cpu/backend.h"
-
-static const char *status_text(dnnl_status_t status)
-{
-    switch ((int)status) {
-    case dnnl_success:
-        return "success";
-    case dnnl_out_of_memory:
-        return "out of memory";
-    case dnnl_invalid_arguments:
-        return "invalid arguments";
-    case dnnl_unimplemented:
-        return "no implementation for this shape";
-    case dnnl_runtime_error:
-        return "runtime error";
-    default:
-        return "unknown error";
-    }
-}
-
-bool dnnl_check(dnnl_status_t status, const char *what, struct error *err)
-{
-    return status == dnnl_success ||
-           error_set(err, ERROR_FAILED, "oneDNN: %s: %s", what, status_text(status));
-}
+#include "engine/device/cpu/core/device.h"
+#include "engine/device/cpu/core/machine.h"
+#include "engine/device/cpu/layers/sgd.h"
+#include "engine/device/cpu/plan.h"
+#include "engine/device/cpu/replica.h"
+#include "engine/device/cpu/simd/kernels.h"
 
 /* The widest layout that both the library's convolutions and our kernels have here. */
 static int choose_block(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/mapping.h"
+#include "engine/device/cpu/core/mapping.h"
 
 #include <stdint.h>
 #include <stdlib.h>

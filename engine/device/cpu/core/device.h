@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_DEVICE_H
+#define DPARTUI_ENGINE_DEVICE_CPU_CORE_DEVICE_H
+
+#include "engine/device/cpu/core/mapping.h"
+#include "engine/device/cpu/core/onednn.h"
+#include "engine/device/device.h"
+
+/*
+ * A device is the thread that opened it, with an OpenMP team of its own. oneDNN's primitives are
+ * made for the team size of the thread that makes them and must run on that thread, outside every
+ * parallel region; nothing here may be called from elsewhere.
+ */
+struct device {
+    char name[16]; /* "cpu:1" */
+    int threads;
+    int block; /* channels per block of this processor's layout: 16, 8 or 1 */
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+    dnnl_primitive_attr_t attr;   /* scratchpads are ours */
+    struct mapping workspace;     /* of the one plan that is running */
+    unsigned workspace_moves;     /* how often it was replaced: plans bound before must rebind */
+    bool no_lanes;                /* small networks go step by step, as large ones do: tests */
+    bool own_methods;             /* convolutions go by method.h wherever they can: tests */
+    bool estimate, deterministic; /* see device_options */
+};
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_MACHINE_H
+#define DPARTUI_ENGINE_DEVICE_CPU_CORE_MACHINE_H
+
+#include "engine/device/device.h"
+
+bool cpu_enumerate(struct device_info *list, int capacity, int *count, char *why, size_t why_size,
+                   struct error *err);
+/* Cores of the affinity mask the process was started with, fewer where its cgroup has a quota. */
+int cpu_cores(void);
+/* "AMD EPYC"; "processor" where the system does not say. */
+void cpu_processor_name(char *name, size_t size);
+
+#endif

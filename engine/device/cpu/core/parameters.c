@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/core/parameters.h"
+
+#include "engine/device/cpu/core/plan.h"
+
+float *param_values(const struct builder *b, int param)
+{
+    if (param == NET_NONE)
+        return NULL;
+    const struct place *place = &b->plan->replica->places[param];
+    float *arena =
+        place->kind == PLACE_STATE ? b->plan->replica->base.state : b->plan->replica->base.params;
+    return arena + place->offset;
+}
+
+float *param_grads(const struct builder *b, int param)
+{
+    return param == NET_NONE
+               ? NULL
+               : b->plan->replica->base.grads + b->plan->replica->places[param].offset;
+}

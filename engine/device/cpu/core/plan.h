@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_PLAN_H
+#define DPARTUI_ENGINE_DEVICE_CPU_CORE_PLAN_H
+
+#include "engine/device/cpu/core/device.h"
+#include "engine/device/cpu/core/parameters.h"
+#include "engine/device/plan/builder.h"
+
+/* A library memory object over a buffer; gets the buffer's address when the plan is bound. */
+struct binding {
+    dnnl_memory_t memory;
+    const struct buffer *buffer;
+};
+
+struct lanes_net;
+
+struct plan {
+    struct plan_core core;
+    struct device *device;
+    struct cpu_replica *replica;
+    struct lanes_net *lanes; /* of a small network; owned by `core` */
+    struct binding *bindings;
+    int binding_count, binding_capacity;
+};
+
+#endif
