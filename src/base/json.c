@@ -216,3 +216,21 @@ json_t *json_finite(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
+
+double member_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *member_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "-";
+}
+
+void print_json(const json_t *value)
+{
+    json_to_file(value, stdout, JSON_INDENT(1) | JSON_DIGITS);
+    putchar('\n');
+}

@@ -60,4 +60,12 @@ size_t json_length(const json_t *json, size_t flags);
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);
 
+/* A number member of a JSON object; NAN when it is missing or null. */
+double member_number(const json_t *object, const char *key);
+/* A string member; "-" when it is missing or null. */
+const char *member_text(const json_t *object, const char *key);
+
+/* A JSON value on standard output, with a newline after it. */
+void print_json(const json_t *value);
+
 #endif

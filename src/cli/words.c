@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/figure.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/paths.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "client/open.h"
-#include "events/format.h"
+#include "events/device_names.h"
 #include "runs/pick.h"
 #include "runs/source.h"
 #include "spec/spec.h"
@@ -48,12 +50,12 @@ static json_t *ask(const char *method)
 
 static void print_run(const json_t *run)
 {
-    char number[FORMAT_SIZE], batch[FORMAT_SIZE];
+    struct figure number, batch;
     char *devices = run_devices_text(run);
-    char *what = text_format(
-        "%s on %s, batch %s, %s", member_text(run, "model"), devices ? devices : "-",
-        format_fixed(batch, member_number(run, "batch"), 0), member_text(run, "status"));
-    print_word(format_fixed(number, member_number(run, "run"), 0), what ? what : "");
+    char *what =
+        text_format("%s on %s, batch %s, %s", member_text(run, "model"), devices ? devices : "-",
+                    figure_whole(&batch, member_number(run, "batch")), member_text(run, "status"));
+    print_word(figure_whole(&number, member_number(run, "run")), what ? what : "");
     free(what);
     free(devices);
 }
@@ -108,8 +110,8 @@ static void print_comparisons(void)
     if (!study_ids(&ids, &ignored))
         return;
     for (size_t i = json_array_size(ids); i-- > 0;) {
-        char id[FORMAT_SIZE];
-        print_comparison(format_fixed(id, json_number_value(json_array_get(ids, i)), 0));
+        struct figure id;
+        print_comparison(figure_whole(&id, json_number_value(json_array_get(ids, i))));
     }
     json_decref(ids);
 }

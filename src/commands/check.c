@@ -11,7 +11,6 @@
 #include "cli/command.h"
 #include "commands/check_checkpoints.h"
 #include "engine/train/checkpoint/folder.h"
-#include "events/format.h"
 #include "output/view.h"
 #include "store/place.h"
 #include "store/rescue/check.h"

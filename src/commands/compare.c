@@ -2,15 +2,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/figure.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "client/session.h"
 #include "commands/compare_options.h"
-#include "events/format.h"
 #include "output/table.h"
 #include "output/view.h"
 #include "study/file.h"
@@ -163,24 +163,24 @@ static int show(struct invocation *invocation, const char *id, struct error *err
     return ok ? STATUS_DONE : STATUS_FAILED;
 }
 
+static void add_count(struct table *table, int count)
+{
+    struct figure text;
+    table_cell(table, figure_whole(&text, count));
+}
+
 static void add_study(struct table *table, const struct study *study)
 {
-    char text[FORMAT_SIZE];
-    struct tm when;
-    time_t created = (time_t)study->created;
+    struct figure date;
+    char done[40];
     table_cell(table, study->id);
-    if (!localtime_r(&created, &when) || !strftime(text, sizeof text, "%Y-%m-%d %H:%M", &when))
-        snprintf(text, sizeof text, "-");
-    table_cell(table, text);
+    table_cell(table, figure_date(&date, study->created));
     table_cell(table, study_title(study));
-    snprintf(text, sizeof text, "%d", study->variant_count);
-    table_cell(table, text);
-    snprintf(text, sizeof text, "%d", study->repeats);
-    table_cell(table, text);
-    snprintf(text, sizeof text, "%d/%d", study_count(study, STUDY_DONE), study->entry_count);
-    table_cell(table, text);
-    snprintf(text, sizeof text, "%d", study_count(study, STUDY_FAILED));
-    table_cell(table, text);
+    add_count(table, study->variant_count);
+    add_count(table, study->repeats);
+    snprintf(done, sizeof done, "%d/%d", study_count(study, STUDY_DONE), study->entry_count);
+    table_cell(table, done);
+    add_count(table, study_count(study, STUDY_FAILED));
 }
 
 /* All studies, in their order. One that cannot be read is told of and passed over. */

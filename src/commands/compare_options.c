@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
-#include "events/format.h"
 #include "experiment/sweep.h"
 
 /* CPU devices of a comparison that names none: a made-up device is a thread, so no more than cores,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/print.h"
 #include "cli/command.h"
 #include "client/session.h"
-#include "events/format.h"
 #include "output/table.h"
 
 static bool print_devices(const json_t *list, struct error *err)
@@ -14,14 +15,14 @@ static bool print_devices(const json_t *list, struct error *err)
     struct table table;
     size_t index;
     json_t *device;
-    char text[FORMAT_SIZE];
+    struct figure text;
     table_begin(&table, columns, sizeof columns / sizeof *columns);
     json_array_foreach(list, index, device)
     {
         bool available = json_is_true(json_object_get(device, "available"));
         table_cell(&table, member_text(device, "device"));
-        table_cell(&table, format_fixed(text, member_number(device, "cores"), 0));
-        table_cell(&table, format_bytes(text, member_number(device, "memory_total")));
+        table_cell(&table, figure_whole(&text, member_number(device, "cores")));
+        table_cell(&table, figure_bytes(&text, member_number(device, "memory_total")));
         table_cell(&table, member_text(device, "name"));
         table_cell(&table, available ? "ready" : member_text(device, "reason"));
     }

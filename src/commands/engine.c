@@ -5,12 +5,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "base/print.h"
 #include "cli/command.h"
 #include "client/peer.h"
 #include "client/session.h"
-#include "events/format.h"
 
 /* Ending a run at once takes as long as its devices take to answer. */
 #define STOP_SECONDS 60.0

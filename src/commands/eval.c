@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
-#include "events/format.h"
+#include "events/device_names.h"
 
 /* Reading weights, data's headers and the checks of a run, from a disk that may be slow. */
 #define READ_SECONDS 300.0
@@ -169,13 +170,15 @@ static bool await_end(struct evaluation *evaluation, struct error *err)
 
 static void print_result(const struct evaluation *evaluation)
 {
-    char accuracy[FORMAT_SIZE], loss[FORMAT_SIZE], seconds[FORMAT_SIZE], devices[400];
+    struct figure accuracy, loss, seconds;
+    char devices[400];
     print(
         "test acc %s, loss %s, %.0f rows in %s s on %s: %s on %s\n",
-        format_fixed(accuracy, member_number(evaluation->end, "test_acc"), 4),
-        format_fixed(loss, member_number(evaluation->end, "test_loss"), 4),
-        member_number(evaluation->begin, "test_rows"), format_seconds(seconds, evaluation->seconds),
-        format_device_names(devices, sizeof devices, json_object_get(evaluation->begin, "devices")),
+        figure_fixed(&accuracy, member_number(evaluation->end, "test_acc"), 4),
+        figure_fixed(&loss, member_number(evaluation->end, "test_loss"), 4),
+        member_number(evaluation->begin, "test_rows"),
+        figure_seconds(&seconds, evaluation->seconds),
+        device_names_short(devices, sizeof devices, json_object_get(evaluation->begin, "devices")),
         member_text(evaluation->begin, "model"), member_text(evaluation->begin, "data"));
 }
 

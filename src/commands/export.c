@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "events/format.h"
+#include "events/device_names.h"
 #include "output/output.h"
 #include "output/svg_chart.h"
 #include "runs/board.h"
@@ -96,15 +98,14 @@ static char *curve_name(const struct runs *runs, const json_t *run)
 {
     const char *model = common(runs, "model") ? NULL : member_text(run, "model");
     const char *data = common(runs, "data") ? NULL : member_text(run, "data");
-    char number[FORMAT_SIZE], batch[FORMAT_SIZE], lr[FORMAT_SIZE];
+    struct figure number, batch, lr;
     char *devices = run_devices_text(run);
     const char *note = json_string_value(json_object_get(run, "note"));
     char *name = text_format(
-        "run %s: %s%s%s%s%s, batch %s, lr %s%s%s",
-        format_fixed(number, member_number(run, "run"), 0), model ? model : "", model ? ", " : "",
-        data ? data : "", data ? ", " : "", devices ? devices : "-",
-        format_fixed(batch, member_number(run, "batch"), 0),
-        format_general(lr, member_number(run, "lr")), note ? ", " : "", note ? note : "");
+        "run %s: %s%s%s%s%s, batch %s, lr %s%s%s", figure_whole(&number, member_number(run, "run")),
+        model ? model : "", model ? ", " : "", data ? data : "", data ? ", " : "",
+        devices ? devices : "-", figure_whole(&batch, member_number(run, "batch")),
+        figure_digits(&lr, member_number(run, "lr"), 6), note ? ", " : "", note ? note : "");
     free(devices);
     return name;
 }

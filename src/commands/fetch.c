@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/print.h"
 #include "cli/command.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
-#include "events/format.h"
 #include "output/bar.h"
 #include "output/view.h"
 
@@ -26,7 +27,7 @@ struct fetching {
 static void show_bar(struct fetching *fetching, const json_t *progress)
 {
     struct bar bar = {.share = NAN};
-    char done[FORMAT_SIZE], total[FORMAT_SIZE], text[FORMAT_SIZE];
+    struct figure done, total, text;
     double have = member_number(progress, "done"), all = member_number(progress, "total");
     double rate = member_number(progress, "bytes_per_s");
     const char *phase = member_text(progress, "phase");
@@ -36,11 +37,11 @@ static void show_bar(struct fetching *fetching, const json_t *progress)
         bar.share = have / all;
     if (strcmp(phase, "download") != 0)
         bar_add(&bar, 0, "%s", phase);
-    bar_add(&bar, 2, "%s of %s", format_bytes(done, have),
-            format_bytes(total, all > 0 ? all : NAN));
+    bar_add(&bar, 2, "%s of %s", figure_bytes(&done, have),
+            figure_bytes(&total, all > 0 ? all : NAN));
     if (strcmp(phase, "download") == 0) {
-        bar_add(&bar, 1, "%s/s", format_bytes(text, rate));
-        bar_add(&bar, 0, "%s left", format_time(text, rate > 0 ? (all - have) / rate : NAN));
+        bar_add(&bar, 1, "%s/s", figure_bytes(&text, rate));
+        bar_add(&bar, 0, "%s left", figure_duration(&text, rate > 0 ? (all - have) / rate : NAN));
     }
     bar_draw(&fetching->line, &bar);
 }

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "client/peer.h"
 #include "client/session.h"
-#include "events/format.h"
 
 /* States are drawn this often, in seconds. */
 #define WATCH_INTERVAL 0.25

@@ -2,53 +2,55 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/print.h"
 #include "cli/command.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
-#include "events/format.h"
 #include "output/table.h"
 
 /* Planning tries the algorithms of a device, which takes its time. */
 #define MODEL_SECONDS 600.0
 
 /* "64x14x14", or "512" for a vector. */
-static const char *format_shape(char *buffer, const json_t *shape)
+static const char *shape_text(struct figure *figure, const json_t *shape)
 {
     long c = (long)json_integer_value(json_array_get(shape, 0));
     long h = (long)json_integer_value(json_array_get(shape, 1));
     long w = (long)json_integer_value(json_array_get(shape, 2));
     if (h == 1 && w == 1)
-        snprintf(buffer, FORMAT_SIZE, "%ld", c);
+        snprintf(figure->text, sizeof figure->text, "%ld", c);
     else
-        snprintf(buffer, FORMAT_SIZE, "%ldx%ldx%ld", c, h, w);
-    return buffer;
+        snprintf(figure->text, sizeof figure->text, "%ldx%ldx%ld", c, h, w);
+    return figure->text;
 }
 
 /* "3", or "3x1" where the two differ. */
-static void add_pair(char *text, const char *word, const json_t *pair)
+static void add_pair(struct figure *figure, const char *word, const json_t *pair)
 {
     long a = (long)json_integer_value(json_array_get(pair, 0));
     long b = (long)json_integer_value(json_array_get(pair, 1));
-    size_t used = strlen(text);
+    size_t used = strlen(figure->text);
     if (a == b)
-        snprintf(text + used, FORMAT_SIZE - used, " %s %ld", word, a);
+        snprintf(figure->text + used, sizeof figure->text - used, " %s %ld", word, a);
     else
-        snprintf(text + used, FORMAT_SIZE - used, " %s %ldx%ld", word, a, b);
+        snprintf(figure->text + used, sizeof figure->text - used, " %s %ldx%ld", word, a, b);
 }
 
 /* "3x3 stride 2 pad 1" */
-static const char *format_window(char *buffer, const json_t *layer)
+static const char *window_text(struct figure *figure, const json_t *layer)
 {
     const json_t *kernel = json_object_get(layer, "kernel");
-    buffer[0] = '\0';
+    figure->text[0] = '\0';
     if (!kernel)
-        return buffer;
-    snprintf(buffer, FORMAT_SIZE, "%ldx%ld", (long)json_integer_value(json_array_get(kernel, 0)),
+        return figure->text;
+    snprintf(figure->text, sizeof figure->text, "%ldx%ld",
+             (long)json_integer_value(json_array_get(kernel, 0)),
              (long)json_integer_value(json_array_get(kernel, 1)));
-    add_pair(buffer, "stride", json_object_get(layer, "stride"));
-    add_pair(buffer, "pad", json_object_get(layer, "pad"));
-    return buffer;
+    add_pair(figure, "stride", json_object_get(layer, "stride"));
+    add_pair(figure, "pad", json_object_get(layer, "pad"));
+    return figure->text;
 }
 
 static bool print_layers(const json_t *layers, struct error *err)
@@ -58,17 +60,17 @@ static bool print_layers(const json_t *layers, struct error *err)
     struct table table;
     size_t index;
     json_t *layer;
-    char text[FORMAT_SIZE];
+    struct figure text;
     table_begin(&table, columns, sizeof columns / sizeof *columns);
     json_array_foreach(layers, index, layer)
     {
         double params = member_number(layer, "params");
         table_cell(&table, member_text(layer, "name"));
         table_cell(&table, member_text(layer, "kind"));
-        table_cell(&table, format_window(text, layer));
-        table_cell(&table, format_shape(text, json_object_get(layer, "output")));
-        table_cell(&table, params > 0 ? format_fixed(text, params, 0) : "");
-        table_cell(&table, format_count(text, member_number(layer, "flops")));
+        table_cell(&table, window_text(&text, layer));
+        table_cell(&table, shape_text(&text, json_object_get(layer, "output")));
+        table_cell(&table, params > 0 ? figure_whole(&text, params) : "");
+        table_cell(&table, figure_count(&text, member_number(layer, "flops")));
     }
     return table_end(&table, err);
 }
@@ -76,11 +78,11 @@ static bool print_layers(const json_t *layers, struct error *err)
 /* Rows of a pass, and what it needs while it runs. */
 static void add_pass(struct table *table, const json_t *pass)
 {
-    char text[FORMAT_SIZE];
+    struct figure text;
     double sum = member_number(pass, "activations") + member_number(pass, "scratch") +
                  member_number(pass, "input");
-    table_cell(table, format_fixed(text, member_number(pass, "rows"), 0));
-    table_cell(table, format_bytes(text, sum));
+    table_cell(table, figure_whole(&text, member_number(pass, "rows")));
+    table_cell(table, figure_bytes(&text, sum));
 }
 
 static bool print_memory(const json_t *memory, struct error *err)
@@ -92,35 +94,35 @@ static bool print_memory(const json_t *memory, struct error *err)
     struct table table;
     size_t index;
     json_t *device;
-    char text[FORMAT_SIZE];
+    struct figure text;
     table_begin(&table, columns, sizeof columns / sizeof *columns);
     json_array_foreach(memory, index, device)
     {
         table_cell(&table, member_text(device, "device"));
-        table_cell(&table, format_fixed(text, member_number(device, "threads"), 0));
-        table_cell(&table, format_bytes(text, member_number(device, "parameters")));
+        table_cell(&table, figure_whole(&text, member_number(device, "threads")));
+        table_cell(&table, figure_bytes(&text, member_number(device, "parameters")));
         add_pass(&table, json_object_get(device, "full"));
         add_pass(&table, json_object_get(device, "last"));
         add_pass(&table, json_object_get(device, "eval"));
-        table_cell(&table, format_bytes(text, member_number(device, "total")));
+        table_cell(&table, figure_bytes(&text, member_number(device, "total")));
     }
     return table_end(&table, err);
 }
 
 static bool print_model(const json_t *model, const struct spec *spec, struct error *err)
 {
-    char input[FORMAT_SIZE], params[FORMAT_SIZE], forward[FORMAT_SIZE], training[FORMAT_SIZE];
+    struct figure input, params, forward, training;
     print("%s from %s\n", member_text(model, "model"), member_text(model, "source"));
-    print("input %s, %.0f classes%s%s\n\n", format_shape(input, json_object_get(model, "input")),
+    print("input %s, %.0f classes%s%s\n\n", shape_text(&input, json_object_get(model, "input")),
           member_number(model, "classes"),
           json_is_string(json_object_get(model, "data")) ? ", for " : "",
           json_is_string(json_object_get(model, "data")) ? member_text(model, "data") : "");
     if (!print_layers(json_object_get(model, "layers"), err))
         return false;
     print("\n%s parameters (%.0f); %s forward, %s to train, per row\n",
-          format_count(params, member_number(model, "params")), member_number(model, "params"),
-          format_flop(forward, member_number(model, "forward_flops")),
-          format_flop(training, member_number(model, "training_flops")));
+          figure_count(&params, member_number(model, "params")), member_number(model, "params"),
+          figure_flop(&forward, member_number(model, "forward_flops")),
+          figure_flop(&training, member_number(model, "training_flops")));
     print("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
           spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"
                                     : "");

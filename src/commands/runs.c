@@ -5,12 +5,14 @@
 #include <strings.h>
 
 #include "base/clock.h"
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/argument.h"
 #include "cli/command.h"
 #include "commands/runs_change.h"
-#include "events/format.h"
+#include "events/device_names.h"
 #include "output/table.h"
 #include "runs/pick.h"
 #include "runs/source.h"
@@ -20,21 +22,22 @@
 
 static void add_run(struct table *table, const json_t *run)
 {
-    char text[FORMAT_SIZE], devices[60], epochs[2 * FORMAT_SIZE];
-    table_cell(table, format_fixed(text, member_number(run, "run"), 0));
-    table_cell(table, format_date(text, member_number(run, "submitted_at")));
+    struct figure text;
+    char devices[60], epochs[100];
+    table_cell(table, figure_whole(&text, member_number(run, "run")));
+    table_cell(table, figure_date(&text, member_number(run, "submitted_at")));
     table_cell(table, member_text(run, "status"));
     table_cell(table, member_text(run, "model"));
     table_cell(table, member_text(run, "data"));
-    table_cell(table, format_devices(devices, sizeof devices, run));
-    table_cell(table, format_fixed(text, member_number(run, "batch"), 0));
-    table_cell(table, format_general(text, member_number(run, "lr")));
+    table_cell(table, run_devices_short(devices, sizeof devices, run));
+    table_cell(table, figure_whole(&text, member_number(run, "batch")));
+    table_cell(table, figure_digits(&text, member_number(run, "lr"), 6));
     snprintf(epochs, sizeof epochs, "%.0f/%.0f", member_number(run, "epochs_done"),
              member_number(run, "epochs"));
     table_cell(table, epochs);
-    table_cell(table, format_fixed(text, member_number(run, "test_acc"), 3));
-    table_cell(table, format_seconds(text, member_number(run, "s_per_epoch")));
-    table_cell(table, format_count(text, member_number(run, "samples_per_s")));
+    table_cell(table, figure_fixed(&text, member_number(run, "test_acc"), 3));
+    table_cell(table, figure_seconds(&text, member_number(run, "s_per_epoch")));
+    table_cell(table, figure_count(&text, member_number(run, "samples_per_s")));
     table_cell(table, member_text(run, "note"));
 }
 

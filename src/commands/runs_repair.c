@@ -7,7 +7,7 @@
 
 #include "base/print.h"
 
-#include "events/format.h"
+#include "base/json.h"
 #include "store/place.h"
 #include "store/rescue/check.h"
 #include "store/rescue/repair.h"

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/print.h"
 #include "cli/command.h"
+#include "events/device_names.h"
 #include "events/event_text.h"
-#include "events/format.h"
 #include "output/profile_print.h"
 #include "runs/epoch_table.h"
 #include "runs/json.h"
@@ -18,14 +20,15 @@
 static void print_setting(const json_t *spec, const char *key)
 {
     const json_t *value = json_object_get(spec, key);
-    char text[FORMAT_SIZE], name[32];
+    struct figure text;
+    char name[32];
     snprintf(name, sizeof name, "%s", key);
     for (char *at = name; *at; at++)
         *at = *at == '_' ? '-' : *at;
     if (json_is_boolean(value))
         print("  %-18s%s\n", name, json_is_true(value) ? "yes" : "no");
     else if (json_is_number(value))
-        print("  %-18s%s\n", name, format_general(text, json_number_value(value)));
+        print("  %-18s%s\n", name, figure_digits(&text, json_number_value(value), 6));
     else
         print("  %-18s%s\n", name, member_text(spec, key));
 }
@@ -35,7 +38,7 @@ static bool print_rows(const struct run_view *view, enum store_rows kind, bool *
                        struct error *err)
 {
     struct run_rows rows;
-    char text[FORMAT_TEXT];
+    char text[EVENT_TEXT_SIZE];
     bool ok = run_rows_open(&rows, view, kind, err);
     if (!ok)
         return false;
@@ -73,12 +76,12 @@ static void print_warnings(const json_t *warnings)
 
 static void print_device(const json_t *device)
 {
-    char memory[FORMAT_SIZE];
+    struct figure memory;
     double cores = member_number(device, "cores");
     print("  %-18s%s", member_text(device, "device"), member_text(device, "name"));
     if (isfinite(cores))
         print(", %.0f cores", cores);
-    print(", %s\n", format_bytes(memory, member_number(device, "memory_total")));
+    print(", %s\n", figure_bytes(&memory, member_number(device, "memory_total")));
 }
 
 static void print_environment(const json_t *environment)
@@ -102,9 +105,9 @@ static void print_environment(const json_t *environment)
 
 static void print_time(const json_t *run, const char *key, const char *what)
 {
-    char date[FORMAT_SIZE];
+    struct figure date;
     if (isfinite(member_number(run, key)))
-        print("  %-18s%s\n", what, format_date(date, member_number(run, key)));
+        print("  %-18s%s\n", what, figure_date(&date, member_number(run, key)));
 }
 
 static void print_tags(const json_t *tags)
@@ -121,17 +124,17 @@ static void print_tags(const json_t *tags)
 
 static void print_thinned(const json_t *thinned)
 {
-    char kept[FORMAT_SIZE], of[FORMAT_SIZE];
+    struct figure kept, of;
     if (thinned)
         print("\nthinned: %s of %s epochs are kept, among them the first, the last and the best\n",
-              format_fixed(kept, member_number(thinned, "kept"), 0),
-              format_fixed(of, member_number(thinned, "of"), 0));
+              figure_whole(&kept, member_number(thinned, "kept")),
+              figure_whole(&of, member_number(thinned, "of")));
 }
 
 static bool print_run(const struct run_view *view, struct error *err)
 {
     const json_t *run = view->head;
-    char accuracy[FORMAT_SIZE], best[FORMAT_SIZE], time[FORMAT_SIZE], rate[FORMAT_SIZE];
+    struct figure accuracy, best, time, rate;
     char devices[400];
     const char *key;
     json_t *value, *spec = json_object_get(run, "spec");
@@ -144,11 +147,11 @@ static bool print_run(const struct run_view *view, struct error *err)
     if (json_is_string(json_object_get(run, "error")))
         print("error: %s\n", member_text(run, "error"));
     print("test acc %s (best %s), %s s/epoch, %s samples/s on %s\n\nsettings\n",
-          format_fixed(accuracy, member_number(run, "test_acc"), 3),
-          format_fixed(best, member_number(run, "best_test_acc"), 3),
-          format_seconds(time, member_number(run, "s_per_epoch")),
-          format_count(rate, member_number(run, "samples_per_s")),
-          format_devices(devices, sizeof devices, run));
+          figure_fixed(&accuracy, member_number(run, "test_acc"), 3),
+          figure_fixed(&best, member_number(run, "best_test_acc"), 3),
+          figure_seconds(&time, member_number(run, "s_per_epoch")),
+          figure_count(&rate, member_number(run, "samples_per_s")),
+          run_devices_short(devices, sizeof devices, run));
     json_object_foreach(spec, key, value) print_setting(spec, key);
     print("\ntimes\n");
     print_time(run, "submitted_at", "submitted");

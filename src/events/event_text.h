@@ -5,6 +5,9 @@
 #include <jansson.h>
 #include <stddef.h>
 
+/* Room for most texts about a run's events. */
+#define EVENT_TEXT_SIZE 4200
+
 /* What a change without figures means: "resumed" for "resume"; an unknown one, and one with
  * figures, is its own word. */
 const char *retune_words(const char *what);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/format.h"
+#include "base/json.h"
 #include "experiment/figures.h"
 
 /* Seconds and rows that are counted, and where the devices' time went meanwhile. */

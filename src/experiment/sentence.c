@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "events/format.h"
+#include "base/figure.h"
 #include "experiment/figures.h"
 
 /* Above this efficiency nothing worth a word is lost. */
@@ -38,11 +38,11 @@ static void describe_slower(const struct study_table *table, const struct study_
     double slower = 1 - last->device_rate / base->device_rate;
     double computing = 1 - or_zero(last->sync_share) - or_zero(last->wait_share);
     bool crowded = variant->threads > table->study->cores;
-    char now[FORMAT_SIZE], before[FORMAT_SIZE];
+    struct figure figures[2];
+    const char *now = figure_count(&figures[0], last->device_rate);
+    const char *before = figure_count(&figures[1], base->device_rate);
     struct loss *loss = &losses[crowded ? CAUSE_CORES : CAUSE_SLOWER];
     loss->share = or_zero(slower) * computing;
-    format_count(now, last->device_rate);
-    format_count(before, base->device_rate);
     if (crowded)
         snprintf(loss->words, sizeof loss->words,
                  "devices share cores (%d threads of %d CPU devices on %d core%s: each device "
@@ -151,10 +151,10 @@ static void describe_values(const struct study_table *table, char *buffer, size_
     if (fastest < 0)
         return;
     const struct study_row *row = &table->rows[fastest];
-    char rate[FORMAT_SIZE];
+    struct figure rate;
     size_t used =
         (size_t)snprintf(buffer, size, "%s is the fastest: %s samples/s", row->variant->label,
-                         format_count(rate, row->samples_per_s.median));
+                         figure_count(&rate, row->samples_per_s.median));
     if (best < 0 || used >= size)
         return;
     row = &table->rows[best];

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/print.h"
-#include "events/format.h"
 #include "output/table.h"
 
 enum profile_order profile_order_of(const char *word)
@@ -17,24 +18,24 @@ enum profile_order profile_order_of(const char *word)
 }
 
 /* "3.2 GFLOP/s", "1.1 TB/s" */
-static const char *format_rate(char *buffer, double rate, const char *unit)
+static const char *rate_text(struct figure *figure, double rate, const char *unit)
 {
     if (rate <= 0)
-        snprintf(buffer, FORMAT_SIZE, "-");
+        strcpy(figure->text, "-");
     else if (rate >= 1e12)
-        snprintf(buffer, FORMAT_SIZE, "%.1f T%s", rate / 1e12, unit);
+        snprintf(figure->text, sizeof figure->text, "%.1f T%s", rate / 1e12, unit);
     else
-        snprintf(buffer, FORMAT_SIZE, "%.1f G%s", rate / 1e9, unit);
-    return buffer;
+        snprintf(figure->text, sizeof figure->text, "%.1f G%s", rate / 1e9, unit);
+    return figure->text;
 }
 
-static const char *format_part(char *buffer, double rate, double limit)
+static const char *part_text(struct figure *figure, double rate, double limit)
 {
     if (rate <= 0 || limit <= 0)
-        snprintf(buffer, FORMAT_SIZE, "-");
+        strcpy(figure->text, "-");
     else
-        snprintf(buffer, FORMAT_SIZE, "%.1f %%", 100 * rate / limit);
-    return buffer;
+        snprintf(figure->text, sizeof figure->text, "%.1f %%", 100 * rate / limit);
+    return figure->text;
 }
 
 static const char *or_dash(const char *text)
@@ -45,20 +46,20 @@ static const char *or_dash(const char *text)
 /* `limits`: with columns for them. */
 static void add_row(struct table *table, const struct profile_row *row, bool limits)
 {
-    char text[FORMAT_SIZE];
+    struct figure text;
     table_cell(table, or_dash(row->layer));
     table_cell(table, row->kind);
     table_cell(table, or_dash(row->direction));
-    table_cell(table, format_fixed(text, row->calls > 0 ? row->calls : NAN, 0));
-    table_cell(table, format_fixed(text, 1e3 * row->seconds, 3));
-    snprintf(text, sizeof text, "%.2f %%", 100 * row->share);
-    table_cell(table, text);
-    table_cell(table, format_rate(text, row->flops, "FLOP/s"));
+    table_cell(table, figure_whole(&text, row->calls > 0 ? row->calls : NAN));
+    table_cell(table, figure_fixed(&text, 1e3 * row->seconds, 3));
+    snprintf(text.text, sizeof text.text, "%.2f %%", 100 * row->share);
+    table_cell(table, text.text);
+    table_cell(table, rate_text(&text, row->flops, "FLOP/s"));
     if (limits)
-        table_cell(table, format_part(text, row->flops, row->flops_limit));
-    table_cell(table, format_rate(text, row->bytes, "B/s"));
+        table_cell(table, part_text(&text, row->flops, row->flops_limit));
+    table_cell(table, rate_text(&text, row->bytes, "B/s"));
     if (limits)
-        table_cell(table, format_part(text, row->bytes, row->bytes_limit));
+        table_cell(table, part_text(&text, row->bytes, row->bytes_limit));
     table_cell(table, or_dash(row->method));
 }
 
@@ -98,40 +99,40 @@ static void print_remarks(const json_t *event)
     const json_t *devices = json_object_get(event, "devices");
     for (size_t i = 0; i < json_array_size(devices); i++) {
         const json_t *device = json_array_get(devices, i);
-        char time[FORMAT_SIZE];
+        struct figure time;
         double steps = profile_event_steps(event);
         if (json_is_true(json_object_get(device, "passes_only")))
             print("%s: %s ms/step in passes whose operations cannot be told apart\n",
                   member_text(device, "device"),
-                  format_fixed(time, 1e3 * member_number(device, "operations_s") / steps, 3));
+                  figure_fixed(&time, 1e3 * member_number(device, "operations_s") / steps, 3));
     }
 }
 
 static void print_limits(const json_t *event, size_t device)
 {
     double flops, bytes;
-    char work[FORMAT_SIZE], memory[FORMAT_SIZE];
+    struct figure work, memory;
     if (profile_event_limits(event, device, &flops, &bytes))
-        print("; limits by its units and clocks: %s, %s", format_rate(work, flops, "FLOP/s"),
-              format_rate(memory, bytes, "B/s"));
+        print("; limits by its units and clocks: %s, %s", rate_text(&work, flops, "FLOP/s"),
+              rate_text(&memory, bytes, "B/s"));
 }
 
 bool profile_print(const json_t *event, enum profile_order order, struct error *err)
 {
     size_t devices = profile_event_devices(event);
     double step_s = profile_event_step_s(event);
-    char time[FORMAT_SIZE];
+    struct figure time;
     double unprofiled, unprofiled_s = profile_event_unprofiled_s(event, &unprofiled);
     print("profile of %.0f steps, %s ms each", profile_event_steps(event),
-          format_fixed(time, 1e3 * step_s, 3));
+          figure_fixed(&time, 1e3 * step_s, 3));
     if (unprofiled > 0)
         print("; %.0f steps without it took %s ms each", unprofiled,
-              format_fixed(time, 1e3 * unprofiled_s, 3));
+              figure_fixed(&time, 1e3 * unprofiled_s, 3));
     putchar('\n');
     print_remarks(event);
     if (devices > 1) {
         print("\nall %zu devices, their times added: %s ms\n", devices,
-              format_fixed(time, 1e3 * step_s * (double)devices, 3));
+              figure_fixed(&time, 1e3 * step_s * (double)devices, 3));
         if (!print_device(event, PROFILE_ALL_DEVICES, order, err))
             return false;
     }

@@ -8,10 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "events/device_names.h"
 #include "events/event_text.h"
-#include "events/format.h"
 #include "output/profile_print.h"
 
 enum view_kind view_choose(bool json)
@@ -54,25 +55,25 @@ void view_end(struct view *view)
 
 static void print_run(const struct view *view, const json_t *event)
 {
-    char params[FORMAT_SIZE], devices[200];
+    struct figure params;
+    char devices[200];
     print("run %ld: %s (%s parameters) on %s, batch %.0f, lr %g, %s\n", view->run,
-          member_text(event, "model"), format_count(params, member_number(event, "params")),
+          member_text(event, "model"), figure_count(&params, member_number(event, "params")),
           member_text(event, "data"), member_number(event, "batch"), member_number(event, "lr"),
-          format_devices(devices, sizeof devices, event));
+          run_devices_short(devices, sizeof devices, event));
 }
 
 static void print_epoch(const struct view *view, const json_t *event)
 {
-    char loss[FORMAT_SIZE], train[FORMAT_SIZE], test[FORMAT_SIZE], time[FORMAT_SIZE];
-    char rate[FORMAT_SIZE], epochs[FORMAT_SIZE];
-    int width = snprintf(epochs, sizeof epochs, "%.0f", member_number(view->begin, "epochs"));
-    print("epoch %*.0f/%s  loss %s  train acc %s  test acc %s  %s s  %s samples/s\n", width,
-          member_number(event, "epoch"), epochs,
-          format_fixed(loss, member_number(event, "train_loss"), 4),
-          format_fixed(train, member_number(event, "train_acc"), 3),
-          format_fixed(test, member_number(event, "test_acc"), 3),
-          format_seconds(time, member_number(event, "seconds")),
-          format_count(rate, member_number(event, "samples_per_s")));
+    struct figure loss, train, test, time, rate, all;
+    const char *epochs = figure_whole(&all, member_number(view->begin, "epochs"));
+    print("epoch %*.0f/%s  loss %s  train acc %s  test acc %s  %s s  %s samples/s\n",
+          (int)strlen(epochs), member_number(event, "epoch"), epochs,
+          figure_fixed(&loss, member_number(event, "train_loss"), 4),
+          figure_fixed(&train, member_number(event, "train_acc"), 3),
+          figure_fixed(&test, member_number(event, "test_acc"), 3),
+          figure_seconds(&time, member_number(event, "seconds")),
+          figure_count(&rate, member_number(event, "samples_per_s")));
 }
 
 /* What a run that resumes from a checkpoint has of its former epochs. */
@@ -90,7 +91,7 @@ static void print_resumption(const struct view *view, const json_t *event)
 /* Says what has changed, and keeps in mind how long the run is now. */
 static void print_retune(const struct view *view, const json_t *event)
 {
-    char text[FORMAT_TEXT];
+    char text[EVENT_TEXT_SIZE];
     json_t *total = json_object_get(event, "total_steps");
     print("%s\n", event_retune_text(text, sizeof text, event));
     if (view->begin && strcmp(member_text(event, "what"), "epochs") == 0) {
@@ -101,7 +102,8 @@ static void print_retune(const struct view *view, const json_t *event)
 
 static void print_end(const struct view *view, const json_t *event)
 {
-    char accuracy[FORMAT_SIZE], time[FORMAT_SIZE], rate[FORMAT_SIZE], devices[400];
+    struct figure accuracy, time, rate;
+    char devices[400];
     bool done = strcmp(member_text(event, "status"), "done") == 0;
     if (!view->begin)
         return; /* it never began: there are no figures */
@@ -111,10 +113,10 @@ static void print_end(const struct view *view, const json_t *event)
     if (!done && isnan(member_number(event, "test_acc")))
         return;
     print("test acc %s, %s s/epoch, %s samples/s on %s\n",
-          format_fixed(accuracy, member_number(event, "test_acc"), 3),
-          format_seconds(time, member_number(event, "s_per_epoch")),
-          format_fixed(rate, member_number(event, "samples_per_s"), 0),
-          format_device_names(devices, sizeof devices, json_object_get(view->begin, "devices")));
+          figure_fixed(&accuracy, member_number(event, "test_acc"), 3),
+          figure_seconds(&time, member_number(event, "s_per_epoch")),
+          figure_whole(&rate, member_number(event, "samples_per_s")),
+          device_names_short(devices, sizeof devices, json_object_get(view->begin, "devices")));
 }
 
 static void print_text(struct view *view, json_t *event, const char *name)
@@ -133,7 +135,7 @@ static void print_text(struct view *view, json_t *event, const char *name)
     } else if (strcmp(name, "retune") == 0) {
         print_retune(view, event);
     } else if (strcmp(name, "shares") == 0) {
-        char text[FORMAT_TEXT];
+        char text[EVENT_TEXT_SIZE];
         print("%s\n", event_shares_text(text, sizeof text, event));
     } else if (strcmp(name, "profile") == 0) {
         struct error ignored = ERROR_INIT; /* without memory for it less is shown */
@@ -179,7 +181,7 @@ static void describe_wait(const struct view *view, struct bar *bar, const json_t
 
 static void describe_run(const struct view *view, struct bar *bar, const json_t *run)
 {
-    char text[FORMAT_SIZE];
+    struct figure text;
     const char *phase = member_text(run, "phase");
     double step = member_number(run, "step"), total = member_number(run, "total_steps");
     if (strcmp(phase, "prepare") == 0) {
@@ -202,9 +204,9 @@ static void describe_run(const struct view *view, struct bar *bar, const json_t 
     else if (strcmp(phase, "save") == 0)
         bar_add(bar, 1, "saving");
     else if (member_number(run, "samples_per_s") > 0)
-        bar_add(bar, 2, "%s samples/s", format_count(text, member_number(run, "samples_per_s")));
+        bar_add(bar, 2, "%s samples/s", figure_count(&text, member_number(run, "samples_per_s")));
     if (!view->stopping && isfinite(member_number(run, "eta_s")))
-        bar_add(bar, 0, "%s left", format_time(text, member_number(run, "eta_s")));
+        bar_add(bar, 0, "%s left", figure_duration(&text, member_number(run, "eta_s")));
 }
 
 void view_redraw(struct view *view)

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "base/json.h"
 #include "engine/board/board.h"
-#include "events/format.h"
 
 /*
  * Events are kept without the time they happened at: epochs follow each other from the run's start

@@ -3,8 +3,6 @@
 
 #include <stddef.h>
 
-#include "events/format.h"
-
 static const char *const epoch_columns[] = {
     "epoch",      "step",      "steps",     "partial",  "rows",      "lr",
     "train_loss", "train_acc", "test_loss", "test_acc", "seconds",   "samples_per_s",

@@ -6,41 +6,43 @@
 
 #include "base/print.h"
 
-#include "events/format.h"
+#include "base/figure.h"
+#include "base/json.h"
 
 enum { COLUMNS = 7 };
 
-static const char titles[COLUMNS][FORMAT_SIZE] = {
-    "EPOCH", "TRAIN LOSS", "TRAIN ACC", "TEST LOSS", "TEST ACC", "SECONDS", "SAMPLES/S"};
+static const struct figure titles[COLUMNS] = {{"EPOCH"},     {"TRAIN LOSS"}, {"TRAIN ACC"},
+                                              {"TEST LOSS"}, {"TEST ACC"},   {"SECONDS"},
+                                              {"SAMPLES/S"}};
 
-static void make_cells(char cells[COLUMNS][FORMAT_SIZE], const json_t *epoch)
+static void make_cells(struct figure cells[COLUMNS], const json_t *epoch)
 {
     static const char *const losses[] = {"train_loss", "train_acc", "test_loss", "test_acc"};
-    format_fixed(cells[0], member_number(epoch, "epoch"), 0);
+    figure_whole(&cells[0], member_number(epoch, "epoch"));
     for (int i = 0; i < 4; i++)
-        format_fixed(cells[i + 1], member_number(epoch, losses[i]), i % 2 ? 3 : 4);
-    format_seconds(cells[5], member_number(epoch, "seconds"));
-    format_count(cells[6], member_number(epoch, "samples_per_s"));
+        figure_fixed(&cells[i + 1], member_number(epoch, losses[i]), i % 2 ? 3 : 4);
+    figure_seconds(&cells[5], member_number(epoch, "seconds"));
+    figure_count(&cells[6], member_number(epoch, "samples_per_s"));
 }
 
-static void widen(int widths[COLUMNS], const char cells[COLUMNS][FORMAT_SIZE])
+static void widen(int widths[COLUMNS], const struct figure cells[COLUMNS])
 {
     for (int i = 0; i < COLUMNS; i++) {
-        int width = (int)strlen(cells[i]);
+        int width = (int)strlen(cells[i].text);
         widths[i] = width > widths[i] ? width : widths[i];
     }
 }
 
-static void print_line(const int widths[COLUMNS], const char cells[COLUMNS][FORMAT_SIZE])
+static void print_line(const int widths[COLUMNS], const struct figure cells[COLUMNS])
 {
     for (int i = 0; i < COLUMNS; i++)
-        print("%s%*s", i > 0 ? "  " : "", widths[i], cells[i]);
+        print("%s%*s", i > 0 ? "  " : "", widths[i], cells[i].text);
     putchar('\n');
 }
 
 static bool measure(const struct run_view *view, int widths[COLUMNS], bool *any, struct error *err)
 {
-    char cells[COLUMNS][FORMAT_SIZE];
+    struct figure cells[COLUMNS];
     struct run_rows rows;
     bool ok = run_rows_open(&rows, view, STORE_EPOCHS, err);
     if (!ok)
@@ -58,7 +60,7 @@ static bool measure(const struct run_view *view, int widths[COLUMNS], bool *any,
 
 bool epoch_table_print(const struct run_view *view, struct error *err)
 {
-    char cells[COLUMNS][FORMAT_SIZE];
+    struct figure cells[COLUMNS];
     int widths[COLUMNS] = {0};
     struct run_rows rows;
     bool any, ok = measure(view, widths, &any, err);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/nearest.h"
-#include "events/format.h"
 
 static const struct run_figure figures[] = {
     {"test_acc", "Test accuracy", false, false, 1},

@@ -9,9 +9,10 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "base/nearest.h"
 #include "base/text.h"
-#include "events/format.h"
+#include "events/device_names.h"
 #include "spec/spec.h"
 
 static bool has_tag(const json_t *run, const char *asked)

@@ -5,73 +5,57 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/print.h"
-#include "events/format.h"
 #include "output/table.h"
 
-enum { RANGE_SIZE = 2 * FORMAT_SIZE };
-
 /* "low-high"; one value has no range. */
-static const char *range(char *buffer, const struct study_spread *spread,
-                         const char *(*format)(char *buffer, double value))
+static void add_range(struct table *out, const struct study_spread *spread,
+                      const char *(*format)(struct figure *figure, double value))
 {
-    char low[FORMAT_SIZE], high[FORMAT_SIZE];
-    if (spread->count < 2)
-        snprintf(buffer, RANGE_SIZE, "-");
-    else
-        snprintf(buffer, RANGE_SIZE, "%s-%s", format(low, spread->low), format(high, spread->high));
-    return buffer;
+    struct figure low, high;
+    char both[2 * sizeof low.text] = "-";
+    if (spread->count > 1)
+        snprintf(both, sizeof both, "%s-%s", format(&low, spread->low),
+                 format(&high, spread->high));
+    table_cell(out, both);
 }
 
-static const char *three_decimals(char *buffer, double value)
+static const char *three_decimals(struct figure *figure, double value)
 {
-    return format_fixed(buffer, value, 3);
-}
-
-static const char *share(char *buffer, double value)
-{
-    if (!isfinite(value))
-        return format_fixed(buffer, value, 0);
-    snprintf(buffer, FORMAT_SIZE, "%.0f%%", 100 * value);
-    return buffer;
-}
-
-static const char *times(char *buffer, double value)
-{
-    if (!isfinite(value))
-        return format_fixed(buffer, value, 2);
-    snprintf(buffer, FORMAT_SIZE, "%.2fx", value);
-    return buffer;
+    return figure_fixed(figure, value, 3);
 }
 
 static void add_row(struct table *out, const struct study_table *table, const struct study_row *row)
 {
-    char text[FORMAT_SIZE], wide[RANGE_SIZE];
+    struct figure text;
+    char wide[80];
     const struct study *study = table->study;
     table_cell(out, row->variant->label);
     if (study->kind == STUDY_DEVICES && study->scaling == COMPARE_GROWING) {
-        table_cell(out, format_fixed(text, (double)row->variant->batch, 0));
-        table_cell(out, format_general(text, row->variant->lr));
+        table_cell(out, figure_whole(&text, (double)row->variant->batch));
+        table_cell(out, figure_digits(&text, row->variant->lr, 6));
     }
-    snprintf(text, sizeof text, "%d/%d", row->done, study->repeats);
-    table_cell(out, text);
-    table_cell(out, format_seconds(text, row->s_per_epoch.median));
-    table_cell(out, range(wide, &row->s_per_epoch, format_seconds));
-    table_cell(out, format_count(text, row->samples_per_s.median));
-    table_cell(out, range(wide, &row->samples_per_s, format_count));
-    table_cell(out, times(text, row->speed_up));
+    snprintf(wide, sizeof wide, "%d/%d", row->done, study->repeats);
+    table_cell(out, wide);
+    table_cell(out, figure_seconds(&text, row->s_per_epoch.median));
+    add_range(out, &row->s_per_epoch, figure_seconds);
+    table_cell(out, figure_count(&text, row->samples_per_s.median));
+    add_range(out, &row->samples_per_s, figure_count);
+    table_cell(out, figure_times(&text, row->speed_up));
     if (study->kind == STUDY_DEVICES)
-        table_cell(out, share(text, row->efficiency));
-    table_cell(out, share(text, row->sync_share));
-    table_cell(out, share(text, row->wait_share));
-    table_cell(out, three_decimals(text, row->test_acc.mean));
-    table_cell(out, range(wide, &row->test_acc, three_decimals));
+        table_cell(out, figure_efficiency(&text, row->efficiency));
+    table_cell(out, figure_efficiency(&text, row->sync_share));
+    table_cell(out, figure_efficiency(&text, row->wait_share));
+    table_cell(out, three_decimals(&text, row->test_acc.mean));
+    add_range(out, &row->test_acc, three_decimals);
     if (!isfinite(study->target_acc))
         return;
     if (row->target_s.count == 0)
         snprintf(wide, sizeof wide, row->done > 0 ? "never" : "-");
     else
-        snprintf(wide, sizeof wide, "%s (%d/%d)", format_seconds(text, row->target_s.median),
+        snprintf(wide, sizeof wide, "%s (%d/%d)", figure_seconds(&text, row->target_s.median),
                  row->target_s.count, row->done);
     table_cell(out, wide);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/format.h"
+#include "base/json.h"
 
 /* What becomes of a run's status. */
 static enum study_state state_of(const char *status, bool engine)

@@ -6,10 +6,11 @@
 #include <poll.h>
 #include <string.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "client/session.h"
-#include "events/format.h"
 #include "output/bar.h"
 #include "study/file.h"
 #include "system/signals.h"
@@ -50,7 +51,7 @@ static void draw(struct trainer *trainer)
     struct bar bar = {.count = 0};
     const struct study *study = trainer->study;
     const json_t *run = running(trainer);
-    char text[FORMAT_SIZE];
+    struct figure text;
     if (trainer->lines || !trainer->entry)
         return;
     double share = member_number(run, "step") / member_number(run, "total_steps");
@@ -69,7 +70,7 @@ static void draw(struct trainer *trainer)
         bar_add(&bar, 2, "epoch %.0f/%.0f", member_number(run, "epoch"),
                 member_number(run, "epochs"));
     if (trainer->stops == 0 && isfinite(seconds_left(trainer)))
-        bar_add(&bar, 0, "%s left", format_time(text, seconds_left(trainer)));
+        bar_add(&bar, 0, "%s left", figure_duration(&text, seconds_left(trainer)));
     bar_draw(&trainer->line, &bar);
     fflush(stdout);
 }
@@ -80,7 +81,7 @@ static void print_ended(struct trainer *trainer, const struct study_measure *mea
     FILE *out = trainer->lines ? trainer->lines : stdout;
     const struct study *study = trainer->study;
     const struct study_entry *entry = trainer->entry;
-    char time[FORMAT_SIZE], rate[FORMAT_SIZE], accuracy[FORMAT_SIZE], left[FORMAT_SIZE];
+    struct figure time, rate, accuracy, left;
     if (!trainer->lines)
         bar_clear(&trainer->line);
     print_to(out, "%d/%d %s, seed %llu", (int)(entry - study->entries) + 1, study->entry_count,
@@ -90,16 +91,16 @@ static void print_ended(struct trainer *trainer, const struct study_measure *mea
     print_to(out, ": ");
     if (entry->state == STUDY_DONE) {
         print_to(out, "%s s/epoch, %s samples/s, test acc %s",
-                 format_seconds(time, measure->median_s_per_epoch),
-                 format_count(rate, measure->median_samples_per_s),
-                 format_fixed(accuracy, measure->test_acc, 3));
+                 figure_seconds(&time, measure->median_s_per_epoch),
+                 figure_count(&rate, measure->median_samples_per_s),
+                 figure_fixed(&accuracy, measure->test_acc, 3));
     } else {
         print_to(out, "%s%s%s", study_state_name(entry->state), entry->reason[0] ? ": " : "",
                  entry->reason);
     }
     double seconds = seconds_left(trainer);
     if (study_unfinished(study) > 0 && isfinite(seconds))
-        print_to(out, "; %s left", format_time(left, seconds));
+        print_to(out, "; %s left", figure_duration(&left, seconds));
     print_to(out, "\n");
     fflush(out);
 }

@@ -64,12 +64,12 @@ const char *chart_figure(const struct chart *chart, struct figure *figure, doubl
                          int decimals)
 {
     if (!isfinite(value))
-        return figure_short(figure, value);
+        return figure_digits(figure, value, 4);
     switch (chart->unit) {
     case CHART_COUNT:
         return figure_count(figure, value);
     case CHART_SHORT:
-        return figure_short(figure, value);
+        return figure_digits(figure, value, 4);
     case CHART_PERCENT:
         snprintf(figure->text, sizeof figure->text, "%.4g%%", value * 100);
         return figure->text;
@@ -100,7 +100,7 @@ static void draw_y_axis(const struct plot *plot, struct surface *surface, const 
         if (fabs(value) < plot->y.step * 1e-6)
             value = 0;
         if (text_columns(chart_figure(chart, &text, value, plot->y.decimals)) > Y_LABEL)
-            figure_short(&text, value);
+            figure_digits(&text, value, 4);
         surface_right(surface, y, left - 1 - Y_LABEL, Y_LABEL, STYLE_LABEL, text.text);
         surface_glyph(surface, y, left, GLYPH_AXIS_TICK, STYLE_TRACK);
     }
@@ -137,7 +137,7 @@ static void draw_cursor(const struct plot *plot, struct surface *surface, const 
     int x = plot->inside.x + plot_column(plot, plot_dot_x(plot, chart->cursor));
     int row = plot->inside.y + plot->inside.h + 1;
     struct figure text;
-    int length = text_columns(figure_short(&text, chart->cursor));
+    int length = text_columns(figure_digits(&text, chart->cursor, 4));
     int start = x - (length - 1) / 2;
     for (int y = 0; y < plot->inside.h; y++)
         surface_glyph(surface, plot->inside.y + y, x, GLYPH_RULE, STYLE_LABEL);

@@ -2,9 +2,9 @@
 #ifndef DPARTUI_UI_CHART_PARTS_H
 #define DPARTUI_UI_CHART_PARTS_H
 
+#include "base/figure.h"
 #include "ui/chart/chart.h"
 #include "ui/draw/canvas.h"
-#include "ui/draw/format.h"
 
 /* What the files that draw a chart (part of ui/chart/chart.h) share. */
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/figure.h"
 #include "base/text.h"
 #include "ui/control/control.h"
-#include "ui/draw/format.h"
 
 /* Runs that have ended go on from a checkpoint; and words to find runs by. */
 

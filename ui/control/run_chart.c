@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/figure.h"
 #include "events/event_text.h"
-#include "ui/draw/format.h"
 
 const struct state_run *run_chart_front(const struct ui *ui)
 {
@@ -182,7 +182,7 @@ static void write_title(const struct ui *ui, struct run_chart *made)
     struct figure cursor;
     char at[48] = "";
     if (made->chart.reading)
-        snprintf(at, sizeof at, " at %s", figure_short(&cursor, made->chart.cursor));
+        snprintf(at, sizeof at, " at %s", figure_digits(&cursor, made->chart.cursor, 4));
     snprintf(made->title, sizeof made->title, "%s%s%s", metric_look(ui->chart.metric)->title, at,
              ui->chart.fixed ? ", y fixed" : "");
 }
@@ -253,18 +253,18 @@ void run_chart_hint(const struct ui *ui, char *buffer, size_t size)
         int rate = curve_nearest(&rates, point->epoch);
         describe_change(change_at(&curve, at), change, sizeof change);
         snprintf(buffer, size, "run %ld, epoch %s, step %s: lr %s%s%s", front->run,
-                 figure_short(&epoch, point->epoch), figure_whole(&step, point->step),
-                 figure_short(&lr, rate >= 0 ? curve_value(&rates, rate) : NAN),
+                 figure_digits(&epoch, point->epoch, 4), figure_whole(&step, point->step),
+                 figure_digits(&lr, rate >= 0 ? curve_value(&rates, rate) : NAN, 4),
                  change[0] != '\0' ? "; " : "", change);
     } else if (ui->chart.from < ui->chart.to) {
         run_chart_bounds(ui, &low, &high);
-        snprintf(buffer, size, "epochs %s to %s of %s", figure_short(&epoch, ui->chart.from),
-                 figure_short(&end, ui->chart.to), figure_short(&step, high));
+        snprintf(buffer, size, "epochs %s to %s of %s", figure_digits(&epoch, ui->chart.from, 4),
+                 figure_digits(&end, ui->chart.to, 4), figure_digits(&step, high, 4));
     } else if (front && front->retune_count > 0) {
         describe_change(&front->retunes[front->retune_count - 1], change, sizeof change);
         snprintf(buffer, size, "run %ld: %s", front->run, change);
     } else if (front) {
         snprintf(buffer, size, "run %ld in front: %s on %s, lr %s", front->run, front->model,
-                 front->data, figure_short(&lr, front->lr));
+                 front->data, figure_digits(&lr, front->lr, 4));
     }
 }

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/figure.h"
 #include "base/text.h"
 #include "ui/control/control.h"
 #include "ui/control/overlay.h"
-#include "ui/draw/format.h"
 
 /* Starting, stopping, retuning and queueing runs, from every view that shows them. */
 
@@ -138,7 +138,7 @@ static void begin_retune(struct ui *ui, long run)
     double lr = is_live(ui, run) ? ui->state.live.lr : listed ? listed->lr : NAN;
     struct figure figure;
     ui_prompt(ui, is_live(ui, run) ? &lr_prompt : &waiting_lr_prompt, run,
-              isfinite(lr) ? figure_short(&figure, lr) : "");
+              isfinite(lr) ? figure_digits(&figure, lr, 4) : "");
 }
 
 static void begin_epochs(struct ui *ui, long run)

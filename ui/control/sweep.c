@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/figure.h"
 #include "ui/control/control.h"
-#include "ui/draw/format.h"
 
 /* Training the form on 1, 2, 4... of its devices, one run after the other. */
 
@@ -126,7 +126,7 @@ void sweep_ask(struct ui *ui)
     char *names = device_list_text(&devices);
     ui_ask(ui, &sweep_question, 0, "Train %s on %s devices of %s (batch %ld, lr %s)?",
            sweep->spec.model ? sweep->spec.model : "the default network", counts,
-           names ? names : "-", sweep->spec.batch, figure_short(&lr, sweep->spec.lr));
+           names ? names : "-", sweep->spec.batch, figure_digits(&lr, sweep->spec.lr, 4));
     free(names);
 }
 

@@ -2,7 +2,6 @@ libui_a_SOURCES += \
 	%D%/ansi.c %D%/ansi.h \
 	%D%/canvas.c %D%/canvas.h \
 	%D%/columns.c %D%/columns.h \
-	%D%/format.c %D%/format.h \
 	%D%/key.c %D%/key.h \
 	%D%/layout.c %D%/layout.h \
 	%D%/paint.c %D%/paint.h \

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ui/draw/format.h"
+#include "base/figure.h"
 #include "ui/panels/device_parts.h"
 
 /* Devices side by side, for when there are more than lines. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/draw/format.h"
+#include "base/figure.h"
 
 enum { FULL_LABEL = 11 }; /* columns of "[x] cuda:12" */
 

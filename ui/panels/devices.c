@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ui/draw/format.h"
+#include "base/figure.h"
 #include "ui/panels/device_parts.h"
 
 enum {

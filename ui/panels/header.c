@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ui/draw/format.h"
+#include "base/figure.h"
 #include "ui/views/views.h"
 
 enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 14 };

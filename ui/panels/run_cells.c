@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ui/draw/format.h"
+#include "base/figure.h"
 #include "ui/panels/panels.h"
 
 /* What every list of runs says of one. */
@@ -108,7 +108,7 @@ static const char *figure_of(const struct ui *ui, const struct state_run *run,
     case RUN_COLUMN_BATCH:
         return figure_whole(f, run->batch);
     case RUN_COLUMN_LR:
-        return figure_short(f, run->lr);
+        return figure_digits(f, run->lr, 4);
     case RUN_COLUMN_TEST_ACC:
         return figure_fixed(f, run->test_acc, 3);
     case RUN_COLUMN_BEST_ACC:

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/figure.h"
 #include "ui/control/control.h"
-#include "ui/draw/format.h"
 #include "ui/views/compare_parts.h"
 #include "ui/views/views.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ui/draw/format.h"
+#include "base/figure.h"
 #include "ui/views/compare_parts.h"
 
 /* What the sweep that is asked about would train, with the figures of both ways. */
@@ -20,7 +20,7 @@ static void way(const struct sweep *plan, enum compare_kind kind, int which, boo
     sweep.kind = kind;
     if (sweep_spec(&sweep, which, &spec, why)) {
         figure_whole(&batch, (double)spec.batch);
-        figure_short(&lr, spec.lr);
+        figure_digits(&lr, spec.lr, 4);
         figure_whole(&rows, ceil((double)spec.batch / spec.devices.count));
         spec_free(&spec);
     }

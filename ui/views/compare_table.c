@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ui/draw/format.h"
+#include "base/figure.h"
 #include "ui/panels/panels.h"
 #include "ui/views/compare_parts.h"
 
@@ -65,7 +65,7 @@ static void draw_row(const struct ui *ui, const struct compare_series *series,
         [DEVICES] = figure_whole(&f[DEVICES], row->run.devices),
         [NUMBER] = number,
         [BATCH] = figure_whole(&f[BATCH], row->run.batch),
-        [LR] = figure_short(&f[LR], row->run.lr),
+        [LR] = figure_digits(&f[LR], row->run.lr, 4),
         [S_PER_EPOCH] = figure_seconds(&f[S_PER_EPOCH], row->run.s_per_epoch),
         [SPEED] = figure_count(&f[SPEED], row->run.samples_per_s),
         [SPEED_UP] = figure_times(&f[SPEED_UP], row->speed_up),
@@ -96,11 +96,11 @@ static void draw_title(const struct compare_series *series, struct surface *surf
     if (series->kind == COMPARE_FIXED)
         surface_format(surface, y, area.x, area.w, STYLE_STRONG,
                        "Fixed: batch %s, lr %s on all, divided among the devices",
-                       figure_whole(&batch, series->batch), figure_short(&lr, series->lr));
+                       figure_whole(&batch, series->batch), figure_digits(&lr, series->lr, 4));
     else
         surface_format(surface, y, area.x, area.w, STYLE_STRONG,
                        "Growing: batch %s and lr %s for each device",
-                       figure_short(&batch, series->batch), figure_short(&lr, series->lr));
+                       figure_digits(&batch, series->batch, 4), figure_digits(&lr, series->lr, 4));
 }
 
 int compare_table_rows(const struct comparison *comparison)

@@ -2,9 +2,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/figure.h"
 #include "ui/control/control.h"
 #include "ui/control/run_chart.h"
-#include "ui/draw/format.h"
 #include "ui/panels/device_parts.h"
 #include "ui/views/views.h"
 
@@ -70,7 +70,7 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
     if (form_suggest(&ui->form, &ui->state, &suggestion))
         snprintf(buffer, size, "%d device%s: batch %ld, lr %s? press g", suggestion.devices,
                  suggestion.devices == 1 ? "" : "s", suggestion.batch,
-                 figure_short(&lr, suggestion.lr));
+                 figure_digits(&lr, suggestion.lr, 4));
     else if (ui->focus == PANEL_FORM &&
              form_problem(&ui->form, &ui->state, &ui->check, buffer, size))
         return;

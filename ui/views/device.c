@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/draw/format.h"
+#include "base/figure.h"
 #include "ui/panels/device_parts.h"
 #include "ui/views/views.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/figure.h"
 #include "events/profile_event.h"
-#include "ui/draw/format.h"
 #include "ui/views/run_sections.h"
 
 /* Of a run with --profile: what took most of its steps' time. The whole is for `dpartui show`. */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/figure.h"
 #include "events/event_text.h"
-#include "ui/draw/format.h"
 #include "ui/panels/panels.h"
 
 static void write_times(struct page *page, const struct ui *ui, const struct state_run *run)
@@ -243,7 +243,7 @@ static void change_text(const struct retune *retune, char *buffer, size_t size)
     struct figure from, to;
     if (isfinite(retune->from) && isfinite(retune->to))
         snprintf(buffer, size, "%s from %s to %s", retune_words(retune->what),
-                 figure_short(&from, retune->from), figure_short(&to, retune->to));
+                 figure_digits(&from, retune->from, 4), figure_digits(&to, retune->to, 4));
     else
         snprintf(buffer, size, "%s", retune_words(retune->what));
 }
@@ -325,7 +325,7 @@ static void draw_epoch(const struct page *page, int y, const struct column_place
     char number[40];
     const char *text[] = {
         number,
-        figure_short(&f[1], epoch->lr),
+        figure_digits(&f[1], epoch->lr, 4),
         figure_fixed(&f[2], epoch->train_loss, 4),
         figure_fixed(&f[3], epoch->train_acc, 4),
         figure_fixed(&f[4], epoch->test_loss, 4),

@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/figure.h"
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/run_spec.h"
+#include "events/device_names.h"
 #include "events/event_text.h"
-#include "events/format.h"
 #include "output/bar.h"
 #include "tests/suites.h"
 #include "tests/support.h"
@@ -193,32 +194,32 @@ END_TEST
 
 START_TEST(figures_are_short)
 {
-    char text[FORMAT_SIZE];
-    ck_assert_str_eq(format_bytes(text, 0), "0 B");
-    ck_assert_str_eq(format_bytes(text, 1023), "1023 B");
-    ck_assert_str_eq(format_bytes(text, 18.4 * 1073741824), "18.4 GiB");
-    ck_assert_str_eq(format_bytes(text, 1048575), "1.0 MiB");
-    ck_assert_str_eq(format_bytes(text, NAN), "-");
-    ck_assert_str_eq(format_count(text, 11175818), "11.2M");
-    ck_assert_str_eq(format_flop(text, 2.7e9), "2.7 GFLOP");
-    ck_assert_str_eq(format_flop(text, 20), "20 FLOP");
-    ck_assert_str_eq(format_count(text, 4511.4), "4.51k");
-    ck_assert_str_eq(format_count(text, 31200), "31.2k");
-    ck_assert_str_eq(format_count(text, 0.5), "0.50");
-    ck_assert_str_eq(format_time(text, 59.6), "1m00s");
-    ck_assert_str_eq(format_time(text, 252), "4m12s");
-    ck_assert_str_eq(format_time(text, 7500), "2h05m");
-    ck_assert_str_eq(format_time(text, 200000), "2d07h");
-    ck_assert_str_eq(format_time(text, INFINITY), "-");
-    ck_assert_str_eq(format_seconds(text, 13.28), "13.3");
-    ck_assert_str_eq(format_seconds(text, 0.2), "0.20");
-    ck_assert_str_eq(format_seconds(text, 0.04), "0.040");
-    ck_assert_str_eq(format_seconds(text, 1234.5), "1234");
-    ck_assert_str_eq(format_seconds(text, 0.00071), "0.00071");
-    ck_assert_str_eq(format_seconds(text, 0), "0");
-    ck_assert_str_eq(format_seconds(text, NAN), "-");
-    ck_assert_str_eq(format_fixed(text, 0.9304, 3), "0.930");
-    ck_assert_str_eq(format_general(text, 1e-5), "1e-05");
+    struct figure text;
+    ck_assert_str_eq(figure_bytes(&text, 0), "0 B");
+    ck_assert_str_eq(figure_bytes(&text, 1023), "1023 B");
+    ck_assert_str_eq(figure_bytes(&text, 18.4 * 1073741824), "18.4 GiB");
+    ck_assert_str_eq(figure_bytes(&text, 1048575), "1.0 MiB");
+    ck_assert_str_eq(figure_bytes(&text, NAN), "-");
+    ck_assert_str_eq(figure_count(&text, 11175818), "11.2M");
+    ck_assert_str_eq(figure_flop(&text, 2.7e9), "2.7 GFLOP");
+    ck_assert_str_eq(figure_flop(&text, 20), "20 FLOP");
+    ck_assert_str_eq(figure_count(&text, 4511.4), "4.51k");
+    ck_assert_str_eq(figure_count(&text, 31200), "31.2k");
+    ck_assert_str_eq(figure_count(&text, 0.5), "0.50");
+    ck_assert_str_eq(figure_duration(&text, 59.6), "1m00s");
+    ck_assert_str_eq(figure_duration(&text, 252), "4m12s");
+    ck_assert_str_eq(figure_duration(&text, 7500), "2h05m");
+    ck_assert_str_eq(figure_duration(&text, 200000), "2d07h");
+    ck_assert_str_eq(figure_duration(&text, INFINITY), "-");
+    ck_assert_str_eq(figure_seconds(&text, 13.28), "13.3");
+    ck_assert_str_eq(figure_seconds(&text, 0.2), "0.20");
+    ck_assert_str_eq(figure_seconds(&text, 0.04), "0.040");
+    ck_assert_str_eq(figure_seconds(&text, 1234.5), "1234");
+    ck_assert_str_eq(figure_seconds(&text, 0.00071), "0.00071");
+    ck_assert_str_eq(figure_seconds(&text, 0), "0");
+    ck_assert_str_eq(figure_seconds(&text, NAN), "-");
+    ck_assert_str_eq(figure_fixed(&text, 0.9304, 3), "0.930");
+    ck_assert_str_eq(figure_digits(&text, 1e-5, 6), "1e-05");
 }
 END_TEST
 
@@ -227,13 +228,13 @@ START_TEST(devices_are_told_as_they_are_asked_for)
     char text[32];
     json_t *names = json_pack("[s, s, s, s]", "cuda:0", "cpu:0", "cpu:1", "cpu:2");
     json_t *run = json_pack("{s:o}", "devices", names);
-    ck_assert_str_eq(format_devices(text, sizeof text, run), "cuda:0,cpu:0-2");
+    ck_assert_str_eq(run_devices_short(text, sizeof text, run), "cuda:0,cpu:0-2");
     json_array_append_new(names, json_string("cpu:9"));
-    ck_assert_str_eq(format_devices(text, 16, run), "cuda:0,cpu:0...");
+    ck_assert_str_eq(run_devices_short(text, 16, run), "cuda:0,cpu:0...");
     json_array_append_new(names, json_string("nonsense"));
-    ck_assert_str_eq(format_devices(text, sizeof text, run), "-");
+    ck_assert_str_eq(run_devices_short(text, sizeof text, run), "-");
     json_object_clear(run);
-    ck_assert_str_eq(format_devices(text, sizeof text, run), "-");
+    ck_assert_str_eq(run_devices_short(text, sizeof text, run), "-");
     json_decref(run);
 }
 END_TEST
@@ -242,11 +243,11 @@ START_TEST(device_lists_are_shortened)
 {
     char text[32], whole[200];
     json_t *list = json_array();
-    ck_assert_str_eq(format_device_names(text, sizeof text, list), "[]");
+    ck_assert_str_eq(device_names_short(text, sizeof text, list), "[]");
     for (int i = 0; i < 12; i++)
         json_array_append_new(list, json_sprintf("cpu:%d", i));
-    ck_assert_str_eq(format_device_names(text, sizeof text, list), "[cpu:0, cpu:1, 10 more]");
-    ck_assert_str_eq(format_device_names(whole, sizeof whole, list),
+    ck_assert_str_eq(device_names_short(text, sizeof text, list), "[cpu:0, cpu:1, 10 more]");
+    ck_assert_str_eq(device_names_short(whole, sizeof whole, list),
                      "[cpu:0, cpu:1, cpu:2, cpu:3, cpu:4, cpu:5, cpu:6, cpu:7, cpu:8, cpu:9, "
                      "cpu:10, cpu:11]");
     json_decref(list);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/figure.h"
 #include "tests/suites.h"
 #include "ui/draw/canvas.h"
-#include "ui/draw/format.h"
 #include "ui/draw/surface.h"
 
 static const struct canvas_pen pen = {1, CANVAS_SOLID, STYLE_SERIES};
@@ -261,8 +261,8 @@ START_TEST(figures)
     ck_assert_str_eq(figure_percent(&f, 0.784), "78%");
     ck_assert_str_eq(figure_percent(&f, 3), "100%");
     ck_assert_str_eq(figure_times(&f, 1.874), "1.87x");
-    ck_assert_str_eq(figure_short(&f, 0.30000000000000004), "0.3");
-    ck_assert_str_eq(figure_short(&f, 1e-5), "1e-05");
+    ck_assert_str_eq(figure_digits(&f, 0.30000000000000004, 4), "0.3");
+    ck_assert_str_eq(figure_digits(&f, 1e-5, 4), "1e-05");
     ck_assert_str_eq(figure_fixed(&f, 0.9154, 3), "0.915");
     ck_assert_str_eq(figure_whole(&f, 128), "128");
     for (double value = 1e-300; value < 1e300; value *= 7) {
