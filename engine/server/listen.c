@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/server_state.h"
+#include "engine/server/listen.h"
 
 /* Seconds between looks: shorter than it takes to log in and start a viewer. */
 #define CHECK_INTERVAL 2.0

@@ -2,10 +2,6 @@
 noinst_LIBRARIES += libserver.a
 libserver_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libserver_a_SOURCES = \
-	%D%/listen.c \
-	%D%/notify.c \
-	%D%/server.c %D%/server.h \
-	%D%/server_state.h \
-	%D%/state.c \
-	%D%/viewers.c \
-	%D%/work.c
+	%D%/listen.c %D%/listen.h \
+	%D%/requests.c %D%/requests.h \
+	%D%/server.c %D%/server.h

@@ -10,7 +10,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/server/server_state.h"
+#include "engine/server/listen.h"
+#include "engine/server/queue/runner.h"
+#include "engine/server/requests.h"
+#include "engine/server/viewers/connections.h"
+#include "engine/server/viewers/costs.h"
+#include "engine/server/viewers/notify.h"
+#include "engine/server/viewers/work.h"
 #include "engine/train/checkpoint/checkpoint.h"
 #include "system/affinity.h"
 
@@ -22,27 +28,6 @@
 #define HISTORY_SECONDS 5.0
 /* How long to wait at the start for an engine that is about to end. */
 #define LOCK_SECONDS 30.0
-
-void server_wake(void *context)
-{
-    struct server *server = context;
-    uint64_t one = 1;
-    if (!atomic_exchange(&server->wake_set, true) && server->wake_fd >= 0 &&
-        write(server->wake_fd, &one, sizeof one) < 0 && errno != EAGAIN)
-        engine_log(&server->log, MESSAGE_WARNING, 0, "cannot wake the server's thread: %s",
-                   strerror(errno));
-}
-
-void server_leave(struct server *server, enum run_stop how)
-{
-    if (!server->leaving)
-        engine_log(&server->log, MESSAGE_INFO, 0, "the engine is about to end");
-    server->leaving = true;
-    listener_close(&server->listener);
-    queue_leave(&server->queue, how);
-    for (struct task *task = server->tasks; task; task = task->next)
-        atomic_store(&task->cancelled, true);
-}
 
 /* Three places before the connections'. */
 enum { POLL_WAKE, POLL_SIGNAL, POLL_LISTEN, POLL_CONNECTIONS };

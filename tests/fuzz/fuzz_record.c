@@ -5,7 +5,9 @@
  */
 #include <jansson.h>
 
+#include "engine/server/record/json.h"
 #include "engine/server/record/record.h"
+#include "engine/server/record/restore.h"
 #include "tests/fuzz/fuzz.h"
 
 static void show(const struct record *record)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/protocol/ask.h"
+
 #include <limits.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "engine/server/protocol/methods.h"
+#include "engine/server/queue/resume.h"
+#include "engine/server/record/json.h"
+#include "engine/server/viewers/notify.h"
 #include "system/local_socket.h"
-
-/* Methods that ask about the engine and its runs, or for what is to come; and its end. */
 
 int method_hello(struct server *server, struct connection *connection, const json_t *params,
                  json_t **result, struct error *err)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/protocol/change.h"
+
 #include <limits.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/server/protocol/methods.h"
-
-/* Methods that change runs. What takes effect in a run that trains, the run itself records. */
+#include "engine/server/queue/events.h"
+#include "engine/server/record/labels.h"
 
 /* With the lock held: release it, and answer. */
 static int finish(struct server *server, int code, json_t **result)

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include <limits.h>
+#include "engine/server/protocol/methods.h"
+
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/server/protocol/methods.h"
-
-/* Requests: which method is meant, and its answer. */
+#include "engine/server/protocol/ask.h"
+#include "engine/server/protocol/change.h"
+#include "engine/server/tasks/devices.h"
+#include "engine/server/tasks/fetch.h"
+#include "engine/server/tasks/model.h"
+#include "engine/server/tasks/submit.h"
+#include "engine/server/tasks/weights.h"
+#include "engine/server/viewers/work.h"
 
 struct method {
     const char *name;
@@ -13,33 +19,6 @@ struct method {
     task_work *work;         /* ... on a thread of its own */
     bool in_order;           /* later requests of the same viewer wait for it */
 };
-
-int method_fail(struct error *err, int code, const char *text)
-{
-    error_set(err, code == RPC_PARAMS ? ERROR_USAGE : ERROR_FAILED, "%s", text);
-    return code;
-}
-
-int method_lock_run(struct server *server, const json_t *params, struct record **record,
-                    struct error *err)
-{
-    long number = 0;
-    if (!json_get_long(params, "run", 1, LONG_MAX, &number, err))
-        return RPC_PARAMS;
-    if (!number)
-        return method_fail(err, RPC_PARAMS, "'run' is missing");
-    pthread_mutex_lock(&server->queue.lock);
-    *record = queue_recall(&server->queue, number, err);
-    if (*record)
-        return RPC_OK;
-    pthread_mutex_unlock(&server->queue.lock);
-    return err->kind == ERROR_ABSENT ? RPC_NO_RUN : RPC_FAILED;
-}
-
-void method_unlock(struct server *server)
-{
-    pthread_mutex_unlock(&server->queue.lock);
-}
 
 static const struct method methods[] = {
     {"hello", method_hello, NULL, false},

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/queue/events.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/server/queue/queue_internal.h"
-
-/* What runs say: kept for those who follow, and handed to the history writer. */
+#include "engine/server/record/json.h"
 
 static bool is_event(const json_t *event, const char *name)
 {

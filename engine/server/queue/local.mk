@@ -1,7 +1,6 @@
 libserver_a_SOURCES += \
 	%D%/announce.c %D%/announce.h \
+	%D%/events.c %D%/events.h \
 	%D%/queue.c %D%/queue.h \
-	%D%/queue_internal.h \
-	%D%/events.c \
-	%D%/resume.c \
-	%D%/runner.c
+	%D%/resume.c %D%/resume.h \
+	%D%/runner.c %D%/runner.h

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/queue/queue_internal.h"
+#include "engine/server/queue/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/server/queue/announce.h"
+#include "engine/server/queue/events.h"
+#include "engine/server/queue/resume.h"
+#include "engine/server/record/labels.h"
+#include "engine/server/record/restore.h"
 #include "engine/train/checkpoint/checkpoint.h"
 
 #define ENDED_LIMIT    1000

@@ -37,7 +37,7 @@ struct queue {
     pthread_cond_t wake;
     pthread_t runner;
     struct engine_log *log;
-    struct history *history; /* NULL: runs end with the engine */
+    struct history *history;        /* NULL: runs end with the engine */
     char notice[HISTORY_NOTICE];    /* of stored_runs; by the runner alone */
     const char *places_note;        /* of server_options; set before runs are submitted */
     const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
@@ -47,32 +47,9 @@ struct queue {
     void *context;
 };
 
-/* `history` outlives the queue; `past` (runs taken over) are those of earlier engines. */
-bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
-                 struct engine_log *log, struct history *history,
-                 const struct stored_runs *past, void (*changed)(void *context), void *context,
-                 struct error *err);
-/*
- * Take waiting runs out, tell the running one to stop, and let the runner leave when it has. May be
- * called again to be more urgent.
- */
-void queue_leave(struct queue *queue, enum run_stop how);
-bool queue_has_left(struct queue *queue);
-/* Release everything; only after queue_has_left. */
-void queue_free(struct queue *queue);
-
 /* Append a resolved spec (taken over) with the user's note or ""; its number in *number. */
 bool queue_add(struct queue *queue, struct spec *spec, const char *note, long *number,
                struct error *err);
-
-/*
- * Resume a run that has ended from its newest checkpoint, or from its beginning when it ended
- * before the first one, after those that wait, with a resolved spec (taken over) in place of its
- * own, whose learning rate is, with same_lr, that of the checkpoint. *result becomes what `submit`
- * answers. ERROR_ABSENT: there is no such run.
- */
-bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,
-                  json_t **result, struct error *err);
 
 /* Is a run training or waiting? */
 bool queue_is_busy(struct queue *queue);
@@ -98,22 +75,23 @@ void queue_move(struct queue *queue, struct record *record, size_t place);
 /* With the lock held: forget a run that has ended. */
 void queue_forget(struct queue *queue, struct record *record);
 
-/* With the lock held: hand the run as it is now to the history writer, with its spec. */
-void queue_keep(struct queue *queue, const struct record *record);
-
-/*
- * With the lock held, which is released while the store is read: have the events and points of an
- * ended run at hand again. False: they cannot be read, or the record is gone.
- */
-bool queue_bring(struct queue *queue, struct record *record, struct error *err);
-
-/*
- * With the lock held: the newest checkpoint of a run, {"steps":590,"time":T} (seconds since 1970);
- * null: it has none. NULL: memory ran out.
- */
-json_t *queue_checkpoint_json(struct queue *queue, const struct record *record);
-
 /* With the lock held: something about a run changed from outside (paused, learning rate). */
 void queue_touch(struct queue *queue);
+
+/* For the other files of this folder, with the lock held: */
+
+bool queue_has_ended(const struct record *record);
+
+/* Take a pointer out of an array of them. */
+void queue_take_out(struct record **list, size_t *count, const struct record *record);
+
+/* Room for so many more records. */
+bool queue_make_room(struct queue *queue, size_t more, struct error *err);
+
+/* The run whose turn is next, or NULL. */
+struct record *queue_first_waiting(const struct queue *queue);
+
+/* Bound what ended runs take, oldest first. */
+void queue_trim(struct queue *queue);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/queue/resume.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/text.h"
-#include "engine/server/queue/queue_internal.h"
+#include "engine/server/queue/events.h"
+#include "engine/server/record/restore.h"
 #include "engine/train/checkpoint/checkpoint.h"
-
-/* Runs that are resumed from their checkpoints, and those of earlier engines. */
 
 char *queue_checkpoint_folder(const struct queue *queue, long number)
 {

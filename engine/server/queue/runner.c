@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/queue/runner.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,10 @@
 #include "base/json.h"
 #include "engine/server/devices/environment.h"
 #include "engine/server/queue/announce.h"
-#include "engine/server/queue/queue_internal.h"
+#include "engine/server/queue/events.h"
+#include "engine/server/queue/resume.h"
+#include "engine/server/record/json.h"
+#include "engine/server/record/restore.h"
 
 #define MARKS_FOR_ALL 4096
 
@@ -187,9 +192,8 @@ static void free_records(struct queue *queue)
 }
 
 bool queue_start(struct queue *queue, const char *version, const char *checkpoints,
-                 struct engine_log *log, struct history *history,
-                 const struct stored_runs *past, void (*changed)(void *context), void *context,
-                 struct error *err)
+                 struct engine_log *log, struct history *history, const struct stored_runs *past,
+                 void (*changed)(void *context), void *context, struct error *err)
 {
     *queue = (struct queue){.program_version = version,
                             .checkpoints = checkpoints,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/record/json.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/server/record/record.h"
 #include "engine/server/record/thinning.h"
-
-/* Runs as docs/protocol.md has them. */
 
 static json_t *device_names(const struct spec *spec)
 {

@@ -54,19 +54,6 @@ void record_free(struct record *record)
     free(record);
 }
 
-bool record_check_note(const char *note, const char *key, struct error *err)
-{
-    if (strlen(note) > NOTE_BYTES)
-        return error_set(err, ERROR_USAGE, "'%s' must be no longer than %d bytes", key, NOTE_BYTES);
-    return !text_has_controls(note) ||
-           error_set(err, ERROR_USAGE, "'%s' must be one line without control characters", key);
-}
-
-void record_set_note(struct record *record, const char *note)
-{
-    snprintf(record->note, sizeof record->note, "%s", note);
-}
-
 const char *record_status_name(const struct record *record)
 {
     if (record->status == RUN_RUNNING && atomic_load(&record->control.paused))

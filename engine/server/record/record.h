@@ -66,22 +66,6 @@ struct record {
 struct record *record_new(long number, struct spec *spec);
 void record_free(struct record *record);
 
-/* A run that an earlier engine kept, from its run object with "spec": its events are away. NULL:
- * the object is damaged, or memory ran out. */
-struct record *record_restore(const json_t *object);
-
-/* The events and points of a run that is away, as the store has them. */
-struct record_past {
-    struct event_buffer events;
-    struct curve curve;
-};
-
-/* Without the queue's lock, for it takes a while. False: memory ran out, and *past is empty. */
-bool record_past_read(struct record_past *past, const json_t *events, const json_t *points);
-void record_past_free(struct record_past *past);
-/* The run is not away any more; takes over *past. */
-void record_bring(struct record *record, struct record_past *past);
-
 /* A buffer of these events, oldest first. False: memory ran out. */
 bool record_read_events(struct event_buffer *buffer, const json_t *events);
 
@@ -91,18 +75,6 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events);
  * and nothing has changed.
  */
 bool record_rewind(struct record *record, const struct checkpoint_place *place);
-
-/* One tag: a word of at most 60 bytes without spaces, commas and control characters. */
-bool record_check_tag(const char *tag, struct error *err);
-/* Add and take away tags (arrays of strings, or NULL). False: memory ran out. */
-bool record_change_tags(struct record *record, const json_t *add, const json_t *remove);
-
-/*
- * The user's note: one line, not too long; ERROR_USAGE names `key` otherwise. Set one that has been
- * checked.
- */
-bool record_check_note(const char *note, const char *key, struct error *err);
-void record_set_note(struct record *record, const char *note);
 
 /* "queued", "running", "paused", "done", "stopped", "failed" or "interrupted". */
 const char *record_status_name(const struct record *record);
@@ -116,15 +88,5 @@ size_t record_bytes(const struct record *record);
 /* Take the figures of an event object that is no step; "end" ends the record, too. */
 void record_take_event(struct record *record, const json_t *event);
 void record_set_progress(struct record *record, const struct run_progress *progress);
-
-/* record/json.c: the run object of docs/protocol.md; NULL: memory ran out. */
-json_t *record_json(const struct record *record);
-/* The same with "spec", "epochs", the devices' figures, "points", "retunes" and, of a run
- * that was profiled, "profile". */
-json_t *record_json_full(const struct record *record);
-/* The points of its curve, an array of "point" events. NULL: memory ran out. */
-json_t *record_points_json(const struct record *record);
-/* The "run" member of a state. */
-json_t *record_json_state(const struct record *record);
 
 #endif

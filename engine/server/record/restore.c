@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/record/restore.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "engine/server/record/record.h"
-
-/* Records of runs that an earlier engine kept, and the words that runs are found by. */
-
-#define TAG_BYTES 60
-#define TAGS_MOST 20
+#include "engine/server/record/labels.h"
 
 static void take_text(char *to, size_t size, const json_t *object, const char *key)
 {
@@ -146,48 +143,4 @@ void record_bring(struct record *record, struct record_past *past)
     curve->count = past->curve.count;
     curve->capacity = past->curve.capacity;
     record->away = false;
-}
-
-bool record_check_tag(const char *tag, struct error *err)
-{
-    size_t length = strlen(tag);
-    if (length == 0 || length > TAG_BYTES || strpbrk(tag, " ,") || text_has_controls(tag))
-        return error_set(err, ERROR_USAGE,
-                         "'%.60s': a tag is one word of 1 to %d bytes without commas", tag,
-                         TAG_BYTES);
-    return true;
-}
-
-/* Place of `tag`, or where it belongs; *found says which. */
-static size_t find_tag(const json_t *tags, const char *tag, bool *found)
-{
-    size_t at = 0;
-    int order = 1;
-    while (at < json_array_size(tags) &&
-           (order = strcmp(json_string_value(json_array_get(tags, at)), tag)) < 0)
-        at++;
-    *found = at < json_array_size(tags) && order == 0;
-    return at;
-}
-
-bool record_change_tags(struct record *record, const json_t *add, const json_t *remove)
-{
-    size_t index;
-    const json_t *value;
-    bool found, ok = true;
-    json_array_foreach(remove, index, value)
-    {
-        size_t at = find_tag(record->tags, json_string_value(value), &found);
-        if (found)
-            json_array_remove(record->tags, at);
-    }
-    json_array_foreach(add, index, value)
-    {
-        if (!json_is_string(value) || json_array_size(record->tags) >= TAGS_MOST)
-            continue;
-        size_t at = find_tag(record->tags, json_string_value(value), &found);
-        if (!found)
-            ok &= json_array_insert_new(record->tags, at, json_copy((json_t *)value)) == 0;
-    }
-    return ok;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/tasks/devices.h"
+
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "engine/nvml/nvml.h"
 #include "engine/server/devices/table.h"
-#include "engine/server/tasks/task.h"
 
 /* Seconds that a request for the devices waits: for the driver's telemetry, and for the driver's
  * start, which initialises every GPU where nothing keeps it loaded (nvidia-persistenced). */

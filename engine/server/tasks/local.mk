@@ -1,6 +1,8 @@
 libserver_a_SOURCES += \
-	%D%/devices.c \
+	%D%/devices.c %D%/devices.h \
+	%D%/fetch.c %D%/fetch.h \
 	%D%/memory_plan.c %D%/memory_plan.h \
-	%D%/model.c \
-	%D%/saved.c \
-	%D%/task.c %D%/task.h
+	%D%/model.c %D%/model.h \
+	%D%/submit.c %D%/submit.h \
+	%D%/task.c %D%/task.h \
+	%D%/weights.c %D%/weights.h

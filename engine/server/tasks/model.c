@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/tasks/model.h"
+
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -6,10 +8,7 @@
 #include "engine/data/data.h"
 #include "engine/net/net.h"
 #include "engine/server/tasks/memory_plan.h"
-#include "engine/server/tasks/task.h"
 #include "engine/train/run/run.h"
-
-/* The `model` request: a network's layers and what a run of it would take. */
 
 static json_t *shape_json(struct net_shape shape)
 {

@@ -64,7 +64,4 @@ double task_seconds(const struct task *task);
 /* Take the progress that arrived since the last call; false when there is none. */
 bool task_take_progress(struct task *task, json_t **params);
 
-/* What the methods do. */
-task_work task_devices, task_check, task_submit, task_model, task_weights, task_fetch;
-
 #endif

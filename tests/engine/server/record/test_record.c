@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/server/record/json.h"
 #include "engine/server/record/record.h"
+#include "engine/server/record/restore.h"
 #include "engine/train/checkpoint/checkpoint.h"
 #include "store/kept_epochs.h"
 #include "tests/src/store/store_case.h"

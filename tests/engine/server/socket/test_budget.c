@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/server/server_state.h"
+#include "engine/server/viewers/work.h"
+#include "engine/server/viewers/connections.h"
+#include "engine/server/viewers/costs.h"
+#include "engine/server/viewers/work.h"
 #include "tests/suites.h"
 
 START_TEST(both_halves_begin_full)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/server_state.h"
+#include "engine/server/viewers/work.h"
+
+#include "engine/server/viewers/costs.h"
 
 /*
  * Seconds of the processor that a request is charged when it starts, in advance: so that not all

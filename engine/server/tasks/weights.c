@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/tasks/weights.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -7,10 +9,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "engine/server/tasks/task.h"
 #include "engine/train/checkpoint/checkpoint.h"
-
-/* The `weights` request: what saved weights say of themselves. */
 
 /* The weights of a run's newest or best checkpoint; a new string. */
 static char *checkpoint_of_run(long run, bool best, struct error *err)

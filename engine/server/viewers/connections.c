@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/viewers/connections.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/server/server_state.h"
+#include "engine/server/viewers/notify.h"
 
-/* Requests of one viewer that are handled before it is the others' turn, and of all in a round. */
-#define LINES_PER_TURN  32
-#define LINES_PER_ROUND 64
 /* When nobody can make room for a new viewer: seconds until the next look. */
 #define PLACE_INTERVAL 0.05
 /* Seconds between messages of the log that all places are taken. */
@@ -91,73 +90,4 @@ void server_drop_connection(struct server *server, int index)
         server_leave(server, RUN_STOP_NOW);
         server->leave_by = clock_seconds() + PRIVATE_GRACE;
     }
-}
-
-static int lines_per_turn(const struct server *server)
-{
-    int share = LINES_PER_ROUND / server->connection_count;
-    return share < 1 ? 1 : share < LINES_PER_TURN ? share : LINES_PER_TURN;
-}
-
-static void handle_lines(struct server *server, struct connection *connection)
-{
-    const int lines = lines_per_turn(server);
-    for (int i = 0; i < lines && connection_accepts(connection); i++) {
-        size_t length;
-        char *line = connection_line(connection, &length);
-        if (!line)
-            return;
-        server_handle_line(server, connection, line, length);
-        connection_drop_line(connection, length);
-    }
-}
-
-static bool is_training(struct server *server)
-{
-    pthread_mutex_lock(&server->queue.lock);
-    const struct record *current = server->queue.current;
-    bool yes = current && !atomic_load(&current->control.paused);
-    pthread_mutex_unlock(&server->queue.lock);
-    return yes;
-}
-
-void server_pay(struct server *server, double now)
-{
-    struct budget *budget = &server->budget;
-    server_charge_tasks(server);
-    budget_pay(budget, now);
-    bool used_up = !budget_allows(budget, BUDGET_ANSWERS) || !budget_allows(budget, BUDGET_WORK);
-    if (used_up && !is_training(server))
-        budget_forgive(budget);
-}
-
-void server_forget_costs(struct server *server)
-{
-    server->charged = clock_thread_seconds();
-}
-
-void server_charge_costs(struct server *server, enum budget_part part)
-{
-    double now = clock_thread_seconds();
-    budget_charge(&server->budget, part, now - server->charged);
-    server->charged = now;
-}
-
-bool server_take_requests(struct server *server, struct connection *connection, bool readable)
-{
-    if (!budget_allows(&server->budget, BUDGET_ANSWERS) ||
-        (!readable && !server_has_lines(connection)))
-        return false;
-    if (readable)
-        connection_read(connection);
-    handle_lines(server, connection);
-    connection_flush(connection);
-    server_charge_costs(server, BUDGET_ANSWERS);
-    return true;
-}
-
-/* Could server_take_requests go on without reading? */
-bool server_has_lines(const struct connection *connection)
-{
-    return connection_accepts(connection) && connection->in_scanned < connection->in.length;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/viewers/state.h"
+
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"
-#include "engine/server/server_state.h"
+#include "engine/server/record/json.h"
 #include "engine/train/split/shares.h"
 
 /* What a state needs, copied out of the locks so that JSON is made without them. */

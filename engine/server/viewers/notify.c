@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/server/viewers/notify.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/server/server_state.h"
+#include "engine/server/viewers/state.h"
 
 /* Without a run, states only tell of a new load or memory figure, and no more often than this. */
 #define IDLE_INTERVAL 2.0

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_REQUESTS_H
+#define DPARTUI_ENGINE_SERVER_REQUESTS_H
+
+#include "engine/server/viewers/parts.h"
+
+/* Read, and handle what there is, on the budget. False: nothing was looked at. */
+bool server_take_requests(struct server *server, struct connection *connection, bool readable);
+/* Is there a request that server_take_requests could handle without reading? */
+bool server_has_lines(const struct connection *connection);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/server/tasks/submit.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "engine/data/data.h"
+#include "engine/server/devices/gpu_survey.h"
+#include "engine/server/queue/queue.h"
+#include "engine/server/queue/resume.h"
+#include "engine/server/record/labels.h"
+
+/* Not when CPU devices are named. */
+static bool may_want_gpus(const struct device_list *devices)
+{
+    bool may = devices->choice != DEVICES_LISTED;
+    for (int i = 0; i < devices->count && !may; i++)
+        may = devices->id[i].kind == DEVICE_CUDA;
+    return may;
+}
+
+/* Check the spec and complete it; what GPUs there are for it gets into the log. */
+static bool resolve(struct task *task, struct spec *spec, struct error *err)
+{
+    if (!spec_validate(spec, err))
+        return false;
+    if (may_want_gpus(&spec->devices))
+        gpu_survey_ask(task->survey);
+    return run_resolve(spec, err);
+}
+
+/* The spec of a run that is to be resumed, as it was retuned. */
+static bool copy_spec(struct task *task, long number, struct spec *spec, struct error *err)
+{
+    pthread_mutex_lock(&task->queue->lock);
+    const struct record *record = queue_recall(task->queue, number, err);
+    bool ok = record && spec_copy(spec, &record->spec, err);
+    if (!record && err->kind == ERROR_ABSENT)
+        err->kind = ERROR_USAGE;
+    if (ok)
+        spec->epochs = record->epochs;
+    pthread_mutex_unlock(&task->queue->lock);
+    return ok;
+}
+
+/* `settings` are what is to be other than before. */
+static bool resume(struct task *task, long number, const json_t *settings, json_t **result,
+                   struct error *err)
+{
+    struct spec spec;
+    spec_init(&spec);
+    /* Other devices may have other numbers of threads and another type. */
+    bool moved = json_object_get(settings, "devices") != NULL;
+    bool ok = copy_spec(task, number, &spec, err);
+    if (ok && moved) {
+        spec.cpu_threads = spec.thread_count = 0;
+        spec.dtype = TYPE_DEFAULT;
+    }
+    ok = ok && spec_change(&spec, settings, err) && resolve(task, &spec, err) &&
+         queue_resume(task->queue, number, !json_object_get(settings, "lr"), &spec, result, err);
+    spec_free(&spec);
+    return ok;
+}
+
+/* What a submission would come to, or why it would be refused. */
+bool task_check(struct task *task, const json_t *params, json_t **result, struct error *err)
+{
+    (void)task;
+    struct spec spec;
+    struct dataset shape = {.rows = 0};
+    char *name = NULL;
+    spec_init(&spec);
+    bool ok = spec_from_json(&spec, params, err) && run_resolve(&spec, err) &&
+              data_describe(spec.data, spec.data_dir, &shape, NULL, &name, err);
+    json_t *object = ok ? spec_to_json(&spec) : NULL;
+    long rows = spec.train_rows ? spec.train_rows : shape.rows;
+    spec_free(&spec);
+    free(name);
+    if (!ok)
+        return false;
+    if (!object || json_object_set_new(object, "train_rows", json_integer(rows)) != 0) {
+        json_decref(object);
+        return error_memory(err, "check");
+    }
+    *result = object;
+    return true;
+}
+
+bool task_submit(struct task *task, const json_t *params, json_t **result, struct error *err)
+{
+    struct spec spec;
+    long number = 0;
+    const char *note = "";
+    /* The note is the record's, all else the spec's. */
+    json_t *settings = json_object();
+    if (!settings || json_object_update(settings, (json_t *)(uintptr_t)params) != 0) {
+        json_decref(settings);
+        return error_memory(err, "submission");
+    }
+    json_object_del(settings, "note");
+    json_object_del(settings, "resume");
+    spec_init(&spec);
+    bool ok = json_get_long(params, "resume", 1, LONG_MAX, &number, err);
+    if (ok && number > 0) {
+        ok = resume(task, number, settings, result, err);
+    } else {
+        ok = ok && json_get_string(params, "note", &note, err) &&
+             record_check_note(note, "note", err) && spec_from_json(&spec, settings, err) &&
+             resolve(task, &spec, err) && queue_add(task->queue, &spec, note, &number, err);
+        if (ok)
+            *result = json_pack("{s:I}", "run", (json_int_t)number);
+    }
+    spec_free(&spec);
+    json_decref(settings);
+    return ok;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_VIEWERS_CONNECTIONS_H
+#define DPARTUI_ENGINE_SERVER_VIEWERS_CONNECTIONS_H
+
+#include "engine/server/viewers/parts.h"
+
+/* Connections of viewers. server_add_connection takes over `fd`. */
+bool server_add_connection(struct server *server, int fd, struct error *err);
+void server_accept_connections(struct server *server, double now);
+void server_drop_connection(struct server *server, int index);
+
+#endif

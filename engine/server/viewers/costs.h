@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_SERVER_VIEWERS_COSTS_H
+#define DPARTUI_ENGINE_SERVER_VIEWERS_COSTS_H
+
+#include "engine/server/viewers/parts.h"
+
+/*
+ * What viewers may cost a run. While the budget is used up, requests wait; events and states do
+ * not.
+ */
+
+/* Bring the budget up to date. */
+void server_pay(struct server *server, double now);
+/* What this thread has done since the last charge is free, or is charged. */
+void server_forget_costs(struct server *server);
+void server_charge_costs(struct server *server, enum budget_part part);
+
+#endif
