@@ -2,5 +2,4 @@ libtrain_a_SOURCES += \
 	%D%/checkpoint.c %D%/checkpoint.h \
 	%D%/folder.c %D%/folder.h \
 	%D%/place.c %D%/place.h \
-	%D%/saver.c %D%/saver.h \
-	%D%/saving.c
+	%D%/writer.c %D%/writer.h

@@ -1,1 +1,1 @@
-libtrain_a_SOURCES += %D%/profile.c %D%/profile.h %D%/json.c %D%/profiling.c
+libtrain_a_SOURCES += %D%/figures.c %D%/figures.h %D%/profile.c %D%/profile.h %D%/json.c

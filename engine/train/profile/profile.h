@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "engine/device/device.h"
-#include "engine/train/run/figures.h"
+#include "engine/train/profile/figures.h"
 
 /*
  * Where the time of a run's steps went: per device by operation of the network, and by what is

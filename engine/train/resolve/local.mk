@@ -1,1 +1,5 @@
-libtrain_a_SOURCES += %D%/preflight.c %D%/preflight.h %D%/resolve.c %D%/devices.c
+libtrain_a_SOURCES += \
+	%D%/devices.c \
+	%D%/inspect.c \
+	%D%/preflight.c %D%/preflight.h \
+	%D%/resolve.c

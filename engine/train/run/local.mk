@@ -1,14 +1,17 @@
 libtrain_a_SOURCES += \
+	%D%/checkpoints.c \
 	%D%/command.c \
 	%D%/connect.c \
 	%D%/control.c \
+	%D%/epoch.c \
+	%D%/evaluate.c \
 	%D%/event_log.c %D%/event_log.h \
-	%D%/figures.c %D%/figures.h \
-	%D%/inspect.c \
-	%D%/plans.c \
+	%D%/live_change.c \
+	%D%/load_balance.c \
 	%D%/prepare.c \
+	%D%/profiler.c \
 	%D%/progress.c \
 	%D%/report.c \
-	%D%/retune.c \
 	%D%/run.c %D%/run.h \
-	%D%/run_state.h
+	%D%/run_state.h \
+	%D%/steps.c

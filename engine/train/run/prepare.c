@@ -217,7 +217,7 @@ void run_release(struct run *run)
     barrier_destroy(run->barrier);
     /* Not before: a device that hung may come back and read the one, or write the other. */
     checkpoint_free(&run->saving.resumed);
-    saver_free(run->saving.saver);
+    checkpoint_writer_free(run->saving.writer);
     weights_free(&run->weights);
     net_free(run->net);
     data_close(&run->data);

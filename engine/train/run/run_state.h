@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "engine/board/board.h"
-#include "engine/train/checkpoint/saver.h"
+#include "engine/train/checkpoint/writer.h"
 #include "engine/train/profile/profile.h"
 #include "engine/train/run/event_log.h"
-#include "engine/train/run/figures.h"
+#include "engine/train/profile/figures.h"
 #include "engine/train/run/run.h"
 #include "engine/train/split/balance.h"
 #include "engine/train/split/shares.h"
@@ -143,7 +143,7 @@ struct failures {
 
 /* Checkpoints of a run. */
 struct saving {
-    struct saver *saver;       /* NULL: none are written */
+    struct checkpoint_writer *writer;       /* NULL: none are written */
     struct checkpoint *buffer; /* that is being filled */
     struct checkpoint resumed; /* what the run resumes from */
     double last;               /* when the last one was begun */

@@ -1,1 +1,1 @@
-libtrain_a_SOURCES += %D%/epoch.c %D%/evaluate.c %D%/rank.c %D%/steps.c %D%/worker.c %D%/worker.h
+libtrain_a_SOURCES += %D%/plans.c %D%/rank.c %D%/worker.c %D%/worker.h

@@ -17,14 +17,14 @@ bool run_begin_saving(struct run *run, struct error *err)
     if (!run->keep.checkpoints ||
         (run->spec.checkpoint_epochs == 0 && !(run->spec.checkpoint_minutes > 0)))
         return true;
-    const struct saver_options options = {
+    const struct checkpoint_writer_options options = {
         .folder = run->keep.checkpoints,
         .momentum = run->spec.momentum > 0,
         .previous = run->keep.resumes ? saving->resumed.place.steps : -1,
         .sync = run->keep.sync,
         .sync_context = run->keep.sync_context,
     };
-    return saver_start(run->net, &options, &saving->saver, err);
+    return checkpoint_writer_start(run->net, &options, &saving->writer, err);
 }
 
 static void fill_place(const struct run *run, struct checkpoint_place *place)
@@ -91,15 +91,15 @@ static bool report_due(struct run *run, const char *about, const char *what,
  * A disk that takes no checkpoint is no reason to end; the next one may get there. Nor is a run
  * store that fails a reason to write none.
  */
-static bool report_saver(struct run *run, bool last, struct error *err)
+static bool report_writer(struct run *run, bool last, struct error *err)
 {
     struct saving *saving = &run->saving;
     struct error reason = ERROR_INIT;
-    if (!saving->saver)
+    if (!saving->writer)
         return true;
-    if (saver_failed(saving->saver, &reason))
+    if (checkpoint_writer_failed(saving->writer, &reason))
         count_failure(&saving->writes, &reason);
-    if (saver_unsynced(saving->saver, &reason))
+    if (checkpoint_writer_unsynced(saving->writer, &reason))
         count_failure(&saving->syncs, &reason);
     return report_due(run, "checkpoint", "no checkpoint could be written", &saving->writes, last,
                       err) &&
@@ -112,8 +112,8 @@ static bool report_saver(struct run *run, bool last, struct error *err)
 bool run_checkpoint(struct run *run, bool wait, struct error *err)
 {
     struct saving *saving = &run->saving;
-    struct checkpoint *buffer = saving->saver ? saver_take(saving->saver, wait) : NULL;
-    if (!report_saver(run, false, err))
+    struct checkpoint *buffer = saving->writer ? checkpoint_writer_take(saving->writer, wait) : NULL;
+    if (!report_writer(run, false, err))
         return false;
     if (!buffer)
         return true;
@@ -133,7 +133,7 @@ bool run_checkpoint(struct run *run, bool wait, struct error *err)
     if (buffer->momentum && !run_command(run, rank_export_momentum, 0, err))
         return false;
     saving->last = clock_seconds();
-    saver_give(saving->saver, saving->best_steps);
+    checkpoint_writer_give(saving->writer, saving->best_steps);
     return true;
 }
 
@@ -159,7 +159,7 @@ bool run_checkpoint_epoch(struct run *run, struct error *err)
 bool run_checkpoint_step(struct run *run, struct error *err)
 {
     double minutes = run->spec.checkpoint_minutes;
-    if (!run->saving.saver || !(minutes > 0) || clock_seconds() - run->saving.last < 60 * minutes)
+    if (!run->saving.writer || !(minutes > 0) || clock_seconds() - run->saving.last < 60 * minutes)
         return true;
     return run_drain(run, err) && run_checkpoint(run, false, err);
 }
@@ -250,6 +250,6 @@ double run_resume_epoch(struct run *run)
 
 bool run_end_saving(struct run *run, struct error *err)
 {
-    saver_stop(run->saving.saver);
-    return report_saver(run, true, err);
+    checkpoint_writer_stop(run->saving.writer);
+    return report_writer(run, true, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/figures.h"
+#include "engine/train/profile/figures.h"
 
 #include <math.h>
 #include <stdlib.h>
