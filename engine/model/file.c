@@ -8,9 +8,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/model/layers.h"
+#include "engine/model/text.h"
 #include "engine/net/builder.h"
+#include "engine/net/error.h"
 #include "engine/net/net.h"
-#include "engine/net/text.h"
 
 #define MAX_SIDE    (1 << 20) /* channels, height, width of an input */
 #define MAX_CLASSES 65536

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/model/layers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "engine/model/order.h"
-#include "engine/net/text.h"
+#include "engine/model/text.h"
+#include "engine/net/error.h"
 
 #define MAX_NESTING 16      /* of groups of layers */
 #define MAX_SIZE    1000000 /* channels and outputs of a layer */
-#define MAX_WINDOW  65535   /* kernel, stride and padding */
 
 /* Where in the file and in the network the reader is. */
 struct place {
@@ -20,67 +21,80 @@ struct place {
     int depth;
 };
 
-/* One entry of a list of layers: a group, or only the name of a kind. */
+struct group;
+
+/* One entry of a list of layers: a group, or only the name of an operation or group. */
 struct entry {
     const config_setting_t *setting;
-    const char *type, *name; /* name NULL: not given */
-    int line, repeat;        /* repeat 0: not given */
+    const char *type, *name;   /* name NULL: not given */
+    const struct group *group; /* NULL: an operation, of `kind` */
+    enum net_kind kind;
+    int line, repeat; /* repeat 0: not given */
 };
 
-/* What may be read into a layer, besides type, name and repeat. */
-struct kind {
+/* Layers that contain others. */
+struct group {
     const char *type;
     bool (*read)(struct place *place, const struct entry *entry, const char *name, int *tensor,
                  struct error *err);
-    enum net_kind kind;
-    const char *keys; /* all that it may have */
-    bool has_params;
+    const char *keys;
 };
 
 #define COMMON "type name repeat"
 
-static bool read_layer(struct place *place, const struct entry *entry, const char *name,
-                       int *tensor, struct error *err);
 static bool read_sequence(struct place *place, const struct entry *entry, const char *name,
                           int *tensor, struct error *err);
 static bool read_residual(struct place *place, const struct entry *entry, const char *name,
                           int *tensor, struct error *err);
 
-static const struct kind kinds[] = {
-    {"conv", read_layer, NET_CONV, COMMON " channels kernel stride pad bias", true},
-    {"batchnorm", read_layer, NET_BATCHNORM, COMMON " eps momentum", true},
-    {"relu", read_layer, NET_RELU, COMMON, false},
-    {"sigmoid", read_layer, NET_SIGMOID, COMMON, false},
-    {"tanh", read_layer, NET_TANH, COMMON, false},
-    {"maxpool", read_layer, NET_MAXPOOL, COMMON " kernel stride pad", false},
-    {"avgpool", read_layer, NET_AVGPOOL, COMMON " kernel stride pad", false},
-    {"global_avgpool", read_layer, NET_GLOBAL_AVGPOOL, COMMON, false},
-    {"linear", read_layer, NET_LINEAR, COMMON " outputs bias", true},
-    {"flatten", read_layer, NET_FLATTEN, COMMON, false},
-    {"dropout", read_layer, NET_DROPOUT, COMMON " p", false},
-    {"sequence", read_sequence, NET_ADD, COMMON " layers order", true},
-    {"residual", read_residual, NET_ADD, COMMON " layers shortcut after order", true},
+static const struct group groups[] = {
+    {"sequence", read_sequence, COMMON " layers order"},
+    {"residual", read_residual, COMMON " layers shortcut after order"},
 };
+enum { GROUPS = sizeof groups / sizeof groups[0] };
 
-static const struct kind *find_kind(const char *type)
+static bool find_type(struct entry *entry)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(kinds[i].type, type) == 0)
-            return &kinds[i];
-    return NULL;
+    for (int i = 0; i < GROUPS; i++)
+        if (strcmp(groups[i].type, entry->type) == 0) {
+            entry->group = &groups[i];
+            return true;
+        }
+    for (int i = 0; i < NET_KINDS; i++) {
+        entry->kind = (enum net_kind)i;
+        if (net_operation(entry->kind)->inputs == 1 &&
+            strcmp(net_kind_name(entry->kind), entry->type) == 0)
+            return true;
+    }
+    return false;
 }
 
-static bool unknown_kind(const struct place *place, const struct entry *entry, struct error *err)
+static bool unknown_type(const struct place *place, const struct entry *entry, struct error *err)
 {
     struct text list = TEXT_INIT;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        text_printf(&list, "%s%s", i ? ", " : "", kinds[i].type);
+    for (int i = 0; i < NET_KINDS; i++)
+        if (net_operation((enum net_kind)i)->inputs == 1)
+            text_printf(&list, "%s, ", net_kind_name((enum net_kind)i));
+    for (int i = 0; i < GROUPS; i++)
+        text_printf(&list, "%s%s", i ? ", " : "", groups[i].type);
     const char *known = text_cstr(&list);
     model_error(place->builder->file, entry->line, err,
                 "no kind of layer is called '%.40s': there are %s", entry->type,
                 known ? known : "others");
     text_free(&list);
     return false;
+}
+
+/* What a layer may have, separated by blanks. */
+static bool known_keys(const struct place *place, const struct entry *entry, struct error *err)
+{
+    char what[64], keys[128];
+    const struct net_setting *s = net_operation(entry->kind)->settings;
+    int used = snprintf(keys, sizeof keys, "%s", entry->group ? entry->group->keys : COMMON);
+    for (; !entry->group && s->key; s++)
+        used += snprintf(keys + used, sizeof keys - (size_t)used, " %s", s->key);
+    snprintf(what, sizeof what, "a %s layer", entry->type);
+    return model_known_keys(place->builder->file, entry->setting, keys, what, err);
 }
 
 /* A size that may be given as the word "classes". */
@@ -100,78 +114,50 @@ static bool read_size(const struct place *place, const struct entry *entry, cons
 }
 
 /* One number for both sides, or [down, across]. */
-static bool read_pair(const struct place *place, const struct entry *entry, const char *key,
-                      int low, int pair[2], bool *given, struct error *err)
+static bool read_pair(const struct place *place, const struct entry *entry,
+                      const struct net_setting *s, int pair[2], struct error *err)
 {
     int count;
-    if (!model_get_ints(place->builder->file, entry->setting, key, low, MAX_WINDOW, 2, pair, &count,
-                        err))
+    if (!model_get_ints(place->builder->file, entry->setting, s->key, (int)s->low, (int)s->high, 2,
+                        pair, &count, err))
         return false;
-    if (count == 1)
+    if (count == 0 && isnan(s->preset))
+        return model_error(place->builder->file, entry->line, err, "'%s' is missing", s->key);
+    if (count == 0)
+        pair[0] = (int)s->preset;
+    if (count <= 1)
         pair[1] = pair[0];
-    *given = count > 0;
     return true;
 }
 
-/* conv: stride 1 unless given; pools: windows side by side. */
-static bool read_window(const struct place *place, const struct entry *entry,
-                        struct net_layer *layer, struct error *err)
+static bool read_setting(const struct place *place, const struct entry *entry,
+                         const struct net_setting *s, struct net_op *op, struct error *err)
 {
-    bool given;
-    if (!read_pair(place, entry, "kernel", 1, layer->kernel, &given, err))
-        return false;
-    if (!given)
-        return model_error(place->builder->file, entry->line, err, "'kernel' is missing");
-    for (int i = 0; i < 2; i++)
-        layer->stride[i] = layer->kind == NET_CONV ? 1 : layer->kernel[i];
-    return read_pair(place, entry, "stride", 1, layer->stride, &given, err) &&
-           read_pair(place, entry, "pad", 0, layer->pad, &given, err);
-}
-
-static bool read_settings(const struct place *place, const struct entry *entry,
-                          struct net_layer *layer, struct error *err)
-{
-    const config_setting_t *group = entry->setting;
     const char *file = place->builder->file;
-    switch (layer->kind) {
-    case NET_CONV:
-        layer->bias = true;
-        return read_size(place, entry, "channels", &layer->outputs, err) &&
-               model_get_bool(file, group, "bias", &layer->bias, err) &&
-               read_window(place, entry, layer, err);
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-        return read_window(place, entry, layer, err);
-    case NET_LINEAR:
-        layer->bias = true;
-        return read_size(place, entry, "outputs", &layer->outputs, err) &&
-               model_get_bool(file, group, "bias", &layer->bias, err);
-    case NET_BATCHNORM:
-        layer->eps = 1e-5;
-        layer->momentum = 0.1;
-        return model_get_double(file, group, "eps", 1e-12, 1, &layer->eps, err) &&
-               model_get_double(file, group, "momentum", 0, 1, &layer->momentum, err);
-    case NET_DROPOUT:
-        layer->p = 0.5;
-        return model_get_double(file, group, "p", 0, 0.999, &layer->p, err);
-    case NET_RELU:
-    case NET_SIGMOID:
-    case NET_TANH:
-    case NET_GLOBAL_AVGPOOL:
-    case NET_FLATTEN:
-    case NET_ADD:
-        break;
+    void *field = (char *)op + s->offset;
+    switch (s->type) {
+    case NET_SETTING_SIZE:
+        return read_size(place, entry, s->key, field, err);
+    case NET_SETTING_PAIR:
+        return read_pair(place, entry, s, field, err);
+    case NET_SETTING_BOOL:
+        *(bool *)field = s->preset != 0;
+        return model_get_bool(file, entry->setting, s->key, field, err);
+    case NET_SETTING_NUMBER:
+        *(double *)field = s->preset;
+        return model_get_double(file, entry->setting, s->key, s->low, s->high, field, err);
     }
-    return true;
+    return false;
 }
 
 static bool read_layer(struct place *place, const struct entry *entry, const char *name,
                        int *tensor, struct error *err)
 {
-    struct net_layer layer = {
-        .kind = find_kind(entry->type)->kind, .name = name, .line = entry->line};
-    return read_settings(place, entry, &layer, err) &&
-           net_builder_layer(place->builder, &layer, *tensor, tensor, err);
+    struct net_op op = {.kind = entry->kind, .line = entry->line};
+    for (const struct net_setting *s = net_operation(entry->kind)->settings; s->key; s++)
+        if (!read_setting(place, entry, s, &op, err))
+            return false;
+    return net_builder_layer(place->builder, &op, name, *tensor, tensor, err);
 }
 
 /* Check the parts that every layer has. */
@@ -192,14 +178,11 @@ static bool read_entry(const struct place *place, const config_setting_t *settin
             return model_error(file, entry->line, err,
                                "this layer has no type: give it type = \"conv\" or another kind");
     }
-    const struct kind *kind = find_kind(entry->type);
-    if (!kind)
-        return unknown_kind(place, entry, err);
+    if (!find_type(entry))
+        return unknown_type(place, entry, err);
     if (!config_setting_is_group(setting))
         return true;
-    char what[64];
-    snprintf(what, sizeof what, "a %s layer", kind->type);
-    return model_known_keys(file, setting, kind->keys, what, err) &&
+    return known_keys(place, entry, err) &&
            model_get_name(file, setting, "name", &entry->name, err) &&
            model_get_int(file, setting, "repeat", false, 1, NET_MAX_OPS, &entry->repeat, err);
 }
@@ -214,7 +197,7 @@ static bool append(struct place *place, const struct entry *entry, const char *n
     if (!named)
         whole[0] = '\0';
     bool ok = (!named || net_builder_name(place->builder, whole, entry->line, err)) &&
-              find_kind(entry->type)->read(place, entry, whole, tensor, err);
+              (entry->group ? entry->group->read : read_layer)(place, entry, whole, tensor, err);
     free(whole);
     return ok;
 }
@@ -227,7 +210,7 @@ static bool append(struct place *place, const struct entry *entry, const char *n
 static bool read_copies(struct place *place, const struct entry *entry, const char *role,
                         bool in_unit, int *index, int *tensor, struct error *err)
 {
-    bool named = !in_unit || entry->name || find_kind(entry->type)->has_params;
+    bool named = !in_unit || entry->name || entry->group || net_operation(entry->kind)->params;
     int copies = entry->repeat ? entry->repeat : 1;
     for (int copy = 0; copy < copies; copy++) {
         char name[128];

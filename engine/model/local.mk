@@ -1,4 +1,8 @@
-libnet_a_SOURCES += %D%/file.c %D%/file.h %D%/layers.c %D%/layers.h %D%/order.c %D%/order.h
+libnet_a_SOURCES += \
+	%D%/file.c %D%/file.h \
+	%D%/layers.c %D%/layers.h \
+	%D%/order.c %D%/order.h \
+	%D%/text.c %D%/text.h
 
 modelsdir = $(pkgdatadir)/models
 dist_models_DATA = \

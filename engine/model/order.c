@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/net/text.h"
+#include "engine/model/text.h"
+#include "engine/net/error.h"
 
 bool model_order_add(struct model_order *order, const char *name, int begin, int end,
                      struct error *err)

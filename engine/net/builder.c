@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/net/text.h"
+#include "engine/net/error.h"
 
 /* Double the capacity of an array that is full. */
 static bool make_room(void **array, int count, int *capacity, size_t size, struct error *err)
@@ -51,119 +51,41 @@ bool net_builder_start(struct net_builder *builder, const char *file, struct net
     return add_tensor(builder, input, -1, 1, &tensor, err);
 }
 
-static bool add_op(struct net_builder *builder, const struct net_op *op, const char *name,
-                   struct net_shape shape, int *output, struct error *err)
+/* Append the operation, of which kind, line, inputs and settings are given. */
+static bool add_op(struct net_builder *builder, struct net_op op, const char *name, int *output,
+                   struct error *err)
 {
     struct net *net = builder->net;
+    const struct net_operation *operation = net_operation(op.kind);
+    struct net_shape shape = net->tensors[op.inputs[0]].shape;
+    op.weight = op.bias = op.running_mean = op.running_var = NET_NONE;
+    if (operation->shape && !operation->shape(net, &op, &shape, err))
+        return error_prefix(err, "%s:%d: %s", builder->file, op.line, net_kind_name(op.kind));
     if (net->op_count == NET_MAX_OPS)
-        return model_error(builder->file, op->line, err, "more than %d operations", NET_MAX_OPS);
+        return model_error(builder->file, op.line, err, "more than %d operations", NET_MAX_OPS);
     if (!make_room((void **)&net->ops, net->op_count, &builder->op_capacity, sizeof *net->ops, err))
         return false;
-    if (!add_tensor(builder, shape, net->op_count, op->line, output, err))
+    if (!add_tensor(builder, shape, net->op_count, op.line, output, err))
         return false;
-    char *copy = strdup(name);
-    if (!copy)
+    op.output = *output;
+    op.name = strdup(name);
+    if (!op.name)
         return error_memory(err, "network");
-    struct net_op *added = &net->ops[net->op_count++];
-    *added = *op;
-    added->name = copy;
-    added->output = *output;
-    for (int i = 0; i < 2; i++)
-        if (op->inputs[i] != NET_NONE)
-            net->tensors[op->inputs[i]].readers++;
+    if (operation->params)
+        builder->modules[builder->module_count++] = net->op_count;
+    net->ops[net->op_count++] = op;
+    for (int i = 0; i < operation->inputs; i++)
+        net->tensors[op.inputs[i]].readers++;
     return true;
 }
 
-/* How many places a window has along one side; 0: none, it does not fit. */
-static int window_places(int size, int kernel, int stride, int pad)
+bool net_builder_layer(struct net_builder *builder, const struct net_op *layer, const char *name,
+                       int input, int *output, struct error *err)
 {
-    int room = size + 2 * pad - kernel;
-    return room < 0 ? 0 : room / stride + 1;
-}
-
-static bool window_shape(const struct net_builder *builder, const struct net_layer *layer,
-                         struct net_shape in, struct net_shape *out, struct error *err)
-{
-    const char *kind = net_kind_name(layer->kind);
-    const int *kernel = layer->kernel, *pad = layer->pad;
-    if (layer->kind != NET_CONV && (2 * pad[0] > kernel[0] || 2 * pad[1] > kernel[1]))
-        return model_error(builder->file, layer->line, err,
-                           "%s: padding %dx%d is more than half of the %dx%d window", kind, pad[0],
-                           pad[1], kernel[0], kernel[1]);
-    out->c = layer->kind == NET_CONV ? layer->outputs : in.c;
-    out->h = window_places(in.h, kernel[0], layer->stride[0], pad[0]);
-    out->w = window_places(in.w, kernel[1], layer->stride[1], pad[1]);
-    if (out->h == 0 || out->w == 0)
-        return model_error(builder->file, layer->line, err,
-                           "%s: the %dx%d window does not fit into its input of %dx%d with "
-                           "padding (the network's input is %dx%dx%d)",
-                           kind, kernel[0], kernel[1], in.h + 2 * pad[0], in.w + 2 * pad[1],
-                           builder->net->input.c, builder->net->input.h, builder->net->input.w);
-    return true;
-}
-
-static bool output_shape(const struct net_builder *builder, const struct net_layer *layer,
-                         struct net_shape in, struct net_shape *out, struct error *err)
-{
-    *out = in;
-    switch (layer->kind) {
-    case NET_CONV:
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-        return window_shape(builder, layer, in, out, err);
-    case NET_GLOBAL_AVGPOOL:
-        *out = (struct net_shape){in.c, 1, 1};
-        return true;
-    case NET_LINEAR:
-        *out = (struct net_shape){layer->outputs, 1, 1};
-        return true;
-    case NET_FLATTEN:
-        *out = (struct net_shape){(int)net_shape_size(in), 1, 1};
-        return true;
-    case NET_BATCHNORM:
-    case NET_RELU:
-    case NET_SIGMOID:
-    case NET_TANH:
-    case NET_ADD:
-    case NET_DROPOUT:
-        break;
-    }
-    return true;
-}
-
-static bool has_params(enum net_kind kind)
-{
-    return kind == NET_CONV || kind == NET_LINEAR || kind == NET_BATCHNORM;
-}
-
-bool net_builder_layer(struct net_builder *builder, const struct net_layer *layer, int input,
-                       int *output, struct error *err)
-{
-    /* Until net_builder_finish knows the params' order, `bias` says whether there is to be one. */
-    struct net_op op = {
-        .kind = layer->kind,
-        .line = layer->line,
-        .inputs = {input, NET_NONE},
-        .weight = NET_NONE,
-        .bias = layer->bias ? 0 : NET_NONE,
-        .running_mean = NET_NONE,
-        .running_var = NET_NONE,
-        .eps = layer->eps,
-        .momentum = layer->momentum,
-        .p = layer->p,
-    };
-    if (layer->kind == NET_CONV || layer->kind == NET_MAXPOOL || layer->kind == NET_AVGPOOL) {
-        op.kernel_h = layer->kernel[0], op.kernel_w = layer->kernel[1];
-        op.stride_h = layer->stride[0], op.stride_w = layer->stride[1];
-        op.pad_h = layer->pad[0], op.pad_w = layer->pad[1];
-    }
-    struct net_shape shape;
-    if (!output_shape(builder, layer, builder->net->tensors[input].shape, &shape, err) ||
-        !add_op(builder, &op, layer->name, shape, output, err))
-        return false;
-    if (has_params(layer->kind))
-        builder->modules[builder->module_count++] = builder->net->op_count - 1;
-    return true;
+    struct net_op op = *layer;
+    op.inputs[0] = input;
+    op.inputs[1] = NET_NONE;
+    return add_op(builder, op, name, output, err);
 }
 
 bool net_builder_sum(struct net_builder *builder, const char *name, int line, int left, int right,
@@ -176,16 +98,8 @@ bool net_builder_sum(struct net_builder *builder, const char *name, int line, in
                            "residual: its layers give %dx%dx%d, its shortcut %dx%dx%d; give it a "
                            "shortcut that fits",
                            a.c, a.h, a.w, b.c, b.h, b.w);
-    const struct net_op op = {
-        .kind = NET_ADD,
-        .line = line,
-        .inputs = {left, right},
-        .weight = NET_NONE,
-        .bias = NET_NONE,
-        .running_mean = NET_NONE,
-        .running_var = NET_NONE,
-    };
-    return add_op(builder, &op, name, a, output, err);
+    const struct net_op op = {.kind = NET_ADD, .line = line, .inputs = {left, right}};
+    return add_op(builder, op, name, output, err);
 }
 
 bool net_builder_name(struct net_builder *builder, const char *name, int line, struct error *err)

@@ -14,18 +14,6 @@
  * nothing of the text that a network is read from but its name and line numbers.
  */
 
-/* What a layer asks for; fields that its kind does not use are ignored. */
-struct net_layer {
-    enum net_kind kind;
-    const char *name; /* whole dotted name; "" for none */
-    int line;
-    int outputs; /* conv: channels; linear: outputs */
-    bool bias;   /* conv, linear */
-    int kernel[2], stride[2], pad[2];
-    double eps, momentum; /* batchnorm */
-    double p;             /* dropout */
-};
-
 /* A name that is taken, and by which line. */
 struct net_used_name {
     char *name;
@@ -46,9 +34,10 @@ struct net_builder {
 /* Start a network with its input tensor; `file` names it in messages. */
 bool net_builder_start(struct net_builder *builder, const char *file, struct net_shape input,
                        int classes, struct error *err);
-/* Append one operation on tensor `input`; *output is the tensor it writes. */
-bool net_builder_layer(struct net_builder *builder, const struct net_layer *layer, int input,
-                       int *output, struct error *err);
+/* Append an operation of which kind, line and settings are given, on tensor `input`, under its
+ * whole dotted name ("": none); *output is the tensor it writes. */
+bool net_builder_layer(struct net_builder *builder, const struct net_op *layer, const char *name,
+                       int input, int *output, struct error *err);
 /* Append the sum of two tensors of one shape: the end of the residual unit `name`. */
 bool net_builder_sum(struct net_builder *builder, const char *name, int line, int left, int right,
                      int *output, struct error *err);

@@ -18,7 +18,7 @@ static int only_reader(const struct net *net, int tensor)
         return NET_NONE;
     for (int i = 0; i < net->op_count; i++) {
         for (int k = 0; k < 2; k++) {
-            if (net->ops[i].inputs[k] != tensor || (k == 1 && net->ops[i].kind != NET_ADD))
+            if (net->ops[i].inputs[k] != tensor)
                 continue;
             if (found != NET_NONE)
                 return NET_NONE;
@@ -65,21 +65,11 @@ static void absorb_residual(struct fusing *f, int leader)
 
 static void lead_composite(struct fusing *f, int op)
 {
-    const struct net_op *o = &f->net->ops[op];
-    switch (o->kind) {
-    case NET_BATCHNORM:
-        if (!absorb_relu(f, op))
-            absorb_residual(f, op);
-        break;
-    case NET_CONV:
-    case NET_LINEAR:
-    case NET_ADD:
-        if (f->leader[op] == op)
-            absorb_relu(f, op);
-        break;
-    default:
-        break;
-    }
+    const enum net_kind kind = f->net->ops[op].kind;
+    if (!net_operation(kind)->takes_relu || f->leader[op] != op)
+        return;
+    if (!absorb_relu(f, op) && kind == NET_BATCHNORM)
+        absorb_residual(f, op);
 }
 
 /* Hand a convolution's bias to the BatchNorm that makes it superfluous. */
@@ -108,14 +98,13 @@ static void find_composites(struct fusing *f)
     const struct net *net = f->net;
     for (int i = 0; i < net->op_count; i++) {
         const struct net_op *o = &net->ops[i];
-        bool own_bias = o->kind == NET_CONV || o->kind == NET_LINEAR;
         f->lead[i] = (struct fused_op){
             .kind = o->kind,
             .op = i,
             .input = o->inputs[0],
-            .residual = o->kind == NET_ADD ? o->inputs[1] : NET_NONE,
+            .residual = o->inputs[1],
             .output = o->output,
-            .bias = own_bias ? o->bias : NET_NONE,
+            .bias = o->has_bias ? o->bias : NET_NONE,
             .input_bias = NET_NONE,
             .residual_bias = NET_NONE,
         };

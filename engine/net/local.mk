@@ -4,7 +4,8 @@ libnet_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(LIBCONFIG_CFLAGS) $(ZLIB_
 libnet_a_SOURCES = \
 	%D%/builder.c %D%/builder.h \
 	%D%/describe.c %D%/describe.h \
+	%D%/error.c %D%/error.h \
 	%D%/fuse.c %D%/fuse.h \
 	%D%/net.c %D%/net.h \
-	%D%/params.c %D%/params.h \
-	%D%/text.c %D%/text.h
+	%D%/operation.c %D%/operation.h \
+	%D%/params.c %D%/params.h

@@ -24,11 +24,8 @@ double net_op_flops(const struct net *net, int op)
     const struct net_op *o = &net->ops[op];
     struct net_shape in = net->tensors[o->inputs[0]].shape;
     struct net_shape out = net->tensors[o->output].shape;
-    if (o->kind == NET_CONV)
-        return 2.0 * (double)net_shape_size(out) * in.c * o->kernel_h * o->kernel_w;
-    if (o->kind == NET_LINEAR)
-        return 2.0 * (double)net_shape_size(in) * out.c;
-    return 0;
+    const struct net_operation *operation = net_operation(o->kind);
+    return operation->flops ? operation->flops(o, in, out) : 0;
 }
 
 double net_forward_flops(const struct net *net)
@@ -47,17 +44,4 @@ double net_training_flops(const struct net *net)
 bool net_is_trained(const struct net_param *param)
 {
     return param->role != NET_RUNNING_MEAN && param->role != NET_RUNNING_VAR;
-}
-
-const char *net_kind_name(enum net_kind kind)
-{
-    static const char *const names[] = {
-        [NET_CONV] = "conv",       [NET_BATCHNORM] = "batchnorm",
-        [NET_RELU] = "relu",       [NET_SIGMOID] = "sigmoid",
-        [NET_TANH] = "tanh",       [NET_MAXPOOL] = "maxpool",
-        [NET_AVGPOOL] = "avgpool", [NET_GLOBAL_AVGPOOL] = "global_avgpool",
-        [NET_LINEAR] = "linear",   [NET_FLATTEN] = "flatten",
-        [NET_ADD] = "add",         [NET_DROPOUT] = "dropout",
-    };
-    return names[kind];
 }

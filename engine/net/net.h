@@ -7,35 +7,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "engine/net/operation.h"
 
 /*
- * A network as data: an array of plain operations over tensors, in the order of the forward pass.
- * It knows nothing of devices, batches or memory. Shapes are per row.
+ * A network as data: an array of operations on tensors, in the order of the forward pass. It knows
+ * nothing of devices, batches or memory. Shapes are per row.
  */
-
-enum net_kind {
-    NET_CONV,
-    NET_BATCHNORM,
-    NET_RELU,
-    NET_SIGMOID,
-    NET_TANH,
-    NET_MAXPOOL,
-    NET_AVGPOOL, /* divides by the whole window, padding counted, as PyTorch's default does */
-    NET_GLOBAL_AVGPOOL, /* c,h,w -> c,1,1 */
-    NET_LINEAR,         /* flattens its input in c,h,w order if it is not flat already */
-    NET_FLATTEN,        /* c,h,w -> c*h*w,1,1 in that order */
-    NET_ADD,            /* inputs[0] + inputs[1]: the end of a residual unit */
-    NET_DROPOUT, /* kept values are scaled by 1/(1-p) when training; identity when evaluating */
-};
-
-struct net_shape {
-    int c, h, w;
-};
-
-static inline size_t net_shape_size(struct net_shape s)
-{
-    return (size_t)s.c * (size_t)s.h * (size_t)s.w;
-}
 
 /*
  * A tensor between operations. Tensor 0 is the network's input. Tensors[output] holds the logits
@@ -45,23 +22,6 @@ struct net_tensor {
     struct net_shape shape;
     int producer; /* operation that writes it; -1 for the input */
     int readers;  /* how many operations read it */
-};
-
-#define NET_NONE (-1)
-
-struct net_op {
-    enum net_kind kind;
-    char *name; /* dotted, as in PyTorch ("resnet_block2.0.conv1"); "" where nothing is named */
-    int line;   /* in the model file, for messages */
-    int inputs[2];
-    int output;
-    /* NET_CONV, pools: square or not; pads are top/left and bottom/right alike */
-    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
-    /* indices into params, NET_NONE where absent */
-    int weight, bias;              /* conv (OIHW), linear ([out,in]), batchnorm (gamma, beta) */
-    int running_mean, running_var; /* batchnorm */
-    double eps, momentum;          /* batchnorm: 1e-5, 0.1 */
-    double p;                      /* dropout: share of values dropped */
 };
 
 enum net_role {
@@ -105,15 +65,6 @@ struct net {
     size_t trainable_count; /* numbers the optimizer changes: "params" of the run event */
 };
 
-/*
- * Read a model description (dpartui-model.5) and lay it out for inputs of `input` and `classes`
- * outputs; a model whose file fixes its own input (its `input` setting) must agree. ERROR_USAGE
- * names file, line and what is wrong. `path` is a file; see paths_find_model.
- */
-bool net_load(const char *path, struct net_shape input, int classes, struct net **out,
-              struct error *err);
-/* As net_load for data not known yet: the input and classes that the file itself gives. */
-bool net_load_default(const char *path, struct net **out, struct error *err);
 void net_free(struct net *net);
 
 /*
@@ -126,6 +77,5 @@ double net_forward_flops(const struct net *net);
 double net_training_flops(const struct net *net);
 
 bool net_is_trained(const struct net_param *param); /* false for running statistics */
-const char *net_kind_name(enum net_kind kind);      /* "conv", ... as in model files */
 
 #endif

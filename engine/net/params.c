@@ -2,10 +2,9 @@
 #include "engine/net/params.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
-#include "engine/net/text.h"
+#include "engine/net/error.h"
 
 #define PARAMS_PER_OP 4 /* BatchNorm has most */
 
@@ -41,34 +40,45 @@ static bool add_param(struct net *net, const char *file, struct net_param param,
     return true;
 }
 
-static bool add_weight_and_bias(struct net *net, const char *file, int index, struct error *err)
+static bool add_weight_and_bias(struct net *net, const char *file, struct net_param weight,
+                                struct error *err)
 {
-    struct net_op *op = &net->ops[index];
-    struct net_shape in = net->tensors[op->inputs[0]].shape;
-    int outputs = net->tensors[op->output].shape.c;
-    struct net_param weight = {.role = NET_WEIGHT, .op = index};
+    struct net_op *op = &net->ops[weight.op];
     size_t fan_in;
-    if (op->kind == NET_CONV) {
-        weight.ndim = 4;
-        memcpy(weight.dims, (const int[]){outputs, in.c, op->kernel_h, op->kernel_w},
-               sizeof weight.dims);
-        if (!net_product(weight.dims + 1, 3, &fan_in))
-            return model_error(file, op->line, err,
-                               "too large: one filter of this layer passes 2^31 numbers");
-    } else {
-        fan_in = net_shape_size(in);
-        weight.ndim = 2;
-        weight.dims[0] = outputs;
-        weight.dims[1] = (int)fan_in;
-    }
+    if (!net_product(weight.dims + 1, weight.ndim - 1, &fan_in))
+        return model_error(file, op->line, err,
+                           "too large: one filter of this layer passes 2^31 numbers");
     weight.fan_in = (int)fan_in;
-    struct net_param bias = {
-        .role = NET_BIAS, .op = index, .ndim = 1, .dims = {outputs}, .fan_in = (int)fan_in};
+    const struct net_param bias = {.role = NET_BIAS,
+                                   .op = weight.op,
+                                   .ndim = 1,
+                                   .dims = {op->outputs},
+                                   .fan_in = weight.fan_in};
     return add_param(net, file, weight, "weight", &op->weight, err) &&
-           (op->bias == NET_NONE || add_param(net, file, bias, "bias", &op->bias, err));
+           (!op->has_bias || add_param(net, file, bias, "bias", &op->bias, err));
 }
 
-static bool add_batchnorm(struct net *net, const char *file, int index, struct error *err)
+bool net_conv_params(struct net *net, const char *file, int index, struct error *err)
+{
+    const struct net_op *op = &net->ops[index];
+    const int channels = net->tensors[op->inputs[0]].shape.c;
+    const struct net_param weight = {.role = NET_WEIGHT,
+                                     .op = index,
+                                     .ndim = 4,
+                                     .dims = {op->outputs, channels, op->kernel_h, op->kernel_w}};
+    return add_weight_and_bias(net, file, weight, err);
+}
+
+bool net_linear_params(struct net *net, const char *file, int index, struct error *err)
+{
+    const struct net_op *op = &net->ops[index];
+    const int inputs = (int)net_shape_size(net->tensors[op->inputs[0]].shape);
+    const struct net_param weight = {
+        .role = NET_WEIGHT, .op = index, .ndim = 2, .dims = {op->outputs, inputs}};
+    return add_weight_and_bias(net, file, weight, err);
+}
+
+bool net_batchnorm_params(struct net *net, const char *file, int index, struct error *err)
 {
     struct net_op *op = &net->ops[index];
     struct {
@@ -96,10 +106,8 @@ bool net_make_params(struct net *net, const char *file, const int *modules, int 
     net->params = calloc((size_t)module_count * PARAMS_PER_OP + 1, sizeof *net->params);
     if (!net->params)
         return error_memory(err, "network");
-    for (int i = 0; i < module_count; i++) {
-        bool is_batchnorm = net->ops[modules[i]].kind == NET_BATCHNORM;
-        if (!(is_batchnorm ? add_batchnorm : add_weight_and_bias)(net, file, modules[i], err))
+    for (int i = 0; i < module_count; i++)
+        if (!net_operation(net->ops[modules[i]].kind)->params(net, file, modules[i], err))
             return false;
-    }
     return true;
 }

@@ -14,11 +14,13 @@
 /* Product of positive numbers; false when it passes NET_MAX_VALUES. */
 bool net_product(const int *factors, int count, size_t *out);
 
-/*
- * Give the operations `modules` their params, in this order, and the params their places in the
- * canonical arena. On entry an operation's `bias` says by anything but NET_NONE that it has one.
- * `file` names the model in messages.
- */
+/* Give the operation `index` its params (struct net_operation.params). */
+bool net_conv_params(struct net *net, const char *file, int index, struct error *err);
+bool net_linear_params(struct net *net, const char *file, int index, struct error *err);
+bool net_batchnorm_params(struct net *net, const char *file, int index, struct error *err);
+
+/* Give the operations `modules` their params, in this order, and the params their places in the
+ * canonical arena. `file` names the model in messages. */
 bool net_make_params(struct net *net, const char *file, const int *modules, int module_count,
                      struct error *err);
 

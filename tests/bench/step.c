@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "engine/device/device.h"
+#include "engine/model/file.h"
 
 /*
  * Speed of whole training steps (forward, loss, backward, update) on one CPU device:

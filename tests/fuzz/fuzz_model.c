@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A model description, laid out for two kinds of data and for none. */
 #include "base/file.h"
+#include "engine/model/file.h"
 #include "engine/net/net.h"
 #include "tests/fuzz/fuzz.h"
 

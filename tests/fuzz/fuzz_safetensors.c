@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "engine/model/file.h"
 #include "engine/train/checkpoint/checkpoint.h"
 #include "engine/weights/weights.h"
 #include "tests/fuzz/fuzz.h"

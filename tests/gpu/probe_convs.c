@@ -7,6 +7,7 @@
 #include "engine/device/cuda/dnn/conv_reference.h"
 #include "engine/device/cuda/dnn/conv_table.h"
 #include "engine/device/cuda/plan.h"
+#include "engine/model/file.h"
 #include "tests/engine/device/cuda/dnn/conv_cases.h"
 #include "tests/gpu/probe.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/device/cuda/plan.h"
+#include "engine/model/file.h"
 #include "tests/gpu/probe.h"
 
 /* Training passes over made rows. */

@@ -13,6 +13,8 @@
 extern const int conformance_nets;
 void conformance_net_make(struct trial *trial, int net, int rows);
 void conform_net(const struct trial_device *device, int net, int rows);
+/* Every operation that there is occurs in these networks. */
+void conform_covers_operations(void);
 /* Gradients against finite differences of the reference's loss, which know nothing of any backward
  * pass. */
 void conform_slopes(const struct trial_device *device, int net);

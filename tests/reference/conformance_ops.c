@@ -185,6 +185,21 @@ void conform_net(const struct trial_device *device, int net, int rows)
     trial_free(&trial);
 }
 
+void conform_covers_operations(void)
+{
+    bool found[NET_KINDS] = {false};
+    for (int net = 0; net < conformance_nets; net++) {
+        struct trial trial;
+        conformance_net_make(&trial, net, 1);
+        for (int i = 0; i < trial.net->op_count; i++)
+            found[trial.net->ops[i].kind] = true;
+        trial_free(&trial);
+    }
+    for (int i = 0; i < NET_KINDS; i++)
+        ck_assert_msg(found[i], "no network of these cases has '%s'",
+                      net_kind_name((enum net_kind)i));
+}
+
 void conform_slopes(const struct trial_device *device, int net)
 {
     const double step = 1e-5;

@@ -89,7 +89,7 @@ static void conv_taps(const struct ref_op *o, bool back)
             conv_tap(o, kh, kw, back);
 }
 
-void ref_conv_forward(const struct ref_op *o)
+void conv_forward(const struct ref_op *o)
 {
     size_t plane = (size_t)o->out.h * (size_t)o->out.w;
     for (size_t i = 0; i < ref_values(o); i++)
@@ -97,7 +97,7 @@ void ref_conv_forward(const struct ref_op *o)
     conv_taps(o, false);
 }
 
-void ref_conv_backward(const struct ref_op *o)
+void conv_backward(const struct ref_op *o)
 {
     size_t plane = (size_t)o->out.h * (size_t)o->out.w;
     for (size_t i = 0; i < ref_values(o) && o->bias; i++)

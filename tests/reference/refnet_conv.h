@@ -5,7 +5,7 @@
 #include "tests/reference/refnet_ops.h"
 
 /* The convolutions of refnet_ops.c. */
-void ref_conv_forward(const struct ref_op *o);
-void ref_conv_backward(const struct ref_op *o);
+void conv_forward(const struct ref_op *o);
+void conv_backward(const struct ref_op *o);
 
 #endif

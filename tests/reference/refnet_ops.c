@@ -158,20 +158,43 @@ static void average_window(const struct ref_op *o, int row, int c, int h, int w,
         }
 }
 
-static void pool(const struct ref_op *o, bool back)
+static void pool(const struct ref_op *o, bool back,
+                 void (*place)(const struct ref_op *o, int row, int c, int h, int w, bool back))
 {
     for (int row = 0; row < o->rows; row++)
         for (int c = 0; c < o->out.c; c++)
             for (int h = 0; h < o->out.h; h++)
-                for (int w = 0; w < o->out.w; w++) {
-                    size_t y = ref_at(&o->out, row, c, h, w);
-                    if (o->op->kind == NET_AVGPOOL)
-                        average_window(o, row, c, h, w, back);
-                    else if (back)
-                        o->dx[pool_largest(o, row, c, h, w)] += o->dy[y];
-                    else
-                        o->y[y] = o->x[pool_largest(o, row, c, h, w)];
-                }
+                for (int w = 0; w < o->out.w; w++)
+                    place(o, row, c, h, w, back);
+}
+
+static void largest_of_window(const struct ref_op *o, int row, int c, int h, int w, bool back)
+{
+    size_t y = ref_at(&o->out, row, c, h, w), x = pool_largest(o, row, c, h, w);
+    if (back)
+        o->dx[x] += o->dy[y];
+    else
+        o->y[y] = o->x[x];
+}
+
+static void maxpool_forward(const struct ref_op *o)
+{
+    pool(o, false, largest_of_window);
+}
+
+static void maxpool_backward(const struct ref_op *o)
+{
+    pool(o, true, largest_of_window);
+}
+
+static void avgpool_forward(const struct ref_op *o)
+{
+    pool(o, false, average_window);
+}
+
+static void avgpool_backward(const struct ref_op *o)
+{
+    pool(o, true, average_window);
 }
 
 static void global_average(const struct ref_op *o, bool back)
@@ -189,6 +212,16 @@ static void global_average(const struct ref_op *o, bool back)
     }
 }
 
+static void global_avgpool_forward(const struct ref_op *o)
+{
+    global_average(o, false);
+}
+
+static void global_avgpool_backward(const struct ref_op *o)
+{
+    global_average(o, true);
+}
+
 /* What dropout multiplies value i by: 0 where the layout in src/base/rng.h says so, else 1/(1-p).
  */
 static double dropout_factor(const struct ref_op *o, size_t i)
@@ -202,102 +235,80 @@ static double dropout_factor(const struct ref_op *o, size_t i)
     return dropped ? 0 : 1 / (1 - o->op->p);
 }
 
-static double sigmoid(double x)
+static void dropout_forward(const struct ref_op *o)
+{
+    for (size_t i = 0; i < ref_values(o); i++)
+        o->y[i] = o->x[i] * dropout_factor(o, i);
+}
+
+static void dropout_backward(const struct ref_op *o)
+{
+    for (size_t i = 0; i < ref_values(o); i++)
+        o->dx[i] += o->dy[i] * dropout_factor(o, i);
+}
+
+static void flatten_forward(const struct ref_op *o)
+{
+    for (size_t i = 0; i < ref_values(o); i++)
+        o->y[i] = o->x[i];
+}
+
+static void flatten_backward(const struct ref_op *o)
+{
+    for (size_t i = 0; i < ref_values(o); i++)
+        o->dx[i] += o->dy[i];
+}
+
+static void add_forward(const struct ref_op *o)
+{
+    for (size_t i = 0; i < ref_values(o); i++)
+        o->y[i] = o->x[i] + o->x2[i];
+}
+
+static void add_backward(const struct ref_op *o)
+{
+    for (size_t i = 0; i < ref_values(o); i++) {
+        o->dx[i] += o->dy[i];
+        o->dx2[i] += o->dy[i];
+    }
+}
+
+/* A function of single numbers, and its derivative. */
+#define ELEMENTWISE(word, value, slope)                                                            \
+    static void word##_forward(const struct ref_op *o)                                             \
+    {                                                                                              \
+        for (size_t i = 0; i < ref_values(o); i++) {                                               \
+            const double x = o->x[i];                                                              \
+            o->y[i] = value;                                                                       \
+        }                                                                                          \
+    }                                                                                              \
+    static void word##_backward(const struct ref_op *o)                                            \
+    {                                                                                              \
+        for (size_t i = 0; i < ref_values(o); i++) {                                               \
+            const double x = o->x[i];                                                              \
+            o->dx[i] += o->dy[i] * (slope);                                                        \
+        }                                                                                          \
+    }
+
+static double logistic(double x)
 {
     return 1 / (1 + exp(-x));
 }
 
+ELEMENTWISE(relu, x > 0 ? x : 0, x > 0)
+ELEMENTWISE(sigmoid, logistic(x), logistic(x) * (1 - logistic(x)))
+ELEMENTWISE(tanh, tanh(x), 1 - tanh(x) * tanh(x))
+
 void ref_forward(const struct ref_op *o)
 {
-    switch (o->op->kind) {
-    case NET_CONV:
-        ref_conv_forward(o);
-        return;
-    case NET_LINEAR:
-        linear_forward(o);
-        return;
-    case NET_BATCHNORM:
-        batchnorm_forward(o);
-        return;
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-        pool(o, false);
-        return;
-    case NET_GLOBAL_AVGPOOL:
-        global_average(o, false);
-        return;
-    default:
-        break;
-    }
-    for (size_t i = 0; i < ref_values(o); i++) {
-        double x = o->x[i];
-        switch (o->op->kind) {
-        case NET_RELU:
-            o->y[i] = x > 0 ? x : 0;
-            break;
-        case NET_SIGMOID:
-            o->y[i] = sigmoid(x);
-            break;
-        case NET_TANH:
-            o->y[i] = tanh(x);
-            break;
-        case NET_ADD:
-            o->y[i] = x + o->x2[i];
-            break;
-        case NET_DROPOUT:
-            o->y[i] = x * dropout_factor(o, i);
-            break;
-        default: /* flatten changes the shape only */
-            o->y[i] = x;
-            break;
-        }
-    }
+#define FORWARD(kind, word) [kind] = word##_forward,
+    static void (*const forward[])(const struct ref_op *) = {NET_OPERATIONS(FORWARD)};
+    forward[o->op->kind](o);
 }
 
 void ref_backward(const struct ref_op *o)
 {
-    switch (o->op->kind) {
-    case NET_CONV:
-        ref_conv_backward(o);
-        return;
-    case NET_LINEAR:
-        linear_backward(o);
-        return;
-    case NET_BATCHNORM:
-        batchnorm_backward(o);
-        return;
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-        pool(o, true);
-        return;
-    case NET_GLOBAL_AVGPOOL:
-        global_average(o, true);
-        return;
-    default:
-        break;
-    }
-    for (size_t i = 0; i < ref_values(o); i++) {
-        double x = o->x[i], dy = o->dy[i];
-        switch (o->op->kind) {
-        case NET_RELU:
-            o->dx[i] += x > 0 ? dy : 0;
-            break;
-        case NET_SIGMOID:
-            o->dx[i] += dy * sigmoid(x) * (1 - sigmoid(x));
-            break;
-        case NET_TANH:
-            o->dx[i] += dy * (1 - tanh(x) * tanh(x));
-            break;
-        case NET_ADD:
-            o->dx[i] += dy;
-            o->dx2[i] += dy;
-            break;
-        case NET_DROPOUT:
-            o->dx[i] += dy * dropout_factor(o, i);
-            break;
-        default:
-            o->dx[i] += dy;
-            break;
-        }
-    }
+#define BACKWARD(kind, word) [kind] = word##_backward,
+    static void (*const backward[])(const struct ref_op *) = {NET_OPERATIONS(BACKWARD)};
+    backward[o->op->kind](o);
 }

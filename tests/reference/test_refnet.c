@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "engine/model/file.h"
 #include "tests/reference/refnet.h"
 #include "tests/suites.h"
 #include "tests/support.h"
@@ -305,6 +306,23 @@ START_TEST(gradients_are_the_slopes_of_the_loss)
 }
 END_TEST
 
+START_TEST(every_operation_has_slopes)
+{
+    bool found[NET_KINDS] = {false};
+    for (size_t i = 0; i < sizeof differentiable / sizeof *differentiable; i++) {
+        make("[2,5,4]", 3, differentiable[i]);
+        for (int op = 0; op < net->op_count; op++)
+            found[net->ops[op].kind] = true;
+        refnet_free(ref);
+        net_free(net);
+    }
+    ref = NULL;
+    net = NULL;
+    for (int i = 0; i < NET_KINDS; i++)
+        ck_assert_msg(found[i], "no case has '%s'", net_kind_name((enum net_kind)i));
+}
+END_TEST
+
 START_TEST(shards_add_up)
 {
     double input[MAX_ROWS * 2 * 5 * 4];
@@ -388,6 +406,7 @@ int main(void)
     tcase_add_test(tcase, dropout_follows_the_row_not_its_place);
     tcase_add_test(tcase, loss_is_cross_entropy);
     tcase_add_loop_test(tcase, gradients_are_the_slopes_of_the_loss, 0, COUNT(differentiable));
+    tcase_add_test(tcase, every_operation_has_slopes);
     tcase_add_test(tcase, shards_add_up);
     tcase_add_test(tcase, no_rows_change_nothing);
     tcase_add_test(tcase, input_is_scaled_and_normalised);

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "engine/device/cpu/core/device.h"
+#include "engine/model/file.h"
 #include "tests/reference/refnet.h"
 #include "tests/support.h"
 

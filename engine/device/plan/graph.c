@@ -71,20 +71,10 @@ static bool order_is_free(const struct building *b, int tensor)
         const struct fused_op *f = &b->fused.ops[i];
         if (f->input != tensor && f->residual != tensor)
             continue;
-        switch (f->kind) {
-        case NET_LINEAR:
-            break;
-        case NET_RELU:
-        case NET_SIGMOID:
-        case NET_TANH:
-        case NET_DROPOUT:
-        case NET_FLATTEN:
-            if (!order_is_free(b, f->output))
-                return false;
-            break;
-        default:
+        const enum net_access access = net_operation(f->kind)->access;
+        const bool passes_on = access == NET_ANY_ORDER || access == NET_SHAPE_CHANGED;
+        if (passes_on ? !order_is_free(b, f->output) : access != NET_ALL_NUMBERS)
             return false;
-        }
     }
     return true;
 }
@@ -135,42 +125,36 @@ static int add_input(struct building *b)
 static void lower(struct building *b, const struct fused_op *f)
 {
     struct graph *g = b->graph;
-    const struct net_tensor *tensor = &b->net->tensors[f->output];
-    int input = b->value_of[f->input];
+    int input = b->value_of[f->input], block = g->values[input].block;
     int residual = f->residual == NET_NONE ? NET_NONE : b->value_of[f->residual];
-    struct net_shape shape = tensor->shape;
-    switch (f->kind) {
-    case NET_CONV:
-        if (g->values[input].block != 1 || g->values[input].shape.c > PLAIN_CONV_CHANNELS)
-            input = convert(b, input, b->block);
+    struct net_shape shape = b->net->tensors[f->output].shape;
+    switch (net_operation(f->kind)->access) {
+    case NET_ANY_ORDER:
+        shape = g->values[input].shape;
         break;
-    case NET_FLATTEN:
-        if (order_is_free(b, f->output))
-            shape = g->values[input].shape;
-        break;
-    case NET_ADD:
-    case NET_BATCHNORM:
+    case NET_SAME_LAYOUT:
         if (residual != NET_NONE && !same_layout(&g->values[input], &g->values[residual])) {
             input = convert(b, input, b->block);
             residual = convert(b, residual, b->block);
+            block = g->values[input].block;
         }
         break;
-    case NET_RELU:
-    case NET_SIGMOID:
-    case NET_TANH:
-    case NET_DROPOUT:
-        shape = g->values[input].shape;
+    case NET_ALL_CHANNELS:
+        if (block != 1 || g->values[input].shape.c > PLAIN_CONV_CHANNELS)
+            input = convert(b, input, b->block);
+        block = b->block;
         break;
-    default:
+    case NET_ALL_NUMBERS:
+    case NET_PIXELS_GONE:
+        block = 1;
+        break;
+    case NET_SHAPE_CHANGED:
+        if (order_is_free(b, f->output))
+            shape = g->values[input].shape;
+        else
+            block = 1;
         break;
     }
-    int block = g->values[input].block;
-    if (f->kind == NET_CONV)
-        block = b->block;
-    else if (f->kind == NET_LINEAR || f->kind == NET_GLOBAL_AVGPOOL)
-        block = 1;
-    else if (f->kind == NET_FLATTEN && !order_is_free(b, f->output))
-        block = 1;
     int output = add_value(b, shape, block);
     b->value_of[f->output] = output;
     add_node(b, &(struct node){.kind = f->kind,
@@ -188,7 +172,7 @@ static void lower(struct building *b, const struct fused_op *f)
 
 static bool has_parameters(const struct node *node)
 {
-    return node->kind == NET_CONV || node->kind == NET_LINEAR || node->kind == NET_BATCHNORM;
+    return net_operation(node->kind)->params;
 }
 
 static void mark_gradients(struct graph *g)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/paths.h"
 #include "engine/data/data.h"
+#include "engine/model/file.h"
 #include "engine/net/net.h"
 #include "engine/server/tasks/memory_plan.h"
 #include "engine/train/run/run.h"
@@ -27,12 +28,11 @@ static long op_params(const struct net *net, int op)
 static json_t *layer_json(const struct net *net, int index)
 {
     const struct net_op *op = &net->ops[index];
-    bool has_window = op->kind == NET_CONV || op->kind == NET_MAXPOOL || op->kind == NET_AVGPOOL;
     json_t *layer =
         json_pack("{s:o, s:s, s:o, s:I, s:f}", "name", json_any_text(op->name), "kind",
                   net_kind_name(op->kind), "output", shape_json(net->tensors[op->output].shape),
                   "params", (json_int_t)op_params(net, index), "flops", net_op_flops(net, index));
-    if (layer && has_window) {
+    if (layer && op->kernel_h > 0) {
         json_object_set_new(layer, "kernel", json_pack("[i, i]", op->kernel_h, op->kernel_w));
         json_object_set_new(layer, "stride", json_pack("[i, i]", op->stride_h, op->stride_w));
         json_object_set_new(layer, "pad", json_pack("[i, i]", op->pad_h, op->pad_w));

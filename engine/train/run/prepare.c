@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/model/file.h"
 #include "engine/train/run/run_state.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/model/file.h"
 #include "engine/net/net.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/model/file.h"
 #include "engine/net/describe.h"
 #include "engine/net/net.h"
 #include "tests/suites.h"

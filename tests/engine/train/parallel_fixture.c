@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "engine/model/file.h"
 #include "tests/recorder.h"
 #include "tests/support.h"
 

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/model/file.h"
 #include "engine/weights/weights.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -70,6 +70,12 @@ START_TEST(gradients_are_slopes)
 }
 END_TEST
 
+START_TEST(cases_cover_all_operations)
+{
+    conform_covers_operations();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cpu operations");
@@ -80,6 +86,7 @@ int main(void)
     tcase_add_loop_test(tc, passes_agree_without_vectors, 0, conformance_nets);
     tcase_add_test(tc, large_channel_blocks_agree);
     tcase_add_loop_test(tc, gradients_are_slopes, 0, conformance_nets);
+    tcase_add_test(tc, cases_cover_all_operations);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "engine/model/file.h"
 #include "engine/train/checkpoint/checkpoint.h"
 #include "tests/suites.h"
 #include "tests/support.h"

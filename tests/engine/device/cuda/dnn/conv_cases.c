@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "engine/device/cuda/kernels/kernels.h"
+#include "engine/model/file.h"
 #include "engine/net/net.h"
 #include "tests/support.h"
 

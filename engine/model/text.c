@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/net/text.h"
+#include "engine/model/text.h"
 
 #include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/conf_text.h"
-
-bool model_error(const char *file, int line, struct error *err, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return error_set(err, ERROR_USAGE, "%s:%d: %s", file, line, text);
-}
+#include "engine/net/error.h"
 
 bool model_text_parse(const char *file, const char *text, size_t length, config_t *config,
                       struct error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NET_TEXT_H
-#define DPARTUI_ENGINE_NET_TEXT_H
+#ifndef DPARTUI_ENGINE_MODEL_TEXT_H
+#define DPARTUI_ENGINE_MODEL_TEXT_H
 
 #include <libconfig.h>
 #include <stdbool.h>
@@ -14,10 +14,6 @@
  */
 
 #define MODEL_FILE_LIMIT (1 << 20) /* bytes */
-
-/* ERROR_USAGE behind "FILE:LINE: "; returns false. */
-bool model_error(const char *file, int line, struct error *err, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 /* Check (conf_text_check) and parse the whole text; *config is to be destroyed by the caller
  * whatever the result. */

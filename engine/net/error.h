@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_NET_ERROR_H
+#define DPARTUI_ENGINE_NET_ERROR_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* ERROR_USAGE after "FILE:LINE: ", of the model file that the network is read from; returns
+ * false. */
+bool model_error(const char *file, int line, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif
