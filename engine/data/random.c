@@ -75,7 +75,7 @@ bool random_make(const char *name, uint64_t seed, struct dataset *train, struct 
     *test = *train;
     if (!dataset_allocate(train, true, name, err) || !dataset_allocate(test, true, name, err))
         return false;
-    double *rule = malloc((size_t)train->channels * sizeof *rule), squares = 0;
+    double *rule = calloc((size_t)train->channels, sizeof *rule), squares = 0;
     if (!rule)
         return error_memory(err, name);
     struct rng_stream stream = rng_stream(seed, RNG_RANDOM_DATA, PART_RULE, 0, 0);

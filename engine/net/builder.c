@@ -9,7 +9,7 @@
 /* Double the capacity of an array that is full. */
 static bool make_room(void **array, int count, int *capacity, size_t size, struct error *err)
 {
-    if (count < *capacity)
+    if (*array && count < *capacity)
         return true;
     int wanted = *capacity ? 2 * *capacity : 32;
     void *larger = reallocarray(*array, (size_t)wanted, size);

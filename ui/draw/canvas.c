@@ -95,7 +95,7 @@ void canvas_line(struct canvas *canvas, double x0, double y0, double x1, double 
     int error = dx + dy;
     for (;;) {
         /* Counted by place, not by length: the dots of two lines that meet keep one rhythm. */
-        int place = dx >= -dy ? x : y;
+        unsigned place = (unsigned)(dx >= -dy ? x : y);
         if (pen->pattern & 1u << place % PATTERN)
             canvas_dot(canvas, x, y, pen->layer, pen->style);
         if (x == end_x && y == end_y)

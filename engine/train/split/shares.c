@@ -31,9 +31,9 @@ static bool split_like(const struct spec *spec, const long *full, enum split_rul
 static bool share_training(const struct spec *spec, const long *full, long train_rows,
                            struct row_shares *shares, struct error *err)
 {
-    long rest[SPEC_MAX_DEVICES] = {0}, batch = 0;
+    long rest[SPEC_MAX_DEVICES] = {0}, batch = full[0];
     int count = spec->devices.count;
-    for (int i = 0; i < count; i++)
+    for (int i = 1; i < count; i++)
         batch += full[i];
     long left = train_rows % batch, steps = train_rows / batch + (left > 0);
     shares->rest_occurs =

@@ -145,7 +145,7 @@ bool conv_describe_best(struct device *device, const struct conv_shape *shape,
                         enum conv_direction direction, enum conv_algorithm algorithm,
                         dnnl_primitive_desc_t *out, struct error *err)
 {
-    dnnl_primitive_desc_t plain;
+    dnnl_primitive_desc_t plain = NULL;
     dnnl_status_t status = dnnl_unimplemented;
     if (algorithm != CONV_DIRECT)
         status = conv_describe(device, shape, direction, algorithm, false, out);

@@ -84,7 +84,7 @@ static dnnl_alg_kind_t algorithm(enum net_kind kind)
 static bool make_forward(struct builder *b, const struct node *node, struct activation *a,
                          struct buffer *x, struct buffer *y, struct error *err)
 {
-    dnnl_primitive_desc_t desc;
+    dnnl_primitive_desc_t desc = NULL;
     desc_t data = value_desc(&b->graph->values[node->input], b->rows, true);
     if (!data)
         return error_memory(err, "layout of an activation");

@@ -186,15 +186,15 @@ static bool allreduce(struct plan *plan, const struct batchnorm *n, double *valu
 static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct error *err)
 {
     static const float zero[KERNELS_MAX_BLOCK];
+    static const double no_sums[2 * KERNELS_MAX_BLOCK];
     const double local = (double)n->rows * (double)n->pixels;
     double *all = batchnorm_allreduced(n);
     double *squares = all + n->channels;
     for (int block = 0; block < n->blocks; block++) {
         float origin[KERNELS_MAX_BLOCK] = {0};
-        const double *sums = n->rows > 0 ? join_moments(n, block, origin) : NULL;
+        const double *sums = n->rows > 0 ? join_moments(n, block, origin) : no_sums;
         for (int k = 0; k < n->block; k++) {
-            double o = (double)origin[k], sum = sums ? sums[k] : 0;
-            double square = sums ? sums[n->block + k] : 0;
+            const double o = (double)origin[k], sum = sums[k], square = sums[n->block + k];
             all[block * n->block + k] = sum + local * o;
             squares[block * n->block + k] = square + 2 * o * sum + local * o * o;
         }

@@ -124,7 +124,7 @@ static void measure_runs(struct strided_plan *plan, int rows, bool data)
 
 static int most_tiles(const struct strided_plan *plan)
 {
-    int h = 0, w = 0;
+    int h = 1, w = 1;
     for (int i = 0; i < plan->h.count; i++)
         h = plan->h.runs[i].count > h ? plan->h.runs[i].count : h;
     for (int i = 0; i < plan->w.count; i++)
