@@ -204,7 +204,12 @@ static bool find_folder(const char *name, struct found *found, struct error *err
     found->class_count = 10;
     if (idx_any(found->dir)) {
         found->kind = SOURCE_IDX;
-        return classes_read(found->dir, &found->classes, &found->class_count, err);
+        const char *const *names;
+        int count = found->class_count;
+        bool ok = classes_read(found->dir, &names, &count, err);
+        found->classes = names;
+        found->class_count = count;
+        return ok;
     }
     if (!cifar_any(found->dir))
         return error_set(err, ERROR_USAGE,

@@ -152,7 +152,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     while (row > 0 && rows[row].message > focused)
         row--;
     int first = list_scroll(row, made, visible), next = first + visible;
-    for (int i = first; i < made && i < next; i++) {
+    for (int i = first; made > 0 && i < made && i < next; i++) {
         int y = area.y + 1 + i - first;
         draw_row(surface, area, y, places, &rows[i]);
         if (rows[i].message == focused && rows[i].text)
