@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/control/keymap.h"
+#include "ui/keys/actions.h"
+#include "ui/keys/keymap.h"
 
 /*
  * The list of keys of dpartui.1 in mdoc, from the table of actions: `make update-keys` puts it into

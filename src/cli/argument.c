@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/argument.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/argument.h"
 #include "cli/words.h"
 #include "runs/figure.h"
 #include "runs/pick.h"
-#include "ui/views/views.h"
+#include "ui/session/view.h"
 
 static const char *const statuses[] = {"queued",  "running", "paused",     "done",
                                        "stopped", "failed",  "interrupted"};
@@ -64,7 +63,7 @@ static void find(struct argument *argument, bool live_run)
         argument->source = WORDS_COMPARISONS;
     } else if (strcmp(name, "VIEW") == 0) {
         for (int i = 0; i < VIEW_COUNT; i++)
-            add_word(argument, view_of((enum view_id)i)->name);
+            add_word(argument, view_name((enum view_id)i));
     } else if (strcmp(name, "KEY") == 0) {
         for (size_t i = 0; run_pick_key(i); i++)
             add_word(argument, run_pick_key(i));

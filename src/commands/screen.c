@@ -13,7 +13,7 @@
 #include "settings/keeper.h"
 #include "ui/app/snapshot.h"
 #include "ui/draw/preferences.h"
-#include "ui/views/views.h"
+#include "ui/session/ui.h"
 
 static bool take_size(const char *value, struct snapshot_options *options, struct error *err)
 {
@@ -36,7 +36,7 @@ static bool take_view(const char *value, struct snapshot_options *options, struc
     if (options->view != VIEW_COUNT)
         return true;
     for (int i = 0; i < VIEW_COUNT; i++)
-        text_printf(&names, "%s%s", i > 0 ? ", " : "", view_of((enum view_id)i)->name);
+        text_printf(&names, "%s%s", i > 0 ? ", " : "", view_name((enum view_id)i));
     const char *list = text_cstr(&names);
     error_set(err, ERROR_USAGE, "--view '%.40s' is none of %s", value, list ? list : "the views");
     text_free(&names);

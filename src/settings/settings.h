@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "spec/spec.h"
-#include "ui/control/keeper.h"
-#include "ui/control/keymap.h"
 #include "ui/draw/preferences.h"
+#include "ui/keys/keymap.h"
+#include "ui/session/settings_source.h"
 
 /*
  * What the user wants before the command line has its say: dpartui.conf(5). Later sources win:

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/control/engine.h"
+
 struct replay replay;
 
 static void begin(void)

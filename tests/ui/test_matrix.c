@@ -9,7 +9,7 @@
 #include "tests/ui/app/replay.h"
 #include "tests/ui/golden_case.h"
 #include "ui/draw/ansi.h"
-#include "ui/views/views.h"
+#include "ui/session/view.h"
 
 /*
  * Every view with 0, 1, 2, 8 and 16 devices in text, and with 2 devices in every kind of colours,
@@ -47,7 +47,7 @@ START_TEST(view_looks_as_before)
                     dumps[i].utf8 ? "utf8" : "ascii", screen);
         free(screen);
     }
-    char *name = format("matrix/%s-%d.txt", view_of(view)->name, devices);
+    char *name = format("matrix/%s-%d.txt", view_name(view), devices);
     compare_golden(name, text_cstr(&text));
     free(name);
     text_free(&text);
@@ -95,7 +95,7 @@ START_TEST(colours_look_as_before)
         spell_sequences(text_cstr(&dump), &text);
         text_free(&dump);
     }
-    char *name = format("colour/%s.txt", view_of((enum view_id)_i)->name);
+    char *name = format("colour/%s.txt", view_name((enum view_id)_i));
     compare_golden(name, text_cstr(&text));
     free(name);
     text_free(&text);

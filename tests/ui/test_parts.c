@@ -8,8 +8,15 @@
 #include "base/escape.h"
 #include "tests/suites.h"
 #include "tests/ui/app/replay.h"
-#include "ui/control/palette.h"
-#include "ui/views/views.h"
+#include "ui/frame/header.h"
+#include "ui/frame/keys.h"
+#include "ui/frame/palette.h"
+#include "ui/frame/status.h"
+#include "ui/panels/chart.h"
+#include "ui/panels/devices.h"
+#include "ui/panels/form.h"
+#include "ui/panels/runs.h"
+#include "ui/views/dashboard.h"
 
 /*
  * Every part of the screen keeps to its rectangle, at every size: drawn in the middle of a surface
@@ -35,12 +42,12 @@ static const struct part {
     bool one_row;
     const char *keys; /* pressed first */
 } parts[] = {
-    {"header", panel_header, VIEW_DASHBOARD, true, ""},
-    {"status", panel_status, VIEW_DASHBOARD, true, ""},
-    {"status with a message", panel_status, VIEW_HELP, true, "s"},
-    {"status with a prompt", panel_status, VIEW_DASHBOARD, true, "r0.05"},
-    {"status with a question", panel_status, VIEW_DASHBOARD, true, "x"},
-    {"keys", panel_keys, VIEW_DASHBOARD, true, ""},
+    {"header", header_draw, VIEW_DASHBOARD, true, ""},
+    {"status", status_draw, VIEW_DASHBOARD, true, ""},
+    {"status with a message", status_draw, VIEW_HELP, true, "s"},
+    {"status with a prompt", status_draw, VIEW_DASHBOARD, true, "r0.05"},
+    {"status with a question", status_draw, VIEW_DASHBOARD, true, "x"},
+    {"keys", keys_draw, VIEW_DASHBOARD, true, ""},
     {"devices", panel_devices, VIEW_DASHBOARD, false, ""},
     {"devices' curves", panel_devices, VIEW_DASHBOARD, false, "t"},
     {"chart", panel_chart, VIEW_DASHBOARD, false, "b<Tab><Tab><Tab><Left>+"},
@@ -87,7 +94,7 @@ static void check_surface(const struct part *part, const struct surface *surface
 {
     enum { MORE_WORDS = 5 }; /* rows above the status line that a long text of its takes */
     struct rect all = *area;
-    if (part->draw == panel_status) {
+    if (part->draw == status_draw) {
         all.y -= MORE_WORDS;
         all.h += MORE_WORDS;
     }

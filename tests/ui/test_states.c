@@ -8,6 +8,7 @@
 #include "tests/support.h"
 #include "tests/ui/app/replay.h"
 #include "tests/ui/golden_case.h"
+#include "ui/control/engine.h"
 #include "ui/control/picture.h"
 
 /*

@@ -9,6 +9,7 @@
 #include "tests/support.h"
 #include "tests/ui/app/replay.h"
 #include "tests/ui/golden_case.h"
+#include "ui/control/engine.h"
 
 /*
  * Screens of recorded situations against the dumps in tests/ui/golden. After a change that is meant

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "ui/app/playback.h"
-#include "ui/control/ui.h"
+#include "ui/session/ui.h"
 
 /*
  * The workbench's line to the engine: connects, starts an engine when there is none, connects again

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/app/playback.h"
-#include "base/json.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/json.h"
+#include "ui/control/engine.h"
 
 static bool accept_request(void *context, enum request request, json_t *params, struct error *err)
 {

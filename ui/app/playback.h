@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "ui/control/ui.h"
+#include "ui/session/ui.h"
 
 /*
  * Sessions on record: what passed between a workbench and its engine, one JSON object a line, with

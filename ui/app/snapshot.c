@@ -6,22 +6,15 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ui/actions/views.h"
 #include "ui/app/link.h"
 #include "ui/app/playback.h"
-#include "ui/app/screen.h"
+#include "ui/control/control.h"
 #include "ui/draw/ansi.h"
-#include "ui/views/views.h"
+#include "ui/frame/screen.h"
 
 /* How long an engine may take to say what it is doing. */
 #define ANSWER_SECONDS 5.0
-
-enum view_id view_of_name(const char *name)
-{
-    for (int i = 0; i < VIEW_COUNT; i++)
-        if (strcmp(view_of((enum view_id)i)->name, name) == 0)
-            return (enum view_id)i;
-    return VIEW_COUNT;
-}
 
 bool snapshot_keys(struct ui *ui, const char *keys, struct error *err)
 {

@@ -3,7 +3,7 @@
 #define DPARTUI_UI_APP_SNAPSHOT_H
 
 #include "base/text.h"
-#include "ui/control/ui.h"
+#include "ui/session/ui.h"
 
 /* The workbench's screen as text, without a terminal. */
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "ui/app/mouse.h"
 #include "ui/draw/preferences.h"
 #include "ui/draw/surface.h"
+#include "ui/frame/mouse.h"
 
 /*
  * The terminal: the only place that knows curses. It shows surfaces, with the looks of

@@ -10,13 +10,15 @@
 #include "base/clock.h"
 #include "base/print.h"
 #include "system/signals.h"
+#include "ui/actions/settings.h"
 #include "ui/app/link.h"
 #include "ui/app/playback.h"
-#include "ui/app/screen.h"
 #include "ui/app/term.h"
+#include "ui/control/control.h"
 #include "ui/control/picture.h"
-#include "ui/control/ui.h"
 #include "ui/draw/key.h"
+#include "ui/frame/mouse.h"
+#include "ui/frame/screen.h"
 
 /* A running engine's first words are worth this wait: one full frame instead of two. */
 #define FIRST_FRAME_S 0.015

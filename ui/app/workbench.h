@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "spec/spec.h"
-#include "ui/control/keeper.h"
-#include "ui/control/keymap.h"
 #include "ui/draw/preferences.h"
+#include "ui/keys/keymap.h"
+#include "ui/session/settings_source.h"
 
 struct workbench_options {
     struct spec spec; /* what the form starts with; borrowed */

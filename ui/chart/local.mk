@@ -1,7 +1,7 @@
 libui_a_SOURCES += \
 	%D%/chart.c %D%/chart.h \
+	%D%/curve.c %D%/curve.h \
 	%D%/curves.c \
 	%D%/legend.c \
 	%D%/parts.h \
-	%D%/scale.c \
-	%D%/curve.c %D%/curve.h
+	%D%/scale.c

@@ -1,37 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/control/control.h"
 
-#include "ui/control/overlay.h"
+#include "ui/actions/chart.h"
+#include "ui/actions/runs.h"
+#include "ui/actions/settings.h"
+#include "ui/actions/views.h"
+#include "ui/control/overlay_keys.h"
 #include "ui/control/palette.h"
 #include "ui/control/picture.h"
-#include "ui/views/views.h"
+#include "ui/control/refresh.h"
+#include "ui/control/why_not.h"
 
 /* What works in every view, and where everything else goes. */
 
-unsigned ui_view_contexts(const struct ui *ui, enum view_id view)
-{
-    static const enum context of_panel[PANEL_COUNT] = {
-        [PANEL_DEVICES] = CONTEXT_DEVICES,
-        [PANEL_FORM] = CONTEXT_FORM,
-        [PANEL_RUNS] = CONTEXT_RUNS,
-        [PANEL_CHART] = CONTEXT_CHART,
-    };
-    unsigned contexts = view_of(view)->contexts;
-    return contexts != 0 ? contexts : (unsigned)of_panel[ui->focus];
-}
-
-unsigned ui_contexts(const struct ui *ui)
-{
-    if (ui->question)
-        return CONTEXT_QUESTION;
-    if (ui->prompt)
-        return ui->prompt->palette ? CONTEXT_PROMPT | CONTEXT_PALETTE : CONTEXT_PROMPT;
-    return ui_view_contexts(ui, ui->view);
-}
-
 bool ui_can_below(const struct ui *ui, enum action action)
 {
-    const struct view *view = view_of(ui->view);
+    const struct view_actions *view = view_actions(ui->view);
     if (action == ACTION_ENGINE)
         return ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
     return runs_can(ui, action) && (!view->can || view->can(ui, action));
@@ -42,32 +26,6 @@ bool ui_can(const struct ui *ui, enum action action)
     if (ui->question || ui->prompt)
         return overlay_can(ui, action);
     return ui_can_below(ui, action);
-}
-
-/* Coming back from these leads to where they were opened; from the others to the dashboard. */
-static bool is_nested(enum view_id view)
-{
-    return view == VIEW_RUN || view == VIEW_DEVICE || view == VIEW_HELP;
-}
-
-static void show(struct ui *ui, enum view_id view)
-{
-    const struct view *before = view_of(ui->view), *now = view_of(view);
-    ui->view = view;
-    ui->line = 0;
-    if (before->left)
-        before->left(ui);
-    if (now->opened)
-        now->opened(ui);
-}
-
-void ui_show_view(struct ui *ui, enum view_id view)
-{
-    if (view == ui->view)
-        return;
-    overlay_close(ui);
-    ui->behind[view] = is_nested(view) ? ui->view : VIEW_DASHBOARD;
-    show(ui, view);
 }
 
 static void act_everywhere(struct ui *ui, enum action action)
@@ -98,7 +56,7 @@ static void act_everywhere(struct ui *ui, enum action action)
         palette_open(ui);
         break;
     case ACTION_BACK:
-        show(ui, ui->behind[ui->view]);
+        ui_go_back(ui);
         break;
     case ACTION_ENGINE:
         ui->want_engine = true;
@@ -122,13 +80,11 @@ void ui_act(struct ui *ui, enum action action)
         return;
     }
     if (!overlay_act(ui, action)) {
-        const struct view *view = view_of(ui->view);
+        const struct view_actions *view = view_actions(ui->view);
         if ((!view->act || !view->act(ui, action)) && !runs_act(ui, action))
             act_everywhere(ui, action);
     }
-    run_list_refresh(ui);
-    ui_want_curves(ui);
-    form_want_check(ui);
+    ui_refresh(ui);
 }
 
 void ui_key(struct ui *ui, int key)

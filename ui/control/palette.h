@@ -2,7 +2,7 @@
 #ifndef DPARTUI_UI_CONTROL_PALETTE_H
 #define DPARTUI_UI_CONTROL_PALETTE_H
 
-#include "ui/panels/panels.h"
+#include "ui/session/ui.h"
 
 /*
  * The command palette: a prompt for the name of an action, with a list of those that can be done in
@@ -13,7 +13,7 @@ void palette_open(struct ui *ui);
 void palette_act(struct ui *ui, enum action action);
 /* The entry in a line of the list. */
 void palette_pick(struct ui *ui, int line);
-/* The list, at the lower edge of the view; nothing while the palette is closed. */
-draw_part palette_draw;
+/* What was found, as places in the table of actions, the best first; returns how many. */
+int palette_find(const struct ui *ui, size_t found[ACTION_ENTRIES]);
 
 #endif

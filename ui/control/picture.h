@@ -2,9 +2,9 @@
 #ifndef DPARTUI_UI_CONTROL_PICTURE_H
 #define DPARTUI_UI_CONTROL_PICTURE_H
 
-#include "ui/control/ui.h"
 #include "ui/draw/surface.h"
 #include "ui/draw/theme.h"
+#include "ui/session/ui.h"
 
 /* Pictures of the screen as text files; those that end in ".ans" have the terminal's codes. */
 

@@ -41,7 +41,7 @@ struct layout {
  *
  * Below 60x16 there is one panel at a time, the one in focus, beside or above the chart as far as
  * there is room; then the chart goes, then the key bar; below 20x4 only a message stays. Columns of
- * lists are not the layout's: see ui/draw/columns.h.
+ * lists are not the layout's: see ui/draw/list.h.
  */
 struct layout layout_compute(const struct layout_request *request);
 

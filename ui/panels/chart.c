@@ -1,6 +1,266 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/control/run_chart.h"
-#include "ui/panels/panels.h"
+#include "ui/panels/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/figure.h"
+#include "events/event_text.h"
+
+static bool has_companion(const struct ui *ui)
+{
+    return ui->chart.companion && metric_look(ui->chart.metric)->companion != ui->chart.metric;
+}
+
+void run_chart_bounds(const struct ui *ui, double *low, double *high)
+{
+    const struct state_run *runs[UI_CHART_RUNS];
+    const struct metric_look *look = metric_look(ui->chart.metric);
+    bool fine = look->fine || (has_companion(ui) && metric_look(look->companion)->fine);
+    int count = ui_chart_runs(ui, runs);
+    /* Before the first epoch has ended there is nothing to test. */
+    *low = fine ? 0 : 1;
+    *high = *low + 1;
+    for (int i = 0; i < count; i++) {
+        const struct state_run *run = runs[i];
+        if (run->point_count > 0)
+            *high = fmax(*high, run->points[run->point_count - 1].epoch);
+        if (run->fine_count > 0)
+            *high = fmax(*high, run->fine[run->fine_count - 1].epoch);
+        /* The axis has room for the whole run from the start, so that its curve only grows. */
+        if (run->run == ui->state.live.run && isfinite(run->epochs))
+            *high = fmax(*high, run->epochs);
+    }
+}
+
+void run_chart_window(const struct ui *ui, double *low, double *high)
+{
+    if (ui->chart.from < ui->chart.to) {
+        *low = ui->chart.from;
+        *high = ui->chart.to;
+    } else {
+        run_chart_bounds(ui, low, high);
+    }
+}
+
+/* The point of the front run's curve at the cursor; -1: none. */
+static int point_at_cursor(const struct ui *ui, struct curve *curve)
+{
+    const struct state_run *front = ui_chart_front(ui);
+    if (!front || !ui->chart.reading || ui->focus != PANEL_CHART)
+        return -1;
+    *curve = curve_of(front, ui->chart.metric);
+    return curve_nearest(curve, ui->chart.cursor);
+}
+
+/* The newest change of a run up to `epoch` and behind `after`; NULL: none. */
+static const struct retune *change_within(const struct state_run *run, double after, double epoch)
+{
+    for (int i = run->retune_count - 1; i >= 0; i--) {
+        double at = retune_epoch(run, &run->retunes[i]);
+        if (at > after && at <= epoch)
+            return &run->retunes[i];
+    }
+    return NULL;
+}
+
+/* The change that shows between the point at the cursor and the one before it. */
+static const struct retune *change_at(const struct curve *curve, int point)
+{
+    int before = curve_next(curve, curve->points[point].epoch, -1);
+    return change_within(curve->run, before >= 0 ? curve->points[before].epoch : -1,
+                         curve->points[point].epoch);
+}
+
+static void describe_change(const struct retune *retune, char *buffer, size_t size)
+{
+    if (retune)
+        retune_text(buffer, size, retune->what, retune->from, retune->to, retune->step);
+    else
+        buffer[0] = '\0';
+}
+
+/* How much stands out: the front run, what was marked, or what was before. */
+static void choose_rank(const struct ui *ui, long run, struct chart_series *series)
+{
+    series->rank = run == ui->selected_run ? SERIES_MARKED : SERIES_PAST;
+    series->look = ui->mark_count;
+    for (int i = 0; i < ui->mark_count; i++)
+        if (ui->marked[i] == run) {
+            series->rank = SERIES_MARKED;
+            series->look = i;
+        }
+    series->look %= SERIES_LOOKS;
+}
+
+static bool add_series(const struct ui *ui, struct run_chart *made, const struct state_run *run,
+                       enum metric metric, struct error *err)
+{
+    struct chart *chart = &made->chart;
+    struct chart_series *series = &made->series[chart->count];
+    struct curve curve = curve_of(run, metric);
+    struct chart_point *points;
+    int count = curve_copy(&curve, chart->x_low, chart->x_high, &points, err);
+    if (count < 0)
+        return false;
+    double first = curve_first(&curve);
+    int at = chart->reading ? curve_nearest(&curve, chart->cursor) : -1;
+    *series = (struct chart_series){
+        .points = points,
+        .count = count,
+        .stepped = metric == METRIC_LR,
+        .number = run->run,
+        .last = curve_last(&curve),
+        .best = curve_best(&curve),
+        .at = at >= 0 ? curve_value(&curve, at) : NAN,
+        .begins = isfinite(first) ? first : 0,
+    };
+    choose_rank(ui, run->run, series);
+    chart->count++;
+    return true;
+}
+
+static bool add_front(const struct ui *ui, struct run_chart *made, const struct state_run *run,
+                      struct error *err)
+{
+    const struct metric_look *look = metric_look(ui->chart.metric);
+    if (has_companion(ui)) {
+        if (!add_series(ui, made, run, look->companion, err))
+            return false;
+        made->series[made->chart.count - 1].rank = SERIES_COMPANION;
+        made->series[made->chart.count - 1].name = metric_look(look->companion)->name;
+    }
+    if (!add_series(ui, made, run, ui->chart.metric, err))
+        return false;
+    made->series[made->chart.count - 1].rank = SERIES_MAIN;
+    return true;
+}
+
+static void advise(const struct ui *ui, const struct state_run *front, char *buffer, size_t size)
+{
+    if (ui->link == LINK_STARTING)
+        snprintf(buffer, size, "Starting the engine");
+    else if (!ui->state.known)
+        buffer[0] = '\0';
+    else if (!front)
+        snprintf(buffer, size, "Choose devices with Space, then press s to start a run");
+    else if (front->epochs_done > 0 && front->point_count == 0)
+        snprintf(buffer, size, "run %ld: reading its curve", front->run);
+    else if (run_has_ended(front))
+        snprintf(buffer, size, "run %ld: nothing is known of this", front->run);
+    else if (metric_look(ui->chart.metric)->fine)
+        snprintf(buffer, size, "run %ld: the first point comes after a few steps", front->run);
+    else
+        snprintf(buffer, size, "run %ld: the first point comes after epoch 1", front->run);
+}
+
+/* Where the front run was changed, and what the note says of it. */
+static void add_changes(const struct ui *ui, struct run_chart *made, const struct state_run *front)
+{
+    int first = front->retune_count > RUN_CHART_MARKS ? front->retune_count - RUN_CHART_MARKS : 0;
+    const struct retune *said =
+        front->retune_count > 0 ? &front->retunes[front->retune_count - 1] : NULL;
+    struct curve curve;
+    int at = point_at_cursor(ui, &curve);
+    for (int i = first; i < front->retune_count; i++)
+        made->marks[made->chart.mark_count++] = retune_epoch(front, &front->retunes[i]);
+    if (made->chart.reading)
+        said = at >= 0 ? change_at(&curve, at) : NULL;
+    describe_change(said, made->note, sizeof made->note);
+}
+
+static void write_title(const struct ui *ui, struct run_chart *made)
+{
+    struct figure cursor;
+    char at[48] = "";
+    if (made->chart.reading)
+        snprintf(at, sizeof at, " at %s", figure_digits(&cursor, made->chart.cursor, 4));
+    snprintf(made->title, sizeof made->title, "%s%s%s", metric_look(ui->chart.metric)->title, at,
+             ui->chart.fixed ? ", y fixed" : "");
+}
+
+bool run_chart_make(const struct ui *ui, struct run_chart *made, struct error *err)
+{
+    const struct state_run *runs[UI_CHART_RUNS];
+    const struct metric_look *look = metric_look(ui->chart.metric);
+    int count = ui_chart_runs(ui, runs);
+    const struct state_run *front = count > 0 ? runs[count - 1] : NULL;
+    struct curve curve;
+    int at = point_at_cursor(ui, &curve);
+    bool lost = ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
+    bool ok = true;
+    *made =
+        (struct run_chart){.chart = {
+                               .title = made->title,
+                               .focused = ui->view == VIEW_DASHBOARD && ui->focus == PANEL_CHART,
+                               .advice = lost ? ui->link_advice : made->advice,
+                               .note = made->note,
+                               .x_fractions = ui->chart.from < ui->chart.to,
+                               .y_floor = look->floor,
+                               .y_top = look->top,
+                               .from_zero = look->unit != CHART_PLAIN,
+                               .may_diverge = look->low_is_good && look->unit == CHART_PLAIN,
+                               .fixed = ui->chart.fixed,
+                               .low = ui->chart.low,
+                               .high = ui->chart.high,
+                               .unit = look->unit,
+                               .decimals = 3,
+                               .marks = made->marks,
+                               .reading = at >= 0,
+                               .cursor = at >= 0 ? curve.points[at].epoch : 0,
+                               .canvas = ui->preferences.canvas,
+                               .series = made->series,
+                           }};
+    run_chart_window(ui, &made->chart.x_low, &made->chart.x_high);
+    for (int i = 0; i < count - 1 && ok; i++)
+        ok = add_series(ui, made, runs[i], ui->chart.metric, err);
+    if (front && ok) {
+        ok = add_front(ui, made, front, err);
+        add_changes(ui, made, front);
+    }
+    advise(ui, front, made->advice, sizeof made->advice);
+    write_title(ui, made);
+    return ok;
+}
+
+void run_chart_free(struct run_chart *made)
+{
+    for (int i = 0; i < made->chart.count; i++)
+        free((void *)(uintptr_t)made->series[i].points);
+    made->chart.count = 0;
+}
+
+void run_chart_hint(const struct ui *ui, char *buffer, size_t size)
+{
+    const struct state_run *front = ui_chart_front(ui);
+    struct curve curve;
+    int at = point_at_cursor(ui, &curve);
+    struct figure epoch, step, lr, end;
+    char change[96];
+    double low, high;
+    buffer[0] = '\0';
+    if (at >= 0) {
+        const struct epoch_point *point = &curve.points[at];
+        struct curve rates = curve_of(front, METRIC_LR);
+        int rate = curve_nearest(&rates, point->epoch);
+        describe_change(change_at(&curve, at), change, sizeof change);
+        snprintf(buffer, size, "run %ld, epoch %s, step %s: lr %s%s%s", front->run,
+                 figure_digits(&epoch, point->epoch, 4), figure_whole(&step, point->step),
+                 figure_digits(&lr, rate >= 0 ? curve_value(&rates, rate) : NAN, 4),
+                 change[0] != '\0' ? "; " : "", change);
+    } else if (ui->chart.from < ui->chart.to) {
+        run_chart_bounds(ui, &low, &high);
+        snprintf(buffer, size, "epochs %s to %s of %s", figure_digits(&epoch, ui->chart.from, 4),
+                 figure_digits(&end, ui->chart.to, 4), figure_digits(&step, high, 4));
+    } else if (front && front->retune_count > 0) {
+        describe_change(&front->retunes[front->retune_count - 1], change, sizeof change);
+        snprintf(buffer, size, "run %ld: %s", front->run, change);
+    } else if (front) {
+        snprintf(buffer, size, "run %ld in front: %s on %s, lr %s", front->run, front->model,
+                 front->data, figure_digits(&lr, front->lr, 4));
+    }
+}
 
 bool panel_chart(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/panels/device_cells.h"
+
 #include <math.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_UI_PANELS_DEVICE_PARTS_H
 #define DPARTUI_UI_PANELS_DEVICE_PARTS_H
 
-#include "ui/panels/panels.h"
+#include "ui/panels/panel.h"
 
 /* What the list of devices, its compact form and the view of one device have in common. */
 
@@ -43,10 +43,5 @@ const char *power_text(const struct state_device *device, char *buffer, size_t s
 const char *clock_text(const struct state_device *device, char *buffer, size_t size);
 /* "none" when nothing holds the clock back. */
 const char *throttle_text(const struct state_device *device);
-
-/* device_cells.c: the devices side by side, in `columns` columns and `lines` lines below a
- * heading. */
-void device_cells(const struct ui *ui, struct surface *surface, struct rect area,
-                  const struct form_device *devices, int count, int columns, int lines);
 
 #endif

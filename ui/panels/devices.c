@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/panels/panels.h"
+#include "ui/panels/devices.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/figure.h"
+#include "ui/panels/device_cells.h"
 #include "ui/panels/device_parts.h"
 
 enum {

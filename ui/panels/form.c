@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/panels/panels.h"
+#include "ui/panels/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "ui/control/control.h"
 
 enum { LABEL_WIDTH = 10 };
 
@@ -73,8 +71,8 @@ bool panel_form(const struct ui *ui, struct surface *surface, struct rect area, 
         surface_mark_line(surface, y, area.x, area.w, i);
         surface_text(surface, y, area.x, area.w < LABEL_WIDTH ? area.w : LABEL_WIDTH - 1,
                      STYLE_LABEL, form_label(field));
-        if (here && ui->prompt == &form_prompt) {
-            draw_editor(&ui->editor, surface, y, area.x + LABEL_WIDTH, area.w - LABEL_WIDTH);
+        if (here && prompt_in_view(ui)) {
+            editor_draw(&ui->editor, surface, y, area.x + LABEL_WIDTH, area.w - LABEL_WIDTH);
             continue;
         }
         draw_value(ui, surface, area, y, field);

@@ -1,12 +1,9 @@
 libui_a_SOURCES += \
-	%D%/chart.c \
-	%D%/device_cells.c \
+	%D%/chart.c %D%/chart.h \
+	%D%/device_cells.c %D%/device_cells.h \
 	%D%/device_parts.c %D%/device_parts.h \
-	%D%/devices.c \
-	%D%/form.c \
-	%D%/header.c \
-	%D%/keys.c \
-	%D%/panels.c %D%/panels.h \
-	%D%/run_cells.c \
-	%D%/runs.c \
-	%D%/status.c
+	%D%/devices.c %D%/devices.h \
+	%D%/form.c %D%/form.h \
+	%D%/panel.c %D%/panel.h \
+	%D%/run_cells.c %D%/run_cells.h \
+	%D%/runs.c %D%/runs.h

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/panels/run_cells.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/figure.h"
-#include "ui/panels/panels.h"
 
 /* What every list of runs says of one. */
 

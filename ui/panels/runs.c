@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/panels/panels.h"
+#include "ui/panels/runs.h"
+
+#include "ui/panels/run_cells.h"
 
 /* The dashboard's list of runs, the newest first. Columns without a width are not in it. */
 static const struct list_column columns[RUN_COLUMNS] = {

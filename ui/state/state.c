@@ -313,3 +313,9 @@ bool state_notification(struct state *state, const char *method, const json_t *p
         return log_add(state, params, err);
     return true;
 }
+
+bool run_has_ended(const struct state_run *run)
+{
+    return run->status == RUN_DONE || run->status == RUN_STOPPED || run->status == RUN_FAILED ||
+           run->status == RUN_INTERRUPTED;
+}

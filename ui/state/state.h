@@ -176,6 +176,8 @@ bool state_log_local(struct state *state, double time, enum log_level level, con
 
 /* NULL: no such run is known. */
 struct state_run *state_run(const struct state *state, long run);
+/* Is it known neither to wait nor to train any more? */
+bool run_has_ended(const struct state_run *run);
 /*
  * Somebody looks at a run's curve. True: it is not known and should be asked for; from then on it
  * counts as known, and when there are more than STATE_MAX_CURVES the one that was not looked at for

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/compare.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/figure.h"
-#include "ui/control/control.h"
+#include "ui/session/sweep.h"
 #include "ui/views/compare_parts.h"
-#include "ui/views/views.h"
 
 /*
  * What more devices bring: like runs side by side as a table and a chart, what the figures mean,
@@ -269,70 +270,4 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
                  "fewest devices");
 }
 
-static bool can(const struct ui *ui, enum action action)
-{
-    struct comparison comparison;
-    switch (action) {
-    case ACTION_SWEEP:
-        return ui->link == LINK_UP && !ui->compare.submitting;
-    case ACTION_NEXT_METRIC:
-        comparison_make(ui, &comparison);
-        return comparison_says_something(&comparison);
-    default:
-        return true;
-    }
-}
-
-static void move(struct ui *ui, enum action action)
-{
-    struct comparison comparison;
-    comparison_make(ui, &comparison);
-    int lines = comparison_lines(&comparison), line = comparison_line(ui, &comparison);
-    if (lines == 0)
-        return;
-    ui->line = line < 0 && action == ACTION_DOWN ? 0 : list_move(line, lines, PAGE, action);
-    ui->selected_run = comparison_row(&comparison, ui->line, NULL)->run.run;
-}
-
-static bool act(struct ui *ui, enum action action)
-{
-    if (action_walks(action)) {
-        move(ui, action);
-        return true;
-    }
-    switch (action) {
-    case ACTION_NEXT_METRIC:
-        ui->compare.figure = (enum compare_figure)((ui->compare.figure + 1) % COMPARE_FIGURES);
-        return true;
-    case ACTION_SWEEP:
-        sweep_ask(ui);
-        return true;
-    case ACTION_STOP:
-        return sweep_ask_drop(ui, ui->selected_run);
-    default:
-        return false;
-    }
-}
-
-static void pick(struct ui *ui, int line)
-{
-    struct comparison comparison;
-    comparison_make(ui, &comparison);
-    const struct compare_row *row = comparison_row(&comparison, line, NULL);
-    if (!row)
-        return;
-    ui->line = line;
-    ui->selected_run = row->run.run;
-}
-
-const struct view view_compare = {
-    .name = "compare",
-    .title = "Compare",
-    .contexts = CONTEXT_COMPARE,
-    .draw = draw,
-    .can = can,
-    .act = act,
-    .pick = pick,
-    .hint = hint,
-    .opened = comparison_open,
-};
+const struct view view_compare = {draw, hint};

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ui/chart/chart.h"
+#include "ui/session/ui.h"
 #include "ui/views/compare_parts.h"
 
 /* One figure over the number of devices: the series, and dotted what would be ideal. */

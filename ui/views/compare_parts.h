@@ -2,8 +2,8 @@
 #ifndef DPARTUI_UI_VIEWS_COMPARE_PARTS_H
 #define DPARTUI_UI_VIEWS_COMPARE_PARTS_H
 
-#include "ui/control/comparison.h"
 #include "ui/draw/surface.h"
+#include "ui/session/comparison.h"
 
 /* The parts of the compare view (ui/views/compare.c). */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
+#include "ui/session/ui.h"
 #include "ui/views/compare_parts.h"
 
 /* What the sweep that is asked about would train, with the figures of both ways. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/figure.h"
-#include "ui/panels/panels.h"
+#include "ui/panels/run_cells.h"
 #include "ui/views/compare_parts.h"
 
 /* One line for each number of devices, a title above each series. */

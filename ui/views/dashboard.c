@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/dashboard.h"
+
 #include <stddef.h>
 #include <stdio.h>
 
 #include "base/figure.h"
-#include "ui/control/control.h"
-#include "ui/control/run_chart.h"
+#include "ui/panels/chart.h"
 #include "ui/panels/device_parts.h"
-#include "ui/views/views.h"
+#include "ui/panels/devices.h"
+#include "ui/panels/form.h"
+#include "ui/panels/run_cells.h"
+#include "ui/panels/runs.h"
 
 static const struct {
     size_t rect; /* offset of its rectangle in struct layout */
@@ -84,23 +88,4 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         run_chart_hint(ui, buffer, size);
 }
 
-/* Of the panel in focus. */
-static void pick(struct ui *ui, int line)
-{
-    const struct state_run *run = ui_run_line(ui, line);
-    if (ui->focus == PANEL_DEVICES)
-        ui->device_line = line;
-    else if (ui->focus == PANEL_FORM && line < FORM_FIELDS)
-        ui->form.field = (enum form_field)line;
-    else if (ui->focus == PANEL_RUNS && run)
-        ui->selected_run = run->run;
-}
-
-const struct view view_dashboard = {
-    .name = "dashboard",
-    .draw = draw,
-    .can = dashboard_can,
-    .act = dashboard_act,
-    .pick = pick,
-    .hint = hint,
-};
+const struct view view_dashboard = {draw, hint};

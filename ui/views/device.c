@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/device.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/figure.h"
 #include "ui/panels/device_parts.h"
-#include "ui/views/views.h"
 
 /* Everything that is known of the device in focus, and why the rest is not. */
 
@@ -27,7 +28,7 @@ struct line {
     enum style style;
 };
 
-struct page {
+struct device_page {
     const struct state_device *device;
     int width; /* for the values */
     struct line lines[LINES];
@@ -35,7 +36,7 @@ struct page {
 };
 
 /* A value takes as many lines as it needs. */
-static void add(struct page *page, enum style style, const char *label, const char *value)
+static void add(struct device_page *page, enum style style, const char *label, const char *value)
 {
     while (page->count < LINES) {
         struct line *line = &page->lines[page->count++];
@@ -51,8 +52,8 @@ static void add(struct page *page, enum style style, const char *label, const ch
 }
 
 /* A figure as text, or "-" and the engine's reason; `name` is that of docs/protocol.md. */
-static void add_figure(struct page *page, const char *label, const char *name, const char *value,
-                       const char *unit)
+static void add_figure(struct device_page *page, const char *label, const char *name,
+                       const char *value, const char *unit)
 {
     const char *reason = json_string_value(json_object_get(page->device->missing, name));
     char text[200];
@@ -65,7 +66,7 @@ static void add_figure(struct page *page, const char *label, const char *name, c
     add(page, STYLE_LABEL, label, text);
 }
 
-static void add_hardware(struct page *page)
+static void add_hardware(struct device_page *page)
 {
     const struct state_device *device = page->device;
     struct figure figure;
@@ -95,7 +96,7 @@ static void add_hardware(struct page *page)
 }
 
 /* A figure of the run with its unit, and how much of the whole it is. */
-static void add_part(struct page *page, const char *label, const char *name, double part,
+static void add_part(struct device_page *page, const char *label, const char *name, double part,
                      const char *unit, double whole, const char *of)
 {
     struct figure value, percent;
@@ -108,7 +109,7 @@ static void add_part(struct page *page, const char *label, const char *name, dou
 }
 
 /* What it does in the run that goes on, and its part of what all of them do. */
-static void add_run(struct page *page, const struct state *state)
+static void add_run(struct device_page *page, const struct state *state)
 {
     const struct state_device *device = page->device;
     double rows = 0, speed = 0, time = device->compute_s + device->sync_s + device->wait_s;
@@ -137,7 +138,8 @@ static bool has_figures(const struct state_device *device)
            isfinite(device->power_w);
 }
 
-static void fill_page(const struct ui *ui, const struct form_device *focused, struct page *page)
+static void fill_page(const struct ui *ui, const struct form_device *focused,
+                      struct device_page *page)
 {
     const struct state_device *device = focused->known;
     enum style style;
@@ -184,14 +186,13 @@ static void draw_chart(struct surface *surface, struct rect area, const struct s
     draw_history(surface, inside, device);
 }
 
-/* The devices that can be chosen and the one in focus among them; -1: there is none. */
-static int focused_device(const struct ui *ui, struct form_device *devices, int *count)
+int device_view_focused(const struct ui *ui, struct form_device *devices, int *count)
 {
     *count = form_devices(&ui->form, &ui->state, devices);
     return ui->device_line < *count ? ui->device_line : *count - 1;
 }
 
-static void draw_lines(const struct page *page, struct surface *surface, struct rect area,
+static void draw_lines(const struct device_page *page, struct surface *surface, struct rect area,
                        int first)
 {
     for (int i = first; i < page->count && i - first < area.h; i++) {
@@ -225,8 +226,8 @@ static void draw_title(const struct form_device *device, struct surface *surface
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct form_device devices[FORM_MAX_DEVICES];
-    struct page page = {0};
-    int count, focused = focused_device(ui, devices, &count);
+    struct device_page page = {0};
+    int count, focused = device_view_focused(ui, devices, &count);
     (void)err;
     if (focused < 0) {
         surface_text(surface, area.y, area.x, area.w, STYLE_LABEL,
@@ -258,39 +259,19 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     return true;
 }
 
-/* Up and Down go from device to device, pages through the figures where there are too many. */
-static bool act(struct ui *ui, enum action action)
-{
-    struct form_device devices[FORM_MAX_DEVICES];
-    struct page page = {0};
-    int count, focused = focused_device(ui, devices, &count);
-    if (!action_walks(action))
-        return false;
-    if (action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN) {
-        ui->device_line = list_move(focused, count, 1, action);
-        ui->line = 0;
-        return true;
-    }
-    page.width = TEXT_WIDTH;
-    if (focused >= 0)
-        fill_page(ui, &devices[focused], &page);
-    ui->line = list_move(ui->line, page.count, PAGE, action);
-    return true;
-}
-
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_device devices[FORM_MAX_DEVICES];
-    int count, focused = focused_device(ui, devices, &count);
+    int count, focused = device_view_focused(ui, devices, &count);
     if (focused >= 0)
         device_hint(&devices[focused], buffer, size);
 }
 
-const struct view view_device = {
-    .name = "device",
-    .title = "Device",
-    .contexts = CONTEXT_DEVICE,
-    .draw = draw,
-    .act = act,
-    .hint = hint,
-};
+int device_view_lines(const struct ui *ui, const struct form_device *focused)
+{
+    struct device_page page = {.width = TEXT_WIDTH};
+    fill_page(ui, focused, &page);
+    return page.count;
+}
+
+const struct view view_device = {draw, hint};

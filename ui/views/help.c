@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
+#include "ui/views/help.h"
 
-#include "ui/views/views.h"
+#include <stdio.h>
 
 /*
  * What the keys do: first where the help was opened, then everywhere else. Two columns on wide
@@ -103,16 +103,6 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     return true;
 }
 
-static bool act(struct ui *ui, enum action action)
-{
-    struct help_line lines[LINES_MOST];
-    int page = ui->rows - 3, down = lines_down(list_lines(ui, lines), ui->columns);
-    if (!action_walks(action))
-        return false;
-    ui->line = list_move(ui->line, down - page + 1, page, action);
-    return true;
-}
-
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     char keys[KEYMAP_TEXT_SIZE] = "";
@@ -125,11 +115,10 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
              keys);
 }
 
-const struct view view_help = {
-    .name = "help",
-    .title = "Help",
-    .contexts = CONTEXT_HELP,
-    .draw = draw,
-    .act = act,
-    .hint = hint,
-};
+int help_view_lines(const struct ui *ui, int columns)
+{
+    struct help_line lines[LINES_MOST];
+    return lines_down(list_lines(ui, lines), columns);
+}
+
+const struct view view_help = {draw, hint};

@@ -1,17 +1,16 @@
 libui_a_SOURCES += \
-	%D%/compare.c \
-	%D%/compare_parts.h \
+	%D%/compare.c %D%/compare.h \
 	%D%/compare_chart.c \
+	%D%/compare_parts.h \
 	%D%/compare_plan.c \
 	%D%/compare_table.c \
-	%D%/dashboard.c \
-	%D%/device.c \
-	%D%/help.c \
-	%D%/log.c \
-	%D%/page.c %D%/page.h \
-	%D%/run.c \
-	%D%/run_profile.c \
+	%D%/dashboard.c %D%/dashboard.h \
+	%D%/device.c %D%/device.h \
+	%D%/help.c %D%/help.h \
+	%D%/log.c %D%/log.h \
+	%D%/run.c %D%/run.h \
+	%D%/run_profile.c %D%/run_profile.h \
 	%D%/run_sections.c %D%/run_sections.h \
-	%D%/runs.c \
-	%D%/settings.c \
+	%D%/runs.c %D%/runs.h \
+	%D%/settings.c %D%/settings.h \
 	%D%/views.c %D%/views.h

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/log.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "ui/control/log_lines.h"
-#include "ui/views/views.h"
 
 /*
  * What the engine and the workbench had to say, the newest at the bottom. ui->log.back counts the
@@ -133,8 +132,7 @@ static void draw_empty(const struct ui *ui, struct surface *surface, struct rect
                           "refused.");
 }
 
-/* Messages between the newest and the one in focus, whatever has happened to the list. */
-static int back_of(const struct ui *ui, int count)
+int log_view_back(const struct ui *ui, int count)
 {
     return ui->log.back < count ? ui->log.back : count - 1;
 }
@@ -148,7 +146,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
         return error_memory(err, "the log");
     columns_place(columns, COLUMNS, area.w, places);
     int made = make_rows(ui, lines, count, places[TEXT].w > 0 ? places[TEXT].w : 1, rows);
-    int focused = count - 1 - back_of(ui, count), row = made - 1;
+    int focused = count - 1 - log_view_back(ui, count), row = made - 1;
     while (row > 0 && rows[row].message > focused)
         row--;
     int first = list_scroll(row, made, visible), next = first + visible;
@@ -166,64 +164,12 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     return true;
 }
 
-/* Words typed show what they leave at once. */
-static void filter_changed(struct ui *ui, const char *text)
-{
-    snprintf(ui->log.filter, sizeof ui->log.filter, "%s", text);
-    ui->log.back = 0;
-}
-
-static bool filter_accepted(struct ui *ui, const char *text)
-{
-    filter_changed(ui, text);
-    return true;
-}
-
-static void filter_left(struct ui *ui)
-{
-    filter_changed(ui, "");
-}
-
-static const struct prompt filter_prompt = {
-    .label = "Show messages with ",
-    .hint = "words, a level, run 3; Esc shows all",
-    .accept = filter_accepted,
-    .changed = filter_changed,
-    .left = filter_left,
-};
-
-static bool act(struct ui *ui, enum action action)
-{
-    int lines[STATE_MAX_LOG], count = log_shown(ui, lines), back = back_of(ui, count);
-    if (action_walks(action))
-        ui->log.back = count > 0 ? count - 1 - list_move(count - 1 - back, count, PAGE, action) : 0;
-    else if (action == ACTION_FILTER)
-        ui_prompt(ui, &filter_prompt, 0, ui->log.filter);
-    else
-        return false;
-    return true;
-}
-
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     int lines[STATE_MAX_LOG], count = log_shown(ui, lines);
     if (count > 0)
-        snprintf(buffer, size, "%d of %d: %s", count - back_of(ui, count), count,
-                 ui->state.log[lines[count - 1 - back_of(ui, count)]].text);
+        snprintf(buffer, size, "%d of %d: %s", count - log_view_back(ui, count), count,
+                 ui->state.log[lines[count - 1 - log_view_back(ui, count)]].text);
 }
 
-static void opened(struct ui *ui)
-{
-    if (ui->link == LINK_UP)
-        ui_request(ui, REQUEST_LOG, json_pack("{s:i}", "limit", STATE_MAX_LOG));
-}
-
-const struct view view_log = {
-    .name = "log",
-    .title = "Log",
-    .contexts = CONTEXT_LOG,
-    .draw = draw,
-    .act = act,
-    .hint = hint,
-    .opened = opened,
-};
+const struct view view_log = {draw, hint};

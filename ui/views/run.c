@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/run.h"
+
 #include <stdio.h>
 
-#include "ui/control/control.h"
+#include "ui/views/dashboard.h"
+#include "ui/views/run_profile.h"
 #include "ui/views/run_sections.h"
-#include "ui/views/views.h"
 
 /* The details of the selected run: one page to scroll, or on a wide screen two side by side. */
 
@@ -104,12 +106,4 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         snprintf(buffer, size, "%d more line%s below", more, more == 1 ? "" : "s");
 }
 
-const struct view view_run = {
-    .name = "run",
-    .title = "Run",
-    .contexts = CONTEXT_RUN,
-    .draw = draw,
-    .act = run_details_act,
-    .hint = hint,
-    .opened = run_details_ask,
-};
+const struct view view_run = {draw, hint};

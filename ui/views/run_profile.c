@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/run_profile.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/figure.h"
 #include "events/profile_event.h"
-#include "ui/views/run_sections.h"
 
 /* Of a run with --profile: what took most of its steps' time. The whole is for `dpartui show`. */
 

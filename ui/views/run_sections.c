@@ -6,7 +6,8 @@
 
 #include "base/figure.h"
 #include "events/event_text.h"
-#include "ui/panels/panels.h"
+#include "ui/draw/page.h"
+#include "ui/panels/run_cells.h"
 
 static void write_times(struct page *page, const struct ui *ui, const struct state_run *run)
 {

@@ -2,13 +2,13 @@
 #ifndef DPARTUI_UI_VIEWS_RUN_SECTIONS_H
 #define DPARTUI_UI_VIEWS_RUN_SECTIONS_H
 
-#include "ui/control/ui.h"
-#include "ui/views/page.h"
+#include "ui/draw/page.h"
+#include "ui/session/ui.h"
 
 /* What the details of a run consist of, each written to a page; all read `ui->details`, too. */
 typedef void run_section(struct page *page, const struct ui *ui, const struct state_run *run);
 
-run_section section_summary, section_time, section_profile, section_devices, section_changes,
-    section_settings, section_epochs;
+run_section section_summary, section_time, section_devices, section_changes, section_settings,
+    section_epochs;
 
 #endif

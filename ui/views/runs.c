@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/runs.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/control/control.h"
-#include "ui/views/views.h"
+#include "ui/panels/chart.h"
+#include "ui/panels/run_cells.h"
+#include "ui/views/dashboard.h"
 
 /* All runs: sorted, filtered, and the marked ones as curves below. */
 
@@ -145,35 +148,4 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         run_hint(ui, buffer, size);
 }
 
-static bool can(const struct ui *ui, enum action action)
-{
-    switch (action) {
-    case ACTION_FILTER:
-    case ACTION_SORT:
-    case ACTION_REVERSE:
-        return ui->state.run_count > 0;
-    case ACTION_VIEW_RUNS:
-        return false; /* this is it */
-    default:
-        return true;
-    }
-}
-
-static void pick(struct ui *ui, int line)
-{
-    const struct state_run *run = run_list_run(&ui->list, &ui->state, line);
-    if (run)
-        ui->selected_run = run->run;
-}
-
-const struct view view_runs = {
-    .name = "runs",
-    .title = "Runs",
-    .contexts = CONTEXT_RUN_LIST,
-    .draw = draw,
-    .can = can,
-    .act = run_list_act,
-    .pick = pick,
-    .hint = hint,
-    .opened = run_list_refresh,
-};
+const struct view view_runs = {draw, hint};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/settings.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/control/control.h"
 #include "ui/form/field.h"
-#include "ui/views/views.h"
+#include "ui/session/settings.h"
 
 /* All settings in their groups: value, where it comes from, what it means. */
 
@@ -68,8 +69,8 @@ static void draw_setting(const struct ui *ui, struct surface *surface, struct re
     list_cell(surface, row, row.y, &columns[SOURCE], &places[SOURCE], STYLE_LABEL,
               setting.unsaved ? "not saved" : source_name(setting.source));
     list_cell(surface, row, row.y, &columns[HELP], &places[HELP], STYLE_LABEL, field->hint);
-    if (here && ui->prompt == &settings_prompt) {
-        draw_editor(&ui->editor, surface, row.y, row.x + places[VALUE].x, places[VALUE].w);
+    if (here && prompt_in_view(ui)) {
+        editor_draw(&ui->editor, surface, row.y, row.x + places[VALUE].x, places[VALUE].w);
         return;
     }
     list_cell(surface, row, row.y, &columns[VALUE], &places[VALUE],
@@ -115,14 +116,6 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     return true;
 }
 
-static bool act(struct ui *ui, enum action action)
-{
-    if (!action_walks(action))
-        return settings_act(ui, action);
-    ui->line = list_move(ui->line, settings_count(ui), 10, action);
-    return true;
-}
-
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct setting setting;
@@ -137,14 +130,4 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
         snprintf(buffer, size, "%s: %s", member, field_find(member)->hint);
 }
 
-const struct view view_settings = {
-    .name = "settings",
-    .title = "Settings",
-    .contexts = CONTEXT_SETTINGS,
-    .draw = draw,
-    .can = settings_can,
-    .act = act,
-    .hint = hint,
-    .opened = settings_opened,
-    .left = settings_left,
-};
+const struct view view_settings = {draw, hint};

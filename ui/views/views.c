@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/views/views.h"
 
+#include "ui/views/compare.h"
+#include "ui/views/dashboard.h"
+#include "ui/views/device.h"
+#include "ui/views/help.h"
+#include "ui/views/log.h"
+#include "ui/views/run.h"
+#include "ui/views/runs.h"
+#include "ui/views/settings.h"
+
 const struct view *view_of(enum view_id id)
 {
     static const struct view *const views[VIEW_COUNT] = {

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "tests/support.h"
-#include "ui/app/screen.h"
+#include "ui/actions/views.h"
 #include "ui/app/snapshot.h"
+#include "ui/control/control.h"
+#include "ui/control/engine.h"
+#include "ui/frame/screen.h"
 
 static const char *show_key(long run, char *buffer, size_t size)
 {

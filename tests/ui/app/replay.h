@@ -6,6 +6,7 @@
 
 #include "settings/keeper.h"
 #include "ui/app/playback.h"
+#include "ui/session/ui.h"
 
 /*
  * A workbench without terminal and engine: recordings (tests/ui/recordings/record.py) play the

@@ -7,7 +7,8 @@
 
 #include "tests/suites.h"
 #include "tests/ui/app/replay.h"
-#include "ui/control/run_chart.h"
+#include "ui/control/engine.h"
+#include "ui/panels/chart.h"
 
 /* What keys do in the chart: a run of 8 epochs goes on, 100 steps each, and is watched. */
 

@@ -5,6 +5,9 @@
 
 #include "tests/suites.h"
 #include "tests/ui/app/replay.h"
+#include "ui/keys/actions.h"
+#include "ui/keys/keymap.h"
+#include "ui/session/view.h"
 
 /* Names of keys, keys of one's own, and the two places that show them: help and palette. */
 

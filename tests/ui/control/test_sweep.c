@@ -6,8 +6,9 @@
 #include "tests/suites.h"
 #include "tests/support.h"
 #include "tests/ui/app/replay.h"
-#include "ui/control/comparison.h"
 #include "ui/control/control.h"
+#include "ui/control/engine.h"
+#include "ui/session/sweep.h"
 
 /* The compare view by its keys: what is compared, and what a sweep asks of the engine. */
 

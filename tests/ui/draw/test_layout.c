@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tests/suites.h"
-#include "ui/draw/columns.h"
 #include "ui/draw/layout.h"
+#include "ui/draw/list.h"
 
 static bool overlap(const struct rect *a, const struct rect *b)
 {

@@ -6,6 +6,7 @@
 
 #include "tests/suites.h"
 #include "tests/ui/app/replay.h"
+#include "ui/control/engine.h"
 
 static struct replay replay;
 

@@ -7,7 +7,8 @@
 #include "tests/suites.h"
 #include "tests/support.h"
 #include "tests/ui/app/replay.h"
-#include "ui/control/control.h"
+#include "ui/control/engine.h"
+#include "ui/control/refresh.h"
 
 static struct replay replay;
 
@@ -89,7 +90,7 @@ START_TEST(curves_not_looked_at_are_forgotten)
         char *show = format("{\"run\":%d,\"status\":\"done\",\"epochs\":[{\"epoch\":1}]}", i);
         json_t *answer = json_loads(show, 0, NULL);
         replay.ui.selected_run = i;
-        ui_want_curves(&replay.ui);
+        ui_refresh(&replay.ui);
         ui_answer(&replay.ui, REQUEST_SHOW, answer, NULL);
         json_decref(answer);
         free(show);
@@ -100,7 +101,7 @@ START_TEST(curves_not_looked_at_are_forgotten)
     ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
     ck_assert_int_eq(known_curves(), STATE_MAX_CURVES);
     replay.ui.selected_run = 1;
-    ui_want_curves(&replay.ui);
+    ui_refresh(&replay.ui);
     ck_assert_str_eq(replay_last(&replay), "show {\"run\":1}");
     json_decref(runs);
 }

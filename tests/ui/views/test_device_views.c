@@ -7,6 +7,8 @@
 #include "tests/suites.h"
 #include "tests/support.h"
 #include "tests/ui/app/replay.h"
+#include "ui/control/control.h"
+#include "ui/control/engine.h"
 #include "ui/draw/key.h"
 #include "ui/panels/device_parts.h"
 

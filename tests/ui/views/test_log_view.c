@@ -7,7 +7,8 @@
 #include "tests/suites.h"
 #include "tests/support.h"
 #include "tests/ui/app/replay.h"
-#include "ui/control/log_lines.h"
+#include "ui/control/control.h"
+#include "ui/control/engine.h"
 #include "ui/draw/key.h"
 
 static struct replay replay;

@@ -4,6 +4,7 @@
 
 #include "tests/suites.h"
 #include "tests/ui/runs_fixture.h"
+#include "ui/control/engine.h"
 
 /* The details of one run, by keys and messages. */
 

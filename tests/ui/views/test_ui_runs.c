@@ -3,6 +3,8 @@
 
 #include "tests/suites.h"
 #include "tests/ui/runs_fixture.h"
+#include "ui/actions/views.h"
+#include "ui/control/engine.h"
 
 /* The list of all runs, by keys and messages. */
 

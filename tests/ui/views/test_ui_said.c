@@ -4,6 +4,7 @@
 
 #include "tests/suites.h"
 #include "tests/ui/runs_fixture.h"
+#include "ui/control/engine.h"
 
 /* What the workbench says: of keys, of the engine and its end. */
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/actions/compare.h"
+
+#include "ui/actions/sweep.h"
+#include "ui/keys/walk.h"
+
+/* What keys do in the compare view. */
+
+enum { PAGE = 10 };
+
+bool compare_can(const struct ui *ui, enum action action)
+{
+    struct comparison comparison;
+    switch (action) {
+    case ACTION_SWEEP:
+        return ui->link == LINK_UP && !ui->compare.submitting;
+    case ACTION_NEXT_METRIC:
+        comparison_make(ui, &comparison);
+        return comparison_says_something(&comparison);
+    default:
+        return true;
+    }
+}
+
+static void move(struct ui *ui, enum action action)
+{
+    struct comparison comparison;
+    comparison_make(ui, &comparison);
+    int lines = comparison_lines(&comparison), line = comparison_line(ui, &comparison);
+    if (lines == 0)
+        return;
+    ui->line = line < 0 && action == ACTION_DOWN ? 0 : list_move(line, lines, PAGE, action);
+    ui->selected_run = comparison_row(&comparison, ui->line, NULL)->run.run;
+}
+
+bool compare_act(struct ui *ui, enum action action)
+{
+    if (action_walks(action)) {
+        move(ui, action);
+        return true;
+    }
+    switch (action) {
+    case ACTION_NEXT_METRIC:
+        ui->compare.figure = (enum compare_figure)((ui->compare.figure + 1) % COMPARE_FIGURES);
+        return true;
+    case ACTION_SWEEP:
+        sweep_ask(ui);
+        return true;
+    case ACTION_STOP:
+        return sweep_ask_drop(ui, ui->selected_run);
+    default:
+        return false;
+    }
+}
+
+void compare_pick(struct ui *ui, int line)
+{
+    struct comparison comparison;
+    comparison_make(ui, &comparison);
+    const struct compare_row *row = comparison_row(&comparison, line, NULL);
+    if (!row)
+        return;
+    ui->line = line;
+    ui->selected_run = row->run.run;
+}
+
+/*
+ * A run that the present comparison shows does not change it: coming back from the details of a
+ * row finds the table as it was.
+ */
+void compare_opened(struct ui *ui)
+{
+    struct comparison comparison;
+    long wanted = ui->mark_count > 0 ? ui->marked[0] : ui->selected_run;
+    if (!state_run(&ui->state, wanted))
+        return;
+    comparison_make(ui, &comparison);
+    for (int i = 0; i < comparison_lines(&comparison); i++)
+        if (comparison_row(&comparison, i, NULL)->run.run == wanted)
+            return;
+    ui->compare.anchor = wanted;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_ACTIONS_COMPARE_H
+#define DPARTUI_UI_ACTIONS_COMPARE_H
+
+#include "ui/session/ui.h"
+
+bool compare_can(const struct ui *ui, enum action action);
+bool compare_act(struct ui *ui, enum action action);
+void compare_pick(struct ui *ui, int line);
+/* Choose the anchor: a marked run, else the selected one. */
+void compare_opened(struct ui *ui);
+
+#endif

@@ -1,0 +1,14 @@
+libui_a_SOURCES += \
+	%D%/chart.c %D%/chart.h \
+	%D%/compare.c %D%/compare.h \
+	%D%/dashboard.c %D%/dashboard.h \
+	%D%/log.c %D%/log.h \
+	%D%/pages.c %D%/pages.h \
+	%D%/resume.c %D%/resume.h \
+	%D%/run_details.c %D%/run_details.h \
+	%D%/run_list.c %D%/run_list.h \
+	%D%/runs.c %D%/runs.h \
+	%D%/settings.c %D%/settings.h \
+	%D%/sweep.c %D%/sweep.h \
+	%D%/tags.c %D%/tags.h \
+	%D%/views.c %D%/views.h

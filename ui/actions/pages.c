@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/actions/pages.h"
+
+#include "ui/keys/walk.h"
+#include "ui/views/device.h"
+#include "ui/views/help.h"
+
+/* What keys do in pages that are only read: the details of a device, and the help. */
+
+enum { DEVICE_PAGE = 8 }; /* lines that PageDown goes on */
+
+/* Up and Down go from device to device, pages through the details where there are too many. */
+bool device_act(struct ui *ui, enum action action)
+{
+    struct form_device devices[FORM_MAX_DEVICES];
+    int count, focused = device_view_focused(ui, devices, &count);
+    if (!action_walks(action))
+        return false;
+    if (action != ACTION_PAGE_UP && action != ACTION_PAGE_DOWN) {
+        ui->device_line = list_move(focused, count, 1, action);
+        ui->line = 0;
+        return true;
+    }
+    int lines = focused >= 0 ? device_view_lines(ui, &devices[focused]) : 0;
+    ui->line = list_move(ui->line, lines, DEVICE_PAGE, action);
+    return true;
+}
+
+bool help_act(struct ui *ui, enum action action)
+{
+    int page = ui->rows - 3, down = help_view_lines(ui, ui->columns);
+    if (!action_walks(action))
+        return false;
+    ui->line = list_move(ui->line, down - page + 1, page, action);
+    return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_ACTIONS_RUN_LIST_H
+#define DPARTUI_UI_ACTIONS_RUN_LIST_H
+
+#include "ui/session/ui.h"
+
+/* What keys do in the list of all runs. */
+
+/* After anything changed: sort it again, and keep a run of the list in focus. */
+void run_list_refresh(struct ui *ui);
+bool run_list_can(const struct ui *ui, enum action action);
+/* False when the action is none of these. */
+bool run_list_act(struct ui *ui, enum action action);
+void run_list_pick(struct ui *ui, int line);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_ACTIONS_RUNS_H
+#define DPARTUI_UI_ACTIONS_RUNS_H
+
+#include "ui/session/ui.h"
+
+/* Starting, stopping, retuning and queueing runs, from every view that shows them. */
+bool runs_can(const struct ui *ui, enum action action);
+/* False when the action is none of these. */
+bool runs_act(struct ui *ui, enum action action);
+/* Submit the form. */
+void runs_start(struct ui *ui);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/actions/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/form/field.h"
+#include "ui/keys/walk.h"
+#include "ui/session/settings.h"
+
+/* What the keys do on the settings page. */
+
+enum { PAGE = 10 };
+
+/* How many settings settings.conf does not hold as they are now. */
+static int count_unsaved(const struct ui *ui)
+{
+    struct setting setting;
+    const char *member;
+    int unsaved = 0;
+    for (int i = 0; settings_look(ui, i, &setting, &member); i++)
+        unsaved += setting.unsaved;
+    return unsaved;
+}
+
+/* Is there something to save, and somebody who does? */
+static bool can_save(const struct ui *ui)
+{
+    return count_unsaved(ui) > 0 && ui->keeper->save;
+}
+
+/* What was changed in `line` shows at once. */
+static void apply(struct ui *ui, int line)
+{
+    struct error ignored = ERROR_INIT;
+    struct setting setting;
+    const char *member;
+    if (settings_look(ui, line, &setting, &member) && settings_of_screen(&setting))
+        preferences_set(&ui->preferences, member, setting.value, &ignored);
+}
+
+static bool change(struct ui *ui, int line, const char *value)
+{
+    struct error err = ERROR_INIT;
+    if (!ui->keeper->set(ui->keeper->context, (size_t)line, value, &err)) {
+        ui_say(ui, true, "%s", err.text);
+        return false;
+    }
+    apply(ui, line);
+    return true;
+}
+
+static bool accept(struct ui *ui, const char *text)
+{
+    return change(ui, ui->line, text);
+}
+
+static const struct prompt prompt = {.accept = accept};
+
+static void step(struct ui *ui, int direction)
+{
+    struct setting setting;
+    const char *member;
+    char next[64];
+    if (settings_look(ui, ui->line, &setting, &member) &&
+        field_next(field_find(member), setting.value, direction, next, sizeof next))
+        change(ui, ui->line, next);
+}
+
+static void reset(struct ui *ui)
+{
+    struct error err = ERROR_INIT;
+    if (ui->keeper->reset(ui->keeper->context, (size_t)ui->line, &err))
+        apply(ui, ui->line);
+    else
+        ui_say(ui, true, "%s", err.text);
+}
+
+static bool save(struct ui *ui)
+{
+    struct error err = ERROR_INIT;
+    if (ui->keeper->save(ui->keeper->context, &err)) {
+        ui_say(ui, false, "saved in %s", ui->keeper->file);
+        return true;
+    }
+    ui_log_local(ui, LOG_ERROR, "settings were not saved: %s", err.text);
+    ui_say(ui, true, "not saved: %s", err.text);
+    return false;
+}
+
+/* What the form has now becomes what it begins with. */
+static void take_form(struct ui *ui)
+{
+    struct error err = ERROR_INIT;
+    struct setting setting;
+    const char *member;
+    int taken = 0;
+    for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
+        if (settings_of_screen(&setting))
+            continue;
+        char *value = spec_get(&ui->form.spec, member, &err);
+        if (!value) {
+            ui_say(ui, true, "%s", err.text);
+            return;
+        }
+        bool differs = strcmp(value, setting.value) != 0;
+        bool ok = !differs || change(ui, i, value);
+        taken += differs;
+        free(value);
+        if (!ok)
+            return;
+    }
+    if (taken > 0)
+        ui_say(ui, false, "%d of the form's values taken over; w saves them", taken);
+    else
+        ui_say(ui, false, "the form has these values already");
+}
+
+/* The screen may have been changed elsewhere, such as how load is shown. */
+void settings_opened(struct ui *ui)
+{
+    struct error ignored = ERROR_INIT;
+    struct setting setting;
+    const char *member;
+    for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
+        const char *now = preferences_get(&ui->preferences, member);
+        if (settings_of_screen(&setting) && now && strcmp(now, setting.value) != 0)
+            ui->keeper->set(ui->keeper->context, (size_t)i, now, &ignored);
+    }
+}
+
+void settings_left(struct ui *ui)
+{
+    int unsaved = count_unsaved(ui);
+    char page[KEY_NAME_SIZE], save[KEY_NAME_SIZE];
+    /* Help comes back here. */
+    if (unsaved > 0 && ui->view != VIEW_HELP)
+        ui_say(ui, false, "%d setting%s not saved: press %s, then %s", unsaved,
+               unsaved == 1 ? " is" : "s are",
+               keymap_first(&ui->keymap, ACTION_VIEW_SETTINGS, page),
+               keymap_first(&ui->keymap, ACTION_SAVE, save));
+}
+
+bool settings_can(const struct ui *ui, enum action action)
+{
+    struct setting setting;
+    const char *member;
+    bool there = settings_look(ui, ui->line, &setting, &member);
+    switch (action) {
+    case ACTION_EDIT:
+    case ACTION_RESET:
+    case ACTION_FROM_FORM:
+        return there;
+    case ACTION_MORE:
+    case ACTION_LESS:
+        return there && field_find(member)->step != STEP_NOT;
+    case ACTION_SAVE:
+        return can_save(ui);
+    default:
+        return true;
+    }
+}
+
+bool settings_act(struct ui *ui, enum action action)
+{
+    struct setting setting;
+    const char *member;
+    if (action_walks(action)) {
+        ui->line = list_move(ui->line, settings_count(ui), PAGE, action);
+        return true;
+    }
+    switch (action) {
+    case ACTION_EDIT:
+        if (settings_look(ui, ui->line, &setting, &member))
+            ui_prompt(ui, &prompt, 0, setting.value);
+        return true;
+    case ACTION_MORE:
+    case ACTION_LESS:
+        step(ui, action == ACTION_MORE ? 1 : -1);
+        return true;
+    case ACTION_RESET:
+        reset(ui);
+        return true;
+    case ACTION_FROM_FORM:
+        take_form(ui);
+        return true;
+    case ACTION_SAVE:
+        save(ui);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void answer_leave(struct ui *ui, enum action action)
+{
+    ui->quit = action == ACTION_YES || save(ui);
+}
+
+static const struct question leave_question = {
+    .answers = {ACTION_SAVE_FIRST, ACTION_YES},
+    .answer = answer_leave,
+};
+
+void ui_leave(struct ui *ui)
+{
+    int unsaved = count_unsaved(ui);
+    if (!can_save(ui) || ui->question == &leave_question)
+        ui->quit = true;
+    else
+        ui_ask(ui, &leave_question, 0,
+               "%d setting%s not saved: save first (s), or leave without (y)?", unsaved,
+               unsaved == 1 ? " is" : "s are");
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/actions/sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/figure.h"
+#include "ui/session/sweep.h"
+
+/* Training the form on 1, 2, 4... of its devices, one run after the other. */
+
+/* CPU devices all lie on the same cores; 0: not known. */
+static int machine_cores(const struct ui *ui)
+{
+    for (int i = 0; i < ui->state.device_count; i++)
+        if (ui->state.devices[i].id.kind == DEVICE_CPU)
+            return ui->state.devices[i].cores;
+    return 0;
+}
+
+static bool submit_next(struct ui *ui)
+{
+    struct sweep *sweep = &ui->compare.sweep;
+    struct error err = ERROR_INIT;
+    struct spec spec;
+    char note[160];
+    if (!sweep_spec(sweep, ui->compare.taken, &spec, &err)) {
+        ui_say(ui, true, "%s", err.text);
+        return false;
+    }
+    sweep_note(sweep, note, sizeof note);
+    json_t *params = spec_to_json(&spec);
+    spec_free(&spec);
+    if (!params || json_object_set_new(params, "note", json_string(note)) != 0) {
+        json_decref(params);
+        ui_say(ui, true, "a name or path among the settings is not UTF-8");
+        return false;
+    }
+    return ui_request(ui, REQUEST_SWEEP, params);
+}
+
+/* All or none: a sweep with a run that cannot be is not begun. */
+static bool every_run_can_be(struct ui *ui)
+{
+    struct error err = ERROR_INIT;
+    for (int i = 0; i < ui->compare.sweep.count; i++) {
+        struct spec spec;
+        if (!sweep_spec(&ui->compare.sweep, i, &spec, &err)) {
+            ui_say(ui, true, "%s", err.text);
+            return false;
+        }
+        spec_free(&spec);
+    }
+    return true;
+}
+
+static void answer_sweep(struct ui *ui, enum action answer)
+{
+    ui->compare.sweep.kind = answer == ACTION_GROW ? COMPARE_GROWING : COMPARE_FIXED;
+    ui->compare.taken = 0;
+    ui->compare.submitting = every_run_can_be(ui) && submit_next(ui);
+}
+
+static const struct question sweep_question = {
+    .answers = {ACTION_FIXED, ACTION_GROW},
+    .answer = answer_sweep,
+    .plan = true,
+    .moot = true,
+};
+
+/* "1, 2, 4" */
+static void counts_text(const struct sweep *sweep, char *buffer, size_t size)
+{
+    size_t length = 0;
+    buffer[0] = '\0';
+    for (int i = 0; i < sweep->count && length < size; i++)
+        length += (size_t)snprintf(buffer + length, size - length, "%s%d", i > 0 ? ", " : "",
+                                   sweep->devices[i]);
+}
+
+void sweep_ask(struct ui *ui)
+{
+    struct sweep *sweep = &ui->compare.sweep;
+    struct error err = ERROR_INIT;
+    struct device_list devices;
+    struct figure lr;
+    char counts[64];
+    sweep_devices(ui, &devices);
+    if (devices.count < 2) {
+        ui_say(ui, true, "a sweep needs two devices: choose them on the dashboard (D)");
+        return;
+    }
+    sweep_free(sweep);
+    if (!sweep_begin(sweep, &ui->form.spec, &devices, COMPARE_FIXED, machine_cores(ui), &err)) {
+        ui_say(ui, true, "%s", err.text);
+        return;
+    }
+    counts_text(sweep, counts, sizeof counts);
+    char *names = device_list_text(&devices);
+    ui_ask(ui, &sweep_question, 0, "Train %s on %s devices of %s (batch %ld, lr %s)?",
+           sweep->spec.model ? sweep->spec.model : "the default network", counts,
+           names ? names : "-", sweep->spec.batch, figure_digits(&lr, sweep->spec.lr, 4));
+    free(names);
+}
+
+void sweep_taken(struct ui *ui, long run)
+{
+    struct sweep *sweep = &ui->compare.sweep;
+    ui->state.runs_stale = true;
+    if (!ui->compare.submitting)
+        return;
+    if (ui->compare.taken++ == 0) {
+        ui->compare.anchor = ui->selected_run = run;
+        ui->line = 0;
+    }
+    if (ui->compare.taken < sweep->count) {
+        ui->compare.submitting = submit_next(ui);
+        return;
+    }
+    ui->compare.submitting = false;
+    ui_say(ui, false, "the sweep's %d runs are in the queue, up to run %ld", sweep->count, run);
+}
+
+void sweep_refused(struct ui *ui)
+{
+    ui->compare.submitting = false;
+}
+
+/* --- taking it back */
+
+static bool drop(struct ui *ui, long run)
+{
+    return ui_request(ui, REQUEST_STOP,
+                      json_pack("{s:I, s:s}", "run", (json_int_t)run, "when", "step"));
+}
+
+/* The last one first, so that none begins while the others before it leave. */
+static void answer_drop(struct ui *ui, enum action answer)
+{
+    struct sweep_progress progress;
+    int dropped = 0;
+    if (answer == ACTION_YES) {
+        const struct state_run *run = state_run(&ui->state, ui->asked_run);
+        if (!run || run->status != RUN_QUEUED)
+            ui_say(ui, true, "run %ld does not wait any more", ui->asked_run);
+        else if (drop(ui, ui->asked_run))
+            ui_say(ui, false, "run %ld leaves the queue", ui->asked_run);
+        return;
+    }
+    if (!sweep_progress(ui, &progress))
+        return;
+    for (int i = progress.count - 1; i >= 0; i--)
+        if (progress.runs[i]->status == RUN_QUEUED && drop(ui, progress.runs[i]->run))
+            dropped++;
+    if (dropped == progress.waiting)
+        ui_say(ui, false, "%d run%s of the sweep leave%s the queue", dropped,
+               dropped == 1 ? "" : "s", dropped == 1 ? "s" : "");
+}
+
+static const struct question drop_question = {
+    .answers = {ACTION_YES, ACTION_WHOLE_SWEEP},
+    .answer = answer_drop,
+    .moot = true,
+};
+
+bool sweep_ask_drop(struct ui *ui, long run)
+{
+    struct sweep_progress progress;
+    const struct state_run *selected = state_run(&ui->state, run);
+    if (!selected || selected->status != RUN_QUEUED || !sweep_progress(ui, &progress) ||
+        progress.waiting < 2)
+        return false;
+    for (int i = 0; i < progress.count; i++)
+        if (progress.runs[i] == selected) {
+            ui_ask(ui, &drop_question, run,
+                   "Take run %ld out of the queue, or all %d waiting runs of its sweep?", run,
+                   progress.waiting);
+            return true;
+        }
+    return false;
+}

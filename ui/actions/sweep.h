@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_ACTIONS_SWEEP_H
+#define DPARTUI_UI_ACTIONS_SWEEP_H
+
+#include "ui/session/ui.h"
+
+/* Train the form on 1, 2, 4... of its devices, one run after the other. */
+
+void sweep_ask(struct ui *ui);
+/* The engine took a run of the sweep, or did not. */
+void sweep_taken(struct ui *ui, long run);
+void sweep_refused(struct ui *ui);
+/* Ask whether a waiting run of a sweep, or all of them, leave the queue; false: it is none. */
+bool sweep_ask_drop(struct ui *ui, long run);
+
+#endif

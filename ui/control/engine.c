@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/control/engine.h"
+
+#include "config.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "system/local_socket.h"
+#include "ui/actions/chart.h"
+#include "ui/actions/run_details.h"
+#include "ui/actions/run_list.h"
+#include "ui/actions/runs.h"
+#include "ui/actions/sweep.h"
+#include "ui/actions/views.h"
+#include "ui/control/form_check.h"
+#include "ui/control/refresh.h"
+
+/* The engine sends a state at most this often; faster figures nobody can read. */
+#define WATCH_INTERVAL_S 1.0
+
+/* After anything arrived: ask for what it made necessary. */
+static void follow_up(struct ui *ui)
+{
+    if (ui->link != LINK_UP)
+        return;
+    if (ui->state.runs_stale) {
+        ui->state.runs_stale = false;
+        ui_request(ui, REQUEST_RUNS, NULL);
+    }
+    if (ui->start_when_idle && ui->state.known) {
+        ui->start_when_idle = false;
+        if (ui->state.live.run == 0 && ui->state.queued == 0)
+            runs_start(ui);
+        else
+            ui_say(ui, false, "run %ld goes on: press s to queue the next one", ui->state.live.run);
+    }
+    chart_follow(ui);
+    ui_refresh(ui);
+}
+
+void ui_connected(struct ui *ui)
+{
+    /* After a loss, also when another engine has been started meanwhile. */
+    if (ui->link_advice[0] != '\0')
+        ui_log_local(ui, LOG_INFO, "connected to an engine again");
+    ui->link = LINK_UP;
+    ui->silent = false;
+    ui->link_advice[0] = '\0';
+    ui->state.runs_stale = ui->interrupted_told = false;
+    ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
+    ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
+    ui_request(ui, REQUEST_RUNS, NULL);
+    if (view_actions(ui->view)->opened)
+        view_actions(ui->view)->opened(ui);
+}
+
+void ui_silence(struct ui *ui)
+{
+    ui->silent = true;
+    ui->message.text[0] = '\0';
+    ui_log_local(ui, LOG_WARNING, "the engine does not answer");
+}
+
+void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
+{
+    if (link != ui->link || strcmp(advice, ui->link_advice) != 0)
+        ui_log_local(ui, link == LINK_LOST ? LOG_WARNING : LOG_ERROR, "%s", advice);
+    ui->link = link;
+    ui->silent = false;
+    /* What went on before is less pressing than what to do now. */
+    ui->message.text[0] = '\0';
+    snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
+    state_disconnected(&ui->state);
+    ui->check = (struct form_check){.asked = false};
+    ui->compare.submitting = false;
+    /* Questions about a run that may be gone are moot. */
+    if (ui->question && ui->question->moot)
+        overlay_close(ui);
+    run_list_refresh(ui);
+}
+
+/* What it trains on in words, because the form may have left that open. */
+static void say_begin(struct ui *ui, long run, const json_t *params)
+{
+    const char *model = json_string_value(json_object_get(params, "model"));
+    const char *data = json_string_value(json_object_get(params, "data"));
+    /* The failure of the run before it is more important. */
+    if (model && data && !(ui->message.bad && ui->message.text[0] != '\0'))
+        ui_say(ui, false, "run %ld trains %s on %s", run, model, data);
+}
+
+static void tell_event(struct ui *ui, const char *method, const json_t *params)
+{
+    const char *event = json_string_value(json_object_get(params, "event"));
+    const char *status = json_string_value(json_object_get(params, "status"));
+    const char *why = json_string_value(json_object_get(params, "error"));
+    long run = (long)json_integer_value(json_object_get(params, "run"));
+    if (strcmp(method, "event") != 0 || !event)
+        return;
+    if (strcmp(event, "run") == 0)
+        say_begin(ui, run, params);
+    if (!status || strcmp(event, "end") != 0)
+        return;
+    if (ui->asked_run == run &&
+        ((ui->question && ui->question->moot) || (ui->prompt && ui->prompt->moot)))
+        overlay_close(ui);
+    if (why)
+        ui_say(ui, true, "run %ld %s: %s", run, status, why);
+    else
+        ui_say(ui, false, "run %ld is %s", run, status);
+}
+
+void ui_notification(struct ui *ui, const json_t *message)
+{
+    const char *method = json_string_value(json_object_get(message, "method"));
+    const json_t *params = json_object_get(message, "params");
+    struct error err = ERROR_INIT;
+    if (!method)
+        return;
+    if (!state_notification(&ui->state, method, params, &err))
+        ui_say(ui, true, "%s", err.text);
+    run_details_event(ui, method, params);
+    if (strcmp(method, "log") == 0)
+        log_arrived(ui);
+    log_lost_devices(ui);
+    tell_event(ui, method, params);
+    follow_up(ui);
+}
+
+/* An engine may be left over from before an update of this program. */
+static void greeted(struct ui *ui, const json_t *result)
+{
+    const char *version = json_string_value(json_object_get(result, "version"));
+    if (json_integer_value(json_object_get(result, "protocol")) == PROTOCOL_VERSION)
+        return;
+    ui_say(ui, true,
+           "the running engine is of version %.40s, this program of " PACKAGE_VERSION
+           ": end it with 'dpartui engine stop'",
+           version ? version : "?");
+    ui_log_local(ui, LOG_ERROR, "%s", ui->message.text);
+}
+
+static void tell_interrupted(struct ui *ui)
+{
+    const struct state *state = &ui->state;
+    bool told = ui->interrupted_told;
+    char list[KEY_NAME_SIZE], go_on[KEY_NAME_SIZE];
+    int count = 0;
+    long newest = 0;
+    ui->interrupted_told = true;
+    /* No more when others have been trained since. */
+    for (int i = state->run_count; i-- > 0;) {
+        const struct state_run *run = &state->runs[i];
+        if (run_has_ended(run) && run->status != RUN_INTERRUPTED)
+            break;
+        if (run->status != RUN_INTERRUPTED)
+            continue;
+        newest = newest == 0 ? run->run : newest;
+        count++;
+    }
+    if (told || count == 0 || (ui->message.bad && ui->message.text[0] != '\0'))
+        return;
+    keymap_first(&ui->keymap, ACTION_VIEW_RUNS, list);
+    keymap_first(&ui->keymap, ACTION_GO_ON, go_on);
+    if (count == 1)
+        ui_say(ui, false, "run %ld was interrupted: %s lists it, and there %s lets it go on",
+               newest, list, go_on);
+    else
+        ui_say(ui, false, "%d runs were interrupted: %s lists them, and there %s lets one go on",
+               count, list, go_on);
+}
+
+static void copy_spec(struct ui *ui, const json_t *result)
+{
+    struct error err = ERROR_INIT;
+    struct spec spec;
+    spec_init(&spec);
+    /* The new run must not write over what the former one saved. */
+    if (spec_from_json(&spec, json_object_get(result, "spec"), &err) &&
+        spec_set(&spec, "save", "", &err) && spec_set(&spec, "log", "", &err) &&
+        spec_set(&spec, "tensorboard", "", &err) && form_take(&ui->form, &spec, &err))
+        ui_say(ui, false, "the form has the settings of run %ld",
+               (long)json_integer_value(json_object_get(result, "run")));
+    else
+        ui_say(ui, true, "%s", err.text);
+    spec_free(&spec);
+}
+
+static void take_answer(struct ui *ui, enum request request, const json_t *result)
+{
+    long run = (long)json_integer_value(json_object_get(result, "run"));
+    switch (request) {
+    case REQUEST_SUBMIT:
+        ui_say(ui, false, ui->state.live.run != 0 ? "run %ld waits for its turn" : "run %ld starts",
+               run);
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_GO_ON:
+        ui_say(ui, false,
+               ui->state.live.run != 0 ? "run %ld waits for its turn to go on" : "run %ld goes on",
+               run);
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_SWEEP:
+        sweep_taken(ui, run);
+        break;
+    case REQUEST_STOP:
+    case REQUEST_SET_EPOCHS:
+    case REQUEST_MOVE:
+    case REQUEST_DELETE:
+    case REQUEST_NOTE:
+    case REQUEST_TAGS:
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_SET_LR:
+        ui_say(ui, false,
+               ui->asked_run == ui->state.live.run
+                   ? "run %ld has the new learning rate from the next step on"
+                   : "run %ld starts with the new learning rate",
+               ui->asked_run);
+        ui->state.runs_stale = true;
+        break;
+    case REQUEST_COPY:
+        copy_spec(ui, result);
+        break;
+    default:
+        break;
+    }
+}
+
+void ui_answer(struct ui *ui, enum request request, const json_t *result,
+               const struct error *failure)
+{
+    struct error err = ERROR_INIT;
+    bool ok = true;
+    if (!result) {
+        if (request == REQUEST_SWEEP)
+            sweep_refused(ui);
+        /* A run that was deleted meanwhile has no curve; that is nobody's fault. */
+        if (request == REQUEST_SHOW)
+            return;
+        if (request == REQUEST_CHECK) {
+            form_checked(ui, NULL, failure);
+            return;
+        }
+        ui_log_local(ui, LOG_WARNING, "%s was refused: %s", request_method(request), failure->text);
+        ui_say(ui, true, "%s", failure->text);
+        return;
+    }
+    switch (request) {
+    case REQUEST_HELLO:
+        greeted(ui, result);
+        break;
+    case REQUEST_RUNS:
+        ok = state_runs(&ui->state, result, &err);
+        tell_interrupted(ui);
+        break;
+    case REQUEST_SHOW:
+        ok = state_show(&ui->state, result, &err) && details_show(&ui->details, result, &err);
+        break;
+    case REQUEST_CHECK:
+        form_checked(ui, result, NULL);
+        break;
+    case REQUEST_LOG:
+        ok = state_log(&ui->state, result, &err);
+        break;
+    default:
+        take_answer(ui, request, result);
+        break;
+    }
+    if (!ok)
+        ui_say(ui, true, "%s", err.text);
+    follow_up(ui);
+}

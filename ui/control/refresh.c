@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/control/refresh.h"
+
+#include "ui/actions/run_list.h"
+#include "ui/control/form_check.h"
+
+static void want_curve(struct ui *ui, long number)
+{
+    struct state_run *run = state_run(&ui->state, number);
+    if (state_use_curve(&ui->state, run))
+        run->curve_known = ui_request_run(ui, REQUEST_SHOW, number);
+}
+
+/* Their settings tell whether they may stand side by side. */
+static void want_compared(struct ui *ui)
+{
+    struct comparison comparison;
+    comparison_make(ui, &comparison);
+    if (comparison.anchor)
+        want_curve(ui, comparison.anchor->run);
+    for (int i = 0; i < comparison_lines(&comparison); i++)
+        want_curve(ui, comparison_row(&comparison, i, NULL)->run.run);
+}
+
+/* Ask for the curves that the chart would show and that are not here. */
+static void want_curves(struct ui *ui)
+{
+    const struct state_run *runs[UI_CHART_RUNS];
+    if (ui->link != LINK_UP)
+        return;
+    for (int i = ui_chart_runs(ui, runs); i-- > 0;)
+        want_curve(ui, runs[i]->run);
+    if (ui->view == VIEW_COMPARE)
+        want_compared(ui);
+}
+
+void ui_refresh(struct ui *ui)
+{
+    run_list_refresh(ui);
+    want_curves(ui);
+    form_want_check(ui);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_PANELS_RUN_CELLS_H
+#define DPARTUI_UI_PANELS_RUN_CELLS_H
+
+#include "ui/panels/panel.h"
+
+/* A line of a list of runs: all its columns that have a place. */
+void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
+             const struct list_column *columns, const struct column_place *places,
+             const struct state_run *run);
+enum style run_status_style(enum run_status status);
+/* Its status, with the place in the queue or what has been asked of it: "queued 2". */
+enum style run_status_text(const struct ui *ui, const struct state_run *run, char *buffer,
+                           size_t size);
+/* Local date and time of seconds since 1970, "-" when not known: "11-20 17:14", or `whole`, with
+ * year and seconds. */
+void date_text(double seconds, bool whole, char *buffer, size_t size);
+/* A run's tags, each after a '#', and its note; returns how long that is. */
+int run_words(const struct state_run *run, char *buffer, size_t size);
+/* A line about the run in focus: its error, its note, or what it trains. */
+void run_hint(const struct ui *ui, char *buffer, size_t size);
+
+#endif

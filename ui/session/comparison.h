@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_SESSION_COMPARISON_H
+#define DPARTUI_UI_SESSION_COMPARISON_H
+
+#include "experiment/compare.h"
+#include "experiment/sweep.h"
+#include "ui/state/state.h"
+
+struct ui;
+
+/* Over the number of devices. */
+enum compare_figure {
+    COMPARE_SPEED_UP,
+    COMPARE_SAMPLES,
+    COMPARE_SECONDS, /* an epoch */
+    COMPARE_EFFICIENCY,
+    COMPARE_ACCURACY,
+    COMPARE_FIGURES
+};
+
+struct compare_choice {
+    long anchor;                /* the run whose like are compared; 0: the newest that ended */
+    enum compare_figure figure; /* of the chart */
+    /*
+     * While a question is open what it is about, then what is being submitted: the next run when
+     * the engine has taken the one before, so that they stand in the queue in order.
+     */
+    struct sweep sweep;
+    bool submitting;
+    int taken; /* how many runs the engine has taken */
+};
+
+/*
+ * The runs that the compare view sets side by side: those like its anchor, as one or two series of
+ * src/experiment/compare.h. Its lines are the rows of the first and then of the second series. Made
+ * anew from the state whenever it is needed; text in it belongs to the state.
+ */
+struct comparison {
+    const struct state_run *anchor; /* NULL: there are no runs */
+    int count;                      /* series; 0 only without an anchor */
+    struct compare_series series[2];
+};
+
+void comparison_make(const struct ui *ui, struct comparison *comparison);
+
+/* Is there more than one number of devices? */
+bool comparison_says_something(const struct comparison *comparison);
+int comparison_lines(const struct comparison *comparison);
+/* A line's row and, when not NULL, its series; NULL behind the end. */
+const struct compare_row *comparison_row(const struct comparison *comparison, int line,
+                                         const struct compare_series **series);
+/* The line in focus: that of the selected run, the one the keys moved to where it has two; or -1.
+ */
+int comparison_line(const struct ui *ui, const struct comparison *comparison);
+
+#endif

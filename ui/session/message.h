@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_SESSION_MESSAGE_H
+#define DPARTUI_UI_SESSION_MESSAGE_H
+
+#include <stdbool.h>
+
+struct ui;
+
+/* A line for the user; it stays until the next key. */
+struct message {
+    char text[512];
+    bool bad;
+};
+
+void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_SESSION_OVERLAY_H
+#define DPARTUI_UI_SESSION_OVERLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ui/keys/actions.h"
+
+/* What lies on top of a view: a value being typed or a question. */
+
+struct ui;
+
+/*
+ * A value that the user types, on the status line or where a view draws it. Each kind is a constant
+ * beside its functions; what it is about is in ui->asked_run or in the owner's part of the ui.
+ */
+struct prompt {
+    const char *label; /* before the text, with a %ld for the run; NULL: the view draws the text */
+    const char *hint;  /* behind it; may be NULL */
+    /* Take the text over. False keeps the prompt open; ui_say tells what is wrong. */
+    bool (*accept)(struct ui *ui, const char *text);
+    void (*changed)(struct ui *ui, const char *text); /* after each key; may be NULL */
+    void (*left)(struct ui *ui);                      /* without a value; may be NULL */
+    bool palette;                                     /* the keys of CONTEXT_PALETTE work, too */
+    bool moot;                                        /* when the run it is about ends */
+};
+
+/* A question with the answers that make sense; ACTION_NO always does and changes nothing. */
+struct question {
+    enum action answers[4];
+    void (*answer)(struct ui *ui, enum action answer); /* never ACTION_NO */
+    void (*declined)(struct ui *ui);                   /* may be NULL */
+    bool plan; /* it is about the sweep in ui->compare, which the compare view shows */
+    bool moot; /* when the run it is about ends or the engine is lost */
+};
+
+/* Have a value typed; `text` to begin with. */
+void ui_prompt(struct ui *ui, const struct prompt *prompt, long run, const char *text);
+/* Ask; the text comes from `format`. */
+void ui_ask(struct ui *ui, const struct question *question, long run, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* End both without a word. */
+void overlay_close(struct ui *ui);
+
+/* Is a value typed where the view draws it? */
+bool prompt_in_view(const struct ui *ui);
+/* The open prompt's label with its run. */
+void prompt_label(const struct ui *ui, char *buffer, size_t size);
+
+#endif

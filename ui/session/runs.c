@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/session/runs.h"
+
+#include "ui/session/ui.h"
+
+bool ui_is_marked(const struct ui *ui, long run)
+{
+    for (int i = 0; i < ui->mark_count; i++)
+        if (ui->marked[i] == run)
+            return true;
+    return false;
+}
+
+void ui_toggle_mark(struct ui *ui, long run)
+{
+    bool was = ui_is_marked(ui, run);
+    int kept = 0;
+    for (int i = 0; i < ui->mark_count; i++)
+        if (ui->marked[i] != run && !(i == 0 && !was && ui->mark_count == UI_MARKS))
+            ui->marked[kept++] = ui->marked[i];
+    if (!was)
+        ui->marked[kept++] = run;
+    ui->mark_count = kept;
+}
+
+const struct state_run *ui_run_line(const struct ui *ui, int line)
+{
+    int at = ui->state.run_count - 1 - line;
+    return at >= 0 && line >= 0 ? &ui->state.runs[at] : NULL;
+}
+
+long ui_run_in_question(const struct ui *ui)
+{
+    const struct state_run *selected = state_run(&ui->state, ui->selected_run);
+    bool of_runs = ui->view == VIEW_RUNS || ui->view == VIEW_RUN || ui->view == VIEW_COMPARE;
+    bool in_focus = of_runs || (ui->view == VIEW_DASHBOARD && ui->focus == PANEL_RUNS);
+    if (in_focus && selected && !run_has_ended(selected))
+        return selected->run;
+    return of_runs && selected ? 0 : ui->state.live.run;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/session/settings.h"
+
+#include <string.h>
+
+#include "ui/session/ui.h"
+
+static bool setting_at(const struct ui *ui, int line, struct setting *setting)
+{
+    return ui->keeper && line >= 0 && ui->keeper->at(ui->keeper->context, (size_t)line, setting);
+}
+
+bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member)
+{
+    if (!setting_at(ui, line, setting))
+        return false;
+    *member = strchr(setting->name, '.') + 1;
+    return true;
+}
+
+int settings_count(const struct ui *ui)
+{
+    struct setting setting;
+    int count = 0;
+    while (setting_at(ui, count, &setting))
+        count++;
+    return count;
+}
+
+bool settings_of_screen(const struct setting *setting)
+{
+    return strncmp(setting->name, "screen.", strlen("screen.")) == 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_SESSION_SETTINGS_H
+#define DPARTUI_UI_SESSION_SETTINGS_H
+
+#include <stdbool.h>
+
+#include "ui/session/settings_source.h"
+
+/* The settings as the settings page lists them. */
+
+struct ui;
+
+/* The setting in `line` and its name without the group; false after the last. */
+bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member);
+int settings_count(const struct ui *ui);
+/* Does it belong to the group `screen`? */
+bool settings_of_screen(const struct setting *setting);
+
+#endif

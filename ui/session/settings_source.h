@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_SESSION_SETTINGS_SOURCE_H
+#define DPARTUI_UI_SESSION_SETTINGS_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* Where a setting's value comes from; later ones win. */
+enum setting_source {
+    SOURCE_BUILT_IN,
+    SOURCE_SYSTEM, /* dpartui.conf of the system */
+    SOURCE_USER,   /* that of the user */
+    SOURCE_SAVED,  /* settings.conf, which the workbench writes */
+    SOURCE_ENVIRONMENT,
+    SOURCE_COMMAND_LINE,
+};
+
+/* One setting; the texts are the keeper's and valid until it is changed. */
+struct setting {
+    const char *name; /* "screen.palette", "train.batch" */
+    const char *value;
+    enum setting_source source;
+    /* What will win over a saved value at the next start: "DPARTUI_BATCH", "the command line";
+     * NULL: nothing. */
+    const char *overridden;
+    bool unsaved; /* settings.conf says something else */
+};
+
+/*
+ * Who keeps the settings: the workbench itself knows no files. Their order and number never change.
+ */
+struct keeper {
+    void *context;
+    const char *file; /* where `save` writes */
+    /* False behind the last. */
+    bool (*at)(void *context, size_t index, struct setting *setting);
+    /* ERROR_USAGE, with the words of the configuration, when the value is none; then nothing has
+     * changed. */
+    bool (*set)(void *context, size_t index, const char *value, struct error *err);
+    /* To the value that it has without settings.conf. */
+    bool (*reset)(void *context, size_t index, struct error *err);
+    /* Write what was set, whole or not at all. NULL: the settings can only be looked at. */
+    bool (*save)(void *context, struct error *err);
+};
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/session/ui.h"
+
+bool ui_init(struct ui *ui, const struct spec *spec, struct error *err)
+{
+    *ui = (struct ui){.link = LINK_STARTING, .rows = 24, .columns = 80};
+    keymap_init(&ui->keymap);
+    preferences_init(&ui->preferences);
+    state_init(&ui->state);
+    return form_init(&ui->form, spec, err);
+}
+
+void ui_free(struct ui *ui)
+{
+    form_free(&ui->form);
+    run_list_free(&ui->list);
+    details_free(&ui->details);
+    sweep_free(&ui->compare.sweep);
+    state_free(&ui->state);
+}

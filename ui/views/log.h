@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_VIEWS_LOG_H
+#define DPARTUI_UI_VIEWS_LOG_H
+
+#include "ui/views/views.h"
+
+extern const struct view view_log;
+
+/* Messages between the newest of `count` and the one in focus, whatever has happened to the list.
+ */
+int log_view_back(const struct ui *ui, int count);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_VIEWS_RUN_H
+#define DPARTUI_UI_VIEWS_RUN_H
+
+#include "ui/views/views.h"
+
+extern const struct view view_run;
+
+/* The first line of the details of a run when they are scrolled to their end. */
+int run_view_last_line(const struct ui *ui);
+
+#endif
