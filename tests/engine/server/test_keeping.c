@@ -51,8 +51,7 @@ START_TEST(a_run_has_a_note)
                                           "bell\a",
                                           "\x1b[2J",
                                           "\x7f",
-                                          "c1 \xc2\x9b"
-                                          "2J",
+                                          "c1 \302\2332J",
                                           "tab\t"};
     struct client *client = viewer();
     json_t *result =
