@@ -8,36 +8,14 @@
 #include "engine/device/cpu/lanes/net.h"
 #include "engine/device/cpu/layers/elementwise.h"
 #include "engine/device/cpu/layers/input.h"
-#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/layers/loss.h"
-#include "engine/device/cpu/norm/batchnorm.h"
 
 static const struct layer_kind *layer_of(enum net_kind kind)
 {
-    switch (kind) {
-    case NET_CONV:
-        return &layer_conv;
-    case NET_BATCHNORM:
-        return &layer_batchnorm;
-    case NET_RELU:
-    case NET_SIGMOID:
-    case NET_TANH:
-        return &layer_activation;
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-        return &layer_pool;
-    case NET_GLOBAL_AVGPOOL:
-        return &layer_global_pool;
-    case NET_LINEAR:
-        return &layer_linear;
-    case NET_FLATTEN:
-        return &layer_flatten;
-    case NET_ADD:
-        return &layer_add;
-    case NET_DROPOUT:
-        return &layer_dropout;
-    }
-    return NULL;
+#define LAYER(kind, word) [kind] = &layer_##word,
+    static const struct layer_kind *const layers[] = {NET_OPERATIONS(LAYER)};
+    return layers[kind];
 }
 
 static bool run_addition(struct plan *plan, void *layer, struct error *err)

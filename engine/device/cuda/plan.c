@@ -9,30 +9,9 @@
 
 static const struct layer_kind *layer_of(enum net_kind kind)
 {
-    switch (kind) {
-    case NET_CONV:
-        return &cuda_layer_conv;
-    case NET_BATCHNORM:
-        return &cuda_layer_norm;
-    case NET_RELU:
-    case NET_SIGMOID:
-    case NET_TANH:
-        return &cuda_layer_activation;
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-        return &cuda_layer_pool;
-    case NET_GLOBAL_AVGPOOL:
-        return &cuda_layer_global_pool;
-    case NET_LINEAR:
-        return &cuda_layer_linear;
-    case NET_FLATTEN:
-        return &cuda_layer_flatten;
-    case NET_ADD:
-        return &cuda_layer_add;
-    case NET_DROPOUT:
-        return &cuda_layer_dropout;
-    }
-    return NULL;
+#define LAYER(kind, word) [kind] = &cuda_layer_##word,
+    static const struct layer_kind *const layers[] = {NET_OPERATIONS(LAYER)};
+    return layers[kind];
 }
 
 static bool run_addition(struct plan *plan, void *layer, struct error *err)

@@ -58,10 +58,10 @@ struct plan {
     char note[200];
 };
 
-/* Steps. */
-extern const struct layer_kind cuda_layer_conv, cuda_layer_norm, cuda_layer_activation,
-    cuda_layer_pool, cuda_layer_global_pool, cuda_layer_linear, cuda_layer_flatten, cuda_layer_add,
-    cuda_layer_dropout;
+/* A layer for each operation, in the files of layers/. */
+#define CUDA_LAYER(kind, word) extern const struct layer_kind cuda_layer_##word;
+NET_OPERATIONS(CUDA_LAYER)
+#undef CUDA_LAYER
 
 bool cuda_build_input(struct builder *b, struct error *err);
 bool cuda_build_loss(struct builder *b, struct error *err);

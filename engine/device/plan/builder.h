@@ -55,7 +55,11 @@ struct builder {
     struct again *again;        /* per value */
 };
 
+struct unary_kind;
+
+/* How a backend builds an operation. */
 struct layer_kind {
+    const struct unary_kind *unary; /* unary_layer.h; then the functions below are NULL */
     bool (*forward)(struct builder *b, const struct node *node, void **layer, struct error *err);
     /* Called when node->backward is set. */
     bool (*backward)(struct builder *b, const struct node *node, void *layer, struct error *err);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/device/plan/builder.h"
+#include "engine/device/plan/unary_layer.h"
 
 /* Without rows nothing is left but the all-reduces of synchronised statistics, in everybody's
  * order.
@@ -20,6 +21,22 @@ static bool name_node(const struct builder *b, const struct node *node, struct e
     return error_prefix(err, "%s%s%s", net_kind_name(node->kind), *name ? " " : "", name);
 }
 
+static bool layer_forward(struct builder *b, const struct node *node, void **layer,
+                          struct error *err)
+{
+    const struct layer_kind *kind = b->backend->layer_of(node->kind);
+    return kind->unary ? unary_layer_forward(b, node, kind->unary, layer, err)
+                       : kind->forward(b, node, layer, err);
+}
+
+static bool layer_backward(struct builder *b, const struct node *node, void *layer,
+                           struct error *err)
+{
+    const struct layer_kind *kind = b->backend->layer_of(node->kind);
+    return kind->unary ? unary_layer_backward(b, node, kind->unary, layer, err)
+                       : kind->backward(b, node, layer, err);
+}
+
 static bool build_forward(struct builder *b, struct error *err)
 {
     if ((b->backend->begin && !b->backend->begin(b, err)) ||
@@ -27,8 +44,7 @@ static bool build_forward(struct builder *b, struct error *err)
         return false;
     for (int i = 0; i < b->graph->node_count; i++) {
         const struct node *node = &b->graph->nodes[i];
-        if (takes_part(b, node) &&
-            !b->backend->layer_of(node->kind)->forward(b, node, &b->layers[i], err))
+        if (takes_part(b, node) && !layer_forward(b, node, &b->layers[i], err))
             return name_node(b, node, err);
     }
     return b->rows == 0 || b->backend->loss(b, err);
@@ -39,8 +55,7 @@ static bool build_backward(struct builder *b, struct error *err)
     b->backward = true;
     for (int i = b->graph->node_count; i-- > 0;) {
         const struct node *node = &b->graph->nodes[i];
-        if (node->backward && takes_part(b, node) &&
-            !b->backend->layer_of(node->kind)->backward(b, node, b->layers[i], err))
+        if (node->backward && takes_part(b, node) && !layer_backward(b, node, b->layers[i], err))
             return name_node(b, node, err);
     }
     return true;

@@ -3,4 +3,5 @@ libplan_a_SOURCES += \
 	%D%/builder.c %D%/builder.h \
 	%D%/graph.c %D%/graph.h \
 	%D%/core.c %D%/core.h \
-	%D%/memory_pool.c %D%/memory_pool.h
+	%D%/memory_pool.c %D%/memory_pool.h \
+	%D%/unary_layer.c %D%/unary_layer.h

@@ -4,7 +4,7 @@
 #include "engine/device/cpu/conv/fold.h"
 #include "engine/device/cpu/conv/run.h"
 #include "engine/device/cpu/layers/elementwise.h"
-#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/norm/batchnorm.h"
 
 struct conv {
@@ -233,4 +233,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return ok;
 }
 
-const struct layer_kind layer_conv = {forward, backward};
+const struct layer_kind layer_conv = {.forward = forward, .backward = backward};

@@ -1,5 +1,6 @@
 libcpu_a_SOURCES += \
 	%D%/device.h \
+	%D%/kinds.h \
 	%D%/machine.c %D%/machine.h \
 	%D%/mapping.c %D%/mapping.h \
 	%D%/onednn.c %D%/onednn.h \

@@ -22,28 +22,6 @@ const struct lanes_kernels *lanes_find(int block)
     return block == 1 ? &lanes_plain : NULL;
 }
 
-static bool op_suits(const struct graph *graph, const struct node *node, bool flat)
-{
-    const struct net_op *op = &graph->net->ops[node->op];
-    switch (node->kind) {
-    case NET_CONV:
-        return !flat && op->stride_h == 1 && op->stride_w == 1;
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-    case NET_GLOBAL_AVGPOOL:
-        return !flat;
-    case NET_RELU:
-    case NET_SIGMOID:
-    case NET_TANH:
-    case NET_LINEAR:
-    case NET_FLATTEN:
-    case NET_DROPOUT:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* One operation behind the other, from the input to the logits. */
 static bool is_chain(const struct graph *graph)
 {
@@ -53,7 +31,7 @@ static bool is_chain(const struct graph *graph)
     for (int i = 0; i < graph->node_count; i++) {
         const struct node *node = &graph->nodes[i];
         if (node->input != value || node->residual != NET_NONE || node->op == NET_NONE ||
-            !op_suits(graph, node, flat))
+            !lanes_op_suits(graph, node, flat))
             return false;
         value = node->output;
         flat |= node->kind == NET_FLATTEN || node->kind == NET_LINEAR;
@@ -193,7 +171,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
            (!trained || !data || stand_for(b, node, PLAN_BACKWARD_DATA, 2, err));
 }
 
-static const struct layer_kind stand_in = {forward, backward};
+static const struct layer_kind stand_in = {.forward = forward, .backward = backward};
 
 static const struct layer_kind *layer_of(enum net_kind kind)
 {

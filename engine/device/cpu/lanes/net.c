@@ -33,14 +33,31 @@ static int backward_time(const struct lanes_net *net, int op)
     return 2 * net->op_count + 1 - op;
 }
 
-static bool is_activation(enum net_kind kind)
-{
-    return kind == NET_RELU || kind == NET_SIGMOID || kind == NET_TANH;
-}
-
+/* LANES_NONE: no activation, or one that is not computed here. */
 static enum lanes_act act_of(enum net_kind kind)
 {
-    return kind == NET_RELU ? LANES_RELU : kind == NET_TANH ? LANES_TANH : LANES_SIGMOID;
+    static const enum lanes_act acts[NET_KINDS] = {
+        [NET_RELU] = LANES_RELU, [NET_SIGMOID] = LANES_SIGMOID, [NET_TANH] = LANES_TANH};
+    return acts[kind];
+}
+
+bool lanes_op_suits(const struct graph *graph, const struct node *node, bool flat)
+{
+    const struct net_op *op = &graph->net->ops[node->op];
+    switch (node->kind) {
+    case NET_CONV:
+        return !flat && op->stride_h == 1 && op->stride_w == 1;
+    case NET_MAXPOOL:
+    case NET_AVGPOOL:
+    case NET_GLOBAL_AVGPOOL:
+        return !flat;
+    case NET_LINEAR:
+    case NET_FLATTEN:
+    case NET_DROPOUT:
+        return true;
+    default:
+        return act_of(node->kind) != LANES_NONE;
+    }
 }
 
 static size_t image_floats(const struct layout *l, int value)
@@ -72,7 +89,7 @@ static bool use_gradient(struct layout *l, int value, int time, struct error *er
 static bool join_activation(struct lanes_net *net, const struct node *node, int x)
 {
     struct lanes_op *last = net->op_count > 0 ? &net->ops[net->op_count - 1] : NULL;
-    if (!last || last->y != x || last->act != LANES_NONE || !is_activation(node->kind) ||
+    if (!last || last->y != x || last->act != LANES_NONE || act_of(node->kind) == LANES_NONE ||
         (last->kind != NET_CONV && last->kind != NET_LINEAR))
         return false;
     last->act = act_of(node->kind);
@@ -112,9 +129,7 @@ static void add_op(struct layout *l, const struct node *node)
                           .op = node->op,
                           .x = x,
                           .y = y,
-                          .act = is_activation(node->kind) ? act_of(node->kind)
-                                 : node->relu              ? LANES_RELU
-                                                           : LANES_NONE,
+                          .act = node->relu ? LANES_RELU : act_of(node->kind),
                           .backward = node->backward && net->training,
                           .data = l->graph->values[node->input].wants_grad};
 }
@@ -130,7 +145,7 @@ static void add_borders(struct layout *l)
         if (op->kind == NET_CONV) {
             x->pad_h = from->pad_h;
             x->pad_w = from->pad_w;
-        } else if (op->kind == NET_DROPOUT || is_activation(op->kind)) {
+        } else if (op->kind == NET_DROPOUT || act_of(op->kind) != LANES_NONE) {
             x->pad_h = y->pad_h;
             x->pad_w = y->pad_w;
         }

@@ -74,6 +74,10 @@ bool lanes_net_create(const struct graph *graph, const struct lanes_kernels *ker
                       int rows, int threads, struct lanes_net *out, struct error *err);
 void lanes_net_free(struct lanes_net *net);
 
+/* Whether lanes can compute an operation; `flat`: there is a flattened or linear value before it.
+ * An operation that is not known here is computed by the plans of larger networks. */
+bool lanes_op_suits(const struct graph *graph, const struct node *node, bool flat);
+
 /* Whether a node stands for nothing that is done: its output is its input. */
 static inline bool lanes_is_name_only(const struct node *node, bool training)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/core/primitive.h"
 #include "engine/device/cpu/layers/elementwise.h"
-#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/core/kinds.h"
+#include "engine/device/plan/unary_layer.h"
 
 /*
  * ReLU, sigmoid and tanh where no fused operation took them. All keep their result, from which the
@@ -11,9 +12,8 @@
  * cleared behind it.
  */
 struct activation {
-    struct primitive forward, backward;
-    const struct buffer *x, *y, *dy;
-    struct buffer *dx;
+    struct unary_layer base;
+    struct primitive forward, backward; /* not of a ReLU */
     struct value value;
     int rows;
     size_t count;
@@ -31,7 +31,7 @@ static bool run_relu(struct plan *plan, void *layer, struct error *err)
     const struct activation *a = layer;
     (void)plan;
     (void)err;
-    elementwise_relu(a->x->data, a->y->data, a->count);
+    elementwise_relu(a->base.x->data, a->base.y->data, a->count);
     return true;
 }
 
@@ -40,7 +40,7 @@ static bool run_relu_backward(struct plan *plan, void *layer, struct error *err)
     const struct activation *a = layer;
     (void)plan;
     (void)err;
-    elementwise_relu_backward(a->y->data, a->dy->data, a->dx->data, a->count);
+    elementwise_relu_backward(a->base.y->data, a->base.dy->data, a->base.dx->data, a->count);
     return true;
 }
 
@@ -53,7 +53,7 @@ static void clear_surplus(const struct activation *a)
         return;
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < a->rows; n++) {
-        float *last = (float *)a->y->data + (size_t)(n + 1) * row - pixels * (size_t)block;
+        float *last = (float *)a->base.y->data + (size_t)(n + 1) * row - pixels * (size_t)block;
         for (size_t i = 0; i < pixels; i++)
             for (int c = used; c < block; c++)
                 last[i * (size_t)block + (size_t)c] = 0;
@@ -75,91 +75,79 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
     return primitive_run(plan->device, &((struct activation *)layer)->backward, err);
 }
 
-static dnnl_alg_kind_t algorithm(enum net_kind kind)
+static bool describe(struct builder *b, const struct node *node, desc_t data,
+                     dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *out, struct error *err)
 {
-    return kind == NET_TANH ? dnnl_eltwise_tanh_use_dst_for_bwd
-                            : dnnl_eltwise_logistic_use_dst_for_bwd;
+    static const dnnl_alg_kind_t algorithms[NET_KINDS] = {
+        [NET_SIGMOID] = dnnl_eltwise_logistic_use_dst_for_bwd,
+        [NET_TANH] = dnnl_eltwise_tanh_use_dst_for_bwd,
+    };
+    return dnnl_check(
+        compat_eltwise(out, b->device->engine, algorithms[node->kind], data, hint, b->device->attr),
+        "activation", err);
 }
 
-static bool make_forward(struct builder *b, const struct node *node, struct activation *a,
-                         struct buffer *x, struct buffer *y, struct error *err)
+static bool prepare_loop(struct builder *b, const struct node *node, void *object,
+                         struct error *err)
 {
+    struct activation *a = object;
+    (void)err;
+    a->value = b->graph->values[node->input];
+    a->rows = b->rows;
+    a->count = (size_t)b->rows * value_row(&a->value);
+    return true;
+}
+
+static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
+{
+    struct activation *a = object;
     dnnl_primitive_desc_t desc = NULL;
-    desc_t data = value_desc(&b->graph->values[node->input], b->rows, true);
-    if (!data)
-        return error_memory(err, "layout of an activation");
-    bool ok = dnnl_check(compat_eltwise(&desc, b->device->engine, algorithm(node->kind), data, NULL,
-                                        b->device->attr),
-                         "activation", err);
-    if (ok) {
-        ok = primitive_make(b, &a->forward, desc, err) &&
-             primitive_bind(b, &a->forward, DNNL_ARG_SRC, data, x, err) &&
-             primitive_bind(b, &a->forward, DNNL_ARG_DST, data, y, err);
-        dnnl_primitive_desc_destroy(desc);
-    }
+    prepare_loop(b, node, object, err);
+    desc_t data = value_desc(&a->value, b->rows, true);
+    bool ok = (data || error_memory(err, "layout of an activation")) &&
+              describe(b, node, data, NULL, &desc, err) &&
+              primitive_make(b, &a->forward, desc, err) &&
+              primitive_bind(b, &a->forward, DNNL_ARG_SRC, data, a->base.x, err) &&
+              primitive_bind(b, &a->forward, DNNL_ARG_DST, data, a->base.y, err);
+    dnnl_primitive_desc_destroy(desc);
     compat_desc_free(data);
     return ok;
 }
 
-static bool make_backward(struct builder *b, const struct node *node, struct activation *a,
-                          struct buffer *dy, struct buffer *dx, struct error *err)
+static bool prepare_backward(struct builder *b, const struct node *node, void *object,
+                             struct error *err)
 {
+    struct activation *a = object;
     dnnl_primitive_desc_t hint = NULL, desc = NULL;
-    dnnl_alg_kind_t kind = algorithm(node->kind);
-    desc_t data = value_desc(&b->graph->values[node->input], b->rows, true);
-    if (!data)
-        return error_memory(err, "layout of an activation");
-    bool ok =
-        dnnl_check(compat_eltwise(&hint, b->device->engine, kind, data, NULL, b->device->attr),
-                   "activation", err) &&
-        dnnl_check(compat_eltwise(&desc, b->device->engine, kind, data, hint, b->device->attr),
-                   "activation", err) &&
-        primitive_make(b, &a->backward, desc, err) &&
-        primitive_bind(b, &a->backward, DNNL_ARG_DST, data, b->values[node->output], err) &&
-        primitive_bind(b, &a->backward, DNNL_ARG_DIFF_DST, data, dy, err) &&
-        primitive_bind(b, &a->backward, DNNL_ARG_DIFF_SRC, data, dx, err);
+    desc_t data = value_desc(&a->value, b->rows, true);
+    bool ok = (data || error_memory(err, "layout of an activation")) &&
+              describe(b, node, data, NULL, &hint, err) &&
+              describe(b, node, data, hint, &desc, err) &&
+              primitive_make(b, &a->backward, desc, err) &&
+              primitive_bind(b, &a->backward, DNNL_ARG_DST, data, a->base.y, err) &&
+              primitive_bind(b, &a->backward, DNNL_ARG_DIFF_DST, data, a->base.dy, err) &&
+              primitive_bind(b, &a->backward, DNNL_ARG_DIFF_SRC, data, a->base.dx, err);
     dnnl_primitive_desc_destroy(desc);
     dnnl_primitive_desc_destroy(hint);
     compat_desc_free(data);
     return ok;
 }
 
-static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
-{
-    struct activation *a = *layer = build_object(b, sizeof *a, release, err);
-    struct buffer *x = a ? build_value(b, node->input, err) : NULL;
-    struct buffer *y = x ? build_value(b, node->output, err) : NULL;
-    if (!y)
-        return false;
-    a->x = x;
-    a->y = y;
-    a->value = b->graph->values[node->input];
-    a->rows = b->rows;
-    a->count = (size_t)b->rows * value_row(&a->value);
-    if (node->kind == NET_RELU)
-        return build_step(b, node, run_relu, a, err);
-    return make_forward(b, node, a, x, y, err) && build_step(b, node, run_forward, a, err);
-}
+static const struct unary_kind relu = {.size = sizeof(struct activation),
+                                       .release = release,
+                                       .prepare = prepare_loop,
+                                       .run = run_relu,
+                                       .run_backward = run_relu_backward,
+                                       .keeps_output = true,
+                                       .in_place = true},
+                               function = {.size = sizeof(struct activation),
+                                           .release = release,
+                                           .prepare = prepare,
+                                           .prepare_backward = prepare_backward,
+                                           .run = run_forward,
+                                           .run_backward = run_backward,
+                                           .keeps_output = true,
+                                           .in_place = true};
 
-static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
-{
-    struct activation *a = layer;
-    struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err))
-        return false;
-    struct buffer *dx = gradient_result(b, dy[0], node->input, err);
-    if (!dx)
-        return false;
-    a->dy = dy[0];
-    a->dx = dx;
-    build_use(b, b->values[node->output]);
-    if (node->kind != NET_RELU && !make_backward(b, node, a, dy[0], dx, err))
-        return false;
-    if (!build_step(b, node, node->kind == NET_RELU ? run_relu_backward : run_backward, a, err) ||
-        !gradient_give(b, node, node->input, dx, err))
-        return false;
-    gradient_drop(dy[0]);
-    return true;
-}
-
-const struct layer_kind layer_activation = {forward, backward};
+const struct layer_kind layer_relu = {.unary = &relu};
+const struct layer_kind layer_sigmoid = {.unary = &function}, layer_tanh = {.unary = &function};

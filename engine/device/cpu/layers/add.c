@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/layers/elementwise.h"
-#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/plan/add_layer.h"
 
 struct add {
@@ -43,4 +43,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return add_layer_backward(b, node, run_backward, &a->base, err);
 }
 
-const struct layer_kind layer_add = {forward, backward};
+const struct layer_kind layer_add = {.forward = forward, .backward = backward};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/rng.h"
 #include "engine/device/cpu/core/plan.h"
-#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/core/kinds.h"
+#include "engine/device/plan/unary_layer.h"
 
 /*
  * Which numbers are dropped depends on (seed, epoch, row of the data set, operation, place in the
@@ -9,7 +10,7 @@
  * computes them again.
  */
 struct dropout {
-    const struct buffer *x, *y, *dy, *dx;
+    struct unary_layer base;
     struct value value;
     int op, rows;
     uint32_t threshold;
@@ -55,7 +56,7 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct dropout *d = layer;
     (void)err;
-    drop(plan, d, d->x->data, d->y->data);
+    drop(plan, d, d->base.x->data, d->base.y->data);
     return true;
 }
 
@@ -63,48 +64,34 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct dropout *d = layer;
     (void)err;
-    drop(plan, d, d->dy->data, d->dx->data);
+    drop(plan, d, d->base.dy->data, d->base.dx->data);
     return true;
 }
 
-static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+static bool is_alias(const struct builder *b, const struct node *node)
+{
+    (void)node;
+    return !b->training;
+}
+
+static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
-    struct buffer *x = build_value(b, node->input, err);
-    if (!x)
-        return false;
-    if (!b->training) {
-        b->values[node->output] = x;
-        return true;
-    }
-    struct dropout *d = *layer = build_object(b, sizeof *d, NULL, err);
-    if (!d)
-        return false;
+    struct dropout *d = object;
+    (void)err;
     d->value = b->graph->values[node->input];
     d->op = node->op;
     d->rows = b->rows;
     d->threshold = rng_threshold(op->p);
     d->scale = (float)(1 / (1 - op->p));
-    d->x = x;
-    d->y = build_value(b, node->output, err);
-    return d->y && build_step(b, node, run_forward, d, err);
-}
-
-static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
-{
-    struct dropout *d = layer;
-    struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err))
-        return false;
-    struct buffer *dx = gradient_result(b, dy[0], node->input, err);
-    if (!dx)
-        return false;
-    d->dy = dy[0];
-    d->dx = dx;
-    if (!build_step(b, node, run_backward, d, err) || !gradient_give(b, node, node->input, dx, err))
-        return false;
-    gradient_drop(dy[0]);
     return true;
 }
 
-const struct layer_kind layer_dropout = {forward, backward};
+static const struct unary_kind dropout = {.size = sizeof(struct dropout),
+                                          .is_alias = is_alias,
+                                          .prepare = prepare,
+                                          .run = run_forward,
+                                          .run_backward = run_backward,
+                                          .in_place = true};
+
+const struct layer_kind layer_dropout = {.unary = &dropout};

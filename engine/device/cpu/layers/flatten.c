@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/core/primitive.h"
-#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/core/kinds.h"
+#include "engine/device/plan/unary_layer.h"
 
 /*
  * Another name for the same numbers, or the same numbers in another layout. A conversion works on
  * the shape in front of it; the flat shape behind it has them in the same order.
  */
 struct conversion {
+    struct unary_layer base;
     struct primitive forward, backward;
 };
 
@@ -56,45 +58,30 @@ static bool make(struct builder *b, struct primitive *p, const struct value *fro
     return ok;
 }
 
-static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
 {
     const struct value *values = b->graph->values;
-    struct buffer *x = build_value(b, node->input, err);
-    if (!x)
-        return false;
-    if (is_alias(b, node)) {
-        b->values[node->output] = x;
-        return true;
-    }
-    struct conversion *c = *layer = build_object(b, sizeof *c, release, err);
-    struct buffer *y = c ? build_value(b, node->output, err) : NULL;
-    return y && make(b, &c->forward, &values[node->input], x, &values[node->output], y, err) &&
-           build_step(b, node, run_forward, c, err);
+    struct conversion *c = object;
+    return make(b, &c->forward, &values[node->input], c->base.x, &values[node->output], c->base.y,
+                err);
 }
 
-static bool convert_gradient(struct builder *b, const struct node *node, struct conversion *c,
-                             struct buffer *dy, struct error *err)
+static bool prepare_backward(struct builder *b, const struct node *node, void *object,
+                             struct error *err)
 {
-    const struct value *values = b->graph->values;
-    struct value flat = values[node->output];
-    struct buffer *dx = gradient_new(b, node->input, err);
-    flat.shape = values[node->input].shape;
-    return dx && make(b, &c->backward, &flat, dy, &values[node->input], dx, err) &&
-           build_step(b, node, run_backward, c, err) &&
-           gradient_give(b, node, node->input, dx, err);
+    struct conversion *c = object;
+    const struct value *x = &b->graph->values[node->input];
+    struct value flat = b->graph->values[node->output];
+    flat.shape = x->shape;
+    return make(b, &c->backward, &flat, c->base.dy, x, c->base.dx, err);
 }
 
-static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
-{
-    struct buffer *dy[2];
-    if (!b->graph->values[node->input].wants_grad)
-        return true;
-    if (!gradient_take(b, node, node->output, 1, dy, err))
-        return false;
-    bool ok = is_alias(b, node) ? gradient_give(b, node, node->input, dy[0], err)
-                                : convert_gradient(b, node, layer, dy[0], err);
-    gradient_drop(dy[0]);
-    return ok;
-}
+static const struct unary_kind flatten = {.size = sizeof(struct conversion),
+                                          .release = release,
+                                          .is_alias = is_alias,
+                                          .prepare = prepare,
+                                          .prepare_backward = prepare_backward,
+                                          .run = run_forward,
+                                          .run_backward = run_backward};
 
-const struct layer_kind layer_flatten = {forward, backward};
+const struct layer_kind layer_flatten = {.unary = &flatten};

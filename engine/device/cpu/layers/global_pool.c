@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/core/plan.h"
-#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/core/kinds.h"
+#include "engine/device/plan/unary_layer.h"
 
 /* Global average pooling: blocks of channels in, plain channels out. */
 struct global_pool {
-    const struct buffer *x, *y, *dy, *dx;
+    struct unary_layer base;
     int rows, channels, filled, block;
     size_t pixels;
 };
@@ -12,8 +13,8 @@ struct global_pool {
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct global_pool *g = layer;
-    const float *x = g->x->data;
-    float *y = g->y->data;
+    const float *x = g->base.x->data;
+    float *y = g->base.y->data;
     (void)plan;
     (void)err;
 #pragma omp parallel for schedule(static)
@@ -33,8 +34,8 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
 static bool run_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct global_pool *g = layer;
-    const float *dy = g->dy->data;
-    float *dx = g->dx->data;
+    const float *dy = g->base.dy->data;
+    float *dx = g->base.dx->data;
     (void)plan;
     (void)err;
 #pragma omp parallel for schedule(static)
@@ -50,37 +51,22 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
-static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
 {
     const struct value *x = &b->graph->values[node->input];
-    struct global_pool *g = *layer = build_object(b, sizeof *g, NULL, err);
-    if (!g)
-        return false;
+    struct global_pool *g = object;
+    (void)err;
     g->rows = b->rows;
     g->channels = x->shape.c;
     g->filled = value_channels(x);
     g->block = x->block;
     g->pixels = (size_t)value_pixels(x);
-    g->x = build_value(b, node->input, err);
-    g->y = g->x ? build_value(b, node->output, err) : NULL;
-    return g->y && build_step(b, node, run_forward, g, err);
-}
-
-static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
-{
-    struct global_pool *g = layer;
-    struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err))
-        return false;
-    struct buffer *dx = gradient_new(b, node->input, err);
-    if (!dx)
-        return false;
-    g->dy = dy[0];
-    g->dx = dx;
-    if (!build_step(b, node, run_backward, g, err) || !gradient_give(b, node, node->input, dx, err))
-        return false;
-    gradient_drop(dy[0]);
     return true;
 }
 
-const struct layer_kind layer_global_pool = {forward, backward};
+static const struct unary_kind global_avgpool = {.size = sizeof(struct global_pool),
+                                                 .prepare = prepare,
+                                                 .run = run_forward,
+                                                 .run_backward = run_backward};
+
+const struct layer_kind layer_global_avgpool = {.unary = &global_avgpool};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/layers/elementwise.h"
-#include "engine/device/cpu/layers/kinds.h"
+#include "engine/device/cpu/core/kinds.h"
 
 /*
  * y = x W^T + bias [ReLU] by the library's matrix multiplication. W's rows are stored in the order
@@ -135,4 +135,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return true;
 }
 
-const struct layer_kind layer_linear = {forward, backward};
+const struct layer_kind layer_linear = {.forward = forward, .backward = backward};

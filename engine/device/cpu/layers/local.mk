@@ -6,7 +6,6 @@ libcpu_a_SOURCES += \
 	%D%/flatten.c \
 	%D%/global_pool.c \
 	%D%/input.c %D%/input.h \
-	%D%/kinds.h \
 	%D%/linear.c \
 	%D%/loss.c %D%/loss.h \
 	%D%/pool.c \

@@ -2,6 +2,7 @@
 #include "engine/device/cpu/norm/batchnorm.h"
 
 #include "engine/device/cpu/conv/conv.h"
+#include "engine/device/cpu/core/kinds.h"
 
 /* From this size on a tensor is written past the caches: nothing of it would be left there when it
  * is read next. */
@@ -230,4 +231,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return true;
 }
 
-const struct layer_kind layer_batchnorm = {forward, backward};
+const struct layer_kind layer_batchnorm = {.forward = forward, .backward = backward};

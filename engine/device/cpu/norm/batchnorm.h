@@ -54,8 +54,6 @@ static inline double *batchnorm_allreduced(const struct batchnorm *n)
     return (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
 }
 
-extern const struct layer_kind layer_batchnorm;
-
 /* norm/math.c: the arithmetic per channel, of `count` channels from `first` on. */
 
 /* sums: of (x - origin) and its squares over `elements` numbers, channel by channel. Fills the

@@ -83,7 +83,7 @@ cudaError_t kernel_input(cudaStream_t s, const struct input_args *args);
 cudaError_t kernel_labels(cudaStream_t s, const uint8_t *all, const uint32_t *index, int rows,
                           uint8_t *labels);
 
-enum activation { ACTIVATION_RELU, ACTIVATION_SIGMOID, ACTIVATION_TANH };
+enum activation { ACTIVATION_RELU = 1, ACTIVATION_SIGMOID, ACTIVATION_TANH };
 
 /* y = f(x + bias[channel]); bias may be NULL; y may be x. With `identity` only the bias is added.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/plan.h"
+#include "engine/device/plan/unary_layer.h"
 
 /* ReLU, sigmoid and tanh where no fused operation took them. All keep their result, from which the
  * backward pass computes the derivative. */
 struct activation_layer {
-    const struct buffer *x, *y, *dy;
-    struct buffer *dx;
+    struct unary_layer base;
     enum activation function;
     struct tensor_shape shape;
 };
@@ -14,7 +14,7 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct activation_layer *a = layer;
     return cuda_kernel(kernel_activation(plan->device->stream, plan->device->storage, a->function,
-                                         a->shape, a->x->data, NULL, a->y->data),
+                                         a->shape, a->base.x->data, NULL, a->base.y->data),
                        err);
 }
 
@@ -22,41 +22,32 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct activation_layer *a = layer;
     return cuda_kernel(kernel_activation_backward(plan->device->stream, plan->device->storage,
-                                                  a->function, a->shape, a->y->data, a->dy->data,
-                                                  a->dx->data),
+                                                  a->function, a->shape, a->base.y->data,
+                                                  a->base.dy->data, a->base.dx->data),
                        err);
 }
 
-static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
 {
-    struct activation_layer *a = *layer = build_object(b, sizeof *a, NULL, err);
-    if (!a)
-        return false;
-    a->x = build_value(b, node->input, err);
-    a->y = a->x ? build_value(b, node->output, err) : NULL;
-    a->function = node->kind == NET_RELU      ? ACTIVATION_RELU
-                  : node->kind == NET_SIGMOID ? ACTIVATION_SIGMOID
-                                              : ACTIVATION_TANH;
+    static const enum activation functions[NET_KINDS] = {
+        [NET_RELU] = ACTIVATION_RELU,
+        [NET_SIGMOID] = ACTIVATION_SIGMOID,
+        [NET_TANH] = ACTIVATION_TANH,
+    };
+    struct activation_layer *a = object;
+    (void)err;
+    a->function = functions[node->kind];
     a->shape = cuda_shape(b, node->input);
-    return a->y && build_step(b, node, run_forward, a, err);
-}
-
-static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
-{
-    struct activation_layer *a = layer;
-    struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err))
-        return false;
-    struct buffer *dx = gradient_result(b, dy[0], node->input, err);
-    if (!dx)
-        return false;
-    a->dy = dy[0];
-    a->dx = dx;
-    build_use(b, b->values[node->output]);
-    if (!build_step(b, node, run_backward, a, err) || !gradient_give(b, node, node->input, dx, err))
-        return false;
-    gradient_drop(dy[0]);
     return true;
 }
 
-const struct layer_kind cuda_layer_activation = {forward, backward};
+static const struct unary_kind activation = {.size = sizeof(struct activation_layer),
+                                             .prepare = prepare,
+                                             .run = run_forward,
+                                             .run_backward = run_backward,
+                                             .keeps_output = true,
+                                             .in_place = true};
+
+const struct layer_kind cuda_layer_relu = {.unary = &activation},
+                        cuda_layer_sigmoid = {.unary = &activation},
+                        cuda_layer_tanh = {.unary = &activation};

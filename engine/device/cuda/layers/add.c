@@ -42,4 +42,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return add_layer_backward(b, node, run_backward, &a->base, err);
 }
 
-const struct layer_kind cuda_layer_add = {forward, backward};
+const struct layer_kind cuda_layer_add = {.forward = forward, .backward = backward};

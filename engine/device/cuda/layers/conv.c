@@ -356,4 +356,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return true;
 }
 
-const struct layer_kind cuda_layer_conv = {forward, backward};
+const struct layer_kind cuda_layer_conv = {.forward = forward, .backward = backward};

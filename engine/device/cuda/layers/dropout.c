@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/rng.h"
 #include "engine/device/cuda/plan.h"
+#include "engine/device/plan/unary_layer.h"
 
 /*
  * Which numbers are dropped depends on (seed, epoch, row of the data set, operation, place in the
@@ -8,7 +9,7 @@
  * computes them again.
  */
 struct dropout {
-    const struct buffer *x, *y, *dy, *dx;
+    struct unary_layer base;
     struct dropout_args args;
 };
 
@@ -26,52 +27,38 @@ static bool drop(struct plan *plan, const struct dropout *d, const struct buffer
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct dropout *d = layer;
-    return drop(plan, d, d->x, d->y, err);
+    return drop(plan, d, d->base.x, d->base.y, err);
 }
 
 static bool run_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct dropout *d = layer;
-    return drop(plan, d, d->dy, d->dx, err);
+    return drop(plan, d, d->base.dy, d->base.dx, err);
 }
 
-static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+static bool is_alias(const struct builder *b, const struct node *node)
+{
+    (void)node;
+    return !b->training;
+}
+
+static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
-    struct buffer *x = build_value(b, node->input, err);
-    if (!x)
-        return false;
-    if (!b->training) {
-        b->values[node->output] = x;
-        return true;
-    }
-    struct dropout *d = *layer = build_object(b, sizeof *d, NULL, err);
-    if (!d)
-        return false;
+    struct dropout *d = object;
+    (void)err;
     d->args = (struct dropout_args){.shape = cuda_shape(b, node->input),
                                     .op = (uint32_t)node->op,
                                     .threshold = rng_threshold(op->p),
                                     .scale = (float)(1 / (1 - op->p))};
-    d->x = x;
-    d->y = build_value(b, node->output, err);
-    return d->y && build_step(b, node, run_forward, d, err);
-}
-
-static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
-{
-    struct dropout *d = layer;
-    struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err))
-        return false;
-    struct buffer *dx = gradient_result(b, dy[0], node->input, err);
-    if (!dx)
-        return false;
-    d->dy = dy[0];
-    d->dx = dx;
-    if (!build_step(b, node, run_backward, d, err) || !gradient_give(b, node, node->input, dx, err))
-        return false;
-    gradient_drop(dy[0]);
     return true;
 }
 
-const struct layer_kind cuda_layer_dropout = {forward, backward};
+static const struct unary_kind dropout = {.size = sizeof(struct dropout),
+                                          .is_alias = is_alias,
+                                          .prepare = prepare,
+                                          .run = run_forward,
+                                          .run_backward = run_backward,
+                                          .in_place = true};
+
+const struct layer_kind cuda_layer_dropout = {.unary = &dropout};

@@ -237,4 +237,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return true;
 }
 
-const struct layer_kind cuda_layer_linear = {forward, backward};
+const struct layer_kind cuda_layer_linear = {.forward = forward, .backward = backward};

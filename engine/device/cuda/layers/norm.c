@@ -179,4 +179,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
            (b->rows == 0 || give_gradients(n, b, node, err));
 }
 
-const struct layer_kind cuda_layer_norm = {forward, backward};
+const struct layer_kind cuda_layer_batchnorm = {.forward = forward, .backward = backward};
