@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "engine/train/run/run.h"
-#include "engine/train/run/run_state.h"
 
 /* Runs a spec and keeps all it says. Any failure of the recorder itself fails the test. */
 struct recorder {

@@ -3,7 +3,7 @@
  * Stands in for engine/train and the backends when the server is tested: a scripted run that emits
  * what a real one does, quickly. The run's settings steer it:
  *   model "slow"   every step takes 5 ms      model "fail"   the third step fails
- *   model "wrong"  run_resolve refuses it     model "mute"   no "end" event at the end
+ *   model "wrong"  resolve_spec refuses it     model "mute"   no "end" event at the end
  *   train-rows     with batch: steps per epoch; 0: 10 steps per epoch
  */
 #include <math.h>
@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/device/device.h"
+#include "engine/train/resolve/resolve.h"
 #include "engine/train/run/run.h"
 
 static bool fake_enumerate(struct device_info *list, int capacity, int *count, char *why,
@@ -63,7 +64,7 @@ bool devices_resolve(const struct device_list *choice, struct device_id *ids, in
     return true;
 }
 
-bool run_resolve(struct spec *spec, struct error *err)
+bool resolve_spec(struct spec *spec, struct error *err)
 {
     struct device_id ids[SPEC_MAX_DEVICES];
     int count;

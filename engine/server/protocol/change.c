@@ -33,14 +33,14 @@ static int ended_already(const struct record *record, struct error *err)
 
 static const char *const stop_names[] = {"never", "epoch", "step", "now"};
 
-/* `when` of a stop as enum run_stop, RUN_GO_ON for "never". */
+/* `when` of a stop as enum run_stop, RUN_STOP_NONE for "never". */
 static bool stop_when(const json_t *params, enum run_stop *when, struct error *err)
 {
     bool now = false;
     const char *name = "step";
     if (!json_get_bool(params, "now", &now, err) || !json_get_string(params, "when", &name, err))
         return false;
-    for (int i = RUN_GO_ON; i <= RUN_STOP_NOW; i++)
+    for (int i = RUN_STOP_NONE; i <= RUN_STOP_NOW; i++)
         if (strcmp(name, stop_names[i]) == 0) {
             *when = now ? RUN_STOP_NOW : (enum run_stop)i;
             return true;
@@ -60,12 +60,12 @@ int method_stop(struct server *server, struct connection *connection, const json
     if (code != RPC_OK)
         return code;
     long number = record->number;
-    bool taken_out = record->status == RUN_QUEUED && when != RUN_GO_ON;
+    bool taken_out = record->status == RUN_QUEUED && when != RUN_STOP_NONE;
     if (record->status != RUN_QUEUED && record->status != RUN_RUNNING) {
         code = ended_already(record, err);
-    } else if (when != RUN_GO_ON) {
+    } else if (when != RUN_STOP_NONE) {
         queue_stop(&server->queue, record, when);
-    } else if (!run_control_go_on(&record->control)) {
+    } else if (!run_control_cancel_stop(&record->control)) {
         error_set(err, ERROR_FAILED, "run %ld is being stopped already", number);
         code = RPC_FAILED;
     }

@@ -9,7 +9,7 @@
 #include "engine/model/file.h"
 #include "engine/net/net.h"
 #include "engine/server/tasks/memory_plan.h"
-#include "engine/train/run/run.h"
+#include "engine/train/resolve/devices.h"
 
 static json_t *shape_json(struct net_shape shape)
 {
@@ -82,7 +82,7 @@ static bool describe(struct spec *spec, json_t **result, struct error *err)
     struct net *net = NULL;
     json_t *memory = NULL;
     long rows = 0;
-    bool ok = run_resolve_devices(spec, err) && load(spec, &net, &rows, err) &&
+    bool ok = resolve_devices(spec, err) && load(spec, &net, &rows, err) &&
               memory_plan(spec, net, rows, spec->test_rows, &memory, err);
     json_t *object = ok ? net_json(net) : NULL;
     if (object) {

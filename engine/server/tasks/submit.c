@@ -10,6 +10,7 @@
 #include "engine/server/queue/queue.h"
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/labels.h"
+#include "engine/train/resolve/resolve.h"
 
 /* Not when CPU devices are named. */
 static bool may_want_gpus(const struct device_list *devices)
@@ -27,7 +28,7 @@ static bool resolve(struct task *task, struct spec *spec, struct error *err)
         return false;
     if (may_want_gpus(&spec->devices))
         gpu_survey_ask(task->survey);
-    return run_resolve(spec, err);
+    return resolve_spec(spec, err);
 }
 
 /* The spec of a run that is to be resumed, as it was retuned. */
@@ -71,7 +72,7 @@ bool task_check(struct task *task, const json_t *params, json_t **result, struct
     struct dataset shape = {.rows = 0};
     char *name = NULL;
     spec_init(&spec);
-    bool ok = spec_from_json(&spec, params, err) && run_resolve(&spec, err) &&
+    bool ok = spec_from_json(&spec, params, err) && resolve_spec(&spec, err) &&
               data_describe(spec.data, spec.data_dir, &shape, NULL, &name, err);
     json_t *object = ok ? spec_to_json(&spec) : NULL;
     long rows = spec.train_rows ? spec.train_rows : shape.rows;

@@ -45,7 +45,8 @@ static void *write_for_ever(void *context)
         /* Where that fails the checkpoint is written all the same: losing the training because
          * the run store's disk is full would be worse than a gap in the run's history. */
         bool synced = sync_history(writer, &sync_err);
-        bool ok = checkpoint_write(writer->net, writer->options.folder, &writer->buffer, &kept, &err);
+        bool ok =
+            checkpoint_write(writer->net, writer->options.folder, &writer->buffer, &kept, &err);
         pthread_mutex_lock(&writer->lock);
         writer->writes = (struct failure){!ok, err};
         writer->syncs = (struct failure){!synced, sync_err};
@@ -81,8 +82,8 @@ static bool start_thread(struct checkpoint_writer *writer, struct error *err)
     return error_errno(err, "cannot start the thread that writes checkpoints");
 }
 
-bool checkpoint_writer_start(const struct net *net, const struct checkpoint_writer_options *options, struct checkpoint_writer **out,
-                 struct error *err)
+bool checkpoint_writer_start(const struct net *net, const struct checkpoint_writer_options *options,
+                             struct checkpoint_writer **out, struct error *err)
 {
     struct checkpoint_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
@@ -92,7 +93,7 @@ bool checkpoint_writer_start(const struct net *net, const struct checkpoint_writ
     writer->options.folder = writer->folder = strdup(options->folder);
     writer->kept = (struct checkpoint_kept){options->previous, -1};
     bool ok = writer->folder ? checkpoint_create(net, options->momentum, &writer->buffer, err)
-                            : error_memory(err, "checkpoints");
+                             : error_memory(err, "checkpoints");
     if (!ok || !start_thread(writer, err)) {
         release(writer);
         return false;

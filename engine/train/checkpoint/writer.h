@@ -20,8 +20,8 @@ struct checkpoint_writer_options {
 };
 
 /* `net` outlives the writer. */
-bool checkpoint_writer_start(const struct net *net, const struct checkpoint_writer_options *options, struct checkpoint_writer **out,
-                 struct error *err);
+bool checkpoint_writer_start(const struct net *net, const struct checkpoint_writer_options *options,
+                             struct checkpoint_writer **out, struct error *err);
 
 /*
  * The buffer, to be filled with what is to be written. NULL: the one before is still being written;
@@ -36,9 +36,11 @@ bool checkpoint_writer_failed(struct checkpoint_writer *writer, struct error *er
 /* Was the last one written though what came before it is not kept yet? Then *err, once. */
 bool checkpoint_writer_unsynced(struct checkpoint_writer *writer, struct error *err);
 
-/* Wait for the writing and end the thread. What checkpoint_writer_take gave stays; NULL: nothing. */
+/* Wait for the writing and end the thread. What checkpoint_writer_take gave stays; NULL: nothing.
+ */
 void checkpoint_writer_stop(struct checkpoint_writer *writer);
-/* Release everything, after checkpoint_writer_stop and when nobody can write into the buffer any more. */
+/* Release everything, after checkpoint_writer_stop and when nobody can write into the buffer any
+ * more. */
 void checkpoint_writer_free(struct checkpoint_writer *writer);
 
 #endif

@@ -81,6 +81,7 @@ void figures_step(struct figures *figures, const struct step_part *parts, int de
 void figures_end_epoch(struct figures *figures, double seconds)
 {
     figures->epoch.seconds = seconds;
+    figures->epoch.spent_s = 0;
     figures->train_s += seconds;
 }
 

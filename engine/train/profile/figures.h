@@ -5,24 +5,12 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "engine/device/device.h"
+#include "engine/train/profile/times.h"
 
 /*
  * The bookkeeping of a run: what was trained in what time. Seconds are wall time. An epoch's time
  * is that of its training part: data loading is in it; pauses and evaluation are not.
  */
-
-/* Where one device's time went in one step. */
-struct step_times {
-    double compute_s;  /* forward, backward, update */
-    double reduce_s;   /* keeping the replicas equal, waiting for those who reduce included */
-    double sync_bn_s;  /* sums inside the passes (synchronised BatchNorm), likewise */
-    double wait_s;     /* waiting for devices that are still computing */
-    double pass_s;     /* of compute_s: forward and backward, what depends on the rows */
-    double update_s;   /* of compute_s: the optimizer */
-    double meet_s;     /* of wait_s: behind the pass */
-    double begin, end; /* of the device's part of the step, on clock_seconds */
-};
 
 /* Rows per second over the last second or so. */
 struct rate {
@@ -38,6 +26,7 @@ struct device_figures {
 struct epoch_figures {
     long epoch, steps, rows, correct;
     double loss_sum, seconds;
+    double spent_s; /* until it has ended: so far, without pauses */
     /*
      * Along the critical path: in every step the longest time any device computed and the longest
      * it synchronised. What is left of `seconds` is waiting, for data and between steps.
@@ -64,12 +53,7 @@ void figures_begin(struct figures *figures);
 void figures_free(struct figures *figures);
 void figures_begin_epoch(struct figures *figures, long epoch);
 
-/* One device's part of a step, in device order; then the step itself, of `seconds` in all. */
-struct step_part {
-    long rows;
-    struct batch_result result;
-    struct step_times times;
-};
+/* The parts of a step, in device order; it took `seconds` in all. */
 void figures_step(struct figures *figures, const struct step_part *parts, int devices,
                   double seconds);
 
@@ -79,8 +63,8 @@ bool figures_count_epoch(struct figures *figures, struct error *err);
 void figures_evaluated(struct figures *figures, double loss, double accuracy, double seconds);
 
 /*
- * Go on behind so many steps, rows and whole epochs, which took train_s and eval_s in all; of each
- * of those epochs the mean time is all that is known.
+ * Continue after so many steps, rows and whole epochs, which took train_s and eval_s in all; of
+ * each of those epochs only the mean time is known.
  */
 bool figures_resume(struct figures *figures, long steps, long rows, long epochs, double train_s,
                     double eval_s, struct error *err);

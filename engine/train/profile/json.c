@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/train/profile/json.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "engine/train/profile/profile.h"
-
-/* The "profile" event. */
 
 #define EVENT_BYTES  200000
 #define ROW_BYTES    260 /* an operation of one device, its names included */

@@ -106,10 +106,10 @@ void profile_step(struct profile *profile, const struct profile_moments *moments
         device->rows += parts[i].rows;
         if (device->passes_only)
             device->part[PROFILE_OPERATIONS] +=
-                times->pass_s + times->sync_bn_s + times->wait_s - times->meet_s;
+                times->pass_s + times->sync_bn_s + times->wait_s - times->barrier_s;
         device->part[PROFILE_OPTIMIZER] += times->update_s;
         device->part[PROFILE_SYNC] += times->reduce_s;
-        device->part[PROFILE_WAIT] += times->meet_s + last - times->end;
+        device->part[PROFILE_WAIT] += times->barrier_s + last - times->end;
         device->part[PROFILE_SPLIT] += times->begin - moments->begin + moments->joined - last;
         device->part[PROFILE_METRICS] += moments->end - moments->joined;
     }

@@ -2,11 +2,8 @@
 #ifndef DPARTUI_ENGINE_TRAIN_PROFILE_PROFILE_H
 #define DPARTUI_ENGINE_TRAIN_PROFILE_PROFILE_H
 
-#include <jansson.h>
-
 #include "base/error.h"
-#include "engine/device/device.h"
-#include "engine/train/profile/figures.h"
+#include "engine/train/profile/times.h"
 
 /*
  * Where the time of a run's steps went: per device by operation of the network, and by what is
@@ -66,11 +63,5 @@ struct profile_moments {
 /* What devices 0..count-1 did in one step outside their plans. */
 void profile_step(struct profile *profile, const struct profile_moments *moments,
                   const struct step_part *parts, int count);
-
-/*
- * The "profile" event of docs/protocol.md. So that it stays below 200 KiB, the least operations of
- * very large networks become one, "others". NULL: memory ran out.
- */
-json_t *profile_json(const struct profile *profile, const char *const *names, int count);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run.h"
+#include "engine/train/resolve/devices.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/device/device.h"
 #include "system/affinity.h"
 
 static bool resolve_list(struct spec *spec, struct error *err)
@@ -84,7 +85,7 @@ static bool resolve_cpus(struct spec *spec, struct error *err)
     return true;
 }
 
-bool run_resolve_devices(struct spec *spec, struct error *err)
+bool resolve_devices(struct spec *spec, struct error *err)
 {
     return resolve_list(spec, err) && resolve_type(spec, err) && resolve_cpus(spec, err);
 }

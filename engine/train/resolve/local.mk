@@ -1,5 +1,5 @@
 libtrain_a_SOURCES += \
-	%D%/devices.c \
-	%D%/inspect.c \
+	%D%/devices.c %D%/devices.h \
+	%D%/inspect.c %D%/inspect.h \
 	%D%/preflight.c %D%/preflight.h \
-	%D%/resolve.c
+	%D%/resolve.c %D%/resolve.h

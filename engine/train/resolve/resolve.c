@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/model/file.h"
-#include "engine/train/run/run.h"
+#include "engine/train/resolve/resolve.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -10,7 +9,11 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "engine/data/data.h"
+#include "engine/model/file.h"
+#include "engine/train/resolve/devices.h"
 #include "engine/train/split/shares.h"
+#include "engine/weights/weights.h"
 
 static bool resolve_data(struct spec *spec, struct dataset *shape, struct error *err)
 {
@@ -147,17 +150,17 @@ static bool check_folder(const char *option, const char *path, struct error *err
     return ok;
 }
 
-bool run_resolve(struct spec *spec, struct error *err)
+bool resolve_spec(struct spec *spec, struct error *err)
 {
     struct dataset shape = {0};
     struct net *net = NULL;
-    bool ok =
-        spec_validate(spec, err) && check_numbers(spec, err) && run_resolve_devices(spec, err) &&
-        resolve_data(spec, &shape, err) && check_augment(spec, &shape, err) &&
-        check_split(spec, spec->train_rows ? spec->train_rows : shape.rows, err) &&
-        resolve_model(spec, &shape, &net, err) && check_init(spec, net, err) &&
-        check_place("save", spec->save, true, err) && check_place("log", spec->log, false, err) &&
-        check_folder("tensorboard", spec->tensorboard, err);
+    bool ok = spec_validate(spec, err) && check_numbers(spec, err) && resolve_devices(spec, err) &&
+              resolve_data(spec, &shape, err) && check_augment(spec, &shape, err) &&
+              check_split(spec, spec->train_rows ? spec->train_rows : shape.rows, err) &&
+              resolve_model(spec, &shape, &net, err) && check_init(spec, net, err) &&
+              check_place("save", spec->save, true, err) &&
+              check_place("log", spec->log, false, err) &&
+              check_folder("tensorboard", spec->tensorboard, err);
     net_free(net);
     return ok;
 }

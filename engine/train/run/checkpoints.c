@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run_state.h"
+#include "engine/train/run/checkpoints.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "engine/train/run/command.h"
+#include "engine/train/run/state.h"
+#include "engine/train/step/rank.h"
 
-/* When a run writes checkpoints, what is in them, and resuming from one. */
-
-bool run_begin_saving(struct run *run, struct error *err)
+bool checkpoints_begin(struct run *run, struct error *err)
 {
-    struct saving *saving = &run->saving;
-    saving->best_steps = -1;
-    saving->best_acc = NAN;
-    saving->last = clock_seconds();
-    if (!run->keep.checkpoints ||
+    struct checkpoints *checkpoints = &run->checkpoints;
+    checkpoints->best_steps = -1;
+    checkpoints->best_acc = NAN;
+    checkpoints->last = clock_seconds();
+    if (!checkpoints->keep.checkpoints ||
         (run->spec.checkpoint_epochs == 0 && !(run->spec.checkpoint_minutes > 0)))
         return true;
     const struct checkpoint_writer_options options = {
-        .folder = run->keep.checkpoints,
+        .folder = checkpoints->keep.checkpoints,
         .momentum = run->spec.momentum > 0,
-        .previous = run->keep.resumes ? saving->resumed.place.steps : -1,
-        .sync = run->keep.sync,
-        .sync_context = run->keep.sync_context,
+        .previous = checkpoints->keep.resumes ? checkpoints->resumed.place.steps : -1,
+        .sync = checkpoints->keep.sync,
+        .sync_context = checkpoints->keep.sync_context,
     };
-    return checkpoint_writer_start(run->net, &options, &saving->writer, err);
+    return checkpoint_writer_start(run->work.net, &options, &checkpoints->writer, err);
 }
 
 static void fill_place(const struct run *run, struct checkpoint_place *place)
@@ -32,20 +33,20 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
     const struct figures *figures = &run->figures;
     const struct epoch_figures *epoch = &figures->epoch;
     /* Its evaluation is done, so the epoch is over. */
-    bool between = isfinite(epoch->test_loss) && epoch->steps == run->steps_per_epoch;
+    bool between = isfinite(epoch->test_loss) && epoch->steps == run->work.steps_per_epoch;
     *place = (struct checkpoint_place){
         .epochs = between ? epoch->epoch : epoch->epoch - 1,
         .steps = figures->steps,
         .rows = figures->rows,
-        .lr = run->lr,
+        .lr = run->live.lr,
         .train_s = figures->train_s,
         .eval_s = figures->eval_s,
         .test_loss = figures->test_loss,
         .test_acc = figures->test_acc,
         .evaluated = isfinite(epoch->test_acc),
-        .best_acc = run->saving.best_acc,
+        .best_acc = run->checkpoints.best_acc,
         .batch = run->spec.batch,
-        .train_rows = run->train_rows,
+        .train_rows = run->work.train_rows,
         .seed = run->spec.seed,
     };
     if (between)
@@ -58,11 +59,11 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
     place->epoch.sync_s = epoch->sync_s;
     place->epoch.reduce_s = epoch->reduce_s;
     /* An epoch that was cut short has its time counted already. */
-    place->epoch.seconds = epoch->seconds > 0 ? epoch->seconds : run->epoch_spent_s;
+    place->epoch.seconds = epoch->seconds > 0 ? epoch->seconds : epoch->spent_s;
     place->train_s -= epoch->seconds;
 }
 
-/* Failures are reported at once, with their number so much later, and then ever more seldom. */
+/* Failures are reported at once, with their number later, and then less and less often. */
 #define FAILURES_S 60
 
 static void count_failure(struct failures *failures, const struct error *reason)
@@ -74,7 +75,7 @@ static void count_failure(struct failures *failures, const struct error *reason)
 }
 
 /* `last`: what was not reported yet is reported now. */
-static bool report_due(struct run *run, const char *about, const char *what,
+static bool report_due(struct report *report, const char *about, const char *what,
                        struct failures *failures, bool last, struct error *err)
 {
     double now = clock_seconds();
@@ -84,42 +85,50 @@ static bool report_due(struct run *run, const char *about, const char *what,
     failures->pause = failures->reported > 0 ? 2 * failures->pause : FAILURES_S;
     failures->reported = failures->count;
     failures->report_at = now + failures->pause;
-    return report_failures(run, about, what, failures, err);
+    return report_failures(report, about, what, failures, err);
 }
 
 /*
  * A disk that takes no checkpoint is no reason to end; the next one may get there. Nor is a run
  * store that fails a reason to write none.
  */
-static bool report_writer(struct run *run, bool last, struct error *err)
+static bool report_writer(struct checkpoints *checkpoints, struct report *report, bool last,
+                          struct error *err)
 {
-    struct saving *saving = &run->saving;
     struct error reason = ERROR_INIT;
-    if (!saving->writer)
+    if (!checkpoints->writer)
         return true;
-    if (checkpoint_writer_failed(saving->writer, &reason))
-        count_failure(&saving->writes, &reason);
-    if (checkpoint_writer_unsynced(saving->writer, &reason))
-        count_failure(&saving->syncs, &reason);
-    return report_due(run, "checkpoint", "no checkpoint could be written", &saving->writes, last,
-                      err) &&
-           report_due(run, "history",
+    if (checkpoint_writer_failed(checkpoints->writer, &reason))
+        count_failure(&checkpoints->writes, &reason);
+    if (checkpoint_writer_unsynced(checkpoints->writer, &reason))
+        count_failure(&checkpoints->syncs, &reason);
+    return report_due(report, "checkpoint", "no checkpoint could be written", &checkpoints->writes,
+                      last, err) &&
+           report_due(report, "history",
                       "a checkpoint is ahead of what the run store has: if the engine is killed "
                       "now, epochs before it are missing in the run",
-                      &saving->syncs, last, err);
+                      &checkpoints->syncs, last, err);
 }
 
-bool run_checkpoint(struct run *run, bool wait, struct error *err)
+bool checkpoints_export(struct run *run, struct error *err)
 {
-    struct saving *saving = &run->saving;
-    struct checkpoint *buffer = saving->writer ? checkpoint_writer_take(saving->writer, wait) : NULL;
-    if (!report_writer(run, false, err))
+    if (!run_command(run, rank_export, 0, err))
+        return false;
+    run->work.weights.batches_tracked = run->checkpoints.tracked_before + run->figures.steps;
+    return true;
+}
+
+bool checkpoints_write(struct run *run, bool wait, struct error *err)
+{
+    struct checkpoints *checkpoints = &run->checkpoints;
+    struct checkpoint *buffer =
+        checkpoints->writer ? checkpoint_writer_take(checkpoints->writer, wait) : NULL;
+    if (!report_writer(checkpoints, &run->report, false, err))
         return false;
     if (!buffer)
         return true;
-    if (!run_command(run, rank_export, 0, err))
+    if (!checkpoints_export(run, err))
         return false;
-    run->weights.batches_tracked = run->tracked_before + run->figures.steps;
     fill_place(run, &buffer->place);
     buffer->origin = (struct checkpoint_origin){
         .model = run->spec.model,
@@ -127,48 +136,49 @@ bool run_checkpoint(struct run *run, bool wait, struct error *err)
         .data_dir = run->spec.data_dir,
         .test_rows = run->spec.test_rows,
     };
-    weights_copy(run->net, &buffer->weights, &run->weights);
-    weights_let_go(run->net, &run->weights);
-    saving->buffer = buffer;
+    weights_copy(run->work.net, &buffer->weights, &run->work.weights);
+    weights_let_go(run->work.net, &run->work.weights);
+    run->ranks.exported = buffer->momentum;
     if (buffer->momentum && !run_command(run, rank_export_momentum, 0, err))
         return false;
-    saving->last = clock_seconds();
-    checkpoint_writer_give(saving->writer, saving->best_steps);
+    checkpoints->last = clock_seconds();
+    checkpoint_writer_give(checkpoints->writer, checkpoints->best_steps);
     return true;
 }
 
-bool run_checkpoint_epoch(struct run *run, struct error *err)
+bool checkpoints_epoch(struct run *run, struct error *err)
 {
-    struct saving *saving = &run->saving;
+    struct checkpoints *checkpoints = &run->checkpoints;
     const struct epoch_figures *epoch = &run->figures.epoch;
-    bool best = isfinite(epoch->test_acc) && !(epoch->test_acc <= saving->best_acc);
-    bool last = run->figures.steps >= run->total_steps;
+    bool best = isfinite(epoch->test_acc) && !(epoch->test_acc <= checkpoints->best_acc);
+    bool last = run->figures.steps >= run->live.total_steps;
     long every = run->spec.checkpoint_epochs;
     double minutes = run->spec.checkpoint_minutes;
     bool due = (every > 0 && (epoch->epoch % every == 0 || best)) ||
-               (minutes > 0 && clock_seconds() - saving->last >= 60 * minutes) || last;
+               (minutes > 0 && clock_seconds() - checkpoints->last >= 60 * minutes) || last;
     if (best)
-        saving->best_acc = epoch->test_acc;
+        checkpoints->best_acc = epoch->test_acc;
     if (!due)
         return true;
     if (best)
-        saving->best_steps = run->figures.steps;
-    return run_checkpoint(run, best || last, err);
+        checkpoints->best_steps = run->figures.steps;
+    return checkpoints_write(run, best || last, err);
 }
 
-bool run_checkpoint_step(struct run *run, struct error *err)
+bool checkpoints_step(struct run *run, struct error *err)
 {
     double minutes = run->spec.checkpoint_minutes;
-    if (!run->saving.writer || !(minutes > 0) || clock_seconds() - run->saving.last < 60 * minutes)
+    if (!run->checkpoints.writer || !(minutes > 0) ||
+        clock_seconds() - run->checkpoints.last < 60 * minutes)
         return true;
-    return run_drain(run, err) && run_checkpoint(run, false, err);
+    return steps_drain(run, err) && checkpoints_write(run, false, err);
 }
 
 /* The newest checkpoint that is whole; a damaged one is named in a warning, and stays. */
-static bool find_checkpoint(struct run *run, long *steps, struct error *err)
+static bool find_checkpoint(struct checkpoints *checkpoints, long *steps, struct error *err)
 {
-    struct error *damage = &run->saving.damage;
-    const struct run_keep *keep = &run->keep;
+    struct error *damage = &checkpoints->damage;
+    const struct run_keep *keep = &checkpoints->keep;
     if (!checkpoint_find_whole(keep->checkpoints, steps, damage, err))
         return false;
     if (keep->resume_steps > 0 && *steps != keep->resume_steps)
@@ -184,46 +194,46 @@ static bool find_checkpoint(struct run *run, long *steps, struct error *err)
 static bool check_resumable(const struct run *run, const struct checkpoint_place *place,
                             struct error *err)
 {
-    if (place->batch != run->spec.batch || place->train_rows != run->train_rows ||
+    if (place->batch != run->spec.batch || place->train_rows != run->work.train_rows ||
         place->seed != run->spec.seed)
         return error_set(err, ERROR_USAGE,
                          "a run resumes only with its own batch, rows and seed (%ld, %ld, %llu)",
                          place->batch, place->train_rows, (unsigned long long)place->seed);
-    if (place->steps > run->total_steps)
+    if (place->steps > run->live.total_steps)
         return error_set(err, ERROR_USAGE,
                          "the run has done %ld steps already and would end after step %ld: give "
                          "it more epochs",
-                         place->steps, run->total_steps);
-    if (place->epoch.steps > run->steps_per_epoch)
+                         place->steps, run->live.total_steps);
+    if (place->epoch.steps > run->work.steps_per_epoch)
         return error_set(err, ERROR_FAILED, "the checkpoint is of another run");
     return true;
 }
 
-bool run_read_checkpoint(struct run *run, struct error *err)
+bool checkpoints_read(struct run *run, struct error *err)
 {
-    struct checkpoint *from = &run->saving.resumed;
-    const char *folder = run->keep.checkpoints;
+    struct checkpoint *from = &run->checkpoints.resumed;
+    const char *folder = run->checkpoints.keep.checkpoints;
     long steps;
-    if (!run->keep.resumes)
-        return true;
-    if (!checkpoint_create(run->net, run->spec.momentum > 0, from, err) ||
-        !find_checkpoint(run, &steps, err) ||
-        !checkpoint_read(run->net, folder, steps, from, err) ||
+    if (!checkpoint_create(run->work.net, run->spec.momentum > 0, from, err) ||
+        !find_checkpoint(&run->checkpoints, &steps, err) ||
+        !checkpoint_read(run->work.net, folder, steps, from, err) ||
         !check_resumable(run, &from->place, err))
         return false;
-    weights_copy(run->net, &run->weights, &from->weights);
-    run->tracked_before = from->weights.batches_tracked - from->place.steps;
+    weights_copy(run->work.net, &run->work.weights, &from->weights);
+    run->checkpoints.tracked_before = from->weights.batches_tracked - from->place.steps;
+    run->ranks.momentum = from->momentum;
     return true;
 }
 
-bool run_resume_figures(struct run *run, struct error *err)
+bool checkpoints_resume(struct run *run, struct error *err)
 {
-    const struct checkpoint_place *place = &run->saving.resumed.place;
-    if (!run->keep.resumes)
+    const struct checkpoint_place *place = &run->checkpoints.resumed.place;
+    if (!run->checkpoints.keep.resumes)
         return true;
-    run->saving.best_acc = place->best_acc;
+    run->checkpoints.best_acc = place->best_acc;
     if (isfinite(place->best_acc) &&
-        !checkpoint_find_best(run->keep.checkpoints, place->steps, &run->saving.best_steps, err))
+        !checkpoint_find_best(run->checkpoints.keep.checkpoints, place->steps,
+                              &run->checkpoints.best_steps, err))
         return false;
     run->figures.test_loss = place->test_loss;
     run->figures.test_acc = place->test_acc;
@@ -232,11 +242,11 @@ bool run_resume_figures(struct run *run, struct error *err)
                           place->eval_s, err);
 }
 
-double run_resume_epoch(struct run *run)
+double checkpoints_resume_epoch(struct run *run)
 {
-    const struct checkpoint_place *place = &run->saving.resumed.place;
+    const struct checkpoint_place *place = &run->checkpoints.resumed.place;
     struct epoch_figures *epoch = &run->figures.epoch;
-    if (!run->keep.resumes || epoch->epoch != place->epochs + 1)
+    if (!run->checkpoints.keep.resumes || epoch->epoch != place->epochs + 1)
         return 0;
     epoch->steps = place->epoch.steps;
     epoch->rows = place->epoch.rows;
@@ -248,8 +258,14 @@ double run_resume_epoch(struct run *run)
     return place->epoch.seconds;
 }
 
-bool run_end_saving(struct run *run, struct error *err)
+bool checkpoints_end(struct run *run, struct error *err)
 {
-    checkpoint_writer_stop(run->saving.writer);
-    return report_writer(run, true, err);
+    checkpoint_writer_stop(run->checkpoints.writer);
+    return report_writer(&run->checkpoints, &run->report, true, err);
+}
+
+void checkpoints_free(struct checkpoints *checkpoints)
+{
+    checkpoint_free(&checkpoints->resumed);
+    checkpoint_writer_free(checkpoints->writer);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run_state.h"
+#include "engine/train/run/command.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -10,21 +10,16 @@ static const double LOOK_S = 0.1;
 /* The slowest device worth waiting for: a hundredth of one core of a small computer. */
 static const double SLOWEST_FLOPS = 1e8;
 
-enum run_stop run_stop_asked(const struct run *run)
-{
-    return (enum run_stop)atomic_load(&run->control->stop);
-}
-
 /* Blame the devices that are inside a task and not waiting for others. */
-static void call_off_stalled(struct run *run, double limit_s)
+static void call_off_stalled(struct ranks *ranks, double limit_s)
 {
     struct error reason = ERROR_INIT;
     struct text text = TEXT_INIT;
     int culprit = -1;
-    for (int i = run->rank_count - 1; i >= 0; i--) {
-        if (workers_finished(run->workers, i) || barrier_waiting(run->barrier, i))
+    for (int i = ranks->count - 1; i >= 0; i--) {
+        if (workers_finished(ranks->workers, i) || barrier_waiting(ranks->barrier, i))
             continue;
-        text_printf(&text, "%s%s", culprit < 0 ? "" : ", ", run->names[i]);
+        text_printf(&text, "%s%s", culprit < 0 ? "" : ", ", ranks->names[i]);
         culprit = i;
     }
     const char *list = text_cstr(&text);
@@ -34,8 +29,8 @@ static void call_off_stalled(struct run *run, double limit_s)
               culprit >= 0 && list ? list : "devices", limit_s);
     text_free(&text);
     if (culprit >= 0)
-        atomic_store(&run->ranks[culprit].activity, ACTIVITY_FAILED);
-    barrier_abort(run->barrier, culprit, &reason);
+        atomic_store(&ranks->rank[culprit].activity, ACTIVITY_FAILED);
+    barrier_abort(ranks->barrier, culprit, &reason);
 }
 
 /* What the calling thread keeps an eye on while a task runs. */
@@ -51,22 +46,22 @@ static void look(struct run *run, struct watch *watch)
     struct error reason = ERROR_INIT;
     int culprit;
     double now = clock_seconds();
-    unsigned signs = atomic_load(&run->signs);
-    enum run_stop stop = run_stop_asked(run);
+    unsigned signs = atomic_load(&run->ranks.signs);
+    enum run_stop stop = run_control_stop_asked(run->live.control);
     if (signs != watch->signs) {
         watch->signs = signs;
         watch->last_sign = now;
     }
     if (stop >= RUN_STOP_STEP)
-        atomic_store(&run->cut, true);
+        atomic_store(&run->ranks.cut, true);
     if (watch->give_up == 0) {
         if (stop == RUN_STOP_NOW) {
             error_set(&reason, ERROR_CANCELLED, "stopped");
-            barrier_abort(run->barrier, -1, &reason);
+            barrier_abort(run->ranks.barrier, -1, &reason);
         } else if (now - watch->last_sign > watch->limit_s) {
-            call_off_stalled(run, watch->limit_s);
+            call_off_stalled(&run->ranks, watch->limit_s);
         }
-        if (barrier_aborted(run->barrier, &culprit, &reason))
+        if (barrier_aborted(run->ranks.barrier, &culprit, &reason))
             watch->give_up = now + run->limits.grace_s;
     }
     progress_tick(run);
@@ -77,14 +72,14 @@ bool run_command(struct run *run, worker_task task, double work_flops, struct er
     int culprit;
     struct watch watch = {
         .limit_s = run->limits.stall_s + work_flops / SLOWEST_FLOPS,
-        .signs = atomic_load(&run->signs),
+        .signs = atomic_load(&run->ranks.signs),
         .last_sign = clock_seconds(),
     };
-    workers_post(run->workers, task);
-    while (!workers_wait(run->workers, LOOK_S)) {
+    workers_post(run->ranks.workers, task);
+    while (!workers_wait(run->ranks.workers, LOOK_S)) {
         look(run, &watch);
         if (watch.give_up > 0 && clock_seconds() > watch.give_up)
             break;
     }
-    return !barrier_aborted(run->barrier, &culprit, err);
+    return !barrier_aborted(run->ranks.barrier, &culprit, err);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run.h"
-
-/* What other threads do to a run that goes on. */
+#include "engine/train/run/control.h"
 
 void run_control_init(struct run_control *control)
 {
-    atomic_init(&control->stop, RUN_GO_ON);
+    atomic_init(&control->stop, RUN_STOP_NONE);
     atomic_init(&control->lr, 0.0);
     atomic_init(&control->epochs, 0);
     atomic_init(&control->paused, false);
@@ -20,10 +18,11 @@ void run_control_stop(struct run_control *control, enum run_stop how)
         atomic_store(&control->paused, false);
 }
 
-bool run_control_go_on(struct run_control *control)
+bool run_control_cancel_stop(struct run_control *control)
 {
     int asked = RUN_STOP_EPOCH;
-    return atomic_compare_exchange_strong(&control->stop, &asked, RUN_GO_ON) || asked == RUN_GO_ON;
+    return atomic_compare_exchange_strong(&control->stop, &asked, RUN_STOP_NONE) ||
+           asked == RUN_STOP_NONE;
 }
 
 bool run_control_set_epochs(struct run_control *control, long epochs)
@@ -33,4 +32,9 @@ bool run_control_set_epochs(struct run_control *control, long epochs)
         if (atomic_compare_exchange_weak(&control->epochs, &asked, epochs))
             return true;
     return false;
+}
+
+enum run_stop run_control_stop_asked(const struct run_control *control)
+{
+    return (enum run_stop)atomic_load(&control->stop);
 }

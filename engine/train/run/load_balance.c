@@ -1,60 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run_state.h"
+#include "engine/train/run/load_balance.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/train/run/command.h"
+#include "engine/train/run/state.h"
+#include "engine/train/step/rank.h"
 
-/*
- * `split auto`: from step to step the devices are measured, and between two steps they may get
- * other shares. Gradients are those of the whole batch however it is divided (logit gradients carry
- * 1/global_rows), so nothing but time depends on it.
- */
-
-void run_begin_load_balance(struct run *run)
+void load_balance_begin(struct load_balance *lb, const struct ranks *ranks)
 {
     long shares[SPEC_MAX_DEVICES];
     /* A guess, until a change has been seen. Not by the first plan, which also times algorithms. */
-    for (int i = 0; i < run->rank_count; i++) {
-        run->change_s = fmax(run->change_s, 4 * run->ranks[i].plan_s);
-        shares[i] = run->ranks[i].train[PASS_FULL].rows;
+    for (int i = 0; i < ranks->count; i++) {
+        lb->change_s = fmax(lb->change_s, 4 * ranks->rank[i].plan_s);
+        shares[i] = ranks->rank[i].train[PASS_FULL].rows;
     }
-    balance_begin(&run->balance, shares, run->rank_count);
+    balance_begin(&lb->balance, shares, ranks->count);
 }
 
-static bool take(struct run *run, struct error *err)
+static bool change(struct run *run, struct error *err)
 {
-    const struct balance_advice *advice = &run->advice;
+    struct load_balance *lb = &run->load_balance;
+    const struct workload *work = &run->work;
     struct row_shares shares;
     double begin = clock_seconds();
-    if (!share_rows_like(&run->spec, advice->shares, run->train_rows, run->test_rows, &shares, err))
+    if (!share_rows_like(&run->spec, lb->advice.shares, work->train_rows, work->test_rows, &shares,
+                         err))
         return false;
-    run_take_shares(run, &shares);
-    memset(run->ahead.passes, 0, sizeof run->ahead.passes);
-    run->advised = false;
+    ranks_take_shares(&run->ranks, &shares);
+    memset(run->steps.passes, 0, sizeof run->steps.passes);
+    lb->advised = false;
     if (!run_command(run, rank_change_shares, 0, err))
         return false;
     double seconds = clock_seconds() - begin;
     /* Going back needs no new plans, so it says nothing about what those cost. */
-    if (!advice->back)
-        run->change_s = seconds;
-    balance_change(&run->balance, advice);
-    return report_shares(run, advice, seconds, err);
+    if (!lb->advice.back)
+        lb->change_s = seconds;
+    balance_change(&lb->balance, &lb->advice);
+    return report_shares(run, &lb->advice, seconds, err);
 }
 
-bool run_balance_load(struct run *run, const struct step *step, struct error *err)
+bool load_balance_step(struct run *run, const struct step *step, struct error *err)
 {
+    struct load_balance *lb = &run->load_balance;
     double seconds[SPEC_MAX_DEVICES];
     /* Short batches are few, and their rows take their own time. */
     if (run->spec.split == SPLIT_AUTO && step->size == PASS_FULL) {
-        for (int i = 0; i < run->rank_count; i++)
-            seconds[i] = run->ranks[i].parts[step->number % PASSES_QUEUED].times.pass_s;
-        balance_measure(&run->balance, seconds);
-        run->advised =
-            run->advised || (run->figures.steps + run->ahead.pending != run->total_steps &&
-                             balance_propose(&run->balance, run->change_s, &run->advice));
+        for (int i = 0; i < run->ranks.count; i++)
+            seconds[i] = run->ranks.rank[i].parts[step->number % PASSES_QUEUED].times.pass_s;
+        balance_measure(&lb->balance, seconds);
+        const bool last = run->figures.steps + run->steps.pending == run->live.total_steps;
+        lb->advised =
+            lb->advised || (!last && balance_propose(&lb->balance, lb->change_s, &lb->advice));
     }
-    /* Steps that are queued have the old shares; run_step has them taken. */
-    return !run->advised || run->ahead.pending > 0 || take(run, err);
+    /* Steps that are queued have the old shares; steps_give takes them first. */
+    return !lb->advised || run->steps.pending > 0 || change(run, err);
 }

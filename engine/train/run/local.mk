@@ -1,17 +1,15 @@
 libtrain_a_SOURCES += \
-	%D%/checkpoints.c \
-	%D%/command.c \
-	%D%/connect.c \
-	%D%/control.c \
-	%D%/epoch.c \
-	%D%/evaluate.c \
+	%D%/checkpoints.c %D%/checkpoints.h \
+	%D%/command.c %D%/command.h \
+	%D%/control.c %D%/control.h \
+	%D%/epoch.c %D%/epoch.h \
 	%D%/event_log.c %D%/event_log.h \
-	%D%/live_change.c \
-	%D%/load_balance.c \
-	%D%/prepare.c \
-	%D%/profiler.c \
-	%D%/progress.c \
-	%D%/report.c \
+	%D%/live_change.c %D%/live_change.h \
+	%D%/load_balance.c %D%/load_balance.h \
+	%D%/prepare.c %D%/prepare.h \
+	%D%/profiler.c %D%/profiler.h \
+	%D%/progress.c %D%/progress.h \
+	%D%/report.c %D%/report.h \
 	%D%/run.c %D%/run.h \
-	%D%/run_state.h \
-	%D%/steps.c
+	%D%/steps.c %D%/steps.h \
+	%D%/state.h

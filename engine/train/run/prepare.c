@@ -1,177 +1,101 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/model/file.h"
-#include "engine/train/run/run_state.h"
+#include "engine/train/run/prepare.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/paths.h"
-#include "engine/train/split/order.h"
-#include "system/affinity.h"
-
-static bool take_rows(const char *option, long asked, const struct data *data,
-                      const struct dataset *set, long *rows, struct error *err)
-{
-    if (set->rows < 1)
-        return error_set(err, ERROR_USAGE, "%s: no rows to %s on", data->name, option);
-    if (asked > set->rows)
-        return error_set(err, ERROR_USAGE, "%s-rows %ld: %s has %d", option, asked, data->name,
-                         set->rows);
-    *rows = asked ? asked : set->rows;
-    return true;
-}
-
-static bool open_data(struct run *run, struct error *err)
-{
-    const struct spec *spec = &run->spec;
-    if (!data_open(spec->data, spec->data_dir, spec->seed, &run->data, err) ||
-        !take_rows("train", spec->train_rows, &run->data, &run->data.train, &run->train_rows,
-                   err) ||
-        !take_rows("test", spec->test_rows, &run->data, &run->data.test, &run->test_rows, err))
-        return false;
-    run->order = malloc((size_t)run->train_rows * sizeof *run->order);
-    run->test_order = malloc((size_t)run->test_rows * sizeof *run->test_order);
-    if (!run->order || !run->test_order)
-        return error_memory(err, "order of the rows");
-    struct order order = order_make(ORDER_SEQUENTIAL, 0, 1, (uint32_t)run->test_rows);
-    order_fill(&order, run->test_order);
-    run->steps_per_epoch = (run->train_rows + spec->batch - 1) / spec->batch;
-    run->total_steps = run_count_steps(run);
-    return true;
-}
-
-static bool load_net(struct run *run, struct error *err)
-{
-    const struct dataset *train = &run->data.train;
-    struct net_shape input = {train->channels, train->height, train->width};
-    char *path = paths_find_model(run->spec.model, err);
-    bool ok = path && net_load(path, input, train->classes, &run->net, err);
-    free(path);
-    return ok;
-}
+#include "engine/train/resolve/inspect.h"
+#include "engine/train/run/command.h"
+#include "engine/train/run/state.h"
+#include "engine/train/step/rank.h"
 
 static bool make_weights(struct run *run, struct error *err)
 {
     const struct spec *spec = &run->spec;
-    if (!weights_create(run->net, &run->weights, err))
+    if (!weights_create(run->work.net, &run->work.weights, err))
         return false;
-    if (run->keep.resumes)
-        return run_read_checkpoint(run, err);
+    if (run->checkpoints.keep.resumes)
+        return checkpoints_read(run, err);
     if (spec->init == INIT_FILE) {
-        bool ok = weights_read(run->net, spec->init_file, &run->weights, err);
-        run->tracked_before = run->weights.batches_tracked;
+        bool ok = weights_read(run->work.net, spec->init_file, &run->work.weights, err);
+        run->checkpoints.tracked_before = run->work.weights.batches_tracked;
         return ok;
     }
-    weights_init(run->net, &run->weights, spec->init, spec->init_std, spec->seed);
+    weights_init(run->work.net, &run->work.weights, spec->init, spec->init_std, spec->seed);
     return true;
 }
 
-void run_take_shares(struct run *run, const struct row_shares *shares)
+static void make_group(struct ranks *ranks)
 {
-    run->statistics_from = 0;
-    while (shares->device[run->statistics_from].full == 0)
-        run->statistics_from++;
-    for (int i = 0; i < run->rank_count; i++) {
-        const struct row_share *share = &shares->device[i];
-        struct rank *rank = &run->ranks[i];
-        rank->train[PASS_FULL].rows = (int)share->full;
-        rank->train[PASS_SHORT].rows = (int)share->rest;
-        rank->trains_short = shares->rest_occurs;
-        rank->eval_begin = share->eval_begin;
-        rank->eval_rows = share->eval_rows;
-        rank->eval[PASS_FULL].rows = (int)share->eval_full;
-        rank->eval[PASS_SHORT].rows = (int)share->eval_rest;
+    for (int i = 0; i < ranks->count; i++) {
+        const struct rank *rank = &ranks->rank[i];
+        ranks->ends[i] = (struct sync_end){
+            .backend = rank->backend, .device = rank->device, .replica = rank->replica};
     }
+    ranks->group = (struct sync_group){
+        .size = ranks->count,
+        .ends = ranks->ends,
+        .names = ranks->names,
+        .barrier = ranks->barrier,
+        .method = ranks->spec->sync,
+        .bucket_ends = ranks->rank[0].bucket_ends,
+        .bucket_count = ranks->rank[0].bucket_count,
+        .limit_s = ranks->rank[0].options.watch.limit_s,
+        .sync_bn = ranks->spec->sync_bn,
+    };
 }
 
-/* Whose rows are whose, in training and in evaluation. */
-static bool take_shares(struct run *run, struct error *err)
+static const struct error *refusal(const struct ranks *ranks)
 {
-    struct row_shares shares;
-    if (!share_rows(&run->spec, run->train_rows, run->test_rows, &shares, err))
+    for (int i = 0; i < ranks->count; i++)
+        if (ranks->rank[i].refusal.kind != ERROR_NONE)
+            return &ranks->rank[i].refusal;
+    return NULL;
+}
+
+/* A collective of the devices may turn out not to serve only when it is tried; the host must. */
+static bool join(struct run *run, bool *joined, struct error *err)
+{
+    for (int i = 0; i < run->ranks.count; i++)
+        run->ranks.rank[i].refusal = (struct error)ERROR_INIT;
+    if (!run_command(run, rank_join, 0, err))
         return false;
-    run_take_shares(run, &shares);
+    const struct error *why = refusal(&run->ranks);
+    *joined = !why;
+    if (*joined)
+        return true;
+    *err = *why;
+    if (run->ranks.group.transport != SYNC_COLLECTIVE || !run_command(run, rank_leave, 0, err))
+        return false;
     return true;
 }
 
-/* Consecutive CPUs for each CPU device where there are enough; otherwise the system schedules. */
-static bool take_cpus(struct run *run, bool *crowded, struct error *err)
+/* Decide how the devices, all prepared, keep their replicas equal, and begin. */
+static bool connect(struct run *run, struct error *err)
 {
-    const struct device_list *devices = &run->spec.devices;
-    int count, threads[SPEC_MAX_DEVICES];
-    share_threads(&run->spec, threads);
-    if (!affinity_cpus(&run->cpus, &count, err))
-        return false;
-    *crowded = !cpus_suffice(threads, run->rank_count, count);
-    for (int i = 0; i < run->rank_count; i++) {
-        struct device_options *options = &run->ranks[i].options;
-        if (options->id.kind != DEVICE_CPU)
-            continue;
-        options->threads = threads[i];
-        if (!*crowded) {
-            options->cpus = run->cpus + first_cpu(devices, threads, i);
-            options->cpu_count = threads[i];
+    struct error reason = ERROR_INIT;
+    bool joined = false;
+    int tried = 0;
+    make_group(&run->ranks);
+    while (!joined) {
+        sync_close(&run->ranks.group);
+        if (!sync_choose(&run->ranks.group, &tried, &reason, err))
+            return false;
+        if (run->ranks.count == 1)
+            return true;
+        if (!join(run, &joined, &reason)) {
+            *err = reason;
+            return false;
         }
     }
     return true;
 }
 
-static bool make_members(struct run *run, struct error *err)
+static bool open_workload(struct run *run, struct error *err)
 {
-    const struct device_list *devices = &run->spec.devices;
-    run->rank_count = devices->count;
-    for (int i = 0; i < devices->count; i++) {
-        struct rank *rank = &run->ranks[i];
-        const char *why = "no backend";
-        rank->run = run;
-        rank->index = i;
-        rank->options.id = devices->id[i];
-        run->names[i] = device_id_text(devices->id[i], rank->name);
-        atomic_init(&rank->activity, ACTIVITY_PREPARE);
-        rank->backend = backend_find(devices->id[i].kind, &why);
-        if (!rank->backend)
-            return error_set(err, ERROR_USAGE, "%s: %s", rank->name, why);
-    }
-    return take_shares(run, err);
-}
-
-void run_shard(const struct run *run, int index, enum pass_size size, long *before, long *rows)
-{
-    *before = 0;
-    for (int i = 0; i < index; i++)
-        *before += run->ranks[i].train[size].rows;
-    *rows = run->ranks[index].train[size].rows;
-}
-
-static bool device_called_off(void *context)
-{
-    return barrier_called_off(((struct rank *)context)->run->barrier);
-}
-
-static bool device_check(void *context, struct error *err)
-{
-    const struct rank *rank = context;
-    return sync_check(&rank->run->group, rank->index, err);
-}
-
-/* The slowest GPU worth waiting for. */
-static const double SLOWEST_GPU_FLOPS = 1e11;
-
-static void take_options(struct run *run)
-{
-    double work = net_training_flops(run->net) * (double)run->spec.batch;
-    for (int i = 0; i < run->rank_count; i++) {
-        struct device_options *options = &run->ranks[i].options;
-        options->type = options->id.kind == DEVICE_CPU ? TYPE_F32 : run->spec.dtype;
-        options->deterministic = run->spec.deterministic;
-        options->watch = (struct device_watch){
-            .limit_s = run->limits.stall_s + work / SLOWEST_GPU_FLOPS,
-            .called_off = device_called_off,
-            .check = device_check,
-            .context = &run->ranks[i],
-        };
-    }
+    if (!workload_open(&run->work, &run->spec, err))
+        return false;
+    run->live.total_steps = workload_steps(&run->work, run->spec.epochs, run->spec.max_steps);
+    return true;
 }
 
 static void release_abandoned(void *context)
@@ -179,58 +103,46 @@ static void release_abandoned(void *context)
     run_release(context);
 }
 
-/* Between two steps the owner needs a fraction of it. */
-static const double SPIN_S = 200e-6;
-
-static bool start_workers(struct run *run, struct error *err)
+static bool create_ranks(struct run *run, struct error *err)
 {
-    bool crowded = false;
-    struct worker_tasks tasks = {
-        .context = run, .close = rank_close, .abandoned = release_abandoned};
-    /* The calling thread watches for hanging devices and says so better; this is the second net. */
-    double limit_s =
-        4 * run->limits.stall_s + net_training_flops(run->net) * (double)run->spec.batch / 1e8;
-    if (!take_cpus(run, &crowded, err) ||
-        !barrier_create(run->rank_count, run->names, limit_s, !crowded, &run->barrier, err))
-        return false;
-    run->group.ends = run->ends;
-    tasks.spin_s = crowded ? 0 : SPIN_S;
-    take_options(run);
-    return workers_start(run->rank_count, run->names, &tasks, &run->workers, err);
+    struct ranks *ranks = &run->ranks;
+    ranks->spec = &run->spec;
+    ranks->work = &run->work;
+    ranks->clock = run->limits.clock;
+    ranks->stall_s = run->limits.stall_s;
+    ranks->abandoned = release_abandoned;
+    ranks->owner = run;
+    return ranks_create(ranks, err) &&
+           (!run->spec.profile || profiler_create(&run->profiler, ranks, err));
+}
+
+/* What the preflight check finds is reported after the "run" event, if it does not stop the run. */
+static bool inspect(struct run *run, struct error *err)
+{
+    const struct preflight_sink sink = {report_keep_warning, &run->report};
+    return inspect_ranks(&run->ranks, &sink, err);
 }
 
 bool run_prepare(struct run *run, struct error *err)
 {
-    if (!open_data(run, err) || !load_net(run, err) || !make_members(run, err) ||
-        !run_begin_profile(run, err) || !make_weights(run, err) || !run_begin_saving(run, err) ||
-        !start_workers(run, err) || !run_command(run, rank_prepare, 0, err) ||
-        !run_inspect(run, err) || !run_connect(run, err))
+    if (!open_workload(run, err) || !create_ranks(run, err) || !make_weights(run, err) ||
+        !checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
+        !run_command(run, rank_prepare, 0, err) || !inspect(run, err) || !connect(run, err))
         return false;
-    weights_let_go(run->net, &run->weights); /* the devices have them now */
-    run_begin_load_balance(run);
-    run_begin_steps(run);
+    weights_let_go(run->work.net, &run->work.weights); /* the devices have them now */
+    load_balance_begin(&run->load_balance, &run->ranks);
+    steps_begin(run);
     return true;
 }
 
 void run_release(struct run *run)
 {
-    sync_close(&run->group);
-    barrier_destroy(run->barrier);
-    /* Not before: a device that hung may come back and read the one, or write the other. */
-    checkpoint_free(&run->saving.resumed);
-    checkpoint_writer_free(run->saving.writer);
-    weights_free(&run->weights);
-    net_free(run->net);
-    data_close(&run->data);
+    ranks_release(&run->ranks);
+    /* Not before: a device that hung may come back and read or write there. */
+    checkpoints_free(&run->checkpoints);
+    workload_close(&run->work);
     figures_free(&run->figures);
-    if (run->profile)
-        profile_free(run->profile);
-    free(run->profile);
-    for (int i = 0; i < run->warning_count; i++)
-        free(run->warnings[i]);
-    free(run->test_order);
-    free(run->order);
-    free(run->cpus);
+    profiler_free(&run->profiler);
     spec_free(&run->spec);
     free(run);
 }

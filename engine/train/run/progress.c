@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run_state.h"
+#include "engine/train/run/progress.h"
 
 #include <math.h>
 
 #include "base/clock.h"
-
-/* Snapshots for viewers. */
+#include "engine/train/run/state.h"
 
 static const double INTERVAL_S = 0.25;
 
@@ -38,22 +37,22 @@ static const char *activity_name(enum activity activity)
 static void show_devices(struct run *run)
 {
     const struct epoch_figures *epoch = &run->figures.epoch;
-    double spent_s = epoch->seconds > 0 ? epoch->seconds : run->epoch_spent_s;
-    for (int i = 0; i < run->rank_count; i++) {
-        const struct rank *rank = &run->ranks[i];
+    double spent_s = epoch->seconds > 0 ? epoch->seconds : run->figures.epoch.spent_s;
+    for (int i = 0; i < run->ranks.count; i++) {
+        const struct rank *rank = &run->ranks.rank[i];
         const struct device_figures *device = &epoch->devices[i];
         enum activity activity = (enum activity)atomic_load(&rank->activity);
-        if (run->paused && activity == ACTIVITY_TRAIN)
+        if (run->live.paused && activity == ACTIVITY_TRAIN)
             activity = ACTIVITY_IDLE;
-        run->shown[i] = (struct run_device){
+        run->progress.shown[i] = (struct run_device){
             .id = rank->options.id,
             .state = activity_name(activity),
-            .rows = rank->train[run->step.size].rows,
+            .rows = rank->train[run->ranks.step.size].rows,
             .samples_per_s = measured(device->rate.value),
             .compute_s = device->compute_s,
             .sync_s = device->sync_s,
             .wait_s = fmax(0, spent_s - device->compute_s - device->sync_s),
-            .memory_bytes = run->prepared ? atomic_load(&rank->memory_bytes) : 0,
+            .memory_bytes = run->progress.prepared ? atomic_load(&rank->memory_bytes) : 0,
         };
     }
 }
@@ -61,22 +60,23 @@ static void show_devices(struct run *run)
 /* Where the run ends as things stand. */
 static long last_step(const struct run *run)
 {
-    long epoch_end = run->figures.epoch.epoch * run->steps_per_epoch;
-    return run->stops_after_epoch && epoch_end < run->total_steps ? epoch_end : run->total_steps;
+    long epoch_end = run->figures.epoch.epoch * run->work.steps_per_epoch;
+    return run->live.stops_after_epoch && epoch_end < run->live.total_steps ? epoch_end
+                                                                            : run->live.total_steps;
 }
 
 /* From the mean times of a step and of an evaluation so far; NAN before the first step. */
 static double time_left(const struct run *run)
 {
     const struct figures *figures = &run->figures;
-    double trained_s = figures->train_s + run->epoch_spent_s;
-    if (run->phase == PHASE_ENDED)
+    double trained_s = figures->train_s + run->figures.epoch.spent_s;
+    if (run->progress.phase == PHASE_ENDED)
         return 0;
     if (figures->steps == 0)
         return NAN;
     long last = last_step(run), steps = last - figures->steps;
     long evaluations =
-        (last + run->steps_per_epoch - 1) / run->steps_per_epoch - figures->evaluations;
+        (last + run->work.steps_per_epoch - 1) / run->work.steps_per_epoch - figures->evaluations;
     double evaluation_s = figures->evaluations ? figures->eval_s / (double)figures->evaluations : 0;
     return (double)steps * trained_s / (double)figures->steps + (double)evaluations * evaluation_s;
 }
@@ -85,38 +85,38 @@ static void deliver(struct run *run, double now)
 {
     const struct figures *figures = &run->figures;
     const struct epoch_figures *epoch = &figures->epoch;
-    run->last_progress = now;
+    run->progress.last = now;
     show_devices(run);
     struct run_progress progress = {
-        .phase = run->phase,
+        .phase = run->progress.phase,
         .epoch = epoch->epoch,
         .epochs = run->spec.epochs,
         .step = figures->steps,
-        .total_steps = run->total_steps,
+        .total_steps = run->live.total_steps,
         .epoch_step = epoch->steps,
-        .steps_per_epoch = run->steps_per_epoch,
-        .lr = run->lr,
+        .steps_per_epoch = run->work.steps_per_epoch,
+        .lr = run->live.lr,
         .train_loss = figures_ratio(epoch->loss_sum, (double)epoch->rows),
         .train_acc = figures_ratio((double)epoch->correct, (double)epoch->rows),
         .samples_per_s = measured(figures->rate.value),
         .elapsed_s = now - figures->begin,
         .eta_s = time_left(run),
-        .device_count = run->rank_count,
-        .devices = run->shown,
+        .device_count = run->ranks.count,
+        .devices = run->progress.shown,
     };
-    run->sink->progress(run->sink->context, &progress);
+    run->report.sink->progress(run->report.sink->context, &progress);
 }
 
 void progress_phase(struct run *run, enum run_phase phase)
 {
-    run->phase = phase;
-    if (run->sink->progress)
+    run->progress.phase = phase;
+    if (run->report.sink->progress)
         deliver(run, clock_seconds());
 }
 
 void progress_tick(struct run *run)
 {
     double now = clock_seconds();
-    if (run->sink->progress && now - run->last_progress >= INTERVAL_S)
+    if (run->report.sink->progress && now - run->progress.last >= INTERVAL_S)
         deliver(run, now);
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run_state.h"
+#include "engine/train/run/report.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "engine/train/profile/json.h"
+#include "engine/train/resolve/inspect.h"
+#include "engine/train/run/state.h"
 
 /*
  * The events. json_pack gives NULL when memory runs out (or a piece is NULL), which is looked at
@@ -13,34 +18,38 @@
  */
 
 /* To the sink and the log. */
-static void hand_out(struct run *run, json_t *event)
+static void hand_out(struct report *report, json_t *event)
 {
-    event_log_put(&run->log, event);
-    if (run->sink->event)
-        run->sink->event(run->sink->context, event);
+    event_log_put(&report->log, event);
+    if (report->sink->event)
+        report->sink->event(report->sink->context, event);
 }
 
-/* Training matters more than what TensorBoard shows of it: the run only says so, and goes on. */
-static bool show_on_board(struct run *run, const json_t *event, struct error *err)
+static json_t *warning_of(const char *text)
+{
+    return json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text));
+}
+
+/* Training matters more than what TensorBoard shows of it: a failure is only reported. */
+static bool show_on_board(struct report *report, const json_t *event, struct error *err)
 {
     struct error failure = ERROR_INIT;
-    if (!run->board || board_take(run->board, event, clock_date(), &failure))
+    if (!report->board || board_take(report->board, event, clock_date(), &failure))
         return true;
-    json_t *warning =
-        json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(failure.text));
+    json_t *warning = warning_of(failure.text);
     if (!warning)
         return error_memory(err, "event");
-    hand_out(run, warning);
+    hand_out(report, warning);
     json_decref(warning);
     return true;
 }
 
-static bool emit(struct run *run, json_t *event, struct error *err)
+static bool emit(struct report *report, json_t *event, struct error *err)
 {
     if (!event)
         return error_memory(err, "event");
-    bool ok = show_on_board(run, event, err);
-    hand_out(run, event);
+    bool ok = show_on_board(report, event, err);
+    hand_out(report, event);
     json_decref(event);
     return ok;
 }
@@ -63,12 +72,12 @@ static json_t *list_of(const struct run *run, int count, list_item *item, const 
 static json_t *name_of(const struct run *run, int i, const void *unused)
 {
     (void)unused;
-    return json_string(run->names[i]);
+    return json_string(run->ranks.names[i]);
 }
 
 static json_t *device_names(const struct run *run)
 {
-    return list_of(run, run->rank_count, name_of, NULL);
+    return list_of(run, run->ranks.count, name_of, NULL);
 }
 
 static json_t *model_of(const struct run *run, int i, const void *models)
@@ -83,27 +92,27 @@ static json_t *hardware(const struct run *run)
 {
     struct device_info infos[2 * SPEC_MAX_DEVICES];
     const char *models[SPEC_MAX_DEVICES];
-    run_models(run, infos, models);
-    return list_of(run, run->rank_count, model_of, models);
+    inspect_models(&run->ranks, infos, models);
+    return list_of(run, run->ranks.count, model_of, models);
 }
 
 /* What it computes in. */
 static json_t *type_of(const struct run *run, int i, const void *unused)
 {
     (void)unused;
-    return json_string(number_type_name(run->ranks[i].facts.type));
+    return json_string(number_type_name(run->ranks.rank[i].facts.type));
 }
 
 static json_t *rows_of(const struct run *run, int i, const void *size)
 {
-    return json_integer(run->ranks[i].train[*(const enum pass_size *)size].rows);
+    return json_integer(run->ranks.rank[i].train[*(const enum pass_size *)size].rows);
 }
 
 /* Without the devices at the end that have no rows: 10 rows over 8 devices are 2,2,2,2,2. */
 static json_t *shards(const struct run *run, const struct step *step)
 {
-    int count = run->rank_count;
-    while (count > 1 && run->ranks[count - 1].train[step->size].rows == 0)
+    int count = run->ranks.count;
+    while (count > 1 && run->ranks.rank[count - 1].train[step->size].rows == 0)
         count--;
     return list_of(run, count, rows_of, &step->size);
 }
@@ -111,15 +120,15 @@ static json_t *shards(const struct run *run, const struct step *step)
 static json_t *memory_of(const struct run *run, int i, const void *unused)
 {
     (void)unused;
-    return json_integer((json_int_t)atomic_load(&run->ranks[i].memory_bytes));
+    return json_integer((json_int_t)atomic_load(&run->ranks.rank[i].memory_bytes));
 }
 
-bool report_warning(struct run *run, const char *text, struct error *err)
+bool report_warning(struct report *report, const char *text, struct error *err)
 {
-    return emit(run, json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text)), err);
+    return emit(report, warning_of(text), err);
 }
 
-bool report_failures(struct run *run, const char *about, const char *what,
+bool report_failures(struct report *report, const char *about, const char *what,
                      const struct failures *failures, struct error *err)
 {
     char text[1200], times[96] = "", first[CLOCK_DATE_TEXT], last[CLOCK_DATE_TEXT];
@@ -127,31 +136,47 @@ bool report_failures(struct run *run, const char *about, const char *what,
         snprintf(times, sizeof times, " (%ld times from %s to %s)", failures->count,
                  clock_date_text(first, failures->first), clock_date_text(last, failures->last));
     snprintf(text, sizeof text, "%s: %s%s", what, failures->reason, times);
-    return emit(run,
+    return emit(report,
                 json_pack("{s:s, s:o, s:s, s:I, s:f, s:f}", "event", "warning", "text",
                           json_any_text(text), "about", about, "count", (json_int_t)failures->count,
                           "first", failures->first, "last", failures->last),
                 err);
 }
 
-/* What the preflight check has found. */
-static bool report_warnings(struct run *run, struct error *err)
+bool report_keep_warning(void *context, const char *text, struct error *err)
 {
-    for (int i = 0; i < run->warning_count; i++)
-        if (!report_warning(run, run->warnings[i], err))
-            return false;
-    for (size_t i = 0; i < sizeof run->keep.warnings / sizeof *run->keep.warnings; i++)
-        if (run->keep.warnings[i] && !report_warning(run, run->keep.warnings[i], err))
-            return false;
-    const struct error *damage = &run->saving.damage;
-    return damage->kind == ERROR_NONE || report_warning(run, damage->text, err);
+    struct report *report = context;
+    if (report->warning_count == RUN_WARNINGS)
+        return true;
+    char *copy = strdup(text);
+    if (!copy)
+        return error_memory(err, "warning");
+    report->warnings[report->warning_count++] = copy;
+    return true;
 }
 
-bool report_notes(struct run *run, const struct step *step, struct error *err)
+/* What has been found before the run. */
+static bool report_warnings(struct run *run, struct error *err)
 {
-    for (int i = 0; i < run->rank_count; i++) {
-        struct rank *rank = &run->ranks[i];
-        const struct plan *plan = rank->train[step->size].plan;
+    struct report *report = &run->report;
+    const struct checkpoints *checkpoints = &run->checkpoints;
+    const char *const *kept = checkpoints->keep.warnings;
+    for (int i = 0; i < report->warning_count; i++)
+        if (!report_warning(report, report->warnings[i], err))
+            return false;
+    for (size_t i = 0; i < sizeof checkpoints->keep.warnings / sizeof *kept; i++)
+        if (kept[i] && !report_warning(report, kept[i], err))
+            return false;
+    const struct error *damage = &checkpoints->damage;
+    return damage->kind == ERROR_NONE || report_warning(report, damage->text, err);
+}
+
+bool report_notes(struct report *report, struct ranks *ranks, enum pass_size size,
+                  struct error *err)
+{
+    for (int i = 0; i < ranks->count; i++) {
+        struct rank *rank = &ranks->rank[i];
+        const struct plan *plan = rank->train[size].plan;
         const char *note =
             rank->noted || !rank->backend->plan_note ? "" : rank->backend->plan_note(plan);
         char text[256];
@@ -159,7 +184,7 @@ bool report_notes(struct run *run, const struct step *step, struct error *err)
             continue;
         rank->noted = true;
         snprintf(text, sizeof text, "%s: %s", rank->name, note);
-        if (!report_warning(run, text, err))
+        if (!report_warning(report, text, err))
             return false;
     }
     return true;
@@ -168,29 +193,32 @@ bool report_notes(struct run *run, const struct step *step, struct error *err)
 /* The type of the GPUs where there are any: that is what the setting is about. */
 static const char *main_type(const struct run *run)
 {
-    for (int i = 0; i < run->rank_count; i++)
-        if (run->ranks[i].options.id.kind == DEVICE_CUDA)
-            return number_type_name(run->ranks[i].facts.type);
+    for (int i = 0; i < run->ranks.count; i++)
+        if (run->ranks.rank[i].options.id.kind == DEVICE_CUDA)
+            return number_type_name(run->ranks.rank[i].facts.type);
     return number_type_name(run->spec.dtype);
 }
 
 bool report_run(struct run *run, struct error *err)
 {
-    const struct dataset *train = &run->data.train;
-    const char *how = run->rank_count > 1 ? run->group.description : "one device: none";
+    const struct dataset *train = &run->work.data.train;
+    const char *how = run->ranks.count > 1 ? run->ranks.group.description : "one device: none";
     json_t *event = json_pack(
         "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:s, "
         "s:o, s:s, s:o}",
-        "event", "run", "run", (json_int_t)run->number, "model", json_any_text(run->spec.model),
-        "data", json_any_text(run->data.name), "devices", device_names(run), "hardware",
-        hardware(run), "params", (json_int_t)run->net->trainable_count, "input", train->channels,
-        train->height, train->width, "classes", train->classes, "steps_per_epoch",
-        (json_int_t)run->steps_per_epoch, "total_steps", (json_int_t)run->total_steps, "train_rows",
-        (json_int_t)run->train_rows, "test_rows", (json_int_t)run->test_rows, "data_source",
-        json_any_text(run->data.source), "sync_bytes_per_step", sync_step_bytes(&run->group),
-        "memory", list_of(run, run->rank_count, memory_of, NULL), "dtype", main_type(run), "types",
-        list_of(run, run->rank_count, type_of, NULL), "sync_algorithm", how, "resumed_at",
-        run->keep.resumes ? json_integer(run->saving.resumed.place.steps) : json_null());
+        "event", "run", "run", (json_int_t)run->report.number, "model",
+        json_any_text(run->spec.model), "data", json_any_text(run->work.data.name), "devices",
+        device_names(run), "hardware", hardware(run), "params",
+        (json_int_t)run->work.net->trainable_count, "input", train->channels, train->height,
+        train->width, "classes", train->classes, "steps_per_epoch",
+        (json_int_t)run->work.steps_per_epoch, "total_steps", (json_int_t)run->live.total_steps,
+        "train_rows", (json_int_t)run->work.train_rows, "test_rows",
+        (json_int_t)run->work.test_rows, "data_source", json_any_text(run->work.data.source),
+        "sync_bytes_per_step", sync_step_bytes(&run->ranks.group), "memory",
+        list_of(run, run->ranks.count, memory_of, NULL), "dtype", main_type(run), "types",
+        list_of(run, run->ranks.count, type_of, NULL), "sync_algorithm", how, "resumed_at",
+        run->checkpoints.keep.resumes ? json_integer(run->checkpoints.resumed.place.steps)
+                                      : json_null());
     /* The settings besides, where they say nothing else than the above. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
     bool ok = settings && json_object_update_missing(event, settings) == 0;
@@ -199,7 +227,7 @@ bool report_run(struct run *run, struct error *err)
         json_decref(event);
         event = NULL;
     }
-    return emit(run, event, err) && report_warnings(run, err);
+    return emit(&run->report, event, err) && report_warnings(run, err);
 }
 
 bool report_step(struct run *run, const struct step *step, const struct step_part *parts,
@@ -207,13 +235,13 @@ bool report_step(struct run *run, const struct step *step, const struct step_par
 {
     const struct figures *figures = &run->figures;
     long correct = 0;
-    for (int i = 0; i < run->rank_count; i++)
+    for (int i = 0; i < run->ranks.count; i++)
         correct += parts[i].result.correct;
-    return emit(run,
+    return emit(&run->report,
                 json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step", "epoch",
                           (json_int_t)figures->epoch.epoch, "step", (json_int_t)figures->steps,
                           "rows", (json_int_t)step->rows, "shards", shards(run, step), "loss",
-                          json_finite(loss), "correct", (json_int_t)correct, "lr", run->lr,
+                          json_finite(loss), "correct", (json_int_t)correct, "lr", run->live.lr,
                           "seconds", seconds),
                 err);
 }
@@ -224,7 +252,7 @@ static json_t *figures_of(const struct run *run, int i, const void *unused)
     const struct epoch_figures *epoch = &run->figures.epoch;
     const struct device_figures *device = &epoch->devices[i];
     (void)unused;
-    return json_pack("{s:s, s:I, s:o, s:f, s:f, s:f}", "device", run->names[i], "rows",
+    return json_pack("{s:s, s:I, s:o, s:f, s:f, s:f}", "device", run->ranks.names[i], "rows",
                      (json_int_t)device->rows, "samples_per_s",
                      json_finite(figures_ratio((double)device->rows, device->compute_s)),
                      "compute_s", device->compute_s, "sync_s", device->sync_s, "wait_s",
@@ -235,47 +263,49 @@ bool report_epoch(struct run *run, struct error *err)
 {
     const struct epoch_figures *epoch = &run->figures.epoch;
     double rows = (double)epoch->rows;
-    double bytes = (double)epoch->steps * sync_step_bytes(&run->group);
+    double bytes = (double)epoch->steps * sync_step_bytes(&run->ranks.group);
     return emit(
-        run,
+        &run->report,
         json_pack(
             "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
             "s:f, s:o, s:o, s:o}",
             "event", "epoch", "epoch", (json_int_t)epoch->epoch, "step",
             (json_int_t)run->figures.steps, "steps", (json_int_t)epoch->steps, "partial",
-            epoch->steps < run->steps_per_epoch, "rows", (json_int_t)epoch->rows, "lr", run->lr,
-            "train_loss", json_finite(figures_ratio(epoch->loss_sum, rows)), "train_acc",
-            json_finite(figures_ratio((double)epoch->correct, rows)), "test_loss",
+            epoch->steps < run->work.steps_per_epoch, "rows", (json_int_t)epoch->rows, "lr",
+            run->live.lr, "train_loss", json_finite(figures_ratio(epoch->loss_sum, rows)),
+            "train_acc", json_finite(figures_ratio((double)epoch->correct, rows)), "test_loss",
             json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
             epoch->seconds, "samples_per_s", json_finite(figures_ratio(rows, epoch->seconds)),
             "wait_s", fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s",
             epoch->compute_s, "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes,
             "sync_bandwidth", json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)),
             "sync_bus_bandwidth",
-            json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->rank_count)), "devices",
-            list_of(run, run->rank_count, figures_of, NULL)),
+            json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->ranks.count)), "devices",
+            list_of(run, run->ranks.count, figures_of, NULL)),
         err);
 }
 
 bool report_profile(struct run *run, struct error *err)
 {
-    json_t *event = profile_json(run->profile, run->names, run->rank_count);
+    if (!run->profiler.profile || run->profiler.profile->steps == 0)
+        return true;
+    json_t *event = profile_json(run->profiler.profile, run->ranks.names, run->ranks.count);
     bool ok = event &&
               json_object_set_new(event, "epoch", json_integer(run->figures.epoch.epoch)) == 0 &&
               json_object_set_new(event, "step", json_integer(run->figures.steps)) == 0;
     if (ok)
-        return emit(run, event, err);
+        return emit(&run->report, event, err);
     json_decref(event);
     return error_memory(err, "event");
 }
 
 bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err)
 {
-    return emit(run,
+    return emit(&run->report,
                 json_pack("{s:s, s:I, s:I, s:I, s:s, s:o*, s:o*}", "event", "retune", "epoch",
                           (json_int_t)run->figures.epoch.epoch, "step",
                           (json_int_t)run->figures.steps, "total_steps",
-                          (json_int_t)run->total_steps, "what", what, "from", from, "to", to),
+                          (json_int_t)run->live.total_steps, "what", what, "from", from, "to", to),
                 err);
 }
 
@@ -298,12 +328,12 @@ bool report_shares(struct run *run, const struct balance_advice *advice, double 
     else
         snprintf(reason, sizeof reason, "by the measured speeds a step computes %.0f%% less time",
                  100 * advice->gain);
-    return emit(run,
+    return emit(&run->report,
                 json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:f}", "event", "shares", "epoch",
                           (json_int_t)run->figures.epoch.epoch, "step",
                           (json_int_t)run->figures.steps, "shares",
-                          list_of(run, run->rank_count, rows_of, &full), "rows_per_s",
-                          list_of(run, run->rank_count, speed_of, advice), "reason", reason,
+                          list_of(run, run->ranks.count, rows_of, &full), "rows_per_s",
+                          list_of(run, run->ranks.count, speed_of, advice), "reason", reason,
                           "seconds", seconds),
                 err);
 }
@@ -326,7 +356,16 @@ void report_end(struct run *run, const struct error *err)
         json_decref(event); /* without the reason it is worth nothing: run_train's caller has it */
         event = NULL;
     }
-    if (event && run->log.failure.kind != ERROR_NONE)
-        json_object_set_new(event, "log_error", json_any_text(run->log.failure.text));
-    emit(run, event, &ignored);
+    if (event && run->report.log.failure.kind != ERROR_NONE)
+        json_object_set_new(event, "log_error", json_any_text(run->report.log.failure.text));
+    emit(&run->report, event, &ignored);
+}
+
+void report_close(struct report *report)
+{
+    struct error ignored = ERROR_INIT;
+    event_log_close(&report->log);
+    board_close(report->board, &ignored);
+    for (int i = 0; i < report->warning_count; i++)
+        free(report->warnings[i]);
 }

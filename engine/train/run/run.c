@@ -4,7 +4,10 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "engine/train/run/run_state.h"
+#include "engine/train/resolve/resolve.h"
+#include "engine/train/run/epoch.h"
+#include "engine/train/run/prepare.h"
+#include "engine/train/run/state.h"
 
 /* After the epoch's steps; *done: everything that was to be trained has been. */
 static bool finish_epoch(struct run *run, bool *done, struct error *err)
@@ -15,71 +18,71 @@ static bool finish_epoch(struct run *run, bool *done, struct error *err)
     run->stopped = !evaluated;
     if (!evaluated)
         return true;
-    bool whole = run->figures.epoch.steps == run->steps_per_epoch;
+    bool whole = run->figures.epoch.steps == run->work.steps_per_epoch;
     return (!whole || figures_count_epoch(&run->figures, err)) && report_epoch(run, err) &&
-           run_checkpoint_epoch(run, err) && run_settle(run, done, err);
+           checkpoints_epoch(run, err) && live_settle(run, done, err);
 }
 
 static bool train(struct run *run, struct error *err)
 {
-    bool done = run->total_steps == 0, evaluated;
-    if (!run_resume_figures(run, err))
+    bool done = run->live.total_steps == 0, evaluated;
+    if (!checkpoints_resume(run, err))
         return false;
     if (done) {
         /* Nothing to train: the figures of the initial weights. The devices are not prepared for
          * more. */
-        atomic_store(&run->control->epochs, RUN_EPOCHS_FINAL);
+        atomic_store(&run->live.control->epochs, RUN_EPOCHS_FINAL);
         if (!run_evaluate(run, &evaluated, err))
             return false;
         run->stopped = !evaluated;
     }
-    /* A run that goes on may have had its last step already. */
+    /* A run that is resumed may have had its last step already. */
     if (!done && run->figures.epoch.epoch >= run->spec.epochs &&
-        run->figures.steps >= run->total_steps && !run_settle(run, &done, err))
+        run->figures.steps >= run->live.total_steps && !live_settle(run, &done, err))
         return false;
     for (long epoch = run->figures.epoch.epoch + 1; !done && !run->stopped; epoch++)
         if (!run_epoch(run, epoch, err) || (!run->stopped && !finish_epoch(run, &done, err)))
             return false;
-    if (!run_end_profile(run, err))
+    if (!profiler_end(&run->profiler, &run->ranks, err) || !report_profile(run, err))
         return false;
-    /* So that it can go on from here. */
-    return !run->stopped || run->figures.steps == 0 || run_stop_asked(run) == RUN_STOP_NOW ||
-           run_checkpoint(run, true, err);
+    /* So that it can be resumed from here. */
+    return !run->stopped || run->figures.steps == 0 ||
+           run_control_stop_asked(run->live.control) == RUN_STOP_NOW ||
+           checkpoints_write(run, true, err);
 }
 
 static bool save(struct run *run, struct error *err)
 {
     if (!run->spec.save)
         return true;
-    if (run_stop_asked(run) == RUN_STOP_NOW)
+    if (run_control_stop_asked(run->live.control) == RUN_STOP_NOW)
         return error_set(err, ERROR_CANCELLED, "stopped before the weights were saved");
     progress_phase(run, PHASE_SAVE);
-    if (!run_command(run, rank_export, 0, err))
-        return false;
-    run->weights.batches_tracked = run->tracked_before + run->figures.steps;
-    return weights_write(run->net, run->spec.save, &run->weights, err);
+    return checkpoints_export(run, err) &&
+           weights_write(run->work.net, run->spec.save, &run->work.weights, err);
 }
 
 static bool open_board(struct run *run, struct error *err)
 {
-    return !run->spec.tensorboard || board_open(&run->board, run->spec.tensorboard, run->number,
-                                                run->keep.resumes, clock_date(), err);
+    return !run->spec.tensorboard ||
+           board_open(&run->report.board, run->spec.tensorboard, run->report.number,
+                      run->checkpoints.keep.resumes, clock_date(), err);
 }
 
 static bool conduct(struct run *run, struct error *err)
 {
     progress_phase(run, PHASE_PREPARE);
-    if (run->spec.log && !event_log_open(&run->log, run->spec.log, err))
+    if (run->spec.log && !event_log_open(&run->report.log, run->spec.log, err))
         return false;
-    run->prepared = run_prepare(run, err);
-    if (!run->prepared || !open_board(run, err) || !report_run(run, err) || !train(run, err) ||
-        !save(run, err))
+    run->progress.prepared = run_prepare(run, err);
+    if (!run->progress.prepared || !open_board(run, err) || !report_run(run, err) ||
+        !train(run, err) || !save(run, err))
         return false;
     return !run->stopped || error_set(err, ERROR_CANCELLED, "stopped after step %ld of %ld",
-                                      run->figures.steps, run->total_steps);
+                                      run->figures.steps, run->live.total_steps);
 }
 
-/* A run of which not even the outset could be laid down still ends with an event. */
+/* A run that could not even be set up still ends with an event. */
 static bool end_unbegun(const struct run_sink *sink, const struct error *err)
 {
     json_t *event =
@@ -105,23 +108,22 @@ bool run_train_within(const struct run_limits *limits, const struct spec *spec, 
         free(run);
         return end_unbegun(sink, err);
     }
-    run->number = run_number;
+    run->report.number = run_number;
     if (keep)
-        run->keep = *keep;
+        run->checkpoints.keep = *keep;
     run->limits = *limits;
-    run->control = control;
-    run->sink = sink;
-    run->log = (struct event_log)EVENT_LOG_INIT;
-    run->lr = spec->lr;
+    run->live.control = control;
+    run->report.sink = sink;
+    run->report.log = (struct event_log)EVENT_LOG_INIT;
+    run->live.lr = spec->lr;
     figures_begin(&run->figures);
     struct error ignored = ERROR_INIT;
-    bool ok = run_resolve(&run->spec, err) && conduct(run, err);
-    run_end_saving(run, &ignored);
+    bool ok = resolve_spec(&run->spec, err) && conduct(run, err);
+    checkpoints_end(run, &ignored);
     progress_phase(run, PHASE_ENDED);
     report_end(run, ok ? NULL : err);
-    event_log_close(&run->log);
-    board_close(run->board, &ignored);
-    if (!run->workers || workers_dismiss(run->workers, run->limits.grace_s))
+    report_close(&run->report);
+    if (!run->ranks.workers || workers_dismiss(run->ranks.workers, run->limits.grace_s))
         run_release(run);
     return ok;
 }

@@ -1,73 +1,71 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run_state.h"
+#include "engine/train/run/steps.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "engine/train/run/command.h"
+#include "engine/train/run/state.h"
+#include "engine/train/step/training.h"
 
-/* Steps: given to the devices, and taken when they are done. */
-
-static bool can_queue(const struct run *run)
+static bool can_queue(const struct ranks *ranks)
 {
-    for (int i = 0; i < run->rank_count; i++)
-        if (!run->ranks[i].backend->plan_queue)
+    for (int i = 0; i < ranks->count; i++)
+        if (!ranks->rank[i].backend->plan_queue)
             return false;
-    return run->rank_count == 1 ||
-           (run->group.transport == SYNC_COLLECTIVE && run->group.collective->overlaps);
+    return ranks->count == 1 ||
+           (ranks->group.transport == SYNC_COLLECTIVE && ranks->group.collective->overlaps);
 }
 
-void run_begin_steps(struct run *run)
+void steps_begin(struct run *run)
 {
-    run->ahead.queues = can_queue(run);
+    run->ranks.queues = can_queue(&run->ranks);
     /* A profile is of steps that do not overlap. */
-    run->ahead.most = run->ahead.queues && !run->profile ? PASSES_AHEAD : 0;
-}
-
-const struct step *run_oldest_step(const struct run *run)
-{
-    return &run->ahead.steps[(run->figures.steps + 1) % PASSES_QUEUED];
+    run->steps.most = run->ranks.queues && !run->profiler.profile ? PASSES_AHEAD : 0;
 }
 
 static struct step make_step(const struct run *run, long begin)
 {
     const struct figures *figures = &run->figures;
-    long batch = run->spec.batch < run->train_rows ? run->spec.batch : run->train_rows;
-    long left = run->train_rows - begin;
+    long batch = run->spec.batch < run->work.train_rows ? run->spec.batch : run->work.train_rows;
+    long left = run->work.train_rows - begin;
     return (struct step){
-        .number = figures->steps + run->ahead.pending + 1,
+        .number = figures->steps + run->steps.pending + 1,
         .size = left < batch ? PASS_SHORT : PASS_FULL,
         .begin = begin,
         .rows = left < batch ? left : batch,
         .epoch = (uint32_t)figures->epoch.epoch,
-        .sgd = {(float)run->lr, (float)run->spec.momentum, (float)run->spec.weight_decay},
+        .sgd = {(float)run->live.lr, (float)run->spec.momentum, (float)run->spec.weight_decay},
         .begin_s = clock_seconds(),
+        .unprofiled = run->profiler.unprofiled_left > 0,
     };
 }
 
-/* Work of the device with the largest shard. */
-static double step_flops(const struct run *run, const struct step *step)
+/* Have the ranks work on the newest step, or take the oldest one, `step`. */
+static bool command(struct run *run, worker_task task, const struct step *step, struct error *err)
 {
-    int most = 0;
-    for (int i = 0; i < run->rank_count; i++) {
-        int rows = run->ranks[i].train[step->size].rows;
-        most = rows > most ? rows : most;
-    }
-    return most * net_training_flops(run->net);
+    run->ranks.oldest = run->figures.steps + 1;
+    return run_command(run, task, ranks_step_flops(&run->ranks, step->size), err);
+}
+
+static const struct step *oldest_step(const struct run *run)
+{
+    return &run->steps.queue[(run->figures.steps + 1) % PASSES_QUEUED];
 }
 
 /*
- * Guessing costs ln(classes). A loss of so many times that does come back at times, when a few rows
- * are very wrong; one that stays there for several steps does not.
+ * Guessing costs ln(classes). A loss of a thousand times that may recover, when a few rows are very
+ * wrong; one that stays there for several steps does not.
  */
 #define EXPLODED       1000
 #define EXPLODED_STEPS 5
 
 static bool explodes(struct run *run, double loss)
 {
-    double guessing = log(run->net->classes > 1 ? run->net->classes : 2);
-    run->exploded = loss > EXPLODED * guessing ? run->exploded + 1 : 0;
-    return run->exploded >= EXPLODED_STEPS;
+    double guessing = log(run->work.net->classes > 1 ? run->work.net->classes : 2);
+    run->steps.exploded = loss > EXPLODED * guessing ? run->steps.exploded + 1 : 0;
+    return run->steps.exploded >= EXPLODED_STEPS;
 }
 
 static bool diverged(const struct run *run, double loss, struct error *err)
@@ -80,7 +78,7 @@ static bool diverged(const struct run *run, double loss, struct error *err)
                      isnan(loss)   ? "not a number"
                      : isinf(loss) ? "infinite"
                                    : size,
-                     run->figures.steps, run->lr, run->spec.batch,
+                     run->figures.steps, run->live.lr, run->spec.batch,
                      run->spec.init == INIT_FILE ? ", or the initial weights are broken"
                                                  : ": try a smaller one");
 }
@@ -97,8 +95,8 @@ static void tell_waiting(struct step_part *parts, int count)
         least = fmin(least, parts[i].times.reduce_s);
     for (int i = 0; i < count; i++) {
         struct step_times *times = &parts[i].times;
-        times->meet_s = times->reduce_s - least;
-        times->wait_s += times->meet_s;
+        times->barrier_s = times->reduce_s - least;
+        times->wait_s += times->barrier_s;
         times->reduce_s = least;
     }
 }
@@ -106,46 +104,45 @@ static void tell_waiting(struct step_part *parts, int count)
 /* The oldest step is done. */
 static bool finish_step(struct run *run, struct error *err)
 {
-    const struct step step = *run_oldest_step(run);
+    const struct step step = *oldest_step(run);
     struct step_part parts[SPEC_MAX_DEVICES];
     double loss = 0, joined = clock_seconds();
-    for (int i = 0; i < run->rank_count; i++) {
-        parts[i] = run->ranks[i].parts[step.number % PASSES_QUEUED];
+    for (int i = 0; i < run->ranks.count; i++) {
+        parts[i] = run->ranks.rank[i].parts[step.number % PASSES_QUEUED];
         loss += parts[i].result.loss_sum;
     }
-    if (run->ahead.queues && run->rank_count > 1)
-        tell_waiting(parts, run->rank_count);
+    if (run->ranks.queues && run->ranks.count > 1)
+        tell_waiting(parts, run->ranks.count);
     loss /= (double)step.rows;
-    double now = clock_seconds(), seconds = now - fmax(step.begin_s, run->ahead.last_end);
-    run->ahead.last_end = now;
-    run->ahead.pending--;
-    figures_step(&run->figures, parts, run->rank_count, seconds);
-    if (!report_step(run, &step, parts, loss, seconds, err) || !report_notes(run, &step, err))
+    double now = clock_seconds(), seconds = now - fmax(step.begin_s, run->steps.last_end);
+    run->steps.last_end = now;
+    run->steps.pending--;
+    figures_step(&run->figures, parts, run->ranks.count, seconds);
+    if (!report_step(run, &step, parts, loss, seconds, err) ||
+        !report_notes(&run->report, &run->ranks, step.size, err))
         return false;
-    run_profile_step(run, step.begin_s, joined, parts);
+    profiler_after_step(&run->profiler, &run->ranks, joined, parts);
     if (!isfinite(loss) || explodes(run, loss))
         return diverged(run, loss, err);
-    return run_balance_load(run, &step, err);
+    return load_balance_step(run, &step, err);
 }
 
-bool run_drain(struct run *run, struct error *err)
+bool steps_drain(struct run *run, struct error *err)
 {
-    while (run->ahead.pending > 0)
-        if (!run_command(run, rank_take, step_flops(run, run_oldest_step(run)), err) ||
-            !finish_step(run, err))
+    while (run->steps.pending > 0)
+        if (!command(run, rank_take, oldest_step(run), err) || !finish_step(run, err))
             return false;
     return true;
 }
 
-bool run_step(struct run *run, long begin, struct error *err)
+bool steps_give(struct run *run, long begin, struct error *err)
 {
-    struct ahead *ahead = &run->ahead;
+    struct steps *steps = &run->steps;
     const struct step step = make_step(run, begin);
-    if ((run->advised || ahead->passes[step.size] < 2) && !run_drain(run, err))
+    if ((run->load_balance.advised || steps->passes[step.size] < 2) && !steps_drain(run, err))
         return false;
-    run->step = ahead->steps[step.number % PASSES_QUEUED] = step;
-    ahead->pending++;
-    ahead->takes = ahead->pending > (ahead->passes[step.size]++ > 0 ? ahead->most : 0);
-    return run_command(run, rank_step, step_flops(run, &step), err) &&
-           (!ahead->takes || finish_step(run, err));
+    run->ranks.step = steps->queue[step.number % PASSES_QUEUED] = step;
+    steps->pending++;
+    run->ranks.takes = steps->pending > (steps->passes[step.size]++ > 0 ? steps->most : 0);
+    return command(run, rank_step, &step, err) && (!run->ranks.takes || finish_step(run, err));
 }

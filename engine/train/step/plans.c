@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/run_state.h"
+#include "engine/train/step/plans.h"
 
 #include "base/clock.h"
-
-/*
- * The plans of one device, on its thread. A run needs a few of them, by rows; `split auto` needs
- * others with every change of the shares, and may come back to shares that it had before. So the
- * last ones are kept, and the one that has not been used for the longest time makes way.
- */
+#include "engine/train/step/rank.h"
 
 static bool needed(const struct rank *rank, const struct plan *plan)
 {
@@ -23,6 +18,25 @@ static void drop(struct rank *rank, struct kept_plan *kept)
     *kept = (struct kept_plan){.plan = NULL};
 }
 
+/* What the plan has measured since. */
+static bool take_times(struct rank *rank, struct plan *plan, struct error *err)
+{
+    struct profile *profile = rank->ranks->profile;
+    int count;
+    if (!profile || profile->devices[rank->index].passes_only)
+        return true;
+    struct plan_time *times = rank->backend->plan_profile(plan, &count);
+    return !times || profile_take(&profile->devices[rank->index], times, count, err);
+}
+
+bool plans_take_times(struct rank *rank, struct error *err)
+{
+    for (int i = 0; i < PLANS_KEPT; i++)
+        if (rank->kept[i].plan && !take_times(rank, rank->kept[i].plan, err))
+            return false;
+    return true;
+}
+
 /* An empty place; there always is one that is not needed (PLANS_KEPT). */
 static struct kept_plan *make_place(struct rank *rank, struct error *err)
 {
@@ -34,7 +48,7 @@ static struct kept_plan *make_place(struct rank *rank, struct error *err)
         if (!needed(rank, kept->plan) && (!oldest || kept->used < oldest->used))
             oldest = kept;
     }
-    if (!rank_profile_plan(rank, oldest->plan, err))
+    if (!take_times(rank, oldest->plan, err))
         return NULL;
     drop(rank, oldest);
     return oldest;
@@ -50,34 +64,61 @@ static struct kept_plan *find(struct rank *rank, enum plan_mode mode, int rows)
     return NULL;
 }
 
+/* struct device_allreduce: BatchNorm sums over all devices, in the middle of a pass. */
+static bool allreduce(void *context, double *values, size_t count, struct error *err)
+{
+    struct rank *rank = context;
+    double (*clock)(void) = rank->ranks->clock;
+    double begin = clock(), waited = 0;
+    rank_show(rank, ACTIVITY_WAIT);
+    bool ok = barrier_sum(rank->ranks->barrier, rank->index, values, count, &waited, err);
+    rank_show_busy(rank);
+    rank->times.wait_s += waited;
+    rank->times.sync_bn_s += clock() - begin - waited;
+    return ok;
+}
+
+static bool queue_allreduce(void *context, const double *own, double *all, size_t count,
+                            bool *queued, struct error *err)
+{
+    struct rank *rank = context;
+    return sync_queue_allreduce(&rank->ranks->group, rank->index, own, all, count, queued, err);
+}
+
+/* struct gradient_buckets */
+static bool bucket_ready(void *context, int bucket, struct error *err)
+{
+    struct rank *rank = context;
+    return sync_bucket_ready(&rank->ranks->group, rank->index, bucket, err);
+}
+
 static struct gradient_buckets buckets(struct rank *rank)
 {
-    size_t count = rank->run->replicas[rank->index]->count;
+    size_t count = rank->replica->count;
     rank->bucket_count = sync_buckets(count, rank->bucket_ends);
-    return (struct gradient_buckets){rank->bucket_count, rank->bucket_ends, rank_bucket_ready,
-                                     rank};
+    return (struct gradient_buckets){rank->bucket_count, rank->bucket_ends, bucket_ready, rank};
 }
 
 static bool create(struct rank *rank, enum plan_mode mode, int rows, struct kept_plan *kept,
                    struct error *err)
 {
-    struct run *run = rank->run;
+    struct ranks *ranks = rank->ranks;
     struct plan_request request = {.mode = mode, .rows = rows};
-    request.profile = run->profile && mode == PLAN_TRAIN && rank->backend->plan_profile;
+    request.profile = ranks->profile && mode == PLAN_TRAIN && rank->backend->plan_profile;
     struct plan_memory memory = {0};
     struct plan *plan = NULL;
     double begin = clock_seconds();
-    if (mode == PLAN_TRAIN && run->rank_count > 1 && run->spec.sync_bn) {
+    if (mode == PLAN_TRAIN && ranks->count > 1 && ranks->spec->sync_bn) {
         request.sync_bn = true;
-        request.allreduce = (struct device_allreduce){
-            .sum = rank_allreduce, .queue = rank_queue_allreduce, .context = rank};
+        request.allreduce =
+            (struct device_allreduce){.sum = allreduce, .queue = queue_allreduce, .context = rank};
     }
-    if (mode == PLAN_TRAIN && run->rank_count > 1 && rank->backend->collectives)
+    if (mode == PLAN_TRAIN && ranks->count > 1 && rank->backend->collectives)
         request.buckets = buckets(rank);
-    if (!rank->backend->plan_create(rank->device, run->replicas[rank->index], &request, &plan, err))
+    if (!rank->backend->plan_create(rank->device, rank->replica, &request, &plan, err))
         return false;
     rank->plan_s = clock_seconds() - begin;
-    atomic_fetch_add(&run->signs, 1);
+    atomic_fetch_add(&ranks->signs, 1);
     rank->backend->plan_memory(plan, &memory);
     *kept = (struct kept_plan){.plan = plan, .mode = mode, .rows = rows};
     /* The plans of a device share its workspace, so the largest one counts. */
@@ -103,9 +144,9 @@ static bool get(struct rank *rank, enum plan_mode mode, struct pass *pass, struc
 
 bool plans_get(struct rank *rank, struct error *err)
 {
-    const struct replica *replica = rank->run->replicas[rank->index];
+    const struct replica *replica = rank->replica;
     struct pass *train = rank->train, *eval = rank->eval;
-    /* From here on the plans of the old shares are free to go. */
+    /* From here on the plans of the old shares may be dropped. */
     for (int size = 0; size < PASS_SIZES; size++)
         train[size].plan = eval[size].plan = NULL;
     if (!get(rank, PLAN_TRAIN, &train[PASS_FULL], err) ||

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/train/checkpoint/checkpoint.h"
 #include "tests/recorder.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "engine/train/profile/profile.h"
+#include "engine/train/profile/json.h"
 #include "events/profile_event.h"
 #include "tests/suites.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/train/resolve/resolve.h"
 #include "tests/engine/train/run/run_fixture.h"
 #include "tests/suites.h"
 
@@ -55,13 +56,13 @@ START_TEST(resolving_fills_in_and_repeats)
 {
     struct error err = ERROR_INIT;
     recorder_init(&rec, "data=random:100x5 model=linear");
-    ck_assert_msg(run_resolve(&rec.spec, &err), "%s", err.text);
+    ck_assert_msg(resolve_spec(&rec.spec, &err), "%s", err.text);
     ck_assert_int_eq(rec.spec.devices.choice, DEVICES_LISTED);
     ck_assert_int_eq(rec.spec.devices.count, 1);
     /* What the backend says counts where it is less than the affinity mask. */
     ck_assert_int_eq(rec.spec.cpu_threads, 1);
     ck_assert_int_eq(rec.spec.dtype, TYPE_F32);
-    ck_assert_msg(run_resolve(&rec.spec, &err), "%s", err.text);
+    ck_assert_msg(resolve_spec(&rec.spec, &err), "%s", err.text);
 }
 END_TEST
 
@@ -70,7 +71,7 @@ START_TEST(defaults_resolve)
     struct error err = ERROR_INIT;
     unsetenv("DPARTUI_DATA_DIR");
     recorder_init(&rec, "data-dir=/nosuch");
-    ck_assert_msg(run_resolve(&rec.spec, &err), "%s", err.text);
+    ck_assert_msg(resolve_spec(&rec.spec, &err), "%s", err.text);
     ck_assert_str_eq(rec.spec.model, "smallnet");
     ck_assert_str_eq(rec.spec.data, "glyphs");
 }

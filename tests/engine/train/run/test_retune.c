@@ -128,7 +128,7 @@ START_TEST(stop_after_the_epoch)
               recorder_number(recorder_event(&rec, "epoch", 0), "test_acc"));
     ck_assert_int_eq(access(path, R_OK), 0);
     /* Too late. */
-    ck_assert(!run_control_go_on(&rec.control));
+    ck_assert(!run_control_cancel_stop(&rec.control));
     unlink(path);
 }
 END_TEST
@@ -137,7 +137,7 @@ static void change_mind_at_three(struct recorder *recorder, const char *kind, js
 {
     stop_after_epoch_at_two(recorder, kind, event);
     if (step_of(kind, event) == 3)
-        ck_assert(run_control_go_on(&recorder->control));
+        ck_assert(run_control_cancel_stop(&recorder->control));
 }
 
 START_TEST(a_stop_after_the_epoch_is_taken_back)
@@ -174,7 +174,7 @@ static void urgent_after_all(struct recorder *recorder, const char *kind, json_t
         return;
     run_control_stop(&recorder->control, RUN_STOP_STEP);
     run_control_stop(&recorder->control, RUN_STOP_EPOCH);
-    ck_assert(!run_control_go_on(&recorder->control));
+    ck_assert(!run_control_cancel_stop(&recorder->control));
 }
 
 START_TEST(a_stop_becomes_more_urgent_only)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/train/step/ranks.h"
 #include "tests/engine/train/run/run_fixture.h"
 #include "tests/suites.h"
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "engine/train/sync/sync.h"
 #include "tests/engine/train/parallel_fixture.h"
 #include "tests/fakes/posing_backend.h"
 #include "tests/recorder.h"

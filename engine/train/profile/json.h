@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_PROFILE_JSON_H
+#define DPARTUI_ENGINE_TRAIN_PROFILE_JSON_H
+
+#include <jansson.h>
+
+#include "engine/train/profile/profile.h"
+
+/*
+ * The "profile" event of docs/protocol.md. So that it stays below 200 KiB, the least operations of
+ * very large networks become one, "others". NULL: memory ran out.
+ */
+json_t *profile_json(const struct profile *profile, const char *const *names, int count);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_RUN_CHECKPOINTS_H
+#define DPARTUI_ENGINE_TRAIN_RUN_CHECKPOINTS_H
+
+#include "engine/train/checkpoint/writer.h"
+#include "engine/train/run/report.h"
+#include "engine/train/run/run.h"
+
+struct run;
+
+/* When a run writes checkpoints, what is in them, and resuming from one. */
+struct checkpoints {
+    struct run_keep keep;
+    struct checkpoint_writer *writer; /* NULL: none are written */
+    struct checkpoint resumed;        /* what the run resumes from */
+    int64_t tracked_before; /* batches that BatchNorms had counted before the run's first step */
+    double last;            /* when the last one was begun */
+    double best_acc;        /* of all evaluations, NAN: none */
+    long best_steps;        /* of its checkpoint, -1: none */
+    struct error damage;    /* of a newer one than `resumed`; ERROR_NONE: there is none */
+    struct failures writes; /* that failed */
+    struct failures syncs;  /* of the run's history before one */
+};
+
+/* When the network is known. */
+bool checkpoints_begin(struct run *run, struct error *err);
+/* Write one now; without `wait` it is left out while the one before is still being written. */
+bool checkpoints_write(struct run *run, bool wait, struct error *err);
+/* If one is due, at the end of an epoch or between steps. */
+bool checkpoints_epoch(struct run *run, struct error *err);
+bool checkpoints_step(struct run *run, struct error *err);
+/* Wait for what is being written, and warn where that failed. */
+bool checkpoints_end(struct run *run, struct error *err);
+void checkpoints_free(struct checkpoints *checkpoints);
+
+/* Resume: the weights, before the devices are prepared. */
+bool checkpoints_read(struct run *run, struct error *err);
+/* What was done, before the first epoch. */
+bool checkpoints_resume(struct run *run, struct error *err);
+/* In an epoch that had begun: returns the seconds it had taken. Both do nothing in a new run. */
+double checkpoints_resume_epoch(struct run *run);
+/* The weights, as they now are on the devices, into work.weights. */
+bool checkpoints_export(struct run *run, struct error *err);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_RUN_PREPARE_H
+#define DPARTUI_ENGINE_TRAIN_RUN_PREPARE_H
+
+#include "engine/train/run/state.h"
+
+/* All that must be there before the first step; called once. */
+bool run_prepare(struct run *run, struct error *err);
+/* Free the run, when no thread uses it any more. */
+void run_release(struct run *run);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_RUN_PROFILER_H
+#define DPARTUI_ENGINE_TRAIN_RUN_PROFILER_H
+
+#include "engine/train/step/ranks.h"
+
+/* A run that tells where its time goes (`profile`): what is measured when. */
+struct profiler {
+    struct profile *profile; /* NULL: nobody wants to know */
+    int unprofiled_left;     /* steps that run as without it, this one included */
+};
+
+/* Before the devices make their plans. */
+bool profiler_create(struct profiler *profiler, struct ranks *ranks, struct error *err);
+void profiler_free(struct profiler *profiler);
+/* Before and after each step; so many steps are left. */
+bool profiler_before_step(struct profiler *profiler, struct ranks *ranks, long steps_left,
+                          struct error *err);
+void profiler_after_step(struct profiler *profiler, const struct ranks *ranks, double joined,
+                         const struct step_part *parts);
+/* After the last step. False: memory ran out. */
+bool profiler_end(struct profiler *profiler, struct ranks *ranks, struct error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_RUN_STEPS_H
+#define DPARTUI_ENGINE_TRAIN_RUN_STEPS_H
+
+#include "engine/train/step/ranks.h"
+
+struct run;
+
+/*
+ * Steps that are queued on the devices before the one before them is done. Where every device
+ * computes beside the host, and all-reduces without it, a step is given to the devices and its
+ * outcome taken later, so that they always have work. Elsewhere a step is done when its task is.
+ */
+struct steps {
+    int most;                         /* steps queued after the one that is being waited for */
+    int pending;                      /* queued and not taken: those after figures.steps */
+    struct step queue[PASSES_QUEUED]; /* by their number */
+    /* Passes trained with the present plans: the first loads code, the second is captured, and
+     * nothing else may run at the same time. */
+    long passes[PASS_SIZES];
+    double last_end; /* when the last step was taken, on clock_seconds */
+    int exploded;    /* steps in a row with a loss that is far too large */
+};
+
+/* Whether steps can be queued ahead; when the devices are connected. */
+void steps_begin(struct run *run);
+/* Give the devices the step whose rows begin at `begin` of the epoch's order, and take those that
+ * are due: figures, events, and whether the run can continue. */
+bool steps_give(struct run *run, long begin, struct error *err);
+/* Take all steps that are queued. To be called before anything that happens between steps. */
+bool steps_drain(struct run *run, struct error *err);
+
+#endif

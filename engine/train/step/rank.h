@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_STEP_RANK_H
+#define DPARTUI_ENGINE_TRAIN_STEP_RANK_H
+
+#include "engine/train/step/ranks.h"
+
+/* Tasks of a rank, on its own thread. `context` is the struct ranks. */
+
+bool rank_prepare(void *context, int index, struct error *err);
+bool rank_change_shares(void *context, int index, struct error *err); /* plans for new shares */
+/* Take part in what sync_choose has chosen; why not is in rank->refusal, and no failure. */
+bool rank_join(void *context, int index, struct error *err);
+bool rank_leave(void *context, int index, struct error *err);  /* that, if some could not */
+bool rank_export(void *context, int index, struct error *err); /* rank 0 into work->weights */
+bool rank_export_momentum(void *context, int index, struct error *err); /* into ->exported */
+void rank_close(void *context, int index);
+
+/* For tasks: what the rank does, as viewers see it. */
+void rank_show(struct rank *rank, enum activity activity);
+/* Train, or idle where it has no rows in this step, although it takes part in the reduction. */
+void rank_show_busy(struct rank *rank);
+/* Another sign of progress. */
+void rank_progress(struct rank *rank);
+/*
+ * The end of every task. The first rank that fails calls the others off; those then fail with its
+ * reason, which does not count.
+ */
+bool rank_conclude(struct rank *rank, bool ok, struct error *err);
+
+#endif

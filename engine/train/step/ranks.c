@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/step/ranks.h"
+
+#include <stdlib.h>
+
+#include "engine/train/step/rank.h"
+#include "system/affinity.h"
+
+/* The slowest devices worth waiting for: a GPU; a hundredth of one core of a small computer. */
+static const double SLOWEST_GPU_FLOPS = 1e11, SLOWEST_FLOPS = 1e8;
+
+/* For how long a thread looks for its next task: between two steps the owner needs a fraction. */
+static const double SPIN_S = 200e-6;
+
+void ranks_take_shares(struct ranks *ranks, const struct row_shares *shares)
+{
+    ranks->statistics_from = 0;
+    while (shares->device[ranks->statistics_from].full == 0)
+        ranks->statistics_from++;
+    for (int i = 0; i < ranks->count; i++) {
+        const struct row_share *share = &shares->device[i];
+        struct rank *rank = &ranks->rank[i];
+        rank->train[PASS_FULL].rows = (int)share->full;
+        rank->train[PASS_SHORT].rows = (int)share->rest;
+        rank->trains_short = shares->rest_occurs;
+        rank->eval_begin = share->eval_begin;
+        rank->eval_rows = share->eval_rows;
+        rank->eval[PASS_FULL].rows = (int)share->eval_full;
+        rank->eval[PASS_SHORT].rows = (int)share->eval_rest;
+    }
+}
+
+bool ranks_create(struct ranks *ranks, struct error *err)
+{
+    const struct device_list *devices = &ranks->spec->devices;
+    struct row_shares shares;
+    ranks->count = devices->count;
+    for (int i = 0; i < devices->count; i++) {
+        struct rank *rank = &ranks->rank[i];
+        const char *why = "no backend";
+        rank->ranks = ranks;
+        rank->index = i;
+        rank->options.id = devices->id[i];
+        ranks->names[i] = device_id_text(devices->id[i], rank->name);
+        atomic_init(&rank->activity, ACTIVITY_PREPARE);
+        rank->backend = backend_find(devices->id[i].kind, &why);
+        if (!rank->backend)
+            return error_set(err, ERROR_USAGE, "%s: %s", rank->name, why);
+    }
+    if (!share_rows(ranks->spec, ranks->work->train_rows, ranks->work->test_rows, &shares, err))
+        return false;
+    ranks_take_shares(ranks, &shares);
+    return true;
+}
+
+void ranks_shard(const struct ranks *ranks, int index, enum pass_size size, long *before,
+                 long *rows)
+{
+    *before = 0;
+    for (int i = 0; i < index; i++)
+        *before += ranks->rank[i].train[size].rows;
+    *rows = ranks->rank[index].train[size].rows;
+}
+
+double ranks_step_flops(const struct ranks *ranks, enum pass_size size)
+{
+    int most = 0;
+    for (int i = 0; i < ranks->count; i++) {
+        int rows = ranks->rank[i].train[size].rows;
+        most = rows > most ? rows : most;
+    }
+    return most * net_training_flops(ranks->work->net);
+}
+
+/* Consecutive CPUs for each CPU device where there are enough; otherwise the system schedules. */
+static bool take_cpus(struct ranks *ranks, bool *crowded, struct error *err)
+{
+    const struct device_list *devices = &ranks->spec->devices;
+    int count, threads[SPEC_MAX_DEVICES];
+    share_threads(ranks->spec, threads);
+    if (!affinity_cpus(&ranks->cpus, &count, err))
+        return false;
+    *crowded = !cpus_suffice(threads, ranks->count, count);
+    for (int i = 0; i < ranks->count; i++) {
+        struct device_options *options = &ranks->rank[i].options;
+        if (options->id.kind != DEVICE_CPU)
+            continue;
+        options->threads = threads[i];
+        if (!*crowded) {
+            options->cpus = ranks->cpus + first_cpu(devices, threads, i);
+            options->cpu_count = threads[i];
+        }
+    }
+    return true;
+}
+
+static bool device_called_off(void *context)
+{
+    return barrier_called_off(((struct rank *)context)->ranks->barrier);
+}
+
+static bool device_check(void *context, struct error *err)
+{
+    const struct rank *rank = context;
+    return sync_check(&rank->ranks->group, rank->index, err);
+}
+
+static void take_options(struct ranks *ranks, double work)
+{
+    for (int i = 0; i < ranks->count; i++) {
+        struct device_options *options = &ranks->rank[i].options;
+        options->type = options->id.kind == DEVICE_CPU ? TYPE_F32 : ranks->spec->dtype;
+        options->deterministic = ranks->spec->deterministic;
+        options->watch = (struct device_watch){
+            .limit_s = ranks->stall_s + work / SLOWEST_GPU_FLOPS,
+            .called_off = device_called_off,
+            .check = device_check,
+            .context = &ranks->rank[i],
+        };
+    }
+}
+
+static void abandoned(void *context)
+{
+    struct ranks *ranks = context;
+    ranks->abandoned(ranks->owner);
+}
+
+bool ranks_start(struct ranks *ranks, struct error *err)
+{
+    bool crowded = false;
+    struct worker_tasks tasks = {.context = ranks, .close = rank_close, .abandoned = abandoned};
+    double work = net_training_flops(ranks->work->net) * (double)ranks->spec->batch;
+    /* The owner watches for hanging devices and says so better; this is the second net. */
+    double limit_s = 4 * ranks->stall_s + work / SLOWEST_FLOPS;
+    if (!take_cpus(ranks, &crowded, err) ||
+        !barrier_create(ranks->count, ranks->names, limit_s, !crowded, &ranks->barrier, err))
+        return false;
+    ranks->group.ends = ranks->ends;
+    tasks.spin_s = crowded ? 0 : SPIN_S;
+    take_options(ranks, work);
+    return workers_start(ranks->count, ranks->names, &tasks, &ranks->workers, err);
+}
+
+void ranks_release(struct ranks *ranks)
+{
+    sync_close(&ranks->group);
+    barrier_destroy(ranks->barrier);
+    free(ranks->cpus);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_STEP_RANKS_H
+#define DPARTUI_ENGINE_TRAIN_STEP_RANKS_H
+
+#include <stdatomic.h>
+
+#include "engine/train/profile/profile.h"
+#include "engine/train/split/shares.h"
+#include "engine/train/step/worker.h"
+#include "engine/train/step/workload.h"
+#include "engine/train/sync/barrier.h"
+#include "engine/train/sync/sync.h"
+
+/*
+ * The devices of a run, a rank each, with a thread for each (worker.h). Their owner, the run's own
+ * thread, directs; the ranks compute. They take turns: while a task is posted the owner leaves
+ * alone everything here except atomics and the barrier. All of it outlives the owner's call if a
+ * thread hangs, see workers_dismiss.
+ */
+
+enum activity {
+    ACTIVITY_PREPARE,
+    ACTIVITY_TRAIN,
+    ACTIVITY_EVAL,
+    ACTIVITY_WAIT,
+    ACTIVITY_IDLE,
+    ACTIVITY_FAILED,
+};
+
+/* A plan, one of its device's kept ones, and its number of rows. */
+struct pass {
+    struct plan *plan;
+    int rows;
+    bool warm; /* it has been run: the device's libraries have loaded all that it needs */
+};
+
+/* Most batches of an epoch are full; the last may be shorter. The same goes for evaluation. */
+enum pass_size { PASS_FULL, PASS_SHORT, PASS_SIZES };
+
+/*
+ * How many plans a device keeps: at most four are needed at a time, the others may be wanted again.
+ * They cost memory for the library's compiled code and small tables; the activations lie in the
+ * workspace, which is one for all.
+ */
+enum { PLANS_KEPT = 12 };
+
+struct kept_plan {
+    struct plan *plan; /* NULL: an empty place */
+    enum plan_mode mode;
+    int rows;
+    long used; /* when last, in uses of plans */
+};
+
+/* One device. */
+struct rank {
+    struct ranks *ranks;
+    int index;
+    char name[16];
+    const struct backend *backend;
+    struct device_options options;
+    struct device *device;
+    struct replica *replica;
+    struct device_facts facts; /* before the run took anything */
+    struct pass train[PASS_SIZES], eval[PASS_SIZES];
+    bool trains_short; /* short batches occur */
+    long eval_begin, eval_rows;
+    struct kept_plan kept[PLANS_KEPT];
+    long plans_used;
+    bool noted;                            /* its plans' note has been reported */
+    size_t bucket_ends[SYNC_MAX_BUCKETS];  /* of the gradients, where devices all-reduce */
+    int bucket_count;                      /* by themselves */
+    double plan_s;                         /* to make the newest plan */
+    uint64_t plan_bytes;                   /* the largest plan so far */
+    _Atomic uint64_t memory_bytes;         /* all in all */
+    struct batch_result result;            /* of the task just done; of steps when queued */
+    struct step_times times;               /* likewise */
+    struct step_part parts[PASSES_QUEUED]; /* of queued steps, by their number */
+    struct error refusal;                  /* why it could not join the others */
+    atomic_int activity;                   /* enum activity */
+};
+
+/* A step, as the ranks are to do it. */
+struct step {
+    long number; /* of the run, from 1 */
+    enum pass_size size;
+    long begin, rows; /* of the epoch's order */
+    uint32_t epoch;
+    struct sgd_step sgd;
+    double begin_s;  /* when it was given to them, on clock_seconds */
+    bool unprofiled; /* it runs as it would without a profile */
+};
+
+struct ranks {
+    /* Given by the owner before ranks_create. */
+    const struct spec *spec;
+    struct workload *work;
+    struct profile *profile;        /* NULL: nobody wants to know */
+    double (*clock)(void);          /* passes are timed with, on the rank's thread */
+    double stall_s;                 /* a device without progress for so long hangs */
+    void (*abandoned)(void *owner); /* the last thread that hung has ended: free everything */
+    void *owner;
+
+    int count;
+    struct rank rank[SPEC_MAX_DEVICES];
+    const char *names[SPEC_MAX_DEVICES];
+    int *cpus;
+    struct sync_end ends[SPEC_MAX_DEVICES];
+    struct sync_group group;
+    struct barrier *barrier;
+    struct workers *workers;
+    int statistics_from; /* the rank whose running statistics count: the first that has rows */
+
+    /* What the next task works on, written by the owner. */
+    struct step step;      /* the newest */
+    long oldest;           /* number of the oldest step that is queued */
+    bool queues;           /* devices queue steps, and their own clocks tell the times */
+    bool takes;            /* the task of a step also takes the oldest */
+    const float *momentum; /* to begin with; NULL: zeros */
+    float *exported;       /* where momentum goes */
+
+    atomic_uint signs; /* of progress, counted by the ranks */
+    atomic_bool cut;   /* leave the evaluation at the next chance */
+};
+
+/* Find the backends of the spec's devices and share out the rows. */
+bool ranks_create(struct ranks *ranks, struct error *err);
+/* Have the devices' passes fit these shares; they get plans for them by rank_change_shares. */
+void ranks_take_shares(struct ranks *ranks, const struct row_shares *shares);
+/* Start the threads, which have no task yet. */
+bool ranks_start(struct ranks *ranks, struct error *err);
+/* Once all threads have ended. */
+void ranks_release(struct ranks *ranks);
+
+/* Rows of one device in the training pass of this size, and those of the devices before it. */
+void ranks_shard(const struct ranks *ranks, int index, enum pass_size size, long *before,
+                 long *rows);
+/* FLOPs of the device that has most to do in a training pass of this size. */
+double ranks_step_flops(const struct ranks *ranks, enum pass_size size);
+
+#endif
