@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * Changes to training pictures that the network should not care about, made anew in every epoch, as
+ * Changes to training pictures that the network should not care about, drawn in every epoch as
  * a pure function of (seed, epoch, row of the data set): the same on every device and for every
  * split. Words of src/base/rng.h, purpose AUGMENT, index 0, a the row, b the epoch:
  *

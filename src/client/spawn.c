@@ -136,7 +136,7 @@ failed:;
     _exit(put == sizeof number ? 127 : 126);
 }
 
-/* The pipe closes without a word when exec worked. */
+/* The pipe closes empty when exec succeeded. */
 static bool read_report(struct launch *launch, struct error *err)
 {
     int number = 0;

@@ -108,7 +108,7 @@ static const double LIMIT_S = 60, LOST_S = 5;
 struct rank {
     int number, ordinal;
     ncclUniqueId id;
-    bool leaves_early; /* without a word, behind its first step */
+    bool leaves_early; /* without an error, after its first step */
     double limit_s;
     struct device device;
     struct cuda_replica replica;

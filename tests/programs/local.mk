@@ -4,7 +4,7 @@ dist_check_SCRIPTS += \
 	%D%/folders.py %D%/gpus.py %D%/homes.py %D%/keeping.py %D%/keys.sh %D%/manual.sh \
 	%D%/no_gpu.py %D%/parity.py %D%/places.py %D%/profiling.py %D%/realdata.py %D%/repair.py \
 	%D%/replaced.py %D%/resuming.py %D%/security.py %D%/streaming.py %D%/thinned.py \
-	%D%/torch_load.py %D%/updating.py
+	%D%/torch_load.py %D%/updating.py %D%/words.py
 %D%/compare.log: dpartui$(EXEEXT) dpartui-engine$(EXEEXT)
 
 # Numbers that tests compare with, and what computes them.

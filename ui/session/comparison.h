@@ -32,8 +32,8 @@ struct compare_choice {
 
 /*
  * The runs that the compare view sets side by side: those like its anchor, as one or two series of
- * src/experiment/compare.h. Its lines are the rows of the first and then of the second series. Made
- * anew from the state whenever it is needed; text in it belongs to the state.
+ * src/experiment/compare.h. Its lines are the rows of the first and then of the second series.
+ * Rebuilt from the state whenever it is needed; text in it belongs to the state.
  */
 struct comparison {
     const struct state_run *anchor; /* NULL: there are no runs */

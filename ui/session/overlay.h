@@ -40,7 +40,7 @@ void ui_prompt(struct ui *ui, const struct prompt *prompt, long run, const char 
 /* Ask; the text comes from `format`. */
 void ui_ask(struct ui *ui, const struct question *question, long run, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* End both without a word. */
+/* Close both without a message. */
 void overlay_close(struct ui *ui);
 
 /* Is a value typed where the view draws it? */

@@ -13,8 +13,8 @@
 char *checkpoint_place_text(const struct checkpoint *checkpoint);
 
 /*
- * Back from the text. *momentum: the optimizer's is there as well, which without a word about it is
- * expected. Errors name `path`.
+ * Back from the text. *momentum: whether the optimizer's is there as well; true where the text does
+ * not say. Errors name `path`.
  */
 bool checkpoint_place_parse(const char *path, const char *text, struct checkpoint_place *place,
                             bool *momentum, struct error *err);

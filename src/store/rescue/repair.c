@@ -115,7 +115,7 @@ static bool swap(const struct repair *repair, const char *new, const char *kept,
                 error_errno(err, "%s: cannot be removed", index));
     ok = ok && (rename(new, repair->path) == 0 ||
                 error_errno(err, "%s: cannot be replaced", repair->path));
-    /* The index is made anew from the log. */
+    /* The index is rebuilt from the log. */
     if (!ok && moved && rename(kept_log, log) != 0)
         error_errno(err, "%s: cannot be moved back to %s", kept_log, log);
     else if (!ok && linked)

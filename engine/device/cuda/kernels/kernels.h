@@ -188,8 +188,8 @@ struct norm_params {
 cudaError_t kernel_norm_sums(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
                              const void *x, struct sums_memory memory, double *sums,
                              const struct norm_params *n, const double *elements);
-/* The same from a convolution's own f32 sums and sums of squares; made anew from its result x where
- * the mean is so large that f32 does not do. */
+/* The same from a convolution's own f32 sums and sums of squares; recomputed from its result x
+ * where the mean is so large that f32 does not do. */
 cudaError_t kernel_norm_take_sums(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
                                   const void *x, const float *sums, const float *squares,
                                   double *out, const struct norm_params *n, const double *elements);
@@ -238,7 +238,7 @@ cudaError_t kernel_norm_backward_sums(cudaStream_t s, const struct norm_backward
 cudaError_t kernel_norm_backward_finish(cudaStream_t s, const struct norm_params *n,
                                         const double *own, const double *all,
                                         const double *elements, const struct norm_gradients *out);
-/* dx = a*g + b*x + c, g as written above, or, where b->g is NULL, made again. dx may be any of the
+/* dx = a*g + b*x + c, g as written above, or, where b->g is NULL, recomputed. dx may be any of the
  * inputs. */
 cudaError_t kernel_norm_backward_apply(cudaStream_t s, const struct norm_backward *b,
                                        const struct norm_params *n, const struct norm_gradients *k,

@@ -6,7 +6,7 @@
 /*
  * A convolution's own sums, which are f32. The variance is the difference of the mean square and
  * the squared mean, which loses as many digits as the mean is larger than the deviation, squared:
- * for a channel where that is too many, the sums are made anew from the tensor, about its first
+ * for a channel where that is too many, the sums are recomputed from the tensor, about its first
  * number and in f64. That is rare, so it need not be fast: a block goes over all of the tensor's
  * pixels alone, which takes milliseconds, and no host has to know. Else a block reads the sums of a
  * pack of channels.

@@ -12,7 +12,7 @@
 #include "engine/train/sync/barrier.h"
 #include "tests/suites.h"
 
-/* Rendezvous and worker threads: eight parties on however few cores there are. */
+/* A barrier and worker threads: eight parties on however few cores there are. */
 
 enum { PARTIES = 8, ROUNDS = 300 };
 
