@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spec/set.h"
+
 static void set_all(struct spec *spec, const char *settings)
 {
     struct error err = ERROR_INIT;

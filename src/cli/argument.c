@@ -7,6 +7,7 @@
 #include "cli/words.h"
 #include "runs/figure.h"
 #include "runs/pick.h"
+#include "spec/set.h"
 #include "ui/session/view.h"
 
 static const char *const statuses[] = {"queued",  "running", "paused",     "done",

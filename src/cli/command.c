@@ -8,6 +8,8 @@
 #include "base/nearest.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "spec/set.h"
+#include "spec/text.h"
 
 const char *invocation_value(const struct invocation *invocation, const char *option)
 {

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/train/checkpoint/checkpoint.h"
+#include "store/list.h"
 #include "store/store.h"
 
 #define WEIGHTS  ".safetensors"

@@ -12,6 +12,7 @@
 #include "cli/run_spec.h"
 #include "client/session.h"
 #include "experiment/sweep.h"
+#include "spec/set.h"
 
 /* CPU devices of a comparison that names none: a made-up device is a thread, so no more than cores,
  * and no more than many machines have GPUs. */

@@ -16,6 +16,8 @@
 #include "cli/run_spec.h"
 #include "client/session.h"
 #include "events/device_names.h"
+#include "spec/json.h"
+#include "spec/set.h"
 
 /* Reading weights, data's headers and the checks of a run, from a disk that may be slow. */
 #define READ_SECONDS 300.0

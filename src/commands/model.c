@@ -9,6 +9,8 @@
 #include "cli/run_spec.h"
 #include "client/session.h"
 #include "output/table.h"
+#include "spec/json.h"
+#include "spec/set.h"
 
 /* Planning tries the algorithms of a device, which takes its time. */
 #define MODEL_SECONDS 600.0

@@ -17,6 +17,7 @@
 #include "runs/pick.h"
 #include "runs/source.h"
 #include "spec/spec.h"
+#include "store/list.h"
 
 /* The list of runs; with a word for it in front, changes of runs (runs_change.h). */
 

@@ -11,6 +11,7 @@
 #include "runs/number.h"
 #include "runs/source.h"
 #include "store/place.h"
+#include "store/read.h"
 
 /* The engine writes a moment after it has answered; a full disk may take much longer. */
 #define WRITTEN_SECONDS 2.0

@@ -11,6 +11,8 @@
 #include "client/session.h"
 #include "commands/follow.h"
 #include "output/profile_print.h"
+#include "spec/json.h"
+#include "spec/text.h"
 
 /* Checking a run reads its data's headers, which may lie on a slow disk. */
 #define SUBMIT_SECONDS 300.0

@@ -8,6 +8,8 @@
 
 #include "base/text.h"
 #include "experiment/sweep.h"
+#include "spec/json.h"
+#include "spec/set.h"
 
 /* The next part of a list; *at is NULL behind the last. False when it is empty or too long. */
 static bool next_part(const char **at, const char *separators, char *part, size_t size)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "spec/set.h"
+
 int sweep_counts(int most, int counts[SWEEP_RUNS])
 {
     int count = 0;

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "events/device_names.h"
 #include "spec/spec.h"
+#include "store/list.h"
 
 static bool has_tag(const json_t *run, const char *asked)
 {

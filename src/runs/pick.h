@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "store/store.h"
+#include "store/list.h"
 
 /* Which runs a list shows, and in which order. Pure functions of run objects. */
 

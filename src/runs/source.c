@@ -14,7 +14,9 @@
 #include "client/session.h"
 #include "client/store_wait.h"
 #include "runs/pick.h"
+#include "store/list.h"
 #include "store/place.h"
+#include "store/read.h"
 
 #define STAMP_SIZE 48
 

@@ -7,7 +7,7 @@
 
 #include "client/client.h"
 #include "runs/view.h"
-#include "store/store.h"
+#include "store/list.h"
 
 /*
  * Runs as commands see them: those of the running engine, which has their newest figures, and

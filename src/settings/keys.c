@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/set.h"
+#include "spec/text.h"
+
 const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"screen.charset", VALUE_TEXT, "DPARTUI_CHARSET"},
     {"screen.colour", VALUE_BOOL, "NO_COLOR"}, /* not its value: no-color.org */

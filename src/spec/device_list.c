@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "spec/device_list.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "spec/spec.h"
 
 static const char *const kind_prefix[] = {[DEVICE_CPU] = "cpu:", [DEVICE_CUDA] = "cuda:"};
 

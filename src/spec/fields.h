@@ -6,13 +6,11 @@
 
 #include "spec/spec.h"
 
-/* The inside of a spec, shared by spec.c, spec/set.c, spec/text.c and spec/json.c. */
-
 /*
  * One table describes every field: its option name, how its text form is read and written, where it
  * lies and its bounds. The command line, configuration, form and JSON all go through it.
  */
-enum field_kind {
+enum spec_field_kind {
     FIELD_LONG,
     FIELD_SEED,
     FIELD_DOUBLE,
@@ -27,30 +25,24 @@ enum field_kind {
     FIELD_CHECKPOINTS,
 };
 
-struct field {
+struct spec_field {
     const char *key;
-    enum field_kind kind;
+    enum spec_field_kind kind;
     size_t offset;
     double low, high;
     const char *const *names; /* FIELD_CHOICE: NULL-terminated, by enum value */
 };
 
-extern const struct field spec_fields[];
+extern const struct spec_field spec_fields[];
 extern const size_t spec_field_count;
 
 /* NULL: there is no such field. Keys may be written with '-' or with '_'. */
-const struct field *spec_find_field(const char *key);
+const struct spec_field *spec_find_field(const char *key);
 
 /* Where a field lies. */
-static inline const void *spec_field(const struct spec *spec, const struct field *field)
+static inline const void *spec_field_at(const struct spec *spec, const struct spec_field *field)
 {
     return (const char *)spec + field->offset;
 }
-
-/* The text form of one field; a new string, NULL: out of memory. */
-char *spec_field_text(const struct spec *spec, const struct field *field);
-
-/* The shortest decimal form that reads back as the same double; likewise. */
-char *spec_double_text(double value);
 
 #endif

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+#include "spec/json.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "spec/fields.h"
+#include "spec/set.h"
+#include "spec/text.h"
 
 /* The option name with '_' for '-', as JSON members are written. */
-static void member_name(const struct field *field, char *name, size_t size)
+static void member_name(const struct spec_field *field, char *name, size_t size)
 {
     size_t i = 0;
     for (; field->key[i] && i + 1 < size; i++)
@@ -15,9 +19,9 @@ static void member_name(const struct field *field, char *name, size_t size)
     name[i] = '\0';
 }
 
-static json_t *field_json(const struct spec *spec, const struct field *field)
+static json_t *field_json(const struct spec *spec, const struct spec_field *field)
 {
-    const void *where = spec_field(spec, field);
+    const void *where = spec_field_at(spec, field);
     switch (field->kind) {
     case FIELD_LONG:
         return json_integer(*(const long *)where);

@@ -2,9 +2,10 @@
 noinst_LIBRARIES += libspec.a
 libspec_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libspec_a_SOURCES = \
-	%D%/device_list.c \
+	%D%/device_list.c %D%/device_list.h \
+	%D%/fields.c %D%/fields.h \
+	%D%/json.c %D%/json.h \
+	%D%/names.c %D%/names.h \
+	%D%/set.c %D%/set.h \
 	%D%/spec.c %D%/spec.h \
-	%D%/fields.h \
-	%D%/json.c \
-	%D%/set.c \
-	%D%/text.c
+	%D%/text.c %D%/text.h

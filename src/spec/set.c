@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "spec/set.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,8 @@ static bool set_string(char **where, const char *value, struct error *err)
     return true;
 }
 
-static bool set_choice(const struct field *field, int *where, const char *value, struct error *err)
+static bool set_choice(const struct spec_field *field, int *where, const char *value,
+                       struct error *err)
 {
     struct text list = TEXT_INIT;
     for (int i = 0; field->names[i]; i++) {
@@ -44,7 +47,7 @@ static bool set_choice(const struct field *field, int *where, const char *value,
 }
 
 /* "weighted:W0,W1,..." or a rule's name. */
-static bool set_split(const struct field *field, struct spec *spec, const char *value,
+static bool set_split(const struct spec_field *field, struct spec *spec, const char *value,
                       struct error *err)
 {
     if (strncmp(value, weighted_prefix, strlen(weighted_prefix)) != 0) {
@@ -120,7 +123,8 @@ static bool set_init(struct spec *spec, const char *value, struct error *err)
     return true;
 }
 
-static bool set_bool(const struct field *field, bool *where, const char *value, struct error *err)
+static bool set_bool(const struct spec_field *field, bool *where, const char *value,
+                     struct error *err)
 {
     for (int truth = 0; truth < 2; truth++)
         for (int i = 0; i < BOOL_WORDS; i++)
@@ -131,7 +135,8 @@ static bool set_bool(const struct field *field, bool *where, const char *value, 
     return error_set(err, ERROR_USAGE, "%s '%s' is neither yes nor no", field->key, value);
 }
 
-static bool set_number(const struct field *field, void *where, const char *value, struct error *err)
+static bool set_number(const struct spec_field *field, void *where, const char *value,
+                       struct error *err)
 {
     if (field->kind == FIELD_DOUBLE) {
         if (!parse_double(value, field->low, field->high, where))
@@ -154,7 +159,7 @@ static bool set_number(const struct field *field, void *where, const char *value
 }
 
 /* A number for all CPU devices, or "N0,N1,...", one for each of them. */
-static bool set_threads(const struct field *field, struct spec *spec, const char *value,
+static bool set_threads(const struct spec_field *field, struct spec *spec, const char *value,
                         struct error *err)
 {
     long number;
@@ -187,7 +192,7 @@ static bool set_threads(const struct field *field, struct spec *spec, const char
 }
 
 /* "N" epochs, "Xm" minutes, or "off". */
-static bool set_checkpoints(const struct field *field, struct spec *spec, const char *value,
+static bool set_checkpoints(const struct spec_field *field, struct spec *spec, const char *value,
                             struct error *err)
 {
     char part[24];
@@ -208,7 +213,7 @@ static bool set_checkpoints(const struct field *field, struct spec *spec, const 
 
 bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err)
 {
-    const struct field *field = spec_find_field(key);
+    const struct spec_field *field = spec_find_field(key);
     if (!field)
         return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
     void *where = (char *)spec + field->offset;
@@ -257,7 +262,7 @@ const char *spec_word(const char *key, size_t index)
 {
     static const char *const inits[] = {init_default, normal_prefix, NULL};
     static const char *const truths[] = {"yes", "no", NULL}; /* of bool_words, what spec_get says */
-    const struct field *field = spec_find_field(key);
+    const struct spec_field *field = spec_find_field(key);
     if (!field)
         return NULL;
     switch (field->kind) {

@@ -2,12 +2,12 @@
 #ifndef DPARTUI_SPEC_SPEC_H
 #define DPARTUI_SPEC_SPEC_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "engine/data/augment.h"
+#include "spec/device_list.h"
 
 /*
  * Everything that defines a run. The viewer fills one from options, configuration or the form,
@@ -15,29 +15,7 @@
  * nothing of devices beyond their names.
  */
 
-#define SPEC_MAX_DEVICES 64
-#define SPEC_MAX_EPOCHS  1000000
-
-enum device_kind { DEVICE_CPU, DEVICE_CUDA };
-
-struct device_id {
-    enum device_kind kind;
-    int index;
-};
-
-/* Which devices a run asked for, before the engine knows what the machine has. */
-enum device_choice {
-    DEVICES_DEFAULT,    /* every GPU, else cpu:0 with all cores */
-    DEVICES_ALL_GPUS,   /* `all` */
-    DEVICES_FIRST_GPUS, /* --gpus N: count */
-    DEVICES_LISTED,     /* id[0..count-1], in order; a device may be named twice */
-};
-
-struct device_list {
-    enum device_choice choice;
-    int count;
-    struct device_id id[SPEC_MAX_DEVICES];
-};
+#define SPEC_MAX_EPOCHS 1000000
 
 enum split_rule { SPLIT_CHUNK, SPLIT_EVEN, SPLIT_BALANCED, SPLIT_WEIGHTED, SPLIT_AUTO };
 enum sync_method { SYNC_ALLREDUCE, SYNC_REDUCE_BROADCAST, SYNC_CENTRAL };
@@ -81,22 +59,6 @@ void spec_init(struct spec *spec);
 void spec_free(struct spec *spec);
 bool spec_copy(struct spec *to, const struct spec *from, struct error *err);
 
-/*
- * Set one field from its text form, as the command line, the configuration and the workbench's form
- * give it. `key` is the long option's name without dashes ("batch", "lr", "split", "init", ...);
- * "sync-bn" takes yes/no/true/false. ERROR_USAGE names the key and what is accepted.
- */
-bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err);
-
-/* The text form of one field, the inverse of spec_set; a new string the caller frees. */
-char *spec_get(const struct spec *spec, const char *key, struct error *err);
-
-/*
- * The fixed words that spec_set takes for `key`: the one at `index`, NULL behind the last. A word
- * that ends in ':' is only the beginning of a value.
- */
-const char *spec_word(const char *key, size_t index);
-
 /* The data sets that have a name of their own. */
 struct data_name {
     const char *name;
@@ -109,25 +71,5 @@ bool spec_validate(const struct spec *spec, struct error *err);
 
 /* Of that, cpu-threads against the devices; also for a list that came later. */
 bool spec_validate_threads(const struct spec *spec, struct error *err);
-
-/* JSON with the option names as members ("batch", "weight_decay", "train_rows", ...). */
-json_t *spec_to_json(const struct spec *spec);
-bool spec_from_json(struct spec *spec, const json_t *object, struct error *err);
-/* Set the fields that the object has; after a failure some of them may have been set. */
-bool spec_change(struct spec *spec, const json_t *object, struct error *err);
-
-/*
- * "cuda:0,cuda:2-3", "2,3" (GPUs), "cpu:0-7", "all", "" or "default".
- */
-bool device_list_parse(const char *text, struct device_list *list, struct error *err);
-/* "cpu:0", "cuda:2"; buffer of at least 16 bytes, returned. */
-const char *device_id_text(struct device_id id, char *buffer);
-/* "cpu:0-7,cuda:0", "all", "default"; a new string the caller frees, NULL: out of memory. */
-char *device_list_text(const struct device_list *list);
-
-const char *split_rule_name(enum split_rule rule);     /* "chunk" ... */
-const char *sync_method_name(enum sync_method method); /* "allreduce" ... */
-const char *number_type_name(enum number_type type);   /* "default", "f32" ... */
-const char *augment_name(enum augment_flags augment);  /* "none", "flip" ... */
 
 #endif

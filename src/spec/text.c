@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "spec/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "spec/fields.h"
+#include "spec/names.h"
 
 char *spec_double_text(double value)
 {
@@ -73,9 +76,9 @@ static char *checkpoints_text(const struct spec *spec)
                                         : text_format("%ld", spec->checkpoint_epochs);
 }
 
-char *spec_field_text(const struct spec *spec, const struct field *field)
+char *spec_field_text(const struct spec *spec, const struct spec_field *field)
 {
-    const void *where = spec_field(spec, field);
+    const void *where = spec_field_at(spec, field);
     switch (field->kind) {
     case FIELD_LONG:
         return text_format("%ld", *(const long *)where);
@@ -108,7 +111,7 @@ char *spec_field_text(const struct spec *spec, const struct field *field)
 
 char *spec_get(const struct spec *spec, const char *key, struct error *err)
 {
-    const struct field *field = spec_find_field(key);
+    const struct spec_field *field = spec_find_field(key);
     if (!field) {
         error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
         return NULL;

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "store/database.h"
 #include "store/doubt.h"
-#include "store/store_file.h"
+#include "store/query.h"
 
 /* After a failure. For want of memory, or when the disk fails, the file may be whole. */
 static enum store_condition condition_of_failure(struct store *store)

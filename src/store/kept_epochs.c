@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/kept_epochs.h"
 
-#include "store/store_file.h"
+#include "store/database.h"
+#include "store/query.h"
+#include "store/read.h"
 
 static bool count_epochs(struct store *store, long run, json_int_t *count, struct error *err)
 {

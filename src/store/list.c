@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/list.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "store/store_file.h"
+#include "store/query.h"
+#include "store/read.h"
 
 /*
  * Lists of runs. Their numbers are found first, from the index that holds all that is asked for,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "store/update.h"
 
 /* How often, a fiftieth of a second apart, a lock is tried; and one that is held only while the
  * store is brought up to date, since the last change of how far that is. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/query.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "store/store_file.h"
+#include "store/database.h"
 
 void query_begin(struct query *query, struct store *store, const char *sql)
 {

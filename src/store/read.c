@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/read.h"
+
 #include "base/json.h"
 #include "store/kept_epochs.h"
+#include "store/query.h"
 #include "store/rows.h"
-#include "store/store_file.h"
 
 bool store_tags(struct store *store, long run, json_t **tags, struct error *err)
 {

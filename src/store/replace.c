@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "store/database.h"
 #include "store/lock.h"
-#include "store/store_file.h"
+#include "store/writing.h"
 
 /* Of the file at PATH and SUFFIX; all 0 where there is none or it cannot be looked at. */
 static struct file_identity identity_of(const char *path, const char *suffix)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "store/store_file.h"
+#include "store/database.h"
+#include "store/query.h"
 
 /* An epoch of 64 devices takes some 40 KiB as JSON values. */
 #define BATCH_ROWS 64

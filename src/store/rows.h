@@ -2,6 +2,8 @@
 #ifndef DPARTUI_STORE_ROWS_H
 #define DPARTUI_STORE_ROWS_H
 
+#include <jansson.h>
+
 #include "store/store.h"
 
 /*

@@ -2,43 +2,16 @@
 #include "store/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "store/doubt.h"
+#include "store/database.h"
 #include "store/examine.h"
 #include "store/lock.h"
-#include "store/place.h"
 #include "store/replace.h"
-#include "store/store_file.h"
-
-/* How long to wait for a reader or writer in the middle of something. */
-#define BUSY_MS 5000
-
-bool store_error(struct store *store, const char *what, struct error *err)
-{
-    int code = store->db ? sqlite3_extended_errcode(store->db) : SQLITE_NOMEM;
-    const char *advice = (code & 0xff) == SQLITE_FULL       ? ": free some space there"
-                         : (code & 0xff) == SQLITE_READONLY ? ": make it writable"
-                         : (code & 0xff) == SQLITE_BUSY     ? ": another program keeps it locked"
-                         : (code & 0xff) == SQLITE_CORRUPT  ? ": it is damaged; " STORE_ADVICE
-                                                            : "";
-    if (store->lock_fd >= 0 && ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB))
-        store_doubt(store->path);
-    return error_set(err, ERROR_FAILED, "%s: cannot %s: %s%s", store->path, what,
-                     store->db ? sqlite3_errmsg(store->db) : "out of memory", advice);
-}
-
-bool store_exec(struct store *store, const char *sql, const char *what, struct error *err)
-{
-    return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ||
-           store_error(store, what, err);
-}
+#include "store/update.h"
+#include "store/writing.h"
 
 bool store_begin(struct store *store, struct error *err)
 {
@@ -60,56 +33,6 @@ void store_rollback(struct store *store)
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* A number that a pragma answers. */
-bool store_pragma(struct store *store, const char *sql, int *value, struct error *err)
-{
-    struct query query;
-    *value = 0;
-    query_begin(&query, store, sql);
-    if (query_row(&query))
-        *value = sqlite3_column_int(query.statement, 0);
-    return query_end(&query, "be read", err);
-}
-
-static bool newer(struct store *store, int version, struct error *err)
-{
-    return error_set(err, ERROR_FAILED,
-                     "%s: is of a newer version of dpartui (store version %d, this program knows "
-                     "up to %d): use that one, or move the file away",
-                     store->path, version, STORE_VERSION);
-}
-
-bool store_open_database(struct store *store, int flags, struct error *err)
-{
-    if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK)
-        return store_error(store, "be opened", err);
-    sqlite3_extended_result_codes(store->db, 1);
-    sqlite3_busy_timeout(store->db, BUSY_MS);
-    return true;
-}
-
-void store_close_database(struct store *store)
-{
-    query_release_kept(store);
-    sqlite3_close(store->db);
-    store->db = NULL;
-}
-
-static bool start_writing(struct store *store, struct error *err)
-{
-    int version;
-    if (!store_pragma(store, "PRAGMA user_version", &version, err))
-        return false;
-    if (version > STORE_VERSION)
-        return newer(store, version, err);
-    return store_exec(store,
-                      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                      "PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 400;"
-                      "PRAGMA journal_size_limit = 4194304",
-                      "be set up", err) &&
-           store_migrate(store, version, err);
-}
-
 const char *store_path(const struct store *store)
 {
     return store->path;
@@ -118,75 +41,6 @@ const char *store_path(const struct store *store)
 bool store_has_writer(const struct store *store)
 {
     return store_is_locked(store->path);
-}
-
-struct store *store_new(const char *path, struct error *err)
-{
-    struct store *store = calloc(1, sizeof *store);
-    if (store) {
-        store->lock_fd = -1;
-        store->path = strdup(path);
-    }
-    if (store && store->path)
-        return store;
-    free(store);
-    error_memory(err, "run store");
-    return NULL;
-}
-
-static bool open_writing(struct store *store, char *notice, size_t notice_size, struct error *err)
-{
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW;
-    if (store->lock_fd < 0 &&
-        !store_lock_showing(store->path, store->progress, &store->lock_fd, err))
-        return false;
-    store_mark_unclean_end(store->path);
-    bool thorough = store_is_doubted(store->path);
-    if (!store_open_database(store, flags, err))
-        return false;
-    enum store_condition condition = store_examine_twice(store, thorough, flags, err);
-    if (condition == STORE_UNKNOWN)
-        return false;
-    if (condition == STORE_DAMAGED && store->keeps_damaged) {
-        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-        store_close_database(store);
-        return error_set(err, ERROR_FAILED, "%s: is damaged; " STORE_ADVICE, store->path);
-    }
-    if (condition == STORE_DAMAGED) {
-        store_close_database(store);
-        if (!store_set_aside(store, notice, notice_size, err) ||
-            !store_open_database(store, flags, err))
-            return false;
-    }
-    if (!start_writing(store, err))
-        return false;
-    store_identity_take(store->path, &store->identity);
-    return true;
-}
-
-/* A file of 0 bytes, which no engine leaves but one that was killed in its very first moment. */
-static bool is_emptied(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && info.st_size == 0;
-}
-
-bool store_begin_writing(struct store *store, char *notice, size_t notice_size, struct error *err)
-{
-    *notice = '\0';
-    if (!store_settle_path(&store->path, err))
-        return false;
-    bool emptied = is_emptied(store->path);
-    if (!open_writing(store, notice, notice_size, err))
-        return false;
-    if (emptied)
-        snprintf(notice, notice_size,
-                 "%s was empty (0 bytes): what runs it may have held are lost, and "
-                 "a new one was begun",
-                 store->path);
-    /* What runs are about may be private. */
-    chmod(store->path, 0600);
-    return true;
 }
 
 bool store_open(const char *path, struct store **out, char *notice, size_t notice_size,
@@ -212,19 +66,6 @@ bool store_open_showing(const char *path, const struct store_progress *progress,
     return true;
 }
 
-bool store_open_for_reading(struct store *store, struct error *err)
-{
-    if (!store_open_database(store, SQLITE_OPEN_READWRITE, err)) {
-        store_close_database(store);
-        if (!store_open_database(store, SQLITE_OPEN_READONLY, err))
-            return false;
-    }
-    /* The log may be that of another file, which was at this path when its engine opened it: only
-     * who writes moves it into the file. */
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    return true;
-}
-
 /* What a reader needs to know of the file: its version, 0 for one that holds nothing yet. */
 static bool open_for_reading(const char *path, struct store **out, int *version, struct error *err)
 {
@@ -239,7 +80,7 @@ static bool open_for_reading(const char *path, struct store **out, int *version,
     else if (condition == STORE_UNKNOWN)
         ok = false;
     else if (*version > STORE_VERSION)
-        ok = newer(store, *version, err);
+        ok = store_refuse_newer(store, *version, err);
     else if (*version == 0)
         ok = error_set(err, ERROR_ABSENT, "%s: holds no runs yet", path);
     if (ok)

@@ -2,8 +2,6 @@
 #ifndef DPARTUI_STORE_STORE_H
 #define DPARTUI_STORE_STORE_H
 
-#include <jansson.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,6 +29,11 @@ struct store;
  */
 bool store_open(const char *path, struct store **out, char *notice, size_t notice_size,
                 struct error *err);
+
+struct store_progress;
+/* As store_open, and show the progress (update.h). */
+bool store_open_showing(const char *path, const struct store_progress *progress, struct store **out,
+                        char *notice, size_t notice_size, struct error *err);
 
 /*
  * Open for reading, also while an engine writes. A store of an older version is brought up to date
@@ -62,97 +65,5 @@ const char *store_path(const struct store *store);
 bool store_begin(struct store *store, struct error *err);
 bool store_commit(struct store *store, struct error *err);
 void store_rollback(struct store *store);
-
-/* Commits survive the end of the process; after this those so far survive a power failure, too. */
-bool store_sync(struct store *store, struct error *err);
-
-/* The highest number that any run ever had; 0: none. Numbers of deleted runs are not given again.
- */
-bool store_last_number(struct store *store, long *number, struct error *err);
-
-/*
- * Keep a run, or its newer state: `object` is the run object of docs/protocol.md, `spec` what
- * defines it and `environment` on what it ran (host, versions, devices); NULL leaves what was kept
- * before.
- */
-bool store_put_run(struct store *store, const json_t *object, const json_t *spec,
-                   const json_t *environment, struct error *err);
-
-/*
- * Add an event that is no step and no point, as its JSON text; `name` is its "event" member. What
- * comes for a run that is not there (deleted meanwhile) is left out, also points and tags.
- */
-bool store_add_event(struct store *store, long run, const char *name, const char *text,
-                     struct error *err);
-
-/* Delete the events and points of a run after so many steps, and its "end" event; of -1 steps: all
- * of them, "run" and warnings included. */
-bool store_rewind(struct store *store, long run, long steps, struct error *err);
-
-/* Add a "point" event, or replace all points of a run by those of `list`. */
-bool store_add_point(struct store *store, long run, const json_t *point, struct error *err);
-bool store_set_points(struct store *store, long run, const json_t *list, struct error *err);
-
-/* Words to find runs by; `tags` is an array of strings. */
-bool store_set_tags(struct store *store, long run, const json_t *tags, struct error *err);
-
-/* ERROR_ABSENT: there is no such run. */
-bool store_delete_run(struct store *store, long run, struct error *err);
-
-/*
- * Runs that are queued, running or paused though no engine works on them become "interrupted", with
- * `reason`, or STORE_LOST_WAITING when they had never begun; *runs (may be NULL) becomes an array
- * of their numbers.
- */
-bool store_interrupt(struct store *store, const char *reason, json_t **runs, struct error *err);
-
-/* Which runs to list; NULL or NAN: whatever. Text is compared without regard to case (of ASCII). */
-struct store_filter {
-    const char *model, *data, *devices, *status, *tag; /* the whole value; devices as "cpu:0-1" */
-    const char *words;     /* each word occurs in model, data, devices, status, note or a tag */
-    double since, until;   /* submitted, seconds since 1970 */
-    const char *sort;      /* a member of run objects such as "test_acc", or "devices" for their
-                              number; NULL: by number */
-    bool descending;       /* with `sort` */
-    long limit;            /* the first so many with `sort`, else the newest; 0: all */
-    const json_t *without; /* numbers of runs to leave out; borrowed */
-    bool interrupted;      /* unfinished runs count as interrupted: nobody trains them */
-};
-
-#define STORE_FILTER_INIT                                                                          \
-    {                                                                                              \
-        .since = NAN, .until = NAN                                                                 \
-    }
-
-/* Does it leave any run out, but for `limit` and `without`? */
-bool store_filter_has_conditions(const struct store_filter *filter);
-
-/*
- * Run objects, each with its "tags" and, if asked for, its "spec": oldest first, or by
- * filter->sort, equal ones oldest first and those of which it is not known after all others. Takes
- * time in proportion to what is returned; conditions and keys are looked up in an index.
- */
-bool store_list(struct store *store, const struct store_filter *filter, bool with_spec,
-                json_t **runs, struct error *err);
-
-/* Is there a run of that number? */
-bool store_has_run(struct store *store, long run, bool *has, struct error *err);
-
-/* Is there any run? */
-bool store_has_runs(struct store *store, bool *any, struct error *err);
-
-/*
- * A run object with "spec", "environment", "device_figures", "profile" (the newest, if there is
- * one) and "tags": all but its rows (rows.h), so that it takes little memory however long the run
- * was. ERROR_ABSENT: there is no such run.
- */
-bool store_head(struct store *store, long run, json_t **object, struct error *err);
-
-/* The kept events of one name, or all (NULL), oldest first; an empty array for an unknown run. */
-bool store_events(struct store *store, long run, const char *name, json_t **events,
-                  struct error *err);
-
-/* The "point" events, by their steps. */
-bool store_points(struct store *store, long run, json_t **points, struct error *err);
 
 #endif

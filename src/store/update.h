@@ -21,8 +21,9 @@ struct store_progress {
  */
 bool store_update(const char *path, const struct store_progress *progress, struct error *err);
 
-/* As store_open, and show the progress. */
-bool store_open_showing(const char *path, const struct store_progress *progress, struct store **out,
-                        char *notice, size_t notice_size, struct error *err);
+/* As store_update, of a store that is known to be of an older version. */
+bool store_update_now(const char *path, const struct store_progress *progress, struct error *err);
+/* Make the tables of a new file, or bring an older one up to date. */
+bool store_migrate(struct store *store, int version, struct error *err);
 
 #endif

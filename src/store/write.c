@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/write.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "spec/spec.h"
-#include "store/store_file.h"
+#include "store/database.h"
+#include "store/query.h"
 
 bool store_last_number(struct store *store, long *number, struct error *err)
 {

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "store/store.h"
+#include "store/write.h"
 
 static int by_value(const void *left, const void *right)
 {

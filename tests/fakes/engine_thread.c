@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "engine/server/server.h"
+#include "spec/json.h"
+#include "spec/set.h"
 #include "spec/spec.h"
 #include "system/local_socket.h"
 #include "tests/support.h"

@@ -15,6 +15,7 @@
 #include "engine/device/device.h"
 #include "engine/train/resolve/resolve.h"
 #include "engine/train/run/run.h"
+#include "spec/json.h"
 
 static bool fake_enumerate(struct device_info *list, int capacity, int *count, char *why,
                            size_t why_size, struct error *err)

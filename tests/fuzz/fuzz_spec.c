@@ -6,7 +6,10 @@
  */
 #include <string.h>
 
+#include "spec/json.h"
+#include "spec/set.h"
 #include "spec/spec.h"
+#include "spec/text.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool is_utf8(const uint8_t *data, size_t size)

@@ -6,7 +6,9 @@
 #include <math.h>
 
 #include "base/file.h"
+#include "store/list.h"
 #include "store/store.h"
+#include "store/write.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/src/store/store_show.h"
 

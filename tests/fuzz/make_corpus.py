@@ -246,11 +246,11 @@ def archive():
 
 
 def store():
-    """A store of two runs as version 1 has it, by src/store/schema.c, in pages of 512 bytes."""
-    source = (TOP / "src" / "store" / "schema.c").read_text()
+    """A store of two runs as version 1 has it, by src/store/update.c, in pages of 512 bytes."""
+    source = (TOP / "src" / "store" / "update.c").read_text()
     body = re.sub(r"/\*.*?\*/", "", source[source.index("steps[STORE_VERSION] = {"):], flags=re.S)
     sql = "".join(re.findall(r'"([^"]*)"', body[:body.index("},")]))
-    header = (TOP / "src" / "store" / "store_file.h").read_text()
+    header = (TOP / "src" / "store" / "database.h").read_text()
     number = re.search(r"#define STORE_APPLICATION_ID\s+(\w+)", header)
     sql += f"PRAGMA application_id = {int(number[1], 0)};"
     with tempfile.TemporaryDirectory() as place:

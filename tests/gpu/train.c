@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "engine/train/resolve/resolve.h"
 #include "engine/train/run/run.h"
+#include "spec/set.h"
 #include "tests/gpu/absent.h"
 
 /*

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/set.h"
 #include "ui/app/workbench.h"
 
 /*

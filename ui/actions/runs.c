@@ -7,6 +7,7 @@
 
 #include "base/figure.h"
 #include "base/text.h"
+#include "spec/json.h"
 #include "ui/actions/resume.h"
 #include "ui/actions/tags.h"
 #include "ui/actions/views.h"

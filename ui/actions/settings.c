@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/text.h"
 #include "ui/form/field.h"
 #include "ui/keys/walk.h"
 #include "ui/session/settings.h"

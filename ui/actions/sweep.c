@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/figure.h"
+#include "spec/json.h"
 #include "ui/session/sweep.h"
 
 /* Training the form on 1, 2, 4... of its devices, one run after the other. */

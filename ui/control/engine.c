@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "spec/json.h"
+#include "spec/set.h"
 #include "system/local_socket.h"
 #include "ui/actions/chart.h"
 #include "ui/actions/run_details.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "spec/json.h"
 #include "ui/state/read.h"
 
 /* What the engine says of the form while it is filled in. One question at a time: when the form has

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/set.h"
+#include "spec/text.h"
 #include "ui/form/field.h"
 
 static const char *const keys[FORM_FIELDS] = {

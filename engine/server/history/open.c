@@ -2,7 +2,9 @@
 #include "engine/server/history/open.h"
 
 #include "store/doubt.h"
+#include "store/list.h"
 #include "store/update.h"
+#include "store/write.h"
 
 /* How often a store that is brought up to date is logged. */
 #define LOG_PERCENT 25

@@ -8,6 +8,7 @@
 #include "store/replace.h"
 #include "store/rescue/copy.h"
 #include "store/rescue/reserve.h"
+#include "store/write.h"
 
 void history_store_begin(struct history_store *store, struct store *writer, struct engine_log *log)
 {

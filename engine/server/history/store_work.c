@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "store/rescue/copy.h"
+#include "store/write.h"
 
 void store_work_free(struct store_work *work)
 {

@@ -13,7 +13,9 @@
 #include "engine/server/history/open.h"
 #include "engine/server/history/store.h"
 #include "store/kept_epochs.h"
+#include "store/read.h"
 #include "store/store.h"
+#include "store/write.h"
 
 /* Pauses between writing, and after a failure, in seconds. */
 #define PAUSE_S 0.05
@@ -168,32 +170,33 @@ void history_end(struct history *history)
     count_begun(history, -1);
 }
 
-/* Takes over the JSON. */
-static void hand_over_json(struct history *history, enum store_work_kind kind, long run,
-                           json_t *json)
+/* Takes over what `like` points at; `complete`: memory did not run out for it. */
+static void hand_over_copy(struct history *history, const struct store_work *like, bool complete)
 {
-    struct store_work *work = history && json ? calloc(1, sizeof *work) : NULL;
-    if (work)
-        *work = (struct store_work){.kind = kind, .run = run, .json = json};
-    else
-        json_decref(json);
+    struct store_work *work = history && complete ? malloc(sizeof *work) : NULL;
+    if (work) {
+        *work = *like;
+    } else {
+        json_decref(like->json);
+        json_decref(like->spec);
+        json_decref(like->environment);
+        free(like->text);
+    }
     if (history)
         hand_over(history, work);
 }
 
+static void hand_over_json(struct history *history, enum store_work_kind kind, long run,
+                           json_t *json)
+{
+    hand_over_copy(history, &(struct store_work){.kind = kind, .run = run, .json = json}, json);
+}
+
 void history_put_run(struct history *history, json_t *object, json_t *spec, json_t *environment)
 {
-    struct store_work *work = history && object ? calloc(1, sizeof *work) : NULL;
-    if (work) {
-        *work = (struct store_work){
-            .kind = WORK_RUN, .json = object, .spec = spec, .environment = environment};
-    } else {
-        json_decref(object);
-        json_decref(spec);
-        json_decref(environment);
-    }
-    if (history)
-        hand_over(history, work);
+    const struct store_work like = {
+        .kind = WORK_RUN, .json = object, .spec = spec, .environment = environment};
+    hand_over_copy(history, &like, object);
 }
 
 void history_add_point(struct history *history, long run, json_t *point)
@@ -216,25 +219,17 @@ void history_delete(struct history *history, long run)
     hand_over_json(history, WORK_DELETE, run, json_true());
 }
 
-static void add_text(struct history *history, const struct store_work *like, const char *text)
+static void add_text(struct history *history, struct store_work like, const char *text)
 {
-    struct store_work *work = calloc(1, sizeof *work);
-    if (work) {
-        *work = *like;
-        work->text = strdup(text);
-    }
-    if (work && !work->text) {
-        store_work_free(work);
-        work = NULL;
-    }
-    hand_over(history, work);
+    if (!history)
+        return;
+    like.text = strdup(text);
+    hand_over_copy(history, &like, like.text);
 }
 
 void history_add_event(struct history *history, long run, const char *name, const char *text)
 {
-    const struct store_work like = {.kind = WORK_EVENT, .run = run, .name = name};
-    if (history)
-        add_text(history, &like, text);
+    add_text(history, (struct store_work){.kind = WORK_EVENT, .run = run, .name = name}, text);
 }
 
 void history_add_epoch(struct history *history, long run, long epoch, double score,
@@ -242,17 +237,13 @@ void history_add_epoch(struct history *history, long run, long epoch, double sco
 {
     const struct store_work like = {
         .kind = WORK_EPOCH, .run = run, .name = "epoch", .epoch = epoch, .score = score};
-    if (history)
-        add_text(history, &like, text);
+    add_text(history, like, text);
 }
 
 void history_rewind(struct history *history, long run, long steps)
 {
-    struct store_work *work = history ? calloc(1, sizeof *work) : NULL;
-    if (work)
-        *work = (struct store_work){.kind = WORK_REWIND, .run = run, .steps = steps};
-    if (history)
-        hand_over(history, work);
+    const struct store_work like = {.kind = WORK_REWIND, .run = run, .steps = steps};
+    hand_over_copy(history, &like, true);
 }
 
 bool history_sync(struct history *history, double seconds, struct error *err)

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "engine/server/record/json.h"
+#include "spec/json.h"
 
 static bool is_event(const json_t *event, const char *name)
 {

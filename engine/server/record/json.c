@@ -6,6 +6,8 @@
 
 #include "base/json.h"
 #include "engine/server/record/thinning.h"
+#include "spec/json.h"
+#include "spec/names.h"
 
 static json_t *device_names(const struct spec *spec)
 {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "engine/server/record/labels.h"
+#include "spec/json.h"
 
 static void take_text(char *to, size_t size, const json_t *object, const char *key)
 {

@@ -10,6 +10,7 @@
 #include "engine/net/net.h"
 #include "engine/server/tasks/memory_plan.h"
 #include "engine/train/resolve/devices.h"
+#include "spec/json.h"
 
 static json_t *shape_json(struct net_shape shape)
 {

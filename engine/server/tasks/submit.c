@@ -11,6 +11,7 @@
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/labels.h"
 #include "engine/train/resolve/resolve.h"
+#include "spec/json.h"
 
 /* Not when CPU devices are named. */
 static bool may_want_gpus(const struct device_list *devices)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/device/device.h"
+#include "spec/names.h"
 #include "system/affinity.h"
 
 static bool resolve_list(struct spec *spec, struct error *err)

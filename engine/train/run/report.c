@@ -11,6 +11,8 @@
 #include "engine/train/profile/json.h"
 #include "engine/train/resolve/inspect.h"
 #include "engine/train/run/state.h"
+#include "spec/json.h"
+#include "spec/names.h"
 
 /*
  * The events. json_pack gives NULL when memory runs out (or a piece is NULL), which is looked at

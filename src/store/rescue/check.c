@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "store/database.h"
 #include "store/examine.h"
-#include "store/store_file.h"
+#include "store/query.h"
+#include "store/update.h"
 
 /* Problems of one kind that are named; a damaged file may have as many as pages. */
 #define NAMED "20"

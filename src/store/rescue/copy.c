@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "base/text.h"
-#include "store/store_file.h"
+#include "store/database.h"
+#include "store/query.h"
+#include "store/write.h"
 
 bool store_submitted_at(struct store *store, long run, double *seconds, struct error *err)
 {

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "store/database.h"
 #include "store/doubt.h"
 #include "store/replace.h"
-#include "store/store_file.h"
 
 /* Instructions of SQLite's virtual machine between two looks at whether to end. */
 #define LOOK_STEPS 1000

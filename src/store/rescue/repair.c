@@ -12,13 +12,16 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "store/database.h"
 #include "store/doubt.h"
 #include "store/examine.h"
 #include "store/lock.h"
 #include "store/place.h"
+#include "store/query.h"
 #include "store/rescue/copy.h"
 #include "store/rescue/recover.h"
-#include "store/store_file.h"
+#include "store/write.h"
+#include "store/writing.h"
 
 /* A repair at work: a folder beside the store in which the new one is made. */
 struct repair {

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "store/database.h"
+#include "store/query.h"
 #include "store/rescue/copy.h"
-#include "store/store_file.h"
+#include "store/write.h"
 
 #define OBJECT_COLUMNS 4
 #define HIGHEST_NUMBER 1000000000L

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "experiment/sweep.h"
+#include "spec/set.h"
 #include "tests/suites.h"
 
 /* A run whose speed on `devices` is `speed`, all else as in every other. */

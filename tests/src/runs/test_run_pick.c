@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "runs/pick.h"
+#include "store/list.h"
+#include "store/write.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

@@ -9,6 +9,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "settings/settings.h"
+#include "spec/json.h"
+#include "spec/set.h"
+#include "spec/text.h"
 #include "tests/suites.h"
 
 /* This program is compiled with the system's configuration directory set to "etc". */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "spec/set.h"
 #include "tests/src/settings/saved_fixture.h"
 #include "tests/suites.h"
 

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/json.h"
+#include "spec/set.h"
 #include "spec/spec.h"
+#include "spec/text.h"
 #include "tests/suites.h"
 
 static struct spec spec;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/list.h"
+#include "store/write.h"
 #include "tests/support.h"
 
 char *folder, *path;

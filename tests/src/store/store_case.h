@@ -5,7 +5,7 @@
 #include <check.h>
 #include <jansson.h>
 
-#include "store/store.h"
+#include "store/list.h"
 
 /* A run store in a folder of its own, for the tests of one. */
 

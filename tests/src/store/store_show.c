@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/src/store/store_show.h"
 
+#include "store/read.h"
 #include "store/rows.h"
 
 static bool put_rows(struct store *store, long run, enum store_rows rows, json_t *object,

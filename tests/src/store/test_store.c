@@ -7,7 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/store_file.h"
+#include "store/database.h"
+#include "store/list.h"
+#include "store/read.h"
+#include "store/write.h"
 #include "tests/src/store/store_case.h"
 #include "tests/src/store/store_show.h"
 #include "tests/suites.h"

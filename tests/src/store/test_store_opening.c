@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "store/database.h"
+#include "store/list.h"
 #include "store/lock.h"
-#include "store/store_file.h"
+#include "store/read.h"
+#include "store/write.h"
 #include "tests/src/store/store_case.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "spec/names.h"
+
 static const char *const pattern_names[CONV_PATTERNS] = {
     [CONV_FORWARD] = "forward",
     [CONV_FORWARD_STATS] = "forward with sums",

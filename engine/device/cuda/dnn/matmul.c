@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "spec/names.h"
+
 /*
  * cuBLASLt's matrices are column-major, and a row-major matrix is the column-major one of its
  * transpose. So c = a b is asked for as c' = b' a': the library's A is our b, its B our a, its rows

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "store/read.h"
 #include "tests/support.h"
 
 char *folder, *path;

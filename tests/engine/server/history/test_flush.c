@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/server/history/writer.h"
+#include "store/read.h"
 #include "store/store.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "engine/server/history/backlog.h"
+#include "store/read.h"
 #include "tests/engine/server/history/fixture.h"
 #include "tests/suites.h"
 #include "tests/support.h"

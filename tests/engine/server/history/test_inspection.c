@@ -12,6 +12,7 @@
 #include "store/doubt.h"
 #include "store/rescue/inspect.h"
 #include "store/store.h"
+#include "store/write.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

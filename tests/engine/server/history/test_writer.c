@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/read.h"
 #include "tests/engine/server/history/fixture.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "engine/device/cuda/dnn/conv_plan.h"
+#include "spec/names.h"
 #include "tests/engine/device/cuda/dnn/conv_cases.h"
 #include "tests/engine/device/cuda/dnn/conv_engines.h"
 #include "tests/suites.h"

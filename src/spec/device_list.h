@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_SPEC_DEVICE_LIST_H
+#define DPARTUI_SPEC_DEVICE_LIST_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+#define SPEC_MAX_DEVICES 64
+
+enum device_kind { DEVICE_CPU, DEVICE_CUDA };
+
+struct device_id {
+    enum device_kind kind;
+    int index;
+};
+
+/* Which devices a run asked for, before the engine knows what the machine has. */
+enum device_choice {
+    DEVICES_DEFAULT,    /* every GPU, else cpu:0 with all cores */
+    DEVICES_ALL_GPUS,   /* `all` */
+    DEVICES_FIRST_GPUS, /* --gpus N: count */
+    DEVICES_LISTED,     /* id[0..count-1], in order; a device may be named twice */
+};
+
+struct device_list {
+    enum device_choice choice;
+    int count;
+    struct device_id id[SPEC_MAX_DEVICES];
+};
+
+/*
+ * "cuda:0,cuda:2-3", "2,3" (GPUs), "cpu:0-7", "all", "" or "default".
+ */
+bool device_list_parse(const char *text, struct device_list *list, struct error *err);
+/* "cpu:0", "cuda:2"; buffer of at least 16 bytes, returned. */
+const char *device_id_text(struct device_id id, char *buffer);
+/* "cpu:0-7,cuda:0", "all", "default"; a new string the caller frees, NULL: out of memory. */
+char *device_list_text(const struct device_list *list);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "spec/fields.h"
+
+#include "spec/names.h"
+
+#define AT(member) offsetof(struct spec, member)
+#define MANY       1e15
+
+const struct spec_field spec_fields[] = {
+    {"model", FIELD_STRING, AT(model), 0, 0, NULL},
+    {"data", FIELD_STRING, AT(data), 0, 0, NULL},
+    {"data-dir", FIELD_STRING, AT(data_dir), 0, 0, NULL},
+    {"devices", FIELD_DEVICES, AT(devices), 0, 0, NULL},
+    {"cpu-threads", FIELD_THREADS, AT(cpu_threads), 0, 1024, NULL},
+    {"batch", FIELD_LONG, AT(batch), 1, 16777216, NULL},
+    {"lr", FIELD_DOUBLE, AT(lr), 0, 1e6, NULL},
+    {"momentum", FIELD_DOUBLE, AT(momentum), 0, 1, NULL},
+    {"weight-decay", FIELD_DOUBLE, AT(weight_decay), 0, 1e3, NULL},
+    {"epochs", FIELD_LONG, AT(epochs), 0, SPEC_MAX_EPOCHS, NULL},
+    {"seed", FIELD_SEED, AT(seed), 0, 0, NULL},
+    {"split", FIELD_SPLIT, AT(split), 0, 0, split_names},
+    {"sync", FIELD_CHOICE, AT(sync), 0, 0, sync_names},
+    {"sync-bn", FIELD_BOOL, AT(sync_bn), 0, 0, NULL},
+    {"dtype", FIELD_CHOICE, AT(dtype), 0, 0, type_names},
+    {"init", FIELD_INIT, AT(init), 0, 0, NULL},
+    {"order", FIELD_CHOICE, AT(order), 0, 0, order_names},
+    {"augment", FIELD_CHOICE, AT(augment), 0, 0, augment_names},
+    {"deterministic", FIELD_BOOL, AT(deterministic), 0, 0, NULL},
+    {"train-rows", FIELD_LONG, AT(train_rows), 0, MANY, NULL},
+    {"test-rows", FIELD_LONG, AT(test_rows), 0, MANY, NULL},
+    {"max-steps", FIELD_LONG, AT(max_steps), 0, MANY, NULL},
+    {"checkpoint-every", FIELD_CHECKPOINTS, AT(checkpoint_epochs), 0, SPEC_MAX_EPOCHS, NULL},
+    {"save", FIELD_PATH, AT(save), 0, 0, NULL},
+    {"log", FIELD_PATH, AT(log), 0, 0, NULL},
+    {"tensorboard", FIELD_PATH, AT(tensorboard), 0, 0, NULL},
+    {"profile", FIELD_BOOL, AT(profile), 0, 0, NULL},
+};
+
+const size_t spec_field_count = sizeof spec_fields / sizeof spec_fields[0];
+
+/* Keys may be written with '-' (options) or '_' (JSON, configuration). */
+static bool same_key(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))
+            return false;
+    return *a == *b;
+}
+
+const struct spec_field *spec_find_field(const char *key)
+{
+    for (size_t i = 0; i < spec_field_count; i++)
+        if (same_key(spec_fields[i].key, key))
+            return &spec_fields[i];
+    return NULL;
+}

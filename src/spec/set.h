@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_SPEC_SET_H
+#define DPARTUI_SPEC_SET_H
+
+#include <stddef.h>
+
+#include "spec/spec.h"
+
+/*
+ * Set one field from its text form, as the command line, the configuration and the workbench's form
+ * give it. `key` is the long option's name without dashes ("batch", "lr", "split", "init", ...);
+ * "sync-bn" takes yes/no/true/false. ERROR_USAGE names the key and what is accepted.
+ */
+bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err);
+
+/*
+ * The fixed words that spec_set takes for `key`: the one at `index`, NULL behind the last. A word
+ * that ends in ':' is only the beginning of a value.
+ */
+const char *spec_word(const char *key, size_t index);
+
+#endif
