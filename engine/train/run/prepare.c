@@ -7,6 +7,7 @@
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/choose.h"
 
 static bool make_weights(struct run *run, struct error *err)
 {

@@ -2,6 +2,7 @@
 #include "engine/train/step/evaluation.h"
 
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/transport.h"
 
 static bool add_result(struct rank *rank, const struct batch_result *result)
 {

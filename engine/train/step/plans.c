@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/collective.h"
 
 static bool needed(const struct rank *rank, const struct plan *plan)
 {

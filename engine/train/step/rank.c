@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/train/step/plans.h"
+#include "engine/train/sync/transport.h"
 
 void rank_show(struct rank *rank, enum activity activity)
 {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/choose.h"
+#include "engine/train/sync/collective.h"
 #include "system/affinity.h"
 
 /* The slowest devices worth waiting for: a GPU; a hundredth of one core of a small computer. */

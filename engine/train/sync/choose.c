@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/sync/sync.h"
+#include "engine/train/sync/choose.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Which transport a group takes: the nearest one that serves all its ranks. */
+#include "engine/train/sync/collective.h"
+#include "engine/train/sync/host.h"
+#include "engine/train/sync/transport.h"
 
 static bool one_layout(const struct sync_group *group)
 {
@@ -84,23 +86,10 @@ static bool find_collective(struct sync_group *group, int *skip, struct error *w
     return false;
 }
 
-static const struct sync_algorithm *host_algorithm(enum sync_method method)
-{
-    switch (method) {
-    case SYNC_ALLREDUCE:
-        return &sync_allreduce;
-    case SYNC_REDUCE_BROADCAST:
-        return &sync_reduce_broadcast;
-    case SYNC_CENTRAL:
-        break;
-    }
-    return &sync_central;
-}
-
 static bool use_collective(struct sync_group *group)
 {
     group->transport = SYNC_COLLECTIVE;
-    group->algorithm = group->method == SYNC_CENTRAL ? &sync_collective_central : &sync_collective;
+    group->algorithm = sync_on_devices(group->method);
     group->sums_inside = group->sync_bn && group->collective->sum != NULL;
     group->collective->describe(group->device_group, group->description, sizeof group->description);
     return true;
@@ -115,7 +104,7 @@ static void use_host(struct sync_group *group, enum sync_transport transport, co
     };
     group->transport = transport;
     group->sums_inside = false;
-    group->algorithm = host_algorithm(group->method);
+    group->algorithm = sync_on_host(group->method);
     snprintf(group->description, sizeof group->description, "%s%s%s%s: %s", names[transport],
              *why ? " (" : "", why, *why ? ")" : "", group->algorithm->description);
 }

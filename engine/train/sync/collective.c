@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/sync/sync.h"
+#include "engine/train/sync/collective.h"
 
 #include "base/clock.h"
-
-/*
- * The methods as the devices do them by themselves. Who sums and who gets the sums is decided by
- * the collective, which knows the method. Buckets are reduced as they become ready where the
- * collective can overlap with the backward pass; what is left is reduced after it.
- */
+#include "engine/train/sync/transport.h"
 
 bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct error *err)
 {
@@ -65,8 +60,6 @@ bool sync_check(const struct sync_group *group, int rank, struct error *err)
            !group->collective->check || group->collective->check(group->device_group, rank, err);
 }
 
-const struct sync_algorithm sync_collective = {.after = after};
-
 /* Likewise nothing may be left of the broadcast when a first pass begins anywhere. */
 static bool before_central(const struct sync_group *group, int rank, struct sync_times *times,
                            struct error *err)
@@ -78,5 +71,11 @@ static bool before_central(const struct sync_group *group, int rank, struct sync
                        barrier_wait(group->barrier, rank, &times->wait_s, err)));
 }
 
-const struct sync_algorithm sync_collective_central = {
-    .before = before_central, .after = after, .one_updates = true};
+const struct sync_algorithm *sync_on_devices(enum sync_method method)
+{
+    static const struct sync_algorithm everyone = {.after = after},
+                                       central = {.before = before_central,
+                                                  .after = after,
+                                                  .one_updates = true};
+    return method == SYNC_CENTRAL ? &central : &everyone;
+}

@@ -1,9 +1,8 @@
 libtrain_a_SOURCES += \
 	%D%/barrier.c %D%/barrier.h \
+	%D%/choose.c %D%/choose.h \
+	%D%/collective.c %D%/collective.h \
+	%D%/host.c %D%/host.h \
 	%D%/sync.c %D%/sync.h \
-	%D%/allreduce.c \
-	%D%/central.c \
-	%D%/choose.c \
-	%D%/collective.c \
-	%D%/reduce_broadcast.c \
-	%D%/stage.c
+	%D%/transport.c %D%/transport.h \
+	%D%/group.h

@@ -2,28 +2,6 @@
 #include "engine/train/sync/sync.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-/* A block of sums that stays in the first-level cache while the ranks' gradients pass by. */
-enum { BLOCK = 2048 };
-
-void sync_sum_gradients(const struct sync_group *group, int ranks, size_t begin, size_t end)
-{
-    float sum[BLOCK];
-    for (size_t at = begin; at < end; at += BLOCK) {
-        size_t count = end - at < BLOCK ? end - at : BLOCK;
-        memcpy(sum, group->ends[0].grads + at, count * sizeof *sum);
-        for (int i = 1; i < group->size; i++) {
-            const float *grads = group->ends[i].grads + at;
-#pragma omp simd
-            for (size_t j = 0; j < count; j++)
-                sum[j] += grads[j];
-        }
-        for (int i = 0; i < ranks; i++)
-            memcpy(group->ends[i].grads + at, sum, count * sizeof *sum);
-    }
-}
 
 /*
  * Half of what is left each time: what is computed last is small, so little is left to wait for,

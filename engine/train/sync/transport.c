@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/sync/sync.h"
+#include "engine/train/sync/transport.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ bool sync_barrier(const struct sync_group *group, int rank, struct error *err)
     return barrier_wait(group->barrier, rank, &waited, err);
 }
 
-bool sync_fetch_params(const struct sync_group *group, int rank, struct error *err)
+static bool fetch_params(const struct sync_group *group, int rank, struct error *err)
 {
     const struct sync_end *end = &group->ends[rank];
     if (group->transport == SYNC_COLLECTIVE)
@@ -126,7 +126,7 @@ bool sync_fetch_before(const struct sync_group *group, int rank, struct sync_tim
                        struct error *err)
 {
     double begin = clock_seconds();
-    bool ok = sync_fetch_params(group, rank, err);
+    bool ok = fetch_params(group, rank, err);
     times->moving_s += clock_seconds() - begin;
     return ok;
 }
@@ -172,6 +172,6 @@ bool sync_even_out(const struct sync_group *group, int rank, int source, struct 
     if (group->size == 1)
         return true;
     /* The parameters first: statistics may come with their source's. */
-    return (!group->algorithm->one_updates || sync_fetch_params(group, rank, err)) &&
+    return (!group->algorithm->one_updates || fetch_params(group, rank, err)) &&
            fetch_statistics(group, rank, source, err);
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_SYNC_CHOOSE_H
+#define DPARTUI_ENGINE_TRAIN_SYNC_CHOOSE_H
+
+#include "engine/train/sync/group.h"
+
+/*
+ * Choose the transport: the nearest one that serves the ranks, whose replicas are all made; on the
+ * owner's thread. `skip` collectives of the devices' own are not considered again; on return *skip
+ * counts those that were tried. *why is why the last of them does not serve, if one was tried.
+ */
+bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err);
+/* Release what sync_choose made, when every rank has left. May be called again. */
+void sync_close(struct sync_group *group);
+
+#endif

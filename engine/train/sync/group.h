@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_TRAIN_SYNC_GROUP_H
+#define DPARTUI_ENGINE_TRAIN_SYNC_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "engine/device/collective.h"
+#include "engine/device/device.h"
+#include "engine/train/sync/barrier.h"
+
+/*
+ * How the replicas of a run are kept equal. Two questions, apart: the method (struct
+ * sync_algorithm: who sums, who updates) and, below it, the transport: how the numbers get from
+ * device to device.
+ *
+ * Whatever the host or the devices' own kernels sum is summed in the order of the devices (((g0 +
+ * g1) + g2) + ...), so on devices of one kind all methods and those transports give the same bits;
+ * different kinds round the update differently. A library of the devices may have an order of its
+ * own. With one device nothing is copied.
+ */
+enum sync_transport {
+    SYNC_SHARED,     /* arenas of one layout in host memory, read and written where they are */
+    SYNC_COLLECTIVE, /* a collective of the devices' own (engine/device/collective.h) */
+    SYNC_STAGED,     /* arenas of one layout, through host memory */
+    SYNC_CANONICAL,  /* of different layouts, through host memory in the network's own order */
+};
+
+/* One device of the group; what `sync_choose` reads is filled in by the owner. */
+struct sync_end {
+    const struct backend *backend;
+    struct device *device;
+    struct replica *replica;
+    float *grads;  /* what the host sums: the replica's own, or the stage */
+    bool overlaps; /* buckets that are ready may be reduced at once; set before each pass */
+    int buckets;   /* of this step's, so many are being reduced */
+    bool has_stage;
+};
+
+struct sync_group {
+    int size;
+    struct sync_end *ends;    /* size; borrowed */
+    const char *const *names; /* likewise */
+    struct barrier *barrier;
+    enum sync_method method;
+    const size_t *bucket_ends; /* of the gradients, for transports that reduce by buckets */
+    int bucket_count;
+    double limit_s; /* for a wait inside a transport */
+    bool sync_bn;   /* BatchNorms want sums over all devices in the middle of a pass */
+
+    /* Chosen. */
+    enum sync_transport transport;
+    const struct sync_algorithm *algorithm;
+    size_t count;  /* numbers that the host sums */
+    float *params; /* stage of rank 0's parameters, and of running statistics */
+    float *state;
+    const struct collective *collective; /* SYNC_COLLECTIVE */
+    struct device_group *device_group;
+    bool sums_inside; /* `collective` makes BatchNorm's sums on the devices; then no gradients are
+                         reduced in the middle of a pass: all ranks have one order of operations */
+    char description[320]; /* for the run's record */
+};
+
+/* Where one device's time went. */
+struct sync_times {
+    double moving_s; /* reducing and copying, waiting for another to reduce included */
+    double wait_s;   /* waiting for devices that have not finished their own shard yet */
+};
+
+/*
+ * Each function is called by every rank, on its own thread, in every step. *times is added to.
+ */
+struct sync_algorithm {
+    const char *description;
+    /* Before the forward pass; NULL: nothing to do. */
+    bool (*before)(const struct sync_group *group, int rank, struct sync_times *times,
+                   struct error *err);
+    /* After the backward pass: afterwards the gradients of each updating rank are the sums. */
+    bool (*after)(struct sync_group *group, int rank, struct sync_times *times, struct error *err);
+    bool one_updates; /* rank 0 alone has the newest parameters; otherwise everyone updates */
+};
+
+#endif
