@@ -13,7 +13,9 @@
 #include "commands/compare_options.h"
 #include "output/table.h"
 #include "output/view.h"
+#include "study/export.h"
 #include "study/file.h"
+#include "study/json.h"
 #include "study/print.h"
 #include "study/train.h"
 
@@ -44,10 +46,10 @@ static bool print_csv(const struct study_table *table, struct error *err)
     return ok;
 }
 
-static bool print_object(const struct study_table *table, const struct study_measure *measures,
+static bool print_object(const struct study_table *table, const struct study_run *runs,
                          struct error *err)
 {
-    json_t *object = study_table_json(table, measures);
+    json_t *object = study_table_json(table, runs);
     if (!object)
         return error_memory(err, "table");
     print_json(object);
@@ -55,15 +57,15 @@ static bool print_object(const struct study_table *table, const struct study_mea
     return true;
 }
 
-/* The figures in the form that was asked for, and the picture. */
+/* What was measured in the form that was asked for, and the picture. */
 static bool give_out(struct invocation *invocation, const struct study *study,
-                     const struct study_measure *measures, struct error *err)
+                     const struct study_run *runs, struct error *err)
 {
     struct study_table *table = calloc(1, sizeof *table);
     const char *picture = invocation_value(invocation, "svg");
-    bool ok = table ? study_tabulate(study, measures, table, err) : error_memory(err, "table");
+    bool ok = table ? study_tabulate(study, runs, table, err) : error_memory(err, "table");
     if (ok && invocation_has(invocation, "json"))
-        ok = print_object(table, measures, err);
+        ok = print_object(table, runs, err);
     else if (ok && invocation_has(invocation, "csv"))
         ok = print_csv(table, err);
     else if (ok)
@@ -95,27 +97,27 @@ static void say_left(const struct study *study, enum study_ending ending, bool h
                  study_unfinished(study), study->entry_count, study->id);
 }
 
-/* Train what the study lacks, and give out its figures. */
+/* Train what the study lacks, and print what it measured. */
 static int train(struct invocation *invocation, struct study *study, struct error *err)
 {
     struct run_source source = {.client = NULL};
-    struct study_measure *measures = NULL;
+    struct study_run *runs = NULL;
     enum study_ending ending = STUDY_ENDED;
     FILE *lines = lines_of(invocation);
     bool ok = run_source_open_live(&source, err);
-    ok = ok && study_source_measures(&source, study, &measures, err);
+    ok = ok && study_source_runs(&source, study, &runs, err);
     if (ok) {
         print_to(lines ? lines : stdout, "comparison %s: %d of %d runs to train\n", study->id,
                  study_unfinished(study), study->entry_count);
-        ok = study_train(study, &source, measures, lines, &ending, err);
+        ok = study_train(study, &source, runs, lines, &ending, err);
         if (!ok)
-            error_prefix(err, "comparison %s (--resume %s goes on)", study->id, study->id);
+            error_prefix(err, "comparison %s (--resume %s continues it)", study->id, study->id);
     }
     if (ok)
-        ok = give_out(invocation, study, measures, err);
+        ok = give_out(invocation, study, runs, err);
     if (ok)
         say_left(study, ending, lines != stderr);
-    study_measures_free(study, measures);
+    study_runs_free(study, runs);
     run_source_close(&source);
     return ok && study_count(study, STUDY_DONE) == study->entry_count ? STATUS_DONE : STATUS_FAILED;
 }
@@ -153,11 +155,11 @@ static int show(struct invocation *invocation, const char *id, struct error *err
 {
     struct study study = {.variant_count = 0};
     struct run_source source = {.client = NULL};
-    struct study_measure *measures = NULL;
+    struct study_run *runs = NULL;
     bool ok = study_load(id, &study, err) && run_source_open(&source, err) &&
-              study_source_measures(&source, &study, &measures, err) &&
-              give_out(invocation, &study, measures, err);
-    study_measures_free(&study, measures);
+              study_source_runs(&source, &study, &runs, err) &&
+              give_out(invocation, &study, runs, err);
+    study_runs_free(&study, runs);
     run_source_close(&source);
     study_free(&study);
     return ok ? STATUS_DONE : STATUS_FAILED;
@@ -183,7 +185,7 @@ static void add_study(struct table *table, const struct study *study)
     add_count(table, study_count(study, STUDY_FAILED));
 }
 
-/* All studies, in their order. One that cannot be read is told of and passed over. */
+/* All studies, in their order. One that cannot be read is reported and left out. */
 static bool visit_studies(bool (*visit)(const struct study *study, void *context), void *context,
                           struct error *err)
 {
@@ -295,14 +297,14 @@ static const struct option options[] = {
      "the same batch, or batch and lr in proportion to the devices [strong]"},
     {"repeats", OPTION_VALUE, "N", "runs of each, with fresh seeds, interleaved [1]"},
     {"target-acc", OPTION_VALUE, "X", "also measure the seconds to this test accuracy"},
-    {"batch", OPTION_VALUE, "N,...", "rows of a mini-batch, over all devices; several: compare"},
+    {"batch", OPTION_VALUE, "N,...", "global batch size; several: compare"},
     {"lr", OPTION_VALUE, "X,...", "learning rate; several: compare"},
     OPTIONS_PLACE,
     OPTIONS_TRAINING,
-    {"list", OPTION_FLAG, NULL, "list the comparisons there are"},
-    {"show", OPTION_VALUE, "ID", "print the figures of one, without training"},
-    {"resume", OPTION_VALUE, "ID", "train what one lacks"},
-    {"svg", OPTION_VALUE, "FILE", "draw the figures"},
+    {"list", OPTION_FLAG, NULL, "list all comparisons"},
+    {"show", OPTION_VALUE, "ID", "print what one measured, without training"},
+    {"resume", OPTION_VALUE, "ID", "train the runs that one lacks"},
+    {"svg", OPTION_VALUE, "FILE", "draw speed and accuracy"},
     {"csv", OPTION_FLAG, NULL, "print comma-separated values"},
     OPTION_JSON,
     OPTIONS_END,

@@ -88,7 +88,8 @@ static bool take_values(struct invocation *invocation, const char *key, const ch
     return !value || *several || spec_set(&invocation->settings.spec, key, value, err);
 }
 
-static bool take_numbers(struct invocation *invocation, struct study_wish *wish, struct error *err)
+static bool take_numbers(struct invocation *invocation, struct study_request *request,
+                         struct error *err)
 {
     const char *repeats = invocation_value(invocation, "repeats");
     const char *target = invocation_value(invocation, "target-acc");
@@ -97,14 +98,14 @@ static bool take_numbers(struct invocation *invocation, struct study_wish *wish,
     if (repeats && !parse_long(repeats, 1, STUDY_REPEATS, &count))
         return error_set(err, ERROR_USAGE, "--repeats '%s' must be a whole number from 1 to %d",
                          repeats, STUDY_REPEATS);
-    wish->repeats = (int)count;
-    wish->target_acc = NAN;
-    if (target && !parse_double(target, 0, 1, &wish->target_acc))
+    request->repeats = (int)count;
+    request->target_acc = NAN;
+    if (target && !parse_double(target, 0, 1, &request->target_acc))
         return error_set(err, ERROR_USAGE, "--target-acc '%s' must be a number from 0 to 1",
                          target);
     if (scaling && strcmp(scaling, "strong") != 0 && strcmp(scaling, "weak") != 0)
         return error_set(err, ERROR_USAGE, "--scaling '%s' is neither strong nor weak", scaling);
-    wish->scaling = scaling && strcmp(scaling, "weak") == 0 ? COMPARE_GROWING : COMPARE_FIXED;
+    request->scaling = scaling && strcmp(scaling, "weak") == 0 ? SCALING_WEAK : SCALING_STRONG;
     return true;
 }
 
@@ -116,23 +117,24 @@ static bool leave_out_checkpoints(struct invocation *invocation, struct error *e
 }
 
 /* All that a command line wants but the devices of the machine. */
-static bool take_wish(struct invocation *invocation, struct study_wish *wish, struct error *err)
+static bool take_request(struct invocation *invocation, struct study_request *request,
+                         struct error *err)
 {
-    *wish = (struct study_wish){.spec = &invocation->settings.spec,
-                                .counts = invocation_value(invocation, "devices-counts"),
-                                .lists = invocation_value(invocation, "devices-list"),
-                                .cores = count_cores()};
-    if (!take_values(invocation, "batch", &wish->batches, err) ||
-        !take_values(invocation, "lr", &wish->rates, err) ||
-        !leave_out_checkpoints(invocation, err) || !take_numbers(invocation, wish, err) ||
+    *request = (struct study_request){.spec = &invocation->settings.spec,
+                                      .counts = invocation_value(invocation, "devices-counts"),
+                                      .lists = invocation_value(invocation, "devices-list"),
+                                      .cores = count_cores()};
+    if (!take_values(invocation, "batch", &request->batches, err) ||
+        !take_values(invocation, "lr", &request->rates, err) ||
+        !leave_out_checkpoints(invocation, err) || !take_numbers(invocation, request, err) ||
         !run_spec_finish(invocation, err))
         return false;
-    int asked = !!wish->counts + !!wish->lists + !!wish->batches + !!wish->rates;
+    int asked = !!request->counts + !!request->lists + !!request->batches + !!request->rates;
     if (asked > 1)
         return error_set(err, ERROR_USAGE,
                          "one thing at a time: --devices-counts, --devices-list, or several "
                          "values of --batch or --lr");
-    if (invocation_has(invocation, "scaling") && (wish->batches || wish->rates))
+    if (invocation_has(invocation, "scaling") && (request->batches || request->rates))
         return error_set(err, ERROR_USAGE, "--scaling is for comparing devices");
     return true;
 }
@@ -140,21 +142,21 @@ static bool take_wish(struct invocation *invocation, struct study_wish *wish, st
 bool study_of_options(struct invocation *invocation, struct client *client, struct study *study,
                       struct error *err)
 {
-    struct study_wish wish;
+    struct study_request request;
     struct device_list pool;
     char counts[80];
-    if (!take_wish(invocation, &wish, err))
+    if (!take_request(invocation, &request, err))
         return false;
-    if (!wish.lists && !wish.batches && !wish.rates) {
-        int most = wish.counts ? study_most(wish.counts) : 0;
-        if (!find_pool(client, wish.spec, most, &pool, err))
+    if (!request.lists && !request.batches && !request.rates) {
+        int most = request.counts ? study_most(request.counts) : 0;
+        if (!find_pool(client, request.spec, most, &pool, err))
             return false;
-        wish.pool = &pool;
+        request.pool = &pool;
         all_counts(pool.count, counts, sizeof counts);
-        if (!wish.counts)
-            wish.counts = counts;
+        if (!request.counts)
+            request.counts = counts;
     }
-    if (!study_plan(study, &wish, err))
+    if (!study_plan(study, &request, err))
         return false;
     study->created = clock_date();
     return true;

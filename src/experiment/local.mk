@@ -1,6 +1,9 @@
-libcommand_a_SOURCES += \
+libui_a_SOURCES += \
+	%D%/measure.c %D%/measure.h \
+	%D%/outcome.c %D%/outcome.h \
+	%D%/sentence.c %D%/sentence.h \
+	%D%/series.c %D%/series.h \
+	%D%/spread.c %D%/spread.h \
 	%D%/study.c %D%/study.h \
-	%D%/figures.c %D%/figures.h \
-	%D%/measure.c \
-	%D%/sentence.c
-libui_a_SOURCES += %D%/compare.c %D%/compare.h %D%/sweep.c %D%/sweep.h
+	%D%/sweep.c %D%/sweep.h \
+	%D%/table.c %D%/table.h

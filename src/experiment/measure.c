@@ -1,165 +1,143 @@
 /* SPDX-License-Identifier: MIT */
+#include "experiment/measure.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "experiment/figures.h"
 
-/* Seconds and rows that are counted, and where the devices' time went meanwhile. */
-struct sums {
-    double device_s, sync_s, wait_s, rate, rows;
-    int devices, rates;
-};
-
-static bool make_room(struct study_measure *measure, size_t count, struct error *err)
+/* False: they are not known, or make no sense. */
+static bool add_times(struct measured_epoch *epoch, const json_t *times)
 {
-    measure->s_per_epoch = calloc(count, sizeof(double));
-    measure->samples_per_s = calloc(count, sizeof(double));
-    return (measure->s_per_epoch && measure->samples_per_s) || error_memory(err, "epochs");
-}
-
-static void add_sample(struct study_measure *measure, double seconds, double rate)
-{
-    if (!(seconds > 0) || !isfinite(seconds) || !isfinite(rate))
-        return;
-    measure->s_per_epoch[measure->samples] = seconds;
-    measure->samples_per_s[measure->samples++] = rate;
-}
-
-static void add_devices(struct sums *sums, const json_t *epoch)
-{
-    double seconds = member_number(epoch, "seconds"), steps = member_number(epoch, "steps");
-    size_t index;
-    json_t *device;
-    json_array_foreach(json_object_get(epoch, "devices"), index, device)
-    {
-        double sync = member_number(device, "sync_s"), wait = member_number(device, "wait_s");
-        double rate = member_number(device, "samples_per_s"), rows = member_number(device, "rows");
-        if (isfinite(seconds) && isfinite(sync) && isfinite(wait)) {
-            sums->device_s += seconds;
-            sums->sync_s += sync;
-            sums->wait_s += wait;
-        }
-        if (isfinite(rate) && isfinite(rows) && steps > 0) {
-            sums->rate += rate;
-            sums->rows += rows / steps;
-            sums->rates++;
-        }
-    }
-}
-
-static double ratio(double part, double whole)
-{
-    return whole > 0 ? part / whole : NAN;
-}
-
-/* Of a single epoch, the steps behind the first tenth; their speed gives the epoch's seconds. */
-static void measure_steps(struct study_measure *measure, const json_t *epoch, const json_t *points)
-{
-    double steps = member_number(epoch, "steps"), rows = 0, seconds = 0, skipped = 0;
-    size_t index;
-    json_t *point;
-    json_array_foreach(points, index, point)
-    {
-        double end = member_number(point, "step"), length = member_number(point, "steps");
-        double more = member_number(point, "rows"), rate = member_number(point, "samples_per_s");
-        if (!(end - length >= fmax(1, steps / 10)) || !(rate > 0)) {
-            skipped += isfinite(length) ? length : 0;
-            continue;
-        }
-        rows += more;
-        seconds += more / rate;
-    }
-    double whole = member_number(epoch, "rows");
-    measure->warmup = rows > 0 && skipped > 0 ? WARMUP_STEPS : WARMUP_KEPT;
-    if (measure->warmup == WARMUP_STEPS)
-        add_sample(measure, whole * seconds / rows, rows / seconds);
-    else
-        add_sample(measure, member_number(epoch, "seconds"), member_number(epoch, "samples_per_s"));
-}
-
-static bool is_whole(const json_t *epoch)
-{
-    return !json_is_true(json_object_get(epoch, "partial"));
-}
-
-static void measure_epochs(struct study_measure *measure, const json_t *epochs,
-                           const json_t *points)
-{
-    struct sums sums = {.devices = 0};
-    size_t index, count = json_array_size(epochs), whole = 0;
-    json_t *epoch;
-    json_array_foreach(epochs, index, epoch)
-    {
-        whole += is_whole(epoch);
-    }
-    bool single = whole < 2;
-    measure->warmup = single ? WARMUP_KEPT : WARMUP_EPOCH;
-    if (single && count > 0)
-        measure_steps(measure, json_array_get(epochs, 0), points);
-    json_array_foreach(epochs, index, epoch)
-    {
-        if (!single && (index == 0 || !is_whole(epoch)))
-            continue;
-        add_devices(&sums, epoch);
-        if (!single)
-            add_sample(measure, member_number(epoch, "seconds"),
-                       member_number(epoch, "samples_per_s"));
-    }
-    measure->sync_share = ratio(sums.sync_s, sums.device_s);
-    measure->wait_share = ratio(sums.wait_s, sums.device_s);
-    measure->device_rate = ratio(sums.rate, sums.rates);
-    measure->rows = ratio(sums.rows, sums.rates);
-}
-
-static bool take_medians(struct study_measure *measure, struct error *err)
-{
-    size_t count = measure->samples;
-    double *copy = calloc(count + 1, sizeof *copy);
-    if (!copy)
-        return error_memory(err, "epochs");
-    memcpy(copy, measure->s_per_epoch, count * sizeof *copy);
-    measure->median_s_per_epoch = study_spread(copy, count).median;
-    memcpy(copy, measure->samples_per_s, count * sizeof *copy);
-    measure->median_samples_per_s = study_spread(copy, count).median;
-    free(copy);
+    double sync = member_number(times, "sync_s"), wait = member_number(times, "wait_s");
+    if (!(sync >= 0 && wait >= 0 && sync + wait <= 1.001 * epoch->seconds))
+        return false;
+    epoch->device_s += epoch->seconds;
+    epoch->sync_s += sync;
+    epoch->wait_s += wait;
     return true;
 }
 
-/* Seconds of training, evaluation excluded, until the target was reached. */
-static double seconds_to(const json_t *epochs, double target)
+static void read_devices(struct measured_epoch *epoch, const json_t *event)
+{
+    double steps = member_number(event, "steps"), rate_sum = 0, rows_sum = 0;
+    int rates = 0;
+    bool timed = false;
+    size_t index;
+    json_t *device;
+    json_array_foreach(json_object_get(event, "devices"), index, device)
+    {
+        double rate = member_number(device, "samples_per_s"), rows = member_number(device, "rows");
+        timed |= add_times(epoch, device);
+        if (isfinite(rate) && isfinite(rows) && steps > 0) {
+            rate_sum += rate;
+            rows_sum += rows / steps;
+            rates++;
+        }
+    }
+    /* Without those of the devices the epoch's own, which are those of the slowest one. */
+    if (!timed)
+        add_times(epoch, event);
+    epoch->device_rate = rates > 0 ? rate_sum / rates : NAN;
+    epoch->rows = rates > 0 ? rows_sum / rates : NAN;
+}
+
+static struct measured_epoch *make_room(struct measure *measure, struct error *err)
+{
+    if (measure->count == measure->capacity) {
+        int capacity = measure->capacity > 0 ? 2 * measure->capacity : 16;
+        struct measured_epoch *grown =
+            realloc(measure->epochs, (size_t)capacity * sizeof *measure->epochs);
+        if (!grown) {
+            error_memory(err, "epochs");
+            return NULL;
+        }
+        measure->epochs = grown;
+        measure->capacity = capacity;
+    }
+    return measure->epochs;
+}
+
+bool measure_add(struct measure *measure, const json_t *event, struct error *err)
+{
+    struct measured_epoch epoch = {.epoch = member_number(event, "epoch"),
+                                   .seconds = member_number(event, "seconds"),
+                                   .samples_per_s = member_number(event, "samples_per_s"),
+                                   .test_acc = member_number(event, "test_acc"),
+                                   .partial = json_is_true(json_object_get(event, "partial"))};
+    int at = measure->count;
+    read_devices(&epoch, event);
+    if (!(epoch.epoch > 0))
+        return true;
+    while (at > 0 && measure->epochs[at - 1].epoch >= epoch.epoch)
+        at--;
+    bool there = at < measure->count && measure->epochs[at].epoch == epoch.epoch;
+    if (!there && !make_room(measure, err))
+        return false;
+    if (!there)
+        memmove(measure->epochs + at + 1, measure->epochs + at,
+                (size_t)(measure->count++ - at) * sizeof epoch);
+    measure->epochs[at] = epoch;
+    return true;
+}
+
+bool measure_read(struct measure *measure, const json_t *epochs, struct error *err)
+{
+    size_t index;
+    json_t *event;
+    json_array_foreach(epochs, index, event)
+    {
+        if (!measure_add(measure, event, err))
+            return false;
+    }
+    return true;
+}
+
+void measure_free(struct measure *measure)
+{
+    free(measure->epochs);
+    *measure = (struct measure){0};
+}
+
+/* Up to two: how many epochs are whole; *first is the first of them, or 0. */
+static int count_whole(const struct measure *measure, int *first)
+{
+    int whole = 0;
+    *first = 0;
+    for (int i = 0; i < measure->count && whole < 2; i++) {
+        if (measure->epochs[i].partial)
+            continue;
+        if (whole++ == 0)
+            *first = i;
+    }
+    return whole;
+}
+
+bool measure_counts(const struct measure *measure, int index)
+{
+    int first, whole = count_whole(measure, &first);
+    return whole < 2 ? index == first : index > 0 && !measure->epochs[index].partial;
+}
+
+bool measure_is_warm_up(const struct measure *measure)
+{
+    int first;
+    return measure->count > 0 && count_whole(measure, &first) < 2;
+}
+
+double measure_test_acc(const struct measure *measure)
+{
+    return measure->count > 0 ? measure->epochs[measure->count - 1].test_acc : NAN;
+}
+
+double measure_seconds_to(const struct measure *measure, double test_acc)
 {
     double seconds = 0;
-    size_t index;
-    json_t *epoch;
-    json_array_foreach(epochs, index, epoch)
-    {
-        seconds += member_number(epoch, "seconds");
-        if (member_number(epoch, "test_acc") >= target)
+    for (int i = 0; i < measure->count; i++) {
+        seconds += measure->epochs[i].seconds;
+        if (measure->epochs[i].test_acc >= test_acc)
             return seconds;
     }
     return NAN;
-}
-
-bool study_measure_run(const json_t *object, double target_acc, struct study_measure *measure,
-                       struct error *err)
-{
-    const json_t *epochs = json_object_get(object, "epochs");
-    size_t count = json_array_size(epochs);
-    *measure = (struct study_measure){.test_acc = NAN};
-    if (!make_room(measure, count + 1, err))
-        return false;
-    measure_epochs(measure, epochs, json_object_get(object, "points"));
-    measure->test_acc = member_number(json_array_get(epochs, count ? count - 1 : 0), "test_acc");
-    measure->target_s = seconds_to(epochs, target_acc);
-    measure->wall_s = member_number(object, "ended_at") - member_number(object, "started_at");
-    return take_medians(measure, err);
-}
-
-void study_measure_free(struct study_measure *measure)
-{
-    free(measure->s_per_epoch);
-    free(measure->samples_per_s);
-    *measure = (struct study_measure){0};
 }

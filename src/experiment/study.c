@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "experiment/sweep.h"
 #include "spec/json.h"
 #include "spec/set.h"
+
+#define NOTE_PREFIX "compare "
 
 /* The next part of a list; *at is NULL behind the last. False when it is empty or too long. */
 static bool next_part(const char **at, const char *separators, char *part, size_t size)
@@ -33,14 +34,6 @@ int study_most(const char *counts)
     return (int)most;
 }
 
-static int count_cpus(const struct device_list *list)
-{
-    int count = 0;
-    for (int i = 0; list->choice == DEVICES_LISTED && i < list->count; i++)
-        count += list->id[i].kind == DEVICE_CPU;
-    return count;
-}
-
 static int all_threads(const struct spec *spec, int cpus)
 {
     int sum = 0;
@@ -49,7 +42,7 @@ static int all_threads(const struct spec *spec, int cpus)
     return spec->thread_count > 0 ? sum : cpus * spec->cpu_threads;
 }
 
-/* Takes over the figures of `spec`; two variants of the same label would be the same run twice. */
+/* Takes over the settings of `spec`; two variants of the same label would be the same run twice. */
 static bool add_variant(struct study *study, const char *label, const struct spec *spec,
                         struct error *err)
 {
@@ -59,7 +52,7 @@ static bool add_variant(struct study *study, const char *label, const struct spe
         if (strcmp(study->variants[i].label, label) == 0)
             return error_set(err, ERROR_USAGE, "'%s' is there twice", label);
     struct study_variant *variant = &study->variants[study->variant_count];
-    int cpus = count_cpus(&spec->devices);
+    int cpus = sweep_cpus(&spec->devices);
     *variant = (struct study_variant){
         .devices = spec->devices.choice == DEVICES_LISTED ? spec->devices.count : 0,
         .cpus = cpus,
@@ -74,48 +67,34 @@ static bool add_variant(struct study *study, const char *label, const struct spe
     return true;
 }
 
-/* Any devices as a sweep of src/experiment/sweep.h with a single run, which knows how batch and lr
- * grow. */
 static bool add_devices(struct study *study, const char *label, const struct spec *spec,
                         const struct device_list *devices, struct error *err)
 {
-    struct sweep sweep;
     struct spec variant;
-    if (!sweep_begin(&sweep, spec, devices, study->scaling, study->cores, err))
-        return false;
-    sweep.devices[0] = devices->count;
-    bool ok = sweep_spec(&sweep, 0, &variant, err);
-    sweep_free(&sweep);
-    if (!ok)
+    if (!sweep_run(spec, devices, study->scaling, &variant, err))
         return error_prefix(err, "%s", label);
-    ok = add_variant(study, label, &variant, err);
+    bool ok = add_variant(study, label, &variant, err);
     spec_free(&variant);
     return ok;
 }
 
-/* Every CPU device has the same threads in all variants: those of the one with most of them. */
-static void fix_threads(struct spec *spec, int most_cpus, int cores)
-{
-    if (most_cpus > 0 && spec->cpu_threads == 0 && spec->thread_count == 0)
-        spec->cpu_threads = cores / most_cpus > 1 ? cores / most_cpus : 1;
-}
-
-static bool plan_counts(struct study *study, const struct study_wish *wish, struct spec *spec,
+static bool plan_counts(struct study *study, const struct study_request *request, struct spec *spec,
                         struct error *err)
 {
-    struct device_list devices = *wish->pool;
-    int most = study_most(wish->counts);
+    struct device_list devices = *request->pool;
+    int most = study_most(request->counts);
     if (most == 0)
         return error_set(err, ERROR_USAGE,
                          "--devices-counts '%s' must be whole numbers from 1 to %d with commas "
                          "between",
-                         wish->counts, SPEC_MAX_DEVICES);
-    if (most > wish->pool->count)
+                         request->counts, SPEC_MAX_DEVICES);
+    if (most > request->pool->count)
         return error_set(err, ERROR_USAGE, "--devices-counts %d: there are only %d devices", most,
-                         wish->pool->count);
+                         request->pool->count);
     devices.count = most;
-    fix_threads(spec, count_cpus(&devices), study->cores);
-    for (const char *at = wish->counts; at;) {
+    if (!sweep_prepare(spec, sweep_cpus(&devices), study->cores, err))
+        return false;
+    for (const char *at = request->counts; at;) {
         char part[16], label[32];
         next_part(&at, ",", part, sizeof part);
         devices.count = atoi(part);
@@ -127,7 +106,7 @@ static bool plan_counts(struct study *study, const struct study_wish *wish, stru
 }
 
 /* Lists of devices, with ';' or blanks between. */
-static bool plan_lists(struct study *study, const struct study_wish *wish, struct spec *spec,
+static bool plan_lists(struct study *study, const struct study_request *request, struct spec *spec,
                        struct error *err)
 {
     int most_cpus = 0;
@@ -135,7 +114,7 @@ static bool plan_lists(struct study *study, const struct study_wish *wish, struc
     struct device_list devices;
     study->lists = true;
     for (int pass = 0; pass < 2; pass++) {
-        for (const char *at = wish->lists; at;) {
+        for (const char *at = request->lists; at;) {
             if (!next_part(&at, "; ", part, sizeof part)) {
                 if (part[0] != '\0')
                     return error_set(err, ERROR_USAGE, "--devices-list: a list is too long");
@@ -146,7 +125,7 @@ static bool plan_lists(struct study *study, const struct study_wish *wish, struc
             if (devices.choice != DEVICES_LISTED)
                 return error_set(err, ERROR_USAGE, "--devices-list: '%.60s' must name its devices",
                                  part);
-            most_cpus = count_cpus(&devices) > most_cpus ? count_cpus(&devices) : most_cpus;
+            most_cpus = sweep_cpus(&devices) > most_cpus ? sweep_cpus(&devices) : most_cpus;
             char *label = pass == 1 ? device_list_text(&devices) : NULL;
             if (pass == 1 && !label)
                 return error_memory(err, "devices");
@@ -155,7 +134,8 @@ static bool plan_lists(struct study *study, const struct study_wish *wish, struc
             if (!ok)
                 return false;
         }
-        fix_threads(spec, most_cpus, study->cores);
+        if (!sweep_prepare(spec, most_cpus, study->cores, err))
+            return false;
     }
     return study->variant_count > 0 ||
            error_set(err, ERROR_USAGE, "--devices-list names no devices");
@@ -178,16 +158,18 @@ static bool plan_values(struct study *study, const char *key, const char *values
     return true;
 }
 
-static bool plan_variants(struct study *study, const struct study_wish *wish, struct spec *spec,
-                          struct error *err)
+static bool plan_variants(struct study *study, const struct study_request *request,
+                          struct spec *spec, struct error *err)
 {
-    if (wish->batches || wish->rates) {
-        study->kind = wish->batches ? STUDY_BATCH : STUDY_LR;
-        return plan_values(study, wish->batches ? "batch" : "lr",
-                           wish->batches ? wish->batches : wish->rates, spec, err);
+    if (request->batches || request->rates) {
+        study->kind = request->batches ? STUDY_BATCH : STUDY_LR;
+        return sweep_prepare(spec, 0, study->cores, err) &&
+               plan_values(study, request->batches ? "batch" : "lr",
+                           request->batches ? request->batches : request->rates, spec, err);
     }
     study->kind = STUDY_DEVICES;
-    return wish->lists ? plan_lists(study, wish, spec, err) : plan_counts(study, wish, spec, err);
+    return request->lists ? plan_lists(study, request, spec, err)
+                          : plan_counts(study, request, spec, err);
 }
 
 static bool plan_order(struct study *study, uint64_t seed, struct error *err)
@@ -206,17 +188,15 @@ static bool plan_order(struct study *study, uint64_t seed, struct error *err)
     return true;
 }
 
-bool study_plan(struct study *study, const struct study_wish *wish, struct error *err)
+bool study_plan(struct study *study, const struct study_request *request, struct error *err)
 {
     struct spec spec;
-    *study = (struct study){.scaling = wish->scaling,
-                            .repeats = wish->repeats,
-                            .cores = wish->cores,
-                            .target_acc = wish->target_acc};
+    *study = (struct study){.scaling = request->scaling,
+                            .repeats = request->repeats,
+                            .cores = request->cores,
+                            .target_acc = request->target_acc};
     spec_init(&spec);
-    /* Files to save and log into: the runs would write over each other's. */
-    bool ok = spec_copy(&spec, wish->spec, err) && spec_set(&spec, "save", "", err) &&
-              spec_set(&spec, "log", "", err) && plan_variants(study, wish, &spec, err) &&
+    bool ok = spec_copy(&spec, request->spec, err) && plan_variants(study, request, &spec, err) &&
               plan_order(study, spec.seed, err);
     spec_free(&spec);
     return ok;
@@ -243,9 +223,16 @@ json_t *study_entry_spec(const struct study *study, const struct study_entry *en
 void study_entry_note(const struct study *study, const struct study_entry *entry, char *buffer,
                       size_t size)
 {
-    snprintf(buffer, size, "compare %s: %s, seed %llu (%d/%d)", study->id,
+    snprintf(buffer, size, NOTE_PREFIX "%s: %s, seed %llu (%d/%d)", study->id,
              study->variants[entry->variant].label, (unsigned long long)entry->seed,
              (int)(entry - study->entries) + 1, study->entry_count);
+}
+
+bool study_is_same(const char *note, const char *other)
+{
+    size_t length = strcspn(note, ":");
+    return strncmp(note, NOTE_PREFIX, strlen(NOTE_PREFIX)) == 0 && note[length] == ':' &&
+           strncmp(note, other, length + 1) == 0;
 }
 
 void study_tag(const struct study *study, char *buffer, size_t size)
@@ -272,6 +259,6 @@ const char *study_title(const struct study *study)
         return "batch sizes";
     if (study->kind == STUDY_LR)
         return "learning rates";
-    return study->scaling == COMPARE_FIXED ? "devices, strong scaling (the same batch)"
-                                           : "devices, weak scaling (batch and lr grow)";
+    return study->scaling == SCALING_STRONG ? "devices, strong scaling (the same batch)"
+                                            : "devices, weak scaling (batch and lr grow)";
 }

@@ -7,14 +7,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "experiment/compare.h"
-#include "spec/spec.h"
+#include "experiment/sweep.h"
 
 /*
  * A study: what `dpartui compare` trains. Some variants of one run that differ in a single thing,
  * each as often as there are repeats, the repeats interleaved (A B A B), so that whatever else
  * happens on the machine meanwhile is spread over all of them. A repeat has a seed of its own, the
- * same one for every variant. Pure: docs of JSON and structs; who uses it submits the runs.
+ * same one for every variant. Pure; the caller submits the runs.
  */
 enum study_kind { STUDY_DEVICES, STUDY_BATCH, STUDY_LR };
 
@@ -22,7 +21,7 @@ enum study_state {
     STUDY_WAITING, /* not trained yet */
     STUDY_RUNNING, /* given to the engine */
     STUDY_DONE,
-    STUDY_FAILED,  /* or refused by the engine; the others go on */
+    STUDY_FAILED,  /* or refused by the engine; the others are trained all the same */
     STUDY_STOPPED, /* by the user or with its engine; trained again when the study is resumed */
     STUDY_DELETED, /* its run is no longer in the store */
 };
@@ -50,8 +49,8 @@ struct study_entry {
 struct study {
     char id[16];
     enum study_kind kind;
-    enum compare_kind scaling; /* of STUDY_DEVICES: strong is COMPARE_FIXED, weak COMPARE_GROWING */
-    bool lists;                /* devices were listed rather than counted */
+    enum scaling scaling; /* of STUDY_DEVICES */
+    bool lists;           /* devices were listed rather than counted */
     int repeats, cores;
     double target_acc; /* NAN: none */
     double created;    /* seconds since 1970 */
@@ -62,9 +61,9 @@ struct study {
 };
 
 /* What a command line asks to be compared. One of counts, lists, batches, rates is used. */
-struct study_wish {
+struct study_request {
     const struct spec *spec;
-    enum compare_kind scaling;
+    enum scaling scaling;
     const struct device_list *pool; /* counts: the first so many of these */
     const char *counts;             /* "1,2,4" */
     const char *lists;              /* "cpu:0;cpu:0-1" */
@@ -81,23 +80,19 @@ int study_most(const char *counts);
  * them, those of the variant with most devices, unless the spec has a number of its own. Release
  * with study_free, also after a failure. ERROR_USAGE when a variant cannot be.
  */
-bool study_plan(struct study *study, const struct study_wish *wish, struct error *err);
+bool study_plan(struct study *study, const struct study_request *request, struct error *err);
 void study_free(struct study *study);
-
-/* As kept in a file; study_from_json checks everything, and names what is wrong. */
-json_t *study_to_json(const struct study *study);
-bool study_from_json(struct study *study, const json_t *object, struct error *err);
 
 /* The spec of an entry as `submit` takes it, without its note; NULL: out of memory. */
 json_t *study_entry_spec(const struct study *study, const struct study_entry *entry);
-/* "compare 3: 2 devices, seed 1 (4/12)"; no other run has it. */
+/* "compare 3: 2 devices, seed 1 (4/12)"; no other run has this note. */
 void study_entry_note(const struct study *study, const struct study_entry *entry, char *buffer,
                       size_t size);
+/* Are these notes of the same study's runs? */
+bool study_is_same(const char *note, const char *other);
 /* "compare-3" */
 void study_tag(const struct study *study, char *buffer, size_t size);
 
-/* "running" and so on. */
-const char *study_state_name(enum study_state state);
 /* How many entries are in a state. */
 int study_count(const struct study *study, enum study_state state);
 /* Entries that a resumed study trains. */

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
+#include "study/export.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "base/json.h"
+#include "experiment/sentence.h"
 #include "output/svg_panel.h"
-#include "study/print.h"
+#include "study/json.h"
 
 /* Of the picture, in its units. */
 enum { WIDTH = 960, HEIGHT = 450, PANEL_TOP = 40, PANEL_HEIGHT = 375 };
 
-static json_t *spread_json(const struct study_spread *spread)
+static json_t *spread_json(const struct spread *spread)
 {
     return json_pack("{s:i, s:o, s:o, s:o, s:o}", "count", spread->count, "median",
                      json_finite(spread->median), "mean", json_finite(spread->mean), "min",
@@ -21,6 +24,7 @@ static json_t *spread_json(const struct study_spread *spread)
 static json_t *row_json(const struct study_row *row)
 {
     const struct study_variant *variant = row->variant;
+    const struct outcome *outcome = &row->outcome;
     json_t *devices = json_object_get(variant->spec, "devices");
     return json_pack(
         "{s:s, s:O?, s:o, s:I, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
@@ -28,24 +32,28 @@ static json_t *row_json(const struct study_row *row)
         "label", variant->label, "devices", devices, "device_count",
         variant->devices > 0 ? json_integer(variant->devices) : json_null(), "batch",
         (json_int_t)variant->batch, "lr", variant->lr, "done", row->done, "failed", row->failed,
-        "missing", row->missing, "s_per_epoch", spread_json(&row->s_per_epoch), "samples_per_s",
-        spread_json(&row->samples_per_s), "speed_up", json_finite(row->speed_up), "efficiency",
-        json_finite(row->efficiency), "sync_share", json_finite(row->sync_share), "wait_share",
-        json_finite(row->wait_share), "device_samples_per_s", json_finite(row->device_rate),
-        "device_rows", json_finite(row->rows), "test_acc", spread_json(&row->test_acc), "target_s",
+        "missing", row->missing, "s_per_epoch", spread_json(&outcome->s_per_epoch), "samples_per_s",
+        spread_json(&outcome->samples_per_s), "speed_up", json_finite(outcome->speed_up),
+        "efficiency", json_finite(outcome->efficiency), "sync_share",
+        json_finite(outcome->sync_share), "wait_share", json_finite(outcome->wait_share),
+        "device_samples_per_s", json_finite(outcome->device_rate), "device_rows",
+        json_finite(outcome->rows), "test_acc", spread_json(&outcome->test_acc), "target_s",
         spread_json(&row->target_s), "spec", variant->spec);
 }
 
-static json_t *samples_json(const double *values, size_t count)
+/* Of the epochs that count. */
+static json_t *samples_json(const struct measure *measure, bool rates)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < count; i++)
-        json_array_append_new(list, json_finite(values[i]));
+    for (int i = 0; list && i < measure->count; i++)
+        if (measure_counts(measure, i))
+            json_array_append_new(list, json_finite(rates ? measure->epochs[i].samples_per_s
+                                                          : measure->epochs[i].seconds));
     return list;
 }
 
 static json_t *run_json(const struct study *study, const struct study_entry *entry,
-                        const struct study_measure *measure)
+                        const struct measure *measure)
 {
     return json_pack(
         "{s:s, s:i, s:I, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "label",
@@ -53,34 +61,34 @@ static json_t *run_json(const struct study *study, const struct study_entry *ent
         (json_int_t)entry->seed, "run", entry->run > 0 ? json_integer(entry->run) : json_null(),
         "state", study_state_name(entry->state), "reason",
         entry->state == STUDY_FAILED ? json_any_text(entry->reason) : json_null(), "s_per_epoch",
-        samples_json(measure->s_per_epoch, measure->samples), "samples_per_s",
-        samples_json(measure->samples_per_s, measure->samples), "test_acc",
-        json_finite(measure->test_acc), "target_s", json_finite(measure->target_s));
+        samples_json(measure, false), "samples_per_s", samples_json(measure, true), "test_acc",
+        json_finite(measure_test_acc(measure)), "target_s",
+        json_finite(measure_seconds_to(measure, study->target_acc)));
 }
 
-json_t *study_table_json(const struct study_table *table, const struct study_measure *measures)
+json_t *study_table_json(const struct study_table *table, const struct study_run *runs)
 {
     const struct study *study = table->study;
     static const char *const kinds[] = {"devices", "batch", "lr"};
     char sentence[1000];
-    json_t *rows = json_array(), *runs = json_array();
+    json_t *rows = json_array(), *entries = json_array();
     for (int i = 0; rows && i < table->count; i++)
         json_array_append_new(rows, row_json(&table->rows[i]));
-    for (int i = 0; runs && i < study->entry_count; i++)
-        json_array_append_new(runs, run_json(study, &study->entries[i], &measures[i]));
+    for (int i = 0; entries && i < study->entry_count; i++)
+        json_array_append_new(entries, run_json(study, &study->entries[i], &runs[i].measure));
     bool scaled = study->kind == STUDY_DEVICES;
     return json_pack("{s:s, s:s, s:s?, s:i, s:i, s:o, s:o, s:s, s:s, s:o, s:o, s:i}", "id",
                      study->id, "kind", kinds[study->kind], "scaling",
-                     !scaled                             ? NULL
-                     : study->scaling == COMPARE_GROWING ? "weak"
-                                                         : "strong",
+                     !scaled                          ? NULL
+                     : study->scaling == SCALING_WEAK ? "weak"
+                                                      : "strong",
                      "repeats", study->repeats, "cores", study->cores, "target_acc",
                      json_finite(study->target_acc), "base",
                      table->base >= 0 ? json_string(table->rows[table->base].variant->label)
                                       : json_null(),
-                     "warm_up", study_warmup_words(table->warmup), "sentence",
-                     study_sentence(table, sentence, sizeof sentence), "rows", rows, "runs", runs,
-                     "unfinished", study_unfinished(study));
+                     "warm_up", study_warm_up_words(table), "sentence",
+                     sentence_of_study(table, sentence, sizeof sentence), "rows", rows, "runs",
+                     entries, "unfinished", study_unfinished(study));
 }
 
 /* A text as RFC 4180 wants it, escaped: CSV has no escapes of its own; JSON has the bytes. */
@@ -102,7 +110,7 @@ static void put_number(struct text *out, double value)
         text_printf(out, "%.10g", value);
 }
 
-static void put_spread(struct text *out, const struct study_spread *spread, double middle)
+static void put_spread(struct text *out, const struct spread *spread, double middle)
 {
     put_number(out, middle);
     put_number(out, spread->low);
@@ -119,6 +127,7 @@ void study_table_csv(const struct study_table *table, struct text *out)
                    "target_reached\n");
     for (int i = 0; i < table->count; i++) {
         const struct study_row *row = &table->rows[i];
+        const struct outcome *outcome = &row->outcome;
         put_quoted(out, row->variant->label);
         put_number(out, row->variant->devices > 0 ? row->variant->devices : NAN);
         put_number(out, (double)row->variant->batch);
@@ -126,15 +135,15 @@ void study_table_csv(const struct study_table *table, struct text *out)
         put_number(out, row->done);
         put_number(out, row->failed);
         put_number(out, row->missing);
-        put_spread(out, &row->s_per_epoch, row->s_per_epoch.median);
-        put_spread(out, &row->samples_per_s, row->samples_per_s.median);
-        put_number(out, row->speed_up);
-        put_number(out, row->efficiency);
-        put_number(out, row->sync_share);
-        put_number(out, row->wait_share);
-        put_number(out, row->device_rate);
-        put_number(out, row->rows);
-        put_spread(out, &row->test_acc, row->test_acc.mean);
+        put_spread(out, &outcome->s_per_epoch, outcome->s_per_epoch.median);
+        put_spread(out, &outcome->samples_per_s, outcome->samples_per_s.median);
+        put_number(out, outcome->speed_up);
+        put_number(out, outcome->efficiency);
+        put_number(out, outcome->sync_share);
+        put_number(out, outcome->wait_share);
+        put_number(out, outcome->device_rate);
+        put_number(out, outcome->rows);
+        put_spread(out, &outcome->test_acc, outcome->test_acc.mean);
         put_spread(out, &row->target_s, row->target_s.median);
         put_number(out, row->target_s.count);
         text_puts(out, "\n");
@@ -172,11 +181,11 @@ static void put_speed(const struct study_table *table, const struct axis *axis, 
 {
     double speed[STUDY_VARIANTS], low[STUDY_VARIANTS], high[STUDY_VARIANTS], ideal[STUDY_VARIANTS];
     for (int i = 0; i < table->count; i++) {
-        const struct study_row *row = &table->rows[i];
-        speed[i] = row->samples_per_s.median;
-        low[i] = row->samples_per_s.low;
-        high[i] = row->samples_per_s.high;
-        ideal[i] = row->efficiency > 0 ? speed[i] / row->efficiency : NAN;
+        const struct outcome *outcome = &table->rows[i].outcome;
+        speed[i] = outcome->samples_per_s.median;
+        low[i] = outcome->samples_per_s.low;
+        high[i] = outcome->samples_per_s.high;
+        ideal[i] = outcome->efficiency > 0 ? speed[i] / outcome->efficiency : NAN;
     }
     const struct svg_series series[] = {
         {.name = "ideal", .x = axis->at, .y = ideal, .index = SVG_GUIDE},
@@ -203,9 +212,9 @@ static void put_accuracy(const struct study_table *table, const struct axis *axi
 {
     double mean[STUDY_VARIANTS], low[STUDY_VARIANTS], high[STUDY_VARIANTS];
     for (int i = 0; i < table->count; i++) {
-        mean[i] = table->rows[i].test_acc.mean;
-        low[i] = table->rows[i].test_acc.low;
-        high[i] = table->rows[i].test_acc.high;
+        mean[i] = table->rows[i].outcome.test_acc.mean;
+        low[i] = table->rows[i].outcome.test_acc.low;
+        high[i] = table->rows[i].outcome.test_acc.high;
     }
     const struct svg_series series = {.name = "mean, minimum to maximum over seeds",
                                       .x = axis->at,
@@ -235,7 +244,7 @@ void study_table_svg(const struct study_table *table, struct text *out)
     put_speed(table, &axis, out);
     put_accuracy(table, &axis, out);
     snprintf(words, sizeof words, "%d repeat%s; speeds %s", table->study->repeats,
-             table->study->repeats == 1 ? "" : "s", study_warmup_words(table->warmup));
+             table->study->repeats == 1 ? "" : "s", study_warm_up_words(table));
     svg_label(out, "faint", 16, HEIGHT - 12, words);
     svg_end(out);
 }

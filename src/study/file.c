@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "study/json.h"
 
 #define STUDY_BYTES ((size_t)64 << 20)
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "study/json.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +8,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "experiment/study.h"
 
 /* Raised when older programs could not read the file. */
 enum { STUDY_FORMAT = 1 };
@@ -148,7 +149,7 @@ static bool read_head(struct study *study, const json_t *object, struct error *e
         !json_get_double(object, "created", 0, INFINITY, &study->created, err))
         return false;
     study->kind = (enum study_kind)kind;
-    study->scaling = (enum compare_kind)scaling;
+    study->scaling = (enum scaling)scaling;
     return true;
 }
 

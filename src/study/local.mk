@@ -1,7 +1,7 @@
 libcommand_a_SOURCES += \
-	%D%/export.c \
+	%D%/export.c %D%/export.h \
 	%D%/file.c %D%/file.h \
-	%D%/json.c \
+	%D%/json.c %D%/json.h \
 	%D%/print.c %D%/print.h \
 	%D%/source.c %D%/source.h \
 	%D%/train.c %D%/train.h

@@ -8,10 +8,11 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "experiment/sentence.h"
 #include "output/table.h"
 
 /* "low-high"; one value has no range. */
-static void add_range(struct table *out, const struct study_spread *spread,
+static void add_range(struct table *out, const struct spread *spread,
                       const char *(*format)(struct figure *figure, double value))
 {
     struct figure low, high;
@@ -27,29 +28,38 @@ static const char *three_decimals(struct figure *figure, double value)
     return figure_fixed(figure, value, 3);
 }
 
+/* Marked where the warm-up is part of it. */
+static void add_speed(struct table *out, const struct outcome *outcome, const char *speed)
+{
+    char marked[60];
+    snprintf(marked, sizeof marked, "%s%s", speed, outcome->warm_up ? "*" : "");
+    table_cell(out, marked);
+}
+
 static void add_row(struct table *out, const struct study_table *table, const struct study_row *row)
 {
     struct figure text;
     char wide[80];
     const struct study *study = table->study;
+    const struct outcome *outcome = &row->outcome;
     table_cell(out, row->variant->label);
-    if (study->kind == STUDY_DEVICES && study->scaling == COMPARE_GROWING) {
+    if (study->kind == STUDY_DEVICES && study->scaling == SCALING_WEAK) {
         table_cell(out, figure_whole(&text, (double)row->variant->batch));
         table_cell(out, figure_digits(&text, row->variant->lr, 6));
     }
     snprintf(wide, sizeof wide, "%d/%d", row->done, study->repeats);
     table_cell(out, wide);
-    table_cell(out, figure_seconds(&text, row->s_per_epoch.median));
-    add_range(out, &row->s_per_epoch, figure_seconds);
-    table_cell(out, figure_count(&text, row->samples_per_s.median));
-    add_range(out, &row->samples_per_s, figure_count);
-    table_cell(out, figure_times(&text, row->speed_up));
+    add_speed(out, outcome, figure_seconds(&text, outcome->s_per_epoch.median));
+    add_range(out, &outcome->s_per_epoch, figure_seconds);
+    add_speed(out, outcome, figure_count(&text, outcome->samples_per_s.median));
+    add_range(out, &outcome->samples_per_s, figure_count);
+    table_cell(out, figure_times(&text, outcome->speed_up));
     if (study->kind == STUDY_DEVICES)
-        table_cell(out, figure_efficiency(&text, row->efficiency));
-    table_cell(out, figure_efficiency(&text, row->sync_share));
-    table_cell(out, figure_efficiency(&text, row->wait_share));
-    table_cell(out, three_decimals(&text, row->test_acc.mean));
-    add_range(out, &row->test_acc, three_decimals);
+        table_cell(out, figure_efficiency(&text, outcome->efficiency));
+    table_cell(out, figure_efficiency(&text, outcome->sync_share));
+    table_cell(out, figure_efficiency(&text, outcome->wait_share));
+    table_cell(out, three_decimals(&text, outcome->test_acc.mean));
+    add_range(out, &outcome->test_acc, three_decimals);
     if (!isfinite(study->target_acc))
         return;
     if (row->target_s.count == 0)
@@ -94,15 +104,17 @@ static void print_foot(const struct study_table *table)
 {
     char sentence[1000];
     if (table->base >= 0)
-        print("\ns/epoch, samples/s: median and minimum-maximum of the counted epochs, %s\n"
-              "test acc: mean and minimum-maximum over the seeds; speed-up against %s\n"
-              "sync: summing gradients, exposed; wait: for devices and data; of their time\n",
-              study_warmup_words(table->warmup), table->rows[table->base].variant->label);
+        print(
+            "\ns/epoch, samples/s: median and minimum-maximum of the counted epochs, %s%s\n"
+            "test acc: mean and minimum-maximum over the seeds; speed-up against %s\n"
+            "sync: all-reduce, exposed; wait: for other devices and input; of the devices' time\n",
+            study_warm_up_words(table), table->warm_up ? " (*)" : "",
+            table->rows[table->base].variant->label);
     if (isfinite(table->study->target_acc))
         print("to %g: seconds of training, evaluation excluded, until an epoch's test accuracy "
               "reached it\n",
               table->study->target_acc);
-    if (study_sentence(table, sentence, sizeof sentence)[0])
+    if (sentence_of_study(table, sentence, sizeof sentence)[0])
         print("\n%s.\n", sentence);
 }
 
@@ -115,7 +127,7 @@ bool study_print_table(const struct study_table *table, struct error *err)
     static const char *const titles[] = {"DEVICES", "BATCH SIZE", "LEARNING RATE"};
     bool devices = study->kind == STUDY_DEVICES;
     columns[count++] = (struct column){titles[study->kind], false};
-    if (devices && study->scaling == COMPARE_GROWING) {
+    if (devices && study->scaling == SCALING_WEAK) {
         columns[count++] = (struct column){"BATCH", true};
         columns[count++] = (struct column){"LR", true};
     }

@@ -2,21 +2,9 @@
 #ifndef DPARTUI_STUDY_PRINT_H
 #define DPARTUI_STUDY_PRINT_H
 
-#include "base/text.h"
-#include "experiment/figures.h"
+#include "experiment/table.h"
 
-/* A study's figures in the forms in which they are given out. */
-
-/* For people, on standard output. */
+/* What a study measured, for people, on standard output. */
 bool study_print_table(const struct study_table *table, struct error *err);
-
-/* One object with all there is: the table's rows, and every run with its samples. */
-json_t *study_table_json(const struct study_table *table, const struct study_measure *measures);
-
-/* A line per variant, with a line of names above. Empty: not known. */
-void study_table_csv(const struct study_table *table, struct text *out);
-
-/* Speed with its spread beside ideal scaling, and accuracy. */
-void study_table_svg(const struct study_table *table, struct text *out);
 
 #endif

@@ -33,52 +33,47 @@ static bool find_run(struct run_source *source, long run, json_t **object, struc
     return true;
 }
 
-bool study_source_measure(struct run_source *source, const struct study *study,
-                          struct study_entry *entry, struct study_measure *measure,
-                          struct error *err)
+bool study_source_run(struct run_source *source, struct study_entry *entry, struct study_run *run,
+                      struct error *err)
 {
     json_t *object = NULL;
-    *measure = (struct study_measure){.variant = entry->variant,
-                                      .test_acc = NAN,
-                                      .target_s = NAN,
-                                      .wall_s = NAN,
-                                      .median_s_per_epoch = NAN,
-                                      .median_samples_per_s = NAN};
+    measure_free(&run->measure);
+    *run = (struct study_run){.variant = entry->variant, .wall_s = NAN};
     bool ok = find_run(source, entry->run, &object, err);
     if (ok && object) {
         const char *error = json_string_value(json_object_get(object, "error"));
-        ok = study_measure_run(object, study->target_acc, measure, err);
-        measure->variant = entry->variant;
+        ok = measure_read(&run->measure, json_object_get(object, "epochs"), err);
+        run->wall_s = member_number(object, "ended_at") - member_number(object, "started_at");
         entry->state = state_of(member_text(object, "status"), source->client || source->silent);
         if (entry->state == STUDY_FAILED)
             snprintf(entry->reason, sizeof entry->reason, "%s", error ? error : "not known");
     } else if (ok && entry->run > 0) {
         entry->state = STUDY_DELETED;
     }
-    measure->state = entry->state;
+    run->state = entry->state;
     json_decref(object);
     return ok;
 }
 
-bool study_source_measures(struct run_source *source, struct study *study,
-                           struct study_measure **measures, struct error *err)
+bool study_source_runs(struct run_source *source, struct study *study, struct study_run **runs,
+                       struct error *err)
 {
     bool ok = true;
-    *measures = calloc((size_t)study->entry_count, sizeof **measures);
-    if (!*measures)
+    *runs = calloc((size_t)study->entry_count, sizeof **runs);
+    if (!*runs)
         return error_memory(err, "runs");
     for (int i = 0; ok && i < study->entry_count; i++)
-        ok = study_source_measure(source, study, &study->entries[i], &(*measures)[i], err);
+        ok = study_source_run(source, &study->entries[i], &(*runs)[i], err);
     if (!ok) {
-        study_measures_free(study, *measures);
-        *measures = NULL;
+        study_runs_free(study, *runs);
+        *runs = NULL;
     }
     return ok;
 }
 
-void study_measures_free(const struct study *study, struct study_measure *measures)
+void study_runs_free(const struct study *study, struct study_run *runs)
 {
-    for (int i = 0; measures && i < study->entry_count; i++)
-        study_measure_free(&measures[i]);
-    free(measures);
+    for (int i = 0; runs && i < study->entry_count; i++)
+        measure_free(&runs[i].measure);
+    free(runs);
 }

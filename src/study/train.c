@@ -13,6 +13,7 @@
 #include "client/session.h"
 #include "output/bar.h"
 #include "study/file.h"
+#include "study/json.h"
 #include "system/signals.h"
 
 /* Checking a run reads its data's headers, which may lie on a slow disk. */
@@ -23,9 +24,9 @@
 struct trainer {
     struct study *study;
     struct run_source *source;
-    struct study_measure *measures;
+    struct study_run *runs;
     struct signals signals;
-    struct study_entry *entry; /* at work */
+    struct study_entry *entry; /* the current one */
     FILE *lines;               /* NULL: a live line */
     struct bar_line line;
     json_t *state; /* the engine's newest, or NULL */
@@ -43,7 +44,7 @@ static const json_t *running(const struct trainer *trainer)
 static double seconds_left(const struct trainer *trainer)
 {
     double eta = member_number(running(trainer), "eta_s");
-    return study_seconds_left(trainer->study, trainer->measures, eta);
+    return study_seconds_left(trainer->study, trainer->runs, eta);
 }
 
 static void draw(struct trainer *trainer)
@@ -64,7 +65,7 @@ static void draw(struct trainer *trainer)
     if (trainer->stops > 0)
         bar_add(&bar, 0, "stopping");
     else if (!run && json_is_object(json_object_get(trainer->state, "run")))
-        bar_add(&bar, 1, "waits behind run %.0f",
+        bar_add(&bar, 1, "waits for run %.0f",
                 member_number(json_object_get(trainer->state, "run"), "run"));
     else if (run)
         bar_add(&bar, 2, "epoch %.0f/%.0f", member_number(run, "epoch"),
@@ -76,12 +77,16 @@ static void draw(struct trainer *trainer)
 }
 
 /* A line about the entry that has just ended, above the live one. */
-static void print_ended(struct trainer *trainer, const struct study_measure *measure)
+static bool print_ended(struct trainer *trainer, const struct study_run *run, struct error *err)
 {
     FILE *out = trainer->lines ? trainer->lines : stdout;
     const struct study *study = trainer->study;
     const struct study_entry *entry = trainer->entry;
+    const struct measure *measure = &run->measure;
     struct figure time, rate, accuracy, left;
+    struct outcome outcome;
+    if (!outcome_make(&outcome, &measure, 1, err))
+        return false;
     if (!trainer->lines)
         bar_clear(&trainer->line);
     print_to(out, "%d/%d %s, seed %llu", (int)(entry - study->entries) + 1, study->entry_count,
@@ -91,9 +96,9 @@ static void print_ended(struct trainer *trainer, const struct study_measure *mea
     print_to(out, ": ");
     if (entry->state == STUDY_DONE) {
         print_to(out, "%s s/epoch, %s samples/s, test acc %s",
-                 figure_seconds(&time, measure->median_s_per_epoch),
-                 figure_count(&rate, measure->median_samples_per_s),
-                 figure_fixed(&accuracy, measure->test_acc, 3));
+                 figure_seconds(&time, outcome.s_per_epoch.median),
+                 figure_count(&rate, outcome.samples_per_s.median),
+                 figure_fixed(&accuracy, outcome.test_acc.mean, 3));
     } else {
         print_to(out, "%s%s%s", study_state_name(entry->state), entry->reason[0] ? ": " : "",
                  entry->reason);
@@ -103,6 +108,7 @@ static void print_ended(struct trainer *trainer, const struct study_measure *mea
         print_to(out, "; %s left", figure_duration(&left, seconds));
     print_to(out, "\n");
     fflush(out);
+    return true;
 }
 
 static void remark(struct trainer *trainer, const char *text)
@@ -240,7 +246,7 @@ static bool follow(struct trainer *trainer, struct error *err)
 
 static bool train_entry(struct trainer *trainer, int index, struct error *err)
 {
-    struct study_measure *measure = &trainer->measures[index];
+    struct study_run *run = &trainer->runs[index];
     bool refused = false;
     trainer->entry = &trainer->study->entries[index];
     draw(trainer);
@@ -250,12 +256,8 @@ static bool train_entry(struct trainer *trainer, int index, struct error *err)
         return false;
     if (trainer->leave)
         return true;
-    study_measure_free(measure);
-    if (!study_source_measure(trainer->source, trainer->study, trainer->entry, measure, err) ||
-        !study_save(trainer->study, err))
-        return false;
-    print_ended(trainer, measure);
-    return true;
+    return study_source_run(trainer->source, trainer->entry, run, err) &&
+           study_save(trainer->study, err) && print_ended(trainer, run, err);
 }
 
 /* A run of this study that was submitted although its number was never written down. */
@@ -292,10 +294,8 @@ static bool adopt(struct trainer *trainer, struct error *err)
         if (run == 0 || run == entry->run)
             continue;
         trainer->entry = entry;
-        study_measure_free(&trainer->measures[i]);
         ok = take_number(trainer, run, err) &&
-             study_source_measure(trainer->source, trainer->study, entry, &trainer->measures[i],
-                                  err);
+             study_source_run(trainer->source, entry, &trainer->runs[i], err);
     }
     json_decref(runs);
     return ok;
@@ -320,11 +320,10 @@ static bool train_all(struct trainer *trainer, struct error *err)
     return true;
 }
 
-bool study_train(struct study *study, struct run_source *source, struct study_measure *measures,
+bool study_train(struct study *study, struct run_source *source, struct study_run *runs,
                  FILE *lines, enum study_ending *ending, struct error *err)
 {
-    struct trainer trainer = {
-        .study = study, .source = source, .measures = measures, .lines = lines};
+    struct trainer trainer = {.study = study, .source = source, .runs = runs, .lines = lines};
     if (!signals_open(&trainer.signals, err))
         return false;
     bool ok = train_all(&trainer, err);

@@ -139,6 +139,23 @@ class Compare(unittest.TestCase):
             self.assertEqual(run["test_acc"], shown["epochs"][1]["test_acc"])
             self.assertEqual(run["target_s"], shown["epochs"][0]["seconds"])
 
+    def test_the_workbench_says_the_same(self):
+        """Speed-up, shares of time, cause and sentence of the command and of the compare page."""
+        found = self.figures(*TINY, "--epochs", "4", "--devices-counts", "1,2", "--repeats", "3")
+        one, two = found["rows"]
+        shown = self.dpartui("screen", "--view", "compare", "--size", "300x60", "--keys", "<End>")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        page = " ".join(line[:90] for line in shown.stdout.splitlines())
+        words = re.sub(r"\s+", " ", page)
+        for row in (one, two):
+            self.assertRegex(words, fr" {row['device_count']} \d+ 64 0.1 \S+ \S+ "
+                                    fr"{row['speed_up']:.2f}x {100 * row['efficiency']:.0f}% "
+                                    fr"{row['test_acc']['mean']:.3f} ")
+        self.assertIn(found["sentence"], words)
+        compute = 1 - two["sync_share"] - two["wait_share"]
+        self.assertIn(f"{100 * compute:.0f}% compute, {100 * two['sync_share']:.0f}% all-reduce",
+                      words)
+
     def test_weak_scaling_grows_batch_and_rate(self):
         found = self.figures(*TINY, "--lr", "0.1", "--devices-counts", "1,3", "--scaling", "weak")
         self.assertEqual([(row["batch"], row["lr"]) for row in found["rows"]],
@@ -153,7 +170,8 @@ class Compare(unittest.TestCase):
         done = self.compare(*TINY, "--batch", "32,64,128", "--epochs", "1")
         self.assertIn("batch 32", done.stdout)
         self.assertIn("is the fastest", done.stdout)
-        self.assertIn("first tenth of each run's steps", done.stdout)
+        self.assertIn("with the warm-up where a run has a single epoch", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^batch 32 .*\d\* .*k\* ")
         shown = self.compare("--show", "1", "--csv").stdout
         rows = list(csv.DictReader(io.StringIO(shown)))
         self.assertEqual([row["batch"] for row in rows], ["32", "64", "128"])
@@ -260,7 +278,7 @@ class Compare(unittest.TestCase):
         os.kill(self.engine_pid(), signal.SIGKILL)
         _, err = child.communicate(timeout=PATIENCE)
         self.assertEqual(child.returncode, 1)
-        self.assertIn("--resume 1 goes on", err)
+        self.assertIn("--resume 1 continues it", err)
         shown = self.figures("--show", "1")
         self.assertEqual([run["state"] for run in shown["runs"]], ["done", "stopped"])
         found = self.figures("--resume", "1")

@@ -41,7 +41,7 @@ bool compare_act(struct ui *ui, enum action action)
     }
     switch (action) {
     case ACTION_NEXT_METRIC:
-        ui->compare.figure = (enum compare_figure)((ui->compare.figure + 1) % COMPARE_FIGURES);
+        ui->compare.metric = (enum compare_metric)((ui->compare.metric + 1) % COMPARE_METRICS);
         return true;
     case ACTION_SWEEP:
         sweep_ask(ui);
@@ -57,7 +57,7 @@ void compare_pick(struct ui *ui, int line)
 {
     struct comparison comparison;
     comparison_make(ui, &comparison);
-    const struct compare_row *row = comparison_row(&comparison, line, NULL);
+    const struct series_row *row = comparison_row(&comparison, line, NULL);
     if (!row)
         return;
     ui->line = line;

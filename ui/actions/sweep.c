@@ -8,18 +8,10 @@
 
 #include "base/figure.h"
 #include "spec/json.h"
+#include "ui/session/comparison.h"
 #include "ui/session/sweep.h"
 
 /* Training the form on 1, 2, 4... of its devices, one run after the other. */
-
-/* CPU devices all lie on the same cores; 0: not known. */
-static int machine_cores(const struct ui *ui)
-{
-    for (int i = 0; i < ui->state.device_count; i++)
-        if (ui->state.devices[i].id.kind == DEVICE_CPU)
-            return ui->state.devices[i].cores;
-    return 0;
-}
 
 static bool submit_next(struct ui *ui)
 {
@@ -42,8 +34,8 @@ static bool submit_next(struct ui *ui)
     return ui_request(ui, REQUEST_SWEEP, params);
 }
 
-/* All or none: a sweep with a run that cannot be is not begun. */
-static bool every_run_can_be(struct ui *ui)
+/* All or none: a sweep with an impossible run is not begun. */
+static bool all_runs_are_possible(struct ui *ui)
 {
     struct error err = ERROR_INIT;
     for (int i = 0; i < ui->compare.sweep.count; i++) {
@@ -59,9 +51,9 @@ static bool every_run_can_be(struct ui *ui)
 
 static void answer_sweep(struct ui *ui, enum action answer)
 {
-    ui->compare.sweep.kind = answer == ACTION_GROW ? COMPARE_GROWING : COMPARE_FIXED;
+    ui->compare.sweep.scaling = answer == ACTION_GROW ? SCALING_WEAK : SCALING_STRONG;
     ui->compare.taken = 0;
-    ui->compare.submitting = every_run_can_be(ui) && submit_next(ui);
+    ui->compare.submitting = all_runs_are_possible(ui) && submit_next(ui);
 }
 
 static const struct question sweep_question = {
@@ -94,7 +86,7 @@ void sweep_ask(struct ui *ui)
         return;
     }
     sweep_free(sweep);
-    if (!sweep_begin(sweep, &ui->form.spec, &devices, COMPARE_FIXED, machine_cores(ui), &err)) {
+    if (!sweep_begin(sweep, &ui->form.spec, &devices, SCALING_STRONG, comparison_cores(ui), &err)) {
         ui_say(ui, true, "%s", err.text);
         return;
     }
@@ -145,7 +137,7 @@ static void answer_drop(struct ui *ui, enum action answer)
     if (answer == ACTION_YES) {
         const struct state_run *run = state_run(&ui->state, ui->asked_run);
         if (!run || run->status != RUN_QUEUED)
-            ui_say(ui, true, "run %ld does not wait any more", ui->asked_run);
+            ui_say(ui, true, "run %ld no longer waits", ui->asked_run);
         else if (drop(ui, ui->asked_run))
             ui_say(ui, false, "run %ld leaves the queue", ui->asked_run);
         return;

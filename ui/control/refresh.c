@@ -11,17 +11,6 @@ static void want_curve(struct ui *ui, long number)
         run->curve_known = ui_request_run(ui, REQUEST_SHOW, number);
 }
 
-/* Their settings tell whether they may stand side by side. */
-static void want_compared(struct ui *ui)
-{
-    struct comparison comparison;
-    comparison_make(ui, &comparison);
-    if (comparison.anchor)
-        want_curve(ui, comparison.anchor->run);
-    for (int i = 0; i < comparison_lines(&comparison); i++)
-        want_curve(ui, comparison_row(&comparison, i, NULL)->run.run);
-}
-
 /* Ask for the curves that the chart would show and that are not here. */
 static void want_curves(struct ui *ui)
 {
@@ -31,7 +20,7 @@ static void want_curves(struct ui *ui)
     for (int i = ui_chart_runs(ui, runs); i-- > 0;)
         want_curve(ui, runs[i]->run);
     if (ui->view == VIEW_COMPARE)
-        want_compared(ui);
+        comparison_want(ui, want_curve);
 }
 
 void ui_refresh(struct ui *ui)

@@ -285,6 +285,15 @@ void surface_paragraph(struct surface *surface, struct rect area, enum style sty
     }
 }
 
+int paragraph_rows(const char *text, int columns)
+{
+    int rows = 0;
+    for (; columns > 0 && *text != '\0'; rows++)
+        for (text += text_line_length(text, columns); *text == ' '; text++)
+            ;
+    return rows;
+}
+
 void surface_box(struct surface *surface, struct rect area, const char *title)
 {
     int bottom = area.y + area.h - 1, right = area.x + area.w - 1;

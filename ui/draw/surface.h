@@ -131,6 +131,8 @@ void surface_parts(struct surface *surface, int y, int x, int w, const struct ba
  * fit ends in an ellipsis. */
 void surface_paragraph(struct surface *surface, struct rect area, enum style style,
                        const char *text);
+/* How many rows of so many columns a paragraph takes. */
+int paragraph_rows(const char *text, int columns);
 /* A frame around the edge of `area`, its inside blank, `title` in the top edge. */
 void surface_box(struct surface *surface, struct rect area, const char *title);
 

@@ -4,10 +4,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiment/study.h"
 #include "ui/session/ui.h"
+
+int comparison_cores(const struct ui *ui)
+{
+    for (int i = 0; i < ui->state.device_count; i++)
+        if (ui->state.devices[i].id.kind == DEVICE_CPU)
+            return ui->state.devices[i].cores;
+    return 0;
+}
 
 /* Which of several runs on as many devices is shown, from the strongest reason to the weakest. */
 enum { PREFER_SWEEP = 1, PREFER_MARKED = 2, PREFER_ANCHOR = 4 };
+
+/* Repeats whose epochs are asked for: fewer than the curves that are known at a time. */
+enum { REPEATS_WANTED = STATE_MAX_CURVES / 2 };
 
 /* The kind of a list such as "cpu:0-1"; of mixed ones the first. */
 static const char *kind_of(const char *devices)
@@ -17,47 +29,45 @@ static const char *kind_of(const char *devices)
 
 static bool same_sweep(const struct state_run *a, const struct state_run *b)
 {
-    return strncmp(a->note, SWEEP_NOTE_PREFIX, strlen(SWEEP_NOTE_PREFIX)) == 0 &&
-           strcmp(a->note, b->note) == 0;
+    return (strncmp(a->note, SWEEP_NOTE_PREFIX, strlen(SWEEP_NOTE_PREFIX)) == 0 &&
+            strcmp(a->note, b->note) == 0) ||
+           study_is_same(a->note, b->note);
 }
 
-/* Not for a run that was taken out of the queue. */
-static bool may_tell(const struct state_run *run)
+/* Not one that was taken out of the queue. */
+static bool has_speed(const struct state_run *run)
 {
     return !run_has_ended(run) || run->samples_per_s > 0;
 }
 
-static struct compare_run as_row(const struct ui *ui, const struct state_run *run,
-                                 const struct state_run *anchor)
+static struct series_run as_run(const struct ui *ui, const struct state_run *run,
+                                const struct state_run *anchor)
 {
-    double speed = run->samples_per_s;
-    /* Before its first epoch has ended a run tells at least how fast it goes. */
-    if (!isfinite(speed) && run->run == ui->state.live.run)
-        speed = ui->state.live.samples_per_s;
-    return (struct compare_run){
+    return (struct series_run){
         .run = run->run,
         .model = run->model,
         .data = run->data,
         .split = run->split,
         .sync = run->sync,
         .device_kind = kind_of(run->devices),
+        .device_list = run->devices,
+        .note = run->note,
         .settings = run->setting.digest,
         .threads = run->setting.threads,
         .devices = run->device_count,
         .batch = run->batch,
         .lr = run->lr,
-        .s_per_epoch = run->s_per_epoch,
-        .samples_per_s = speed,
-        .epochs_done = run->epochs_done,
-        .test_acc = run->test_acc,
+        .measure = &run->measure,
+        .samples_per_s = run->run == ui->state.live.run ? ui->state.live.samples_per_s : NAN,
+        .done = run->status == RUN_DONE,
         .failed = run->status == RUN_FAILED,
         .preference = (run == anchor ? PREFER_ANCHOR : 0) +
                       (ui_is_marked(ui, run->run) ? PREFER_MARKED : 0) +
-                      (same_sweep(run, anchor) && may_tell(run) ? PREFER_SWEEP : 0),
+                      (same_sweep(run, anchor) && has_speed(run) ? PREFER_SWEEP : 0),
     };
 }
 
-/* What is worth comparing when nobody says: the newest that ended with figures, or the newest. */
+/* What is worth comparing when nobody says: the newest that ended with a speed, or the newest. */
 static const struct state_run *newest_ended(const struct ui *ui)
 {
     for (int i = 0; i < ui->state.run_count; i++) {
@@ -74,16 +84,22 @@ static const struct state_run *anchor_of(const struct ui *ui)
     return anchor ? anchor : newest_ended(ui);
 }
 
-static void make_series(const struct ui *ui, const struct state_run *anchor, enum compare_kind kind,
-                        const struct compare_run *measure, struct compare_series *series)
+static void make_series(const struct ui *ui, struct comparison *comparison, enum scaling scaling,
+                        const struct series_run *measure, struct series *series)
 {
-    struct compare_run row = as_row(ui, anchor, anchor);
-    compare_begin(series, kind, &row, measure);
-    for (int i = 0; i < ui->state.run_count; i++) {
-        row = as_row(ui, &ui->state.runs[i], anchor);
-        compare_add(series, &row);
-    }
-    compare_finish(series);
+    const struct state_run *anchor = comparison->anchor;
+    struct series_run run = as_run(ui, anchor, anchor);
+    struct error ignored = ERROR_INIT; /* short of memory there are no numbers */
+    series_begin(series, scaling, &run, measure, comparison->guess);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < ui->state.run_count; i++) {
+            run = as_run(ui, &ui->state.runs[i], anchor);
+            if (pass == 0)
+                series_add(series, &run);
+            else
+                series_add_repeat(series, &run);
+        }
+    series_finish(series, &ignored);
 }
 
 /*
@@ -91,24 +107,50 @@ static void make_series(const struct ui *ui, const struct state_run *anchor, enu
  * other's fewest devices instead: next to the runs with the batch of run 3 stand those whose batch
  * grew from the same single device.
  */
-void comparison_make(const struct ui *ui, struct comparison *comparison)
+static void make_both(const struct ui *ui, struct comparison *comparison)
 {
-    struct compare_series *fixed = &comparison->series[0], *growing = &comparison->series[1];
+    struct series *strong = &comparison->series[0], *weak = &comparison->series[1];
     comparison->anchor = anchor_of(ui);
     comparison->count = 0;
     if (!comparison->anchor)
         return;
-    struct compare_run row = as_row(ui, comparison->anchor, comparison->anchor);
-    make_series(ui, comparison->anchor, COMPARE_FIXED, &row, fixed);
-    make_series(ui, comparison->anchor, COMPARE_GROWING, &row, growing);
-    if (growing->count < 2 && fixed->count > 1)
-        make_series(ui, comparison->anchor, COMPARE_GROWING, &fixed->rows[0].run, growing);
-    else if (fixed->count < 2 && growing->count > 1)
-        make_series(ui, comparison->anchor, COMPARE_FIXED, &growing->rows[0].run, fixed);
-    comparison->count = growing->count > 1 ? 2 : 1;
-    if (fixed->count < 2 && growing->count > 1) {
-        *fixed = *growing;
+    struct series_run run = as_run(ui, comparison->anchor, comparison->anchor);
+    make_series(ui, comparison, SCALING_STRONG, &run, strong);
+    make_series(ui, comparison, SCALING_WEAK, &run, weak);
+    if (weak->count < 2 && strong->count > 1)
+        make_series(ui, comparison, SCALING_WEAK, &strong->rows[0].run, weak);
+    else if (strong->count < 2 && weak->count > 1)
+        make_series(ui, comparison, SCALING_STRONG, &weak->rows[0].run, strong);
+    comparison->count = weak->count > 1 ? 2 : 1;
+    if (strong->count < 2 && weak->count > 1) {
+        *strong = *weak;
         comparison->count = 1;
+    }
+}
+
+void comparison_make(const struct ui *ui, struct comparison *comparison)
+{
+    comparison->guess = false;
+    make_both(ui, comparison);
+}
+
+void comparison_want(struct ui *ui, void (*want)(struct ui *ui, long run))
+{
+    struct comparison comparison = {.guess = true};
+    int repeats = 0;
+    make_both(ui, &comparison);
+    if (comparison.anchor)
+        want(ui, comparison.anchor->run);
+    for (int i = 0; i < comparison_lines(&comparison); i++) {
+        const struct series_row *row = comparison_row(&comparison, i, NULL);
+        want(ui, row->run.run);
+        for (int j = 0; j < ui->state.run_count && repeats < REPEATS_WANTED; j++) {
+            struct series_run run = as_run(ui, &ui->state.runs[j], comparison.anchor);
+            if (!series_is_repeat(row, &run))
+                continue;
+            want(ui, run.run);
+            repeats++;
+        }
     }
 }
 
@@ -125,8 +167,8 @@ int comparison_lines(const struct comparison *comparison)
     return lines;
 }
 
-const struct compare_row *comparison_row(const struct comparison *comparison, int line,
-                                         const struct compare_series **series)
+const struct series_row *comparison_row(const struct comparison *comparison, int line,
+                                        const struct series **series)
 {
     for (int i = 0; i < comparison->count && line >= 0; i++) {
         if (line < comparison->series[i].count) {
@@ -141,7 +183,7 @@ const struct compare_row *comparison_row(const struct comparison *comparison, in
 
 int comparison_line(const struct ui *ui, const struct comparison *comparison)
 {
-    const struct compare_row *row = comparison_row(comparison, ui->line, NULL);
+    const struct series_row *row = comparison_row(comparison, ui->line, NULL);
     if (row && row->run.run == ui->selected_run)
         return ui->line;
     for (int i = 0; i < comparison_lines(comparison); i++)

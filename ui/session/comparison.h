@@ -2,25 +2,24 @@
 #ifndef DPARTUI_UI_SESSION_COMPARISON_H
 #define DPARTUI_UI_SESSION_COMPARISON_H
 
-#include "experiment/compare.h"
-#include "experiment/sweep.h"
+#include "experiment/series.h"
 #include "ui/state/state.h"
 
 struct ui;
 
 /* Over the number of devices. */
-enum compare_figure {
+enum compare_metric {
     COMPARE_SPEED_UP,
     COMPARE_SAMPLES,
     COMPARE_SECONDS, /* an epoch */
     COMPARE_EFFICIENCY,
     COMPARE_ACCURACY,
-    COMPARE_FIGURES
+    COMPARE_METRICS
 };
 
 struct compare_choice {
     long anchor;                /* the run whose like are compared; 0: the newest that ended */
-    enum compare_figure figure; /* of the chart */
+    enum compare_metric metric; /* of the chart */
     /*
      * While a question is open what it is about, then what is being submitted: the next run when
      * the engine has taken the one before, so that they stand in the queue in order.
@@ -32,23 +31,30 @@ struct compare_choice {
 
 /*
  * The runs that the compare view sets side by side: those like its anchor, as one or two series of
- * src/experiment/compare.h. Its lines are the rows of the first and then of the second series.
+ * src/experiment/series.h. Its lines are the rows of the first and then of the second series.
  * Rebuilt from the state whenever it is needed; text in it belongs to the state.
  */
 struct comparison {
     const struct state_run *anchor; /* NULL: there are no runs */
+    bool guess;                     /* runs of which too little is known are there, too */
     int count;                      /* series; 0 only without an anchor */
-    struct compare_series series[2];
+    struct series series[2];
 };
 
 void comparison_make(const struct ui *ui, struct comparison *comparison);
 
+/* Of the machine, which its CPU devices share; 0: not known. */
+int comparison_cores(const struct ui *ui);
+
+/* Of each run that may belong to it, also with what is not known yet: `want` its epochs. */
+void comparison_want(struct ui *ui, void (*want)(struct ui *ui, long run));
+
 /* Is there more than one number of devices? */
 bool comparison_says_something(const struct comparison *comparison);
 int comparison_lines(const struct comparison *comparison);
-/* A line's row and, when not NULL, its series; NULL behind the end. */
-const struct compare_row *comparison_row(const struct comparison *comparison, int line,
-                                         const struct compare_series **series);
+/* A line's row and, when not NULL, its series; NULL after the last. */
+const struct series_row *comparison_row(const struct comparison *comparison, int line,
+                                        const struct series **series);
 /* The line in focus: that of the selected run, the one the keys moved to where it has two; or -1.
  */
 int comparison_line(const struct ui *ui, const struct comparison *comparison);

@@ -64,7 +64,7 @@ static void find_members(const struct state *state, int at, struct sweep_progres
     }
 }
 
-/* Seconds an epoch of a run takes with all that goes with it; NAN: not known. */
+/* Seconds an epoch of a run takes, evaluation included; NAN: not known. */
 static double epoch_seconds(const struct ui *ui, const struct state_run *run)
 {
     const struct state_live *live = &ui->state.live;

@@ -57,6 +57,11 @@ static void thin_out(struct state_run *run)
     run->fine_count /= 2;
 }
 
+bool curve_add_measure(struct state_run *run, const json_t *event, struct error *err)
+{
+    return run->measure.count >= STATE_MAX_POINTS || measure_add(&run->measure, event, err);
+}
+
 bool curve_add_fine(struct state_run *run, const json_t *event, struct error *err)
 {
     struct epoch_point point;
@@ -101,7 +106,9 @@ bool curve_read(struct state_run *run, const json_t *show, struct error *err)
     const json_t *retunes = json_object_get(show, "retunes");
     for (size_t i = 0; i < json_array_size(epochs); i++) {
         struct epoch_point point;
-        if (read_epoch(json_array_get(epochs, i), &point) && !curve_add_epoch(run, &point, err))
+        const json_t *event = json_array_get(epochs, i);
+        if (read_epoch(event, &point) &&
+            !(curve_add_epoch(run, &point, err) && curve_add_measure(run, event, err)))
             return false;
     }
     for (size_t i = 0; i < json_array_size(points); i++)
@@ -125,10 +132,12 @@ void curve_move(struct state_run *to, struct state_run *from)
     to->retune_count = from->retune_count;
     to->retune_capacity = from->retune_capacity;
     to->setting = from->setting;
+    to->measure = from->measure;
     to->curve_known = from->curve_known;
     to->curve_used = from->curve_used;
     from->points = from->fine = NULL;
     from->retunes = NULL;
+    from->measure = (struct measure){.count = 0};
 }
 
 void curve_free(struct state_run *run)
@@ -136,6 +145,7 @@ void curve_free(struct state_run *run)
     free(run->points);
     free(run->fine);
     free(run->retunes);
+    measure_free(&run->measure);
     run->points = run->fine = NULL;
     run->retunes = NULL;
     run->point_count = run->point_capacity = run->fine_count = run->fine_capacity = 0;

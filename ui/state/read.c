@@ -157,7 +157,6 @@ bool read_run(const json_t *object, struct state_run *run)
     run->ended_at = read_amount(object, "ended_at");
     run->stop_after_epoch = json_is_true(json_object_get(object, "stop_after_epoch"));
     read_devices(json_object_get(object, "devices"), run);
-    run->setting.sync_share = run->setting.wait_share = NAN;
     run->warnings = (int)json_array_size(json_object_get(object, "warnings"));
     run->batch = read_amount(object, "batch");
     run->lr = read_amount(object, "lr");

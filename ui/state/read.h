@@ -18,9 +18,8 @@ void read_engine(const json_t *object, struct state *state);
 void read_live(const json_t *object, struct state_live *live);
 /* `retune` events; false without a step and a word. */
 bool read_retune(const json_t *object, struct retune *retune);
-/* state/setting.c: of `show`; and of an epoch's event, where its time went. */
+/* state/setting.c: of `show`. */
 void read_setting(const json_t *show, struct run_setting *setting);
-void read_shares(const json_t *epoch, struct run_setting *setting);
 double read_number(const json_t *object, const char *key);
 /* The same of one that cannot be negative. */
 double read_amount(const json_t *object, const char *key);
@@ -34,6 +33,7 @@ void device_forget(struct state_device *device);
 /* state/curve.c: what a run's curve is made of. False only when memory ran out. */
 bool curve_read(struct state_run *run, const json_t *show, struct error *err);
 bool curve_add_epoch(struct state_run *run, const struct epoch_point *point, struct error *err);
+bool curve_add_measure(struct state_run *run, const json_t *event, struct error *err);
 bool curve_add_fine(struct state_run *run, const json_t *event, struct error *err);
 bool curve_add_retune(struct state_run *run, const json_t *event, struct error *err);
 void curve_move(struct state_run *to, struct state_run *from);

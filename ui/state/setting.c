@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "ui/state/read.h"
 
-/* What only `show` tells of a run: whether it may be compared with others, and where time went. */
+/* What only `show` has of a run: whether it may be compared with others. */
 
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv; never 0, which means "not known". */
 static unsigned long digest_of(const char *text)
@@ -29,31 +28,19 @@ static const char *const apart[] = {
 void read_setting(const json_t *show, struct run_setting *setting)
 {
     const json_t *spec = json_object_get(show, "spec");
-    const json_t *epochs = json_object_get(show, "epochs");
     json_t *rest = json_is_object(spec) ? json_copy((json_t *)(uintptr_t)spec) : NULL;
     double threads = read_number(spec, "cpu_threads");
     const json_t *uneven = json_object_get(spec, "cpu_threads");
-    if (json_array_size(epochs) > 0)
-        read_shares(json_array_get(epochs, json_array_size(epochs) - 1), setting);
     if (!json_is_string(uneven))
         uneven = NULL;
     setting->threads = threads >= 1 && threads <= 1e6 ? (int)threads : 0;
     for (size_t i = 0; rest && i < sizeof apart / sizeof apart[0]; i++)
         if (!uneven || json_object_get(rest, apart[i]) != uneven)
             json_object_del(rest, apart[i]);
-    /* Compact and sorted, so that the same settings are the same text; none are nothing to hold. */
+    /* Compact and sorted, so that the same settings are the same text. */
     char *text =
-        json_object_size(rest) > 0 ? json_to_text(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+        json_object_size(spec) > 0 ? json_to_text(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     setting->digest = text ? digest_of(text) : 0;
     free(text);
     json_decref(rest);
-}
-
-void read_shares(const json_t *epoch, struct run_setting *setting)
-{
-    double seconds = read_number(epoch, "seconds");
-    double sync = read_number(epoch, "sync_s") / seconds;
-    double wait = read_number(epoch, "wait_s") / seconds;
-    setting->sync_share = seconds > 0 && sync >= 0 && sync <= 1 ? sync : NAN;
-    setting->wait_share = seconds > 0 && wait >= 0 && wait <= 1 ? wait : NAN;
 }

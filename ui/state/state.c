@@ -252,8 +252,7 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
     run->best_test_acc =
         fmax(isfinite(run->best_test_acc) ? run->best_test_acc : accuracy, accuracy);
     read_epoch_speed(event, run);
-    read_shares(event, &run->setting);
-    return curve_add_epoch(run, &point, err);
+    return curve_add_epoch(run, &point, err) && curve_add_measure(run, event, err);
 }
 
 static bool take_event(struct state *state, const json_t *params, struct error *err)

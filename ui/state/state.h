@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "experiment/measure.h"
 #include "spec/spec.h"
 
 /*
@@ -87,11 +88,10 @@ struct retune {
     char what[20];                /* "lr", "epochs", "pause", ... of docs/protocol.md */
 };
 
-/* What only `show` tells of a run; all 0 or NAN until then. */
+/* What only `show` has of a run; 0: not known. */
 struct run_setting {
-    unsigned long digest;          /* of the settings that comparisons hold equal; 0: not known */
-    int threads;                   /* of each CPU device; 0: not known, or there are none */
-    double sync_share, wait_share; /* of the newest epoch's time */
+    unsigned long digest; /* of the settings that are the same in all runs of a comparison */
+    int threads;          /* of each CPU device; 0: there are none, too */
 };
 
 struct state_run {
@@ -113,6 +113,7 @@ struct state_run {
     struct retune *retunes; /* by rising step */
     int retune_count, retune_capacity;
     struct run_setting setting;
+    struct measure measure;   /* speed and times of its epochs, as long as its curve is known */
     bool curve_known;         /* what was before we watched has been asked for or is here */
     unsigned long curve_used; /* state->curve_uses when it was last looked at */
 };

@@ -6,21 +6,22 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
+#include "experiment/sentence.h"
 #include "ui/session/sweep.h"
 #include "ui/views/compare_parts.h"
 
 /*
- * What more devices bring: like runs side by side as a table and a chart, what the figures mean,
+ * What more devices bring: like runs side by side as a table and a chart, what the numbers mean,
  * and sweeps that train what is missing.
  */
 
-enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 3, PAGE = 10 };
+enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 4, NOTE_ROWS = 4 };
 
-/* The lines between table and chart. */
+/* The text between table and chart. */
 struct notes {
     int count;
     struct {
-        char text[256];
+        char text[512];
         enum style style;
     } line[NOTES];
 };
@@ -33,51 +34,36 @@ static char *note(struct notes *notes, enum style style)
 
 enum { NOTE_SIZE = sizeof((struct notes *)0)->line[0].text };
 
-/* What is held equal; batch and lr stand in the titles. */
+/* What is the same in all runs; batch and lr stand in the titles. */
 static void heading(const struct comparison *comparison, char *buffer, size_t size)
 {
-    const struct compare_series *series = &comparison->series[0];
+    const struct series *series = &comparison->series[0];
     const struct state_run *anchor = comparison->anchor;
     int threads = series->anchor.threads;
     char tail[48] = "";
     if (threads > 0 && !series->threads_differ)
         snprintf(tail, sizeof tail, ", %d thread%s each", threads, threads == 1 ? "" : "s");
-    snprintf(buffer, size, "Held equal: %s on %s, %s, %s%s", anchor->model, anchor->data,
+    snprintf(buffer, size, "Same in all runs: %s on %s, %s, %s%s", anchor->model, anchor->data,
              anchor->split[0] != '\0' ? anchor->split : "-",
              anchor->sync[0] != '\0' ? anchor->sync : "-", tail);
 }
 
-/* Where the time of a row's run goes that does not compute, when that is worth a word. */
-static void limit(const struct ui *ui, const struct compare_row *row, char *buffer, size_t size)
-{
-    const struct state_run *run = state_run(&ui->state, row->run.run);
-    struct figure sync, wait;
-    buffer[0] = '\0';
-    if (!run || row->run.devices < 2 || !isfinite(run->setting.sync_share) ||
-        !isfinite(run->setting.wait_share))
-        return;
-    snprintf(buffer, size,
-             "Of its time %s goes into exchanging gradients, %s into waiting for data",
-             figure_percent(&sync, run->setting.sync_share),
-             figure_percent(&wait, run->setting.wait_share));
-}
-
 /*
- * The row that the words are about: that in focus, else the one with the most devices that ran.
+ * The row that the notes are about: the one in focus, else the one with the most devices that ran.
  * NULL for an anchor of which not even devices and batch are known.
  */
-static const struct compare_row *row_in_question(const struct ui *ui,
-                                                 const struct comparison *comparison,
-                                                 const struct compare_series **series)
+static const struct series_row *row_in_question(const struct ui *ui,
+                                                const struct comparison *comparison,
+                                                const struct series **series)
 {
-    const struct compare_row *row =
+    const struct series_row *row =
         comparison_row(comparison, comparison_line(ui, comparison), series);
     if (!row)
         *series = &comparison->series[0];
     int last = (*series)->count - 1;
-    if (row && isfinite(row->speed_up) && row != &(*series)->rows[0])
+    if (row && isfinite(row->outcome.speed_up) && row != &(*series)->rows[0])
         return row;
-    while (last > 0 && !isfinite((*series)->rows[last].speed_up))
+    while (last > 0 && !isfinite((*series)->rows[last].outcome.speed_up))
         last--;
     return last >= 0 ? &(*series)->rows[last] : NULL;
 }
@@ -106,32 +92,64 @@ static void say_progress(const struct ui *ui, struct notes *notes)
              progress.waiting == 1 ? "s" : "", until);
 }
 
+static bool has_warm_up(const struct comparison *comparison)
+{
+    for (int i = 0; i < comparison_lines(comparison); i++)
+        if (comparison_row(comparison, i, NULL)->outcome.warm_up)
+            return true;
+    return false;
+}
+
 static void make_notes(const struct ui *ui, const struct comparison *comparison,
                        struct notes *notes)
 {
-    const struct compare_series *series = NULL;
-    const struct compare_row *row = row_in_question(ui, comparison, &series);
+    const struct series *series = NULL;
+    const struct series_row *row = row_in_question(ui, comparison, &series);
     char text[NOTE_SIZE] = "";
     notes->count = 0;
-    if (row) {
-        compare_sentence(series, row, text, sizeof text);
+    if (row && series->base >= 0) {
+        sentence_of_devices(&row->outcome, &series->rows[series->base].outcome,
+                            comparison_cores(ui), text, sizeof text);
         if (text[0] != '\0')
             snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
-        limit(ui, row, text, sizeof text);
+        sentence_of_shares(&row->outcome, text, sizeof text);
     }
     if (series->threads_differ)
-        snprintf(note(notes, STYLE_WARNING), NOTE_SIZE,
-                 "Threads per CPU device differ, so more than their number does: w trains alike");
+        snprintf(
+            note(notes, STYLE_WARNING), NOTE_SIZE,
+            "The runs also differ in threads per CPU device: press w to train comparable ones");
     else if (text[0] != '\0')
         snprintf(note(notes, STYLE_LABEL), NOTE_SIZE, "%s", text);
+    if (has_warm_up(comparison))
+        snprintf(note(notes, STYLE_LABEL), NOTE_SIZE, "* a single epoch, which is warm-up");
     say_progress(ui, notes);
+}
+
+/* Rows that a note takes. */
+static int note_rows(const struct notes *notes, int which, int columns)
+{
+    int rows = paragraph_rows(notes->line[which].text, columns);
+    return rows < NOTE_ROWS ? rows : NOTE_ROWS;
+}
+
+static int notes_rows(const struct notes *notes, int columns)
+{
+    int rows = 0;
+    for (int i = 0; i < notes->count; i++)
+        rows += note_rows(notes, i, columns);
+    return rows;
 }
 
 static void draw_notes(const struct notes *notes, struct surface *surface, struct rect area)
 {
-    for (int i = 0; i < notes->count && i < area.h; i++)
-        surface_text(surface, area.y + i, area.x, area.w, notes->line[i].style,
-                     notes->line[i].text);
+    int end = area.y + area.h;
+    for (int i = 0; i < notes->count && area.y < end; i++) {
+        area.h = note_rows(notes, i, area.w);
+        if (area.h > end - area.y)
+            area.h = end - area.y;
+        surface_paragraph(surface, area, notes->line[i].style, notes->line[i].text);
+        area.y += area.h;
+    }
 }
 
 /* Nothing to compare with: what to do about it. */
@@ -197,7 +215,7 @@ static bool draw_stack(const struct ui *ui, const struct comparison *comparison,
                        const struct notes *notes, struct surface *surface, struct rect area,
                        struct error *err)
 {
-    int words = sweep_is_asked(ui) ? 0 : notes->count;
+    int words = sweep_is_asked(ui) ? 0 : notes_rows(notes, area.w);
     int table = table_rows(ui, comparison, area.h - words);
     if (table > 0)
         compare_table_draw(ui, comparison, surface, (struct rect){area.y, area.x, table, area.w});
@@ -219,7 +237,8 @@ static bool draw_wide(const struct ui *ui, const struct comparison *comparison,
 {
     struct rect left = {area.y, area.x, area.h, TABLE_WIDTH};
     struct rect right = {area.y, area.x + TABLE_WIDTH + 3, area.h, area.w - TABLE_WIDTH - 3};
-    int table = compare_table_rows(comparison), words = notes->count + 2;
+    int written = notes_rows(notes, TABLE_WIDTH);
+    int table = compare_table_rows(comparison), words = written + 2;
     if (table > area.h - words)
         table = area.h - words;
     left.h = table > 0 ? table : 0;
@@ -227,8 +246,8 @@ static bool draw_wide(const struct ui *ui, const struct comparison *comparison,
         compare_table_draw(ui, comparison, surface, left);
     left = (struct rect){area.y + left.h + 1, area.x, area.h - left.h - 1, TABLE_WIDTH};
     draw_notes(notes, surface, left);
-    left.y += notes->count + 1;
-    left.h -= notes->count + 1;
+    left.y += written + 1;
+    left.h -= written + 1;
     if (sweep_is_asked(ui))
         compare_plan_draw(ui, surface, left);
     for (int y = area.y; y < area.y + area.h; y++)
@@ -258,7 +277,7 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct comparison comparison;
     comparison_make(ui, &comparison);
-    const struct compare_row *row =
+    const struct series_row *row =
         comparison_row(&comparison, comparison_line(ui, &comparison), NULL);
     if (row && row->others > 0)
         snprintf(buffer, size,
@@ -266,7 +285,7 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
                  row->run.run, row->others);
     else if (comparison_says_something(&comparison))
         snprintf(buffer, size,
-                 "c: another figure; speed-up, eff. and change are against the "
+                 "c: another metric; speed-up, eff. and change are against the "
                  "fewest devices");
 }
 

@@ -5,13 +5,13 @@
 #include "ui/session/ui.h"
 #include "ui/views/compare_parts.h"
 
-/* One figure over the number of devices: the series, and dotted what would be ideal. */
+/* One metric over the number of devices: the series, and dotted what would be ideal. */
 
 static const struct {
     const char *title;
     double top;
     int decimals;
-} figures[COMPARE_FIGURES] = {
+} metrics[COMPARE_METRICS] = {
     [COMPARE_SPEED_UP] = {"Speed-up", INFINITY, 2},
     [COMPARE_SAMPLES] = {"Samples/s", INFINITY, 0},
     [COMPARE_SECONDS] = {"Seconds per epoch", INFINITY, 1},
@@ -19,31 +19,30 @@ static const struct {
     [COMPARE_ACCURACY] = {"Test accuracy", 1, 3},
 };
 
-static double value_of(const struct compare_row *row, enum compare_figure figure)
+static double value_of(const struct series_row *row, enum compare_metric metric)
 {
-    switch (figure) {
+    switch (metric) {
     case COMPARE_SPEED_UP:
-        return row->speed_up;
+        return row->outcome.speed_up;
     case COMPARE_SAMPLES:
-        return row->run.samples_per_s;
+        return row->outcome.samples_per_s.median;
     case COMPARE_SECONDS:
-        return row->run.s_per_epoch;
+        return row->outcome.s_per_epoch.median;
     case COMPARE_EFFICIENCY:
-        return row->efficiency * 100;
+        return row->outcome.efficiency * 100;
     default:
-        return row->run.test_acc;
+        return row->outcome.test_acc.mean;
     }
 }
 
-/* The base's figure, as ideal scaling would carry it to so many devices; accuracy just stays. */
-static double ideal_of(const struct compare_series *series, enum compare_figure figure,
-                       double devices)
+/* The base's metric with ideal scaling to so many devices; accuracy stays as it is. */
+static double ideal_of(const struct series *series, enum compare_metric metric, double devices)
 {
-    double ideal = compare_ideal_speed_up(series, devices);
+    double ideal = series_ideal_speed_up(series, devices);
     if (series->base < 0)
         return NAN;
-    double base = value_of(&series->rows[series->base], figure);
-    switch (figure) {
+    double base = value_of(&series->rows[series->base], metric);
+    switch (metric) {
     case COMPARE_SPEED_UP:
     case COMPARE_SAMPLES:
         return base * ideal;
@@ -54,21 +53,20 @@ static double ideal_of(const struct compare_series *series, enum compare_figure 
     }
 }
 
-static struct chart_series make_series(const struct compare_series *series,
-                                       enum compare_figure figure, bool front,
-                                       struct chart_point *points)
+static struct chart_series make_series(const struct series *series, enum compare_metric metric,
+                                       bool front, struct chart_point *points)
 {
     struct chart_series curve = {
         .points = points,
         .count = series->count,
         .rank = front ? SERIES_MAIN : SERIES_MARKED,
-        .name = series->kind == COMPARE_FIXED ? "fix" : "grow",
-        .mark = series->kind == COMPARE_FIXED ? 'o' : '+',
+        .name = series->scaling == SCALING_STRONG ? "strong" : "weak",
+        .mark = series->scaling == SCALING_STRONG ? 'o' : '+',
         .last = NAN,
         .best = NAN,
     };
     for (int i = 0; i < series->count; i++) {
-        double value = value_of(&series->rows[i], figure);
+        double value = value_of(&series->rows[i], metric);
         points[i] = (struct chart_point){series->rows[i].run.devices, value};
         curve.last = isfinite(value) ? value : curve.last;
     }
@@ -79,7 +77,7 @@ static int most_devices(const struct comparison *comparison)
 {
     int most = 2;
     for (int i = 0; i < comparison->count; i++) {
-        const struct compare_series *series = &comparison->series[i];
+        const struct series *series = &comparison->series[i];
         if (series->count > 0 && series->rows[series->count - 1].run.devices > most)
             most = series->rows[series->count - 1].run.devices;
     }
@@ -87,48 +85,48 @@ static int most_devices(const struct comparison *comparison)
 }
 
 /* From the base on; between whole devices only so far that the dots make a smooth line. */
-static int make_ideal(const struct compare_series *series, enum compare_figure figure, int most,
+static int make_ideal(const struct series *series, enum compare_metric metric, int most,
                       struct chart_point *points)
 {
     int first = series->base >= 0 ? series->rows[series->base].run.devices : 1;
     int count = 0;
-    for (int devices = first; devices <= most && count < COMPARE_ROWS; devices++)
-        points[count++] = (struct chart_point){devices, ideal_of(series, figure, devices)};
+    for (int devices = first; devices <= most && count < SERIES_ROWS; devices++)
+        points[count++] = (struct chart_point){devices, ideal_of(series, metric, devices)};
     return count;
 }
 
 bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison,
                         struct surface *surface, struct rect area, struct error *err)
 {
-    enum compare_figure figure = ui->compare.figure;
-    const struct compare_series *front = &comparison->series[0];
-    struct chart_point points[2][COMPARE_ROWS], ideal[COMPARE_ROWS];
+    enum compare_metric metric = ui->compare.metric;
+    const struct series *front = &comparison->series[0];
+    struct chart_point points[2][SERIES_ROWS], ideal[SERIES_ROWS];
     struct chart_series curves[3];
     int most = most_devices(comparison), count = 1;
     comparison_row(comparison, comparison_line(ui, comparison), &front);
     curves[0] = (struct chart_series){
         .points = ideal,
-        .count = make_ideal(front, figure, most, ideal),
+        .count = make_ideal(front, metric, most, ideal),
         .rank = SERIES_REFERENCE,
-        .name = figure == COMPARE_ACCURACY ? "base" : "ideal",
+        .name = metric == COMPARE_ACCURACY ? "base" : "ideal",
         .last = NAN,
         .best = NAN,
     };
     for (int i = 0; i < comparison->count; i++)
         if (&comparison->series[i] != front)
-            curves[count++] = make_series(&comparison->series[i], figure, false, points[i]);
+            curves[count++] = make_series(&comparison->series[i], metric, false, points[i]);
     curves[count++] =
-        make_series(front, figure, true, points[front == &comparison->series[0] ? 0 : 1]);
+        make_series(front, metric, true, points[front == &comparison->series[0] ? 0 : 1]);
     struct chart chart = {
-        .title = figures[figure].title,
-        .advice = "the first figures come after epoch 1",
+        .title = metrics[metric].title,
+        .advice = "the first values come after epoch 1",
         .x_label = "devices",
         .x_low = 1,
-        /* Behind the last run there is room for the names. */
+        /* After the last run there is room for the names. */
         .x_high = most + 0.08 * (most - 1),
         .y_floor = 0,
-        .y_top = figures[figure].top,
-        .decimals = figures[figure].decimals,
+        .y_top = metrics[metric].top,
+        .decimals = metrics[metric].decimals,
         .canvas = ui->preferences.canvas,
         .series = curves,
         .count = count,

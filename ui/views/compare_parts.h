@@ -12,7 +12,7 @@ int compare_table_rows(const struct comparison *comparison);
 void compare_table_draw(const struct ui *ui, const struct comparison *comparison,
                         struct surface *surface, struct rect area);
 
-/* The chart of ui->compare.figure over the number of devices. */
+/* The chart of ui->compare.metric over the number of devices. */
 bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison,
                         struct surface *surface, struct rect area, struct error *err);
 

@@ -7,18 +7,18 @@
 #include "ui/session/ui.h"
 #include "ui/views/compare_parts.h"
 
-/* What the sweep that is asked about would train, with the figures of both ways. */
+/* What the sweep that is asked about would train, with both kinds of scaling. */
 
 enum { WIDTH = 72 };
 
-/* Batch, lr and where there is room rows a device of one way; "-" with the reason in `why`. */
-static void way(const struct sweep *plan, enum compare_kind kind, int which, bool brief,
-                char *buffer, size_t size, struct error *why)
+/* Batch, lr and where there is room rows a device of one kind; "-" with the reason in `why`. */
+static void describe(const struct sweep *plan, enum scaling scaling, int which, bool brief,
+                     char *buffer, size_t size, struct error *why)
 {
     struct sweep sweep = *plan; /* borrows the spec */
     struct figure batch = {"-"}, lr = {"-"}, rows = {"-"};
     struct spec spec;
-    sweep.kind = kind;
+    sweep.scaling = scaling;
     if (sweep_spec(&sweep, which, &spec, why)) {
         figure_whole(&batch, (double)spec.batch);
         figure_digits(&lr, spec.lr, 4);
@@ -41,22 +41,22 @@ static void draw_run(const struct sweep *sweep, int which, struct surface *surfa
 {
     struct device_list first = sweep->spec.devices;
     bool brief = area.w < WIDTH;
-    char fixed[128], growing[128];
+    char strong[128], weak[128];
     first.count = sweep->devices[which];
     char *names = device_list_text(&first);
-    way(sweep, COMPARE_FIXED, which, brief, fixed, sizeof fixed, why);
-    way(sweep, COMPARE_GROWING, which, brief, growing, sizeof growing, why);
+    describe(sweep, SCALING_STRONG, which, brief, strong, sizeof strong, why);
+    describe(sweep, SCALING_WEAK, which, brief, weak, sizeof weak, why);
     int width = brief ? 6 : 14;
     surface_format(surface, y, area.x, area.w < 3 ? area.w : 3, STYLE_NORMAL, "%3d",
                    sweep->devices[which]);
     if (area.w > 4 + width)
         surface_text(surface, y, area.x + 4, width, STYLE_NORMAL, names ? names : "-");
     surface_format(surface, y, area.x + 4 + width, area.w - 4 - width, STYLE_NORMAL, "%s  %s",
-                   fixed, growing);
+                   strong, weak);
     free(names);
 }
 
-/* What a reader of the figures ought to know beforehand. */
+/* What a reader ought to know beforehand. */
 static void remark(const struct ui *ui, const struct error *why, char *buffer, size_t size)
 {
     const struct sweep *sweep = &ui->compare.sweep;
@@ -89,8 +89,8 @@ void compare_plan_draw(const struct ui *ui, struct surface *surface, struct rect
     bool brief = area.w < WIDTH;
     if (y < end)
         surface_format(surface, y++, area.x, area.w, STYLE_STRONG,
-                       brief ? "%-10s%15s  %15s" : "%-18s%26s  %26s", "The sweep", "f: fixed batch",
-                       brief ? "g: both grow" : "g: batch and lr grow");
+                       brief ? "%-10s%15s  %15s" : "%-18s%26s  %26s", "The sweep",
+                       "f: strong scaling", brief ? "g: weak" : "g: weak scaling");
     if (y < end && brief)
         surface_format(surface, y++, area.x, area.w, STYLE_LABEL, "%-10s%7s %7s  %7s %7s",
                        "devices", "batch", "lr", "batch", "lr");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/figure.h"
 #include "ui/panels/run_cells.h"
@@ -33,44 +34,47 @@ static const struct list_column columns[COLUMNS] = {
     [STATUS] = {"status", 7, 12, false, 4},
 };
 
-/* Unlike a share, an efficiency may be above 1. */
-static const char *efficiency_text(struct figure *figure, double efficiency)
+/* Marked where the warm-up is part of it. */
+static const char *mark(struct figure *figure, const struct outcome *outcome)
 {
-    if (!isfinite(efficiency))
-        return figure_fixed(figure, NAN, 0);
-    snprintf(figure->text, sizeof figure->text, "%.0f%%", efficiency * 100);
+    size_t length = strlen(figure->text);
+    if (outcome->warm_up && figure->text[0] != '-' && length + 1 < sizeof figure->text)
+        strcpy(figure->text + length, "*");
     return figure->text;
 }
 
-static const char *change_text(struct figure *figure, const struct compare_series *series,
-                               const struct compare_row *row)
+static const char *change_text(struct figure *figure, const struct series *series,
+                               const struct series_row *row)
 {
     if (series->base >= 0 && row == &series->rows[series->base])
         return "base";
-    if (!isfinite(row->accuracy_change))
+    if (!isfinite(row->outcome.accuracy_change))
         return figure_fixed(figure, NAN, 0);
-    snprintf(figure->text, sizeof figure->text, "%+.3f", row->accuracy_change);
+    snprintf(figure->text, sizeof figure->text, "%+.3f", row->outcome.accuracy_change);
     return figure->text;
 }
 
-static void draw_row(const struct ui *ui, const struct compare_series *series,
-                     const struct compare_row *row, struct surface *surface, struct rect area,
-                     int y, const struct column_place *places)
+static void draw_row(const struct ui *ui, const struct series *series, const struct series_row *row,
+                     struct surface *surface, struct rect area, int y,
+                     const struct column_place *places)
 {
     const struct state_run *run = state_run(&ui->state, row->run.run);
     enum run_status status = run ? run->status : RUN_UNKNOWN;
+    const struct outcome *outcome = &row->outcome;
     struct figure f[COLUMNS];
+    figure_seconds(&f[S_PER_EPOCH], outcome->s_per_epoch.median);
+    figure_count(&f[SPEED], outcome->samples_per_s.median);
     char number[24];
     const char *text[COLUMNS] = {
         [DEVICES] = figure_whole(&f[DEVICES], row->run.devices),
         [NUMBER] = number,
         [BATCH] = figure_whole(&f[BATCH], row->run.batch),
         [LR] = figure_digits(&f[LR], row->run.lr, 4),
-        [S_PER_EPOCH] = figure_seconds(&f[S_PER_EPOCH], row->run.s_per_epoch),
-        [SPEED] = figure_count(&f[SPEED], row->run.samples_per_s),
-        [SPEED_UP] = figure_times(&f[SPEED_UP], row->speed_up),
-        [EFFICIENCY] = efficiency_text(&f[EFFICIENCY], row->efficiency),
-        [TEST_ACC] = figure_fixed(&f[TEST_ACC], row->run.test_acc, 3),
+        [S_PER_EPOCH] = mark(&f[S_PER_EPOCH], outcome),
+        [SPEED] = mark(&f[SPEED], outcome),
+        [SPEED_UP] = figure_times(&f[SPEED_UP], outcome->speed_up),
+        [EFFICIENCY] = figure_efficiency(&f[EFFICIENCY], outcome->efficiency),
+        [TEST_ACC] = figure_fixed(&f[TEST_ACC], outcome->test_acc.mean, 3),
         [CHANGE] = change_text(&f[CHANGE], series, row),
         [STATUS] = run_status_name(status),
     };
@@ -89,17 +93,17 @@ static void draw_row(const struct ui *ui, const struct compare_series *series,
         surface_put(surface, y, area.x, '*', STYLE_SERIES_MARKED);
 }
 
-static void draw_title(const struct compare_series *series, struct surface *surface,
-                       struct rect area, int y)
+static void draw_title(const struct series *series, struct surface *surface, struct rect area,
+                       int y)
 {
     struct figure batch, lr;
-    if (series->kind == COMPARE_FIXED)
+    if (series->scaling == SCALING_STRONG)
         surface_format(surface, y, area.x, area.w, STYLE_STRONG,
-                       "Fixed: batch %s, lr %s on all, divided among the devices",
+                       "Strong scaling: batch %s, lr %s on all, divided among the devices",
                        figure_whole(&batch, series->batch), figure_digits(&lr, series->lr, 4));
     else
         surface_format(surface, y, area.x, area.w, STYLE_STRONG,
-                       "Growing: batch %s and lr %s for each device",
+                       "Weak scaling: batch %s and lr %s for each device",
                        figure_digits(&batch, series->batch, 4), figure_digits(&lr, series->lr, 4));
 }
 
@@ -139,7 +143,7 @@ void compare_table_draw(const struct ui *ui, const struct comparison *comparison
     columns_place(columns, COLUMNS, area.w, places);
     draw_heading(surface, area, places);
     for (int i = 0; i < comparison->count; i++) {
-        const struct compare_series *series = &comparison->series[i];
+        const struct series *series = &comparison->series[i];
         if (at >= first && at < first + visible)
             draw_title(series, surface, area, area.y + 1 + at - first);
         at++;

@@ -15,16 +15,16 @@ void study_fixture_end(struct study_fixture *fixture)
     spec_free(&fixture->spec);
 }
 
-bool study_fixture_plan(struct study_fixture *fixture, struct study_wish wish)
+bool study_fixture_plan(struct study_fixture *fixture, struct study_request request)
 {
     struct device_list pool;
     ck_assert(device_list_parse("cpu:0-7", &pool, &fixture->err));
-    wish.spec = &fixture->spec;
-    wish.pool = &pool;
-    wish.repeats = wish.repeats ? wish.repeats : 1;
-    wish.cores = wish.cores ? wish.cores : 8;
+    request.spec = &fixture->spec;
+    request.pool = &pool;
+    request.repeats = request.repeats ? request.repeats : 1;
+    request.cores = request.cores ? request.cores : 8;
     study_free(&fixture->study);
-    bool ok = study_plan(&fixture->study, &wish, &fixture->err);
+    bool ok = study_plan(&fixture->study, &request, &fixture->err);
     snprintf(fixture->study.id, sizeof fixture->study.id, "7");
     return ok;
 }

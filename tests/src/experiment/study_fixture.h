@@ -16,9 +16,9 @@ struct study_fixture {
 void study_fixture_begin(struct study_fixture *fixture);
 void study_fixture_end(struct study_fixture *fixture);
 
-/* Plan anew: one repeat and eight cores unless the wish has others. */
-bool study_fixture_plan(struct study_fixture *fixture, struct study_wish wish);
+/* Plan anew: one repeat and eight cores unless the request has others. */
+bool study_fixture_plan(struct study_fixture *fixture, struct study_request request);
 
-Suite *study_figures_suite(void);
+Suite *study_table_suite(void);
 
 #endif

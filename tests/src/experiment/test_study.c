@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "experiment/study.h"
+#include "study/json.h"
 #include "tests/src/experiment/study_fixture.h"
 #include "tests/suites.h"
 #include "ui/app/workbench.h"
@@ -29,8 +29,8 @@ static void teardown(void)
 
 START_TEST(strong_scaling_keeps_the_batch_and_the_threads)
 {
-    ck_assert(
-        study_fixture_plan(&at, (struct study_wish){.counts = "1,2,4", .repeats = 2, .cores = 9}));
+    ck_assert(study_fixture_plan(
+        &at, (struct study_request){.counts = "1,2,4", .repeats = 2, .cores = 9}));
     ck_assert_int_eq(at.study.variant_count, 3);
     ck_assert_int_eq(at.study.entry_count, 6);
     for (int i = 0; i < 3; i++) {
@@ -47,7 +47,7 @@ END_TEST
 START_TEST(weak_scaling_grows_batch_and_rate)
 {
     ck_assert(
-        study_fixture_plan(&at, (struct study_wish){.counts = "1,3", .scaling = COMPARE_GROWING}));
+        study_fixture_plan(&at, (struct study_request){.counts = "1,3", .scaling = SCALING_WEAK}));
     ck_assert_int_eq(at.study.variants[1].batch, 768);
     ck_assert_double_eq(at.study.variants[1].lr, 0.3);
     ck_assert_int_eq(at.study.variants[0].batch, 256);
@@ -58,7 +58,7 @@ START_TEST(repeats_are_interleaved_with_seeds_of_their_own)
 {
     char note[100];
     at.spec.seed = 40;
-    ck_assert(study_fixture_plan(&at, (struct study_wish){.batches = "64,128", .repeats = 2}));
+    ck_assert(study_fixture_plan(&at, (struct study_request){.batches = "64,128", .repeats = 2}));
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(at.study.entries[i].variant, i % 2);
         ck_assert_int_eq((int)at.study.entries[i].seed, 40 + i / 2);
@@ -74,8 +74,8 @@ END_TEST
 
 START_TEST(lists_of_devices_are_taken_as_they_are)
 {
-    ck_assert(
-        study_fixture_plan(&at, (struct study_wish){.lists = "cpu:0; cpu:0-1;cpu:2", .cores = 4}));
+    ck_assert(study_fixture_plan(
+        &at, (struct study_request){.lists = "cpu:0; cpu:0-1;cpu:2", .cores = 4}));
     ck_assert_int_eq(at.study.variant_count, 3);
     ck_assert_str_eq(at.study.variants[1].label, "cpu:0-1");
     ck_assert_int_eq(at.study.variants[1].threads, 4);
@@ -83,17 +83,17 @@ START_TEST(lists_of_devices_are_taken_as_they_are)
 }
 END_TEST
 
-START_TEST(impossible_wishes_are_refused)
+START_TEST(impossible_requests_are_refused)
 {
-    static const struct study_wish wishes[] = {
+    static const struct study_request requests[] = {
         {.counts = "1,,2"},   {.counts = "0"},      {.counts = "1,x"},     {.counts = "9"},
         {.counts = "1,1"},    {.lists = "all"},     {.lists = "cpu:0;zz"}, {.lists = " ; "},
         {.batches = "64,"},   {.batches = "64,-1"}, {.rates = "0.1,nan"},  {.rates = "0.1,0.1"},
         {.batches = "64,64"},
     };
-    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         at.err = (struct error)ERROR_INIT;
-        ck_assert_msg(!study_fixture_plan(&at, wishes[i]), "wish %zu", i);
+        ck_assert_msg(!study_fixture_plan(&at, requests[i]), "wish %zu", i);
         ck_assert_int_eq(at.err.kind, ERROR_USAGE);
     }
 }
@@ -102,7 +102,7 @@ END_TEST
 START_TEST(a_plan_survives_its_file)
 {
     ck_assert(study_fixture_plan(
-        &at, (struct study_wish){.counts = "1,2", .repeats = 3, .target_acc = 0.9}));
+        &at, (struct study_request){.counts = "1,2", .repeats = 3, .target_acc = 0.9}));
     at.study.entries[2].run = 12;
     at.study.entries[2].state = STUDY_FAILED;
     strcpy(at.study.entries[2].reason, "diverged");
@@ -131,7 +131,7 @@ START_TEST(damaged_files_are_refused)
     static const char *const keys[] = {"format", "kind",     "scaling", "repeats",
                                        "cores",  "variants", "runs"};
     struct study read;
-    ck_assert(study_fixture_plan(&at, (struct study_wish){.counts = "1,2"}));
+    ck_assert(study_fixture_plan(&at, (struct study_request){.counts = "1,2"}));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         for (int wrong = 0; wrong < 2; wrong++) {
             json_t *object = study_to_json(&at.study);
@@ -157,7 +157,7 @@ static Suite *plan_suite(void)
         weak_scaling_grows_batch_and_rate,
         repeats_are_interleaved_with_seeds_of_their_own,
         lists_of_devices_are_taken_as_they_are,
-        impossible_wishes_are_refused,
+        impossible_requests_are_refused,
         a_plan_survives_its_file,
         damaged_files_are_refused,
     };
@@ -172,5 +172,5 @@ static Suite *plan_suite(void)
 
 int main(void)
 {
-    return run_suites(plan_suite(), study_figures_suite(), NULL);
+    return run_suites(plan_suite(), study_table_suite(), NULL);
 }

@@ -71,9 +71,9 @@ static void forget_requests(void)
     replay.asked_count = 0;
 }
 
-START_TEST(a_sweep_with_a_fixed_batch)
+START_TEST(a_sweep_for_strong_scaling)
 {
-    static const char note[] = "sweep: fixed batch 256 on 1-2-3 devices";
+    static const char note[] = "sweep: strong scaling, batch 256 on 1-2-3 devices";
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "<Down> +Cw");
     ck_assert_str_eq(
@@ -101,9 +101,9 @@ START_TEST(a_sweep_with_a_fixed_batch)
 }
 END_TEST
 
-START_TEST(a_sweep_with_a_growing_batch)
+START_TEST(a_sweep_for_weak_scaling)
 {
-    static const char note[] = "sweep: batch 256..768 growing with 1-2-3 devices";
+    static const char note[] = "sweep: weak scaling, batch 256 to 768 on 1-2-3 devices";
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "<Down> +Cwg");
     check_submit("cpu:0", 256, 0.1, note);
@@ -248,9 +248,9 @@ START_TEST(rows_are_walked_through)
     ck_assert_int_eq(comparison_lines(&comparison), 4);
     replay_keys(&replay, "u");
     ck_assert_str_eq(replay_last(&replay), "show {\"run\":3}");
-    for (int i = 0; i < COMPARE_FIGURES; i++)
+    for (int i = 0; i < COMPARE_METRICS; i++)
         replay_keys(&replay, "c");
-    ck_assert_int_eq(replay.ui.compare.figure, COMPARE_SPEED_UP);
+    ck_assert_int_eq(replay.ui.compare.metric, COMPARE_SPEED_UP);
 }
 END_TEST
 
@@ -271,7 +271,7 @@ START_TEST(marked_and_selected_runs_choose)
     comparison_make(&replay.ui, &comparison);
     ck_assert_int_eq(comparison.anchor->run, 2);
     ck_assert(comparison_says_something(&comparison));
-    ck_assert_int_eq(comparison.series[0].kind, COMPARE_GROWING);
+    ck_assert_int_eq(comparison.series[0].scaling, SCALING_WEAK);
 }
 END_TEST
 
@@ -280,8 +280,8 @@ int main(void)
     Suite *suite = suite_create("sweep");
     TCase *tests = tcase_create("sweep");
     tcase_add_checked_fixture(tests, begin, end);
-    tcase_add_test(tests, a_sweep_with_a_fixed_batch);
-    tcase_add_test(tests, a_sweep_with_a_growing_batch);
+    tcase_add_test(tests, a_sweep_for_strong_scaling);
+    tcase_add_test(tests, a_sweep_for_weak_scaling);
     tcase_add_test(tests, all_devices_while_one_is_chosen);
     tcase_add_test(tests, a_sweep_that_is_refused);
     tcase_add_test(tests, one_device_is_no_sweep);

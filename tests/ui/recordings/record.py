@@ -447,7 +447,7 @@ def main():
     recorder.save(folder, 'compare-8')
 
     recorder = Recorder(cpus=4)
-    sweep = dict(ALIKE, note='sweep: fixed batch 256 on 1-2-4 devices')
+    sweep = dict(ALIKE, note='sweep: strong scaling, batch 256 on 1-2-4 devices')
     recorder.history(sweep)
     recorder.train(dict(sweep, devices='cpu:0-1'), 3)
     recorder.engine.submit(dict(sweep, devices='cpu:0-3', model='smallnet', data='fashion-mnist'))

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_EXPERIMENT_MEASURE_H
+#define DPARTUI_EXPERIMENT_MEASURE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* An epoch of a run: speed, and where the time of its devices went. NAN: not known. */
+struct measured_epoch {
+    double epoch, seconds, samples_per_s, test_acc;
+    bool partial;                    /* it was cut short */
+    double device_s, sync_s, wait_s; /* sums over the devices: all, all-reduce, waiting */
+    double device_rate;              /* rows that a device computes in a second, mean */
+    double rows;                     /* of a device in a step, mean */
+};
+
+/* The epochs of a run, by rising number. */
+struct measure {
+    struct measured_epoch *epochs; /* owned */
+    int count, capacity;
+};
+
+/* Add an "epoch" event; one of the same number is replaced. False: memory ran out. */
+bool measure_add(struct measure *measure, const json_t *event, struct error *err);
+/* Add an array of them, as `show` has it. */
+bool measure_read(struct measure *measure, const json_t *epochs, struct error *err);
+void measure_free(struct measure *measure);
+
+/*
+ * Does the speed of an epoch count? The first one is warm-up: reading data and choosing algorithms
+ * slow it down. Nor does one that was cut short, unless there is no other.
+ */
+bool measure_counts(const struct measure *measure, int index);
+/* There is a single epoch, which counts although it is warm-up. */
+bool measure_is_warm_up(const struct measure *measure);
+
+/* After the last epoch; NAN: not known. */
+double measure_test_acc(const struct measure *measure);
+/* Seconds of training, evaluation excluded, until an epoch reached the accuracy; NAN: none did. */
+double measure_seconds_to(const struct measure *measure, double test_acc);
+
+#endif

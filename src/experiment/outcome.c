@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "experiment/outcome.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+/* A mean of what is known. */
+struct mean {
+    double sum;
+    int count;
+};
+
+static void add(struct mean *mean, double value)
+{
+    if (!isfinite(value))
+        return;
+    mean->sum += value;
+    mean->count++;
+}
+
+static double mean_of(const struct mean *mean)
+{
+    return ratio(mean->sum, mean->count);
+}
+
+struct means {
+    struct mean epochs, sync_share, wait_share, device_rate, rows;
+};
+
+/* Where the devices' time went in the epochs that count. */
+static void add_run(struct means *means, const struct measure *run)
+{
+    double device_s = 0, sync_s = 0, wait_s = 0;
+    struct mean rate = {.count = 0}, rows = {.count = 0};
+    for (int i = 0; i < run->count; i++) {
+        const struct measured_epoch *epoch = &run->epochs[i];
+        if (!measure_counts(run, i))
+            continue;
+        device_s += epoch->device_s;
+        sync_s += epoch->sync_s;
+        wait_s += epoch->wait_s;
+        add(&rate, epoch->device_rate);
+        add(&rows, epoch->rows);
+    }
+    add(&means->sync_share, ratio(sync_s, device_s));
+    add(&means->wait_share, ratio(wait_s, device_s));
+    add(&means->device_rate, mean_of(&rate));
+    add(&means->rows, mean_of(&rows));
+    add(&means->epochs, run->count > 0 ? run->epochs[run->count - 1].epoch : NAN);
+}
+
+/* Of the epochs that count; `scratch` has room for them. */
+static struct spread spread_epochs(const struct measure *const *runs, int count, bool rates,
+                                   double *scratch)
+{
+    size_t samples = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < runs[i]->count; j++) {
+            const struct measured_epoch *epoch = &runs[i]->epochs[j];
+            if (measure_counts(runs[i], j) && epoch->seconds > 0 && epoch->samples_per_s > 0)
+                scratch[samples++] = rates ? epoch->samples_per_s : epoch->seconds;
+        }
+    return spread_of(scratch, samples);
+}
+
+bool outcome_make(struct outcome *outcome, const struct measure *const *runs, int count,
+                  struct error *err)
+{
+    struct means means = {.epochs = {.count = 0}};
+    size_t room = (size_t)count + 1;
+    *outcome = (struct outcome){.s_per_epoch = spread_of(NULL, 0)};
+    for (int i = 0; i < count; i++) {
+        room += (size_t)runs[i]->count;
+        outcome->warm_up |= measure_is_warm_up(runs[i]);
+        add_run(&means, runs[i]);
+    }
+    outcome->epochs = mean_of(&means.epochs);
+    outcome->sync_share = mean_of(&means.sync_share);
+    outcome->wait_share = mean_of(&means.wait_share);
+    outcome->device_rate = mean_of(&means.device_rate);
+    outcome->rows = mean_of(&means.rows);
+    outcome->samples_per_s = outcome->test_acc = outcome->s_per_epoch;
+    outcome->speed_up = outcome->efficiency = outcome->accuracy_change = NAN;
+    outcome->input_share = NAN;
+    double *scratch = calloc(room, sizeof *scratch);
+    if (!scratch)
+        return error_memory(err, "epochs");
+    outcome->s_per_epoch = spread_epochs(runs, count, false, scratch);
+    outcome->samples_per_s = spread_epochs(runs, count, true, scratch);
+    for (int i = 0; i < count; i++)
+        scratch[i] = measure_test_acc(runs[i]);
+    outcome->test_acc = spread_of(scratch, (size_t)count);
+    free(scratch);
+    return true;
+}
+
+void outcome_compare(struct outcome *outcome, const struct outcome *base)
+{
+    outcome->speed_up = outcome->samples_per_s.median / base->samples_per_s.median;
+    outcome->efficiency = outcome->devices > 0 && base->devices > 0
+                              ? outcome->speed_up * base->devices / outcome->devices
+                              : NAN;
+    /* After another number of epochs the difference would be that of the epochs. */
+    outcome->accuracy_change =
+        outcome->epochs == base->epochs ? outcome->test_acc.mean - base->test_acc.mean : NAN;
+    /* What a single device waits for can only be input. Where that takes as long on more devices
+       it is the serial part of Amdahl's law: its share grows with the speed-up. */
+    outcome->input_share =
+        base->devices == 1 && isfinite(base->wait_share * outcome->speed_up)
+            ? fmax(0, fmin(base->wait_share * fmax(outcome->speed_up, 1), outcome->wait_share))
+            : NAN;
+}

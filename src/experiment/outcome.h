@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_EXPERIMENT_OUTCOME_H
+#define DPARTUI_EXPERIMENT_OUTCOME_H
+
+#include "experiment/measure.h"
+#include "experiment/spread.h"
+
+/*
+ * What runs of the same settings measured, and what that is against runs on fewer devices. The
+ * command compare and the workbench have all their numbers from here. A number that is not known
+ * is NAN, and so is what would follow from it.
+ */
+struct outcome {
+    int devices; /* 0: not known */
+    int cpus;    /* CPU devices among them */
+    int threads; /* of all of these together; 0: not known */
+    /* Epochs that count, of all runs; test accuracies of the runs. */
+    struct spread s_per_epoch, samples_per_s, test_acc;
+    double epochs;     /* of a run, mean */
+    bool warm_up;      /* some run has a single epoch, which counts */
+    double sync_share; /* of the devices' time, means over the runs: all-reduce, exposed */
+    double wait_share; /* neither computing nor all-reduce: waiting for input or other devices */
+    double device_rate, rows; /* as in measure.h, means over the runs */
+    /* Against a base: */
+    double speed_up;        /* samples/s, medians */
+    double efficiency;      /* speed-up / (devices / devices of the base); 1: ideal */
+    double accuracy_change; /* after as many epochs */
+    double input_share;     /* the part of wait_share that is waiting for input */
+};
+
+/* Of the runs with these measures; the part against a base is not known yet. */
+bool outcome_make(struct outcome *outcome, const struct measure *const *runs, int count,
+                  struct error *err);
+
+/* Fill in the part against a base, which may be the outcome itself. */
+void outcome_compare(struct outcome *outcome, const struct outcome *base);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_EXPERIMENT_SENTENCE_H
+#define DPARTUI_EXPERIMENT_SENTENCE_H
+
+#include "experiment/table.h"
+
+/* What outcomes mean. Into `buffer`, which is returned; "" when too little is known. */
+
+/*
+ * How many times as fast as its base an outcome is, and what keeps it from being as many times as
+ * fast as it has devices, by the part of the time that it takes. On a machine with `cores`.
+ */
+const char *sentence_of_devices(const struct outcome *outcome, const struct outcome *base,
+                                int cores, char *buffer, size_t size);
+
+/* "Of the devices' time: 91% compute, 7% all-reduce, 1% input, 1% waiting". */
+const char *sentence_of_shares(const struct outcome *outcome, char *buffer, size_t size);
+
+/*
+ * Of a study: of the most devices, or which batch or learning rate is the fastest and which the
+ * most accurate.
+ */
+const char *sentence_of_study(const struct study_table *table, char *buffer, size_t size);
+
+#endif

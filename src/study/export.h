@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_STUDY_EXPORT_H
+#define DPARTUI_STUDY_EXPORT_H
+
+#include "base/text.h"
+#include "experiment/table.h"
+
+/* What a study measured, for programs and as a picture. */
+
+/* One object with all there is: the table's rows, and every run with its samples. */
+json_t *study_table_json(const struct study_table *table, const struct study_run *runs);
+
+/* A line per variant, with a line of names above. Empty: not known. */
+void study_table_csv(const struct study_table *table, struct text *out);
+
+/* Speed with its spread beside ideal scaling, and accuracy. */
+void study_table_svg(const struct study_table *table, struct text *out);
+
+#endif

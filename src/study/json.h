@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_STUDY_JSON_H
+#define DPARTUI_STUDY_JSON_H
+
+#include <jansson.h>
+
+#include "experiment/study.h"
+
+/* A study as its file has it; study_from_json checks everything, and names what is wrong. */
+json_t *study_to_json(const struct study *study);
+bool study_from_json(struct study *study, const json_t *object, struct error *err);
+
+/* "running" and so on. */
+const char *study_state_name(enum study_state state);
+
+#endif
