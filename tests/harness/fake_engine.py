@@ -471,7 +471,7 @@ class FakeEngine:
                      'train_loss': 2.0 * (1 - value) + 0.1, 'train_acc': min(value + 0.01, 0.999),
                      'test_loss': 2.2 * (1 - value) + 0.12, 'test_acc': value,
                      'seconds': seconds, 'samples_per_s': self.speed(run)}
-            # What the devices lose to ideal scaling goes into exchanging gradients.
+            # What the devices lose to ideal scaling goes into all-reduce.
             lost = 1 - len(run['devices']) ** -0.1
             point.update(compute_s=seconds * (0.98 - lost), sync_s=seconds * lost,
                          wait_s=seconds * 0.02)
