@@ -29,6 +29,7 @@ typedef struct {
 } json_error_t;
 
 #define JSON_REJECT_DUPLICATES 0x1
+#define JSON_INDENT(n)         ((size_t)(n)&0x1F) /* on one line all the same */
 #define JSON_COMPACT           0x20
 #define JSON_REAL_PRECISION(n) (((size_t)(n)&0x1F) << 11)
 #define JSON_INTEGER_FORMAT    "lld"
