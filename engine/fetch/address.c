@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/fetch/address.h"
+
 #include <string.h>
 
 #include "base/text.h"
-#include "engine/fetch/set.h"
 
 char *address_shown(const char *url)
 {

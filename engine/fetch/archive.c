@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/fetch/archive.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +10,7 @@
 
 #include "base/file.h"
 #include "engine/data/bytes.h"
-#include "engine/fetch/set.h"
+#include "engine/fetch/reporter.h"
 
 /*
  * A reader of the old tar format (POSIX.1-1988 "ustar", section "ustar Interchange Format" of the

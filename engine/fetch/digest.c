@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/fetch/digest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -6,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/fetch/set.h"
+#include "engine/fetch/reporter.h"
 
 static bool digest_stream(int fd, const char *path, EVP_MD_CTX *sha256,
                           struct fetch_reporter *reporter, struct error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/fetch/reporter.h"
+
 #include "base/clock.h"
-#include "engine/fetch/set.h"
 
 static bool tell(struct fetch_reporter *reporter, struct error *err)
 {

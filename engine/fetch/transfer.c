@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/fetch/transfer.h"
+
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "config.h"
-#include "engine/fetch/set.h"
+#include "engine/fetch/address.h"
+#include "engine/fetch/reporter.h"
 
 /* One transfer over as many attempts as it takes. */
 struct transfer {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/nvml/library.h"
-#include "engine/telemetry/parts.h"
+#include "engine/telemetry/device_sensors.h"
 
 /* What a viewer can see: a hundredth of load, a degree, a watt, a MiB of memory. */
 #define LOAD_STEP   0.01
@@ -45,7 +45,7 @@ static void put_sensor(struct reading *reading, enum sensor sensor, int code, do
 {
     struct device_sensors *sensors = &reading->gpu->figures.sensors;
     bool known = answered(reading, code, &sensors->missing[sensor]);
-    reading->changed |= show_figure(&sensors->figure[sensor], known ? value : NAN, step);
+    reading->changed |= sensor_show(&sensors->figure[sensor], known ? value : NAN, step);
 }
 
 static void read_temperature(struct reading *reading)
@@ -148,7 +148,7 @@ static void put_load(struct reading *reading, double *load, struct sensor_reason
 {
     bool known = answered(reading, code, reason) && percent >= 0;
     double value = percent > 100 ? 1 : percent / 100;
-    reading->changed |= show_figure(load, known ? value : NAN, LOAD_STEP);
+    reading->changed |= sensor_show(load, known ? value : NAN, LOAD_STEP);
 }
 
 /* What happened between this reading and the one before. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/telemetry/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -7,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/telemetry/parts.h"
+#include "engine/telemetry/device_sensors.h"
+#include "engine/telemetry/sensor_file.h"
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 
@@ -29,14 +32,14 @@ void clocks_find(struct clocks *clocks, int root, const int *cpus, int count)
     char path[SENSOR_PATH_SIZE];
     int64_t khz;
     *clocks = (struct clocks){.cpufreq = false};
-    for (int i = 0; i < count && i < CPUS_PER_UPDATE && !clocks->cpufreq; i++)
+    for (int i = 0; i < count && i < SENSOR_CPUS_PER_UPDATE && !clocks->cpufreq; i++)
         clocks->cpufreq = read_khz(root, cpus[i], "scaling_cur_freq", path, sizeof path, &khz) == 0;
 }
 
 static bool show_clock(float *shown, double mhz)
 {
     double clock = *shown;
-    bool changed = show_figure(&clock, mhz, STEP);
+    bool changed = sensor_show(&clock, mhz, STEP);
     *shown = (float)clock;
     return changed;
 }
@@ -104,7 +107,7 @@ bool clocks_read(struct clocks *clocks, int root, const int *cpus, int count,
         clocks->wait = CPUINFO_EVERY - 1;
         return show_cpuinfo(root, cpus, count, figures);
     }
-    for (int i = 0; i < count && i < CPUS_PER_UPDATE; i++) {
+    for (int i = 0; i < count && i < SENSOR_CPUS_PER_UPDATE; i++) {
         changed |= read_cpu(root, cpus[clocks->next], figures);
         clocks->next = (clocks->next + 1) % count;
     }

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/telemetry/parts.h"
+#include "engine/telemetry/clock.h"
+#include "engine/telemetry/power.h"
+#include "engine/telemetry/temperature.h"
+#include "engine/telemetry/throttle.h"
+#include "engine/telemetry/topology.h"
 
 /* Seconds between readings; updates come every second, not quite evenly. */
 #define READ_EVERY 1.9
@@ -26,17 +30,6 @@ struct cpu_sensors {
     struct clocks clocks;
     struct throttles throttles;
 };
-
-bool show_figure(double *shown, double value, double step)
-{
-    if (isnan(value) && isnan(*shown))
-        return false;
-    /* Three quarters: a value that trembles around the middle of two steps stays on one. */
-    if (fabs(value - *shown) < 0.75 * step)
-        return false;
-    *shown = isnan(value) ? NAN : round(value / step) * step;
-    return true;
-}
 
 void cpu_figures_init(struct cpu_figures *figures, const char *reason)
 {

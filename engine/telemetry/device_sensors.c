@@ -23,3 +23,14 @@ const char *sensor_name(enum sensor sensor)
     };
     return names[sensor];
 }
+
+bool sensor_show(double *shown, double value, double step)
+{
+    if (isnan(value) && isnan(*shown))
+        return false;
+    /* Three quarters: a value that trembles around the middle of two steps stays on one. */
+    if (fabs(value - *shown) < 0.75 * step)
+        return false;
+    *shown = isnan(value) ? NAN : round(value / step) * step;
+    return true;
+}

@@ -42,4 +42,8 @@ void device_sensors_init(struct device_sensors *sensors, const char *reason);
 /* What docs/protocol.md calls it: "temperature_c". */
 const char *sensor_name(enum sensor sensor);
 
+/* Round a figure to `step`, unless it only trembles around the one that is shown. True: it changed.
+ */
+bool sensor_show(double *shown, double value, double step);
+
 #endif

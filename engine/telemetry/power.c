@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/telemetry/power.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/telemetry/parts.h"
+#include "engine/telemetry/device_sensors.h"
+#include "engine/telemetry/topology.h"
 
 #define POWERCAP "/sys/class/powercap"
 
@@ -38,7 +41,7 @@ static void find_zone(struct powers *powers, int root, int number, const struct 
     snprintf(path, sizeof path, POWERCAP "/intel-rapl:%d/name", number);
     /* "package-1", or "package-1-die-0" where a package has several; not "psys", the machine. */
     if (sensor_read_word(root, path, name, sizeof name) != 0 ||
-        sscanf(name, "package-%d", &id) != 1 || powers->count == MAX_PROBES)
+        sscanf(name, "package-%d", &id) != 1 || powers->count == SENSOR_MAX_PROBES)
         return;
     int package = topology_package(topology, id);
     if (package < 0 && topology->count > 1)
@@ -55,10 +58,10 @@ static void find_zone(struct powers *powers, int root, int number, const struct 
 
 void powers_find(struct powers *powers, int root, const struct topology *topology)
 {
-    int numbers[MAX_PROBES];
+    int numbers[SENSOR_MAX_PROBES];
     powers_close(powers);
     sensor_say(&powers->no_limit, "no zone of this CPU package in " POWERCAP);
-    int count = sensor_list(root, POWERCAP, "intel-rapl:", "", numbers, MAX_PROBES);
+    int count = sensor_list(root, POWERCAP, "intel-rapl:", "", numbers, SENSOR_MAX_PROBES);
     for (int i = 0; i < count; i++)
         find_zone(powers, root, numbers[i], topology);
 }
@@ -125,8 +128,8 @@ bool powers_read(struct powers *powers, int root, int packages, double now,
     powers->read_at = now;
     for (int i = 0; i < packages; i++) {
         struct package_sensors *package = &figures->package[i];
-        changed |= show_figure(&package->power_w, sums[i].zones ? sums[i].power : NAN, 1);
-        changed |= show_figure(&package->power_limit_w, sums[i].zones ? sums[i].limit : NAN, 1);
+        changed |= sensor_show(&package->power_w, sums[i].zones ? sums[i].power : NAN, 1);
+        changed |= sensor_show(&package->power_limit_w, sums[i].zones ? sums[i].limit : NAN, 1);
     }
     return changed;
 }

@@ -49,4 +49,9 @@ void sensor_say_error(struct sensor_reason *reason, const char *path, int error)
 void sensor_say(struct sensor_reason *reason, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Files of one kind that are watched at most. */
+#define SENSOR_MAX_PROBES 32
+/* Files of single CPUs read in one update: what they cost shall not grow with the machine. */
+#define SENSOR_CPUS_PER_UPDATE 64
+
 #endif

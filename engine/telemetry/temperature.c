@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/telemetry/temperature.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/telemetry/parts.h"
+#include "engine/telemetry/device_sensors.h"
+#include "engine/telemetry/topology.h"
 
 #define HWMON   "/sys/class/hwmon"
 #define THERMAL "/sys/class/thermal"
@@ -62,7 +65,7 @@ static int rank_label(const struct driver *driver, const char *label, int *id)
 
 static void add_probe(struct temperatures *temperatures, int package, const char *path)
 {
-    if (temperatures->count == MAX_PROBES)
+    if (temperatures->count == SENSOR_MAX_PROBES)
         return;
     struct temperature_probe *probe = &temperatures->probe[temperatures->count++];
     sensor_file_init(&probe->file, "%s", path);
@@ -168,6 +171,6 @@ bool temperatures_read(struct temperatures *temperatures, int root, int packages
                 hottest[p] = fmax(hottest[p], (double)millidegrees / 1000);
     }
     for (int i = 0; i < packages; i++)
-        changed |= show_figure(&figures->package[i].temperature_c, hottest[i], 1);
+        changed |= sensor_show(&figures->package[i].temperature_c, hottest[i], 1);
     return changed;
 }

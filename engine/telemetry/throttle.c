@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/telemetry/throttle.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/telemetry/parts.h"
+#include "engine/telemetry/sensor_file.h"
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 #define CGROUP     "/sys/fs/cgroup"
@@ -114,7 +116,7 @@ bool throttles_read(struct throttles *throttles, int root, const int *cpus, int 
                     struct cpu_figures *figures)
 {
     bool changed = false, heat_known = false, over_quota = false;
-    for (int i = 0; i < count && i < CPUS_PER_UPDATE; i++) {
+    for (int i = 0; i < count && i < SENSOR_CPUS_PER_UPDATE; i++) {
         int place = throttles->next, cpu = cpus[place];
         throttles->next = (place + 1) % count;
         bool hot = grown(&throttles->heat_before[place], count_heat(root, cpu));

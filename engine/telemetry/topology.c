@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/telemetry/topology.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/telemetry/parts.h"
+#include "engine/telemetry/sensor_file.h"
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 

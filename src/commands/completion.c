@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/words.h"
-#include "completion/complete.h"
-
-void complete_quote_part(const char *text, const char *escaped)
-{
-    for (; *text; text++) {
-        if (strchr(escaped, *text))
-            putchar('\\');
-        if (*text == '\'' && !strchr(escaped, '\''))
-            fputs("'\\''", stdout);
-        else
-            putchar(*text);
-    }
-}
-
-void complete_quote(const char *text, const char *escaped)
-{
-    putchar('\'');
-    complete_quote_part(text, escaped);
-    putchar('\'');
-}
+#include "completion/bash.h"
+#include "completion/fish.h"
+#include "completion/zsh.h"
 
 static int wrong(struct error *err, const char *text)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "completion/bash.h"
+
 #include <stdio.h>
 
-#include "completion/complete.h"
+#include "cli/argument.h"
+#include "completion/quote.h"
 
 /* Nothing but what bash itself has since version 4.3. */
 static const char head[] =

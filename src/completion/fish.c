@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "completion/fish.h"
+
 #include <stdio.h>
 
-#include "completion/complete.h"
+#include "cli/argument.h"
+#include "completion/quote.h"
 
 /* What a backslash protects between fish's single quotes. */
 #define FISH_ESCAPED "\\'"

@@ -1,5 +1,9 @@
 # Of the command line, in shells
-libcommand_a_SOURCES += %D%/complete.h %D%/bash.c %D%/fish.c %D%/zsh.c
+libcommand_a_SOURCES += \
+	%D%/bash.c %D%/bash.h \
+	%D%/fish.c %D%/fish.h \
+	%D%/quote.c %D%/quote.h \
+	%D%/zsh.c %D%/zsh.h
 # The scripts are in the archive, so that nothing has to run to install them.
 completions = etc/completions
 bashcompletiondir = $(datadir)/bash-completion/completions

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "completion/zsh.h"
+
 #include <stdio.h>
 
-#include "completion/complete.h"
+#include "cli/argument.h"
+#include "completion/quote.h"
 
 static const char head[] =
     "#compdef dpartui\n"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "settings/file.h"
+
 #include <libconfig.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +9,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "settings/keys.h"
-
-/* Configuration files (part of settings.h). */
 
 /* No honest configuration comes near this; it bounds what a wrong file can cost. */
 #define FILE_LIMIT ((size_t)1 << 20)

@@ -4,7 +4,7 @@
 
 #include "settings/settings.h"
 
-/* The keys of the groups train and screen (part of settings.h). */
+/* The keys of the groups train and screen. */
 
 /* How a value is written in a file. All become text and go through spec_set, which knows bounds, or
  * preferences_set. */
@@ -32,8 +32,7 @@ bool settings_key_set(size_t key, struct spec *spec, struct preferences *prefere
 char *settings_key_text(size_t key, const struct spec *spec, const struct preferences *preferences,
                         struct error *err);
 
-/* Read a file as `source`; the rest is settings_read_file's. */
-bool settings_take_file(struct settings *settings, const char *path, enum setting_source source,
-                        struct error *err);
+/* Every key as "group.name" for index 0, 1, ...; NULL behind the last. */
+const char *settings_key(size_t index);
 
 #endif

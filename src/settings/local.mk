@@ -3,6 +3,6 @@ noinst_LIBRARIES += libsettings.a
 libsettings_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCONFIG_CFLAGS) $(JANSSON_CFLAGS)
 libsettings_a_SOURCES = \
 	%D%/settings.c %D%/settings.h \
-	%D%/file.c \
+	%D%/file.c %D%/file.h \
 	%D%/keeper.c %D%/keeper.h \
 	%D%/keys.c %D%/keys.h

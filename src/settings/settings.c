@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "settings/file.h"
 #include "settings/keys.h"
 
 void settings_init(struct settings *settings)

@@ -59,7 +59,4 @@ bool settings_read_saved(struct settings *settings, const char *path, struct err
 /* The command line has set the key of this name ("batch", "cpu-threads"), of whatever group. */
 void settings_on_command_line(struct settings *settings, const char *name);
 
-/* Every key as "group.name" for index 0, 1, ...; NULL behind the last. */
-const char *settings_key(size_t index);
-
 #endif

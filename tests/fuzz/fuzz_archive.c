@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "engine/fetch/archive.h"
+#include "engine/fetch/reporter.h"
 #include "engine/fetch/set.h"
 #include "tests/fuzz/fuzz.h"
 

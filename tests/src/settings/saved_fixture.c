@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "settings/keys.h"
 #include "tests/support.h"
 
 char *folder, *own_file, *saved_file;

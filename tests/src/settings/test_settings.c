@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "settings/keys.h"
 #include "settings/settings.h"
 #include "spec/json.h"
 #include "spec/set.h"

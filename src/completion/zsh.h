@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_COMPLETION_ZSH_H
+#define DPARTUI_COMPLETION_ZSH_H
+
+/* The completion script for zsh on standard output, made from `commands`. Words that only the
+ * machine knows are asked for by `dpartui completion words SOURCE` (cli/words.h) while one types.
+ */
+void complete_zsh(void);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_SETTINGS_FILE_H
+#define DPARTUI_SETTINGS_FILE_H
+
+#include "settings/settings.h"
+
+/* Read a file as `source`; the rest is settings_read_file's. */
+bool settings_take_file(struct settings *settings, const char *path, enum setting_source source,
+                        struct error *err);
+
+#endif
