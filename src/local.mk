@@ -5,7 +5,7 @@ libclient_a_SOURCES =
 
 noinst_LIBRARIES += libcommand.a
 libcommand_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
-libcommand_a_SOURCES = %D%/commands.c
+libcommand_a_SOURCES =
 
 bin_PROGRAMS += dpartui
 dpartui_CPPFLAGS = $(libcommand_a_CPPFLAGS)

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/print.h"
-#include "cli/command.h"
+#include "commands/list.h"
 #include "config.h"
 
 static int complain(const struct error *err)

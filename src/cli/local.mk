@@ -1,5 +1,4 @@
 libcommand_a_SOURCES += \
-	%D%/argument.c %D%/argument.h \
-	%D%/command.c %D%/command.h \
-	%D%/run_spec.c %D%/run_spec.h \
-	%D%/words.c %D%/words.h
+	%D%/command.c %D%/command.h %D%/options.h \
+	%D%/run_number.c %D%/run_number.h \
+	%D%/run_spec.c %D%/run_spec.h

@@ -8,17 +8,18 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/print.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "commands/check_checkpoints.h"
+#include "commands/display.h"
+#include "commands/list.h"
 #include "engine/train/checkpoint/folder.h"
-#include "output/view.h"
 #include "store/place.h"
 #include "store/rescue/check.h"
 
 /* Are the run store and the checkpoints whole? Reads only, beside an engine or without one. */
 
 struct checking {
-    enum view_kind kind;
+    enum display_kind kind;
     struct bar_line line;
     bool json;
     long problems;
@@ -48,7 +49,7 @@ static void found_in_checkpoints(void *context, const char *problem)
 static void draw(struct checking *c, const char *what, const char *which, double share)
 {
     struct bar bar = {.share = share};
-    if (c->kind != VIEW_TERMINAL)
+    if (c->kind != DISPLAY_TERMINAL)
         return;
     snprintf(bar.left, sizeof bar.left, "%s", what);
     bar_add(&bar, 1, "%.50s", which);
@@ -163,7 +164,7 @@ static int run(struct invocation *invocation, struct error *err)
 {
     struct checking c = {.json = invocation_has(invocation, "json")};
     json_t *result = json_object();
-    c.kind = view_choose(c.json);
+    c.kind = display_choose(c.json);
     bool ok = result ? check_all(&c, result, err) : error_memory(err, "check");
     if (ok && c.json) {
         json_object_set_new(result, "whole", json_boolean(c.problems == 0));

@@ -8,11 +8,12 @@
 #include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "client/session.h"
 #include "commands/compare_options.h"
+#include "commands/display.h"
+#include "commands/list.h"
 #include "output/table.h"
-#include "output/view.h"
 #include "study/export.h"
 #include "study/file.h"
 #include "study/json.h"
@@ -82,7 +83,7 @@ static FILE *lines_of(struct invocation *invocation)
     bool data = invocation_has(invocation, "json") || invocation_has(invocation, "csv");
     if (data)
         return stderr;
-    return view_choose(false) == VIEW_TERMINAL ? NULL : stdout;
+    return display_choose(false) == DISPLAY_TERMINAL ? NULL : stdout;
 }
 
 /* What the table says in its foot is said here where there is none. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/words.h"
+#include "cli/options.h"
+#include "commands/list.h"
 #include "completion/bash.h"
 #include "completion/fish.h"
+#include "completion/words.h"
 #include "completion/zsh.h"
 
 static int wrong(struct error *err, const char *text)
@@ -17,7 +18,7 @@ static int run(struct invocation *invocation, struct error *err)
 {
     static const struct {
         const char *shell;
-        void (*print)(void);
+        void (*print)(const struct command *const *commands);
     } scripts[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
     const char *asked = invocation->arguments[0];
     if (invocation->argument_count == 2) {
@@ -28,7 +29,7 @@ static int run(struct invocation *invocation, struct error *err)
     }
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         if (strcmp(asked, scripts[i].shell) == 0) {
-            scripts[i].print();
+            scripts[i].print(commands);
             return STATUS_DONE;
         }
     return wrong(err, asked);

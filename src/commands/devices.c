@@ -4,8 +4,9 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "client/session.h"
+#include "commands/list.h"
 #include "output/table.h"
 
 static bool print_devices(const json_t *list, struct error *err)

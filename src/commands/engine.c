@@ -8,9 +8,10 @@
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/print.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "client/peer.h"
 #include "client/session.h"
+#include "commands/list.h"
 
 /* Ending a run at once takes as long as its devices take to answer. */
 #define STOP_SECONDS 60.0

@@ -6,7 +6,9 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/run_number.h"
+#include "commands/list.h"
 #include "events/device_names.h"
 #include "output/output.h"
 #include "output/svg_chart.h"
@@ -14,7 +16,6 @@
 #include "runs/csv.h"
 #include "runs/figure.h"
 #include "runs/json.h"
-#include "runs/number.h"
 #include "runs/pick.h"
 #include "runs/source.h"
 

@@ -9,16 +9,17 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
+#include "commands/display.h"
+#include "commands/list.h"
 #include "output/bar.h"
-#include "output/view.h"
 
 struct fetching {
     struct client *client;
     long id; /* of the request */
-    enum view_kind kind;
+    enum display_kind kind;
     struct bar_line line;
     char file[256]; /* the last one told of in a pipe */
     char folder[PATH_MAX];
@@ -60,7 +61,7 @@ static void show_line(struct fetching *fetching, const json_t *progress)
 
 static void show_progress(struct fetching *fetching, const json_t *progress)
 {
-    if (fetching->kind == VIEW_TERMINAL)
+    if (fetching->kind == DISPLAY_TERMINAL)
         show_bar(fetching, progress);
     else
         show_line(fetching, progress);
@@ -116,7 +117,7 @@ static json_t *request(struct invocation *invocation, struct error *err)
 
 static int run(struct invocation *invocation, struct error *err)
 {
-    struct fetching fetching = {.kind = view_choose(false)};
+    struct fetching fetching = {.kind = display_choose(false)};
     json_t *params = request(invocation, err);
     if (!params)
         return STATUS_FAILED;

@@ -66,7 +66,7 @@ static void take_signals(bool private_engine, sigset_t *while_waiting)
 
 struct follower {
     struct client *client;
-    struct view view;
+    struct display display;
     bool private_engine;
     long from;    /* number of the first event to show */
     int stops;    /* requests to stop that were sent */
@@ -92,10 +92,10 @@ static void take_message(struct follower *follower, json_t *message)
     if (!method)
         return;
     if (strcmp(method, "state") == 0) {
-        view_state(&follower->view, params);
+        display_state(&follower->display, params);
     } else if (strcmp(method, "event") == 0 &&
-               member_number(params, "run") == (double)follower->view.run) {
-        view_event(&follower->view, params);
+               member_number(params, "run") == (double)follower->display.run) {
+        display_event(&follower->display, params);
         if (strcmp(member_text(params, "event"), "end") == 0)
             take_end(follower, params);
     }
@@ -112,7 +112,7 @@ static bool take_messages(struct follower *follower, struct error *err)
         take_message(follower, message);
         json_decref(message);
     }
-    view_settle(&follower->view);
+    display_settle(&follower->display);
     return true;
 }
 
@@ -125,12 +125,12 @@ static bool send_stops(struct follower *follower, struct error *err)
     };
     while (follower->stops < interrupts && follower->stops < 2) {
         long id;
-        json_t *params = json_pack("{s:I, s:b}", "run", (json_int_t)follower->view.run, "now",
+        json_t *params = json_pack("{s:I, s:b}", "run", (json_int_t)follower->display.run, "now",
                                    follower->stops == 1);
         if (!client_send(follower->client, "stop", params, &id, err))
             return false;
-        follower->view.stopping = true;
-        view_remark(&follower->view, remarks[follower->stops++]);
+        follower->display.stopping = true;
+        display_remark(&follower->display, remarks[follower->stops++]);
     }
     return true;
 }
@@ -138,17 +138,17 @@ static bool send_stops(struct follower *follower, struct error *err)
 /* Is there a reason to go although the run has not ended? */
 static bool must_leave(const struct follower *follower)
 {
-    return interrupts > 2 || leave || (follower->view.lost && !follower->private_engine);
+    return interrupts > 2 || leave || (follower->display.lost && !follower->private_engine);
 }
 
 static bool subscribe(struct follower *follower, struct error *err)
 {
-    bool steps = follower->view.kind == VIEW_JSON;
-    json_t *params = json_pack("{s:I, s:I, s:b}", "run", (json_int_t)follower->view.run, "from",
+    bool steps = follower->display.kind == DISPLAY_JSON;
+    json_t *params = json_pack("{s:I, s:I, s:b}", "run", (json_int_t)follower->display.run, "from",
                                (json_int_t)follower->from, "steps", steps);
     if (!client_call(follower->client, "follow", params, SESSION_SECONDS, NULL, err))
         return false;
-    return follower->view.kind != VIEW_TERMINAL ||
+    return follower->display.kind != DISPLAY_TERMINAL ||
            client_call(follower->client, "watch", json_pack("{s:f}", "interval", WATCH_INTERVAL),
                        SESSION_SECONDS, NULL, err);
 }
@@ -161,7 +161,7 @@ static void say_stopped(struct follower *follower, int heard)
     bool stopped = heard == 0 && peer_is_stopped(engine);
     if (stopped && !follower->stopped) {
         peer_error(&err, engine, LOOK_SECONDS);
-        view_remark(&follower->view, err.text);
+        display_remark(&follower->display, err.text);
     }
     follower->stopped = stopped || (heard <= 0 && follower->stopped);
 }
@@ -177,8 +177,8 @@ static bool follow(struct follower *follower, const sigset_t *while_waiting, str
             return true;
         if (redraw) {
             redraw = 0;
-            view_redraw(&follower->view);
-            view_settle(&follower->view);
+            display_redraw(&follower->display);
+            display_settle(&follower->display);
         }
         struct pollfd wait = {
             .fd = client_fd(follower->client),
@@ -199,9 +199,9 @@ bool follow_run(struct client *client, long run, const struct follow_options *op
                                 .from = options->from,
                                 .result = result};
     *result = (struct follow_result){.status = ""};
-    view_begin(&follower.view, options->kind, run, options->profile);
+    display_begin(&follower.display, options->kind, run, options->profile);
     take_signals(options->private_engine, &while_waiting);
     bool ok = follow(&follower, &while_waiting, err);
-    view_end(&follower.view);
+    display_end(&follower.display);
     return ok;
 }

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "client/client.h"
-#include "output/view.h"
+#include "commands/display.h"
 
 /*
  * Show a run until it ends. Ctrl-C asks the run to stop after its step, a second one at once; a
@@ -20,7 +20,7 @@ struct follow_result {
 };
 
 struct follow_options {
-    enum view_kind kind;
+    enum display_kind kind;
     enum profile_order profile; /* of a run that was profiled */
     bool private_engine;
     long from; /* number of the first event to show; 0: all */

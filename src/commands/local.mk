@@ -4,10 +4,12 @@ libcommand_a_SOURCES += \
 	%D%/compare.c \
 	%D%/completion.c \
 	%D%/devices.c \
+	%D%/display.c %D%/display.h \
 	%D%/eval.c \
 	%D%/engine.c \
 	%D%/export.c \
 	%D%/fetch.c \
+	%D%/list.c %D%/list.h \
 	%D%/model.c \
 	%D%/runs.c \
 	%D%/screen.c \

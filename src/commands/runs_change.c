@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "cli/run_number.h"
 #include "client/session.h"
 #include "commands/runs_repair.h"
-#include "runs/number.h"
 #include "runs/source.h"
 #include "store/place.h"
 #include "store/read.h"

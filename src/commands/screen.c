@@ -8,8 +8,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "cli/run_spec.h"
+#include "commands/list.h"
 #include "settings/keeper.h"
 #include "ui/app/snapshot.h"
 #include "ui/draw/preferences.h"

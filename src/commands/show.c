@@ -6,13 +6,14 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
-#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/run_number.h"
+#include "commands/list.h"
 #include "events/device_names.h"
 #include "events/event_text.h"
 #include "output/profile_print.h"
 #include "runs/epoch_table.h"
 #include "runs/json.h"
-#include "runs/number.h"
 #include "runs/source.h"
 
 /* A run with all that defines it, where it ran, and all that it gave. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/run_number.h"
 #include "client/session.h"
-#include "runs/number.h"
+#include "commands/list.h"
 
 static bool stop(long number, const char *when, struct error *err)
 {

@@ -6,10 +6,11 @@
 
 #include "base/print.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
 #include "commands/follow.h"
+#include "commands/list.h"
 #include "output/profile_print.h"
 #include "spec/json.h"
 #include "spec/text.h"
@@ -94,11 +95,11 @@ static int follow(struct invocation *invocation, struct client *client, long run
                   struct error *err)
 {
     struct follow_result result;
-    enum view_kind kind = view_choose(invocation_has(invocation, "json"));
+    enum display_kind kind = display_choose(invocation_has(invocation, "json"));
     const char *profile = invocation_value(invocation, "profile");
     struct follow_options options = {kind, profile_order_of(profile ? profile : ""),
                                      invocation_has(invocation, "foreground"),
-                                     kind == VIEW_JSON ? 0 : from};
+                                     kind == DISPLAY_JSON ? 0 : from};
     if (!follow_run(client, run, &options, &result, err))
         return STATUS_FAILED;
     if (result.log_error[0])

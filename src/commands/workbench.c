@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/app/workbench.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "cli/run_spec.h"
 #include "client/store_wait.h"
+#include "commands/list.h"
 #include "settings/keeper.h"
 
 static bool run_workbench(struct invocation *invocation, struct settings_keeper *keeper,

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "cli/argument.h"
+#include "completion/argument.h"
 #include "completion/quote.h"
 
 /* Nothing but what bash itself has since version 4.3. */
@@ -174,7 +174,7 @@ static void print_argument(const struct argument *argument)
         printf("        _dpartui_words");
         for (size_t i = 0; i < argument->count; i++) {
             putchar(' ');
-            complete_quote(argument->words[i], "");
+            quote(argument->words[i], "");
         }
         putchar('\n');
     }
@@ -184,7 +184,7 @@ static void print_argument(const struct argument *argument)
         printf("        _dpartui_ask %s\n", argument->source);
     if (argument->files) {
         printf("        _dpartui_files ");
-        complete_quote(argument->files, "");
+        quote(argument->files, "");
         putchar('\n');
     }
     printf("        ;;\n");
@@ -211,7 +211,7 @@ static void print_arguments(const struct command *command)
         }
 }
 
-void complete_bash(void)
+void complete_bash(const struct command *const *commands)
 {
     fputs(head, stdout);
     printf("# The options of command $1, and those that take an argument.\n"

@@ -2,9 +2,12 @@
 #ifndef DPARTUI_COMPLETION_BASH_H
 #define DPARTUI_COMPLETION_BASH_H
 
-/* The completion script for bash on standard output, made from `commands`. Words that only the
- * machine knows are asked for by `dpartui completion words SOURCE` (cli/words.h) while one types.
+#include "cli/command.h"
+
+/*
+ * A script for completion in bash, on standard output, made from a table that ends with NULL. Words
+ * that only the machine knows are asked for by `dpartui completion words SOURCE` while one types.
  */
-void complete_bash(void);
+void complete_bash(const struct command *const *commands);
 
 #endif

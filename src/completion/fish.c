@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "cli/argument.h"
+#include "completion/argument.h"
 #include "completion/quote.h"
 
 /* What a backslash protects between fish's single quotes. */
@@ -104,7 +104,7 @@ static void print_option(const struct command *command, const struct option *opt
         print_offer(&argument);
     }
     printf(" -d ");
-    complete_quote(option->help, FISH_ESCAPED);
+    quote(option->help, FISH_ESCAPED);
     putchar('\n');
 }
 
@@ -130,12 +130,12 @@ static void print_command(const struct command *command)
     }
 }
 
-void complete_fish(void)
+void complete_fish(const struct command *const *commands)
 {
     fputs(head, stdout);
     for (size_t i = 1; commands[i]; i++) {
         printf("complete -c dpartui -n __dpartui_first -a %s -d ", commands[i]->name);
-        complete_quote(commands[i]->summary, FISH_ESCAPED);
+        quote(commands[i]->summary, FISH_ESCAPED);
         putchar('\n');
     }
     for (size_t i = 0; commands[i]; i++)

@@ -2,9 +2,12 @@
 #ifndef DPARTUI_COMPLETION_FISH_H
 #define DPARTUI_COMPLETION_FISH_H
 
-/* The completion script for fish on standard output, made from `commands`. Words that only the
- * machine knows are asked for by `dpartui completion words SOURCE` (cli/words.h) while one types.
+#include "cli/command.h"
+
+/*
+ * A script for completion in fish, on standard output, made from a table that ends with NULL. Words
+ * that only the machine knows are asked for by `dpartui completion words SOURCE` while one types.
  */
-void complete_fish(void);
+void complete_fish(const struct command *const *commands);
 
 #endif

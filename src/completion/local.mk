@@ -1,8 +1,10 @@
 # Of the command line, in shells
 libcommand_a_SOURCES += \
+	%D%/argument.c %D%/argument.h \
 	%D%/bash.c %D%/bash.h \
 	%D%/fish.c %D%/fish.h \
 	%D%/quote.c %D%/quote.h \
+	%D%/words.c %D%/words.h \
 	%D%/zsh.c %D%/zsh.h
 # The scripts are in the archive, so that nothing has to run to install them.
 completions = etc/completions

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void complete_quote_part(const char *text, const char *escaped)
+void quote_part(const char *text, const char *escaped)
 {
     for (; *text; text++) {
         if (strchr(escaped, *text))
@@ -16,9 +16,9 @@ void complete_quote_part(const char *text, const char *escaped)
     }
 }
 
-void complete_quote(const char *text, const char *escaped)
+void quote(const char *text, const char *escaped)
 {
     putchar('\'');
-    complete_quote_part(text, escaped);
+    quote_part(text, escaped);
     putchar('\'');
 }

@@ -3,9 +3,9 @@
 #define DPARTUI_COMPLETION_QUOTE_H
 
 /* Print a word of shell between single quotes. `escaped`: characters that get a backslash. */
-void complete_quote(const char *text, const char *escaped);
+void quote(const char *text, const char *escaped);
 
 /* The same without the quotes around it, to put together a longer one. */
-void complete_quote_part(const char *text, const char *escaped);
+void quote_part(const char *text, const char *escaped);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "cli/argument.h"
+#include "completion/argument.h"
 #include "completion/quote.h"
 
 static const char head[] =
@@ -70,7 +70,7 @@ static const char tail[] = "        *) _message \"there is no command $command\"
 static void print_argument(const struct argument *argument)
 {
     putchar(':');
-    complete_quote_part(argument->name, ":\\");
+    quote_part(argument->name, ":\\");
     putchar(':');
     if (!argument->source && !argument->count && !argument->files) {
         putchar(' ');
@@ -82,7 +82,7 @@ static void print_argument(const struct argument *argument)
            argument->list ? "," : "");
     for (size_t i = 0; i < argument->count; i++) {
         putchar(' ');
-        complete_quote_part(argument->words[i], ":\\");
+        quote_part(argument->words[i], ":\\");
     }
 }
 
@@ -94,7 +94,7 @@ static void print_option(const struct option *option)
            !takes                        ? ""
            : option_stands_alone(option) ? "=-"
                                          : "=");
-    complete_quote_part(option->help, "[]\\:");
+    quote_part(option->help, "[]\\:");
     putchar(']');
     if (option_stands_alone(option))
         putchar(':');
@@ -119,12 +119,12 @@ static void print_command(const struct command *command)
            "            ;;\n");
 }
 
-void complete_zsh(void)
+void complete_zsh(const struct command *const *commands)
 {
     fputs(head, stdout);
     for (size_t i = 1; commands[i]; i++) {
         printf("                '%s:", commands[i]->name);
-        complete_quote_part(commands[i]->summary, "\\");
+        quote_part(commands[i]->summary, "\\");
         printf("'\n");
     }
     fputs(middle, stdout);

@@ -5,5 +5,4 @@ libcommand_a_SOURCES += \
 	%D%/svg.c %D%/svg.h \
 	%D%/svg_chart.c %D%/svg_chart.h \
 	%D%/svg_panel.c %D%/svg_panel.h \
-	%D%/table.c %D%/table.h \
-	%D%/view.c %D%/view.h
+	%D%/table.c %D%/table.h

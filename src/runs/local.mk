@@ -4,7 +4,6 @@ libcommand_a_SOURCES += \
 	%D%/csv.c %D%/csv.h \
 	%D%/figure.c %D%/figure.h \
 	%D%/json.c %D%/json.h \
-	%D%/number.c %D%/number.h \
 	%D%/pick.c %D%/pick.h \
 	%D%/source.c %D%/source.h \
 	%D%/view.c %D%/view.h

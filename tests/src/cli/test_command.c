@@ -11,6 +11,7 @@
 #include "base/figure.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/run_spec.h"
 #include "events/device_names.h"
 #include "events/event_text.h"

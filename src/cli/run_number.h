@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_NUMBER_H
-#define DPARTUI_RUNS_NUMBER_H
+#ifndef DPARTUI_CLI_RUN_NUMBER_H
+#define DPARTUI_CLI_RUN_NUMBER_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/argument.h"
-#include "cli/words.h"
+#include "completion/argument.h"
+#include "completion/words.h"
 #include "runs/figure.h"
 #include "runs/pick.h"
 #include "spec/set.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLI_WORDS_H
-#define DPARTUI_CLI_WORDS_H
+#ifndef DPARTUI_COMPLETION_WORDS_H
+#define DPARTUI_COMPLETION_WORDS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLI_ARGUMENT_H
-#define DPARTUI_CLI_ARGUMENT_H
+#ifndef DPARTUI_COMPLETION_ARGUMENT_H
+#define DPARTUI_COMPLETION_ARGUMENT_H
 
 #include "cli/command.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/command.h"
+#include "commands/list.h"
 
 const struct command *const commands[] = {
     &command_workbench,  &command_train,  &command_eval,   &command_compare,

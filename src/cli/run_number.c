@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runs/number.h"
+#include "cli/run_number.h"
 
 #include <limits.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/words.h"
+#include "completion/words.h"
 
 #include <dirent.h>
 #include <sched.h>
