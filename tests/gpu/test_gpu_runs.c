@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "engine/device/device.h"
 #include "engine/model/file.h"
-#include "tests/engine/train/parallel_fixture.h"
+#include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/recorder.h"
 #include "tests/suites.h"

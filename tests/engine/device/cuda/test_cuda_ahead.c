@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "config.h"
 #include "engine/device/device.h"
-#include "tests/engine/train/parallel_fixture.h"
+#include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/recorder.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"

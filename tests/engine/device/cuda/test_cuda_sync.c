@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config.h"
-#include "tests/engine/train/parallel_fixture.h"
+#include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/recorder.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"

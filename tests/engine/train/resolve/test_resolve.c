@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/train/resolve/resolve.h"
-#include "tests/engine/train/run/run_fixture.h"
+#include "tests/engine/train/run/fixture.h"
 #include "tests/suites.h"
 
 /* What is refused before anything is opened, and what is filled in. */

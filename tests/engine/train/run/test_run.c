@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "tests/engine/train/run/run_fixture.h"
+#include "tests/engine/train/run/fixture.h"
 #include "tests/suites.h"
 
 /* Runs as such: rows and events. The devices are those of fake_backend.c. */

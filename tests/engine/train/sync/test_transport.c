@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "engine/train/sync/sync.h"
-#include "tests/engine/train/parallel_fixture.h"
+#include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/fakes/posing_backend.h"
 #include "tests/recorder.h"
 #include "tests/suites.h"

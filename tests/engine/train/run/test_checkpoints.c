@@ -175,8 +175,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("saving");
-    TCase *tests = tcase_create("saving");
+    Suite *suite = suite_create("checkpoints");
+    TCase *tests = tcase_create("checkpoints");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, a_damaged_one_is_named_and_the_one_before_used, 0, 2);

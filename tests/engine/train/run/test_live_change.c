@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/engine/train/run/run_fixture.h"
+#include "tests/engine/train/run/fixture.h"
 #include "tests/suites.h"
 
-/* Runs that are changed while they go on: 2 epochs of 4 steps on the devices of fake_backend.c. */
+/* Runs that are changed while they train: 2 epochs of 4 steps on the devices of fake_backend.c. */
 
 static long step_of(const char *kind, json_t *event)
 {
@@ -56,6 +56,8 @@ START_TEST(each_step_has_the_rate_of_its_time)
     ck_assert(recorder_run(&rec));
     for (int i = 0; i < 8; i++)
         ck_assert(recorder_number(recorder_event(&rec, "step", i), "lr") == expected[i]);
+    ck_assert(atomic_load(&rec.control.lr) == 0);
+    ck_assert(rec.last.lr == 0.5);
     ck_assert_int_eq(recorder_count(&rec, "retune"), 2);
     check_retune(0, "lr", 1, 3, 0.1, 0.025);
     check_retune(1, "lr", 2, 6, 0.025, 0.5);
@@ -140,7 +142,7 @@ static void change_mind_at_three(struct recorder *recorder, const char *kind, js
         ck_assert(run_control_cancel_stop(&recorder->control));
 }
 
-START_TEST(a_stop_after_the_epoch_is_taken_back)
+START_TEST(a_stop_after_the_epoch_is_cancelled)
 {
     recorder_init(&rec, LINEAR);
     rec.on_event = change_mind_at_three;
@@ -158,7 +160,7 @@ static void stop_after_epoch_at_six(struct recorder *recorder, const char *kind,
         run_control_stop(&recorder->control, RUN_STOP_EPOCH);
 }
 
-START_TEST(who_stops_after_the_last_epoch_is_done)
+START_TEST(a_stop_after_the_last_epoch_changes_nothing)
 {
     recorder_init(&rec, LINEAR);
     rec.on_event = stop_after_epoch_at_six;
@@ -177,7 +179,7 @@ static void urgent_after_all(struct recorder *recorder, const char *kind, json_t
     ck_assert(!run_control_cancel_stop(&recorder->control));
 }
 
-START_TEST(a_stop_becomes_more_urgent_only)
+START_TEST(a_stop_only_becomes_more_urgent)
 {
     recorder_init(&rec, LINEAR);
     rec.on_event = urgent_after_all;
@@ -228,7 +230,7 @@ START_TEST(fewer_epochs)
 }
 END_TEST
 
-START_TEST(an_epoch_that_goes_on_is_finished)
+START_TEST(an_epoch_that_has_begun_is_finished)
 {
     run_with_epochs(LINEAR "epochs=9", 6, 1);
     check_retune(0, "epochs", 2, 6, 9, 2);
@@ -360,23 +362,23 @@ START_TEST(the_log_has_the_changes)
 }
 END_TEST
 
-static Suite *retune_suite(void)
+static Suite *live_change_suite(void)
 {
-    Suite *suite = suite_create("retune");
+    Suite *suite = suite_create("live_change");
     TCase *tcase = add_case(suite, "rate and stops");
     tcase_add_test(tcase, each_step_has_the_rate_of_its_time);
     tcase_add_test(tcase, the_rate_counts_in_the_update);
     tcase_add_test(tcase, a_rate_set_in_an_evaluation_begins_the_next_epoch);
     tcase_add_test(tcase, stop_after_the_epoch);
-    tcase_add_test(tcase, a_stop_after_the_epoch_is_taken_back);
-    tcase_add_test(tcase, who_stops_after_the_last_epoch_is_done);
-    tcase_add_test(tcase, a_stop_becomes_more_urgent_only);
+    tcase_add_test(tcase, a_stop_after_the_epoch_is_cancelled);
+    tcase_add_test(tcase, a_stop_after_the_last_epoch_changes_nothing);
+    tcase_add_test(tcase, a_stop_only_becomes_more_urgent);
     tcase_add_test(tcase, the_log_has_the_changes);
 
     tcase = add_case(suite, "epochs and pauses");
     tcase_add_test(tcase, more_epochs);
     tcase_add_test(tcase, fewer_epochs);
-    tcase_add_test(tcase, an_epoch_that_goes_on_is_finished);
+    tcase_add_test(tcase, an_epoch_that_has_begun_is_finished);
     tcase_add_test(tcase, the_same_number_is_no_change);
     tcase_add_test(tcase, the_limit_of_steps_holds);
     tcase_add_test(tcase, epochs_added_in_the_last_evaluation_are_trained);
@@ -387,5 +389,5 @@ static Suite *retune_suite(void)
 
 int main(void)
 {
-    return run_suites(retune_suite(), NULL);
+    return run_suites(live_change_suite(), NULL);
 }

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "tests/engine/train/parallel_fixture.h"
+#include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/fakes/slow_backend.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/engine/train/run/run_fixture.h"
+#include "tests/engine/train/run/fixture.h"
 
 struct recorder rec;
 

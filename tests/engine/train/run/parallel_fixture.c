@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/engine/train/parallel_fixture.h"
+#include "tests/engine/train/run/parallel_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "tests/engine/train/run/run_fixture.h"
+#include "tests/engine/train/run/fixture.h"
 #include "tests/suites.h"
 
 /* What runs learn, and that it is the same each time. The devices are those of fake_backend.c. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/train/step/ranks.h"
-#include "tests/engine/train/run/run_fixture.h"
+#include "tests/engine/train/run/fixture.h"
 #include "tests/suites.h"
 
 /* Runs with `split auto`: what becomes of the shares. The devices are those of fake_backend.c. */
