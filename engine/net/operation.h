@@ -17,6 +17,7 @@
     X(NET_CONV, conv)                                                                              \
     X(NET_BATCHNORM, batchnorm)                                                                    \
     X(NET_RELU, relu)                                                                              \
+    X(NET_LEAKY_RELU, leaky_relu)                                                                  \
     X(NET_SIGMOID, sigmoid)                                                                        \
     X(NET_TANH, tanh)                                                                              \
     X(NET_MAXPOOL, maxpool)                                                                        \
@@ -73,8 +74,9 @@ struct net_op {
             int pad_h, pad_w;
         };
     };
-    double eps, momentum; /* batchnorm */
-    double p;             /* dropout: share of values dropped */
+    double eps, momentum;  /* batchnorm */
+    double p;              /* dropout: share of values dropped */
+    double negative_slope; /* leaky_relu */
     /* Indices into the network's params, NET_NONE where absent. */
     int weight, bias;              /* conv (OIHW), linear ([out,in]), batchnorm (gamma, beta) */
     int running_mean, running_var; /* batchnorm */

@@ -151,6 +151,14 @@ static const struct {
      2,
      true,
      TOLERANCE},
+    {"{ type = 'conv'; channels = 6; kernel = 3; }, 'leaky_relu',"
+     "{ type = 'conv'; channels = 5; kernel = 1; }, { type = 'leaky_relu'; negative_slope = 0.2; },"
+     "'flatten', { type = 'linear'; outputs = 9; }, 'leaky_relu', { type = 'linear'; outputs = 3; "
+     "}",
+     {1, 7, 7},
+     3,
+     false,
+     TOLERANCE},
 };
 
 const int conformance_nets = (int)(sizeof nets / sizeof nets[0]);

@@ -296,6 +296,7 @@ static double logistic(double x)
 }
 
 ELEMENTWISE(relu, x > 0 ? x : 0, x > 0)
+ELEMENTWISE(leaky_relu, x > 0 ? x : x * o->op->negative_slope, x > 0 ? 1 : o->op->negative_slope)
 ELEMENTWISE(sigmoid, logistic(x), logistic(x) * (1 - logistic(x)))
 ELEMENTWISE(tanh, tanh(x), 1 - tanh(x) * tanh(x))
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/core/primitive.h"
 #include "engine/device/cpu/layers/elementwise.h"
-#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/plan/unary_layer.h"
 
 /*
- * ReLU, sigmoid and tanh where no fused operation took them. All keep their result, from which the
- * backward pass computes the derivative. Sigmoid and tanh are the library's, which has vector
- * exponentials; it works on whole blocks, because with the true number of channels it falls back to
- * its slow reference code. sigmoid(0) is not 0, so the channels that fill the last block are
- * cleared behind it.
+ * ReLU, leaky ReLU, sigmoid and tanh where no fused operation took them. All keep their result,
+ * from which the backward pass computes the derivative. Sigmoid and tanh are the library's, which
+ * has vector exponentials; it works on whole blocks, because with the true number of channels it
+ * falls back to its slow reference code. sigmoid(0) is not 0, so the channels that fill the last
+ * block are cleared behind it.
  */
 struct activation {
     struct unary_layer base;
@@ -17,6 +17,7 @@ struct activation {
     struct value value;
     int rows;
     size_t count;
+    float slope; /* leaky ReLU: below zero */
 };
 
 static void release(void *layer)
@@ -41,6 +42,36 @@ static bool run_relu_backward(struct plan *plan, void *layer, struct error *err)
     (void)plan;
     (void)err;
     elementwise_relu_backward(a->base.y->data, a->base.dy->data, a->base.dx->data, a->count);
+    return true;
+}
+
+/* Below so many numbers waking the team costs more than the loop. */
+#define PARALLEL_FROM 16384
+
+static bool run_leaky_relu(struct plan *plan, void *layer, struct error *err)
+{
+    const struct activation *a = layer;
+    const float *x = a->base.x->data, slope = a->slope;
+    float *y = a->base.y->data;
+    (void)plan;
+    (void)err;
+#pragma omp parallel for simd schedule(static) if (a->count >= PARALLEL_FROM)
+    for (size_t i = 0; i < a->count; i++)
+        y[i] = x[i] > 0 ? x[i] : x[i] * slope;
+    return true;
+}
+
+/* As slopes are not negative, y is above zero where x is. */
+static bool run_leaky_relu_backward(struct plan *plan, void *layer, struct error *err)
+{
+    const struct activation *a = layer;
+    const float *y = a->base.y->data, *dy = a->base.dy->data, slope = a->slope;
+    float *dx = a->base.dx->data;
+    (void)plan;
+    (void)err;
+#pragma omp parallel for simd schedule(static) if (a->count >= PARALLEL_FROM)
+    for (size_t i = 0; i < a->count; i++)
+        dx[i] = y[i] > 0 ? dy[i] : dy[i] * slope;
     return true;
 }
 
@@ -95,6 +126,7 @@ static bool prepare_loop(struct builder *b, const struct node *node, void *objec
     a->value = b->graph->values[node->input];
     a->rows = b->rows;
     a->count = (size_t)b->rows * value_row(&a->value);
+    a->slope = (float)b->graph->net->ops[node->op].negative_slope;
     return true;
 }
 
@@ -140,6 +172,13 @@ static const struct unary_kind relu = {.size = sizeof(struct activation),
                                        .run_backward = run_relu_backward,
                                        .keeps_output = true,
                                        .in_place = true},
+                               leaky_relu = {.size = sizeof(struct activation),
+                                             .release = release,
+                                             .prepare = prepare_loop,
+                                             .run = run_leaky_relu,
+                                             .run_backward = run_leaky_relu_backward,
+                                             .keeps_output = true,
+                                             .in_place = true},
                                function = {.size = sizeof(struct activation),
                                            .release = release,
                                            .prepare = prepare,
@@ -149,5 +188,5 @@ static const struct unary_kind relu = {.size = sizeof(struct activation),
                                            .keeps_output = true,
                                            .in_place = true};
 
-const struct layer_kind layer_relu = {.unary = &relu};
+const struct layer_kind layer_relu = {.unary = &relu}, layer_leaky_relu = {.unary = &leaky_relu};
 const struct layer_kind layer_sigmoid = {.unary = &function}, layer_tanh = {.unary = &function};

@@ -20,6 +20,19 @@ struct function_relu {
     }
 };
 
+struct function_leaky_relu {
+    float slope;
+
+    __device__ float value(float x) const
+    {
+        return x > 0 ? x : x * slope;
+    }
+    __device__ float backward(float y, float dy) const
+    {
+        return y > 0 ? dy : dy * slope;
+    }
+};
+
 struct function_sigmoid {
     static __device__ float value(float x)
     {
@@ -43,7 +56,7 @@ struct function_tanh {
 };
 
 /* y = f(x + bias). The channels behind the real ones stay zero, also where f(0) is not. */
-template <typename F, typename T> struct activation_work {
+template <typename F, typename T> struct activation_work : F {
     struct constants {
         float bias[pack<T>::size];
         int valid; /* of the pack's channels */
@@ -71,16 +84,17 @@ template <typename F, typename T> struct activation_work {
         float v[pack<T>::size];
         pack_numbers(in, v);
         for (int k = 0; k < pack<T>::size; k++)
-            v[k] = k < c.valid ? F::value(v[k] + c.bias[k]) : 0;
+            v[k] = k < c.valid ? this->value(v[k] + c.bias[k]) : 0;
         pack_store(y, i, v);
     }
 };
 
 template <typename F, typename T>
 static cudaError_t forward_typed(cudaStream_t s, struct tensor_shape shape, const void *x,
-                                 const float *bias, void *y)
+                                 const float *bias, void *y, const F &f)
 {
     activation_work<F, T> work;
+    (F &)work = f;
     work.x = (const T *)x;
     work.bias = bias;
     work.y = (T *)y;
@@ -90,10 +104,10 @@ static cudaError_t forward_typed(cudaStream_t s, struct tensor_shape shape, cons
 
 template <typename F>
 static cudaError_t forward(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
-                           const void *x, const float *bias, void *y)
+                           const void *x, const float *bias, void *y, const F &f = F())
 {
-    return type == CUDA_BF16 ? forward_typed<F, uint16_t>(s, shape, x, bias, y)
-                             : forward_typed<F, float>(s, shape, x, bias, y);
+    return type == CUDA_BF16 ? forward_typed<F, uint16_t>(s, shape, x, bias, y, f)
+                             : forward_typed<F, float>(s, shape, x, bias, y, f);
 }
 
 extern "C" cudaError_t kernel_activation(cudaStream_t s, enum cuda_type type, enum activation f,
@@ -117,7 +131,7 @@ extern "C" cudaError_t kernel_bias(cudaStream_t s, enum cuda_type type, struct t
     return forward<function_identity>(s, type, shape, x, bias, y);
 }
 
-template <typename F, typename T> struct activation_backward_work {
+template <typename F, typename T> struct activation_backward_work : F {
     typedef each_nothing constants;
     struct loaded {
         pack<T> y, dy;
@@ -143,16 +157,17 @@ template <typename F, typename T> struct activation_backward_work {
         pack_numbers(in.y, v);
         pack_numbers(in.dy, d);
         for (int k = 0; k < pack<T>::size; k++)
-            d[k] = F::backward(v[k], d[k]);
+            d[k] = this->backward(v[k], d[k]);
         pack_store(dx, i, d);
     }
 };
 
 template <typename F, typename T>
 static cudaError_t backward_typed(cudaStream_t s, size_t count, const void *y, const void *dy,
-                                  void *dx)
+                                  void *dx, const F &f)
 {
     activation_backward_work<F, T> work;
+    (F &)work = f;
     work.y = (const T *)y;
     work.dy = (const T *)dy;
     work.dx = (T *)dx;
@@ -161,10 +176,10 @@ static cudaError_t backward_typed(cudaStream_t s, size_t count, const void *y, c
 
 template <typename F>
 static cudaError_t backward(cudaStream_t s, enum cuda_type type, size_t count, const void *y,
-                            const void *dy, void *dx)
+                            const void *dy, void *dx, const F &f = F())
 {
-    return type == CUDA_BF16 ? backward_typed<F, uint16_t>(s, count, y, dy, dx)
-                             : backward_typed<F, float>(s, count, y, dy, dx);
+    return type == CUDA_BF16 ? backward_typed<F, uint16_t>(s, count, y, dy, dx, f)
+                             : backward_typed<F, float>(s, count, y, dy, dx, f);
 }
 
 extern "C" cudaError_t kernel_activation_backward(cudaStream_t s, enum cuda_type type,
@@ -181,4 +196,21 @@ extern "C" cudaError_t kernel_activation_backward(cudaStream_t s, enum cuda_type
         return backward<function_tanh>(s, type, count, y, dy, dx);
     }
     return cudaErrorInvalidValue;
+}
+
+extern "C" cudaError_t kernel_leaky_relu(cudaStream_t s, enum cuda_type type, float slope,
+                                         struct tensor_shape shape, const void *x, void *y)
+{
+    function_leaky_relu f;
+    f.slope = slope;
+    return forward(s, type, shape, x, NULL, y, f);
+}
+
+extern "C" cudaError_t kernel_leaky_relu_backward(cudaStream_t s, enum cuda_type type, float slope,
+                                                  struct tensor_shape shape, const void *y,
+                                                  const void *dy, void *dx)
+{
+    function_leaky_relu f;
+    f.slope = slope;
+    return backward(s, type, tensor_size(shape), y, dy, dx, f);
 }

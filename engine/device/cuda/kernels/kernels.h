@@ -96,6 +96,13 @@ cudaError_t kernel_activation_backward(cudaStream_t s, enum cuda_type type, enum
                                        struct tensor_shape shape, const void *y, const void *dy,
                                        void *dx);
 
+/* The same of max(0, x) + slope * min(0, x), where the slope is not negative. */
+cudaError_t kernel_leaky_relu(cudaStream_t s, enum cuda_type type, float slope,
+                              struct tensor_shape shape, const void *x, void *y);
+cudaError_t kernel_leaky_relu_backward(cudaStream_t s, enum cuda_type type, float slope,
+                                       struct tensor_shape shape, const void *y, const void *dy,
+                                       void *dx);
+
 /* y = a + b, with `relu` its positive part; y may be either. count: numbers, a multiple of 8. */
 cudaError_t kernel_add(cudaStream_t s, enum cuda_type type, size_t count, const void *a,
                        const void *b, bool relu, void *y);

@@ -2,12 +2,13 @@
 #include "engine/device/cuda/plan.h"
 #include "engine/device/plan/unary_layer.h"
 
-/* ReLU, sigmoid and tanh where no fused operation took them. All keep their result, from which the
- * backward pass computes the derivative. */
+/* ReLU, leaky ReLU, sigmoid and tanh where no fused operation took them. All keep their result,
+ * from which the backward pass computes the derivative. */
 struct activation_layer {
     struct unary_layer base;
     enum activation function;
     struct tensor_shape shape;
+    float slope; /* leaky ReLU: below zero */
 };
 
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
@@ -27,6 +28,23 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
                        err);
 }
 
+static bool run_leaky_relu(struct plan *plan, void *layer, struct error *err)
+{
+    const struct activation_layer *a = layer;
+    return cuda_kernel(kernel_leaky_relu(plan->device->stream, plan->device->storage, a->slope,
+                                         a->shape, a->base.x->data, a->base.y->data),
+                       err);
+}
+
+static bool run_leaky_relu_backward(struct plan *plan, void *layer, struct error *err)
+{
+    const struct activation_layer *a = layer;
+    return cuda_kernel(kernel_leaky_relu_backward(plan->device->stream, plan->device->storage,
+                                                  a->slope, a->shape, a->base.y->data,
+                                                  a->base.dy->data, a->base.dx->data),
+                       err);
+}
+
 static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
 {
     static const enum activation functions[NET_KINDS] = {
@@ -38,6 +56,7 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
     (void)err;
     a->function = functions[node->kind];
     a->shape = cuda_shape(b, node->input);
+    a->slope = (float)b->graph->net->ops[node->op].negative_slope;
     return true;
 }
 
@@ -46,8 +65,15 @@ static const struct unary_kind activation = {.size = sizeof(struct activation_la
                                              .run = run_forward,
                                              .run_backward = run_backward,
                                              .keeps_output = true,
+                                             .in_place = true},
+                               leaky_relu = {.size = sizeof(struct activation_layer),
+                                             .prepare = prepare,
+                                             .run = run_leaky_relu,
+                                             .run_backward = run_leaky_relu_backward,
+                                             .keeps_output = true,
                                              .in_place = true};
 
 const struct layer_kind cuda_layer_relu = {.unary = &activation},
+                        cuda_layer_leaky_relu = {.unary = &leaky_relu},
                         cuda_layer_sigmoid = {.unary = &activation},
                         cuda_layer_tanh = {.unary = &activation};

@@ -93,6 +93,29 @@ START_TEST(bias_alone)
 }
 END_TEST
 
+START_TEST(leaky_relu)
+{
+    const struct tensor_shape s = shapes[_i];
+    const size_t count = tensor_size(s);
+    const float slope = 0.25f;
+    FOR_EACH_TYPE(type)
+    {
+        double *x = tensor_random(s, type, 0, 1), *dy = tensor_random(s, type, 0, 2);
+        void *y = tensor_put(x, count, type), *at = tensor_put(dy, count, type);
+        cuda_done(kernel_leaky_relu(cuda_stream, type, slope, s, y, y));
+        cuda_done(kernel_leaky_relu_backward(cuda_stream, type, slope, s, y, at, at));
+        for (size_t i = 0; i < count; i++) {
+            dy[i] *= x[i] > 0 ? 1 : 0.25;
+            x[i] *= x[i] > 0 ? 1 : 0.25;
+        }
+        double *result = tensor_get(y, count, type);
+        tensor_padding_is_zero(result, s);
+        tensor_compare("leaky ReLU", result, x, count, type, 1e-6);
+        tensor_compare("its gradient", tensor_get(at, count, type), dy, count, type, 1e-6);
+    }
+}
+END_TEST
+
 START_TEST(gradients_of_activations)
 {
     const struct tensor_shape s = shapes[_i];
@@ -315,6 +338,7 @@ Suite *elementwise_suite(void)
     tcase_add_loop_test(tests, activations_and_their_bias, 0, SHAPES);
     tcase_add_test(tests, activations_of_many_packs);
     tcase_add_loop_test(tests, bias_alone, 0, SHAPES);
+    tcase_add_loop_test(tests, leaky_relu, 0, SHAPES);
     tcase_add_loop_test(tests, gradients_of_activations, 0, SHAPES);
     tcase_add_loop_test(tests, additions, 0, SHAPES);
     tcase_add_loop_test(tests, conversions, 0, SHAPES);
