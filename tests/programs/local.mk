@@ -1,10 +1,14 @@
 # The programs from the outside. Those with real data or PyTorch skip where there are none.
 dist_check_SCRIPTS += \
-	%D%/bootstrap.py %D%/cli.py %D%/compare.py %D%/completion.py %D%/escapes.py %D%/eval.py \
-	%D%/folders.py %D%/gpus.py %D%/homes.py %D%/keeping.py %D%/keys.sh %D%/manual.sh \
-	%D%/no_gpu.py %D%/parity.py %D%/places.py %D%/profiling.py %D%/realdata.py %D%/repair.py \
-	%D%/replaced.py %D%/resuming.py %D%/security.py %D%/streaming.py %D%/thinned.py \
-	%D%/torch_load.py %D%/updating.py %D%/words.py
+	%D%/cli.py %D%/compare.py %D%/completion.py %D%/escapes.py %D%/eval.py %D%/gpus.py \
+	%D%/homes.py %D%/keeping.py %D%/keys.sh %D%/manual.sh %D%/no_gpu.py %D%/parity.py \
+	%D%/places.py %D%/profiling.py %D%/realdata.py %D%/repair.py %D%/replaced.py \
+	%D%/resuming.py %D%/security.py %D%/streaming.py %D%/thinned.py %D%/torch_load.py \
+	%D%/updating.py
+# Of scripts and texts: none of what is built is run, so sanitizers change nothing.
+if !SANITIZERS
+dist_check_SCRIPTS += %D%/bootstrap.py %D%/folders.py %D%/words.py
+endif
 %D%/compare.log: dpartui$(EXEEXT) dpartui-engine$(EXEEXT)
 
 # Numbers that tests compare with, and what computes them.
