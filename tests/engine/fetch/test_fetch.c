@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "engine/fetch/address.h"
 #include "tests/engine/fetch/fetch_fixture.h"
 #include "tests/suites.h"
 #include "tests/support.h"
