@@ -1,5 +1,3 @@
-libdevice_a_SOURCES += %D%/backend.c
-
 bin_PROGRAMS += dpartui-engine
 dpartui_engine_CPPFLAGS = $(libserver_a_CPPFLAGS)
 dpartui_engine_SOURCES = %D%/main.c

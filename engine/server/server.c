@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "engine/backends/registry.h"
 #include "engine/server/listen.h"
 #include "engine/server/queue/runner.h"
 #include "engine/server/requests.h"

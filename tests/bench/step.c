@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "engine/model/file.h"
 

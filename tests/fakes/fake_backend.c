@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/backends/registry.h"
+
 struct fake fake;
 
 static _Thread_local double fake_now;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "engine/train/resolve/resolve.h"
 #include "engine/train/run/run.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/backends/registry.h"
 #include "engine/device/cpu/backend.h"
 
 struct posing posing;

@@ -7,7 +7,7 @@
 #include "engine/device/collective.h"
 
 /*
- * The real CPU devices, linked in place of engine/backend.c, that also pose as GPUs: a
+ * The real CPU devices, linked in place of engine/backends/registry.c, that also pose as GPUs: a
  * second kind whose memory the host may only reach through the backend. They compute as CPU devices
  * do, so runs on them can be compared with runs on those. With faults on request.
  */

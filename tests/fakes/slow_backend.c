@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/backends/registry.h"
 #include "engine/device/cpu/backend.h"
 
 double slow_row_s[SPEC_MAX_DEVICES];

@@ -9,6 +9,7 @@
 #include "config.h"
 #endif
 #ifdef HAVE_NCCL
+#include "engine/backends/registry.h"
 #include "engine/device/cuda/collective/nccl_api.h"
 #endif
 

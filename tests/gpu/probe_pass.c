@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "engine/backends/registry.h"
 #include "engine/device/cuda/plan.h"
 #include "engine/model/file.h"
 #include "tests/gpu/probe.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/backends/registry.h"
 #include "engine/device/cuda/plan.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/reference/conformance.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "engine/backends/registry.h"
 #include "engine/device/cuda/collective/group.h"
 #include "engine/device/cuda/collective/nccl_api.h"
 #include "engine/device/cuda/replica.h"

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "engine/model/file.h"
 #include "tests/engine/train/run/parallel_fixture.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "engine/backends/registry.h"
 #include "engine/device/cpu/core/device.h"
 #include "engine/model/file.h"
 #include "tests/reference/refnet.h"

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "base/json.h"
+#include "engine/backends/registry.h"
 #include "engine/server/devices/table.h"
 
 static const enum device_kind kinds[] = {DEVICE_CUDA, DEVICE_CPU};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/backends/registry.h"
 
 bool device_table_fill(struct device_table *table, struct error *err)
 {

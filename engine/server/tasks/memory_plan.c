@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "engine/train/split/shares.h"
 

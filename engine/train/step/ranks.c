@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/backends/registry.h"
 #include "engine/train/step/rank.h"
 #include "engine/train/sync/choose.h"
 #include "engine/train/sync/collective.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "engine/backends/registry.h"
 #include "tests/reference/trial.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"

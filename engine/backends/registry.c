@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/backends/registry.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +9,6 @@
 #ifdef HAVE_CUDA_TOOLKIT
 #include "engine/device/cuda/backend.h"
 #endif
-#include "engine/device/device.h"
 
 const struct backend *backend_find(enum device_kind kind, const char **why)
 {

@@ -1,0 +1,1 @@
+libdevice_a_SOURCES += %D%/registry.c %D%/registry.h
