@@ -27,7 +27,7 @@ static bool reader_is_gone(void)
     return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
-/* Nothing that was printed may be lost in silence, unless nobody wants it any more. */
+/* No output may be lost silently, unless its reader is gone. */
 static int finish_output(int status)
 {
     errno = 0;
@@ -44,7 +44,7 @@ static void print_help(void)
     print("Usage: dpartui [option ...]\n"
           "       dpartui COMMAND [option ...] [argument]\n\n"
           "A workbench for data-parallel training. Without a command it opens on the terminal;\n"
-          "training itself goes on in a background engine.\n\nCommands:\n");
+          "training itself runs in a background engine.\n\nCommands:\n");
     for (size_t i = 1; commands[i]; i++) {
         char name[40];
         snprintf(name, sizeof name, "%s%s%s", commands[i]->name, commands[i]->arguments ? " " : "",
@@ -93,7 +93,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     struct error err = ERROR_INIT;
     bool help;
     settings_init(&invocation.settings);
-    /* Help must work whatever the configuration holds. */
+    /* Help must work with any configuration. */
     bool ok = command_parse(command, argc, argv, &invocation, &help, &err);
     settings_free(&invocation.settings);
     if (!ok)
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "");
     /* Numbers are read and printed the same everywhere. */
     setlocale(LC_NUMERIC, "C");
-    /* What cannot be written is an error to be told, not a death. */
+    /* A failed write is an error to report, not the end of the program. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     json_begin();

@@ -41,7 +41,7 @@ static bool unknown_option(const struct command *command, const char *name, stru
                      space, after);
 }
 
-/* One of an OPTION_WORD's words; "" stands for the first. */
+/* One of an OPTION_WORD's words; "" means the first. */
 static bool take_word(const struct option *option, const char *value, const char **word,
                       struct error *err)
 {
@@ -53,8 +53,8 @@ static bool take_word(const struct option *option, const char *value, const char
             return true;
         at += length + (at[length] == '|');
     }
-    return !value || error_set(err, ERROR_USAGE, "--%s '%.60s' is none of %s", option->name, value,
-                               option->argument);
+    return !value || error_set(err, ERROR_USAGE, "--%s '%.60s' is not one of %s", option->name,
+                               value, option->argument);
 }
 
 /* "--name" or "--name=value"; *used says whether `next` was the value. */
@@ -138,7 +138,7 @@ bool command_parse(const struct command *command, int argc, char *const *argv,
     return check_arguments(invocation, err);
 }
 
-/* The built-in value of a setting, "" where there is none to show. */
+/* The built-in value of a setting, "" where there is nothing to show. */
 static void print_default(const struct option *option)
 {
     struct spec spec;
@@ -159,7 +159,7 @@ static const char *before_argument(const struct option *option)
     return !option->argument ? "" : option->kind == OPTION_WORD ? "[=" : " ";
 }
 
-static const char *behind_argument(const struct option *option)
+static const char *after_argument(const struct option *option)
 {
     return option->kind == OPTION_WORD ? "]" : "";
 }
@@ -167,7 +167,7 @@ static const char *behind_argument(const struct option *option)
 static int option_width(const struct option *option)
 {
     size_t width = strlen(option->name) + strlen(before_argument(option)) +
-                   strlen(behind_argument(option)) +
+                   strlen(after_argument(option)) +
                    (option->argument ? strlen(option->argument) : 0);
     return (int)width;
 }
@@ -182,7 +182,7 @@ void command_print_options(const struct command *command)
     print("\nOptions:\n");
     for (const struct option *option = options; option->name; option++) {
         print("  --%s%s%s%s%*s  %s", option->name, before_argument(option),
-              option->argument ? option->argument : "", behind_argument(option),
+              option->argument ? option->argument : "", after_argument(option),
               width - option_width(option), "", option->help);
         print_default(option);
         putchar('\n');

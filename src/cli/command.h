@@ -37,7 +37,7 @@ struct option {
 
 struct command;
 
-/* A command line taken apart. */
+/* A parsed command line. */
 struct invocation {
     const struct command *command;
     struct settings settings; /* files, environment, then the command line */
@@ -60,7 +60,7 @@ struct command {
     int (*run)(struct invocation *invocation, struct error *err);
 };
 
-/* Does an option stand for something without an argument, so that one only follows behind '='? */
+/* Is an option complete without an argument, so that one must follow '=' directly? */
 static inline bool option_stands_alone(const struct option *option)
 {
     return option->kind == OPTION_SWITCH || option->kind == OPTION_WORD;
@@ -72,7 +72,7 @@ const char *invocation_value(const struct invocation *invocation, const char *op
 bool invocation_has(const struct invocation *invocation, const char *option);
 
 /*
- * Take a command line apart. `argv` begins behind the command's name and must outlive the
+ * Parse a command line. `argv` begins after the command's name and must outlive the
  * invocation. *help is set when --help was given (the rest is not looked at then).
  */
 bool command_parse(const struct command *command, int argc, char *const *argv,

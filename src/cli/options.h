@@ -40,7 +40,7 @@
             "threads of each CPU device; 0: its share of the cores"                                \
     }
 #define OPTIONS_PACE                                                                               \
-    {"batch", OPTION_SETTING, "N", "rows of a mini-batch, over all devices"},                      \
+    {"batch", OPTION_SETTING, "N", "global batch size, over all devices"},                         \
     {                                                                                              \
         "lr", OPTION_SETTING, "X", "learning rate"                                                 \
     }
@@ -58,7 +58,7 @@
         {"augment", OPTION_SETTING, "CHANGES",                                                     \
          "of training pictures: none, flip, crop, flip-crop"},                                     \
         {"checkpoint-every", OPTION_SETTING, "N", "epochs, minutes as in 10m, or off"},            \
-        {"deterministic", OPTION_SWITCH, NULL, "the same bits in every run, if slower"},           \
+        {"deterministic", OPTION_SWITCH, NULL, "the same result in every run, if slower"},         \
         {"train-rows", OPTION_SETTING, "N", "use the first N training rows; 0: all"},              \
         {"test-rows", OPTION_SETTING, "N", "use the first N test rows; 0: all"},                   \
     {                                                                                              \

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* The number of a run as the command line has it; ERROR_USAGE: it is none. */
+/* The number of a run on the command line; ERROR_USAGE: it is not a number. */
 bool run_number_parse(const char *text, long *number, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@ char *run_spec_absolute_path(const char *path, struct error *err)
     if (path[0] == '\0' || path[0] == '/') {
         absolute = strdup(path);
     } else if (!getcwd(directory, sizeof directory)) {
-        error_errno(err, "%s: cannot tell the working directory", path);
+        error_errno(err, "%s: cannot find the working directory", path);
         return NULL;
     } else {
         absolute = path_join(directory, path);

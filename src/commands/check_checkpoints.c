@@ -62,7 +62,7 @@ static void note(struct check_checkpoints *check, const char *format, ...)
     json_array_append_new(check->notes, json_any_text(text));
 }
 
-/* The weights come last when a checkpoint is written: without them it is none. */
+/* The weights come last when a checkpoint is written: without them it is not a checkpoint. */
 static void look_for_weights(struct check_checkpoints *check, const char *path)
 {
     size_t stem = strlen(path) - strlen(MOMENTUM);
@@ -80,7 +80,7 @@ static bool verify(struct check_checkpoints *check, const char *folder, const ch
     if (!path)
         return error_memory(err, folder);
     check->files++;
-    /* An engine at work removes older checkpoints meanwhile. */
+    /* A running engine removes older checkpoints meanwhile. */
     if (!checkpoint_verify(path, &damage) && access(path, F_OK) == 0)
         check->found(check->context, damage.text);
     look_for_weights(check, path);

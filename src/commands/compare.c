@@ -86,7 +86,7 @@ static FILE *lines_of(struct invocation *invocation)
     return display_choose(false) == DISPLAY_TERMINAL ? NULL : stdout;
 }
 
-/* What the table says in its foot is said here where there is none. */
+/* Where there is no table, whose foot says it. */
 static void say_left(const struct study *study, enum study_ending ending, bool has_table)
 {
     fflush(stdout);

@@ -47,7 +47,7 @@ static bool list_gpus(struct client *client, int limit, struct device_list *pool
     return true;
 }
 
-/* The devices of which the first so many are taken: those listed, else the GPUs, else CPUs. */
+/* The devices of which the first N are taken: those listed, else the GPUs, else CPUs. */
 static bool find_pool(struct client *client, const struct spec *spec, int most,
                       struct device_list *pool, struct error *err)
 {

@@ -11,9 +11,9 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "events/changes.h"
 #include "events/device_names.h"
-#include "events/event_text.h"
-#include "output/profile_print.h"
+#include "output/profile.h"
 
 enum display_kind display_choose(bool json)
 {
@@ -31,14 +31,14 @@ void display_begin(struct display *display, enum display_kind kind, long run,
 }
 
 /* Write through. Output that cannot be written, to a reader that is gone or a full disk, is no
- * error of the run's: it goes on, and its end still makes the exit status. */
+ * error of the run: it continues, and its end still decides the exit status. */
 static void flush(struct display *display)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return;
     if (errno != EPIPE && errno != EIO) /* EIO: the terminal has gone */
-        print_to(stderr, "dpartui: cannot write the output: %s; the run goes on without\n",
+        print_to(stderr, "dpartui: cannot write the output: %s; the run continues without it\n",
                  strerror(errno));
     display->lost = true;
     clearerr(stdout);
@@ -89,7 +89,7 @@ static void print_resumption(const struct display *display, const json_t *event)
               member_number(event, "epochs"));
 }
 
-/* Says what has changed, and keeps in mind how long the run is now. */
+/* Print what has changed, and remember how long the run is now. */
 static void print_retune(const struct display *display, const json_t *event)
 {
     char text[EVENT_TEXT_SIZE];
@@ -174,7 +174,7 @@ static void describe_wait(const struct display *display, struct bar *bar, const 
 {
     bar->share = NAN;
     if (json_is_object(run))
-        snprintf(bar->left, sizeof bar->left, "run %ld waits behind run %.0f", display->run,
+        snprintf(bar->left, sizeof bar->left, "run %ld waits for run %.0f", display->run,
                  member_number(run, "run"));
     else
         snprintf(bar->left, sizeof bar->left, "run %ld waits", display->run);

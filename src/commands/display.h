@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "events/profile_event.h"
+#include "events/profile.h"
 #include "output/bar.h"
 
 /*
@@ -18,7 +18,7 @@ struct display {
     enum display_kind kind;
     enum profile_order profile;
     long run;
-    bool lost; /* nobody reads the output any more: the terminal or the pipe is gone */
+    bool lost; /* the output is not read any more: the terminal or the pipe is closed */
     bool stopping, ended;
     json_t *begin; /* the "run" event, or NULL before it */
     json_t *state; /* the newest state, for drawing again */

@@ -72,7 +72,7 @@ static bool engine_start(struct invocation *invocation, struct error *err)
     return ok;
 }
 
-/* The engine closes the connection when it leaves: then it answers nobody any more. */
+/* The engine closes the connection when it ends, and answers no more. */
 static bool wait_for_end(struct client *client, struct error *err)
 {
     double deadline = clock_seconds() + STOP_SECONDS;

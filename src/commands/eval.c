@@ -45,7 +45,7 @@ static bool leave_training_out(struct spec *spec, struct error *err)
     return true;
 }
 
-/* What is to be evaluated, as the params of `weights`; NULL: *err. */
+/* What to evaluate, as the params of `weights`; NULL: *err. */
 static json_t *weights_params(const struct invocation *invocation, struct error *err)
 {
     const char *run = invocation_value(invocation, "run");

@@ -10,12 +10,12 @@
 #include "cli/run_number.h"
 #include "commands/list.h"
 #include "events/device_names.h"
-#include "output/output.h"
+#include "output/stream.h"
 #include "output/svg_chart.h"
 #include "runs/board.h"
 #include "runs/csv.h"
-#include "runs/figure.h"
 #include "runs/json.h"
+#include "runs/metric.h"
 #include "runs/pick.h"
 #include "runs/source.h"
 
@@ -44,9 +44,9 @@ static bool take_form(const struct invocation *invocation, enum form *form, stru
     if (*form == FORM_NONE)
         return error_set(err, ERROR_USAGE, "export: say --csv, --json, --svg or --tensorboard DIR");
     if (*form != FORM_CSV && invocation_has(invocation, "points"))
-        return error_set(err, ERROR_USAGE, "--points goes with --csv");
+        return error_set(err, ERROR_USAGE, "--points needs --csv");
     if (*form != FORM_SVG && invocation_has(invocation, "figure"))
-        return error_set(err, ERROR_USAGE, "--figure goes with --svg");
+        return error_set(err, ERROR_USAGE, "--figure needs --svg");
     return true;
 }
 
@@ -111,10 +111,10 @@ static char *curve_name(const struct runs *runs, const json_t *run)
     return name;
 }
 
-static char *picture_title(const struct run_figure *figure, const struct runs *runs)
+static char *picture_title(const struct run_metric *metric, const struct runs *runs)
 {
     const char *model = common(runs, "model"), *data = common(runs, "data");
-    return text_format("%s%s%s%s%s", figure->title, model || data ? ": " : "", model ? model : "",
+    return text_format("%s%s%s%s%s", metric->title, model || data ? ": " : "", model ? model : "",
                        model && data ? " on " : "", data ? data : "");
 }
 
@@ -136,7 +136,7 @@ static void free_curves(struct picture_curves *all)
     free(all->names);
 }
 
-static bool make_curves(const struct run_figure *figure, const struct runs *runs,
+static bool make_curves(const struct run_metric *metric, const struct runs *runs,
                         struct picture_curves *all, struct error *err)
 {
     size_t count = (size_t)runs->count;
@@ -150,7 +150,7 @@ static bool make_curves(const struct run_figure *figure, const struct runs *runs
         struct chart_point **points = &all->points[all->count];
         char **name = &all->names[all->count];
         int length;
-        if (!run_figure_curve(figure, view, points, &length, err))
+        if (!run_metric_curve(metric, view, points, &length, err))
             return false;
         *name = curve_name(runs, view->head);
         if (!*name) {
@@ -166,17 +166,17 @@ static bool put_svg(const struct invocation *invocation, const struct runs *runs
                     struct error *err)
 {
     const char *asked = invocation_value(invocation, "figure");
-    const struct run_figure *figure = run_figure_find(asked ? asked : "test_acc", err);
+    const struct run_metric *metric = run_metric_find(asked ? asked : "test_acc", err);
     struct picture_curves all = {.count = 0};
-    if (!figure)
+    if (!metric)
         return false;
-    char *title = picture_title(figure, runs);
-    bool ok = title ? make_curves(figure, runs, &all, err) : error_memory(err, "title");
+    char *title = picture_title(metric, runs);
+    bool ok = title ? make_curves(metric, runs, &all, err) : error_memory(err, "title");
     if (ok) {
         const struct svg_chart chart = {.title = title,
                                         .x_label = "epoch",
-                                        .top = figure->top,
-                                        .may_diverge = figure->may_diverge,
+                                        .top = metric->top,
+                                        .may_diverge = metric->may_diverge,
                                         .curves = all.curves,
                                         .count = all.count};
         ok = svg_chart_draw(&chart, out, err);
@@ -187,7 +187,7 @@ static bool put_svg(const struct invocation *invocation, const struct runs *runs
 }
 
 /* An array, as print_json writes it. */
-static bool put_json(const struct runs *runs, struct output *out, struct error *err)
+static bool put_json(const struct runs *runs, struct stream *out, struct error *err)
 {
     bool ok = true;
     text_puts(&out->text, "[");
@@ -199,7 +199,7 @@ static bool put_json(const struct runs *runs, struct output *out, struct error *
     return ok;
 }
 
-/* What TensorBoard reads is a folder of its own for each run. */
+/* TensorBoard reads a folder for each run. */
 static bool export_to_board(const struct invocation *invocation, struct error *err)
 {
     const char *directory = invocation_value(invocation, "tensorboard");
@@ -219,7 +219,7 @@ static bool export_to_board(const struct invocation *invocation, struct error *e
 }
 
 static bool put_runs(const struct invocation *invocation, enum form form, const struct runs *runs,
-                     struct output *out, struct error *err)
+                     struct stream *out, struct error *err)
 {
     if (form == FORM_CSV)
         return run_csv_put(runs->views, runs->count, invocation_has(invocation, "points"), out,
@@ -230,14 +230,14 @@ static bool put_runs(const struct invocation *invocation, enum form form, const 
 
 static bool export(struct invocation *invocation, struct error *err)
 {
-    struct output out = OUTPUT_INIT;
+    struct stream out = STREAM_INIT;
     struct runs runs;
     enum form form;
     if (!take_form(invocation, &form, err) || !open_runs(invocation, &runs, err))
         return false;
-    bool ok = output_open(&out, invocation_value(invocation, "output"), err) &&
+    bool ok = stream_open(&out, invocation_value(invocation, "output"), err) &&
               put_runs(invocation, form, &runs, &out, err);
-    ok = output_close(&out, ok, err);
+    ok = stream_close(&out, ok, err);
     close_runs(&runs);
     return ok;
 }
@@ -254,7 +254,7 @@ static const struct option options[] = {
     {"points", OPTION_FLAG, NULL, "csv: the finer curve between the epochs instead"},
     {"json", OPTION_FLAG, NULL, "all that is kept, an array of runs"},
     {"svg", OPTION_FLAG, NULL, "the curves as a picture"},
-    {"figure", OPTION_VALUE, "FIGURE", "svg: test_acc (as without it), train_loss, ..."},
+    {"figure", OPTION_VALUE, "METRIC", "svg: test_acc (as without it), train_loss, ..."},
     {"tensorboard", OPTION_VALUE, "DIR", "write DIR/run-N for TensorBoard"},
     {"output", OPTION_VALUE, "FILE", "instead of standard output; its name may say the form"},
     OPTIONS_END,

@@ -21,7 +21,7 @@ struct fetching {
     long id; /* of the request */
     enum display_kind kind;
     struct bar_line line;
-    char file[256]; /* the last one told of in a pipe */
+    char file[256]; /* the last one reported in a pipe */
     char folder[PATH_MAX];
 };
 
@@ -146,7 +146,7 @@ const struct command command_fetch = {
     .argument_min = 1,
     .argument_max = 1,
     .summary = "Download fashion-mnist, mnist or cifar10",
-    .details = "An interrupted download is taken up where it ended; sizes and SHA-256 sums are\n"
+    .details = "An interrupted download continues where it ended; sizes and SHA-256 sums are\n"
                "checked before anything is put into its place.\n",
     .options = options,
     .run = run,

@@ -13,7 +13,7 @@
 
 /* States are drawn this often, in seconds. */
 #define WATCH_INTERVAL 0.25
-/* After so many seconds without a message it is looked whether the engine is stopped. */
+/* Seconds without a message after which we check whether the engine is stopped. */
 #define LOOK_SECONDS 2
 
 /* Set by the signal handlers, and looked at between waits; the signals are blocked but then. */

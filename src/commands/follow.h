@@ -14,8 +14,9 @@
  * would end with us, the run is seen through instead.
  */
 struct follow_result {
-    char status[16]; /* of the run: "done", "stopped" or "failed"; "" when it goes on without us */
-    char error[512]; /* why it failed */
+    char
+        status[16]; /* of the run: "done", "stopped" or "failed"; "" when it continues without us */
+    char error[512];     /* why it failed */
     char log_error[256]; /* why its log is not whole */
 };
 

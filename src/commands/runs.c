@@ -202,11 +202,11 @@ const struct command command_runs = {
     .summary = "List runs, or change what is kept of them",
     .details = "Of the words each must occur in a run's network, data, devices, status, note or\n"
                "tags. Runs are changed by\n"
-               "  dpartui runs delete RUN...           forget them for good\n"
+               "  dpartui runs delete RUN...           delete them for good\n"
                "  dpartui runs note RUN TEXT           write a line to it; '': none\n"
                "  dpartui runs tag RUN [+]WORD|-WORD...  give it words to be found by, or take "
                "them\n"
-               "  dpartui runs repair [FILE]           make the damaged store anew of what can be\n"
+               "  dpartui runs repair [FILE]           rebuild the damaged store from what can be\n"
                "                                       read of it, or add the runs of FILE to it\n",
     .options = options,
     .run = run,

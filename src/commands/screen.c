@@ -39,7 +39,8 @@ static bool take_view(const char *value, struct snapshot_options *options, struc
     for (int i = 0; i < VIEW_COUNT; i++)
         text_printf(&names, "%s%s", i > 0 ? ", " : "", view_name((enum view_id)i));
     const char *list = text_cstr(&names);
-    error_set(err, ERROR_USAGE, "--view '%.40s' is none of %s", value, list ? list : "the views");
+    error_set(err, ERROR_USAGE, "--view '%.40s' is not one of %s", value,
+              list ? list : "the views");
     text_free(&names);
     return false;
 }
@@ -49,7 +50,7 @@ static bool take_colours(const char *value, struct snapshot_options *options, st
     long colours = 256;
     if (value && (!parse_long(value, 0, 256, &colours) ||
                   (colours != 0 && colours != 8 && colours != 16 && colours != 256)))
-        return error_set(err, ERROR_USAGE, "--colours '%.40s' is none of 0, 8, 16, 256", value);
+        return error_set(err, ERROR_USAGE, "--colours '%.40s' is not one of 0, 8, 16, 256", value);
     options->colours = (int)colours;
     return true;
 }
@@ -60,7 +61,7 @@ static bool take_until(const char *value, struct snapshot_options *options, stru
     if (value && !options->replay)
         return error_set(err, ERROR_USAGE, "--at is a second of a session: it needs --replay FILE");
     if (value && !parse_double(value, 0, 1e9, &options->until))
-        return error_set(err, ERROR_USAGE, "--at '%.40s' is no number of seconds", value);
+        return error_set(err, ERROR_USAGE, "--at '%.40s' is not a number of seconds", value);
     return true;
 }
 

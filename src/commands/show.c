@@ -9,9 +9,9 @@
 #include "cli/options.h"
 #include "cli/run_number.h"
 #include "commands/list.h"
+#include "events/changes.h"
 #include "events/device_names.h"
-#include "events/event_text.h"
-#include "output/profile_print.h"
+#include "output/profile.h"
 #include "runs/epoch_table.h"
 #include "runs/json.h"
 #include "runs/source.h"
@@ -182,10 +182,10 @@ static bool print_profile(const json_t *run, const struct invocation *invocation
 
 static bool print_all(const struct run_view *view, struct error *err)
 {
-    struct output out = OUTPUT_INIT;
+    struct stream out = STREAM_INIT;
     bool ok = run_json_put(view, 0, &out, err);
     text_puts(&out.text, "\n");
-    return output_close(&out, ok, err);
+    return stream_close(&out, ok, err);
 }
 
 static int run(struct invocation *invocation, struct error *err)

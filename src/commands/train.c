@@ -11,7 +11,7 @@
 #include "client/session.h"
 #include "commands/follow.h"
 #include "commands/list.h"
-#include "output/profile_print.h"
+#include "output/profile.h"
 #include "spec/json.h"
 #include "spec/text.h"
 
@@ -148,7 +148,7 @@ static const struct option options[] = {
     OPTIONS_SPEC,
     {"resume", OPTION_VALUE, "RUN", "resume a run that has ended, from its newest checkpoint"},
     {"note", OPTION_VALUE, "TEXT", "a line of your own to know the run by"},
-    OPTION_PROFILE("tell where the time went, operation by operation"),
+    OPTION_PROFILE("show where the time went, operation by operation"),
     {"json", OPTION_FLAG, NULL, "print the events as JSON, one object a line"},
     {"detach", OPTION_FLAG, NULL, "submit the run, print its number and return"},
     {"foreground", OPTION_FLAG, NULL, "train in a private engine that ends with the command"},

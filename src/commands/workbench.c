@@ -37,7 +37,7 @@ static int run(struct invocation *invocation, struct error *err)
 
 static const struct option options[] = {
     OPTIONS_SPEC,
-    {"start", OPTION_FLAG, NULL, "submit that run at once, unless one goes on"},
+    {"start", OPTION_FLAG, NULL, "submit that run at once, unless one is running"},
     OPTIONS_SCREEN,
     {"mono", OPTION_FLAG, NULL, "no colours"},
     {"record", OPTION_VALUE, "FILE", "write down the session for `dpartui screen --replay`"},

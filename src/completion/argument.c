@@ -5,7 +5,7 @@
 
 #include "completion/argument.h"
 #include "completion/words.h"
-#include "runs/figure.h"
+#include "runs/metric.h"
 #include "runs/pick.h"
 #include "spec/set.h"
 #include "ui/session/view.h"
@@ -35,7 +35,7 @@ static void add_choices(struct argument *argument)
         add_word(argument, word);
 }
 
-/* A name that is not known here (N, X, URL, ...) stands for what nobody can guess. */
+/* A name that is not known here (N, X, URL, ...) is for what cannot be guessed. */
 static void find(struct argument *argument, bool live_run)
 {
     const char *name = argument->name;
@@ -71,9 +71,9 @@ static void find(struct argument *argument, bool live_run)
     } else if (strcmp(name, "STATUS") == 0) {
         for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
             add_word(argument, statuses[i]);
-    } else if (strcmp(name, "FIGURE") == 0) {
-        for (size_t i = 0; run_figure(i); i++)
-            add_word(argument, run_figure(i)->name);
+    } else if (strcmp(name, "METRIC") == 0) {
+        for (size_t i = 0; run_metric(i); i++)
+            add_word(argument, run_metric(i)->name);
     } else if (strcmp(name, "DATASET") == 0) {
         add_data_names(argument, true);
     }
@@ -96,7 +96,7 @@ bool argument_of_option(const struct option *option, struct argument *out)
     return true;
 }
 
-/* "RUN..." stands for many: so many of them are offered. */
+/* "RUN..." means many: how many of them are offered. */
 #define REPEATED 8
 
 bool argument_of_command(const struct command *command, size_t index, struct argument *out)

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 
 /*
- * What can stand for an argument, for those who offer it: completion in a shell. The name that
+ * The possible values of an argument, for completion in a shell. The name that
  * --help gives an argument is its kind ("RUN", "FILE", "start|stop|status"), and the parser's own
  * tables know the fixed words of a setting, so that nothing is said twice.
  */
@@ -24,7 +24,7 @@ struct argument {
 };
 
 /* The argument of an option; false when it takes none. For one that
- * stands alone it is the one behind '='. */
+ * stands alone it is the one after '='. */
 bool argument_of_option(const struct option *option, struct argument *out);
 
 /* The argument at `index` of a command, from 0; false when there is none. */

@@ -79,7 +79,7 @@ static const char head[] =
     "    done < <(\"$program\" completion words \"$1\" 2>/dev/null)\n"
     "}\n"
     "\n"
-    "# Of a list with commas, the item behind the last of them.\n"
+    "# Of a list with commas, the item after the last of them.\n"
     "_dpartui_list()\n"
     "{\n"
     "    [[ $value != *,* ]] || before+=${value%,*},\n"

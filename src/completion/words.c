@@ -21,13 +21,13 @@
 #include "spec/spec.h"
 #include "study/file.h"
 
-/* As long as nobody at a prompt takes it for a hang. */
+/* Short enough not to look like a hang at a prompt. */
 #define ANSWER_SECONDS 0.5
 
-/* Nobody looks through more; all that still wait or train are among the newest. */
+/* More would not be read; all that still wait or train are among the newest. */
 #define RUNS_MAX 1000
 
-/* A name that would be shown escaped is none that a shell could complete to. */
+/* A shell cannot complete to a name that would be shown escaped. */
 static void print_word(const char *word, const char *what)
 {
     if (word[0] && !escape_needed(word))

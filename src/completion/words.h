@@ -6,7 +6,7 @@
 
 /*
  * Words for completion in a shell that only this machine knows, printed at once: no engine is
- * started for them, and one that does not answer within half a second is as good as none.
+ * started for them, and one that does not answer within half a second is ignored.
  */
 
 #define WORDS_COMPARISONS "comparisons" /* numbers of all comparisons, the newest first */
@@ -16,8 +16,8 @@
 #define WORDS_RUNS        "runs"        /* numbers of all runs, the newest first */
 
 /*
- * One word a line, behind a tab what it is. Where something fails there are fewer words or none,
- * and nothing is said: nobody asked. False: there is no such source.
+ * One word a line, with a description after a tab. Where something fails there are fewer words or
+ * none, and no message. False: there is no such source.
  */
 bool words_print(const char *source);
 

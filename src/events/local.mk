@@ -1,2 +1,2 @@
-libbase_a_SOURCES += %D%/event_text.c %D%/event_text.h %D%/profile_event.c %D%/profile_event.h
+libbase_a_SOURCES += %D%/changes.c %D%/changes.h %D%/profile.c %D%/profile.h
 libcommand_a_SOURCES += %D%/device_names.c %D%/device_names.h

@@ -8,7 +8,7 @@
 
 #include "base/figure.h"
 
-/* Above this efficiency nothing worth a word is lost. */
+/* Above this efficiency no cause is named. */
 #define WELL_SCALED 0.9
 /* A second cause is named when it takes at least this part of what the first takes. */
 #define WORTH_NAMING 0.4

@@ -89,7 +89,7 @@ static bool better(const struct series *series, const struct series_run *a,
     return a->run > b->run;
 }
 
-/* The row for so many devices, or where it would be. */
+/* The row for that number of devices, or where it would be. */
 static struct series_row *find_row(struct series *series, int devices)
 {
     struct series_row *row = series->rows;

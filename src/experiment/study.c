@@ -12,7 +12,7 @@
 
 #define NOTE_PREFIX "compare "
 
-/* The next part of a list; *at is NULL behind the last. False when it is empty or too long. */
+/* The next part of a list; *at is NULL after the last. False when it is empty or too long. */
 static bool next_part(const char **at, const char *separators, char *part, size_t size)
 {
     size_t length = strcspn(*at, separators);

@@ -11,9 +11,9 @@
 
 /*
  * A study: what `dpartui compare` trains. Some variants of one run that differ in a single thing,
- * each as often as there are repeats, the repeats interleaved (A B A B), so that whatever else
- * happens on the machine meanwhile is spread over all of them. A repeat has a seed of its own, the
- * same one for every variant. Pure; the caller submits the runs.
+ * each as often as there are repeats, the repeats interleaved (A B A B), so that other work on
+ * the machine is spread over all of them. Each repeat has its own seed, the same one for every
+ * variant. Pure; the caller submits the runs.
  */
 enum study_kind { STUDY_DEVICES, STUDY_BATCH, STUDY_LR };
 
@@ -35,7 +35,7 @@ struct study_variant {
     int threads;    /* of all of these together; 0: not known */
     long batch;
     double lr;
-    json_t *spec; /* owned; without a seed of its own */
+    json_t *spec; /* owned; without a seed */
 };
 
 struct study_entry {
@@ -64,7 +64,7 @@ struct study {
 struct study_request {
     const struct spec *spec;
     enum scaling scaling;
-    const struct device_list *pool; /* counts: the first so many of these */
+    const struct device_list *pool; /* counts: the first ones of these */
     const char *counts;             /* "1,2,4" */
     const char *lists;              /* "cpu:0;cpu:0-1" */
     const char *batches, *rates;    /* "128,256"; "0.1,0.2" */
@@ -77,7 +77,7 @@ int study_most(const char *counts);
 
 /*
  * Make the variants and the order of training. CPU devices have equally many threads in all of
- * them, those of the variant with most devices, unless the spec has a number of its own. Release
+ * them, those of the variant with most devices, unless the spec sets a number. Release
  * with study_free, also after a failure. ERROR_USAGE when a variant cannot be.
  */
 bool study_plan(struct study *study, const struct study_request *request, struct error *err);

@@ -39,7 +39,7 @@ int sweep_cpus(const struct device_list *devices);
 /*
  * Prepare a spec for runs on up to `cpus` CPU devices. These divide the machine's cores, and a run
  * on fewer of them would give each more; so that only the number of devices differs, each gets
- * `cores` / `cpus` threads, at least one, in every run, unless the spec has a number of its own.
+ * `cores` / `cpus` threads, at least one, in every run, unless the spec sets a number.
  * Files to save and log into are dropped: the runs would write over each other's.
  */
 bool sweep_prepare(struct spec *spec, int cpus, int cores, struct error *err);

@@ -62,7 +62,7 @@ void bar_compose(const struct bar *given, int columns, char *line, size_t size)
     int frame = has_bar ? 4 + BAR_LEAST : 0;
     columns = columns > LINE_MOST ? LINE_MOST : columns;
     for (int drop; text_length(bar, dropped) + frame > columns;) {
-        /* All but the most important figure go before the bar does. */
+        /* All but the most important item go before the bar does. */
         drop = next_to_drop(bar, dropped);
         if (drop < 0 && !frame)
             break;

@@ -149,7 +149,7 @@ double svg_y(const struct svg_frame *frame, double y)
 
 void svg_axes(struct text *out, const struct svg_frame *frame, const struct ticks *y)
 {
-    char figure[64];
+    char number[64];
     text_puts(out, "<path class=\"grid\" d=\"");
     for (int i = 0; i < y->count; i++)
         text_printf(out, "M%.1f %.1fH%.1f", frame->left, svg_y(frame, y->first + i * y->step),
@@ -158,8 +158,8 @@ void svg_axes(struct text *out, const struct svg_frame *frame, const struct tick
                 frame->top, frame->bottom, frame->right);
     for (int i = 0; i < y->count; i++) {
         double at = y->first + i * y->step;
-        snprintf(figure, sizeof figure, "%.*f", y->decimals, at);
-        svg_label(out, "faint end", frame->left - 8, svg_y(frame, at) + 4.5, figure);
+        snprintf(number, sizeof number, "%.*f", y->decimals, at);
+        svg_label(out, "faint end", frame->left - 8, svg_y(frame, at) + 4.5, number);
     }
 }
 
@@ -171,11 +171,11 @@ void svg_x_mark(struct text *out, const struct svg_frame *frame, double x, const
 
 void svg_x_ticks(struct text *out, const struct svg_frame *frame, const struct ticks *ticks)
 {
-    char figure[64];
+    char number[64];
     for (int i = 0; i < ticks->count; i++) {
         double x = ticks->first + i * ticks->step;
-        snprintf(figure, sizeof figure, "%.*f", ticks->decimals, x);
-        svg_x_mark(out, frame, x, figure);
+        snprintf(number, sizeof number, "%.*f", ticks->decimals, x);
+        svg_x_mark(out, frame, x, number);
     }
 }
 

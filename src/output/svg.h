@@ -13,7 +13,7 @@
  * of the picture, which scales to any size.
  */
 
-/* So many curves look different. */
+/* How many curves look different. */
 #define SVG_CURVES_MOST 30
 
 /* A curve that others are compared with, in place of a curve's index: thin and grey. */
@@ -47,7 +47,7 @@ double svg_x(const struct svg_frame *frame, double x);
 /* Not so far out that a number no reader of SVG knows would come of it. */
 double svg_y(const struct svg_frame *frame, double y);
 
-/* The axes' lines; the grid and the figures of the y axis. */
+/* The axes' lines; the grid and the numbers of the y axis. */
 void svg_axes(struct text *out, const struct svg_frame *frame, const struct ticks *y);
 /* A mark below the x axis, with words; and one with a figure at each tick. */
 void svg_x_mark(struct text *out, const struct svg_frame *frame, double x, const char *words);

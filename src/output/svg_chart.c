@@ -85,8 +85,7 @@ bool svg_chart_draw(const struct svg_chart *chart, struct text *out, struct erro
     struct axes axes;
     int height = LEGEND + (chart->count - 1) * LINE + LINE / 2 + MARGIN;
     if (chart->count > SVG_CURVES_MOST)
-        return error_set(err, ERROR_USAGE, "a picture can tell no more than %d curves apart",
-                         SVG_CURVES_MOST);
+        return error_set(err, ERROR_USAGE, "a picture can show at most %d curves", SVG_CURVES_MOST);
     if (!make_axes(chart, &axes, err))
         return false;
     svg_begin(out, WIDTH, height, chart->title);

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-/* Room around the axes: for title and legend, the figures, the names below. */
+/* Room around the axes: for title and legend, the numbers, the names below. */
 enum { LEGEND_TOP = 40, LEGEND_LINE = 18, ROOM_LEFT = 78, ROOM_RIGHT = 18, ROOM_BOTTOM = 48 };
-/* There is room for so many lines in the legend; panels side by side then are of one height. */
+/* Lines in the legend; panels side by side then are of one height. */
 enum { LEGEND_LINES = 2 };
 /* Figures on the y axis. */
 #define TICKS_MOST 8

@@ -11,7 +11,7 @@
  * on, and points lie evenly within theirs.
  */
 struct clockwork {
-    double begin, length; /* of the epoch that goes on */
+    double begin, length; /* of the current epoch */
 };
 
 static double seconds_of(const json_t *epoch)

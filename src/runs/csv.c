@@ -29,7 +29,7 @@ static void put_left_out(struct text *out, const json_t *row, json_int_t *last)
 }
 
 static bool put_run(const struct run_view *view, enum store_rows kind, const char *const *columns,
-                    size_t count, struct output *output, struct error *err)
+                    size_t count, struct stream *output, struct error *err)
 {
     struct text *text = &output->text;
     struct run_rows rows;
@@ -46,14 +46,14 @@ static bool put_run(const struct run_view *view, enum store_rows kind, const cha
         if (kind == STORE_EPOCHS)
             put_left_out(text, rows.row, &last);
         text_puts(text, "\n");
-        if (!(ok = output_drain(output, err)))
+        if (!(ok = stream_drain(output, err)))
             break;
     }
     run_rows_close(&rows);
     return ok;
 }
 
-bool run_csv_put(const struct run_view *views, int count, bool points, struct output *output,
+bool run_csv_put(const struct run_view *views, int count, bool points, struct stream *output,
                  struct error *err)
 {
     const char *const *columns = points ? point_columns : epoch_columns;

@@ -4,14 +4,14 @@
 
 #include <stdbool.h>
 
-#include "output/output.h"
+#include "output/stream.h"
 #include "runs/view.h"
 
 /*
  * The epochs of runs, or with `points` the finer curve between them, as comma-separated values (RFC
  * 4180, but lines end as on Unix): a line of names, then one for each. What is not known is empty.
  */
-bool run_csv_put(const struct run_view *views, int count, bool points, struct output *output,
+bool run_csv_put(const struct run_view *views, int count, bool points, struct stream *output,
                  struct error *err);
 
 #endif

@@ -41,7 +41,7 @@ static bool put_key(const char *key, int depth, struct text *text, struct error 
 }
 
 static bool put_rows(const struct run_view *view, enum store_rows kind, int depth,
-                     struct output *output, struct error *err)
+                     struct stream *output, struct error *err)
 {
     struct run_rows rows;
     bool any = false, ok = run_rows_open(&rows, view, kind, err);
@@ -51,7 +51,7 @@ static bool put_rows(const struct run_view *view, enum store_rows kind, int dept
     while ((ok = run_rows_next(&rows, err)) && rows.row) {
         text_puts(&output->text, any ? "," : "");
         put_break(&output->text, depth + 1);
-        ok = put_value(rows.row, depth + 1, &output->text, err) && output_drain(output, err);
+        ok = put_value(rows.row, depth + 1, &output->text, err) && stream_drain(output, err);
         if (!ok)
             break;
         any = true;
@@ -63,7 +63,7 @@ static bool put_rows(const struct run_view *view, enum store_rows kind, int dept
     return ok;
 }
 
-bool run_json_put(const struct run_view *view, int depth, struct output *output, struct error *err)
+bool run_json_put(const struct run_view *view, int depth, struct stream *output, struct error *err)
 {
     struct text *text = &output->text;
     const char *key, *comma = "";
@@ -84,5 +84,5 @@ bool run_json_put(const struct run_view *view, int depth, struct output *output,
     }
     put_break(text, depth);
     text_puts(text, "}");
-    return ok && output_drain(output, err);
+    return ok && stream_drain(output, err);
 }

@@ -192,7 +192,7 @@ bool run_pick_sort(json_t *runs, const struct store_filter *filter, struct error
     return true;
 }
 
-/* "7d": so many seconds. */
+/* "7d" as seconds. */
 static bool parse_span(const char *text, double *seconds)
 {
     static const struct {

@@ -23,7 +23,7 @@ bool run_pick_sort(json_t *runs, const struct store_filter *filter, struct error
  * latest first. ERROR_USAGE: there is no such key. */
 bool run_pick_key_named(const char *text, struct store_filter *filter, struct error *err);
 
-/* The keys, "run" first; NULL behind the last. */
+/* The keys, "run" first; NULL after the last. */
 const char *run_pick_key(size_t index);
 
 /*

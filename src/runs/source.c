@@ -255,7 +255,7 @@ bool run_source_any(struct run_source *source, bool *any, struct error *err)
     return *any || !source->store || store_has_runs(source->store, any, err);
 }
 
-/* An engine that keeps nothing gives numbers that the store has for other runs. */
+/* An engine that stores nothing gives numbers that the store has for other runs. */
 static bool is_same_run(const json_t *a, const json_t *b)
 {
     double when = json_number_value(json_object_get(a, "submitted_at"));

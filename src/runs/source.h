@@ -10,8 +10,8 @@
 #include "store/list.h"
 
 /*
- * Runs as commands see them: those of the running engine, which has their newest figures, and
- * behind them all that the store keeps. No engine is started for it.
+ * Runs as commands see them: those of the running engine, which has their newest numbers, and
+ * the others that the store keeps. No engine is started for it.
  */
 struct run_source {
     struct client *client; /* NULL: no engine runs, or it is `silent` */

@@ -91,7 +91,7 @@ json_t *study_table_json(const struct study_table *table, const struct study_run
                      entries, "unfinished", study_unfinished(study));
 }
 
-/* A text as RFC 4180 wants it, escaped: CSV has no escapes of its own; JSON has the bytes. */
+/* A text as RFC 4180 wants it, escaped: CSV has no escapes; JSON has the bytes. */
 static void put_quoted(struct text *out, const char *words)
 {
     char shown[ESCAPE_BYTES];

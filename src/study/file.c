@@ -50,9 +50,7 @@ static bool is_id(const char *id)
 static bool no_such(const char *id, struct error *err)
 {
     return error_set(err, ERROR_USAGE,
-                     "there is no comparison '%.40s': 'dpartui compare --list' tells which there "
-                     "are",
-                     id);
+                     "there is no comparison '%.40s': 'dpartui compare --list' lists them", id);
 }
 
 bool study_ids(json_t **ids, struct error *err)

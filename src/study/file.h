@@ -20,7 +20,7 @@ struct study_lock {
 
 /* A number for a new study, which is put into study->id, and its lock. */
 bool study_claim(struct study *study, struct study_lock *lock, struct error *err);
-/* The lock of a study that there is; ERROR_FAILED when another process works on it. */
+/* The lock of an existing study; ERROR_FAILED when another process works on it. */
 bool study_take(const char *id, struct study_lock *lock, struct error *err);
 void study_release(struct study_lock *lock);
 

@@ -280,7 +280,7 @@ static long find_by_note(const struct study *study, const struct study_entry *en
     return found;
 }
 
-/* What a killed command had submitted is taken up. */
+/* Continue with what a killed command had submitted. */
 static bool adopt(struct trainer *trainer, struct error *err)
 {
     json_t *runs = NULL;

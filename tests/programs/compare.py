@@ -29,7 +29,7 @@ PROGRAM = os.path.join(BUILD, "dpartui")
 PATIENCE = 90.0
 TINY = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
         "--batch", "64", "--epochs", "2"]
-# Steps enough for somebody to come between.
+# Enough steps to interfere.
 LONG = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
         "--batch", "4", "--epochs", "400"]
 
@@ -212,8 +212,8 @@ class Compare(unittest.TestCase):
 
         def gone():
             return not any(one["run"] == run for one in self.runs())
-        self.wait_for("the run is forgotten", gone)
-        self.wait_for("the store has forgotten it", lambda: not self.stored(run))
+        self.wait_for("the run is deleted", gone)
+        self.wait_for("it is deleted from the store", lambda: not self.stored(run))
 
     def stored(self, run):
         """Whether the store, which follows the engine a moment later, has the run."""
@@ -258,7 +258,7 @@ class Compare(unittest.TestCase):
         # Another one cannot have it while the first holds it; a killed one holds nothing.
         found = self.figures("--resume", "1")
         self.assertEqual(found["unfinished"], 0)
-        # The run that went on without the command was taken up, not trained again.
+        # The run that continued without the command was adopted, not trained again.
         self.assertEqual(len(self.runs()), 4)
         self.assertEqual([run["state"] for run in found["runs"]], ["done"] * 4)
 
@@ -333,7 +333,7 @@ class Compare(unittest.TestCase):
             self.assertEqual(done.stderr.count("\n"), 1)
         self.assertEqual(self.figures("--list"), [])
 
-    def test_damaged_files_are_told_of(self):
+    def test_damaged_files_are_reported(self):
         self.figures(*TINY, "--devices-counts", "1")
         path = os.path.join(self.folder, "dpartui/comparisons/1.json")
         plan = self.plan()

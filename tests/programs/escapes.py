@@ -88,7 +88,7 @@ class Table(unittest.TestCase):
                    "src/completion/zsh.c"]
         fixed = [("src/cli/command.c", "fputs(command->details, stdout"),
                  ("src/commands/compare.c", "fputs(lines, stdout"),
-                 ("src/output/output.c", "fwrite(text->data, 1, text->length, stdout"),
+                 ("src/output/stream.c", "fwrite(text->data, 1, text->length, stdout"),
                  ("src/commands/screen.c", "fwrite(text->data, 1, text->length, stdout"),
                  ("engine/main.c", "fputs(help, stdout"),
                  ("engine/device/cuda/collective/nccl_guard.c", 'fprintf(stderr, "NCCL cannot end its ')]

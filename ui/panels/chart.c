@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
-#include "events/event_text.h"
+#include "events/changes.h"
 
 static bool has_companion(const struct ui *ui)
 {

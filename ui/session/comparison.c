@@ -67,7 +67,7 @@ static struct series_run as_run(const struct ui *ui, const struct state_run *run
     };
 }
 
-/* What is worth comparing when nobody says: the newest that ended with a speed, or the newest. */
+/* What is compared by default: the newest that ended with a speed, or the newest. */
 static const struct state_run *newest_ended(const struct ui *ui)
 {
     for (int i = 0; i < ui->state.run_count; i++) {

@@ -26,7 +26,7 @@ struct sweep_progress {
     const struct state_run *runs[SWEEP_RUNS];
     int ended, waiting;
     const struct state_run *live; /* the one that trains; NULL: none just now */
-    double left_s;                /* until the last one ends; NAN: nothing to tell by */
+    double left_s;                /* until the last one ends; NAN: not known */
     bool at_least;                /* it may well be more */
 };
 bool sweep_progress(const struct ui *ui, struct sweep_progress *progress);

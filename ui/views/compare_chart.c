@@ -35,7 +35,7 @@ static double value_of(const struct series_row *row, enum compare_metric metric)
     }
 }
 
-/* The base's metric with ideal scaling to so many devices; accuracy stays as it is. */
+/* The base's metric with ideal scaling to that number of devices; accuracy stays as it is. */
 static double ideal_of(const struct series *series, enum compare_metric metric, double devices)
 {
     double ideal = series_ideal_speed_up(series, devices);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
-#include "events/profile_event.h"
+#include "events/profile.h"
 
 /* Of a run with --profile: what took most of its steps' time. The whole is for `dpartui show`. */
 

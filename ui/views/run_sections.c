@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/figure.h"
-#include "events/event_text.h"
+#include "events/changes.h"
 #include "ui/draw/page.h"
 #include "ui/panels/run_cells.h"
 

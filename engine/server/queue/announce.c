@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "events/event_text.h"
+#include "events/changes.h"
 
 static const char *text_of(const json_t *event, const char *key)
 {

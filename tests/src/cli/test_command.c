@@ -14,7 +14,7 @@
 #include "cli/options.h"
 #include "cli/run_spec.h"
 #include "events/device_names.h"
-#include "events/event_text.h"
+#include "events/changes.h"
 #include "output/bar.h"
 #include "tests/suites.h"
 #include "tests/support.h"
@@ -224,7 +224,7 @@ START_TEST(figures_are_short)
 }
 END_TEST
 
-START_TEST(devices_are_told_as_they_are_asked_for)
+START_TEST(devices_are_shown_as_options_have_them)
 {
     char text[32];
     json_t *names = json_pack("[s, s, s, s]", "cuda:0", "cpu:0", "cpu:1", "cpu:2");
@@ -255,7 +255,7 @@ START_TEST(device_lists_are_shortened)
 }
 END_TEST
 
-START_TEST(changes_are_told_in_a_line)
+START_TEST(changes_are_one_line)
 {
     char text[100];
     json_t *event =
@@ -291,9 +291,9 @@ int main(void)
     tcase_add_test(showing, a_bar_fits_any_width);
     tcase_add_test(showing, a_bar_escapes_text_from_outside);
     tcase_add_test(showing, figures_are_short);
-    tcase_add_test(showing, devices_are_told_as_they_are_asked_for);
+    tcase_add_test(showing, devices_are_shown_as_options_have_them);
     tcase_add_test(showing, device_lists_are_shortened);
-    tcase_add_test(showing, changes_are_told_in_a_line);
+    tcase_add_test(showing, changes_are_one_line);
     suite_add_tcase(suite, parsing);
     suite_add_tcase(suite, showing);
     return run_suites(suite, NULL);

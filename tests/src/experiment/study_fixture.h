@@ -16,7 +16,7 @@ struct study_fixture {
 void study_fixture_begin(struct study_fixture *fixture);
 void study_fixture_end(struct study_fixture *fixture);
 
-/* Plan anew: one repeat and eight cores unless the request has others. */
+/* Plan again: one repeat and eight cores unless the request has others. */
 bool study_fixture_plan(struct study_fixture *fixture, struct study_request request);
 
 Suite *study_table_suite(void);

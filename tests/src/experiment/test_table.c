@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparisons of runs: the statistics, what they say, and the forms they are given out in. */
+/* Comparisons of runs: the statistics, what they say, and their output formats. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

@@ -8,17 +8,17 @@
 
 #include "output/svg_chart.h"
 #include "runs/csv.h"
-#include "runs/figure.h"
+#include "runs/metric.h"
 #include "runs/json.h"
 #include "tests/suites.h"
 
 static struct error err;
-static struct output out;
+static struct stream out;
 
 static void setup(void)
 {
     err = (struct error)ERROR_INIT;
-    out = (struct output)OUTPUT_INIT;
+    out = (struct stream)STREAM_INIT;
 }
 
 static void teardown(void)
@@ -86,20 +86,20 @@ START_TEST(curves_take_points_where_there_are_any)
     struct chart_point *points;
     int count;
     run_view_take(&view, read_run());
-    ck_assert(run_figure_curve(run_figure_find("test_acc", &err), &view, &points, &count, &err));
+    ck_assert(run_metric_curve(run_metric_find("test_acc", &err), &view, &points, &count, &err));
     ck_assert_int_eq(count, 2);
     ck_assert_double_eq(points[0].y, 0.5);
     ck_assert(isnan(points[1].y));
     free(points);
-    ck_assert(run_figure_curve(run_figure_find("train_loss", &err), &view, &points, &count, &err));
+    ck_assert(run_metric_curve(run_metric_find("train_loss", &err), &view, &points, &count, &err));
     ck_assert_int_eq(count, 1);
     ck_assert_double_eq(points[0].x, 0.5);
     free(points);
     json_array_clear(view.live[STORE_POINTS]);
-    ck_assert(run_figure_curve(run_figure_find("train_loss", &err), &view, &points, &count, &err));
+    ck_assert(run_metric_curve(run_metric_find("train_loss", &err), &view, &points, &count, &err));
     ck_assert_int_eq(count, 2);
     free(points);
-    ck_assert_ptr_null(run_figure_find("tset_acc", &err));
+    ck_assert_ptr_null(run_metric_find("tset_acc", &err));
     ck_assert_ptr_nonnull(strstr(err.text, "'test_acc'"));
     run_view_free(&view);
 }
@@ -119,9 +119,9 @@ START_TEST(long_curves_are_thinned_out)
                                           : json_pack("{s:i, s:f}", "epoch", i, "test_acc", y));
     }
     run_view_take(&view, json_pack("{s:i, s:o}", "run", 1, "epochs", epochs));
-    ck_assert(run_figure_curve(run_figure_find("test_acc", &err), &view, &points, &count, &err));
-    ck_assert_int_le(count, RUN_FIGURE_POINTS);
-    ck_assert_int_gt(count, RUN_FIGURE_POINTS / 4);
+    ck_assert(run_metric_curve(run_metric_find("test_acc", &err), &view, &points, &count, &err));
+    ck_assert_int_le(count, RUN_METRIC_POINTS);
+    ck_assert_int_gt(count, RUN_METRIC_POINTS / 4);
     ck_assert_double_lt(points[0].x, 100);
     ck_assert_double_gt(points[count - 1].x, 99900);
     for (int i = 0; i < count; i++) {

@@ -24,7 +24,7 @@ static void end(void)
     replay_end(&replay);
 }
 
-/* The newest submit; answers make other requests behind it. */
+/* The newest submit; answers make other requests after it. */
 static const char *last_submit(void)
 {
     for (int i = replay.asked_count - 1; i >= 0; i--)
@@ -66,7 +66,7 @@ static int count_submits(void)
     return count;
 }
 
-static void forget_requests(void)
+static void clear_requests(void)
 {
     replay.asked_count = 0;
 }
@@ -79,18 +79,18 @@ START_TEST(a_sweep_for_strong_scaling)
     ck_assert_str_eq(
         replay.ui.question_text,
         "Train the default network on 1, 2, 3 devices of cpu:0-2 (batch 256, lr 0.1)?");
-    forget_requests();
+    clear_requests();
     replay_keys(&replay, "f");
     check_submit("cpu:0", 256, 0.1, note);
     /* The next one when this one stands in the queue. */
     ck_assert_int_eq(count_submits(), 1);
-    forget_requests();
+    clear_requests();
     answer_submit(1);
     ck_assert_int_eq(count_submits(), 1);
     check_submit("cpu:0-1", 256, 0.1, note);
     ck_assert(!ui_can(&replay.ui, ACTION_SWEEP));
     answer_submit(2);
-    forget_requests();
+    clear_requests();
     answer_submit(3);
     ck_assert_int_eq(count_submits(), 0);
     ck_assert_str_eq(replay.ui.message.text, "the sweep's 3 runs are in the queue, up to run 3");
@@ -107,7 +107,7 @@ START_TEST(a_sweep_for_weak_scaling)
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "<Down> +Cwg");
     check_submit("cpu:0", 256, 0.1, note);
-    forget_requests();
+    clear_requests();
     answer_submit(1);
     check_submit("cpu:0-1", 512, 0.2, note);
     answer_submit(2);
@@ -122,7 +122,7 @@ START_TEST(all_devices_while_one_is_chosen)
     ck_assert_str_eq(replay.ui.question_text,
                      "Train the default network on 1, 2 devices of cpu:0-1 (batch 256, lr 0.1)?");
     /* No is no. */
-    forget_requests();
+    clear_requests();
     replay_keys(&replay, "n");
     ck_assert_ptr_null(replay.ui.question);
     ck_assert_int_eq(replay.asked_count, 0);
@@ -134,7 +134,7 @@ START_TEST(a_sweep_that_is_refused)
     struct error failure = {ERROR_FAILED, "there is no data set of that name"};
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "Cwf");
-    forget_requests();
+    clear_requests();
     ui_answer(&replay.ui, REQUEST_SWEEP, NULL, &failure);
     ck_assert_str_eq(replay.ui.message.text, failure.text);
     ck_assert_int_eq(count_submits(), 0);
@@ -144,7 +144,7 @@ START_TEST(a_sweep_that_is_refused)
     struct error err = ERROR_INIT;
     ck_assert(form_set(&replay.ui.form, FORM_BATCH, "255", &err));
     ck_assert(form_set(&replay.ui.form, FORM_SPLIT, "even", &err));
-    forget_requests();
+    clear_requests();
     replay_keys(&replay, "Cwf");
     ck_assert(replay.ui.message.bad);
     ck_assert_int_eq(count_submits(), 0);
@@ -208,7 +208,7 @@ START_TEST(the_same_sweep_twice)
     ck_assert_int_eq(progress.waiting, 2);
     /* Nothing is measured. */
     ck_assert_double_nan(progress.left_s);
-    forget_requests();
+    clear_requests();
     replay.ui.selected_run = 2;
     replay_keys(&replay, "Cx");
     ck_assert_str_eq(replay.ui.question_text,

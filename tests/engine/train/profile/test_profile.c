@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "engine/train/profile/json.h"
-#include "events/profile_event.h"
+#include "events/profile.h"
 #include "tests/suites.h"
 
 static struct profile profile;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "events/profile_event.h"
+#include "events/profile.h"
 
 #include <math.h>
 #include <stdint.h>

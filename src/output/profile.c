@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/profile_print.h"
+#include "output/profile.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -93,7 +93,7 @@ static bool print_device(const json_t *event, size_t device, enum profile_order 
     return table_end(&table, err);
 }
 
-/* Those whose passes are one thing only. */
+/* Those whose passes are not split into operations. */
 static void print_remarks(const json_t *event)
 {
     const json_t *devices = json_object_get(event, "devices");
@@ -102,7 +102,7 @@ static void print_remarks(const json_t *event)
         struct figure time;
         double steps = profile_event_steps(event);
         if (json_is_true(json_object_get(device, "passes_only")))
-            print("%s: %s ms/step in passes whose operations cannot be told apart\n",
+            print("%s: %s ms/step in passes whose operations cannot be separated\n",
                   member_text(device, "device"),
                   figure_fixed(&time, 1e3 * member_number(device, "operations_s") / steps, 3));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "events/event_text.h"
+#include "events/changes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_OUTPUT_PROFILE_PRINT_H
-#define DPARTUI_OUTPUT_PROFILE_PRINT_H
+#ifndef DPARTUI_OUTPUT_PROFILE_H
+#define DPARTUI_OUTPUT_PROFILE_H
 
 #include "base/error.h"
-#include "events/profile_event.h"
+#include "events/profile.h"
 
-/* By the word behind --profile=. */
+/* By the word after --profile=. */
 enum profile_order profile_order_of(const char *word);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EVENTS_PROFILE_EVENT_H
-#define DPARTUI_EVENTS_PROFILE_EVENT_H
+#ifndef DPARTUI_EVENTS_PROFILE_H
+#define DPARTUI_EVENTS_PROFILE_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ double profile_event_unprofiled_s(const json_t *event, double *steps);
 size_t profile_event_devices(const json_t *event);
 /* The limits of a device, or of all if they are equal; false: neither is known. */
 bool profile_event_limits(const json_t *event, size_t device, double *flops, double *bytes);
-/* "cpu:0"; "" for an index behind the last. */
+/* "cpu:0"; "" for an index after the last. */
 const char *profile_event_device(const json_t *event, size_t device);
 
 /*
@@ -44,7 +44,7 @@ const char *profile_event_device(const json_t *event, size_t device);
 struct profile_row *profile_event_rows(const json_t *event, size_t device, enum profile_order order,
                                        size_t *count);
 
-/* What is outside of the operations, one row for each `index` from 0; false behind the last. */
+/* What is outside of the operations, one row for each `index` from 0; false after the last. */
 bool profile_event_outside(const json_t *event, size_t device, size_t index,
                            struct profile_row *row);
 

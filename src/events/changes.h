@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EVENTS_EVENT_TEXT_H
-#define DPARTUI_EVENTS_EVENT_TEXT_H
+#ifndef DPARTUI_EVENTS_CHANGES_H
+#define DPARTUI_EVENTS_CHANGES_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runs/figure.h"
+#include "runs/metric.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/nearest.h"
 
-static const struct run_figure figures[] = {
+static const struct run_metric metrics[] = {
     {"test_acc", "Test accuracy", false, false, 1},
     {"test_loss", "Test loss", false, true, INFINITY},
     {"train_acc", "Training accuracy", true, false, 1},
@@ -17,34 +17,34 @@ static const struct run_figure figures[] = {
     {"samples_per_s", "Samples per second", true, false, INFINITY},
     {"seconds", "Seconds per epoch", false, false, INFINITY},
 };
-enum { FIGURES = sizeof figures / sizeof *figures };
+enum { METRICS = sizeof metrics / sizeof *metrics };
 
-const struct run_figure *run_figure(size_t index)
+const struct run_metric *run_metric(size_t index)
 {
-    return index < FIGURES ? &figures[index] : NULL;
+    return index < METRICS ? &metrics[index] : NULL;
 }
 
-const struct run_figure *run_figure_find(const char *name, struct error *err)
+const struct run_metric *run_metric_find(const char *name, struct error *err)
 {
-    const char *names[FIGURES];
-    for (size_t i = 0; i < FIGURES; i++) {
-        names[i] = figures[i].name;
+    const char *names[METRICS];
+    for (size_t i = 0; i < METRICS; i++) {
+        names[i] = metrics[i].name;
         if (strcmp(name, names[i]) == 0)
-            return &figures[i];
+            return &metrics[i];
     }
-    const char *near = nearest_name(name, names, FIGURES);
+    const char *near = nearest_name(name, names, METRICS);
     if (near)
-        error_set(err, ERROR_USAGE, "there is no figure '%.40s': did you mean '%s'?", name, near);
+        error_set(err, ERROR_USAGE, "there is no metric '%.40s': did you mean '%s'?", name, near);
     else
         error_set(err, ERROR_USAGE,
-                  "there is no figure '%.40s': it is test_acc, test_loss, train_acc, train_loss, "
+                  "there is no metric '%.40s': it is test_acc, test_loss, train_acc, train_loss, "
                   "lr, samples_per_s or seconds",
                   name);
     return NULL;
 }
 
 struct curve_points {
-    struct chart_point *list; /* RUN_FIGURE_POINTS */
+    struct chart_point *list; /* RUN_METRIC_POINTS */
     int count;
     int stride; /* points in a row, of which two are left: doubled whenever the list is full */
     int taken;  /* of the current row */
@@ -91,7 +91,7 @@ static void thin_out(struct curve_points *points)
     points->stride = stride == 1 ? 4 : 2 * stride;
 }
 
-static bool read_curve(const struct run_figure *figure, struct run_rows *rows,
+static bool read_curve(const struct run_metric *metric, struct run_rows *rows,
                        struct curve_points *points, struct error *err)
 {
     bool ok = true;
@@ -101,26 +101,26 @@ static bool read_curve(const struct run_figure *figure, struct run_rows *rows,
         double x = member_number(rows->row, "epoch");
         if (!isfinite(x))
             continue;
-        if (points->count + 2 > RUN_FIGURE_POINTS && points->taken == 0)
+        if (points->count + 2 > RUN_METRIC_POINTS && points->taken == 0)
             thin_out(points);
-        take_point(points, (struct chart_point){x, member_number(rows->row, figure->name)});
+        take_point(points, (struct chart_point){x, member_number(rows->row, metric->name)});
     }
     end_row(points);
     return ok;
 }
 
-bool run_figure_curve(const struct run_figure *figure, const struct run_view *view,
+bool run_metric_curve(const struct run_metric *metric, const struct run_view *view,
                       struct chart_point **list, int *count, struct error *err)
 {
     static const enum store_rows kinds[] = {STORE_POINTS, STORE_EPOCHS};
-    struct curve_points points = {.list = calloc(RUN_FIGURE_POINTS, sizeof *points.list)};
+    struct curve_points points = {.list = calloc(RUN_METRIC_POINTS, sizeof *points.list)};
     bool ok = points.list || error_memory(err, "curve");
     /* Where nothing is known between epochs, the epochs. */
-    for (int i = figure->between ? 0 : 1; ok && i < 2 && points.count == 0; i++) {
+    for (int i = metric->between ? 0 : 1; ok && i < 2 && points.count == 0; i++) {
         struct run_rows rows;
         ok = run_rows_open(&rows, view, kinds[i], err);
         if (ok) {
-            ok = read_curve(figure, &rows, &points, err);
+            ok = read_curve(metric, &rows, &points, err);
             run_rows_close(&rows);
         }
     }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "output/output.h"
+#include "output/stream.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define GATHERED_BYTES ((size_t)64 << 10)
 
-bool output_open(struct output *output, const char *path, struct error *err)
+bool stream_open(struct stream *output, const char *path, struct error *err)
 {
-    *output = (struct output)OUTPUT_INIT;
+    *output = (struct stream)STREAM_INIT;
     return !path || strcmp(path, "-") == 0 || file_writer_open(&output->writer, path, err);
 }
 
-static bool write_text(struct output *output, struct error *err)
+static bool write_text(struct stream *output, struct error *err)
 {
     struct text *text = &output->text;
     if (text->failed)
@@ -25,13 +25,13 @@ static bool write_text(struct output *output, struct error *err)
     return true;
 }
 
-bool output_drain(struct output *output, struct error *err)
+bool stream_drain(struct stream *output, struct error *err)
 {
     return (!output->text.failed && output->text.length < GATHERED_BYTES) ||
            write_text(output, err);
 }
 
-bool output_close(struct output *output, bool ok, struct error *err)
+bool stream_close(struct stream *output, bool ok, struct error *err)
 {
     ok = ok && write_text(output, err);
     if (ok && output->writer.fd >= 0)
