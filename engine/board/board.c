@@ -19,8 +19,8 @@
 struct board {
     struct event_file file;
     char *folder;
-    bool told;  /* of a failure */
-    long every; /* steps that are summed up */
+    bool failed; /* and reported it */
+    long every;  /* steps that are summed up */
     /* Of the steps since the last point. */
     long steps;
     double rows, loss, correct, seconds, lr;
@@ -154,9 +154,9 @@ static void put_epoch(struct board *board, const json_t *event, double wall_time
 static bool say_failure(struct board *board, struct error *err)
 {
     const struct error *failure = &board->file.failure;
-    if (failure->kind == ERROR_NONE || board->told)
+    if (failure->kind == ERROR_NONE || board->failed)
         return true;
-    board->told = true;
+    board->failed = true;
     return error_set(err, failure->kind, "%s: %s", board->folder, failure->text);
 }
 

@@ -22,13 +22,13 @@ bool board_open(struct board **out, const char *directory, long run, bool resume
                 struct error *err);
 
 /*
- * Take an event of docs/protocol.md: "run", "step" or "point", "epoch", "end"; others are left out.
- * It happened at `wall_time`, in seconds since 1970. With "epoch" and "end" all is handed to the
- * system. False, once: the file ends here, for the reason in *err; what comes later is left out.
+ * Take an event of docs/protocol.md: "run", "step" or "point", "epoch", "end"; others are ignored.
+ * It happened at `wall_time`, in seconds since 1970. "epoch" and "end" write all that has been
+ * gathered. False, once: the file ends here, for the reason in *err; later events are ignored.
  */
 bool board_take(struct board *board, const json_t *event, double wall_time, struct error *err);
 
-/* What is not written yet is; false as above. NULL is fine. */
+/* Write the rest; false as above. NULL is fine. */
 bool board_close(struct board *board, struct error *err);
 
 #endif

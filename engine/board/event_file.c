@@ -169,7 +169,7 @@ void event_file_put(struct event_file *file, double wall_time, int64_t step,
 static void give_up(struct event_file *file)
 {
     int reason = errno;
-    /* Half a record would end the reading of all that comes behind it. */
+    /* Readers would stop at half a record. */
     bool whole = ftruncate(file->fd, file->length) == 0;
     errno = reason;
     error_errno(&file->failure,

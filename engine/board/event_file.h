@@ -33,13 +33,13 @@ struct event_scalar {
     double value;    /* NAN: left out */
 };
 
-/* Make a file with a name of its own in `folder`, which is there; `wall_time` as below. */
+/* Create a file with a new name in `folder`, which exists; `wall_time` as below. */
 bool event_file_open(struct event_file *file, const char *folder, double wall_time,
                      struct error *err);
 /* `wall_time` is in seconds since 1970. */
 void event_file_put(struct event_file *file, double wall_time, int64_t step,
                     const struct event_scalar *scalars, size_t count);
-/* Hand all that waits to the system. */
+/* Write what has been gathered. */
 void event_file_flush(struct event_file *file);
 /* Flush and close; may be called again. */
 void event_file_close(struct event_file *file);

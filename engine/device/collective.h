@@ -68,7 +68,7 @@ struct collective {
     /* May be called again, or without join. broken: do not wait for the others. */
     void (*leave)(struct device_group *group, int rank, bool broken);
     /*
-     * Queue the reduction of buckets first..end-1 of the gradients, behind what is now queued on
+     * Queue the reduction of buckets first..end-1 of the gradients, after what is now queued on
      * the device's stream. All buckets in ascending order, in every step.
      */
     bool (*reduce)(struct device_group *group, int rank, int first, int end, struct error *err);
@@ -77,7 +77,7 @@ struct collective {
      * have. Without `overlaps` there was a barrier of all ranks since the last pass.
      */
     bool (*finish)(struct device_group *group, int rank, struct error *err);
-    /* Rank 0's parameters become everybody's. */
+    /* Broadcast rank 0's parameters to all. */
     bool (*send_params)(struct device_group *group, int rank, struct error *err);
     /* With `overlaps`: wait until what is queued on the device's own stream is done. NULL: nothing
      * ever is. */

@@ -86,7 +86,7 @@ bool checkpoint_note(const char *path, json_t **note, struct error *err)
     return error_set(err, ERROR_FAILED, "%s: its place in the run cannot be read", path);
 }
 
-/* The test accuracy of the very weights, NAN: they were not evaluated, or cannot be read. */
+/* The test accuracy of these weights, NAN: they were not evaluated, or cannot be read. */
 static double accuracy_of(const char *folder, long steps)
 {
     struct error ignored = ERROR_INIT;
@@ -216,7 +216,7 @@ bool checkpoint_find_whole(const char *folder, long *steps, struct error *damage
     *damage = (struct error)ERROR_INIT;
     for (*steps = LONG_MAX; checkpoint_find_before(folder, *steps, steps, err);) {
         struct error first = ERROR_INIT, second = ERROR_INIT;
-        /* Twice: for want of memory or descriptors a moment ago it is not damaged. */
+        /* Twice: a moment without memory or descriptors is no damage. */
         if (checkpoint_verify_steps(folder, *steps, &first) ||
             checkpoint_verify_steps(folder, *steps, &second))
             return true;

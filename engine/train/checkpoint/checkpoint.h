@@ -51,7 +51,7 @@ struct checkpoint_origin {
     long test_rows;       /* 0: all */
 };
 
-/* What is written: a copy that nobody changes meanwhile. */
+/* What is written: a copy that does not change meanwhile. */
 struct checkpoint {
     struct checkpoint_place place;
     struct checkpoint_origin origin; /* only written */
@@ -72,8 +72,9 @@ bool checkpoint_write(const struct net *net, const char *folder,
                       struct error *err);
 
 /*
- * Read the checkpoint of so many steps into one that checkpoint_create made for the network. Files
- * are checked whole; ERROR_FAILED names what is wrong. The momentum of a run that had none is zero.
+ * Read the checkpoint of that many steps into one that checkpoint_create made for the network.
+ * Files are checked whole; ERROR_FAILED names what is wrong. The momentum of a run that had none is
+ * zero.
  */
 bool checkpoint_read(const struct net *net, const char *folder, long steps,
                      struct checkpoint *checkpoint, struct error *err);
@@ -96,7 +97,7 @@ bool checkpoint_find_whole(const char *folder, long *steps, struct error *damage
                            struct error *err);
 
 /*
- * What a file of weights says of itself: its place and origin as an object of JSON, an empty one
+ * What a file of weights says about itself: its place and origin as an object of JSON, an empty one
  * for weights that are no checkpoint. ERROR_FAILED: it is no safetensors file, or damaged.
  */
 bool checkpoint_note(const char *path, json_t **note, struct error *err);

@@ -35,7 +35,7 @@ char *checkpoint_momentum_path(const char *folder, long steps)
     return text_format("%s/step-%08ld" MOMENTUM_SUFFIX, folder, steps);
 }
 
-/* Is this what file_writer_open puts behind the name of a file while it is written: .PID-TIME? */
+/* Is this the suffix of a file that file_writer_open is writing: .PID-TIME? */
 static bool is_temporary(const char *rest)
 {
     size_t first = *rest == '.' ? strspn(rest + 1, "0123456789abcdef") : 0;

@@ -25,7 +25,7 @@ bool checkpoint_find_before(const char *folder, long before, long *steps, struct
 /* Of all that are in `folder`, in any order; a new array. A missing folder has none. */
 bool checkpoint_list(const char *folder, long **steps, size_t *count, struct error *err);
 
-/* Which checkpoints stay beside the newest; -1: none. */
+/* Which checkpoints are kept besides the newest; -1: none. */
 struct checkpoint_kept {
     long previous; /* of this run, in case the newest is damaged one day */
     long best;     /* by test accuracy */

@@ -18,7 +18,7 @@ static bool add_origin(json_t *note, const struct checkpoint_origin *origin)
     return ok;
 }
 
-/* All digits: a run that resumes must find the very numbers. */
+/* All digits: a run that resumes must find the same numbers. */
 char *checkpoint_place_text(const struct checkpoint *checkpoint)
 {
     const struct checkpoint_place *p = &checkpoint->place;

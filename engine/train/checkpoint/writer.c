@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A failure that was not asked for yet. */
+/* A failure that has not been fetched yet. */
 struct failure {
     bool is_new;
     struct error err;
@@ -30,7 +30,7 @@ static bool sync_history(const struct checkpoint_writer *writer, struct error *e
     return !writer->options.sync || writer->options.sync(writer->options.sync_context, err);
 }
 
-static void *write_for_ever(void *context)
+static void *writer_main(void *context)
 {
     struct checkpoint_writer *writer = context;
     pthread_mutex_lock(&writer->lock);
@@ -73,7 +73,7 @@ static bool start_thread(struct checkpoint_writer *writer, struct error *err)
         return error_errno(err, "cannot prepare to write checkpoints");
     errno = pthread_cond_init(&writer->changed, NULL);
     if (errno == 0) {
-        errno = pthread_create(&writer->thread, NULL, write_for_ever, writer);
+        errno = pthread_create(&writer->thread, NULL, writer_main, writer);
         if (errno == 0)
             return true;
         pthread_cond_destroy(&writer->changed);

@@ -5,7 +5,7 @@
 #include "engine/train/checkpoint/checkpoint.h"
 
 /*
- * Writes checkpoints on a thread of its own, so that training does not wait for the disk. There is
+ * Writes checkpoints on a separate thread, so that training does not wait for the disk. There is
  * one buffer: while a checkpoint is being written, the next one has to wait or be left out.
  */
 struct checkpoint_writer;

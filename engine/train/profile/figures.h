@@ -63,7 +63,7 @@ bool figures_count_epoch(struct figures *figures, struct error *err);
 void figures_evaluated(struct figures *figures, double loss, double accuracy, double seconds);
 
 /*
- * Continue after so many steps, rows and whole epochs, which took train_s and eval_s in all; of
+ * Continue after these steps, rows and whole epochs, which took train_s and eval_s in all; of
  * each of those epochs only the mean time is known.
  */
 bool figures_resume(struct figures *figures, long steps, long rows, long epochs, double train_s,

@@ -8,7 +8,7 @@
 #define EVENT_BYTES  200000
 #define ROW_BYTES    260 /* an operation of one device, its names included */
 #define DEVICE_BYTES 24  /* of it, each further device */
-#define WORK_BYTES   40  /* and what that did, where it is told */
+#define WORK_BYTES   40  /* and its work, where that is given */
 
 static const char *const part_keys[PROFILE_PARTS] = {
     [PROFILE_OPERATIONS] = "operations_s",
@@ -55,7 +55,7 @@ static int by_seconds(const void *left, const void *right)
     return (a->seconds < b->seconds) - (a->seconds > b->seconds);
 }
 
-/* In the order of the network, an operation's directions beside each other. */
+/* In the order of the network, an operation's directions together. */
 static int by_place(const void *left, const void *right)
 {
     const struct plan_time *a = ((const struct row *)left)->what;

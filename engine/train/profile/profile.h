@@ -17,7 +17,7 @@ enum profile_part {
     PROFILE_OPTIMIZER,
     PROFILE_SYNC,    /* keeping the replicas equal, as far as nothing hides it */
     PROFILE_WAIT,    /* for other devices */
-    PROFILE_SPLIT,   /* telling the devices what to do, and hearing of their end */
+    PROFILE_SPLIT,   /* giving the devices their task, and waiting for the answer */
     PROFILE_METRICS, /* figures and events, while no device works */
     PROFILE_REST,    /* of the steps' time; worked out in the end */
     PROFILE_PARTS
@@ -26,7 +26,7 @@ enum profile_part {
 struct profile_device {
     double part[PROFILE_PARTS];
     long rows;
-    bool passes_only;                /* its operations are not told apart */
+    bool passes_only;                /* its operations are not timed one by one */
     double flops_limit, bytes_limit; /* of the device, per second; 0: not known */
     /* By operation, direction and method; flops and bytes are those of all calls. */
     struct plan_time *list;
@@ -51,7 +51,7 @@ void profile_free(struct profile *profile);
 struct plan_time *profile_find(const struct profile_device *device, const struct plan_time *like,
                                int hint);
 
-/* Times of plans, which are set back to 0; each device on a thread of its own. */
+/* Times of plans, which are set back to 0; each device on its own thread. */
 bool profile_take(struct profile_device *device, struct plan_time *times, int count,
                   struct error *err);
 

@@ -61,7 +61,7 @@ static int count_kind(const struct spec *spec, enum device_kind kind)
 }
 
 /* The type is a matter of GPUs, which know their own default; CPU devices always compute in f32,
- * also beside them. */
+ * also together with GPUs. */
 static bool resolve_type(struct spec *spec, struct error *err)
 {
     if (count_kind(spec, DEVICE_CUDA) > 0)

@@ -11,7 +11,7 @@ static uint64_t shared_memory(void)
     return (uint64_t)info.f_bavail * info.f_frsize;
 }
 
-/* What the machine calls the devices of a kind. */
+/* The names of the models of one kind of devices. */
 static void name_models(const struct ranks *ranks, enum device_kind kind, struct device_info *infos,
                         const char **models)
 {
@@ -54,7 +54,7 @@ static const char *lone_norm(const struct net *net)
     return NULL;
 }
 
-/* The least rows, but none, whose statistics a device takes in a training step. */
+/* The least rows above 0 of which a device takes statistics in a training step. */
 static long least_rows(const struct ranks *ranks, const struct rank *rank)
 {
     long least = 0;

@@ -10,10 +10,10 @@ static const double GIB = 1 << 30;
 /* Of a GPU's memory, what the driver and this program's own context take at most. */
 static const uint64_t OWN_BYTES = UINT64_C(1) << 30;
 
-/* NCCL lays buffers of some megabytes for each pair of GPUs there. */
+/* NCCL puts buffers of some megabytes for each pair of GPUs there. */
 static const uint64_t SHARED_MEMORY_BYTES = UINT64_C(64) << 20;
 
-/* Devices of which one needs so much longer for a row leave the others waiting. */
+/* When one device is this much faster than another it has to wait for it. */
 static const double UNEQUAL = 1.25;
 
 static bool warn(const struct preflight_sink *sink, struct error *err, const char *format, ...)
@@ -80,8 +80,8 @@ static bool check_memory(const struct preflight *p, int place, struct error *err
                      (double)device->facts.memory_total / GIB);
 }
 
-static bool look_at_use(const struct preflight_device *device, int times,
-                        const struct preflight_sink *sink, struct error *err)
+static bool check_use(const struct preflight_device *device, int times,
+                      const struct preflight_sink *sink, struct error *err)
 {
     const struct device_facts *facts = &device->facts;
     uint64_t used = facts->memory_total - facts->memory_free;
@@ -92,7 +92,7 @@ static bool look_at_use(const struct preflight_device *device, int times,
                            "several devices but is no faster than one",
                            name, times))
         return false;
-    /* A replica beside this one may have taken its part already. */
+    /* Another replica there may have taken its part already. */
     if (times > 1 || facts->memory_total == 0 || used < OWN_BYTES)
         return true;
     return warn(sink, err,
@@ -101,8 +101,8 @@ static bool look_at_use(const struct preflight_device *device, int times,
                 name, (double)used / GIB);
 }
 
-static bool look_at_versions(const struct preflight_device *device,
-                             const struct preflight_sink *sink, struct error *err)
+static bool check_versions(const struct preflight_device *device, const struct preflight_sink *sink,
+                           struct error *err)
 {
     const struct device_facts *facts = &device->facts;
     if (facts->driver == 0 || facts->runtime == 0 || facts->driver >= facts->runtime)
@@ -114,8 +114,8 @@ static bool look_at_versions(const struct preflight_device *device,
                 facts->runtime % 1000 / 10);
 }
 
-static bool look_at_links(const struct preflight *p, const struct preflight_sink *sink,
-                          struct error *err)
+static bool check_collective(const struct preflight *p, const struct preflight_sink *sink,
+                             struct error *err)
 {
     char one[16], other[16];
     if (distinct_gpus(p) < 2)
@@ -160,8 +160,8 @@ static const char *model_of(const struct preflight_device *device)
     return *device->model ? device->model : device->id.kind == DEVICE_CPU ? "CPU" : "GPU";
 }
 
-static bool look_at_balance(const struct preflight *p, const struct preflight_sink *sink,
-                            struct error *err)
+static bool check_balance(const struct preflight *p, const struct preflight_sink *sink,
+                          struct error *err)
 {
     const struct preflight_device *fast = NULL, *slow = NULL, *cpu = NULL, *gpu = NULL;
     char one[16], other[16];
@@ -190,8 +190,8 @@ static bool look_at_balance(const struct preflight *p, const struct preflight_si
                 device_id_text(slow->id, other), model_of(slow));
 }
 
-static bool look_at_batch(const struct preflight *p, const struct preflight_sink *sink,
-                          struct error *err)
+static bool check_batch(const struct preflight *p, const struct preflight_sink *sink,
+                        struct error *err)
 {
     return p->rows == 0 || p->batch <= p->rows ||
            warn(sink, err,
@@ -200,9 +200,9 @@ static bool look_at_batch(const struct preflight *p, const struct preflight_sink
                 p->batch, p->rows);
 }
 
-/* Of one value the mean is the value, so what comes out is the bias alone. PyTorch refuses it. */
-static bool look_at_norms(const struct preflight *p, const struct preflight_sink *sink,
-                          struct error *err)
+/* The mean of one value is that value, so only the bias is left. PyTorch refuses it. */
+static bool check_norms(const struct preflight *p, const struct preflight_sink *sink,
+                        struct error *err)
 {
     char name[16];
     for (int i = 0; p->lone_norm && i < p->count; i++)
@@ -227,11 +227,11 @@ bool preflight_check(const struct preflight *p, const struct preflight_sink *sin
         int times = times_named(p, i, &first);
         if (device->id.kind != DEVICE_CUDA || !first)
             continue;
-        if (!look_at_use(device, times, sink, err) ||
-            (!versions && !look_at_versions(device, sink, err)))
+        if (!check_use(device, times, sink, err) ||
+            (!versions && !check_versions(device, sink, err)))
             return false;
         versions = true;
     }
-    return look_at_links(p, sink, err) && look_at_balance(p, sink, err) &&
-           look_at_batch(p, sink, err) && look_at_norms(p, sink, err);
+    return check_collective(p, sink, err) && check_balance(p, sink, err) &&
+           check_batch(p, sink, err) && check_norms(p, sink, err);
 }

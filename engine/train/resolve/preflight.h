@@ -10,8 +10,8 @@
 #include "spec/spec.h"
 
 /*
- * What can be said of the devices of a run before its first step: what will not work, and what will
- * work worse than its owner may think. Pure.
+ * Checks of the devices of a run before its first step: what will not work, and what will work
+ * worse than its owner may expect. Pure.
  */
 
 struct preflight_device {
@@ -38,8 +38,8 @@ struct preflight_sink {
 };
 
 /*
- * False when the run cannot work: ERROR_FAILED says which device lacks what; or when `warn` fails.
- * Memory is looked at first, before anything is said.
+ * False when the run cannot work: ERROR_FAILED says which device lacks what. Also when `warn`
+ * fails. Memory is looked at first, before anything is said.
  */
 bool preflight_check(const struct preflight *preflight, const struct preflight_sink *sink,
                      struct error *err);

@@ -72,7 +72,7 @@ static bool check_augment(const struct spec *spec, const struct dataset *shape, 
     return true;
 }
 
-/* Every batch that occurs must be divisible as asked. */
+/* Every batch must be divisible as asked. */
 static bool check_split(const struct spec *spec, long rows, struct error *err)
 {
     struct row_shares shares;
@@ -93,8 +93,8 @@ static bool check_init(const struct spec *spec, const struct net *net, struct er
     return ok;
 }
 
-/* Better now than after the last epoch: will there be a place for this file? `whole`: it is to
- * appear at once, so another one is written beside it first. */
+/* Better now than after the last epoch: will there be a place for this file? `whole`: it
+ * appears at once, so a temporary file is written in its folder first. */
 static bool check_place(const char *option, const char *path, bool whole, struct error *err)
 {
     struct stat info;
@@ -126,7 +126,7 @@ static bool check_place(const char *option, const char *path, bool whole, struct
     return reason == 0;
 }
 
-/* Will there be this folder, made if need be? */
+/* Can this folder be written to, or created? */
 static bool check_folder(const char *option, const char *path, struct error *err)
 {
     struct stat info;

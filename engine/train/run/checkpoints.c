@@ -89,8 +89,8 @@ static bool report_due(struct report *report, const char *about, const char *wha
 }
 
 /*
- * A disk that takes no checkpoint is no reason to end; the next one may get there. Nor is a run
- * store that fails a reason to write none.
+ * A run does not end because a checkpoint cannot be written: the next one may be. Nor does it stop
+ * writing them because the run store fails.
  */
 static bool report_writer(struct checkpoints *checkpoints, struct report *report, bool last,
                           struct error *err)

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-/* How often the calling thread looks up while the devices work. */
+/* How often the calling thread checks while the devices work. */
 static const double LOOK_S = 0.1;
 
 /* The slowest device worth waiting for: a hundredth of one core of a small computer. */
@@ -33,12 +33,12 @@ static void call_off_stalled(struct ranks *ranks, double limit_s)
     barrier_abort(ranks->barrier, culprit, &reason);
 }
 
-/* What the calling thread keeps an eye on while a task runs. */
+/* What the calling thread watches while a task runs. */
 struct watch {
     double limit_s; /* without a sign of progress */
     unsigned signs;
     double last_sign;
-    double give_up; /* when a called-off task is left to itself; 0: not called off */
+    double give_up; /* when to stop waiting for an aborted task; 0: it is not aborted */
 };
 
 static void look(struct run *run, struct watch *watch)

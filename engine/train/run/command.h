@@ -5,7 +5,7 @@
 #include "engine/train/run/state.h"
 
 /*
- * Have every rank run a task and wait for it, showing progress, heeding stop requests and giving up
+ * Have every rank run a task and wait for it, showing progress, obeying stop requests and giving up
  * on devices that hang. `work_flops` is the work of the busiest device. After a failure no further
  * task can be run.
  */

@@ -24,7 +24,7 @@ struct run_control {
     atomic_int stop;    /* enum run_stop */
     _Atomic double lr;  /* > 0: learning rate from the next step on; 0: as it is. Set back to 0 by
                            the run when it has taken it. */
-    atomic_long epochs; /* > 0: how many are wanted; 0: as many as before. Set back likewise, and to
+    atomic_long epochs; /* > 0: how many are wanted; 0: as many as before. Also set back, and to
                            RUN_EPOCHS_FINAL when it is too late for another number. */
     atomic_bool paused;
 };

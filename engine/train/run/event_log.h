@@ -24,7 +24,7 @@ struct event_log {
         .fd = -1                                                                                   \
     }
 
-/* Start the file anew. */
+/* Truncate or create the file. */
 bool event_log_open(struct event_log *log, const char *path, struct error *err);
 void event_log_put(struct event_log *log, const json_t *event);
 void event_log_close(struct event_log *log);

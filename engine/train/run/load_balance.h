@@ -14,7 +14,7 @@ struct run;
  */
 struct load_balance {
     struct balance balance;
-    bool advised; /* by what it has measured, shares are to change as `advice` says */
+    bool advised; /* shares are to change as `advice` says */
     struct balance_advice advice;
     double change_s; /* what a change of the shares costs, by the last one */
 };

@@ -4,16 +4,16 @@
 
 #include "engine/train/step/ranks.h"
 
-/* A run that tells where its time goes (`profile`): what is measured when. */
+/* What is measured when, in a run with `profile`. */
 struct profiler {
-    struct profile *profile; /* NULL: nobody wants to know */
+    struct profile *profile; /* NULL: without */
     int unprofiled_left;     /* steps that run as without it, this one included */
 };
 
 /* Before the devices make their plans. */
 bool profiler_create(struct profiler *profiler, struct ranks *ranks, struct error *err);
 void profiler_free(struct profiler *profiler);
-/* Before and after each step; so many steps are left. */
+/* Before and after each step. */
 bool profiler_before_step(struct profiler *profiler, struct ranks *ranks, long steps_left,
                           struct error *err);
 void profiler_after_step(struct profiler *profiler, const struct ranks *ranks, double joined,

@@ -8,7 +8,7 @@
 
 static const double INTERVAL_S = 0.25;
 
-/* A speed of 0 is that of a run which has not been timed yet. */
+/* A speed of 0 has not been measured yet. */
 static double measured(double rate)
 {
     return rate > 0 ? rate : NAN;

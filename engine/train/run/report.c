@@ -15,7 +15,7 @@
 #include "spec/names.h"
 
 /*
- * The events. json_pack gives NULL when memory runs out (or a piece is NULL), which is looked at
+ * The events. json_pack gives NULL when memory runs out (or a part is NULL), which is checked
  * once per event.
  */
 
@@ -192,7 +192,7 @@ bool report_notes(struct report *report, struct ranks *ranks, enum pass_size siz
     return true;
 }
 
-/* The type of the GPUs where there are any: that is what the setting is about. */
+/* The type of the GPUs where there are any: the setting is about those. */
 static const char *main_type(const struct run *run)
 {
     for (int i = 0; i < run->ranks.count; i++)
@@ -221,7 +221,7 @@ bool report_run(struct run *run, struct error *err)
         list_of(run, run->ranks.count, type_of, NULL), "sync_algorithm", how, "resumed_at",
         run->checkpoints.keep.resumes ? json_integer(run->checkpoints.resumed.place.steps)
                                       : json_null());
-    /* The settings besides, where they say nothing else than the above. */
+    /* The settings as well, except those that the event already has. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
     bool ok = settings && json_object_update_missing(event, settings) == 0;
     json_decref(settings);
@@ -355,7 +355,7 @@ void report_end(struct run *run, const struct error *err)
         json_finite(figures->rows ? figures_ratio((double)figures->rows, figures->train_s) : NAN),
         "train_s", figures->train_s);
     if (event && failed && json_object_set_new(event, "error", json_any_text(err->text)) != 0) {
-        json_decref(event); /* without the reason it is worth nothing: run_train's caller has it */
+        json_decref(event); /* without the reason it is of no use: run_train's caller has it */
         event = NULL;
     }
     if (event && run->report.log.failure.kind != ERROR_NONE)

@@ -29,8 +29,7 @@ static bool train(struct run *run, struct error *err)
     if (!checkpoints_resume(run, err))
         return false;
     if (done) {
-        /* Nothing to train: the figures of the initial weights. The devices are not prepared for
-         * more. */
+        /* Nothing to train: evaluate the initial weights. The devices are not prepared for more. */
         atomic_store(&run->live.control->epochs, RUN_EPOCHS_FINAL);
         if (!run_evaluate(run, &evaluated, err))
             return false;

@@ -13,8 +13,7 @@
 
 /*
  * One training run from a validated spec to its end, on the calling thread, with one worker thread
- * per device. Everything it reports goes through `struct run_sink`; it knows nothing
- * of sockets.
+ * per device. Everything it reports goes through `struct run_sink`; it knows nothing of sockets.
  */
 
 enum run_phase { PHASE_PREPARE, PHASE_TRAIN, PHASE_EVAL, PHASE_SAVE, PHASE_ENDED };
@@ -57,10 +56,10 @@ struct run_keep {
     long resume_steps; /* of the checkpoint that its owner expects it to resume from; 0: whichever
                           is the newest that is whole */
     /*
-     * Have everything reported so far kept where neither a kill nor a power failure can take it.
+     * Put everything reported so far on disk, where it survives a kill or a power failure.
      * Called on the thread that writes checkpoints, before one becomes visible, so that none is
-     * ahead of the run's history. Returns within a bounded time; false: *err says why that is not
-     * so, and the checkpoint is written all the same. NULL: nothing is kept.
+     * ahead of the run's history. Returns within a bounded time. False, with *err: it failed,
+     * and the checkpoint is written all the same. NULL: nothing is kept.
      */
     bool (*sync)(void *context, struct error *err);
     void *sync_context;

@@ -21,7 +21,7 @@ static bool can_queue(const struct ranks *ranks)
 void steps_begin(struct run *run)
 {
     run->ranks.queues = can_queue(&run->ranks);
-    /* A profile is of steps that do not overlap. */
+    /* Profiled steps do not overlap. */
     run->steps.most = run->ranks.queues && !run->profiler.profile ? PASSES_AHEAD : 0;
 }
 
@@ -85,10 +85,10 @@ static bool diverged(const struct run *run, double loss, struct error *err)
 
 /*
  * On the devices' clocks a reduction lasts from the end of a device's pass to the end of the sums,
- * which is the same moment everywhere. What all of them need for it is what the last one needs; the
- * others have waited for that one.
+ * which is the same moment everywhere. The last device needs only the reduction
+ * itself; the others have also waited for that one.
  */
-static void tell_waiting(struct step_part *parts, int count)
+static void separate_waiting(struct step_part *parts, int count)
 {
     double least = parts[0].times.reduce_s;
     for (int i = 1; i < count; i++)
@@ -101,7 +101,7 @@ static void tell_waiting(struct step_part *parts, int count)
     }
 }
 
-/* The oldest step is done. */
+/* Record the oldest step, which is done. */
 static bool finish_step(struct run *run, struct error *err)
 {
     const struct step step = *oldest_step(run);
@@ -112,7 +112,7 @@ static bool finish_step(struct run *run, struct error *err)
         loss += parts[i].result.loss_sum;
     }
     if (run->ranks.queues && run->ranks.count > 1)
-        tell_waiting(parts, run->ranks.count);
+        separate_waiting(parts, run->ranks.count);
     loss /= (double)step.rows;
     double now = clock_seconds(), seconds = now - fmax(step.begin_s, run->steps.last_end);
     run->steps.last_end = now;

@@ -8,7 +8,7 @@ struct run;
 
 /*
  * Steps that are queued on the devices before the one before them is done. Where every device
- * computes beside the host, and all-reduces without it, a step is given to the devices and its
+ * computes asynchronously, and all-reduces without the host, a step is given to the devices and its
  * outcome taken later, so that they always have work. Elsewhere a step is done when its task is.
  */
 struct steps {

@@ -11,13 +11,13 @@ static const double LEAST_GAIN = 0.05;
 static const double STANDARD_ERRORS = 4;
 
 /* Part of what was promised that a change must keep. Where a pass has fixed costs a change saves
- * less than its promise, and is right all the same. */
+ * less than its promise, and is still right. */
 static const double LEAST_KEPT = 0.25;
 
-/* No pass is that short: clocks of this resolution exist. */
+/* Shorter than any pass; some clocks are too coarse to measure one. */
 static const double SHORTEST_S = 1e-9;
 
-static void measure_anew(struct balance *balance, const long *shares)
+static void restart(struct balance *balance, const long *shares)
 {
     balance->steps = 0;
     memcpy(balance->shares, shares, (size_t)balance->devices * sizeof *shares);
@@ -28,28 +28,28 @@ void balance_begin(struct balance *balance, const long *shares, int devices)
     balance->devices = devices;
     balance->change.open = false;
     balance->wait = 0;
-    balance->patience = REBALANCE_PATIENCE;
-    measure_anew(balance, shares);
+    balance->patience = BALANCE_PATIENCE;
+    restart(balance, shares);
 }
 
 void balance_measure(struct balance *balance, const double *seconds)
 {
-    long measured = balance->steps++ - REBALANCE_SKIPPED;
+    long measured = balance->steps++ - BALANCE_SKIPPED;
     double longest = SHORTEST_S;
     if (measured < 0)
         return;
     for (int i = 0; i < balance->devices; i++) {
         double pass_s = fmax(seconds[i], SHORTEST_S);
-        balance->seconds[i][measured % REBALANCE_WINDOW] = pass_s / (double)balance->shares[i];
+        balance->seconds[i][measured % BALANCE_WINDOW] = pass_s / (double)balance->shares[i];
         longest = fmax(longest, pass_s);
     }
-    balance->step_s[measured % REBALANCE_WINDOW] = longest;
+    balance->step_s[measured % BALANCE_WINDOW] = longest;
 }
 
 static int measured_steps(const struct balance *balance)
 {
-    long measured = balance->steps - REBALANCE_SKIPPED;
-    return measured < REBALANCE_WINDOW ? (int)measured : REBALANCE_WINDOW;
+    long measured = balance->steps - BALANCE_SKIPPED;
+    return measured < BALANCE_WINDOW ? (int)measured : BALANCE_WINDOW;
 }
 
 static int compare(const void *a, const void *b)
@@ -64,7 +64,7 @@ static int compare(const void *a, const void *b)
  */
 static double median(const double *values, int count, double *relative_error)
 {
-    double sorted[REBALANCE_WINDOW];
+    double sorted[BALANCE_WINDOW];
     memcpy(sorted, values, (size_t)count * sizeof *values);
     qsort(sorted, (size_t)count, sizeof *sorted, compare);
     double middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
@@ -84,7 +84,7 @@ static bool ideal_shares(const double *speeds, int devices, long rows, long *sha
         wanted[i] = fmax(0, (double)rows * (speeds[i] / total) - 1);
         most = fmax(most, wanted[i]);
     }
-    /* As many rows as devices at equal speeds: nobody wants a second one. */
+    /* As many rows as devices at equal speeds: each has its one. */
     if (!(most > 0))
         return false;
     if (!split_rows(SPLIT_WEIGHTED, wanted, rows - devices, devices, shares, &none))
@@ -124,15 +124,15 @@ static bool find_better(const struct balance *balance, double cost_s, struct bal
            saved_s * (double)balance->steps >= cost_s;
 }
 
-/* Whether the last change kept its promise; if not, back. */
-static bool find_way_back(struct balance *balance, struct balance_advice *advice)
+/* If the last change did not keep its promise: back to the shares before it. */
+static bool revert_failed(struct balance *balance, struct balance_advice *advice)
 {
     double error;
     double step_s = median(balance->step_s, measured_steps(balance), &error);
     double saved = 1 - step_s / balance->change.step_s;
     balance->change.open = false;
     if (saved >= LEAST_KEPT * balance->change.gain) {
-        balance->patience = REBALANCE_PATIENCE;
+        balance->patience = BALANCE_PATIENCE;
         return false;
     }
     advice->back = true;
@@ -145,14 +145,14 @@ static bool find_way_back(struct balance *balance, struct balance_advice *advice
 
 bool balance_propose(struct balance *balance, double cost_s, struct balance_advice *advice)
 {
-    long measured = balance->steps - REBALANCE_SKIPPED;
-    if (balance->devices < 2 || measured < REBALANCE_LEAST)
+    long measured = balance->steps - BALANCE_SKIPPED;
+    if (balance->devices < 2 || measured < BALANCE_LEAST)
         return false;
     *advice = (struct balance_advice){.gain = 0};
     bool better = find_better(balance, cost_s, advice);
-    /* Before the next change at the latest it must be known what the last one was good for. */
-    if (balance->change.open && (better || measured >= REBALANCE_WINDOW) &&
-        find_way_back(balance, advice))
+    /* The last change is judged before the next one at the latest. */
+    if (balance->change.open && (better || measured >= BALANCE_WINDOW) &&
+        revert_failed(balance, advice))
         return true;
     return better && balance->steps >= balance->wait;
 }
@@ -162,7 +162,7 @@ void balance_change(struct balance *balance, const struct balance_advice *advice
     double error;
     balance->wait = advice->wait;
     if (advice->back) {
-        if (balance->patience < REBALANCE_PATIENCE_MOST)
+        if (balance->patience < BALANCE_PATIENCE_MOST)
             balance->patience *= 2;
     } else {
         balance->change.open = true;
@@ -170,5 +170,5 @@ void balance_change(struct balance *balance, const struct balance_advice *advice
         balance->change.gain = advice->gain;
         memcpy(balance->change.shares, balance->shares, sizeof balance->change.shares);
     }
-    measure_anew(balance, advice->shares);
+    restart(balance, advice->shares);
 }

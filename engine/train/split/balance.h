@@ -8,9 +8,10 @@
 
 /*
  * How `split auto` divides a batch over devices of unequal speed: by the rows per second that each
- * is seen to do. A step lasts as long as its slowest device, so it is shortest when all need the
- * same time, and shares in proportion to speed lead there. Time need not be proportional to rows:
- * every change is measured anew, and the shares settle where the times are equal. Pure.
+ * is measured to do. A step lasts as long as its slowest device, so it is shortest when all need
+ * the same time, and shares in proportion to speed lead there. Time need not be proportional to
+ * rows: times are measured again after every change, and the shares settle where the times are
+ * equal. Pure.
  *
  * New shares need new plans, which costs time, and measured times are noisy. So a change is
  * proposed only when
@@ -24,25 +25,25 @@
  * Every device keeps a row at least: so it stays measured, and returns when it becomes faster.
  *
  * Devices that compete for the same cores, memory or bus do not become faster by fewer rows: what
- * one has less, the others have more, and a step takes as long as before. So every change is held
- * to its promise: when steps have not become shorter by a quarter of it, the shares go back to what
- * they were, and the next try has to wait, each time twice as long, until one pays.
+ * one has less, the others have more, and a step takes as long as before. So every change is
+ * checked: when steps have not become shorter by a quarter of what was promised, it is reverted,
+ * and the next try has to wait, each time twice as long, until one pays.
  */
 
 enum {
-    REBALANCE_SKIPPED = 2,   /* steps after a change that do not count */
-    REBALANCE_LEAST = 8,     /* measured steps before the next change */
-    REBALANCE_WINDOW = 32,   /* the newest measured steps, of which the median counts */
-    REBALANCE_PATIENCE = 64, /* steps to wait after the first change that did not pay */
-    REBALANCE_PATIENCE_MOST = 16384,
+    BALANCE_SKIPPED = 2,   /* steps after a change that do not count */
+    BALANCE_LEAST = 8,     /* measured steps before the next change */
+    BALANCE_WINDOW = 32,   /* the newest measured steps, of which the median counts */
+    BALANCE_PATIENCE = 64, /* steps to wait after the first change that did not pay */
+    BALANCE_PATIENCE_MOST = 16384,
 };
 
 struct balance {
     int devices;
-    long shares[SPEC_MAX_DEVICES];                      /* rows of a full batch */
-    long steps;                                         /* since the last change */
-    double seconds[SPEC_MAX_DEVICES][REBALANCE_WINDOW]; /* of one row */
-    double step_s[REBALANCE_WINDOW];                    /* of the device that needed longest */
+    long shares[SPEC_MAX_DEVICES];                    /* rows of a full batch */
+    long steps;                                       /* since the last change */
+    double seconds[SPEC_MAX_DEVICES][BALANCE_WINDOW]; /* of one row */
+    double step_s[BALANCE_WINDOW];                    /* of the device that needed longest */
     struct {
         bool open; /* it is not known yet whether it paid */
         long shares[SPEC_MAX_DEVICES];
@@ -59,7 +60,7 @@ struct balance_advice {
     double gain;                         /* part of a step's computing time that should be saved */
     bool back;    /* to the shares before the last change, of which `gain` was hoped for */
     double saved; /* what it has saved instead; may be negative */
-    long wait;    /* and so many steps will pass before another try */
+    long wait;    /* steps before another try */
 };
 
 /* Measuring begins, with these shares of a full batch. */

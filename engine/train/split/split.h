@@ -9,7 +9,7 @@
 
 /*
  * How many of `rows` rows each of `devices` devices gets: sizes[0..devices-1], summing to rows;
- * device i takes the rows behind those of the devices before it. Pure.
+ * device i takes the rows after those of the devices before it. Pure.
  *  chunk     s = ceil(rows/devices) each, the last shorter, further ones none (torch.chunk)
  *  even      equal, or ERROR_USAGE that names both numbers
  *  balanced  rows/devices each, the remainder one by one to the first (numpy.array_split)

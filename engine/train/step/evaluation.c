@@ -23,8 +23,8 @@ static bool take_evaluated(struct rank *rank, int *queued, int left, struct erro
     return true;
 }
 
-/* One pass; *queued counts those that are not taken, of devices that compute beside the host. */
-static bool evaluate_rows(struct rank *rank, struct pass *pass, long begin, int *queued,
+/* One pass; *queued counts those not yet taken, of devices that compute asynchronously. */
+static bool evaluate_rows(struct rank *rank, struct rank_pass *pass, long begin, int *queued,
                           struct error *err)
 {
     struct ranks *ranks = rank->ranks;
@@ -59,7 +59,7 @@ static bool evaluate(struct rank *rank, struct error *err)
         return false;
     while (begin < end && !atomic_load(&ranks->cut) && !barrier_called_off(ranks->barrier)) {
         bool full = end - begin >= rank->eval[PASS_FULL].rows;
-        struct pass *pass = &rank->eval[full ? PASS_FULL : PASS_SHORT];
+        struct rank_pass *pass = &rank->eval[full ? PASS_FULL : PASS_SHORT];
         if (!evaluate_rows(rank, pass, begin, &queued, err))
             return false;
         begin += pass->rows;

@@ -13,10 +13,10 @@ static bool needed(const struct rank *rank, const struct plan *plan)
     return found;
 }
 
-static void drop(struct rank *rank, struct kept_plan *kept)
+static void drop(struct rank *rank, struct cached_plan *cached)
 {
-    rank->backend->plan_destroy(rank->device, kept->plan);
-    *kept = (struct kept_plan){.plan = NULL};
+    rank->backend->plan_destroy(rank->device, cached->plan);
+    *cached = (struct cached_plan){.plan = NULL};
 }
 
 /* What the plan has measured since. */
@@ -32,22 +32,22 @@ static bool take_times(struct rank *rank, struct plan *plan, struct error *err)
 
 bool plans_take_times(struct rank *rank, struct error *err)
 {
-    for (int i = 0; i < PLANS_KEPT; i++)
-        if (rank->kept[i].plan && !take_times(rank, rank->kept[i].plan, err))
+    for (int i = 0; i < PLANS_CACHED; i++)
+        if (rank->cached[i].plan && !take_times(rank, rank->cached[i].plan, err))
             return false;
     return true;
 }
 
-/* An empty place; there always is one that is not needed (PLANS_KEPT). */
-static struct kept_plan *make_place(struct rank *rank, struct error *err)
+/* An empty entry; there always is one that is not needed (PLANS_CACHED). */
+static struct cached_plan *free_entry(struct rank *rank, struct error *err)
 {
-    struct kept_plan *oldest = NULL;
-    for (int i = 0; i < PLANS_KEPT; i++) {
-        struct kept_plan *kept = &rank->kept[i];
-        if (!kept->plan)
-            return kept;
-        if (!needed(rank, kept->plan) && (!oldest || kept->used < oldest->used))
-            oldest = kept;
+    struct cached_plan *oldest = NULL;
+    for (int i = 0; i < PLANS_CACHED; i++) {
+        struct cached_plan *cached = &rank->cached[i];
+        if (!cached->plan)
+            return cached;
+        if (!needed(rank, cached->plan) && (!oldest || cached->used < oldest->used))
+            oldest = cached;
     }
     if (!take_times(rank, oldest->plan, err))
         return NULL;
@@ -55,12 +55,12 @@ static struct kept_plan *make_place(struct rank *rank, struct error *err)
     return oldest;
 }
 
-static struct kept_plan *find(struct rank *rank, enum plan_mode mode, int rows)
+static struct cached_plan *find(struct rank *rank, enum plan_mode mode, int rows)
 {
-    for (int i = 0; i < PLANS_KEPT; i++) {
-        struct kept_plan *kept = &rank->kept[i];
-        if (kept->plan && kept->mode == mode && kept->rows == rows)
-            return kept;
+    for (int i = 0; i < PLANS_CACHED; i++) {
+        struct cached_plan *cached = &rank->cached[i];
+        if (cached->plan && cached->mode == mode && cached->rows == rows)
+            return cached;
     }
     return NULL;
 }
@@ -100,7 +100,7 @@ static struct gradient_buckets buckets(struct rank *rank)
     return (struct gradient_buckets){rank->bucket_count, rank->bucket_ends, bucket_ready, rank};
 }
 
-static bool create(struct rank *rank, enum plan_mode mode, int rows, struct kept_plan *kept,
+static bool create(struct rank *rank, enum plan_mode mode, int rows, struct cached_plan *cached,
                    struct error *err)
 {
     struct ranks *ranks = rank->ranks;
@@ -121,7 +121,7 @@ static bool create(struct rank *rank, enum plan_mode mode, int rows, struct kept
     rank->plan_s = clock_seconds() - begin;
     atomic_fetch_add(&ranks->signs, 1);
     rank->backend->plan_memory(plan, &memory);
-    *kept = (struct kept_plan){.plan = plan, .mode = mode, .rows = rows};
+    *cached = (struct cached_plan){.plan = plan, .mode = mode, .rows = rows};
     /* The plans of a device share its workspace, so the largest one counts. */
     uint64_t bytes = memory.activations + memory.scratch + memory.input;
     if (bytes > rank->plan_bytes)
@@ -129,16 +129,16 @@ static bool create(struct rank *rank, enum plan_mode mode, int rows, struct kept
     return true;
 }
 
-static bool get(struct rank *rank, enum plan_mode mode, struct pass *pass, struct error *err)
+static bool get(struct rank *rank, enum plan_mode mode, struct rank_pass *pass, struct error *err)
 {
-    struct kept_plan *kept = find(rank, mode, pass->rows);
-    if (!kept) {
-        kept = make_place(rank, err);
-        if (!kept || !create(rank, mode, pass->rows, kept, err))
+    struct cached_plan *cached = find(rank, mode, pass->rows);
+    if (!cached) {
+        cached = free_entry(rank, err);
+        if (!cached || !create(rank, mode, pass->rows, cached, err))
             return false;
     }
-    kept->used = ++rank->plans_used;
-    pass->plan = kept->plan;
+    cached->used = ++rank->plans_used;
+    pass->plan = cached->plan;
     pass->warm = false;
     return true;
 }
@@ -146,7 +146,7 @@ static bool get(struct rank *rank, enum plan_mode mode, struct pass *pass, struc
 bool plans_get(struct rank *rank, struct error *err)
 {
     const struct replica *replica = rank->replica;
-    struct pass *train = rank->train, *eval = rank->eval;
+    struct rank_pass *train = rank->train, *eval = rank->eval;
     /* From here on the plans of the old shares may be dropped. */
     for (int size = 0; size < PASS_SIZES; size++)
         train[size].plan = eval[size].plan = NULL;
@@ -163,7 +163,7 @@ bool plans_get(struct rank *rank, struct error *err)
 
 void plans_release(struct rank *rank)
 {
-    for (int i = 0; i < PLANS_KEPT; i++)
-        if (rank->kept[i].plan)
-            drop(rank, &rank->kept[i]);
+    for (int i = 0; i < PLANS_CACHED; i++)
+        if (rank->cached[i].plan)
+            drop(rank, &rank->cached[i]);
 }

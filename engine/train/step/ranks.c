@@ -134,7 +134,7 @@ bool ranks_start(struct ranks *ranks, struct error *err)
     bool crowded = false;
     struct worker_tasks tasks = {.context = ranks, .close = rank_close, .abandoned = abandoned};
     double work = net_training_flops(ranks->work->net) * (double)ranks->spec->batch;
-    /* The owner watches for hanging devices and says so better; this is the second net. */
+    /* A second net: the owner watches for hanging devices and reports them better. */
     double limit_s = 4 * ranks->stall_s + work / SLOWEST_FLOPS;
     if (!take_cpus(ranks, &crowded, err) ||
         !barrier_create(ranks->count, ranks->names, limit_s, !crowded, &ranks->barrier, err))

@@ -27,8 +27,8 @@ enum activity {
     ACTIVITY_FAILED,
 };
 
-/* A plan, one of its device's kept ones, and its number of rows. */
-struct pass {
+/* A plan, one of the cached ones, and its number of rows. */
+struct rank_pass {
     struct plan *plan;
     int rows;
     bool warm; /* it has been run: the device's libraries have loaded all that it needs */
@@ -38,13 +38,13 @@ struct pass {
 enum pass_size { PASS_FULL, PASS_SHORT, PASS_SIZES };
 
 /*
- * How many plans a device keeps: at most four are needed at a time, the others may be wanted again.
+ * How many plans a device caches: at most four are needed at a time, the others may be used again.
  * They cost memory for the library's compiled code and small tables; the activations lie in the
  * workspace, which is one for all.
  */
-enum { PLANS_KEPT = 12 };
+enum { PLANS_CACHED = 12 };
 
-struct kept_plan {
+struct cached_plan {
     struct plan *plan; /* NULL: an empty place */
     enum plan_mode mode;
     int rows;
@@ -61,10 +61,10 @@ struct rank {
     struct device *device;
     struct replica *replica;
     struct device_facts facts; /* before the run took anything */
-    struct pass train[PASS_SIZES], eval[PASS_SIZES];
+    struct rank_pass train[PASS_SIZES], eval[PASS_SIZES];
     bool trains_short; /* short batches occur */
     long eval_begin, eval_rows;
-    struct kept_plan kept[PLANS_KEPT];
+    struct cached_plan cached[PLANS_CACHED];
     long plans_used;
     bool noted;                            /* its plans' note has been reported */
     size_t bucket_ends[SYNC_MAX_BUCKETS];  /* of the gradients, where devices all-reduce */
@@ -94,9 +94,9 @@ struct ranks {
     /* Given by the owner before ranks_create. */
     const struct spec *spec;
     struct workload *work;
-    struct profile *profile;        /* NULL: nobody wants to know */
-    double (*clock)(void);          /* passes are timed with, on the rank's thread */
-    double stall_s;                 /* a device without progress for so long hangs */
+    struct profile *profile;        /* NULL: without */
+    double (*clock)(void);          /* times passes, on the rank's thread */
+    double stall_s;                 /* a device without progress for this long hangs */
     void (*abandoned)(void *owner); /* the last thread that hung has ended: free everything */
     void *owner;
 
@@ -113,13 +113,13 @@ struct ranks {
     /* What the next task works on, written by the owner. */
     struct step step;      /* the newest */
     long oldest;           /* number of the oldest step that is queued */
-    bool queues;           /* devices queue steps, and their own clocks tell the times */
+    bool queues;           /* devices queue steps, and are timed by their own clocks */
     bool takes;            /* the task of a step also takes the oldest */
     const float *momentum; /* to begin with; NULL: zeros */
     float *exported;       /* where momentum goes */
 
     atomic_uint signs; /* of progress, counted by the ranks */
-    atomic_bool cut;   /* leave the evaluation at the next chance */
+    atomic_bool cut;   /* leave the evaluation as soon as possible */
 };
 
 /* Find the backends of the spec's devices and share out the rows. */

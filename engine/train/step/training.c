@@ -27,7 +27,7 @@ static bool compute(struct rank *rank, struct error *err)
 {
     struct ranks *ranks = rank->ranks;
     const struct step *step = &ranks->step;
-    struct pass *pass = &rank->train[step->size];
+    struct rank_pass *pass = &rank->train[step->size];
     struct step_times *times = &rank->times;
     long before, rows;
     ranks_shard(ranks, rank->index, step->size, &before, &rows);

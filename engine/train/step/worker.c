@@ -66,8 +66,8 @@ static void run_task(struct workers *workers, struct worker *self)
 }
 
 /*
- * With the lock held, which is let go meanwhile: the next step mostly follows at once, and a core
- * that has fallen asleep takes long to come back. The owner may need this core to get there.
+ * With the lock held, which is released meanwhile: the next step mostly follows at once, and a core
+ * that sleeps takes long to wake. sched_yield, as the owner may need this core.
  */
 static void spin_for_post(struct workers *workers)
 {
@@ -171,7 +171,7 @@ bool workers_start(int count, const char *const *names, const struct worker_task
         errno = status;
         return error_errno(err, "cannot prepare %d worker threads", count);
     }
-    /* All but the signals of a thread's own faults, which debuggers and sanitizers want to see. */
+    /* All but those of a fault of the thread, which debuggers and sanitizers need. */
     sigfillset(&blocked);
     sigdelset(&blocked, SIGSEGV);
     sigdelset(&blocked, SIGBUS);

@@ -20,8 +20,8 @@ struct worker_tasks {
     void (*close)(void *context, int worker);
     /* Only after workers_dismiss returned false: every worker has closed, free the context. */
     void (*abandoned)(void *context);
-    /* So many seconds a thread looks for its next task before it sleeps. 0 where threads have no
-     * cores of their own. */
+    /* Seconds that a thread spins for its next task before it sleeps. 0 where threads share
+     * cores. */
     double spin_s;
 };
 

@@ -12,7 +12,7 @@
 #include "base/deadline.h"
 #include "base/text.h"
 
-/* What one party puts down for a sum. */
+/* What one party contributes to a sum. */
 struct offer {
     double *values;
     size_t count, capacity;
@@ -41,7 +41,7 @@ struct barrier {
     struct party party[];
 };
 
-/* Devices that begin together mostly come together; one that sleeps takes up to as long to wake. */
+/* Devices mostly arrive together, and waking a thread takes about as long. */
 static const double SPIN_S = 200e-6;
 
 bool barrier_create(int parties, const char *const *names, double limit_s, bool spin,

@@ -8,15 +8,15 @@
 #include "base/error.h"
 
 /*
- * Where the worker threads of a run meet: a barrier that can be called off. Once aborted it stays
- * so: everybody waiting, and everybody who comes later, gets the reason as an error.
+ * A barrier of the threads of a run that can be aborted. Once aborted it stays so: all that wait,
+ * and all that come later, get the reason as an error.
  */
 struct barrier;
 
 /*
  * For `parties` threads. A party that has waited for `limit_s` seconds calls the whole barrier off
  * and names the missing ones; `names[i]` (borrowed) are the parties' names for that. With `spin`,
- * waiting begins with a short busy loop, which only pays when every party has a core of its own.
+ * waiting begins with a short busy loop, which only pays when each party has its own core.
  */
 bool barrier_create(int parties, const char *const *names, double limit_s, bool spin,
                     struct barrier **out, struct error *err);
@@ -27,7 +27,7 @@ bool barrier_wait(struct barrier *barrier, int party, double *waited, struct err
 
 /*
  * Replace values[0..count) by their sums over all parties, added in the order of the parties, so
- * that everybody gets the same bits. `count` must be the same everywhere. Adds to *waited as above.
+ * that all get the same bits. `count` must be the same everywhere. Adds to *waited as above.
  */
 bool barrier_sum(struct barrier *barrier, int party, double *values, size_t count, double *waited,
                  struct error *err);

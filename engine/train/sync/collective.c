@@ -28,12 +28,12 @@ static bool reduce_rest(struct sync_group *group, int rank, struct error *err)
 }
 
 /*
- * Nobody is waited for where a collective only queues: then the owner of the device's own stream
+ * There is no barrier where a collective only queues: then the owner of the device's own stream
  * measures how long that waits. Otherwise moving_s is the whole reduction.
  *
- * In a first pass all ranks meet before anything is reduced: it loads code and allocates, which
- * may wait for a whole GPU, and so for ever where that GPU already waits for this rank's part of
- * a reduction.
+ * A first pass has a barrier before anything is reduced: it loads code and allocates, which may
+ * wait until a GPU is idle, and so for ever where that GPU already waits for this rank in a
+ * reduction.
  */
 static bool after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
@@ -60,7 +60,7 @@ bool sync_check(const struct sync_group *group, int rank, struct error *err)
            !group->collective->check || group->collective->check(group->device_group, rank, err);
 }
 
-/* Likewise nothing may be left of the broadcast when a first pass begins anywhere. */
+/* For the same reason the broadcast must be over when a first pass begins anywhere. */
 static bool before_central(const struct sync_group *group, int rank, struct sync_times *times,
                            struct error *err)
 {

@@ -34,7 +34,7 @@ struct sync_end {
     struct replica *replica;
     float *grads;  /* what the host sums: the replica's own, or the stage */
     bool overlaps; /* buckets that are ready may be reduced at once; set before each pass */
-    int buckets;   /* of this step's, so many are being reduced */
+    int buckets;   /* of this step's that are being reduced */
     bool has_stage;
 };
 

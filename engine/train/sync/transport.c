@@ -8,7 +8,7 @@
 
 /*
  * Transports through the host. Each rank keeps a stage of its gradients in host memory for the
- * whole run; what lies there is its arena as it is, or the network's canonical order where layouts
+ * whole run; it holds a copy of the arena, or the network's canonical order where layouts
  * differ. Canonical stages have places for running statistics, which stay zero.
  */
 

@@ -145,7 +145,7 @@ START_TEST(only_some_plans_are_kept)
     run_unequal(0.5, 3, 0, AUTO "batch=90 epochs=300 devices=cpu:0-1 test-rows=10", turn_around);
     ck_assert_int_ge(recorder_count(&rec, "shares"), 6);
     ck_assert_int_gt(atomic_load(&fake.most_plans), 4);
-    ck_assert_int_le(atomic_load(&fake.most_plans), 2 * PLANS_KEPT);
+    ck_assert_int_le(atomic_load(&fake.most_plans), 2 * PLANS_CACHED);
     ck_assert_int_eq(atomic_load(&fake.plans), 0);
 }
 END_TEST

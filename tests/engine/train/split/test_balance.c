@@ -121,7 +121,7 @@ START_TEST(settles_near_the_best_shares)
         steps(&sim, 400);
         double off = step_s(&sim) / best_step_s(&sim, 256) - 1;
         /* The threshold, and what a whole row of the slowest device makes. */
-        double allowed = 0.05 + 2 * sim.noise / sqrt(REBALANCE_WINDOW) * 3 +
+        double allowed = 0.05 + 2 * sim.noise / sqrt(BALANCE_WINDOW) * 3 +
                          sim.row_s[sim.devices - 1] / best_step_s(&sim, 256);
         ck_assert_msg(off < allowed, "seed %u: %g above the best, %g allowed", seed, off, allowed);
         ck_assert_msg(sim.changes >= 1 && sim.changes <= 4, "seed %u: %d changes", seed,
@@ -134,7 +134,7 @@ START_TEST(one_change_without_noise)
 {
     struct simulation sim = machine(0, 0);
     begin(&sim, 256, 0);
-    steps(&sim, REBALANCE_SKIPPED + REBALANCE_LEAST - 1);
+    steps(&sim, BALANCE_SKIPPED + BALANCE_LEAST - 1);
     ck_assert_int_eq(sim.changes, 0);
     steps(&sim, 1000);
     ck_assert_int_eq(sim.changes, 1);
@@ -179,12 +179,12 @@ START_TEST(reacts_when_a_device_becomes_slow_and_fast_again)
         steps(&sim, 300);
         ck_assert_int_eq(sim.changes, 0);
         sim.row_s[1] = 4e-3;
-        steps(&sim, 3 * REBALANCE_WINDOW);
+        steps(&sim, 3 * BALANCE_WINDOW);
         ck_assert_double_lt(step_s(&sim), 1.1 * best_step_s(&sim, 240));
         steps(&sim, 300);
         ck_assert_int_le(sim.changes, 4);
         sim.row_s[1] = 1e-3;
-        steps(&sim, 3 * REBALANCE_WINDOW);
+        steps(&sim, 3 * BALANCE_WINDOW);
         ck_assert_double_lt(step_s(&sim), 1.1 * best_step_s(&sim, 240));
         steps(&sim, 300);
         ck_assert_int_le(sim.changes, 6);
@@ -248,21 +248,21 @@ START_TEST(the_way_back_is_explained)
     struct balance_advice advice;
     const double slower[] = {0.21, 0.1};
     begin(&sim, 64, 1);
-    steps(&sim, REBALANCE_SKIPPED + REBALANCE_LEAST);
+    steps(&sim, BALANCE_SKIPPED + BALANCE_LEAST);
     ck_assert_int_eq(sim.changes, 1);
     ck_assert_int_lt(sim.balance.shares[0], 32);
     /* Even shares in proportion to speed, 1:2, would need 0.2 s / 1.5. */
     double promised = sim.balance.change.gain;
     ck_assert_double_lt(fabs(promised - 1.0 / 3), 0.03);
     for (int i = 0; !balance_propose(&sim.balance, 0, &advice); i++) {
-        ck_assert_int_lt(i, REBALANCE_SKIPPED + REBALANCE_WINDOW);
+        ck_assert_int_lt(i, BALANCE_SKIPPED + BALANCE_WINDOW);
         balance_measure(&sim.balance, slower);
     }
     ck_assert(advice.back);
     ck_assert_int_eq(advice.shares[0], 32);
     ck_assert_double_eq(advice.gain, promised);
     ck_assert_double_lt(fabs(advice.saved + 0.05), 1e-9);
-    ck_assert_int_eq(advice.wait, REBALANCE_PATIENCE);
+    ck_assert_int_eq(advice.wait, BALANCE_PATIENCE);
 }
 END_TEST
 
@@ -274,12 +274,12 @@ START_TEST(a_change_that_pays_after_some_that_did_not)
     begin(&sim, 64, 1);
     steps(&sim, 1000);
     ck_assert_int_ge(sim.returns, 3);
-    ck_assert_int_gt(sim.balance.patience, REBALANCE_PATIENCE);
+    ck_assert_int_gt(sim.balance.patience, BALANCE_PATIENCE);
     sim.competing = false;
     sim.fixed_s[0] = sim.fixed_s[1] = 0;
     steps(&sim, 2000);
     ck_assert_int_eq(sim.balance.shares[0], 16);
-    ck_assert_int_eq(sim.balance.patience, REBALANCE_PATIENCE);
+    ck_assert_int_eq(sim.balance.patience, BALANCE_PATIENCE);
 }
 END_TEST
 
