@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "engine/device/cpu/autotune/measure.h"
 #include "engine/device/cpu/backend.h"
-#include "engine/device/cpu/conv/trial.h"
 
 /*
  * Speed of convolutions, one by one, in every way there is:
@@ -46,16 +46,16 @@ static bool measure(struct device *device, const struct conv_shape *s,
     static const char *const names[] = {"forward", "data", "weights"};
     const double flops =
         2.0 * s->rows * s->out * s->out_h * s->out_w * s->in * s->kernel_h * s->kernel_w;
-    struct conv_way ways[CONV_WAYS];
-    struct conv_timing timings[CONV_WAYS];
-    int count = conv_ways(s, direction, ways);
-    if (!conv_measure(device, s, direction, ways, count, runs, timings, err))
+    struct conv_algorithm list[CONV_MOST_ALGORITHMS];
+    struct conv_timing timings[CONV_MOST_ALGORITHMS];
+    int count = conv_algorithms(s, direction, list);
+    if (!conv_measure(device, s, direction, list, count, runs, timings, err))
         return false;
     printf("%3d->%3d @%2d %dx%d/%d %-8s", s->in, s->out, s->in_h, s->kernel_h, s->kernel_w,
            s->stride_h, names[direction]);
     for (int i = 0; i < count; i++)
         if (timings[i].seconds > 0)
-            printf("  %s %.2f ms %.0f", conv_way_name(ways[i]), timings[i].seconds * 1e3,
+            printf("  %s %.2f ms %.0f", conv_algorithm_name(list[i]), timings[i].seconds * 1e3,
                    flops / timings[i].seconds * 1e-9);
     printf("\n");
     return true;

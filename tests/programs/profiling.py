@@ -132,7 +132,7 @@ class Profile(cli.Case):
                     self.assertEqual(own["weight gradient"]["flops"], rows * layer["flops"])
                 else:
                     self.assertEqual(own["forward"]["bytes"] > 0,
-                                     own["forward"]["method"] != "in its neighbours")
+                                     own["forward"]["method"] != "fused")
             self.assertNotIn("data gradient", parts[layers[0]["name"]])
             self.assertTrue(all(operation["method"] for operation in event["operations"]
                                 if operation["kind"].startswith("conv") and operation["flops"] > 0))

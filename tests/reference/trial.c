@@ -40,15 +40,15 @@ struct trial_device trial_cpu_by_layers(int threads)
     return device;
 }
 
-static void by_own_methods(struct device *device)
+static void by_own_kernels(struct device *device)
 {
-    device->no_lanes = device->own_methods = true;
+    device->no_lanes = device->own_kernels = true;
 }
 
-struct trial_device trial_cpu_by_own_methods(int threads)
+struct trial_device trial_cpu_by_own_kernels(int threads)
 {
     struct trial_device device = trial_cpu(threads);
-    device.prepare = by_own_methods;
+    device.prepare = by_own_kernels;
     return device;
 }
 

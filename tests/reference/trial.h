@@ -50,7 +50,7 @@ struct trial_device trial_cpu(int threads);
 struct trial_device trial_cpu_by_layers(int threads);
 /* By layers, with convolutions by methods of our own instead of the library's where there are any:
  * in large networks these are what is fast. */
-struct trial_device trial_cpu_by_own_methods(int threads);
+struct trial_device trial_cpu_by_own_kernels(int threads);
 
 /* A device with a replica of a trial's network and its weights. */
 struct rig {

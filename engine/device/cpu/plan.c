@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/device/cpu/conv/fusion.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/lanes/net.h"
 #include "engine/device/cpu/layers/elementwise.h"
@@ -54,7 +55,9 @@ bool cpu_plan_create(struct device *device, struct replica *replica,
     plan->device = device;
     plan->replica = r;
     plan->core.request = *request;
-    if (!plan_core_build(&plan->core, plan, device, graph,
+    plan->fusions = calloc((size_t)graph->value_count, sizeof *plan->fusions);
+    if ((!plan->fusions && !error_memory(err, "a plan")) ||
+        !plan_core_build(&plan->core, plan, device, graph,
                          r->lanes ? &lanes_build_backend : &build_backend, err) ||
         !grow_workspace(device, plan_core_bytes(&plan->core), err)) {
         cpu_plan_destroy(device, plan);
@@ -73,6 +76,7 @@ void cpu_plan_destroy(struct device *device, struct plan *plan)
         dnnl_memory_destroy(plan->bindings[i].memory);
     plan_core_free(&plan->core);
     free(plan->bindings);
+    free(plan->fusions);
     free(plan);
 }
 

@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-#include "engine/device/cpu/conv/conv.h"
-#include "engine/device/cpu/conv/fold.h"
 #include "engine/device/cpu/core/device.h"
 #include "engine/device/cpu/core/parameters.h"
 #include "engine/device/cpu/lanes/net.h"
+#include "engine/device/cpu/layers/fold.h"
 #include "engine/device/cpu/replica_layout.h"
 
 /* Small networks work on rows side by side, in blocks of one channel. */

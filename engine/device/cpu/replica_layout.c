@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/replica_layout.h"
 
-#include "engine/device/cpu/conv/conv.h"
+#include "engine/device/cpu/conv/describe.h"
 
 #define NOMINAL_ROWS 32
 #define ALIGN_FLOATS 16
@@ -33,7 +33,7 @@ static desc_t stored_weights(struct device *device, const struct conv_shape *sha
     if (shape->in_block == shape->out_block && shape->in_block > 1) {
         out = conv_weights_desc(shape);
     } else {
-        if (!conv_describe_best(device, shape, CONV_FORWARD, CONV_DIRECT, &desc, err))
+        if (!conv_describe_best(device, shape, CONV_FORWARD, LIBRARY_DIRECT, &desc, err))
             return NULL;
         out = compat_desc_copy(dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0));
         dnnl_primitive_desc_destroy(desc);

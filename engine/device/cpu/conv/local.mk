@@ -1,10 +1,5 @@
 libcpu_a_SOURCES += \
-	%D%/conv.c %D%/conv.h \
-	%D%/beside.c %D%/beside.h \
-	%D%/desc.c \
-	%D%/memory.c \
-	%D%/run.c %D%/run.h \
-	%D%/trial.c %D%/trial.h \
-	%D%/fold.c %D%/fold.h \
-	%D%/method.c %D%/method.h \
-	%D%/tune.c
+	%D%/describe.c %D%/describe.h \
+	%D%/fusion.c %D%/fusion.h \
+	%D%/kernel.c %D%/kernel.h \
+	%D%/shape.c %D%/shape.h

@@ -17,11 +17,11 @@ struct device {
     int block; /* channels per block of this processor's layout: 16, 8 or 1 */
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    dnnl_primitive_attr_t attr;   /* scratchpads are ours */
-    struct mapping workspace;     /* of the one plan that is running */
-    unsigned workspace_moves;     /* how often it was replaced: plans bound before must rebind */
-    bool no_lanes;                /* small networks go step by step, as large ones do: tests */
-    bool own_methods;             /* convolutions go by method.h wherever they can: tests */
+    dnnl_primitive_attr_t attr; /* scratchpads are ours */
+    struct mapping workspace;   /* of the one plan that is running */
+    unsigned workspace_moves;   /* how often it was replaced: plans bound before must rebind */
+    bool no_lanes;    /* small networks are computed layer by layer, as large ones: tests */
+    bool own_kernels; /* convolutions go by kernels of our own where they fit: tests */
     bool estimate, deterministic; /* see device_options */
 };
 

@@ -23,8 +23,6 @@
 /* ERROR_FAILED "oneDNN: WHAT: REASON" unless status is success. */
 bool dnnl_check(dnnl_status_t status, const char *what, struct error *err);
 
-enum conv_direction { CONV_FORWARD, CONV_BACKWARD_DATA, CONV_BACKWARD_WEIGHTS };
-
 struct conv_geometry {
     dnnl_dims_t stride, pad; /* height, width */
 };
@@ -63,18 +61,18 @@ static inline dnnl_status_t compat_append_sum(dnnl_post_ops_t ops)
 }
 
 static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
-                                        enum conv_direction direction, dnnl_alg_kind_t algorithm,
+                                        dnnl_prop_kind_t kind, dnnl_alg_kind_t algorithm,
                                         desc_t src, desc_t weights, desc_t bias, desc_t dst,
                                         const struct conv_geometry *at, dnnl_primitive_desc_t hint,
                                         const_dnnl_primitive_attr_t attr)
 {
     const dnnl_dims_t dense = {0};
-    switch (direction) {
-    case CONV_BACKWARD_DATA:
+    switch (kind) {
+    case dnnl_backward_data:
         return dnnl_convolution_backward_data_primitive_desc_create(out, engine, algorithm, src,
                                                                     weights, dst, at->stride, dense,
                                                                     at->pad, at->pad, hint, attr);
-    case CONV_BACKWARD_WEIGHTS:
+    case dnnl_backward_weights:
         return dnnl_convolution_backward_weights_primitive_desc_create(
             out, engine, algorithm, src, weights, bias, dst, at->stride, dense, at->pad, at->pad,
             hint, attr);
@@ -151,18 +149,18 @@ static inline dnnl_status_t compat_append_sum(dnnl_post_ops_t ops)
 }
 
 static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
-                                        enum conv_direction direction, dnnl_alg_kind_t algorithm,
+                                        dnnl_prop_kind_t kind, dnnl_alg_kind_t algorithm,
                                         desc_t src, desc_t weights, desc_t bias, desc_t dst,
                                         const struct conv_geometry *at, dnnl_primitive_desc_t hint,
                                         const_dnnl_primitive_attr_t attr)
 {
     dnnl_convolution_desc_t desc;
     dnnl_status_t status;
-    if (direction == CONV_FORWARD)
+    if (kind == dnnl_forward_training)
         status =
             dnnl_convolution_forward_desc_init(&desc, dnnl_forward_training, algorithm, src,
                                                weights, bias, dst, at->stride, at->pad, at->pad);
-    else if (direction == CONV_BACKWARD_DATA)
+    else if (kind == dnnl_backward_data)
         status = dnnl_convolution_backward_data_desc_init(&desc, algorithm, src, weights, dst,
                                                           at->stride, at->pad, at->pad);
     else

@@ -12,13 +12,15 @@ struct binding {
     const struct buffer *buffer;
 };
 
+struct conv_fusion;
 struct lanes_net;
 
 struct plan {
     struct plan_core core;
     struct device *device;
     struct cpu_replica *replica;
-    struct lanes_net *lanes; /* of a small network; owned by `core` */
+    struct conv_fusion *fusions; /* conv/fusion.h, per value of the graph */
+    struct lanes_net *lanes;     /* of a small network; owned by `core` */
     struct binding *bindings;
     int binding_count, binding_capacity;
 };

@@ -149,7 +149,7 @@ static bool stand_for(struct builder *b, const struct node *node, enum plan_dire
             net->ops[i].steps[which] = b->time;
             own = true;
         }
-    build_label(b, direction, own ? "rows side by side" : "in its neighbours");
+    build_label(b, direction, own ? "rows side by side" : "fused");
     b->bytes = own ? value_bytes(b, node->input) + value_bytes(b, node->output) : 0;
     return build_step(b, node, do_nothing, NULL, err);
 }

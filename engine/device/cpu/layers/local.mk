@@ -1,9 +1,12 @@
 libcpu_a_SOURCES += \
 	%D%/activation.c \
 	%D%/add.c \
+	%D%/conv.c \
+	%D%/conv_run.c %D%/conv_run.h \
 	%D%/dropout.c \
 	%D%/elementwise.c %D%/elementwise.h \
 	%D%/flatten.c \
+	%D%/fold.c %D%/fold.h \
 	%D%/global_pool.c \
 	%D%/input.c %D%/input.h \
 	%D%/linear.c \

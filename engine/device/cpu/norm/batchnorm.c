@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/norm/batchnorm.h"
 
-#include "engine/device/cpu/conv/conv.h"
+#include "engine/device/cpu/autotune/choose.h"
 #include "engine/device/cpu/core/kinds.h"
 
 /* From this size on a tensor is written past the caches: nothing of it would be left there when it
@@ -76,10 +76,10 @@ static bool make_buffers(struct batchnorm *n, struct builder *b, const struct no
     n->x = build_value(b, node->input, err);
     if (!n->x)
         return false;
-    n->moments = b->training ? conv_moments_of(b, node->input) : NULL;
+    n->moments = b->plan->fusions[node->input].moments;
     if (n->moments)
         build_use(b, n->moments);
-    if (!n->inside && !(n->y = build_value(b, node->output, err)))
+    if (!n->fused && !(n->y = build_value(b, node->output, err)))
         return false;
     if (!n->residual)
         return true;
@@ -156,6 +156,30 @@ static bool build_forward_again(struct builder *b, const struct node *node, void
     return build_step(b, node, batchnorm_run_again, step, err);
 }
 
+static bool reader_fuses(const struct builder *b, const struct node *node, bool *yes,
+                         struct error *err)
+{
+    *yes = node->kind == NET_CONV;
+    if (*yes && !conv_fuses(b, node, CONV_FORWARD, yes, err))
+        return false;
+    return !*yes || !node->backward || conv_fuses(b, node, CONV_BACKWARD_WEIGHTS, yes, err);
+}
+
+/* Whether all readers of the result are convolutions that can compute it as they read x. */
+static bool can_fuse(const struct builder *b, const struct node *node, bool *yes, struct error *err)
+{
+    *yes = b->training && b->rows > 0 && node->relu && node->residual == NET_NONE &&
+           node->output != b->graph->output;
+    for (int i = 0; *yes && i < b->graph->node_count; i++) {
+        const struct node *reader = &b->graph->nodes[i];
+        if (reader->residual == node->output)
+            *yes = false;
+        else if (reader->input == node->output && !reader_fuses(b, reader, yes, err))
+            return false;
+    }
+    return true;
+}
+
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
 {
     const struct value *x = &b->graph->values[node->input];
@@ -176,14 +200,20 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     divide_work(n, b->device->threads);
     n->stream = (size_t)n->rows * value_row(x) * sizeof(float) >= STREAM_BYTES;
     bind_parameters(n, b, node);
-    if (!batchnorm_fits_inside(b, node, &n->inside, err))
+    if (!can_fuse(b, node, &n->fused, err))
         return false;
-    if (!n->inside && can_do_again(n, b, node))
+    if (!n->fused && can_do_again(n, b, node))
         build_again(b, node, build_forward_again, n);
     if (!make_buffers(n, b, node, err))
         return false;
-    if (n->inside && n->moments) { /* what is left looks at no value */
-        build_label(b, PLAN_FORWARD, "in its neighbours");
+    if (n->fused)
+        b->plan->fusions[node->output].norm =
+            (struct fused_norm){.x = n->x,
+                                .stats = n->stats,
+                                .scale = (size_t)STAT_SCALE * (size_t)n->channels,
+                                .shift = (size_t)STAT_SHIFT * (size_t)n->channels};
+    if (n->fused && n->moments) { /* what is left looks at no value */
+        build_label(b, PLAN_FORWARD, "fused");
         b->bytes = 0;
     }
     return build_step(b, node, b->training ? batchnorm_run_forward : batchnorm_run_evaluation, n,

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_NORM_BATCHNORM_H
 #define DPARTUI_ENGINE_DEVICE_CPU_NORM_BATCHNORM_H
 
-#include "engine/device/cpu/conv/beside.h"
+#include "engine/device/cpu/conv/fusion.h"
 #include "engine/device/cpu/core/plan.h"
 
 /*
@@ -28,9 +28,9 @@ struct batchnorm {
     struct buffer *stats; /* [STAT_ARRAYS][channels], from forward to backward */
     struct buffer *sums;  /* doubles: [blocks][chunks][2][block]; behind them [2][channels], which
                            * devices all-reduce */
-    /* What convolutions beside it do (conv/beside.h). */
-    bool inside;            /* those behind it make y of x as they read it; it lies nowhere */
-    struct buffer *moments; /* of x, from the one in front; NULL: x is read for them */
+    /* Fusion with convolutions (conv/fusion.h). */
+    bool fused;             /* those that read y compute it from x; it is not stored */
+    struct buffer *moments; /* of x, by the one that makes it; NULL: x is read for them */
     int threads;            /* that made them */
 };
 
@@ -68,16 +68,6 @@ void batchnorm_gradients(struct batchnorm *n, int first, int count, const double
 /* Coefficients of dx, from sums over all rows that share the statistics. */
 void batchnorm_coefficients(struct batchnorm *n, int first, int count, const double *sums,
                             const double *products, double elements);
-
-/* norm/beside.c: what is left to convolutions */
-
-/* The BatchNorm whose result `value` is; NULL: none. */
-struct batchnorm *batchnorm_of(const struct builder *b, int value);
-/* Whether all readers of the result are convolutions that can make it of x as they read it. */
-bool batchnorm_fits_inside(const struct builder *b, const struct node *node, bool *yes,
-                           struct error *err);
-/* For a pass, when the plan is bound. */
-struct conv_norm batchnorm_norm(const struct batchnorm *n);
 
 /* norm/run.c: the passes over memory */
 bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err);

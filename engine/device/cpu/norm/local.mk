@@ -1,1 +1,1 @@
-libcpu_a_SOURCES += %D%/batchnorm.c %D%/batchnorm.h %D%/beside.c %D%/math.c %D%/run.c
+libcpu_a_SOURCES += %D%/batchnorm.c %D%/batchnorm.h %D%/math.c %D%/run.c

@@ -118,7 +118,7 @@ static void forward_whole(struct batchnorm *n)
         if (!n->moments)
             sum_piece(n, &p);
         block_statistics(n, block);
-        if (!n->inside)
+        if (!n->fused)
             forward_piece(n, &p, NULL);
     }
 }
@@ -138,7 +138,7 @@ static void forward_together(struct batchnorm *n)
 #pragma omp for schedule(static) nowait
         for (int chunk = 0; chunk < n->chunks; chunk++) {
             const struct piece p = piece_of(n, block * n->chunks + chunk);
-            if (!n->inside)
+            if (!n->fused)
                 forward_piece(n, &p, NULL);
         }
     }
@@ -227,7 +227,7 @@ bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
         for (int block = 0; block < n->blocks; block++)
             block_statistics(n, block);
     }
-    if (n->rows > 0 && !n->inside)
+    if (n->rows > 0 && !n->fused)
         forward_pieces(n, NULL);
     return true;
 }

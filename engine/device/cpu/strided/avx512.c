@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/strided/strided.h"
+#include "engine/device/cpu/strided/kernels.h"
+#include "engine/device/cpu/strided/plan.h"
 
 #if defined(__x86_64__)
 
@@ -7,7 +8,7 @@
 
 #include "engine/device/cpu/simd/vector_avx512.h"
 
-#define STRIDED_METHODS strided_avx512
+#define STRIDED_KERNELS strided_avx512
 #include "engine/device/cpu/strided/blocked.h"
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The passes of strided.h. Included behind the vectors of an instruction set; STRIDED_METHODS names
+ * The passes of strided.h. Included behind the vectors of an instruction set; STRIDED_KERNELS names
  * the list that comes of it.
  *
  * A pass takes some rows at a time and, of them, the tiles of one pair of kinds: values are mapped
@@ -293,7 +293,7 @@ static void run_weights(const struct conv_pass *pass)
     }
 }
 
-const struct conv_method STRIDED_METHODS[3] = {
+const struct conv_kernel STRIDED_KERNELS[3] = {
     {"strided", LANES, CONV_FORWARD, strided_fits, strided_scratch_forward, run_forward, false},
     {"strided", LANES, CONV_BACKWARD_DATA, strided_fits, strided_scratch_data, run_data, false},
     {"strided", LANES, CONV_BACKWARD_WEIGHTS, strided_fits, strided_scratch_weights, run_weights,

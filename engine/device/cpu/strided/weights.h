@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The maps of weights between the layout of method.h and the matrices of strided/blocked.h, one for
- * each pair of lines: a right factor of strided/multiply.h, [in][out], or [out][in] for the data
- * gradient. Each works on one block of `in` and one of `out`.
+ * The maps of weights between the stored layout (conv/kernel.h) and the matrices of
+ * strided/blocked.h, one for each pair of lines: a right factor of strided/multiply.h, [in][out],
+ * or [out][in] for the data gradient. Each works on one block of `in` and one of `out`.
  */
 
 struct weight_block {

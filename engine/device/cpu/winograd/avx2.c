@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/winograd/winograd.h"
+#include "engine/device/cpu/winograd/kernels.h"
 
 #if defined(__x86_64__)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of winograd.h for blocks of one vector. Included by a file that has chosen its
- * instruction set (vector_avx512.h, vector_avx2.h) and defined GROUP, the most tiles of a group. */
+/* The kernels of winograd/kernels.h for blocks of one vector. Included by a file that has chosen
+ * its instruction set (vector_avx512.h, vector_avx2.h) and defined GROUP, the most tiles of a
+ * group. */
 
 #include <stdint.h>
 

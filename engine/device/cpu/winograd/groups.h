@@ -2,7 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_GROUPS_H
 #define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_GROUPS_H
 
-#include "engine/device/cpu/winograd/winograd.h"
+#include "engine/device/cpu/winograd/kernels.h"
 
 /*
  * How the results of a pass are cut into groups of tiles. The rows of the batch are cut into bands,

@@ -1,13 +1,13 @@
 libcpu_a_SOURCES += \
-	%D%/winograd.c %D%/winograd.h \
 	%D%/avx2.c \
 	%D%/avx512.c \
 	%D%/blocked.h \
 	%D%/groups.c %D%/groups.h \
 	%D%/maps.h \
-	%D%/methods.h \
+	%D%/kernels.h \
 	%D%/plan.c %D%/plan.h \
 	%D%/sizes.h \
+	%D%/values.c %D%/values.h \
 	%D%/weights.c %D%/weights.h \
 	%D%/weights_avx2.c \
 	%D%/weights_avx512.c \

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_PLAN_H
 #define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_PLAN_H
 
-#include "engine/device/cpu/conv/method.h"
+#include "engine/device/cpu/conv/kernel.h"
 #include "engine/device/cpu/winograd/groups.h"
 
 /*
@@ -32,7 +32,7 @@ struct winograd_plan {
 };
 
 /*
- * For a shape that the method fits; all but the pointers of the job and the moments. For the
+ * For a shape that the kernels fit; all but the pointers of the job and the moments. For the
  * gradient of the data in and out are exchanged and the padding is what is left of the kernel. The
  * scratch is `shared` floats, U or V by what is shared, and `own` for each thread: V and M, or U, M
  * and, where a thread has groups of its own, V.

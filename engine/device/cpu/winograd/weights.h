@@ -2,7 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WEIGHTS_H
 #define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WEIGHTS_H
 
-#include "engine/device/cpu/conv/method.h"
+#include "engine/device/cpu/conv/kernel.h"
 #include "engine/device/cpu/winograd/sizes.h"
 
 /*
@@ -104,7 +104,7 @@ struct winograd_weights_kernels {
                    const float *sums, size_t stride, float *dw);
 };
 
-/* The halves of struct conv_method that need no vectors; the scratch in bytes, for as many threads
+/* The halves of struct conv_kernel that need no vectors; the scratch in bytes, for as many threads
  * as the pass then has: _run starts its own parallel region. */
 bool winograd_weights_fits(const struct conv_shape *shape, int block);
 size_t winograd_weights_scratch(const struct conv_shape *shape, int block, int threads);
@@ -112,8 +112,8 @@ void winograd_weights_run(const struct conv_pass *pass,
                           const struct winograd_weights_kernels *kernels);
 
 #if defined(__x86_64__)
-extern const struct conv_method winograd_weights_8;  /* block 8 */
-extern const struct conv_method winograd_weights_16; /* block 16 */
+extern const struct conv_kernel winograd_weights_8;  /* block 8 */
+extern const struct conv_kernel winograd_weights_16; /* block 16 */
 #endif
 
 #endif

@@ -11,12 +11,12 @@
 
 #include "engine/device/cpu/winograd/weights_blocked.h"
 
-const struct conv_method winograd_weights_16 = {.name = "winograd 4x4",
+const struct conv_kernel winograd_weights_16 = {.name = "winograd 4x4",
                                                 .block = LANES,
                                                 .direction = CONV_BACKWARD_WEIGHTS,
                                                 .fits = fits,
                                                 .scratch = scratch,
                                                 .run = run,
-                                                .beside = true};
+                                                .fuses = true};
 
 #endif

@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 
 #include "base/rng.h"
+#include "engine/device/cpu/autotune/cache.h"
+#include "engine/device/cpu/autotune/choose.h"
+#include "engine/device/cpu/autotune/measure.h"
 #include "engine/device/cpu/backend.h"
-#include "engine/device/cpu/conv/trial.h"
 #include "engine/device/plan/memory_pool.h"
 #include "engine/net/fuse.h"
 #include "tests/reference/conformance.h"
@@ -182,7 +184,7 @@ static struct device *open_device(int threads)
 
 /* A 3x3 convolution of 32 channels by one algorithm; *out is the result in plain order. */
 static bool convolve(struct device *device, const struct conv_shape *s,
-                     enum conv_algorithm algorithm, const float *x, const float *w, float *out)
+                     enum library_algorithm algorithm, const float *x, const float *w, float *out)
 {
     const dnnl_dims_t x_dims = {s->rows, s->in, s->in_h, s->in_w},
                       w_dims = {s->out, s->in, s->kernel_h, s->kernel_w},
@@ -259,8 +261,8 @@ START_TEST(winograd_rounds_like_direct)
         x[i] = (float)rng_normal(&stream, i);
     for (size_t i = 0; i < weights; i++)
         w[i] = (float)rng_normal(&stream, numbers + i);
-    ck_assert(convolve(device, &s, CONV_DIRECT, x, w, y[0]));
-    if (convolve(device, &s, CONV_WINOGRAD, x, w, y[1])) { /* not on every processor */
+    ck_assert(convolve(device, &s, LIBRARY_DIRECT, x, w, y[0]));
+    if (convolve(device, &s, LIBRARY_WINOGRAD, x, w, y[1])) { /* not on every processor */
         double off = 0, size = 0;
         for (size_t i = 0; i < numbers; i++) {
             off += pow((double)y[1][i] - (double)y[0][i], 2);
@@ -283,18 +285,18 @@ START_TEST(choices_are_kept)
     struct conv_shape large = square_conv(device, 64, 64, 28),
                       small = square_conv(device, 1, 16, 8);
     for (int direction = CONV_FORWARD; direction <= CONV_BACKWARD_WEIGHTS; direction++) {
-        struct conv_way first, again;
+        struct conv_algorithm first, again;
         for (int i = 0; i < 2; i++) {
             large.rows = rows[i][0];
             ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &first, &err));
             large.rows = rows[i][1];
             ck_assert(conv_choose(device, &large, (enum conv_direction)direction, &again, &err));
-            ck_assert_int_eq(first.algorithm, again.algorithm);
-            ck_assert_ptr_eq(first.method, again.method);
+            ck_assert_int_eq(first.library, again.library);
+            ck_assert_ptr_eq(first.kernel, again.kernel);
         }
         ck_assert(conv_choose(device, &small, (enum conv_direction)direction, &first, &err));
-        ck_assert_int_eq(first.algorithm, CONV_DIRECT);
-        ck_assert_ptr_null(first.method);
+        ck_assert_int_eq(first.library, LIBRARY_DIRECT);
+        ck_assert_ptr_null(first.kernel);
     }
     cpu_backend.close(device);
 }
@@ -306,17 +308,17 @@ START_TEST(deterministic_devices_measure_nothing)
     const struct device_options options = {
         .id = {DEVICE_CPU, 0}, .threads = 1, .deterministic = true};
     struct device *device;
-    struct conv_way ways[CONV_WAYS], chosen;
+    struct conv_algorithm list[CONV_MOST_ALGORITHMS], chosen;
     char *folder = temporary_folder();
     ck_assert_int_eq(setenv("XDG_CACHE_HOME", folder, 1), 0);
     ck_assert_msg(cpu_backend.open(&options, &device, &err), "%s", err.text);
     struct conv_shape s = square_conv(device, 32, 64, 14);
-    const int count = conv_ways(&s, CONV_FORWARD, ways);
+    const int count = conv_algorithms(&s, CONV_FORWARD, list);
     for (int i = 0; i < count; i++) {
-        conv_remember(&s, CONV_FORWARD, 1, ways[i], 0.25);
+        conv_cache_put(&s, CONV_FORWARD, 1, list[i], 0.25);
         ck_assert(conv_choose(device, &s, CONV_FORWARD, &chosen, &err));
-        ck_assert_ptr_eq(chosen.method, count > 1 ? ways[1].method : NULL);
-        ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), i);
+        ck_assert_ptr_eq(chosen.kernel, count > 1 ? list[1].kernel : NULL);
+        ck_assert_int_eq(conv_cache_find(&s, CONV_FORWARD, 1, list, count), i);
     }
     remove_tree(folder);
     cpu_backend.close(device);
@@ -328,7 +330,7 @@ START_TEST(disturbed_measurements_are_told)
 {
     struct device *device = open_device(1);
     const struct conv_shape s = square_conv(device, 256, 64, 28);
-    const struct conv_way direct = {.algorithm = CONV_DIRECT};
+    const struct conv_algorithm direct = {.library = LIBRARY_DIRECT};
     struct conv_timing timing;
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -355,22 +357,22 @@ START_TEST(choices_are_kept_on_disk)
     struct device *device = open_device(1);
     const struct conv_shape s = square_conv(device, 8, 64, 28),
                             other = square_conv(device, 8, 64, 7);
-    struct conv_way ways[CONV_WAYS];
-    const int count = conv_ways(&s, CONV_FORWARD, ways), last = count - 1;
+    struct conv_algorithm list[CONV_MOST_ALGORITHMS];
+    const int count = conv_algorithms(&s, CONV_FORWARD, list), last = count - 1;
     char *folder = temporary_folder();
     ck_assert_int_eq(setenv("XDG_CACHE_HOME", folder, 1), 0);
-    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), -1);
-    conv_remember(&s, CONV_FORWARD, 1, ways[last], 0.25);
-    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), last);
-    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 2, ways, count), -1);
-    ck_assert_int_eq(conv_recall(&s, CONV_BACKWARD_DATA, 1, ways, count), -1);
-    ck_assert_int_eq(conv_recall(&other, CONV_FORWARD, 1, ways, count), -1);
-    if (last > 0) /* a way that is no longer there */
-        ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, last), -1);
+    ck_assert_int_eq(conv_cache_find(&s, CONV_FORWARD, 1, list, count), -1);
+    conv_cache_put(&s, CONV_FORWARD, 1, list[last], 0.25);
+    ck_assert_int_eq(conv_cache_find(&s, CONV_FORWARD, 1, list, count), last);
+    ck_assert_int_eq(conv_cache_find(&s, CONV_FORWARD, 2, list, count), -1);
+    ck_assert_int_eq(conv_cache_find(&s, CONV_BACKWARD_DATA, 1, list, count), -1);
+    ck_assert_int_eq(conv_cache_find(&other, CONV_FORWARD, 1, list, count), -1);
+    if (last > 0) /* an algorithm that no longer exists */
+        ck_assert_int_eq(conv_cache_find(&s, CONV_FORWARD, 1, list, last), -1);
     put_file(folder, "dpartui/cpu-choices", "a\tb\tc\n\xff", 7);
-    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), -1);
-    conv_remember(&s, CONV_FORWARD, 1, ways[0], 0.25);
-    ck_assert_int_eq(conv_recall(&s, CONV_FORWARD, 1, ways, count), 0);
+    ck_assert_int_eq(conv_cache_find(&s, CONV_FORWARD, 1, list, count), -1);
+    conv_cache_put(&s, CONV_FORWARD, 1, list[0], 0.25);
+    ck_assert_int_eq(conv_cache_find(&s, CONV_FORWARD, 1, list, count), 0);
     remove_tree(folder);
     cpu_backend.close(device);
 }

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "engine/device/cpu/conv/method.h"
+#include "engine/device/cpu/autotune/algorithms.h"
 #include "engine/device/cpu/core/device.h"
 #include "tests/reference/conformance.h"
 #include "tests/suites.h"
 
-/* What convolutions do for the BatchNorms beside them: the methods by themselves, against what the
+/* What convolutions do for the BatchNorms beside them: the kernels by themselves, against what the
  * BatchNorm does on its own, and whole passes, against the reference. */
 
-/* --- methods --- */
+/* --- kernels --- */
 
 static const struct kind {
     int in, out; /* blocks */
@@ -46,7 +46,7 @@ static struct conv_shape shape_of(const struct kind *k, int block, int rows)
 /* All that the passes of a shape work on. Inputs far from zero make sums of squares hard. */
 struct trial_conv {
     struct conv_shape shape;
-    const struct conv_method *method;
+    const struct conv_kernel *kernel;
     int threads;
     size_t src_count, dst_count, weight_count;
     float *x, *normed, *weights, *scale, *shift, *dst, *result;
@@ -62,13 +62,13 @@ static float *numbers(size_t count, uint64_t seed, float mean)
     return p;
 }
 
-static void trial_conv_make(struct trial_conv *t, const struct conv_method *method,
+static void trial_conv_make(struct trial_conv *t, const struct conv_kernel *kernel,
                             const struct kind *kind, int rows, int threads, float mean)
 {
-    const struct conv_shape s = shape_of(kind, method->block, rows);
+    const struct conv_shape s = shape_of(kind, kernel->block, rows);
     const size_t pixels = (size_t)s.in_h * (size_t)s.in_w;
     t->shape = s;
-    t->method = method;
+    t->kernel = kernel;
     t->threads = threads;
     t->src_count = (size_t)s.rows * (size_t)s.in * pixels;
     t->dst_count = (size_t)s.rows * (size_t)s.out * (size_t)s.out_h * (size_t)s.out_w;
@@ -80,15 +80,15 @@ static void trial_conv_make(struct trial_conv *t, const struct conv_method *meth
     t->shift = numbers((size_t)s.in, 5, 0.5F);
     t->dst = numbers(t->dst_count, 6, 0);
     t->result = numbers(t->dst_count, 7, 0);
-    for (int block = 0; block < s.in / method->block; block++) {
-        const size_t start = (size_t)block * pixels * (size_t)method->block;
+    for (int block = 0; block < s.in / kernel->block; block++) {
+        const size_t start = (size_t)block * pixels * (size_t)kernel->block;
         const struct norm_forward args = {.slab = {(size_t)rows, pixels, (size_t)s.in * pixels},
                                           .x = t->x + start,
                                           .y = t->normed + start,
-                                          .scale = t->scale + block * method->block,
-                                          .shift = t->shift + block * method->block,
+                                          .scale = t->scale + block * kernel->block,
+                                          .shift = t->shift + block * kernel->block,
                                           .relu = true};
-        kernels_find(method->block)->norm_forward(&args);
+        kernels_find(kernel->block)->norm_forward(&args);
     }
 }
 
@@ -101,14 +101,14 @@ static void trial_conv_free(struct trial_conv *t)
 
 static void run(const struct trial_conv *t, struct conv_pass pass)
 {
-    const size_t bytes = t->method->scratch(&t->shape, t->threads);
+    const size_t bytes = t->kernel->scratch(&t->shape, t->threads);
     pass.shape = &t->shape;
     pass.threads = t->threads;
     pass.scratch =
         aligned_alloc(CONV_SCRATCH_ALIGN, (bytes / CONV_SCRATCH_ALIGN + 1) * CONV_SCRATCH_ALIGN);
     ck_assert_ptr_nonnull(pass.scratch);
     omp_set_num_threads(t->threads);
-    t->method->run(&pass);
+    t->kernel->run(&pass);
     free(pass.scratch);
 }
 
@@ -116,7 +116,7 @@ static void run(const struct trial_conv *t, struct conv_pass pass)
 static void check_norm(struct trial_conv *t)
 {
     const struct conv_norm norm = {t->scale, t->shift};
-    const bool forward = t->method->direction == CONV_FORWARD;
+    const bool forward = t->kernel->direction == CONV_FORWARD;
     float *dw[2] = {numbers(t->weight_count, 8, 0), numbers(t->weight_count, 9, 0)};
     for (int inside = 0; inside < 2; inside++) {
         struct conv_pass pass = {.x = inside ? t->x : t->normed, .norm = inside ? &norm : NULL};
@@ -137,15 +137,15 @@ static void check_norm(struct trial_conv *t)
     free(dw[1]);
 }
 
-/* Each method that can, forward and of the weights, for each block that this processor has. */
+/* Each kernel that can, forward and of the weights, for each block that this processor has. */
 static void each_method(bool forward_alone, void (*check)(struct trial_conv *), float mean)
 {
     static const enum conv_direction directions[] = {CONV_FORWARD, CONV_BACKWARD_WEIGHTS};
     static const int rows[] = {1, 3, 17};
     for (int i = 0; i < (forward_alone ? 1 : 2) * 2; i++) {
-        const struct conv_method *const *m = conv_methods(directions[i / 2], i % 2 ? 16 : 8);
+        const struct conv_kernel *const *m = conv_kernels(directions[i / 2], i % 2 ? 16 : 8);
         for (; *m; m++)
-            for (size_t k = 0; (*m)->beside && k < sizeof kinds / sizeof *kinds; k++)
+            for (size_t k = 0; (*m)->fuses && k < sizeof kinds / sizeof *kinds; k++)
                 for (int r = 0; r < 3; r++) {
                     struct trial_conv t;
                     trial_conv_make(&t, *m, &kinds[k], rows[r], r + 1, mean);
@@ -257,7 +257,7 @@ END_TEST
 START_TEST(passes_agree_with_the_reference)
 {
     for (int threads = 1; threads <= 3; threads++) {
-        const struct trial_device device = trial_cpu_by_own_methods(threads);
+        const struct trial_device device = trial_cpu_by_own_kernels(threads);
         conform_net(&device, _i, threads == 1 ? 1 : threads == 2 ? 17 : 5);
     }
 }
@@ -265,7 +265,7 @@ END_TEST
 
 START_TEST(passes_agree_with_avx2)
 {
-    const struct trial_device device = trial_cpu_by_own_methods(2);
+    const struct trial_device device = trial_cpu_by_own_kernels(2);
     if (dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2) == dnnl_success)
         conform_net(&device, _i, 5);
 }
@@ -273,15 +273,15 @@ END_TEST
 
 START_TEST(models_agree_with_the_reference)
 {
-    const struct trial_device device = trial_cpu_by_own_methods(2);
+    const struct trial_device device = trial_cpu_by_own_kernels(2);
     conform_model(&device, _i);
 }
 END_TEST
 
 START_TEST(synchronised_devices_equal_one)
 {
-    const struct trial_device devices[] = {trial_cpu_by_own_methods(1),
-                                           trial_cpu_by_own_methods(2)};
+    const struct trial_device devices[] = {trial_cpu_by_own_kernels(1),
+                                           trial_cpu_by_own_kernels(2)};
     conform_synchronised(devices, _i);
 }
 END_TEST
@@ -289,14 +289,14 @@ END_TEST
 /* A device that leaves work to its convolutions beside one that does not. */
 START_TEST(unlike_devices_equal_one)
 {
-    const struct trial_device devices[] = {trial_cpu_by_own_methods(2), trial_cpu_by_layers(2)};
+    const struct trial_device devices[] = {trial_cpu_by_own_kernels(2), trial_cpu_by_layers(2)};
     conform_synchronised(devices, _i);
 }
 END_TEST
 
 START_TEST(passes_repeat)
 {
-    const struct trial_device device = trial_cpu_by_own_methods(2);
+    const struct trial_device device = trial_cpu_by_own_kernels(2);
     conform_no_rows(&device);
     conform_side_by_side(&device);
 }
@@ -322,11 +322,11 @@ static int steps_again(const struct trial *trial, const struct trial_device *dev
 }
 
 /* Of these three the first is read by a residual unit's end as well, the second by a convolution
- * alone, and the third by one that has no such method. */
+ * alone, and the third by one that has no such kernel. */
 START_TEST(results_that_convolutions_make_are_kept_nowhere)
 {
     const struct trial_device by_library = trial_cpu_by_layers(2),
-                              by_methods = trial_cpu_by_own_methods(2);
+                              by_kernels = trial_cpu_by_own_kernels(2);
     struct trial trial;
     trial_make(
         &trial,
@@ -335,8 +335,8 @@ START_TEST(results_that_convolutions_make_are_kept_nowhere)
                                         ", " CONV(8, 5) ", { type = \"linear\"; outputs = 4; }",
         (struct net_shape){1, 8, 8}, 4, 16, false, 1);
     ck_assert_int_eq(steps_again(&trial, &by_library), 3);
-    const bool vectors = *conv_methods(CONV_FORWARD, 16) || *conv_methods(CONV_FORWARD, 8);
-    ck_assert_int_eq(steps_again(&trial, &by_methods), vectors ? 2 : 3);
+    const bool vectors = *conv_kernels(CONV_FORWARD, 16) || *conv_kernels(CONV_FORWARD, 8);
+    ck_assert_int_eq(steps_again(&trial, &by_kernels), vectors ? 2 : 3);
     trial_free(&trial);
 }
 END_TEST

@@ -7,17 +7,17 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "engine/device/cpu/conv/method.h"
+#include "engine/device/cpu/autotune/algorithms.h"
 #include "tests/suites.h"
 
 /*
- * Every method of our own that this processor runs, against a plain convolution in double
+ * Every kernel of our own that this processor runs, against a plain convolution in double
  * precision, in all sizes that are special somewhere.
  */
 
 #define GUARD 64 /* floats behind each result that must stay as they are */
 
-/* Relative rms error that a method may make. Winograd's transforms cost some bits: the library's is
+/* Relative rms error that a kernel may make. Winograd's transforms cost some bits: the library's is
  * at 5e-7 to 2e-6 too, and more in few sums over many channels. */
 #define TOLERANCE 5e-6
 
@@ -211,22 +211,22 @@ static void check_result(const struct array *a, const char *what)
                   sqrt(off / size));
 }
 
-static void run(struct trial *t, const struct conv_method *method, int threads)
+static void run(struct trial *t, const struct conv_kernel *kernel, int threads)
 {
-    const size_t bytes = method->scratch(&t->shape, threads);
+    const size_t bytes = kernel->scratch(&t->shape, threads);
     const size_t size = (bytes / CONV_SCRATCH_ALIGN + 2) * CONV_SCRATCH_ALIGN;
     unsigned char *scratch = aligned_alloc(CONV_SCRATCH_ALIGN, size);
     ck_assert_ptr_nonnull(scratch);
     memset(scratch, 0xff, size); /* no number at all */
     struct conv_pass pass = {.shape = &t->shape, .threads = threads, .scratch = scratch};
-    conv_pass_point(&pass, method->direction, t->src.data, t->weights.data,
+    conv_pass_point(&pass, kernel->direction, t->src.data, t->weights.data,
                     t->shape.bias ? t->bias.data : NULL, t->dst.data);
     omp_set_num_threads(threads);
-    method->run(&pass);
+    kernel->run(&pass);
     size_t end = size;
     while (end > bytes && scratch[end - 1] == 0xff)
         end--;
-    ck_assert_msg(end == bytes, "%s: %zu bytes of scratch used, %zu asked for", method->name, end,
+    ck_assert_msg(end == bytes, "%s: %zu bytes of scratch used, %zu asked for", kernel->name, end,
                   bytes);
     free(scratch);
 }
@@ -238,18 +238,18 @@ static struct array *result_of(struct trial *t, enum conv_direction direction)
                                              : &t->weights;
 }
 
-static void check_trial(struct trial *t, const struct conv_method *method, int threads)
+static void check_trial(struct trial *t, const struct conv_kernel *kernel, int threads)
 {
     const struct conv_shape *s = &t->shape;
-    struct array *result = result_of(t, method->direction);
-    const bool with_bias = s->bias && method->direction == CONV_BACKWARD_WEIGHTS;
+    struct array *result = result_of(t, kernel->direction);
+    const bool with_bias = s->bias && kernel->direction == CONV_BACKWARD_WEIGHTS;
     const size_t bytes = result->count * sizeof(float);
     float *first = malloc(bytes);
     char what[160];
     snprintf(
         what, sizeof what,
         "%s, direction %d, blocks of %d, %d threads: %d rows, %d->%d, %dx%d, %dx%d/%d, pad %d%s",
-        method->name, (int)method->direction, s->in_block, threads, s->rows, s->in, s->out, s->in_h,
+        kernel->name, (int)kernel->direction, s->in_block, threads, s->rows, s->in, s->out, s->in_h,
         s->in_w, s->kernel_h, s->kernel_w, s->stride_h, s->pad_h, s->bias ? ", bias" : "");
     ck_assert_ptr_nonnull(first);
     for (int round = 0; round < 2; round++) {
@@ -257,7 +257,7 @@ static void check_trial(struct trial *t, const struct conv_method *method, int t
             memcpy(result->data, result->before, bytes);
         else
             memset(result->data, 0xff, bytes);
-        run(t, method, threads);
+        run(t, kernel, threads);
         if (round == 0)
             memcpy(first, result->data, bytes);
     }
@@ -276,13 +276,13 @@ static void check_trial(struct trial *t, const struct conv_method *method, int t
 
 static void check_shape(const struct conv_shape *s, enum conv_direction direction)
 {
-    const struct conv_method *const *methods = conv_methods(direction, s->in_block);
+    const struct conv_kernel *const *kernels = conv_kernels(direction, s->in_block);
     struct trial t;
     bool made = false;
-    for (; *methods; methods++) {
-        ck_assert_int_eq((*methods)->direction, direction);
-        ck_assert_int_eq((*methods)->block, s->in_block);
-        if (!(*methods)->fits(s))
+    for (; *kernels; kernels++) {
+        ck_assert_int_eq((*kernels)->direction, direction);
+        ck_assert_int_eq((*kernels)->block, s->in_block);
+        if (!(*kernels)->fits(s))
             continue;
         if (!made) {
             trial_make(&t, s);
@@ -290,7 +290,7 @@ static void check_shape(const struct conv_shape *s, enum conv_direction directio
             made = true;
         }
         for (int threads = 1; threads <= 3; threads++)
-            check_trial(&t, *methods, threads);
+            check_trial(&t, *kernels, threads);
     }
     if (made)
         trial_free(&t);
@@ -370,10 +370,10 @@ END_TEST
 START_TEST(vectors_have_methods)
 {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        ck_assert_ptr_nonnull(conv_methods(CONV_FORWARD, 8)[0]);
+        ck_assert_ptr_nonnull(conv_kernels(CONV_FORWARD, 8)[0]);
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
-        ck_assert_ptr_nonnull(conv_methods(CONV_FORWARD, 16)[0]);
-    ck_assert_ptr_null(conv_methods(CONV_FORWARD, 1)[0]);
+        ck_assert_ptr_nonnull(conv_kernels(CONV_FORWARD, 16)[0]);
+    ck_assert_ptr_null(conv_kernels(CONV_FORWARD, 1)[0]);
 }
 END_TEST
 #endif
@@ -381,17 +381,17 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("conv_methods");
-    TCase *methods = tcase_create("methods");
-    tcase_set_timeout(methods, 300);
-    tcase_add_test(methods, forward_is_right);
-    tcase_add_test(methods, data_gradient_is_right);
-    tcase_add_test(methods, weight_gradient_is_right);
-    tcase_add_test(methods, results_are_finished);
-    tcase_add_test(methods, large_results_are_right);
-    tcase_add_test(methods, large_weights_are_right);
+    TCase *kernels = tcase_create("kernels");
+    tcase_set_timeout(kernels, 300);
+    tcase_add_test(kernels, forward_is_right);
+    tcase_add_test(kernels, data_gradient_is_right);
+    tcase_add_test(kernels, weight_gradient_is_right);
+    tcase_add_test(kernels, results_are_finished);
+    tcase_add_test(kernels, large_results_are_right);
+    tcase_add_test(kernels, large_weights_are_right);
 #if defined(__x86_64__)
-    tcase_add_test(methods, vectors_have_methods);
+    tcase_add_test(kernels, vectors_have_methods);
 #endif
-    suite_add_tcase(suite, methods);
+    suite_add_tcase(suite, kernels);
     return run_suites(suite, NULL);
 }

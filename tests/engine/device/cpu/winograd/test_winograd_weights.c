@@ -62,9 +62,9 @@ static void trial_free(struct trial *t)
 }
 
 /* Everything that is to be written, and the scratch memory, is NaN before. */
-static void trial_run(struct trial *t, const struct conv_method *method, int threads, bool bias)
+static void trial_run(struct trial *t, const struct conv_kernel *kernel, int threads, bool bias)
 {
-    const size_t bytes = method->scratch(&t->shape, threads);
+    const size_t bytes = kernel->scratch(&t->shape, threads);
     const size_t size = (bytes + 4095) / 4096 * 4096;
     unsigned char *scratch = aligned_alloc(4096, size + 4096);
     ck_assert_ptr_nonnull(scratch);
@@ -78,7 +78,7 @@ static void trial_run(struct trial *t, const struct conv_method *method, int thr
                                    .dw = t->dw,
                                    .dbias = bias ? t->dbias : NULL,
                                    .scratch = scratch};
-    method->run(&pass);
+    kernel->run(&pass);
     for (size_t i = bytes; i < size + 4096; i++)
         ck_assert_msg(scratch[i] == 0xff, "byte %zu of %zu of scratch was written", i, bytes);
     free(scratch);
@@ -143,7 +143,7 @@ static double error_of_bias(const struct trial *t)
     return sqrt(error / all);
 }
 
-static const struct conv_method *method_of(int index)
+static const struct conv_kernel *kernel_of(int index)
 {
     if (index == 1 && __builtin_cpu_supports("avx512f"))
         return &winograd_weights_16;
@@ -167,17 +167,17 @@ static const struct conv_shape shapes[] = {
 
 START_TEST(equals_plain_loops)
 {
-    const struct conv_method *method = method_of(_i % 2);
-    if (!method)
+    const struct conv_kernel *kernel = kernel_of(_i % 2);
+    if (!kernel)
         return;
     struct conv_shape shape = shapes[_i / 2];
     struct trial t;
-    shape.in *= method->block;
-    shape.out *= method->block;
-    trial_make(&t, method->block, &shape);
-    ck_assert(method->fits(&t.shape));
+    shape.in *= kernel->block;
+    shape.out *= kernel->block;
+    trial_make(&t, kernel->block, &shape);
+    ck_assert(kernel->fits(&t.shape));
     for (int threads = 1; threads <= 3; threads++) {
-        trial_run(&t, method, threads, true);
+        trial_run(&t, kernel, threads, true);
         ck_assert_double_lt(error_of_weights(&t, 7), 3e-6);
         ck_assert_double_lt(error_of_bias(&t), 1e-6);
     }
@@ -188,15 +188,15 @@ END_TEST
 /* The first convolutions of a ResNet-18, whose sums are the longest. */
 START_TEST(long_sums_stay_exact)
 {
-    const struct conv_method *method = method_of(_i);
-    if (!method)
+    const struct conv_kernel *kernel = kernel_of(_i);
+    if (!kernel)
         return;
     struct trial t;
     trial_make(
-        &t, method->block,
+        &t, kernel->block,
         &(struct conv_shape){
             .rows = 256, .in = 64, .out = 64, .in_h = 28, .in_w = 28, .pad_h = 1, .pad_w = 1});
-    trial_run(&t, method, 2, true);
+    trial_run(&t, kernel, 2, true);
     ck_assert_double_lt(error_of_weights(&t, 367), 4e-6);
     ck_assert_double_lt(error_of_bias(&t), 1e-6);
     trial_free(&t);
@@ -205,20 +205,20 @@ END_TEST
 
 START_TEST(gives_the_same_bits_each_time)
 {
-    const struct conv_method *method = method_of(_i);
-    if (!method)
+    const struct conv_kernel *kernel = kernel_of(_i);
+    if (!kernel)
         return;
     for (int threads = 1; threads <= 3; threads++)
         for (int i = 0; i < SHAPES; i++) {
             struct conv_shape shape = shapes[i];
             struct trial t;
-            shape.in *= method->block;
-            shape.out *= method->block;
-            trial_make(&t, method->block, &shape);
-            trial_run(&t, method, threads, true);
+            shape.in *= kernel->block;
+            shape.out *= kernel->block;
+            trial_make(&t, kernel->block, &shape);
+            trial_run(&t, kernel, threads, true);
             float *first = numbers(t.weights);
             memcpy(first, t.dw, t.weights * sizeof(float));
-            trial_run(&t, method, threads, false);
+            trial_run(&t, kernel, threads, false);
             ck_assert_mem_eq(first, t.dw, t.weights * sizeof(float));
             for (int c = 0; c < t.shape.out; c++)
                 ck_assert(isnan(t.dbias[c]));
@@ -230,23 +230,23 @@ END_TEST
 
 START_TEST(refuses_other_convolutions)
 {
-    const struct conv_method *method = _i ? &winograd_weights_16 : &winograd_weights_8;
+    const struct conv_kernel *kernel = _i ? &winograd_weights_16 : &winograd_weights_8;
     struct trial t;
-    trial_make(&t, method->block,
+    trial_make(&t, kernel->block,
                &(struct conv_shape){.rows = 1, .in = 16, .out = 16, .in_h = 6, .in_w = 6});
-    ck_assert(method->fits(&t.shape));
+    ck_assert(kernel->fits(&t.shape));
     struct conv_shape s = t.shape;
     s.stride_h = 2;
-    ck_assert(!method->fits(&s));
+    ck_assert(!kernel->fits(&s));
     s = t.shape;
     s.kernel_w = 1;
-    ck_assert(!method->fits(&s));
+    ck_assert(!kernel->fits(&s));
     s = t.shape;
     s.in_block = 1;
-    ck_assert(!method->fits(&s));
+    ck_assert(!kernel->fits(&s));
     s = t.shape;
     s.pad_w = 2;
-    ck_assert(!method->fits(&s));
+    ck_assert(!kernel->fits(&s));
     trial_free(&t);
 }
 END_TEST

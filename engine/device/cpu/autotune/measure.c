@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/conv/trial.h"
+#include "engine/device/cpu/autotune/measure.h"
 
 #include <sys/resource.h>
 
@@ -7,24 +7,24 @@
 #include "engine/device/plan/memory_pool.h"
 
 #define DECIDED_AFTER  2   /* calm runs */
-#define HOPELESS       1.5 /* times another way's */
+#define HOPELESS       1.5 /* times another algorithm's seconds */
 #define ROUNDS_PER_RUN 2   /* at most, where runs are disturbed */
 
-/* One way: a primitive of the library with its arguments, or a pass of our own. */
+/* One algorithm: a primitive of the library with its arguments, or a pass of a kernel of ours. */
 struct trial {
-    const struct conv_method *method;
+    const struct conv_kernel *kernel;
     struct conv_pass pass;
-    dnnl_primitive_desc_t desc; /* NULL: there is no such algorithm, or it is a method */
+    dnnl_primitive_desc_t desc; /* NULL: there is no such algorithm, or it is a kernel */
     dnnl_primitive_t primitive;
     dnnl_exec_arg_t args[5];
     int count;
-    /* Weights from where they are stored, or their gradient to there, where the library wants
-     * another layout; then each pass does that, too. NULL: it does not. */
+    /* Where the library wants another layout: reorders the stored weights, or their gradient back,
+     * in each pass. NULL: not needed. */
     dnnl_primitive_t reorder;
     dnnl_exec_arg_t moved[2];
 };
 
-/* What is measured. Ways take turns in the same memory: the values of a convolution may be large.
+/* What is measured. All algorithms use the same memory: the values of a convolution may be large.
  */
 struct bench {
     struct device *device;
@@ -32,7 +32,7 @@ struct bench {
     enum conv_direction direction;
     desc_t stored; /* weights */
     struct mapping memory;
-    size_t in, out, weights, bias, rest; /* offsets; the rest is a way's own */
+    size_t in, out, weights, bias, rest; /* offsets; the rest is the algorithm's */
 };
 
 static void place(struct bench *b)
@@ -67,8 +67,8 @@ static size_t bytes_of(desc_t layout)
 /* Of the rest, in bytes. */
 static size_t trial_bytes(const struct bench *b, const struct trial *trial)
 {
-    if (trial->method)
-        return trial->method->scratch(b->shape, b->device->threads);
+    if (trial->kernel)
+        return trial->kernel->scratch(b->shape, b->device->threads);
     if (!trial->desc)
         return 0;
     return bytes_of(other_weights(b, trial)) +
@@ -156,10 +156,10 @@ static void make_pass(const struct bench *b, struct trial *trial)
 
 static bool can_run(const struct trial *trial)
 {
-    return trial->method || trial->desc;
+    return trial->kernel || trial->desc;
 }
 
-/* Pages that were never written are one page of zeros in every cache; these are like real ones. */
+/* Pages that were never written all map to one page of zeros, which every cache holds: write. */
 static bool make_memory(struct bench *b, size_t bytes, struct error *err)
 {
     if (!mapping_create(&b->memory, bytes, "measuring a convolution", err))
@@ -170,13 +170,13 @@ static bool make_memory(struct bench *b, size_t bytes, struct error *err)
     return true;
 }
 
-static bool make_trials(struct bench *b, const struct conv_way *ways, struct trial *trials,
+static bool make_trials(struct bench *b, const struct conv_algorithm *list, struct trial *trials,
                         int count, struct error *err)
 {
     size_t most = 0;
     for (int i = 0; i < count; i++) {
-        trials[i].method = ways[i].method;
-        if (!ways[i].method && conv_describe(b->device, b->shape, b->direction, ways[i].algorithm,
+        trials[i].kernel = list[i].kernel;
+        if (!list[i].kernel && conv_describe(b->device, b->shape, b->direction, list[i].library,
                                              false, &trials[i].desc) != dnnl_success)
             trials[i].desc = NULL;
         const size_t bytes = trial_bytes(b, &trials[i]);
@@ -185,7 +185,7 @@ static bool make_trials(struct bench *b, const struct conv_way *ways, struct tri
     if (!make_memory(b, b->rest + most, err))
         return false;
     for (int i = 0; i < count; i++) {
-        if (trials[i].method)
+        if (trials[i].kernel)
             make_pass(b, &trials[i]);
         else if (trials[i].desc && !make_primitive(b, &trials[i], err))
             return false;
@@ -224,22 +224,22 @@ static bool trial_run(const struct bench *b, const struct trial *trial, double *
                       struct error *err)
 {
     double start = clock_seconds();
-    if (trial->method)
-        trial->method->run(&trial->pass);
+    if (trial->kernel)
+        trial->kernel->run(&trial->pass);
     else if (!run_library(b, trial, err))
         return false;
     *seconds = clock_seconds() - start;
     return true;
 }
 
-/* How often threads of this process lost their CPU to somebody else. */
+/* How often threads of this process lost their CPU to another process. */
 static long displaced(void)
 {
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-/* A run in which a thread lost its CPU tells little; it counts only while there is no better. */
+/* A run in which a thread lost its CPU says little; it counts only until there is a calm one. */
 static bool take_turn(const struct bench *b, const struct trial *trial, struct conv_timing *timing,
                       struct error *err)
 {
@@ -255,7 +255,7 @@ static bool take_turn(const struct bench *b, const struct trial *trial, struct c
     return true;
 }
 
-/* Ways that take this much longer than another after some calm runs have lost. */
+/* Whether this one is so much slower than another that it needs no more runs. */
 static bool is_beaten(const struct conv_timing *timings, int count, int i)
 {
     for (int k = 0; k < count; k++)
@@ -265,7 +265,7 @@ static bool is_beaten(const struct conv_timing *timings, int count, int i)
     return false;
 }
 
-/* Let every way have its turn, in rounds; stop when those that may win had enough calm ones. */
+/* In rounds, until all that may still win have had enough calm runs. */
 static bool take_turns(const struct bench *b, const struct trial *trials, int count, int runs,
                        struct conv_timing *timings, struct error *err)
 {
@@ -285,10 +285,10 @@ static bool take_turns(const struct bench *b, const struct trial *trials, int co
 }
 
 bool conv_measure(struct device *device, const struct conv_shape *shape,
-                  enum conv_direction direction, const struct conv_way *ways, int count, int runs,
-                  struct conv_timing *timings, struct error *err)
+                  enum conv_direction direction, const struct conv_algorithm *list, int count,
+                  int runs, struct conv_timing *timings, struct error *err)
 {
-    struct trial trials[CONV_WAYS] = {{0}};
+    struct trial trials[CONV_MOST_ALGORITHMS] = {{0}};
     struct bench bench = {.device = device,
                           .shape = shape,
                           .direction = direction,
@@ -299,7 +299,7 @@ bool conv_measure(struct device *device, const struct conv_shape *shape,
     if (!bench.stored)
         return error_memory(err, "layout of weights");
     place(&bench);
-    bool ok = make_trials(&bench, ways, trials, count, err);
+    bool ok = make_trials(&bench, list, trials, count, err);
     for (int i = 0; ok && i < count; i++)
         ok = !can_run(&trials[i]) || trial_run(&bench, &trials[i], &ignored, err);
     ok = ok && take_turns(&bench, trials, count, runs, timings, err);
@@ -308,31 +308,4 @@ bool conv_measure(struct device *device, const struct conv_shape *shape,
     mapping_free(&bench.memory);
     compat_desc_free(bench.stored);
     return ok;
-}
-
-static bool library_may_use_winograd(const struct conv_shape *s)
-{
-    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
-           s->in_block == 16 && s->out_block == 16;
-}
-
-int conv_ways(const struct conv_shape *shape, enum conv_direction direction,
-              struct conv_way ways[CONV_WAYS])
-{
-    int count = 0;
-    const struct conv_method *const *method = conv_methods(direction, shape->in_block);
-    ways[count++] = (struct conv_way){.algorithm = CONV_DIRECT};
-    for (; shape->in_block == shape->out_block && *method && count < CONV_WAYS - 1; method++)
-        if ((*method)->fits(shape))
-            ways[count++] = (struct conv_way){.method = *method};
-    if (library_may_use_winograd(shape))
-        ways[count++] = (struct conv_way){.algorithm = CONV_WINOGRAD};
-    return count;
-}
-
-const char *conv_way_name(struct conv_way way)
-{
-    if (way.method)
-        return way.method->name;
-    return way.algorithm == CONV_WINOGRAD ? "library's winograd" : "direct";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/conv/fold.h"
+#include "engine/device/cpu/layers/fold.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/conv/conv.h"
-
-#include "engine/device/cpu/conv/fold.h"
-#include "engine/device/cpu/conv/run.h"
-#include "engine/device/cpu/layers/elementwise.h"
 #include "engine/device/cpu/core/kinds.h"
-#include "engine/device/cpu/norm/batchnorm.h"
+#include "engine/device/cpu/core/plan.h"
+#include "engine/device/cpu/layers/conv_run.h"
+#include "engine/device/cpu/layers/elementwise.h"
+#include "engine/device/cpu/layers/fold.h"
 
 struct conv {
     struct conv_run forward, data, weights;
     struct conv_shape shape;
     const struct buffer *y, *dy;
-    struct buffer *masked;  /* gradient in front of the ReLU */
-    struct buffer *moments; /* see conv_moments_of */
+    struct buffer *masked; /* gradient before the ReLU */
 };
 
 static void release(void *layer)
@@ -21,28 +18,6 @@ static void release(void *layer)
     conv_run_release(&conv->forward);
     conv_run_release(&conv->data);
     conv_run_release(&conv->weights);
-}
-
-bool conv_goes_beside(const struct builder *b, const struct node *node,
-                      enum conv_direction direction, bool *yes, struct error *err)
-{
-    struct conv_shape shape;
-    struct conv_way way;
-    conv_shape_of(&shape, b->graph, node, b->rows);
-    if (!conv_choose(b->device, &shape, direction, &way, err))
-        return false;
-    *yes = way.method && way.method->beside;
-    return true;
-}
-
-struct buffer *conv_moments_of(const struct builder *b, int value)
-{
-    for (int i = 0; i < b->graph->node_count; i++) {
-        const struct node *node = &b->graph->nodes[i];
-        if (node->output == value && node->kind == NET_CONV && b->layers[i])
-            return ((const struct conv *)b->layers[i])->moments;
-    }
-    return NULL;
 }
 
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
@@ -107,31 +82,33 @@ static bool make_moments(struct builder *b, const struct node *node, struct conv
 {
     const size_t blocks = (size_t)(conv->shape.out / conv->shape.out_block);
     const size_t bytes = (size_t)b->device->threads * blocks * sizeof(struct conv_moments);
-    if (!conv_run_beside(&conv->forward) || !moments_wanted(b, node))
+    if (!conv_run_fuses(&conv->forward) || !moments_wanted(b, node))
         return true;
-    conv->moments = conv->forward.beside.moments = build_buffer(b, bytes, err);
-    if (conv->moments)
-        build_use(b, conv->moments);
-    return conv->moments != NULL;
+    struct buffer *moments = build_buffer(b, bytes, err);
+    if (!moments)
+        return false;
+    build_use(b, moments);
+    conv->forward.fused.moments = b->plan->fusions[node->output].moments = moments;
+    return true;
 }
 
-/* The BatchNorm in front of `node` that left its work to the convolutions behind it, or NULL. */
-static const struct batchnorm *norm_inside(const struct builder *b, const struct node *node)
+/* The BatchNorm that leaves its work to the convolutions which read its result, or NULL. */
+static const struct fused_norm *norm_of(const struct builder *b, const struct node *node)
 {
-    const struct batchnorm *n = batchnorm_of(b, node->input);
-    return n && n->inside ? n : NULL;
+    const struct fused_norm *norm = &b->plan->fusions[node->input].norm;
+    return norm->x ? norm : NULL;
 }
 
-/* Let a pass do the work of the BatchNorm in front; conv_goes_beside() said that it can. */
-static bool do_norm(struct conv_run *run, const struct batchnorm *norm, struct error *err)
+/* Let a pass do that work; conv_fuses() said that it can. */
+static bool fuse_norm(struct conv_run *run, const struct fused_norm *norm, struct error *err)
 {
-    run->beside.norm = norm;
-    return !norm || conv_run_beside(run) ||
-           error_set(err, ERROR_FAILED, "a convolution goes another way than was foreseen");
+    run->fused.norm = norm;
+    return !norm || conv_run_fuses(run) ||
+           error_set(err, ERROR_FAILED, "a convolution goes by another algorithm than planned");
 }
 
 /* What the step being built reads instead of the BatchNorm's result. */
-static struct buffer *use_norm(struct builder *b, const struct batchnorm *n)
+static struct buffer *use_norm(struct builder *b, const struct fused_norm *n)
 {
     build_use(b, n->x);
     build_use(b, n->stats);
@@ -147,14 +124,14 @@ static bool attach_forward(struct builder *b, const struct node *node, struct co
     /* What is added lies where the sum will. */
     if (node->residual != NET_NONE)
         b->values[node->output] = b->values[node->residual];
-    const struct batchnorm *norm = norm_inside(b, node);
+    const struct fused_norm *norm = norm_of(b, node);
     struct buffer *x = norm ? use_norm(b, norm) : build_value(b, node->input, err);
     struct buffer *y = x ? build_value(b, node->output, err) : NULL;
     const struct conv_buffers at = {.src = x, .weights = w, .bias = bias, .dst = y};
     conv->y = y;
     if (!y || !conv_run_make(b, &conv->forward, &conv->shape, CONV_FORWARD, stored, &at, err))
         return false;
-    return do_norm(&conv->forward, norm, err) && make_moments(b, node, conv, err);
+    return fuse_norm(&conv->forward, norm, err) && make_moments(b, node, conv, err);
 }
 
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
@@ -203,7 +180,7 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
                           struct buffer *dy, const struct conv_stored *stored, struct error *err)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
-    const struct batchnorm *norm = norm_inside(b, node);
+    const struct fused_norm *norm = norm_of(b, node);
     struct buffer *x = norm ? use_norm(b, norm) : build_kept(b, node->input, err);
     struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
     struct buffer *dbias =
@@ -212,7 +189,7 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
     return dw && (dbias || node->bias == NET_NONE) &&
            conv_run_make(b, &conv->weights, &conv->shape, CONV_BACKWARD_WEIGHTS, stored, &at,
                          err) &&
-           do_norm(&conv->weights, norm, err) && build_step(b, node, run_weights, conv, err);
+           fuse_norm(&conv->weights, norm, err) && build_step(b, node, run_weights, conv, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)

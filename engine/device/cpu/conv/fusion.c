@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/conv/beside.h"
+#include "engine/device/cpu/conv/fusion.h"
 
 #include <string.h>
 

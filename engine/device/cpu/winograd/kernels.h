@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WINOGRAD_H
-#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WINOGRAD_H
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_KERNELS_H
+#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/device/cpu/conv/beside.h"
+#include "engine/device/cpu/conv/fusion.h"
 #include "engine/device/cpu/winograd/sizes.h"
 
 /*
@@ -33,7 +33,7 @@ struct winograd {
     int pad_h, pad_w; /* 0..2 */
     bool turned;      /* `weights` are those of the convolution whose gradient this is */
     bool add, relu;   /* see struct conv_shape */
-    const struct conv_norm *norm; /* see conv/beside.h, for x; NULL: none */
+    const struct conv_norm *norm; /* see conv/fusion.h, for x; NULL: none */
     bool stream;                  /* y is too large to stay in the caches: store past them */
 };
 

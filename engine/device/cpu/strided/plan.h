@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_STRIDED_STRIDED_H
-#define DPARTUI_ENGINE_DEVICE_CPU_STRIDED_STRIDED_H
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_STRIDED_PLAN_H
+#define DPARTUI_ENGINE_DEVICE_CPU_STRIDED_PLAN_H
 
-#include "engine/device/cpu/conv/method.h"
+#include "engine/device/cpu/conv/kernel.h"
 
 /*
  * Convolutions of stride 2 with fewer multiplications: 3x3 with a padding of 1, and 1x1.
@@ -102,9 +102,5 @@ bool strided_fits(const struct conv_shape *shape);
 size_t strided_scratch_forward(const struct conv_shape *shape, int threads);
 size_t strided_scratch_data(const struct conv_shape *shape, int threads);
 size_t strided_scratch_weights(const struct conv_shape *shape, int threads);
-
-#if defined(__x86_64__)
-extern const struct conv_method strided_avx512[3], strided_avx2[3]; /* in order of directions */
-#endif
 
 #endif

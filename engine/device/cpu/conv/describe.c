@@ -1,39 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/conv/conv.h"
+#include "engine/device/cpu/conv/describe.h"
 
 #include <string.h>
-
-void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const struct node *node,
-                   int rows)
-{
-    const struct net_op *op = &graph->net->ops[node->op];
-    const struct value *in = &graph->values[node->input], *out = &graph->values[node->output];
-    *shape = (struct conv_shape){0};
-    shape->rows = rows;
-    shape->in = value_channels(in);
-    shape->in_h = in->shape.h;
-    shape->in_w = in->shape.w;
-    shape->in_block = in->block;
-    shape->out = value_channels(out);
-    shape->out_h = out->shape.h;
-    shape->out_w = out->shape.w;
-    shape->out_block = out->block;
-    shape->kernel_h = op->kernel_h;
-    shape->kernel_w = op->kernel_w;
-    shape->stride_h = op->stride_h;
-    shape->stride_w = op->stride_w;
-    shape->pad_h = op->pad_h;
-    shape->pad_w = op->pad_w;
-    shape->bias = node->bias != NET_NONE;
-    shape->relu = node->relu;
-    shape->add = node->residual != NET_NONE;
-}
-
-desc_t conv_weights_desc(const struct conv_shape *s)
-{
-    const dnnl_dims_t dims = {s->out, s->in, s->kernel_h, s->kernel_w};
-    return compat_desc_make(4, dims, dnnl_f32, s->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
-}
 
 static dnnl_format_tag_t tag_of(int block, bool free_layout)
 {
@@ -68,7 +36,7 @@ static bool make_descs(const struct conv_shape *s, bool free_layout, struct desc
     return d->src && d->weights && d->dst && (d->bias || !s->bias);
 }
 
-/* The device's attributes, with what is done to the result behind the products. */
+/* The device's attributes, with what is done to the result after the products. */
 static dnnl_status_t result_attr(struct device *device, const struct conv_shape *shape,
                                  dnnl_primitive_attr_t *out)
 {
@@ -99,21 +67,28 @@ static dnnl_status_t describe_forward(struct device *device, const struct conv_s
     dnnl_status_t status = result ? result_attr(device, shape, &attr) : dnnl_success;
     if (status)
         return status;
-    status = compat_conv(out, device->engine, CONV_FORWARD, algorithm, d->src, d->weights, d->bias,
-                         d->dst, &at, NULL, attr);
+    status = compat_conv(out, device->engine, dnnl_forward_training, algorithm, d->src, d->weights,
+                         d->bias, d->dst, &at, NULL, attr);
     if (result)
         dnnl_primitive_attr_destroy(attr);
     return status;
 }
 
+static dnnl_prop_kind_t prop_kind(enum conv_direction direction)
+{
+    return direction == CONV_FORWARD         ? dnnl_forward_training
+           : direction == CONV_BACKWARD_DATA ? dnnl_backward_data
+                                             : dnnl_backward_weights;
+}
+
 dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shape,
-                            enum conv_direction direction, enum conv_algorithm algorithm,
+                            enum conv_direction direction, enum library_algorithm algorithm,
                             bool free_layout, dnnl_primitive_desc_t *out)
 {
     const struct conv_geometry at = {{shape->stride_h, shape->stride_w},
                                      {shape->pad_h, shape->pad_w}};
     dnnl_alg_kind_t kind =
-        algorithm == CONV_WINOGRAD ? dnnl_convolution_winograd : dnnl_convolution_direct;
+        algorithm == LIBRARY_WINOGRAD ? dnnl_convolution_winograd : dnnl_convolution_direct;
     struct descs d;
     dnnl_primitive_desc_t forward = NULL;
     dnnl_status_t status = dnnl_out_of_memory;
@@ -124,7 +99,7 @@ dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shap
     if (!status && direction == CONV_FORWARD) {
         *out = forward;
     } else if (!status) {
-        status = compat_conv(out, device->engine, direction, kind, d.src, d.weights,
+        status = compat_conv(out, device->engine, prop_kind(direction), kind, d.src, d.weights,
                              direction == CONV_BACKWARD_WEIGHTS ? d.bias : NULL, d.dst, &at,
                              forward, device->attr);
         dnnl_primitive_desc_destroy(forward);
@@ -142,23 +117,23 @@ static bool is_reference(dnnl_primitive_desc_t desc)
 }
 
 bool conv_describe_best(struct device *device, const struct conv_shape *shape,
-                        enum conv_direction direction, enum conv_algorithm algorithm,
+                        enum conv_direction direction, enum library_algorithm algorithm,
                         dnnl_primitive_desc_t *out, struct error *err)
 {
     dnnl_primitive_desc_t plain = NULL;
     dnnl_status_t status = dnnl_unimplemented;
-    if (algorithm != CONV_DIRECT)
+    if (algorithm != LIBRARY_DIRECT)
         status = conv_describe(device, shape, direction, algorithm, false, out);
     if (!status)
         return true;
-    if (!dnnl_check(conv_describe(device, shape, direction, CONV_DIRECT, false, &plain),
+    if (!dnnl_check(conv_describe(device, shape, direction, LIBRARY_DIRECT, false, &plain),
                     "convolution", err))
         return false;
     *out = plain;
     /* What is added is there in the stored layout alone. */
     if (!is_reference(plain) || shape->add)
         return true;
-    if (conv_describe(device, shape, direction, CONV_DIRECT, true, out) == dnnl_success) {
+    if (conv_describe(device, shape, direction, LIBRARY_DIRECT, true, out) == dnnl_success) {
         if (!is_reference(*out)) {
             dnnl_primitive_desc_destroy(plain);
             return true;

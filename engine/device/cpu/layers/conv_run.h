@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_RUN_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CONV_RUN_H
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_LAYERS_CONV_RUN_H
+#define DPARTUI_ENGINE_DEVICE_CPU_LAYERS_CONV_RUN_H
 
-#include "engine/device/cpu/conv/method.h"
+#include "engine/device/cpu/conv/kernel.h"
 #include "engine/device/cpu/core/primitive.h"
 
 /* The stored layouts of what a convolution works on. */
@@ -18,36 +18,34 @@ struct conv_buffers {
     struct buffer *dst;     /* y or dy */
 };
 
-struct batchnorm;
-
-/* What is done for BatchNorms beside it; both NULL: nothing. See conv/beside.h. */
-struct conv_neighbours {
-    const struct batchnorm *norm; /* FORWARD, BACKWARD_WEIGHTS: `src` is what this one reads */
-    struct buffer *moments;       /* FORWARD */
+/* Fusion with BatchNorms (conv/fusion.h); both NULL: none. */
+struct conv_fused {
+    const struct fused_norm *norm; /* FORWARD, BACKWARD_WEIGHTS: `src` is its x */
+    struct buffer *moments;        /* FORWARD */
 };
 
-/* One direction in the way that was chosen for it. */
+/* One direction, by the algorithm that was chosen for it. */
 struct conv_run {
-    const struct conv_method *method; /* NULL: by the primitive */
+    const struct conv_kernel *kernel; /* NULL: by the primitive */
     struct primitive primitive;
     const struct conv_shape *shape; /* the caller's */
     struct conv_buffers at;
-    struct conv_neighbours beside; /* the caller's, where conv_run_beside says so */
+    struct conv_fused fused; /* the caller's, where conv_run_fuses says so */
     struct buffer *scratch;
 };
 
-/* Choose the way and prepare it as part of the step being built; `shape` outlives it. Release with
- * conv_run_release. */
+/* Choose the algorithm and prepare it as part of the step being built; `shape` outlives it. Release
+ * with conv_run_release. */
 bool conv_run_make(struct builder *b, struct conv_run *run, const struct conv_shape *shape,
                    enum conv_direction direction, const struct conv_stored *stored,
                    const struct conv_buffers *at, struct error *err);
-/* Whether run->beside may be set. */
-static inline bool conv_run_beside(const struct conv_run *run)
+/* Whether run->fused may be set. */
+static inline bool conv_run_fuses(const struct conv_run *run)
 {
-    return run->method && run->method->beside;
+    return run->kernel && run->kernel->fuses;
 }
 
-/* On the device's thread, of a plan that is bound. Methods of our own never fail. */
+/* On the device's thread, of a plan that is bound. Kernels of our own never fail. */
 bool conv_run(struct device *device, struct conv_run *run, struct error *err);
 void conv_run_release(struct conv_run *run);
 

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/conv/trial.h"
+#include "engine/device/cpu/autotune/choose.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "engine/device/cpu/autotune/cache.h"
+#include "engine/device/cpu/autotune/measure.h"
+
 /*
- * Which way a convolution is computed: an algorithm of the library or a method of our own. Which
- * one is fastest depends on the shape and the processor, so it is measured: once per shape,
- * direction, size of batch and of the team.
+ * Which algorithm is fastest depends on the shape and the processor, so it is measured: once per
+ * shape, direction, size of batch and number of threads.
  *
- * The ways round differently. So that a run repeats bit for bit, and equal devices compute equally,
- * decisions are kept for the life of the process, shared by all devices, and on disk for later
- * ones where nothing disturbed them, and a way must win clearly over those in front of it. Small
- * work, where a measurement would be all noise, always goes direct.
+ * Algorithms round differently. So that a run repeats bit for bit, and equal devices compute
+ * equally, decisions are kept for the life of the process and shared by all devices; what was
+ * measured undisturbed is also kept on disk for later processes. An algorithm must win clearly over
+ * those before it in the list. Small convolutions, where a measurement would be all noise, always
+ * use the library's direct algorithm.
  */
 
 #define FEW_ROWS    32  /* per thread */
 #define MANY_ROWS   128 /* so that batches of more rows share a decision */
 #define SMALL_FLOPS 2e7 /* per thread */
-#define CLEARLY     0.9
-#define CLOSE       1.3
-#define TIMED_RUNS  10 /* that nothing disturbed */
-#define SURE_RUNS   2  /* at least, for a decision that is kept */
+#define CLEARLY     0.9 /* times the other's seconds: a clear win */
+#define CLOSE       1.3 /* times the fastest's seconds: worth measuring again */
+#define TIMED_RUNS  10  /* calm ones */
+#define SURE_RUNS   2   /* calm ones, at least, for a decision that is kept on disk */
 
 struct decision {
     struct conv_shape shape; /* of the smallest batch that shares it */
     enum conv_direction direction;
     int threads;
-    struct conv_way way;
+    struct conv_algorithm algorithm;
 };
 
 /* The one table of the process: measurements of the machine, not state of any device. */
@@ -67,7 +71,7 @@ static bool remember(const struct decision *decision, struct error *err)
     return true;
 }
 
-/* The first way of all unless another is clearly faster. */
+/* The first of the list unless another is clearly faster. */
 static int fastest(const struct conv_timing *timings, int count)
 {
     int best = 0;
@@ -78,7 +82,7 @@ static int fastest(const struct conv_timing *timings, int count)
     return best;
 }
 
-/* Whether every way there is was measured on a machine that had nothing else to do. */
+/* Whether every algorithm was measured while the machine was idle. */
 static bool are_sure(const struct conv_timing *timings, int count)
 {
     for (int i = 0; i < count; i++)
@@ -87,72 +91,72 @@ static bool are_sure(const struct conv_timing *timings, int count)
     return true;
 }
 
-/* The first method of our own, which mostly wins; else the first way of all. */
-static int first_own(const struct conv_way *ways, int count)
+/* The first kernel of our own, which usually wins; else the first of the list. */
+static int first_own(const struct conv_algorithm *list, int count)
 {
     for (int i = 0; i < count; i++)
-        if (ways[i].method)
+        if (list[i].kernel)
             return i;
     return 0;
 }
 
-/* Those that a measurement of all leaves in the race; gives their number. */
-static int contenders(const struct conv_timing *timings, int count, int *list)
+/* Those that are close to the fastest; returns their number. */
+static int contenders(const struct conv_timing *timings, int count, int *which)
 {
     const int best = fastest(timings, count);
     int found = 0;
     for (int i = 0; i < count; i++)
         if (timings[i].seconds >= 0 && timings[i].seconds < CLOSE * timings[best].seconds)
-            list[found++] = i;
+            which[found++] = i;
     return found;
 }
 
-/* What measurements say. */
 struct verdict {
-    int best;
+    int best; /* index into the list of all algorithms */
     double seconds;
-    bool sure; /* the machine had nothing else to do: good enough for later processes */
+    bool sure; /* measured while the machine was idle: good enough for later processes */
 };
 
-/* Let the ways list[0..count) run on so many rows. */
+/* Measure the algorithms which[0..count) of the list on `rows` rows. */
 static bool compare(struct device *device, const struct decision *d, int rows,
-                    const struct conv_way *ways, const int *list, int count,
+                    const struct conv_algorithm *list, const int *which, int count,
                     struct conv_timing *timings, struct verdict *verdict, struct error *err)
 {
     struct conv_shape shape = d->shape;
-    struct conv_way some[CONV_WAYS];
+    struct conv_algorithm some[CONV_MOST_ALGORITHMS];
     shape.rows = rows;
     for (int i = 0; i < count; i++)
-        some[i] = ways[list[i]];
+        some[i] = list[which[i]];
     if (!conv_measure(device, &shape, d->direction, some, count, TIMED_RUNS, timings, err))
         return false;
     const int best = fastest(timings, count);
-    *verdict = (struct verdict){list[best], timings[best].seconds, are_sure(timings, count)};
+    *verdict = (struct verdict){which[best], timings[best].seconds, are_sure(timings, count)};
     return true;
 }
 
 /*
- * On a few rows first, then, where that leaves more than one in the race, on as many as there are:
- * what some ways do with the weights pays for large batches only. What a busy machine shows is no
- * basis: there the usual winner serves, or the one that the first measurement is sure of.
+ * On a few rows first, then, if that leaves more than one close to the fastest, on all rows: what
+ * some algorithms do with the weights pays for large batches only. Measurements on a busy machine
+ * do not count: there it is the usual winner, or the one of the first measurement if that is sure.
  */
-static bool measure(struct device *device, const struct decision *d, const struct conv_way *ways,
-                    int count, struct verdict *verdict, struct error *err)
+static bool measure(struct device *device, const struct decision *d,
+                    const struct conv_algorithm *list, int count, struct verdict *verdict,
+                    struct error *err)
 {
-    struct conv_timing timings[CONV_WAYS];
+    struct conv_timing timings[CONV_MOST_ALGORITHMS];
     struct verdict second;
     const int few = FEW_ROWS * d->threads, rows = d->shape.rows < few ? d->shape.rows : few;
-    int list[CONV_WAYS] = {0};
+    int which[CONV_MOST_ALGORITHMS] = {0};
     for (int i = 0; i < count; i++)
-        list[i] = i;
-    if (!compare(device, d, rows, ways, list, count, timings, verdict, err))
+        which[i] = i;
+    if (!compare(device, d, rows, list, which, count, timings, verdict, err))
         return false;
     if (!verdict->sure)
-        verdict->best = first_own(ways, count);
-    count = contenders(timings, count, list);
+        verdict->best = first_own(list, count);
+    count = contenders(timings, count, which);
     if (!verdict->sure || count < 2 || rows == d->shape.rows)
         return true;
-    if (!compare(device, d, d->shape.rows, ways, list, count, timings, &second, err))
+    if (!compare(device, d, d->shape.rows, list, which, count, timings, &second, err))
         return false;
     if (second.sure)
         *verdict = second;
@@ -160,34 +164,36 @@ static bool measure(struct device *device, const struct decision *d, const struc
     return true;
 }
 
-/* Where it is not sure, the next process measures again. */
+/* Unless it is sure, the next process measures again. */
 static bool measure_and_keep(struct device *device, const struct decision *d,
-                             const struct conv_way *ways, int count, int *best, struct error *err)
+                             const struct conv_algorithm *list, int count, int *best,
+                             struct error *err)
 {
     struct verdict verdict;
-    if (!measure(device, d, ways, count, &verdict, err))
+    if (!measure(device, d, list, count, &verdict, err))
         return false;
     *best = verdict.best;
     if (verdict.sure)
-        conv_remember(&d->shape, d->direction, d->threads, ways[*best], verdict.seconds);
+        conv_cache_put(&d->shape, d->direction, d->threads, list[*best], verdict.seconds);
     return true;
 }
 
-static bool decide(struct device *device, struct decision *d, const struct conv_way *ways,
+static bool decide(struct device *device, struct decision *d, const struct conv_algorithm *list,
                    int count, struct error *err)
 {
-    int best = conv_recall(&d->shape, d->direction, d->threads, ways, count);
-    if (best < 0 && !measure_and_keep(device, d, ways, count, &best, err))
+    int best = conv_cache_find(&d->shape, d->direction, d->threads, list, count);
+    if (best < 0 && !measure_and_keep(device, d, list, count, &best, err))
         return false;
-    d->way = ways[best];
+    d->algorithm = list[best];
     return remember(d, err);
 }
 
 /* What was measured earlier, else the usual winner. */
-static struct conv_way guess(const struct decision *d, const struct conv_way *ways, int count)
+static struct conv_algorithm guess(const struct decision *d, const struct conv_algorithm *list,
+                                   int count)
 {
-    const int best = conv_recall(&d->shape, d->direction, d->threads, ways, count);
-    return ways[best >= 0 ? best : first_own(ways, count)];
+    const int best = conv_cache_find(&d->shape, d->direction, d->threads, list, count);
+    return list[best >= 0 ? best : first_own(list, count)];
 }
 
 /* Batches of about the same size share decisions: powers of two. */
@@ -199,7 +205,7 @@ static int measured_rows(int rows, int threads)
     return measured;
 }
 
-/* Without what makes no difference to this direction. */
+/* Without members that make no difference to this direction. */
 static struct conv_shape measured_shape(const struct conv_shape *shape,
                                         enum conv_direction direction, int threads)
 {
@@ -213,21 +219,21 @@ static struct conv_shape measured_shape(const struct conv_shape *shape,
 }
 
 bool conv_choose(struct device *device, const struct conv_shape *shape,
-                 enum conv_direction direction, struct conv_way *out, struct error *err)
+                 enum conv_direction direction, struct conv_algorithm *out, struct error *err)
 {
     struct decision key = {.direction = direction, .threads = device->threads};
-    struct conv_way ways[CONV_WAYS];
-    int count = conv_ways(shape, direction, ways);
-    *out = ways[0];
-    if (device->own_methods) {
-        *out = ways[first_own(ways, count)];
+    struct conv_algorithm list[CONV_MOST_ALGORITHMS];
+    int count = conv_algorithms(shape, direction, list);
+    *out = list[0];
+    if (device->own_kernels) {
+        *out = list[first_own(list, count)];
         return true;
     }
     key.shape = measured_shape(shape, direction, device->threads);
     if (count == 1 || flops(&key.shape) < SMALL_FLOPS * device->threads)
         return true;
-    if (device->deterministic) { /* whatever was measured, or will be when the machine is idle */
-        *out = ways[first_own(ways, count)];
+    if (device->deterministic) { /* whatever was measured, or will be */
+        *out = list[first_own(list, count)];
         return true;
     }
     /* Held while measuring: devices of one run ask the same questions, and one answer serves all.
@@ -236,11 +242,23 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
     const struct decision *known = find(&key);
     bool ok = true;
     if (known)
-        *out = known->way;
+        *out = known->algorithm;
     else if (device->estimate)
-        *out = guess(&key, ways, count);
-    else if ((ok = decide(device, &key, ways, count, err)))
-        *out = key.way;
+        *out = guess(&key, list, count);
+    else if ((ok = decide(device, &key, list, count, err)))
+        *out = key.algorithm;
     pthread_mutex_unlock(&table.lock);
     return ok;
+}
+
+bool conv_fuses(const struct builder *b, const struct node *node, enum conv_direction direction,
+                bool *yes, struct error *err)
+{
+    struct conv_shape shape;
+    struct conv_algorithm algorithm;
+    conv_shape_of(&shape, b->graph, node, b->rows);
+    if (!conv_choose(b->device, &shape, direction, &algorithm, err))
+        return false;
+    *yes = algorithm.kernel && algorithm.kernel->fuses;
+    return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/strided/strided.h"
+#include "engine/device/cpu/strided/plan.h"
 
 const struct strided_side_kind strided_kinds[STRIDED_KINDS] = {
     [STRIDED_FOUR] = {.outputs = 4,

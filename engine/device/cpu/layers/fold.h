@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_FOLD_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CONV_FOLD_H
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_LAYERS_FOLD_H
+#define DPARTUI_ENGINE_DEVICE_CPU_LAYERS_FOLD_H
 
 #include "engine/device/cpu/core/plan.h"
 

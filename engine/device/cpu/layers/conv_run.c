@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/conv/run.h"
+#include "engine/device/cpu/layers/conv_run.h"
 
-#include "engine/device/cpu/norm/batchnorm.h"
+#include "engine/device/cpu/autotune/choose.h"
 
 static bool attach_forward(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
                            const struct conv_stored *s, const struct conv_buffers *at,
@@ -45,7 +45,7 @@ static enum plan_direction label_of(enum conv_direction direction)
 }
 
 static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_direction direction,
-                           enum conv_algorithm algorithm, const struct conv_stored *stored,
+                           enum library_algorithm algorithm, const struct conv_stored *stored,
                            struct error *err)
 {
     struct primitive *p = &run->primitive;
@@ -71,8 +71,8 @@ static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_di
 
 static bool make_own(struct builder *b, struct conv_run *run, struct error *err)
 {
-    build_label(b, label_of(run->method->direction), run->method->name);
-    size_t bytes = run->method->scratch(run->shape, b->device->threads);
+    build_label(b, label_of(run->kernel->direction), run->kernel->name);
+    size_t bytes = run->kernel->scratch(run->shape, b->device->threads);
     /* A buffer starts somewhere in a page. */
     run->scratch = build_scratch(b, bytes + CONV_SCRATCH_ALIGN, err);
     if (!run->scratch)
@@ -89,40 +89,41 @@ bool conv_run_make(struct builder *b, struct conv_run *run, const struct conv_sh
                    enum conv_direction direction, const struct conv_stored *stored,
                    const struct conv_buffers *at, struct error *err)
 {
-    struct conv_way way;
-    if (!conv_choose(b->device, shape, direction, &way, err))
+    struct conv_algorithm algorithm;
+    if (!conv_choose(b->device, shape, direction, &algorithm, err))
         return false;
-    run->method = way.method;
+    run->kernel = algorithm.kernel;
     run->shape = shape;
     run->at = *at;
-    return way.method ? make_own(b, run, err)
-                      : make_primitive(b, run, direction, way.algorithm, stored, err);
+    return algorithm.kernel ? make_own(b, run, err)
+                            : make_primitive(b, run, direction, algorithm.library, stored, err);
 }
 
 static void run_own(const struct device *device, const struct conv_run *run)
 {
     const struct conv_buffers *at = &run->at;
     const uintptr_t scratch = (uintptr_t)run->scratch->data;
-    const struct conv_neighbours *beside = &run->beside;
+    const struct fused_norm *fused = run->fused.norm;
     struct conv_norm norm;
     struct conv_pass pass = {.shape = run->shape,
                              .threads = device->threads,
                              .scratch = (void *)((scratch + CONV_SCRATCH_ALIGN - 1) /
                                                  CONV_SCRATCH_ALIGN * CONV_SCRATCH_ALIGN)};
-    conv_pass_point(&pass, run->method->direction, at->src->data, at->weights->data,
+    conv_pass_point(&pass, run->kernel->direction, at->src->data, at->weights->data,
                     at->bias ? at->bias->data : NULL, at->dst->data);
-    if (beside->moments)
-        pass.moments = beside->moments->data;
-    if (beside->norm) {
-        norm = batchnorm_norm(beside->norm);
+    if (run->fused.moments)
+        pass.moments = run->fused.moments->data;
+    if (fused) {
+        const float *stats = fused->stats->data;
+        norm = (struct conv_norm){.scale = stats + fused->scale, .shift = stats + fused->shift};
         pass.norm = &norm;
     }
-    run->method->run(&pass);
+    run->kernel->run(&pass);
 }
 
 bool conv_run(struct device *device, struct conv_run *run, struct error *err)
 {
-    if (!run->method)
+    if (!run->kernel)
         return primitive_run(device, &run->primitive, err);
     run_own(device, run);
     return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/winograd/values.h"
+
 #include <omp.h>
 
-#include "engine/device/cpu/winograd/methods.h"
 #include "engine/device/cpu/winograd/plan.h"
 
 #define LINE 16 /* floats of a cache line */
@@ -266,16 +267,16 @@ static void run_gradient(const struct conv_pass *pass)
     run(pass, true);
 }
 
-#define METHOD(BLOCK, DIRECTION, SCRATCH, RUN, BESIDE)                                             \
+#define KERNEL(BLOCK, DIRECTION, SCRATCH, RUN, FUSES)                                              \
     {                                                                                              \
-        "winograd 4x4", BLOCK, DIRECTION, fits, SCRATCH, RUN, BESIDE                               \
+        "winograd 4x4", BLOCK, DIRECTION, fits, SCRATCH, RUN, FUSES                                \
     }
 
-const struct conv_method winograd_forward_16 =
-    METHOD(16, CONV_FORWARD, forward_scratch, run_forward, true);
-const struct conv_method winograd_forward_8 =
-    METHOD(8, CONV_FORWARD, forward_scratch, run_forward, true);
-const struct conv_method winograd_data_16 =
-    METHOD(16, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);
-const struct conv_method winograd_data_8 =
-    METHOD(8, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);
+const struct conv_kernel winograd_forward_16 =
+    KERNEL(16, CONV_FORWARD, forward_scratch, run_forward, true);
+const struct conv_kernel winograd_forward_8 =
+    KERNEL(8, CONV_FORWARD, forward_scratch, run_forward, true);
+const struct conv_kernel winograd_data_16 =
+    KERNEL(16, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);
+const struct conv_kernel winograd_data_8 =
+    KERNEL(8, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/autotune/algorithms.h"
+
+#include "engine/device/cpu/strided/kernels.h"
+#include "engine/device/cpu/winograd/values.h"
+#include "engine/device/cpu/winograd/weights.h"
+
+#define DIRECTIONS 3
+
+#if defined(__x86_64__)
+
+static const struct conv_kernel *const of_16[DIRECTIONS][8] = {
+    [CONV_FORWARD] = {&winograd_forward_16, &strided_avx512[CONV_FORWARD]},
+    [CONV_BACKWARD_DATA] = {&winograd_data_16, &strided_avx512[CONV_BACKWARD_DATA]},
+    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_16, &strided_avx512[CONV_BACKWARD_WEIGHTS]},
+};
+
+static const struct conv_kernel *const of_8[DIRECTIONS][8] = {
+    [CONV_FORWARD] = {&winograd_forward_8, &strided_avx2[CONV_FORWARD]},
+    [CONV_BACKWARD_DATA] = {&winograd_data_8, &strided_avx2[CONV_BACKWARD_DATA]},
+    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_8, &strided_avx2[CONV_BACKWARD_WEIGHTS]},
+};
+
+static bool may_use(dnnl_cpu_isa_t isa)
+{
+    return ((unsigned)dnnl_get_effective_cpu_isa() & isa) == isa;
+}
+
+#endif
+
+const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int block)
+{
+    static const struct conv_kernel *const none[] = {NULL};
+#if defined(__x86_64__)
+    if (block == 16 && __builtin_cpu_supports("avx512f") && may_use(dnnl_cpu_isa_avx512_core))
+        return of_16[direction];
+    if (block == 8 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        may_use(dnnl_cpu_isa_avx2))
+        return of_8[direction];
+#else
+    (void)direction;
+    (void)block;
+#endif
+    return none;
+}
+
+static bool library_may_use_winograd(const struct conv_shape *s)
+{
+    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
+           s->in_block == 16 && s->out_block == 16;
+}
+
+int conv_algorithms(const struct conv_shape *shape, enum conv_direction direction,
+                    struct conv_algorithm list[CONV_MOST_ALGORITHMS])
+{
+    int count = 0;
+    const struct conv_kernel *const *kernel = conv_kernels(direction, shape->in_block);
+    list[count++] = (struct conv_algorithm){.library = LIBRARY_DIRECT};
+    for (; shape->in_block == shape->out_block && *kernel && count < CONV_MOST_ALGORITHMS - 1;
+         kernel++)
+        if ((*kernel)->fits(shape))
+            list[count++] = (struct conv_algorithm){.kernel = *kernel};
+    if (library_may_use_winograd(shape))
+        list[count++] = (struct conv_algorithm){.library = LIBRARY_WINOGRAD};
+    return count;
+}
+
+const char *conv_algorithm_name(struct conv_algorithm algorithm)
+{
+    if (algorithm.kernel)
+        return algorithm.kernel->name;
+    return algorithm.library == LIBRARY_WINOGRAD ? "library's winograd" : "direct";
+}

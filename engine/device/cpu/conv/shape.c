@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/conv/shape.h"
+
+void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const struct node *node,
+                   int rows)
+{
+    const struct net_op *op = &graph->net->ops[node->op];
+    const struct value *in = &graph->values[node->input], *out = &graph->values[node->output];
+    *shape = (struct conv_shape){0};
+    shape->rows = rows;
+    shape->in = value_channels(in);
+    shape->in_h = in->shape.h;
+    shape->in_w = in->shape.w;
+    shape->in_block = in->block;
+    shape->out = value_channels(out);
+    shape->out_h = out->shape.h;
+    shape->out_w = out->shape.w;
+    shape->out_block = out->block;
+    shape->kernel_h = op->kernel_h;
+    shape->kernel_w = op->kernel_w;
+    shape->stride_h = op->stride_h;
+    shape->stride_w = op->stride_w;
+    shape->pad_h = op->pad_h;
+    shape->pad_w = op->pad_w;
+    shape->bias = node->bias != NET_NONE;
+    shape->relu = node->relu;
+    shape->add = node->residual != NET_NONE;
+}
+
+desc_t conv_weights_desc(const struct conv_shape *s)
+{
+    const dnnl_dims_t dims = {s->out, s->in, s->kernel_h, s->kernel_w};
+    return compat_desc_make(4, dims, dnnl_f32, s->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
+}
