@@ -292,7 +292,7 @@ class Zsh(Case):
                 self.assertEqual(self.offers(f"dpartui {name}{' ' if name else ''}--"),
                                  sorted(options))
         told = self.shell.offers("dpartui train --")
-        self.assertTrue(any("rows of a mini-batch" in line for line in told), told)
+        self.assertTrue(any("global batch size" in line for line in told), told)
 
     def test_arguments(self):
         self.check("dpartui train --split ", "auto", "balanced", "chunk", "even", "weighted:")
@@ -361,7 +361,7 @@ class Fish(Case):
         cases["dpartui "] = [name for name in found if name]
         self.check(cases)
         train = self.offers("dpartui train --")[0]
-        self.assertEqual(train["--batch"], "rows of a mini-batch, over all devices")
+        self.assertEqual(train["--batch"], "global batch size, over all devices")
         self.assertTrue(all(train.values()), train)
 
     def test_arguments(self):
