@@ -99,3 +99,13 @@ bool session_open_to_ask(struct client **out, struct error *err)
 {
     return session_open_running(out, err) && (*out || session_open_private(out, err));
 }
+
+bool session_stop(struct client *client, long run, int times, const char **remark,
+                  struct error *err)
+{
+    long id;
+    *remark = times == 0 ? "stopping after this step; Ctrl-C again stops at once"
+                         : "stopping at once; Ctrl-C again leaves without waiting";
+    return client_send(client, "stop",
+                       json_pack("{s:I, s:b}", "run", (json_int_t)run, "now", times > 0), &id, err);
+}

@@ -6,7 +6,9 @@
 
 /* How the commands reach an engine. Each opens a connection and makes sure of the protocol. */
 
-#define SESSION_SECONDS 20.0 /* for the engine to start or to answer */
+#define SESSION_SECONDS 20.0  /* for the engine to start or to answer */
+#define SUBMIT_SECONDS  300.0 /* to check a run, whose data may lie on a slow disk */
+#define WATCH_SECONDS   0.25  /* between states, for a line on the terminal */
 
 /* The background engine, started if none runs. */
 bool session_open(struct client **out, struct error *err);
@@ -21,5 +23,12 @@ bool session_open_to_ask(struct client **out, struct error *err);
 bool session_open_running(struct client **out, struct error *err);
 /* The same, and ERROR_SILENT when it has not answered within `seconds`. */
 bool session_open_within(struct client **out, double seconds, struct error *err);
+
+/*
+ * Ask for a run to stop, as Ctrl-C does: the first time (`times` 0) after its step, then at once.
+ * *remark is what to say about it. The answer is not waited for.
+ */
+bool session_stop(struct client *client, long run, int times, const char **remark,
+                  struct error *err);
 
 #endif

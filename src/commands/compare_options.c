@@ -2,7 +2,6 @@
 #include "commands/compare_options.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,16 +12,11 @@
 #include "client/session.h"
 #include "experiment/sweep.h"
 #include "spec/set.h"
+#include "system/affinity.h"
 
 /* CPU devices of a comparison that names none: a made-up device is a thread, so no more than cores,
  * and no more than many machines have GPUs. */
 enum { CPUS_MOST = 8 };
-
-static int count_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 /* The GPUs that can be used, the first `limit` of them (0: all); none is no error. */
 static bool list_gpus(struct client *client, int limit, struct device_list *pool, struct error *err)
@@ -62,7 +56,7 @@ static bool find_pool(struct client *client, const struct spec *spec, int most,
     if (spec->devices.choice != DEVICES_DEFAULT)
         return error_set(err, ERROR_USAGE,
                          "there is no GPU that can be used: 'dpartui devices' says why");
-    int cores = count_cores();
+    int cores = affinity_count();
     pool->count = most > 0 ? most : cores < CPUS_MOST ? cores : CPUS_MOST;
     for (int i = 0; i < pool->count; i++)
         pool->id[i] = (struct device_id){DEVICE_CPU, i};
@@ -123,7 +117,7 @@ static bool take_request(struct invocation *invocation, struct study_request *re
     *request = (struct study_request){.spec = &invocation->settings.spec,
                                       .counts = invocation_value(invocation, "devices-counts"),
                                       .lists = invocation_value(invocation, "devices-list"),
-                                      .cores = count_cores()};
+                                      .cores = affinity_count()};
     if (!take_values(invocation, "batch", &request->batches, err) ||
         !take_values(invocation, "lr", &request->rates, err) ||
         !leave_out_checkpoints(invocation, err) || !take_numbers(invocation, request, err) ||

@@ -11,8 +11,6 @@
 #include "client/peer.h"
 #include "client/session.h"
 
-/* States are drawn this often, in seconds. */
-#define WATCH_INTERVAL 0.25
 /* Seconds without a message after which we check whether the engine is stopped. */
 #define LOOK_SECONDS 2
 
@@ -119,18 +117,12 @@ static bool take_messages(struct follower *follower, struct error *err)
 /* As many requests to stop as there were interrupts, but one of each kind. */
 static bool send_stops(struct follower *follower, struct error *err)
 {
-    static const char *const remarks[] = {
-        "stopping after this step; Ctrl-C again stops at once",
-        "stopping at once; Ctrl-C again leaves without waiting",
-    };
+    const char *remark;
     while (follower->stops < interrupts && follower->stops < 2) {
-        long id;
-        json_t *params = json_pack("{s:I, s:b}", "run", (json_int_t)follower->display.run, "now",
-                                   follower->stops == 1);
-        if (!client_send(follower->client, "stop", params, &id, err))
+        if (!session_stop(follower->client, follower->display.run, follower->stops++, &remark, err))
             return false;
         follower->display.stopping = true;
-        display_remark(&follower->display, remarks[follower->stops++]);
+        display_remark(&follower->display, remark);
     }
     return true;
 }
@@ -149,7 +141,7 @@ static bool subscribe(struct follower *follower, struct error *err)
     if (!client_call(follower->client, "follow", params, SESSION_SECONDS, NULL, err))
         return false;
     return follower->display.kind != DISPLAY_TERMINAL ||
-           client_call(follower->client, "watch", json_pack("{s:f}", "interval", WATCH_INTERVAL),
+           client_call(follower->client, "watch", json_pack("{s:f}", "interval", WATCH_SECONDS),
                        SESSION_SECONDS, NULL, err);
 }
 

@@ -158,13 +158,12 @@ static int run(struct invocation *invocation, struct error *err)
 
 static const struct option options[] = {
     {"data", OPTION_SETTING, "NAME|DIR", "lay it out for these data"},
-    {"data-dir", OPTION_SETTING, "DIR", "where named data lie"},
-    {"batch", OPTION_SETTING, "N", "rows of a mini-batch, over all devices"},
-    {"devices", OPTION_SETTING, "LIST", "cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all"},
-    {"cpu-threads", OPTION_SETTING, "N,...",
-     "threads of each CPU device; 0: its share of the cores"},
-    {"split", OPTION_SETTING, "RULE", "chunk, even, balanced, auto or weighted:W0,W1,..."},
-    {"train-rows", OPTION_SETTING, "N", "use the first N training rows; 0: all"},
+    OPTION_DATA_DIR,
+    OPTION_BATCH,
+    OPTION_DEVICES,
+    OPTION_CPU_THREADS,
+    OPTION_SPLIT,
+    OPTION_TRAIN_ROWS,
     OPTION_JSON,
     OPTIONS_END,
 };

@@ -15,9 +15,6 @@
 #include "spec/json.h"
 #include "spec/text.h"
 
-/* Checking a run reads its data's headers, which may lie on a slow disk. */
-#define SUBMIT_SECONDS 300.0
-
 static bool submit(struct client *client, const struct spec *spec, const char *note, long *run,
                    struct error *err)
 {

@@ -2,7 +2,6 @@
 #include "completion/words.h"
 
 #include <dirent.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "runs/source.h"
 #include "spec/spec.h"
 #include "study/file.h"
+#include "system/affinity.h"
 
 /* Short enough not to look like a hang at a prompt. */
 #define ANSWER_SECONDS 0.5
@@ -118,8 +118,7 @@ static void print_comparisons(void)
 
 static int core_count(void)
 {
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    int count = affinity_count();
     return count < SPEC_MAX_DEVICES ? count : SPEC_MAX_DEVICES;
 }
 

@@ -16,11 +16,6 @@
 #include "study/json.h"
 #include "system/signals.h"
 
-/* Checking a run reads its data's headers, which may lie on a slow disk. */
-#define SUBMIT_SECONDS 300.0
-/* The live line is drawn this often. */
-#define WATCH_INTERVAL 0.25
-
 struct trainer {
     struct study *study;
     struct run_source *source;
@@ -123,17 +118,12 @@ static void remark(struct trainer *trainer, const char *text)
 
 static bool send_stops(struct trainer *trainer, struct error *err)
 {
-    static const char *const remarks[] = {
-        "stopping after this step; Ctrl-C again stops at once",
-        "stopping at once; Ctrl-C again leaves without waiting",
-    };
+    const char *text;
     while (trainer->stops < trainer->interrupts && trainer->stops < 2) {
-        long id;
-        json_t *params = json_pack("{s:I, s:b}", "run", (json_int_t)trainer->entry->run, "now",
-                                   trainer->stops == 1);
-        if (!client_send(trainer->source->client, "stop", params, &id, err))
+        if (!session_stop(trainer->source->client, trainer->entry->run, trainer->stops++, &text,
+                          err))
             return false;
-        remark(trainer, remarks[trainer->stops++]);
+        remark(trainer, text);
     }
     return true;
 }
@@ -307,7 +297,7 @@ static bool train_all(struct trainer *trainer, struct error *err)
         return false;
     if (!trainer->lines &&
         !client_call(trainer->source->client, "watch",
-                     json_pack("{s:f}", "interval", WATCH_INTERVAL), SESSION_SECONDS, NULL, err))
+                     json_pack("{s:f}", "interval", WATCH_SECONDS), SESSION_SECONDS, NULL, err))
         return false;
     for (int i = 0; i < trainer->study->entry_count; i++) {
         enum study_state state = trainer->study->entries[i].state;

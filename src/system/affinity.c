@@ -45,3 +45,13 @@ bool affinity_cpus(int **cpus, int *count, struct error *err)
     *cpus = list;
     return true;
 }
+
+int affinity_count(void)
+{
+    struct error ignored = ERROR_INIT;
+    int *cpus, count;
+    if (!affinity_cpus(&cpus, &count, &ignored))
+        return 1;
+    free(cpus);
+    return count;
+}

@@ -11,5 +11,7 @@
  * the container left of the machine. *cpus is a new array of *count >= 1 that the caller frees.
  */
 bool affinity_cpus(int **cpus, int *count, struct error *err);
+/* How many they are; 1 when that cannot be read. */
+int affinity_count(void);
 
 #endif

@@ -209,7 +209,7 @@ complete -c dpartui -n "__dpartui_command 'devices'" -s h -l help -d 'show this 
 complete -c dpartui -n "__dpartui_command 'devices'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'model'" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'lay it out for these data'
 complete -c dpartui -n "__dpartui_command 'model'" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'where named data lie'
-complete -c dpartui -n "__dpartui_command 'model'" -l batch -x -d 'rows of a mini-batch, over all devices'
+complete -c dpartui -n "__dpartui_command 'model'" -l batch -x -d 'global batch size, over all devices'
 complete -c dpartui -n "__dpartui_command 'model'" -l devices -x -a "(__dpartui_offer 'devices' '' ',' 'all')" -d 'cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all'
 complete -c dpartui -n "__dpartui_command 'model'" -l cpu-threads -x -d 'threads of each CPU device; 0: its share of the cores'
 complete -c dpartui -n "__dpartui_command 'model'" -l split -x -a "(__dpartui_offer '' '' '' 'chunk' 'even' 'balanced' 'weighted:' 'auto')" -d 'chunk, even, balanced, auto or weighted:W0,W1,...'
