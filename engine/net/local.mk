@@ -3,7 +3,6 @@ noinst_LIBRARIES += libnet.a
 libnet_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(LIBCONFIG_CFLAGS) $(ZLIB_CFLAGS)
 libnet_a_SOURCES = \
 	%D%/builder.c %D%/builder.h \
-	%D%/describe.c %D%/describe.h \
 	%D%/error.c %D%/error.h \
 	%D%/fuse.c %D%/fuse.h \
 	%D%/net.c %D%/net.h \

@@ -223,6 +223,14 @@ static void read_memory(struct reading *reading)
     reading->changed = true;
 }
 
+/* Rates begin again: nobody looked for a while. */
+static void forget_gpu(struct nvml_gpu *gpu, const char *reason)
+{
+    gpu_figures_forget(&gpu->figures, reason);
+    gpu->counted_at = 0;
+    gpu->compared = false;
+}
+
 bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool *restart)
 {
     struct reading reading = {.api = api, .gpu = gpu, .broken = gpu->broken};
@@ -242,16 +250,9 @@ bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now,
     }
     say(&reading, &figures->broken, working ? "" : nvml_words(reading.broken));
     if (!working)
-        nvml_gpu_forget(gpu, figures->broken.text);
+        forget_gpu(gpu, figures->broken.text);
     *restart |= reading.restart;
     return reading.changed;
-}
-
-void nvml_gpu_forget(struct nvml_gpu *gpu, const char *reason)
-{
-    gpu_figures_forget(&gpu->figures, reason);
-    gpu->counted_at = 0;
-    gpu->compared = false;
 }
 
 static void begin_gpm(const struct nvml_api *api, struct nvml_gpu *gpu)
@@ -274,7 +275,7 @@ void nvml_gpu_begin(const struct nvml_api *api, struct nvml_gpu *gpu)
     struct gpu_figures *figures = &gpu->figures;
     struct nvml_handle *handle = gpu->mig ? gpu->mig : gpu->handle;
     struct nvml_attributes attributes = {.multiprocessors = 0};
-    nvml_gpu_forget(gpu, "not read yet");
+    forget_gpu(gpu, "not read yet");
     snprintf(figures->uuid, sizeof figures->uuid, "%s",
              gpu->mig ? gpu->name.mig_uuid : gpu->name.gpu_uuid);
     figures->working = gpu->broken == 0;

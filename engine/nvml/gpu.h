@@ -28,7 +28,4 @@ void nvml_gpu_end(const struct nvml_api *api, struct nvml_gpu *gpu);
  */
 bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool *restart);
 
-/* Rates begin anew: nobody looked for a while. */
-void nvml_gpu_forget(struct nvml_gpu *gpu, const char *reason);
-
 #endif

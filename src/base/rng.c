@@ -74,15 +74,6 @@ double rng_normal(const struct rng_stream *stream, uint64_t element)
     return element & 1 ? radius * sin(angle) : radius * cos(angle);
 }
 
-uint32_t rng_below(const struct rng_stream *stream, uint64_t element, uint32_t bound)
-{
-    uint32_t words[4];
-    rng_block(stream, (uint32_t)(element / 2), words);
-    const uint32_t *pair = words + 2 * (element & 1);
-    uint64_t wide = (uint64_t)pair[1] << 32 | pair[0];
-    return (uint32_t)(((unsigned __int128)wide * bound) >> 64);
-}
-
 uint32_t rng_threshold(double p)
 {
     return (uint32_t)(p * 0x1p32);

@@ -64,12 +64,6 @@ double rng_uniform(const struct rng_stream *stream, uint64_t element);
  */
 double rng_normal(const struct rng_stream *stream, uint64_t element);
 
-/*
- * Uniform in 0..bound-1 from words 2*element and 2*element+1, element < 2^33; bound >= 1. The
- * bias is below bound / 2^64.
- */
-uint32_t rng_below(const struct rng_stream *stream, uint64_t element, uint32_t bound);
-
 /* For an event of probability p in [0,1): it happens when a word is below this number. */
 uint32_t rng_threshold(double p);
 

@@ -54,11 +54,6 @@ static const json_t *device_at(const json_t *event, size_t index)
     return json_array_get(json_object_get(event, "devices"), index);
 }
 
-const char *profile_event_device(const json_t *event, size_t device)
-{
-    return text(device_at(event, device), "device");
-}
-
 /* The devices meant: [*first, *end). */
 static void range(const json_t *event, size_t device, size_t *first, size_t *end)
 {

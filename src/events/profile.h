@@ -33,8 +33,6 @@ double profile_event_unprofiled_s(const json_t *event, double *steps);
 size_t profile_event_devices(const json_t *event);
 /* The limits of a device, or of all if they are equal; false: neither is known. */
 bool profile_event_limits(const json_t *event, size_t device, double *flops, double *bytes);
-/* "cpu:0"; "" for an index after the last. */
-const char *profile_event_device(const json_t *event, size_t device);
 
 /*
  * The operations on one device, or on all of them (PROFILE_ALL_DEVICES: the devices' seconds are

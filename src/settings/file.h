@@ -4,7 +4,8 @@
 
 #include "settings/settings.h"
 
-/* Read a file as `source`; the rest is settings_read_file's. */
+/* Read a file, which must exist, as `source`. On failure some of the settings may have been taken
+ * over. */
 bool settings_take_file(struct settings *settings, const char *path, enum setting_source source,
                         struct error *err);
 

@@ -43,12 +43,7 @@ static bool remember(struct settings *settings, struct error *err)
     return true;
 }
 
-bool settings_read_file(struct settings *settings, const char *path, struct error *err)
-{
-    return settings_take_file(settings, path, SOURCE_USER, err);
-}
-
-bool settings_read_environment(struct settings *settings, struct error *err)
+static bool read_environment(struct settings *settings, struct error *err)
 {
     for (size_t i = 0; i < SETTINGS_KEYS; i++) {
         const char *variable = settings_keys[i].variable, *value = getenv(variable);
@@ -115,7 +110,7 @@ bool settings_load(struct settings *settings, struct error *err)
 {
     settings_init(settings);
     if (read_if_there(settings, DPARTUI_SYSCONFDIR "/dpartui.conf", SOURCE_SYSTEM, err) &&
-        read_user_files(settings, err) && settings_read_environment(settings, err))
+        read_user_files(settings, err) && read_environment(settings, err))
         return true;
     settings_free(settings);
     return false;

@@ -43,13 +43,6 @@ void settings_free(struct settings *settings);
  */
 bool settings_load(struct settings *settings, struct error *err);
 
-/*
- * The steps of settings_load, for one file that must exist and for the environment. On failure
- * some of the settings may have been taken over.
- */
-bool settings_read_file(struct settings *settings, const char *path, struct error *err);
-bool settings_read_environment(struct settings *settings, struct error *err);
-
 /* The file that the workbench saves settings in: a new string the caller frees, NULL for a user
  * without a home. */
 bool settings_saved_path(char **path, struct error *err);

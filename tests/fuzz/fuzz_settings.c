@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A configuration file: the user's own, and the one that the workbench keeps. */
 #include "base/file.h"
+#include "settings/file.h"
 #include "settings/settings.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -11,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_put("dpartui.conf", data, size);
     char *path = path_join(fuzz_folder(), "dpartui.conf");
     settings_init(&settings);
-    if (settings_read_file(&settings, path, &err))
+    if (settings_take_file(&settings, path, SOURCE_USER, &err))
         spec_validate(&settings.spec, &err);
     else
         FUZZ_CHECK(err.text[0]);

@@ -86,7 +86,8 @@ static enum style number_cell(const struct ui *ui, const struct state_run *run, 
 
 enum { RUN_WORDS = 800 }; /* bytes of all tags and the note, each '#' counted */
 
-int run_words(const struct state_run *run, char *buffer, size_t size)
+/* A run's tags, each after a '#', and its note; returns how long that is. */
+static int run_words(const struct state_run *run, char *buffer, size_t size)
 {
     size_t used = 0;
     for (const char *tag = run->tags; *tag != '\0'; tag += strspn(tag, " ")) {

@@ -15,8 +15,6 @@ enum style run_status_text(const struct ui *ui, const struct state_run *run, cha
 /* Local date and time of seconds since 1970, "-" when not known: "11-20 17:14", or `whole`, with
  * year and seconds. */
 void date_text(double seconds, bool whole, char *buffer, size_t size);
-/* A run's tags, each after a '#', and its note; returns how long that is. */
-int run_words(const struct state_run *run, char *buffer, size_t size);
 /* A line about the run in focus: its error, its note, or what it trains. */
 void run_hint(const struct ui *ui, char *buffer, size_t size);
 

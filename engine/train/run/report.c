@@ -125,7 +125,7 @@ static json_t *memory_of(const struct run *run, int i, const void *unused)
     return json_integer((json_int_t)atomic_load(&run->ranks.rank[i].memory_bytes));
 }
 
-bool report_warning(struct report *report, const char *text, struct error *err)
+static bool report_warning(struct report *report, const char *text, struct error *err)
 {
     return emit(report, warning_of(text), err);
 }

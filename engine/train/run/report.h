@@ -36,9 +36,7 @@ void report_close(struct report *report);
 /* Keep a warning until the "run" event has been reported. `context` is a struct report. */
 bool report_keep_warning(void *context, const char *text, struct error *err);
 
-/* Something about the run that its owner should know, which does not stop it. */
-bool report_warning(struct report *report, const char *text, struct error *err);
-/* Likewise, how often `what` has failed; replaces the one before with the same `about`. */
+/* A warning of how often `what` has failed; replaces the one before with the same `about`. */
 bool report_failures(struct report *report, const char *about, const char *what,
                      const struct failures *failures, struct error *err);
 /* Once for each device: why its plans are slower than they could be. */

@@ -106,22 +106,6 @@ START_TEST(normal_is_box_muller_of_its_pair)
 }
 END_TEST
 
-START_TEST(below_is_even_and_bounded)
-{
-    enum { BOUND = 7, COUNT = 70000 };
-    struct rng_stream stream = rng_stream(4, RNG_SHUFFLE, 0, 1, 0);
-    int counts[BOUND] = {0};
-    for (uint64_t e = 0; e < COUNT; e++) {
-        uint32_t value = rng_below(&stream, e, BOUND);
-        ck_assert_uint_lt(value, BOUND);
-        counts[value]++;
-    }
-    for (int i = 0; i < BOUND; i++) /* five standard deviations of a binomial around 10,000 */
-        ck_assert_int_le(abs(counts[i] - COUNT / BOUND), 465);
-    ck_assert_uint_eq(rng_below(&stream, 3, 1), 0);
-}
-END_TEST
-
 START_TEST(threshold_is_the_probability)
 {
     ck_assert_uint_eq(rng_threshold(0), 0);
@@ -140,7 +124,6 @@ int main(void)
     tcase_add_test(tests, streams_differ_in_every_part_of_their_name);
     tcase_add_test(tests, uniform_and_normal_have_their_moments);
     tcase_add_test(tests, normal_is_box_muller_of_its_pair);
-    tcase_add_test(tests, below_is_even_and_bounded);
     tcase_add_test(tests, threshold_is_the_probability);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "settings/file.h"
 #include "settings/keys.h"
 #include "settings/settings.h"
 #include "spec/json.h"
@@ -137,7 +138,7 @@ START_TEST(every_key_is_taken)
                             "screen = { charset = \"ascii\"; colour = false; mouse = true;\n"
                             "  palette = \"colour-blind\"; background = \"light\";\n"
                             "  canvas = \"quadrant\"; load = \"number\"; };\n");
-    ck_assert_msg(settings_read_file(&settings, "test.conf", &err), "%s", err.text);
+    ck_assert_msg(settings_take_file(&settings, "test.conf", SOURCE_USER, &err), "%s", err.text);
     expect("model", "/home/somebody/nets/a.conf");
     expect("data", "random:100x5");
     expect("data-dir", "/srv/data");
@@ -234,15 +235,15 @@ static const char *const accepted[] = {
 START_TEST(a_right_file_is_taken)
 {
     write_text("test.conf", accepted[_i]);
-    ck_assert_msg(settings_read_file(&settings, "test.conf", &err), "%s: %s", accepted[_i],
-                  err.text);
+    ck_assert_msg(settings_take_file(&settings, "test.conf", SOURCE_USER, &err), "%s: %s",
+                  accepted[_i], err.text);
 }
 END_TEST
 
 START_TEST(a_wrong_file_is_refused)
 {
     write_text("test.conf", refused[_i].text);
-    bool taken = settings_read_file(&settings, "test.conf", &err);
+    bool taken = settings_take_file(&settings, "test.conf", SOURCE_USER, &err);
     char *says = text_format("test.conf:%s", refused[_i].says);
     ck_assert_ptr_nonnull(says);
     ck_assert_msg(!taken, "taken: %s", refused[_i].text);
@@ -258,17 +259,17 @@ START_TEST(a_hostile_file_is_refused)
 {
     static const char nul[] = "train = { };\0trian = { };";
     write_bytes("test.conf", nul, sizeof nul - 1);
-    ck_assert(!settings_read_file(&settings, "test.conf", &err));
+    ck_assert(!settings_take_file(&settings, "test.conf", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "zero byte"));
 
     write_text("test.conf", "");
     ck_assert_int_eq(truncate("test.conf", (1 << 20) + 1), 0);
-    ck_assert(!settings_read_file(&settings, "test.conf", &err));
+    ck_assert(!settings_take_file(&settings, "test.conf", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "1048577 bytes"));
 
-    ck_assert(!settings_read_file(&settings, "etc", &err));
+    ck_assert(!settings_take_file(&settings, "etc", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "not a regular file"));
-    ck_assert(!settings_read_file(&settings, "missing.conf", &err));
+    ck_assert(!settings_take_file(&settings, "missing.conf", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "missing.conf"));
 
     struct text lines = TEXT_INIT;
@@ -276,7 +277,7 @@ START_TEST(a_hostile_file_is_refused)
         text_puts(&lines, "\n");
     write_text("test.conf", text_cstr(&lines));
     text_free(&lines);
-    ck_assert(!settings_read_file(&settings, "test.conf", &err));
+    ck_assert(!settings_take_file(&settings, "test.conf", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "lines"));
 
     /* Groups and lists nested as deep as the limit of the size allows. */
@@ -287,7 +288,7 @@ START_TEST(a_hostile_file_is_refused)
             text_puts(&deep, deep.length ? nests[i] : "a=(");
         write_text("test.conf", text_cstr(&deep));
         text_free(&deep);
-        ck_assert(!settings_read_file(&settings, "test.conf", &err));
+        ck_assert(!settings_take_file(&settings, "test.conf", SOURCE_USER, &err));
         ck_assert_int_eq(err.kind, ERROR_USAGE);
     }
 }
@@ -307,11 +308,11 @@ START_TEST(damaged_files_never_crash)
             data[i + 4] = ' ';
     for (size_t at = 0; at < length; at += 7) {
         write_bytes("test.conf", data, at);
-        settings_read_file(&settings, "test.conf", &err);
+        settings_take_file(&settings, "test.conf", SOURCE_USER, &err);
         char saved = data[at];
         data[at] = damage[at / 7 % sizeof damage];
         write_bytes("test.conf", data, length);
-        if (!settings_read_file(&settings, "test.conf", &err))
+        if (!settings_take_file(&settings, "test.conf", SOURCE_USER, &err))
             ck_assert_ptr_nonnull(strstr(err.text, "test.conf"));
         data[at] = saved;
     }
@@ -363,7 +364,7 @@ START_TEST(the_sample_documents_every_key)
 {
     char *path = path_join(source, "etc/dpartui.conf"), *data;
     size_t length;
-    ck_assert_msg(settings_read_file(&settings, path, &err), "%s", err.text);
+    ck_assert_msg(settings_take_file(&settings, path, SOURCE_USER, &err), "%s", err.text);
     ck_assert(file_read(path, 1 << 20, &data, &length, &err));
     free(path);
     char *live = malloc(length + 1);
@@ -377,7 +378,7 @@ START_TEST(the_sample_documents_every_key)
         free(line);
     }
     write_text("test.conf", live);
-    ck_assert_msg(settings_read_file(&settings, "test.conf", &err), "%s", err.text);
+    ck_assert_msg(settings_take_file(&settings, "test.conf", SOURCE_USER, &err), "%s", err.text);
     struct spec plain;
     spec_init(&plain);
     static const char *const chosen[] = {"model", "data", "data-dir"};

@@ -122,11 +122,11 @@ START_TEST(buffers_that_live_together_lie_apart)
     size_t planned, scratch, total, sum = 0, live[64] = {0}, most = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
         enum buffer_region region = i % 5 == 0 ? BUFFER_SCRATCH : BUFFER_PLANNED;
-        struct buffer *b = pool_add(&pool, region, rng_below(&stream, 3 * i, 10000));
+        struct buffer *b = pool_add(&pool, region, rng_word(&stream, 3 * i) % 10000);
         ck_assert_ptr_nonnull(b);
-        int first = (int)rng_below(&stream, 3 * i + 1, 60);
+        int first = (int)(rng_word(&stream, 3 * i + 1) % 60);
         if (region == BUFFER_PLANNED)
-            buffer_use(b, first + (int)rng_below(&stream, 3 * i + 2, 4));
+            buffer_use(b, first + (int)(rng_word(&stream, 3 * i + 2) % 4));
         buffer_use(b, first);
         sum += b->size;
         for (int t = b->first; t <= b->last; t++)
