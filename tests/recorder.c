@@ -117,6 +117,11 @@ double recorder_number(const json_t *event, const char *key)
     return json_number_value(value);
 }
 
+long recorder_step(const char *kind, const json_t *event)
+{
+    return strcmp(kind, "step") == 0 ? (long)recorder_number(event, "step") : 0;
+}
+
 const char *recorder_string(const json_t *event, const char *key)
 {
     const json_t *value = json_object_get(event, key);

@@ -27,16 +27,19 @@ struct recorder {
 void recorder_init(struct recorder *recorder, const char *settings);
 /* May be called twice. */
 void recorder_free(struct recorder *recorder);
-/* May be called again with the same or changed spec: events and control start anew. */
+/* May be called again with the same or changed spec: events and control start again from nothing.
+ */
 bool recorder_run(struct recorder *recorder);
 
 /* Events of a kind: how many, the i-th (-1: the last). */
 int recorder_count(const struct recorder *recorder, const char *kind);
 json_t *recorder_event(const struct recorder *recorder, const char *kind, int index);
 
-/* Members that must be there. */
+/* Values that must be there. */
 double recorder_number(const json_t *event, const char *key);
 const char *recorder_string(const json_t *event, const char *key);
+/* Of on_event: the number of a step that is reported; 0: another event. */
+long recorder_step(const char *kind, const json_t *event);
 
 /* A path below $TMPDIR, in a static buffer for each of four names. */
 const char *temporary_path(const char *name);

@@ -6,7 +6,7 @@
 #include "tests/fakes/posing_backend.h"
 
 /*
- * A collective for the posing GPUs. What is ready is copied at once, as a reduction beside the pass
+ * A collective for the posing GPUs. What is ready is copied at once, as a reduction during the pass
  * would read it, so that a bucket which was not complete gives wrong sums.
  */
 

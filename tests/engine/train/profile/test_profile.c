@@ -156,7 +156,7 @@ START_TEST(work_is_shared_out_by_rows)
 END_TEST
 
 /* A short batch on device 0 went by the method that device 1 has. */
-START_TEST(work_is_told_where_rows_do_not_tell_it)
+START_TEST(work_is_given_where_rows_do_not_tell_it)
 {
     struct plan_time first[] = {operation("a", 0, PLAN_FORWARD, "x", 3),
                                 operation("a", 0, PLAN_FORWARD, "y", 1)};
@@ -187,7 +187,7 @@ START_TEST(work_is_told_where_rows_do_not_tell_it)
 }
 END_TEST
 
-START_TEST(limits_are_told_where_they_are_known)
+START_TEST(limits_are_given_where_they_are_known)
 {
     struct plan_time times[] = {operation("a", 0, PLAN_FORWARD, "x", 2)}, again[] = {times[0]};
     double flops, bytes, steps;
@@ -220,7 +220,7 @@ START_TEST(limits_are_told_where_they_are_known)
 }
 END_TEST
 
-/* Of the largest networks on the most devices it still fits into a line beside others. */
+/* Of the largest networks on the most devices it still fits into a line. */
 START_TEST(the_event_stays_small)
 {
     enum { OPERATIONS = 3000 };
@@ -315,12 +315,12 @@ int main(void)
     TCase *tcase = tcase_create("profile");
     tcase_set_timeout(tcase, 60);
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, limits_are_told_where_they_are_known);
+    tcase_add_test(tcase, limits_are_given_where_they_are_known);
     tcase_add_test(tcase, parts_add_up);
     tcase_add_test(tcase, clearing_counts_what_is_left_out);
     tcase_add_test(tcase, a_method_has_a_row_of_its_own);
     tcase_add_test(tcase, work_is_shared_out_by_rows);
-    tcase_add_test(tcase, work_is_told_where_rows_do_not_tell_it);
+    tcase_add_test(tcase, work_is_given_where_rows_do_not_tell_it);
     tcase_add_test(tcase, the_event_stays_small);
     tcase_add_test(tcase, an_event_is_whole_or_there_is_none);
     tcase_add_test(tcase, nonsense_is_nothing);

@@ -11,19 +11,13 @@
 
 static void stop_at_three(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (strcmp(kind, "step") == 0 && recorder_number(event, "step") == 3)
+    if (recorder_step(kind, event) == 3)
         atomic_store(&recorder->control.stop, RUN_STOP_STEP);
 }
 
 START_TEST(stop_after_the_step_saves)
 {
-    const char *path = temporary_path("stopped");
-    char settings[700];
-    snprintf(settings, sizeof settings, LINEAR "devices=cpu:0-1 save=%s", path);
-    recorder_init(&rec, settings);
-    rec.on_event = stop_at_three;
-    ck_assert(!recorder_run(&rec));
-    ck_assert_int_eq(rec.err.kind, ERROR_CANCELLED);
+    const char *path = run_stopped_saving(LINEAR "devices=cpu:0-1", stop_at_three);
     const json_t *end = recorder_event(&rec, "end", 0);
     ck_assert(recorder_number(end, "steps") == 3);
     ck_assert(recorder_number(end, "epochs") == 0);
@@ -36,19 +30,13 @@ END_TEST
 
 static void stop_now_at_two(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (strcmp(kind, "step") == 0 && recorder_number(event, "step") == 2)
+    if (recorder_step(kind, event) == 2)
         atomic_store(&recorder->control.stop, RUN_STOP_NOW);
 }
 
 START_TEST(stop_now_does_not_save)
 {
-    const char *path = temporary_path("dropped");
-    char settings[700];
-    snprintf(settings, sizeof settings, LINEAR "devices=cpu:0-1 save=%s", path);
-    recorder_init(&rec, settings);
-    rec.on_event = stop_now_at_two;
-    ck_assert(!recorder_run(&rec));
-    ck_assert_int_eq(rec.err.kind, ERROR_CANCELLED);
+    const char *path = run_stopped_saving(LINEAR "devices=cpu:0-1", stop_now_at_two);
     ck_assert_int_ne(access(path, F_OK), 0);
 }
 END_TEST
@@ -68,8 +56,7 @@ START_TEST(stop_now_wakes_a_step)
     fake.hangs = true;
     rec.limits.grace_s = 0.2;
     rec.on_progress = stop_when_training;
-    ck_assert(!recorder_run(&rec));
-    ck_assert_int_eq(rec.err.kind, ERROR_CANCELLED);
+    run_stopped();
     atomic_store(&fake.go_on, true);
     for (int i = 0; i < 5000 && atomic_load(&fake.closed) < 3; i++)
         usleep(1000);
@@ -88,8 +75,7 @@ START_TEST(stop_cuts_an_evaluation_short)
     fake.slow_device = 0;
     fake.slow_us = 150000;
     rec.on_progress = stop_in_evaluation;
-    ck_assert(!recorder_run(&rec));
-    ck_assert_int_eq(rec.err.kind, ERROR_CANCELLED);
+    run_stopped();
     ck_assert_int_eq(recorder_count(&rec, "step"), 10);
     ck_assert_int_eq(recorder_count(&rec, "epoch"), 0);
 }
@@ -99,7 +85,7 @@ static int paused_snapshots;
 
 static void pause_at_two(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (strcmp(kind, "step") == 0 && recorder_number(event, "step") == 2) {
+    if (recorder_step(kind, event) == 2) {
         paused_snapshots = 0;
         atomic_store(&recorder->control.paused, true);
     }

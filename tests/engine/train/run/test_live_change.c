@@ -10,11 +10,6 @@
 
 /* Runs that are changed while they train: 2 epochs of 4 steps on the devices of fake_backend.c. */
 
-static long step_of(const char *kind, json_t *event)
-{
-    return strcmp(kind, "step") == 0 ? (long)recorder_number(event, "step") : 0;
-}
-
 /* The index-th retune says this; `from` and `to` NAN: it has none. */
 static void check_retune(int index, const char *what, long epoch, long step, double from, double to)
 {
@@ -41,7 +36,7 @@ static const json_t *event_before(int index)
 
 static void change_lr_twice(struct recorder *recorder, const char *kind, json_t *event)
 {
-    long step = step_of(kind, event);
+    long step = recorder_step(kind, event);
     if (step == 3 || step == 6)
         atomic_store(&recorder->control.lr, step == 3 ? 0.025 : 0.5);
     if (step == 7)
@@ -69,7 +64,7 @@ END_TEST
 /* With next to no rate the weights stay what they were. */
 static void change_lr_at_four(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (step_of(kind, event) == 4)
+    if (recorder_step(kind, event) == 4)
         atomic_store(&recorder->control.lr, 1e-30);
 }
 
@@ -108,19 +103,13 @@ END_TEST
 
 static void stop_after_epoch_at_two(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (step_of(kind, event) == 2)
+    if (recorder_step(kind, event) == 2)
         run_control_stop(&recorder->control, RUN_STOP_EPOCH);
 }
 
 START_TEST(stop_after_the_epoch)
 {
-    const char *path = temporary_path("after-epoch");
-    char settings[700];
-    snprintf(settings, sizeof settings, LINEAR "save=%s", path);
-    recorder_init(&rec, settings);
-    rec.on_event = stop_after_epoch_at_two;
-    ck_assert(!recorder_run(&rec));
-    ck_assert_int_eq(rec.err.kind, ERROR_CANCELLED);
+    const char *path = run_stopped_saving(LINEAR, stop_after_epoch_at_two);
     check_retune(0, "stop_after_epoch", 1, 2, NAN, NAN);
     ck_assert_int_eq(recorder_count(&rec, "step"), 4);
     ck_assert_int_eq(recorder_count(&rec, "epoch"), 1);
@@ -138,7 +127,7 @@ END_TEST
 static void change_mind_at_three(struct recorder *recorder, const char *kind, json_t *event)
 {
     stop_after_epoch_at_two(recorder, kind, event);
-    if (step_of(kind, event) == 3)
+    if (recorder_step(kind, event) == 3)
         ck_assert(run_control_cancel_stop(&recorder->control));
 }
 
@@ -156,7 +145,7 @@ END_TEST
 
 static void stop_after_epoch_at_six(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (step_of(kind, event) == 6)
+    if (recorder_step(kind, event) == 6)
         run_control_stop(&recorder->control, RUN_STOP_EPOCH);
 }
 
@@ -172,7 +161,7 @@ END_TEST
 static void urgent_after_all(struct recorder *recorder, const char *kind, json_t *event)
 {
     stop_after_epoch_at_two(recorder, kind, event);
-    if (step_of(kind, event) != 3)
+    if (recorder_step(kind, event) != 3)
         return;
     run_control_stop(&recorder->control, RUN_STOP_STEP);
     run_control_stop(&recorder->control, RUN_STOP_EPOCH);
@@ -195,7 +184,7 @@ static long wanted_epochs, wanted_at;
 
 static void set_epochs(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (step_of(kind, event) == wanted_at)
+    if (recorder_step(kind, event) == wanted_at)
         ck_assert(run_control_set_epochs(&recorder->control, wanted_epochs));
 }
 
@@ -296,7 +285,7 @@ static int snapshots_in_pause;
 
 static void pause_at_two(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (step_of(kind, event) == 2) {
+    if (recorder_step(kind, event) == 2) {
         snapshots_in_pause = 0;
         atomic_store(&recorder->control.paused, true);
     }

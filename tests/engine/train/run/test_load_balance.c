@@ -87,7 +87,7 @@ START_TEST(each_row_once_an_epoch)
 END_TEST
 
 /* The device checks that the rows of all shards add up to the batch (try_allreduce). */
-START_TEST(sums_over_devices_go_on)
+START_TEST(sums_over_devices_continue)
 {
     run_unequal(1, 5, 0, AUTO "batch=30 epochs=6 devices=cpu:0-1 sync-bn=yes", NULL);
     ck_assert_int_ge(recorder_count(&rec, "shares"), 1);
@@ -97,7 +97,7 @@ END_TEST
 static void slow_down(struct recorder *recorder, const char *kind, json_t *event)
 {
     (void)recorder;
-    if (strcmp(kind, "step") == 0 && recorder_number(event, "step") == 60)
+    if (recorder_step(kind, event) == 60)
         fake.row_s[0] = 8;
 }
 
@@ -172,7 +172,7 @@ static Suite *load_balance_suite(void)
     tcase_add_test(tcase, shares_follow_speed);
     tcase_add_test(tcase, steps_have_the_shares_of_the_events);
     tcase_add_test(tcase, each_row_once_an_epoch);
-    tcase_add_test(tcase, sums_over_devices_go_on);
+    tcase_add_test(tcase, sums_over_devices_continue);
     tcase_add_test(tcase, a_device_becomes_slow_half_way);
     tcase_add_test(tcase, back_when_it_does_not_pay);
     tcase_add_test(tcase, only_some_plans_are_kept);

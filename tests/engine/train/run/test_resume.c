@@ -14,7 +14,7 @@
 #include "tests/suites.h"
 #include "tests/support.h"
 
-/* Runs that go on from their checkpoints, on real CPU devices. */
+/* Runs that resume from their checkpoints, on real CPU devices. */
 
 /* A small network with BatchNorm and dropout: everything that has state or is random. */
 static const char model[] = "default_input = [ 1, 20, 20 ]; default_classes = 10; layers = ( { "
@@ -56,7 +56,7 @@ static long stop_at; /* step; 0: never */
 
 static void stop_there(struct recorder *recorder, const char *kind, json_t *event)
 {
-    if (strcmp(kind, "step") == 0 && recorder_number(event, "step") == (double)stop_at)
+    if (recorder_step(kind, event) == stop_at)
         run_control_stop(&recorder->control, RUN_STOP_STEP);
 }
 
@@ -69,7 +69,7 @@ static void run_whole(const char *devices, const char *more, const char *save)
     recorder_free(&recorder);
 }
 
-/* Stop behind step `stop`, then go on with a run of its own; *second is the latter's recorder. */
+/* Stop after step `stop`, then resume in a second run, whose recorder is *second. */
 static void run_in_parts(const char *devices, const char *then, const char *more, long stop,
                          const char *save, struct recorder *second)
 {
@@ -84,7 +84,7 @@ static void run_in_parts(const char *devices, const char *then, const char *more
     ck_assert_msg(recorder_run(second), "%s", second->err.text);
 }
 
-/* A run to its end; then what goes on with it. */
+/* A run to its end; then the one that resumes it. */
 static void run_first(const char *more, const char *save)
 {
     struct recorder first;
@@ -126,7 +126,7 @@ static void same_bits(const char *a, const char *b)
     free(y);
 }
 
-static void stop_and_go_on(const char *more, long stop)
+static void stop_and_resume(const char *more, long stop)
 {
     char *parts = format("parts-%ld", stop);
     struct recorder second;
@@ -142,12 +142,12 @@ static void stop_and_go_on(const char *more, long stop)
     remove_tree(format("%s", checkpoints));
 }
 
-START_TEST(goes_on_to_the_very_bits)
+START_TEST(resumes_to_the_same_bits)
 {
     const char *const rules[] = {"", "sync-bn=yes sync=central", "augment=flip-crop order=shuffle"};
     run_whole("cpu:0-1", rules[_i], "whole");
     for (long stop = 1; stop <= 15; stop++)
-        stop_and_go_on(rules[_i], stop);
+        stop_and_resume(rules[_i], stop);
 }
 END_TEST
 
@@ -173,7 +173,7 @@ START_TEST(epochs_add_up)
 }
 END_TEST
 
-START_TEST(goes_on_with_other_devices)
+START_TEST(resumes_with_other_devices)
 {
     struct recorder second;
     size_t count, others;
@@ -183,7 +183,7 @@ START_TEST(goes_on_with_other_devices)
     float *x = read_values("whole", &count), *y = read_values("parts", &others);
     ck_assert_uint_eq(count, others);
     double difference = 0, size = 0;
-    for (size_t i = 8; i < count; i++) { /* behind the counters */
+    for (size_t i = 8; i < count; i++) { /* after the counters */
         difference += pow((double)x[i] - (double)y[i], 2);
         size += pow((double)x[i], 2);
     }
@@ -238,7 +238,7 @@ static double best_accuracy(const struct recorder *recorder, double best)
     return best;
 }
 
-/* Wherever the run was stopped in between: it goes on with a rate that spoils what was learned. */
+/* Wherever the run was stopped in between: it resumes with a rate that spoils what was learned. */
 START_TEST(the_best_one_survives)
 {
     struct recorder first, second;
@@ -275,7 +275,7 @@ START_TEST(another_batch_is_refused)
 }
 END_TEST
 
-/* It would have ended before it goes on. */
+/* It would have ended before the point where it resumes. */
 START_TEST(fewer_epochs_than_done_are_refused)
 {
     struct recorder second;
@@ -307,7 +307,7 @@ START_TEST(checkpoints_come_as_often_as_asked)
 }
 END_TEST
 
-START_TEST(a_place_that_takes_no_checkpoints_is_told_and_no_more)
+START_TEST(a_folder_that_takes_no_checkpoints_is_only_a_warning)
 {
     struct recorder recorder;
     put_file(folder, "checkpoints", "a file", 6);
@@ -355,9 +355,9 @@ int main(void)
     TCase *tests = tcase_create("resume");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, goes_on_to_the_very_bits, 0, 3);
+    tcase_add_loop_test(tests, resumes_to_the_same_bits, 0, 3);
     tcase_add_test(tests, epochs_add_up);
-    tcase_add_test(tests, goes_on_with_other_devices);
+    tcase_add_test(tests, resumes_with_other_devices);
     tcase_add_test(tests, more_epochs_than_before);
     tcase_add_test(tests, a_run_that_is_done_stays_so);
     tcase_add_test(tests, momentum_may_come_later);
@@ -365,7 +365,7 @@ int main(void)
     tcase_add_test(tests, another_batch_is_refused);
     tcase_add_test(tests, fewer_epochs_than_done_are_refused);
     tcase_add_loop_test(tests, checkpoints_come_as_often_as_asked, 0, 5);
-    tcase_add_loop_test(tests, a_place_that_takes_no_checkpoints_is_told_and_no_more, 0, 2);
+    tcase_add_loop_test(tests, a_folder_that_takes_no_checkpoints_is_only_a_warning, 0, 2);
     tcase_add_test(tests, divergence_leaves_the_last_good_one);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

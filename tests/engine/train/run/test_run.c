@@ -222,8 +222,8 @@ START_TEST(batch_larger_than_the_data)
 }
 END_TEST
 
-/* The plan says it behind every step; the run's owner hears it once. */
-START_TEST(what_a_plan_goes_on_without_is_told_once)
+/* The plan has the note after every step; the run reports it once. */
+START_TEST(the_note_of_a_plan_is_reported_once)
 {
     fake.device = 1;
     fake.pass = 2;
@@ -242,7 +242,7 @@ START_TEST(what_a_plan_goes_on_without_is_told_once)
 END_TEST
 
 /* A backend that has no times of operations. */
-START_TEST(passes_that_are_not_told_apart)
+START_TEST(passes_that_are_not_timed_by_operation)
 {
     run_ok(LINEAR "devices=cpu:0-1 profile=yes");
     ck_assert_int_eq(recorder_count(&rec, "profile"), 1);
@@ -316,8 +316,8 @@ static Suite *run_suite(void)
     tcase_add_test(tcase, epoch_event_adds_up);
     tcase_add_test(tcase, end_event_sums_up);
     tcase_add_test(tcase, max_steps_within_an_epoch);
-    tcase_add_test(tcase, what_a_plan_goes_on_without_is_told_once);
-    tcase_add_test(tcase, passes_that_are_not_told_apart);
+    tcase_add_test(tcase, the_note_of_a_plan_is_reported_once);
+    tcase_add_test(tcase, passes_that_are_not_timed_by_operation);
     tcase_add_test(tcase, log_holds_the_events);
     tcase_add_test(tcase, full_disk_ends_the_log_not_the_run);
     return suite;

@@ -222,9 +222,9 @@ END_TEST
 /*
  * On devices that gain nothing by it little is tried, and ever less: with 64 steps to wait, 128,
  * and so on, in 66,000 steps it comes to about ten times there and back. Much noise lets one or
- * another change seem to have paid, which costs nothing, and does not go on and on.
+ * another change seem to have paid, which costs nothing, and ends.
  */
-START_TEST(what_does_not_pay_is_taken_back)
+START_TEST(what_does_not_pay_is_reverted)
 {
     struct simulation sim = {
         .devices = 2, .competing = true, .fixed_s = {0.2, 0.1}, .noise = noises[_i]};
@@ -242,7 +242,7 @@ START_TEST(what_does_not_pay_is_taken_back)
 }
 END_TEST
 
-START_TEST(the_way_back_is_explained)
+START_TEST(reverting_is_explained)
 {
     struct simulation sim = {.devices = 2, .competing = true, .fixed_s = {0.2, 0.1}};
     struct balance_advice advice;
@@ -266,7 +266,8 @@ START_TEST(the_way_back_is_explained)
 }
 END_TEST
 
-/* Waiting ends: once a device is slow for itself, others help it, and patience begins anew. */
+/* Waiting ends: once a device is slow for itself, others help it, and patience starts at its first
+ * length again. */
 START_TEST(a_change_that_pays_after_some_that_did_not)
 {
     struct simulation sim = {
@@ -322,8 +323,8 @@ int main(void)
     tcase_add_test(tcase, reacts_when_a_device_becomes_slow_and_fast_again);
     tcase_add_test(tcase, an_outlier_moves_nothing);
     tcase_add_test(tcase, waits_until_the_loss_has_paid_for_new_plans);
-    tcase_add_loop_test(tcase, what_does_not_pay_is_taken_back, 0, NOISES);
-    tcase_add_test(tcase, the_way_back_is_explained);
+    tcase_add_loop_test(tcase, what_does_not_pay_is_reverted, 0, NOISES);
+    tcase_add_test(tcase, reverting_is_explained);
     tcase_add_test(tcase, a_change_that_pays_after_some_that_did_not);
     tcase_add_test(tcase, everybody_keeps_a_row);
     tcase_add_test(tcase, nothing_to_divide);

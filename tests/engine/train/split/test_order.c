@@ -46,7 +46,7 @@ START_TEST(sequential_is_the_identity)
 }
 END_TEST
 
-/* How many places of two orders of 60000 rows agree; about one is to be expected. */
+/* How many places of two orders of 60000 rows agree; about one is expected. */
 static int agreements(uint64_t seed, uint32_t epoch, uint64_t other_seed, uint32_t other_epoch)
 {
     enum { ROWS = 60000 };

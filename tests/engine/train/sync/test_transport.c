@@ -161,8 +161,8 @@ START_TEST(the_record_says_how)
 }
 END_TEST
 
-/* After the first pass with a plan, buckets are reduced while it goes on. */
-START_TEST(links_reduce_beside_the_pass)
+/* After the first pass with a plan, buckets are reduced during it. */
+START_TEST(collective_overlaps_with_the_pass)
 {
     pose(LOT_COLLECTIVE);
     record(LOT_COLLECTIVE, 2, "train-rows=80 sync=reduce-broadcast");
@@ -174,8 +174,8 @@ START_TEST(links_reduce_beside_the_pass)
 }
 END_TEST
 
-/* Links that do not serve are left for the next best, and the record says why. */
-START_TEST(links_that_do_not_serve)
+/* Where the collective does not serve the next best transport is taken, and the record says why. */
+START_TEST(collective_that_does_not_serve)
 {
     static const char *const reasons[] = {"this collective does not like cuda:0",
                                           "the collective broke"};
@@ -213,7 +213,7 @@ static bool occurs(enum lot lot, enum posing_phase phase)
     case POSING_WRITE:
         return lot != LOT_COLLECTIVE;
     case POSING_JOIN:
-        return lot != LOT_COLLECTIVE; /* then the run goes on without it */
+        return lot != LOT_COLLECTIVE; /* then the run continues without it */
     case POSING_SAVE:
         return false; /* there are no checkpoints */
     default:
@@ -316,7 +316,7 @@ END_TEST
 
 /* The sizes of the buckets */
 
-START_TEST(pieces_cover_the_gradients)
+START_TEST(buckets_cover_the_gradients)
 {
     static const size_t counts[] = {16,      4096,     262144,   300000,    1 << 20,
                                     5000000, 11200000, 60000000, 140000000, 2000000000};
@@ -352,9 +352,9 @@ int main(void)
     tcase_add_loop_test(tcase, any_transport_comes_to_the_same_bits, 0, LOTS * PARALLEL_SPLITS);
     tcase_add_loop_test(tcase, running_statistics_take_any_transport, 0, LOTS * 2 * 3);
     tcase_add_loop_test(tcase, the_record_says_how, 0, LOTS);
-    tcase_add_test(tcase, links_reduce_beside_the_pass);
-    tcase_add_loop_test(tcase, links_that_do_not_serve, 0, 2);
-    tcase_add_test(tcase, pieces_cover_the_gradients);
+    tcase_add_test(tcase, collective_overlaps_with_the_pass);
+    tcase_add_loop_test(tcase, collective_that_does_not_serve, 0, 2);
+    tcase_add_test(tcase, buckets_cover_the_gradients);
     tcase = add_parallel_case(suite, "faults");
     tcase_add_loop_test(tcase, failing_device, 0, 3 * POSING_PHASES);
     tcase_add_loop_test(tcase, hanging_device, 0, HANGS);
