@@ -123,6 +123,14 @@ bool series_is_repeat(const struct series_row *row, const struct series_run *run
            strcmp(row->run.device_list, run->device_list) == 0;
 }
 
+bool series_may_repeat(const struct series *series)
+{
+    for (int i = 0; i < series->count; i++)
+        if (study_is_same(series->rows[i].run.note, series->rows[i].run.note))
+            return true;
+    return false;
+}
+
 void series_add_repeat(struct series *series, const struct series_run *run)
 {
     struct series_row *row = find_row(series, run->devices);

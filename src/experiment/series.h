@@ -58,7 +58,8 @@ struct series {
 bool series_alike(const struct series_run *a, const struct series_run *b, bool guess);
 
 /*
- * A series: begin, add all runs in any order, add them again as repeats, finish. `anchor` says what
+ * A series: begin, add all runs in any order, add them again as repeats, where
+ * there may be some, finish. `anchor` says what
  * is the same in all, `measure` gives batch and lr (often the same run). A run that does not fit is
  * passed over. Of several on as many devices that one is kept which has the highest preference,
  * then the anchor's threads, then a known speed, then one that did not fail, then the newest; if it
@@ -68,6 +69,8 @@ void series_begin(struct series *series, enum scaling scaling, const struct seri
                   const struct series_run *measure, bool guess);
 void series_add(struct series *series, const struct series_run *run);
 void series_add_repeat(struct series *series, const struct series_run *run);
+/* Is any row's run of a study, which may have repeats? */
+bool series_may_repeat(const struct series *series);
 bool series_finish(struct series *series, struct error *err);
 
 /* Is this another run of the study that the row's is of, on the same devices? */

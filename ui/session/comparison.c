@@ -91,14 +91,15 @@ static void make_series(const struct ui *ui, struct comparison *comparison, enum
     struct series_run run = as_run(ui, anchor, anchor);
     struct error ignored = ERROR_INIT; /* short of memory there are no numbers */
     series_begin(series, scaling, &run, measure, comparison->guess);
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < ui->state.run_count; i++) {
-            run = as_run(ui, &ui->state.runs[i], anchor);
-            if (pass == 0)
-                series_add(series, &run);
-            else
-                series_add_repeat(series, &run);
-        }
+    for (int i = 0; i < ui->state.run_count; i++) {
+        run = as_run(ui, &ui->state.runs[i], anchor);
+        series_add(series, &run);
+    }
+    bool repeats = series_may_repeat(series);
+    for (int i = 0; repeats && i < ui->state.run_count; i++) {
+        run = as_run(ui, &ui->state.runs[i], anchor);
+        series_add_repeat(series, &run);
+    }
     series_finish(series, &ignored);
 }
 

@@ -8,7 +8,9 @@
 #include "base/figure.h"
 #include "experiment/sentence.h"
 #include "ui/session/sweep.h"
-#include "ui/views/compare_parts.h"
+#include "ui/views/compare_chart.h"
+#include "ui/views/compare_plan.h"
+#include "ui/views/compare_table.h"
 
 /*
  * What more devices bring: like runs side by side as a table and a chart, what the numbers mean,

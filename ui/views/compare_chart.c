@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/compare_chart.h"
+
 #include <math.h>
 
 #include "ui/chart/chart.h"
 #include "ui/session/ui.h"
-#include "ui/views/compare_parts.h"
 
 /* One metric over the number of devices: the series, and dotted what would be ideal. */
 

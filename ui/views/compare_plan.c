@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/compare_plan.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/figure.h"
 #include "ui/session/ui.h"
-#include "ui/views/compare_parts.h"
 
 /* What the sweep that is asked about would train, with both kinds of scaling. */
 

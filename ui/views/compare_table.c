@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/views/compare_table.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/figure.h"
 #include "ui/panels/run_cells.h"
-#include "ui/views/compare_parts.h"
 
 /* One line for each number of devices, a title above each series. */
 

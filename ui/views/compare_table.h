@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_VIEWS_COMPARE_TABLE_H
+#define DPARTUI_UI_VIEWS_COMPARE_TABLE_H
+
+#include "ui/draw/surface.h"
+#include "ui/session/ui.h"
+
+/* Rows that the table of a comparison needs to show everything. */
+int compare_table_rows(const struct comparison *comparison);
+void compare_table_draw(const struct ui *ui, const struct comparison *comparison,
+                        struct surface *surface, struct rect area);
+
+#endif
