@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/data/data.h"
+#include "engine/device/optimizer.h"
 #include "engine/net/net.h"
 #include "engine/weights/weights.h"
 #include "spec/spec.h"
@@ -56,14 +57,14 @@ struct device_options {
  * The parameters of one network on one device. Flat arenas with the same offsets on every device of
  * a kind (the layout depends on the network and the machine, never on the rows), gradients in the
  * order in which the backward pass completes them. Padding between and inside parameters is zero
- * and stays zero under SGD. Arena lengths are multiples of 16.
+ * and stays zero under updates. Arena lengths are multiples of 16.
  */
 struct replica {
     const struct net *net;
-    size_t count; /* floats in each of the next three */
-    float *params, *grads, *momentum;
-    size_t state_count; /* floats of BatchNorm running statistics */
-    float *state;
+    size_t count; /* floats in each of the next */
+    float *params, *grads, *state[OPTIMIZER_STATES];
+    size_t statistics_count; /* floats of BatchNorm running statistics */
+    float *statistics;
     bool host_accessible; /* the pointers above are host memory; else the device's */
 };
 
@@ -187,12 +188,39 @@ struct pass_outcome {
     double seconds[PASS_MOMENTS];
 };
 
-struct sgd_step {
-    float lr, momentum, weight_decay; /* PyTorch's SGD: g += wd*w; v = m*v + g; w -= lr*v */
-};
+/* The arenas of a replica; state[i] is ARENA_STATE + i. */
+enum replica_arena { ARENA_PARAMS, ARENA_GRADS, ARENA_STATISTICS, ARENA_STATE };
 
-/* The arenas of a replica. */
-enum replica_arena { ARENA_PARAMS, ARENA_GRADS, ARENA_MOMENTUM, ARENA_STATE };
+/* One of them, and how many numbers it has. */
+static inline float *replica_arena(const struct replica *replica, enum replica_arena arena,
+                                   size_t *count)
+{
+    *count = arena == ARENA_STATISTICS ? replica->statistics_count : replica->count;
+    return arena == ARENA_PARAMS       ? replica->params
+           : arena == ARENA_GRADS      ? replica->grads
+           : arena == ARENA_STATISTICS ? replica->statistics
+                                       : replica->state[arena - ARENA_STATE];
+}
+
+/* Numbers in all arenas. */
+static inline size_t replica_numbers(size_t count, size_t statistics_count)
+{
+    return (2 + OPTIMIZER_STATES) * count + statistics_count;
+}
+
+/* Lay the arenas of a replica out from `memory` on, one after the other; where they end. */
+static inline float *replica_place_arenas(struct replica *replica, float *memory, size_t count,
+                                          size_t statistics_count)
+{
+    replica->count = count;
+    replica->statistics_count = statistics_count;
+    replica->params = memory;
+    replica->grads = memory + count;
+    for (int i = 0; i < OPTIMIZER_STATES; i++)
+        replica->state[i] = memory + (size_t)(2 + i) * count;
+    replica->statistics = memory + (2 + OPTIMIZER_STATES) * count;
+    return replica->statistics + statistics_count;
+}
 
 struct device;     /* backend's own */
 struct plan;       /* backend's own */
@@ -227,8 +255,8 @@ struct backend {
     bool (*replica_export)(struct device *device, const struct replica *replica,
                            struct weights *weights, struct error *err);
     /*
-     * One arena (not ARENA_STATE) to canonical order and back: values as in struct weights, those
-     * of running statistics untouched. For devices of different kinds, checkpoints and tests.
+     * One arena (not ARENA_STATISTICS) to canonical order and back: values as in struct weights,
+     * those of running statistics untouched. For devices of different kinds, checkpoints and tests.
      */
     bool (*values_export)(struct device *device, const struct replica *replica,
                           enum replica_arena arena, float *values, struct error *err);
@@ -300,10 +328,10 @@ struct backend {
      * of the device may have been made or run since. */
     bool (*plan_logits)(struct device *device, struct plan *plan, float *logits, struct error *err);
 
-    /* params[begin..end) by grads and momentum of the replica. Leaves grads as they are: other
+    /* params[begin..end) by grads and state of the replica. Leaves grads as they are: other
      * devices may still be reading them. */
-    bool (*sgd)(struct device *device, struct replica *replica, size_t begin, size_t end,
-                const struct sgd_step *step, struct error *err);
+    bool (*update)(struct device *device, struct replica *replica, size_t begin, size_t end,
+                   const struct optimizer_step *step, struct error *err);
 };
 
 #endif

@@ -1,1 +1,1 @@
-libdevice_a_SOURCES += %D%/device.h %D%/collective.h
+libdevice_a_SOURCES += %D%/device.h %D%/optimizer.h %D%/collective.h

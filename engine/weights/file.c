@@ -7,66 +7,8 @@
 #include "base/text.h"
 #include "engine/weights/checksum.h"
 #include "engine/weights/safetensors.h"
+#include "engine/weights/stored.h"
 #include "engine/weights/weights.h"
-
-/* One entry of a weights file: a param (or its momentum), or the counter of a BatchNorm. */
-struct stored {
-    char *name;
-    const struct net_param *param; /* NULL: num_batches_tracked */
-};
-
-struct stored_list {
-    struct stored *items;
-    size_t count, counters;
-};
-
-static void stored_free(struct stored_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free(list->items[i].name);
-    free(list->items);
-}
-
-static bool all_named(const struct stored_list *list, struct error *err)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (!list->items[i].name)
-            return error_memory(err, "weights");
-    return true;
-}
-
-/* What the optimizer keeps of each trained param, in module order. */
-static bool momentum_make(const struct net *net, struct stored_list *list, struct error *err)
-{
-    *list = (struct stored_list){0};
-    list->items = calloc((size_t)net->param_count + 1, sizeof *list->items);
-    if (!list->items)
-        return error_memory(err, "momentum");
-    for (int i = 0; i < net->param_count; i++)
-        if (net_is_trained(&net->params[i]))
-            list->items[list->count++] = (struct stored){
-                text_format("%s.momentum_buffer", net->params[i].name), &net->params[i]};
-    return all_named(list, err);
-}
-
-/* Everything a file of this network holds, in module order. */
-static bool stored_make(const struct net *net, struct stored_list *list, struct error *err)
-{
-    *list = (struct stored_list){0};
-    list->items = calloc(2 * (size_t)net->param_count + 1, sizeof *list->items);
-    if (!list->items)
-        return error_memory(err, "weights");
-    for (int i = 0; i < net->param_count; i++) {
-        const struct net_param *param = &net->params[i];
-        list->items[list->count++] = (struct stored){strdup(param->name), param};
-        if (param->role == NET_RUNNING_VAR) {
-            list->counters++;
-            list->items[list->count++] = (struct stored){
-                .name = text_format("%s.num_batches_tracked", net->ops[param->op].name)};
-        }
-    }
-    return all_named(list, err);
-}
 
 #define MODULE_PREFIX "module."
 
@@ -204,8 +146,9 @@ static bool read_items(const struct safetensors *file, const struct stored_list 
     weights->batches_tracked = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct net_param *param = list->items[i].param;
-        if (!(param ? read_param(file, found[i], param, weights->values + param->offset, err)
-                    : read_counter(file, found[i], &weights->batches_tracked, err)))
+        if (!(param
+                  ? read_param(file, found[i], param, weights->values + list->items[i].offset, err)
+                  : read_counter(file, found[i], &weights->batches_tracked, err)))
             return false;
     }
     return true;
@@ -234,16 +177,18 @@ bool weights_read(const struct net *net, const char *path, struct weights *weigh
                   struct error *err)
 {
     struct stored_list list;
-    bool ok = stored_make(net, &list, err) && read_file(net, path, &list, weights, err);
+    bool ok = stored_weights(net, &list, err) && read_file(net, path, &list, weights, err);
     stored_free(&list);
     return ok;
 }
 
-bool momentum_read(const struct net *net, const char *path, float *values, struct error *err)
+bool state_read(const struct net *net, const char *path, const char *const *names, int states,
+                float *values, struct error *err)
 {
     struct stored_list list;
     struct weights weights = {.values = values};
-    bool ok = momentum_make(net, &list, err) && read_file(net, path, &list, &weights, err);
+    bool ok =
+        stored_state(net, names, states, &list, err) && read_file(net, path, &list, &weights, err);
     stored_free(&list);
     return ok;
 }
@@ -298,7 +243,7 @@ static uint32_t checksum_of(const struct stored *item, const struct weights *wei
     if (!param)
         return checksum_add(0, &counter, sizeof counter);
     for (size_t done = 0, now; done < param->count; done += now) {
-        now = to_chunk(chunk, weights->values + param->offset + done, param->count - done);
+        now = to_chunk(chunk, weights->values + item->offset + done, param->count - done);
         crc = checksum_add(crc, chunk, now * sizeof *chunk);
     }
     return crc;
@@ -346,7 +291,8 @@ static bool put_items(struct file_writer *writer, const struct stored_list *list
         return false;
     for (size_t i = 0; i < list->count; i++) {
         const struct net_param *param = list->items[i].param;
-        if (param && !put_values(writer, weights->values + param->offset, param->count, err))
+        if (param &&
+            !put_values(writer, weights->values + list->items[i].offset, param->count, err))
             return false;
     }
     return true;
@@ -370,7 +316,7 @@ bool weights_write_noted(const struct net *net, const char *path, const struct w
                          const char *note, struct error *err)
 {
     struct stored_list list;
-    bool ok = stored_make(net, &list, err) && write_file(path, &list, weights, note, err);
+    bool ok = stored_weights(net, &list, err) && write_file(path, &list, weights, note, err);
     stored_free(&list);
     return ok;
 }
@@ -381,12 +327,14 @@ bool weights_write(const struct net *net, const char *path, const struct weights
     return weights_write_noted(net, path, weights, NULL, err);
 }
 
-bool momentum_write(const struct net *net, const char *path, const float *values, struct error *err)
+bool state_write(const struct net *net, const char *path, const char *const *names, int states,
+                 const float *values, struct error *err)
 {
     struct stored_list list;
     /* Only read from. */
     const struct weights weights = {.values = (float *)(uintptr_t)values};
-    bool ok = momentum_make(net, &list, err) && write_file(path, &list, &weights, NULL, err);
+    bool ok = stored_state(net, names, states, &list, err) &&
+              write_file(path, &list, &weights, NULL, err);
     stored_free(&list);
     return ok;
 }

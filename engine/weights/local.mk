@@ -1,5 +1,6 @@
 libnet_a_SOURCES += \
 	%D%/checksum.c %D%/checksum.h \
 	%D%/safetensors.c %D%/safetensors.h \
+	%D%/stored.c %D%/stored.h \
 	%D%/weights.c %D%/weights.h \
 	%D%/file.c

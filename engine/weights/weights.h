@@ -47,12 +47,13 @@ bool weights_write_noted(const struct net *net, const char *path, const struct w
 bool weights_read_note(const char *path, char **note, struct error *err);
 
 /*
- * The optimizer's momentum: an entry "NAME.momentum_buffer" (PyTorch's name of it) of each trained
- * parameter. `values` are net->value_count numbers in canonical order, those of running statistics
- * are not looked at.
+ * The optimizer's state: `states` arrays, and of each an entry "PARAMETER.NAME" for every trained
+ * parameter. `values` are net->value_count numbers in canonical order for each array, one array
+ * after the other; those of running statistics are not looked at.
  */
-bool momentum_write(const struct net *net, const char *path, const float *values,
-                    struct error *err);
-bool momentum_read(const struct net *net, const char *path, float *values, struct error *err);
+bool state_write(const struct net *net, const char *path, const char *const *names, int states,
+                 const float *values, struct error *err);
+bool state_read(const struct net *net, const char *path, const char *const *names, int states,
+                float *values, struct error *err);
 
 #endif

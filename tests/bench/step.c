@@ -58,7 +58,7 @@ static bool make_data(struct bench *bench, struct error *err)
 static bool run_steps(struct bench *bench, const struct backend *cpu, struct device *device,
                       struct replica *replica, struct plan *plan, struct error *err)
 {
-    const struct sgd_step sgd = {.lr = 0.05F, .momentum = 0.9F};
+    const struct optimizer_step sgd = {.lr = 0.05F, .momentum = 0.9F};
     struct batch batch = {.data = &bench->data,
                           .index = bench->index,
                           .rows = (int)bench->rows,
@@ -68,7 +68,7 @@ static bool run_steps(struct bench *bench, const struct backend *cpu, struct dev
     for (long i = 0; i < bench->steps; i++) {
         double start = clock_seconds();
         if (!cpu->plan_run(device, plan, &batch, &result, err) ||
-            !cpu->sgd(device, replica, 0, replica->count, &sgd, err))
+            !cpu->update(device, replica, 0, replica->count, &sgd, err))
             return false;
         bench->seconds[i] = clock_seconds() - start;
         if (i == 0)

@@ -104,9 +104,9 @@ static bool replica_create(struct device *device, const struct net *net, struct 
         *replica = (struct replica){.net = net, .count = count, .host_accessible = true};
         replica->params = calloc(count, sizeof(float));
         replica->grads = calloc(count, sizeof(float));
-        replica->momentum = calloc(count, sizeof(float));
+        replica->state[0] = calloc(count, sizeof(float));
     }
-    if (!replica || !replica->params || !replica->grads || !replica->momentum)
+    if (!replica || !replica->params || !replica->grads || !replica->state[0])
         return error_memory(err, "replica");
     *out = replica;
     return true;
@@ -117,7 +117,7 @@ static void replica_destroy(struct device *device, struct replica *replica)
     check_thread(device);
     free(replica->params);
     free(replica->grads);
-    free(replica->momentum);
+    free(replica->state[0]);
     free(replica);
 }
 
@@ -137,27 +137,13 @@ static bool replica_export(struct device *device, const struct replica *replica,
     return true;
 }
 
-static float *arena_of(const struct replica *replica, enum replica_arena arena)
-{
-    switch (arena) {
-    case ARENA_PARAMS:
-        return replica->params;
-    case ARENA_GRADS:
-        return replica->grads;
-    case ARENA_MOMENTUM:
-        return replica->momentum;
-    case ARENA_STATE:
-        break;
-    }
-    return NULL;
-}
-
 static bool values_export(struct device *device, const struct replica *replica,
                           enum replica_arena arena, float *values, struct error *err)
 {
+    size_t count;
     (void)err;
     check_thread(device);
-    to_canonical(replica->net, arena_of(replica, arena), values);
+    to_canonical(replica->net, replica_arena(replica, arena, &count), values);
     return true;
 }
 
@@ -165,10 +151,12 @@ static bool values_import(struct device *device, struct replica *replica, enum r
                           const float *values, struct error *err)
 {
     const struct net *net = replica->net;
+    size_t count;
+    float *numbers = replica_arena(replica, arena, &count);
     (void)err;
     check_thread(device);
     for (int i = 0; i < 2; i++)
-        memcpy(arena_of(replica, arena) + place(net, i), values + net->params[i].offset,
+        memcpy(numbers + place(net, i), values + net->params[i].offset,
                net->params[i].count * sizeof(float));
     return true;
 }
@@ -344,15 +332,15 @@ static bool plan_logits(struct device *device, struct plan *plan, float *logits,
     return true;
 }
 
-static bool sgd(struct device *device, struct replica *replica, size_t begin, size_t end,
-                const struct sgd_step *step, struct error *err)
+static bool update(struct device *device, struct replica *replica, size_t begin, size_t end,
+                   const struct optimizer_step *step, struct error *err)
 {
     (void)err;
     check_thread(device);
     for (size_t i = begin; i < end; i++) {
         float gradient = replica->grads[i] + step->weight_decay * replica->params[i];
-        replica->momentum[i] = step->momentum * replica->momentum[i] + gradient;
-        replica->params[i] -= step->lr * replica->momentum[i];
+        replica->state[0][i] = step->momentum * replica->state[0][i] + gradient;
+        replica->params[i] -= step->lr * replica->state[0][i];
     }
     return true;
 }
@@ -374,7 +362,7 @@ static const struct backend backend = {
     .plan_run = plan_run,
     .plan_note = plan_note,
     .plan_logits = plan_logits,
-    .sgd = sgd,
+    .update = update,
 };
 
 const struct backend *backend_find(enum device_kind kind, const char **why)

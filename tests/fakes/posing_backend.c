@@ -88,12 +88,10 @@ static bool create_replica(struct device *device, const struct net *net, struct 
 
 static float *arena_of(const struct replica *replica, enum replica_arena arena, size_t end)
 {
-    float *const arenas[] = {[ARENA_PARAMS] = replica->params,
-                             [ARENA_GRADS] = replica->grads,
-                             [ARENA_MOMENTUM] = replica->momentum,
-                             [ARENA_STATE] = replica->state};
-    posing_check(end <= (arena == ARENA_STATE ? replica->state_count : replica->count));
-    return arenas[arena];
+    size_t count;
+    float *numbers = replica_arena(replica, arena, &count);
+    posing_check(end <= count);
+    return numbers;
 }
 
 static bool read_arena(struct device *device, const struct replica *replica,
@@ -121,7 +119,7 @@ static bool export_values(struct device *device, const struct replica *replica,
                           enum replica_arena arena, float *values, struct error *err)
 {
     struct error late = ERROR_INIT;
-    bool ok = posing_fault(arena == ARENA_MOMENTUM ? POSING_SAVE : POSING_REDUCTION, err);
+    bool ok = posing_fault(arena == ARENA_STATE ? POSING_SAVE : POSING_REDUCTION, err);
     /* A copy that hung and comes back still writes where it was told to. */
     return cpu_backend.values_export(device, replica, arena, values, ok ? err : &late) && ok;
 }
@@ -203,10 +201,10 @@ static bool run_plan(struct device *device, struct plan *plan, const struct batc
 }
 
 static bool update(struct device *device, struct replica *replica, size_t begin, size_t end,
-                   const struct sgd_step *step, struct error *err)
+                   const struct optimizer_step *step, struct error *err)
 {
     return posing_fault(POSING_UPDATE, err) &&
-           cpu_backend.sgd(device, replica, begin, end, step, err);
+           cpu_backend.update(device, replica, begin, end, step, err);
 }
 
 static const struct collective *const posing_collectives[] = {&posing_collective, NULL};
@@ -247,7 +245,7 @@ const struct backend *backend_find(enum device_kind kind, const char **why)
         gpus.stage_destroy = destroy_stage;
         gpus.plan_create = create_plan;
         gpus.plan_run = run_plan;
-        gpus.sgd = update;
+        gpus.update = update;
         collective_gpus = gpus;
         collective_gpus.collectives = posing_collectives;
     }

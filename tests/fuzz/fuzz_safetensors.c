@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "engine/device/optimizer.h"
 #include "engine/model/file.h"
 #include "engine/train/checkpoint/checkpoint.h"
 #include "engine/weights/weights.h"
@@ -60,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(weights_create(net, &weights, &err));
     if (!weights_read(net, path, &weights, &err))
         FUZZ_CHECK(err.text[0]);
-    if (!momentum_read(net, path, weights.values, &err))
+    if (!state_read(net, path, optimizer_state_names, 1, weights.values, &err))
         FUZZ_CHECK(err.text[0]);
     if (weights_read_note(path, &note, &err))
         FUZZ_CHECK(note && strlen(note) <= size);

@@ -170,14 +170,14 @@ int probe_capture(const struct probe *probe)
 
 static bool take_steps(struct training *t, struct batch_result *result, struct error *err)
 {
-    const struct sgd_step sgd = {.lr = 0.01F, .momentum = 0.9F};
+    const struct optimizer_step sgd = {.lr = 0.01F, .momentum = 0.9F};
     const int warm = t->probe->steps / 2; /* the first are slower: loading, capturing */
     double begin = clock_seconds();
     for (int i = 0; i < t->probe->steps; i++) {
         if (i == warm)
             begin = clock_seconds();
         if (!pass(t, result, err) ||
-            !t->backend->sgd(t->device, t->replica, 0, t->replica->count, &sgd, err))
+            !t->backend->update(t->device, t->replica, 0, t->replica->count, &sgd, err))
             return false;
         if (i == 0)
             probe_say(t->probe, "step 1: loss %.4f", result->loss_sum / t->probe->rows);

@@ -137,7 +137,7 @@ END_TEST
 static void train(const struct trial_device *device, const struct trial *trial,
                   const struct plan_request *request, struct outcome *out, char *note, size_t size)
 {
-    const struct sgd_step step = {.lr = 0.02F, .momentum = 0.9F, .weight_decay = 1e-3F};
+    const struct optimizer_step step = {.lr = 0.02F, .momentum = 0.9F, .weight_decay = 1e-3F};
     struct rig rig;
     rig_open(&rig, trial, device);
     struct plan *plan = rig_plan(&rig, request);
@@ -145,8 +145,9 @@ static void train(const struct trial_device *device, const struct trial *trial,
         if (i > 0)
             outcome_free(out);
         rig_run(&rig, plan, trial, 0, trial->rows, out);
-        ck_assert_msg(rig.backend->sgd(rig.device, rig.replica, 0, rig.replica->count, &step, &err),
-                      "%s", err.text);
+        ck_assert_msg(
+            rig.backend->update(rig.device, rig.replica, 0, rig.replica->count, &step, &err), "%s",
+            err.text);
     }
     snprintf(note, size, "%s", rig.backend->plan_note(plan));
     rig.backend->plan_destroy(rig.device, plan);

@@ -275,7 +275,7 @@ void conform_arenas(const struct trial_device *device)
     struct rig rig;
     struct error err = ERROR_INIT;
     struct outcome out;
-    const struct sgd_step step = {.lr = 0.1F, .momentum = 0.9F, .weight_decay = 0.01F};
+    const struct optimizer_step step = {.lr = 0.1F, .momentum = 0.9F, .weight_decay = 0.01F};
     trial_make(&trial, norm_net, norm_input, 4, 5, false, 3);
     rig_open(&rig, &trial, device);
     struct weights back;
@@ -283,12 +283,12 @@ void conform_arenas(const struct trial_device *device)
     ck_assert(rig.backend->replica_export(rig.device, rig.replica, &back, &err));
     ck_assert_mem_eq(back.values, trial.weights.values, trial.net->value_count * sizeof(float));
     ck_assert_uint_eq(rig.replica->count % 16, 0);
-    ck_assert_uint_eq(rig.replica->state_count % 16, 0);
+    ck_assert_uint_eq(rig.replica->statistics_count % 16, 0);
     struct plan *plan = rig_plan(&rig, &(struct plan_request){.mode = PLAN_TRAIN, .rows = 5});
     for (int i = 0; i < 3; i++) {
         rig_run(&rig, plan, &trial, 0, 5, &out);
         outcome_free(&out);
-        ck_assert(rig.backend->sgd(rig.device, rig.replica, 0, rig.replica->count, &step, &err));
+        ck_assert(rig.backend->update(rig.device, rig.replica, 0, rig.replica->count, &step, &err));
     }
     /* What the network knows of is as many numbers as the arena holds that are not zero. */
     size_t used = 0;
@@ -351,14 +351,14 @@ static void fill_arenas(const struct rig *rig, float *params, float *grads, floa
     }
     rig_write(rig, ARENA_PARAMS, params);
     rig_write(rig, ARENA_GRADS, grads);
-    rig_write(rig, ARENA_MOMENTUM, momentum);
+    rig_write(rig, ARENA_STATE, momentum);
 }
 
 /* The largest error of an update of [begin, end), of those numbers and of all others. */
-static double update_error(const struct rig *rig, const struct sgd_step *step, size_t begin,
+static double update_error(const struct rig *rig, const struct optimizer_step *step, size_t begin,
                            size_t end)
 {
-    float *params = rig_read(rig, ARENA_PARAMS), *momentum = rig_read(rig, ARENA_MOMENTUM);
+    float *params = rig_read(rig, ARENA_PARAMS), *momentum = rig_read(rig, ARENA_STATE);
     double off = 0;
     for (size_t i = 0; i < rig->replica->count; i++) {
         bool in = i >= begin && i < end;
@@ -377,7 +377,8 @@ static double update_error(const struct rig *rig, const struct sgd_step *step, s
 
 void conform_update(const struct trial_device *device)
 {
-    static const struct sgd_step steps[] = {{0.1F, 0, 0}, {0.1F, 0, 0.5F}, {0.1F, 0.9F, 0.25F}};
+    static const struct optimizer_step steps[] = {
+        {0.1F, 0, 0}, {0.1F, 0, 0.5F}, {0.1F, 0.9F, 0.25F}};
     struct trial trial;
     struct rig rig;
     struct error err = ERROR_INIT;
@@ -389,9 +390,9 @@ void conform_update(const struct trial_device *device)
     ck_assert_ptr_nonnull(numbers);
     for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
         fill_arenas(&rig, numbers, numbers + count, numbers + 2 * count);
-        ck_assert(rig.backend->sgd(rig.device, rig.replica, begin, end, &steps[k], &err));
+        ck_assert(rig.backend->update(rig.device, rig.replica, begin, end, &steps[k], &err));
         ck_assert_double_le(update_error(&rig, &steps[k], begin, end), 1e-6);
-        ck_assert(!rig.backend->sgd(rig.device, rig.replica, 0, count + 4, &steps[k], &err));
+        ck_assert(!rig.backend->update(rig.device, rig.replica, 0, count + 4, &steps[k], &err));
     }
     free(numbers);
     rig_close(&rig);

@@ -251,28 +251,11 @@ void rig_close(struct rig *rig)
     rig->backend->close(rig->device);
 }
 
-static float *arena_of(const struct rig *rig, enum replica_arena arena, size_t *count)
-{
-    struct replica *r = rig->replica;
-    *count = arena == ARENA_STATE ? r->state_count : r->count;
-    switch (arena) {
-    case ARENA_PARAMS:
-        return r->params;
-    case ARENA_GRADS:
-        return r->grads;
-    case ARENA_MOMENTUM:
-        return r->momentum;
-    case ARENA_STATE:
-        break;
-    }
-    return r->state;
-}
-
 float *rig_read(const struct rig *rig, enum replica_arena arena)
 {
     struct error err = ERROR_INIT;
     size_t count;
-    const float *from = arena_of(rig, arena, &count);
+    const float *from = replica_arena(rig->replica, arena, &count);
     float *to = need(calloc(count + 1, sizeof *to));
     if (rig->replica->host_accessible)
         memcpy(to, from, count * sizeof *to);
@@ -287,7 +270,7 @@ void rig_write(const struct rig *rig, enum replica_arena arena, const float *val
 {
     struct error err = ERROR_INIT;
     size_t count;
-    float *to = arena_of(rig, arena, &count);
+    float *to = replica_arena(rig->replica, arena, &count);
     if (rig->replica->host_accessible)
         memcpy(to, values, count * sizeof *to);
     else

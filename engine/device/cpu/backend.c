@@ -126,5 +126,5 @@ const struct backend cpu_backend = {
     .plan_run = cpu_plan_run,
     .plan_profile = cpu_plan_profile,
     .plan_logits = cpu_plan_logits,
-    .sgd = cpu_sgd,
+    .update = cpu_sgd,
 };

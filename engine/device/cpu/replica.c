@@ -33,17 +33,13 @@ bool cpu_replica_create(struct device *device, const struct net *net, struct rep
     r->base.host_accessible = true;
     if (!build_graph(device, net, r, err) || !replica_lay_out(device, r, &sizes, err) ||
         !fold_graph(r, &r->folded, err) ||
-        !mapping_create(&r->memory, (3 * sizes.trained + sizes.state) * sizeof(float),
-                        "parameters, gradients and momentum", err)) {
+        !mapping_create(&r->memory,
+                        replica_numbers(sizes.trained, sizes.statistics) * sizeof(float),
+                        "parameters, gradients and state of the optimizer", err)) {
         cpu_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);
     }
-    r->base.count = sizes.trained;
-    r->base.state_count = sizes.state;
-    r->base.params = r->memory.data;
-    r->base.grads = r->base.params + sizes.trained;
-    r->base.momentum = r->base.grads + sizes.trained;
-    r->base.state = r->base.momentum + sizes.trained;
+    replica_place_arenas(&r->base, r->memory.data, sizes.trained, sizes.statistics);
     *out = &r->base;
     return true;
 }
@@ -167,7 +163,8 @@ bool cpu_replica_import(struct device *device, struct replica *replica,
 {
     struct cpu_replica *r = (struct cpu_replica *)replica;
     for (int i = 0; i < replica->net->param_count; i++) {
-        float *arena = r->places[i].kind == PLACE_STATE ? replica->state : replica->params;
+        float *arena =
+            r->places[i].kind == PLACE_STATISTICS ? replica->statistics : replica->params;
         if (!move_param(device, r, i, arena, weights->values + replica->net->params[i].offset, true,
                         err))
             return false;
@@ -180,7 +177,8 @@ bool cpu_replica_export(struct device *device, const struct replica *replica,
 {
     const struct cpu_replica *r = (const struct cpu_replica *)replica;
     for (int i = 0; i < replica->net->param_count; i++) {
-        float *arena = r->places[i].kind == PLACE_STATE ? replica->state : replica->params;
+        float *arena =
+            r->places[i].kind == PLACE_STATISTICS ? replica->statistics : replica->params;
         if (!move_param(device, r, i, arena, weights->values + replica->net->params[i].offset,
                         false, err))
             return false;
@@ -188,29 +186,16 @@ bool cpu_replica_export(struct device *device, const struct replica *replica,
     return true;
 }
 
-static float *arena_of(const struct replica *replica, enum replica_arena arena)
-{
-    switch (arena) {
-    case ARENA_PARAMS:
-        return replica->params;
-    case ARENA_GRADS:
-        return replica->grads;
-    case ARENA_MOMENTUM:
-        return replica->momentum;
-    case ARENA_STATE:
-        break;
-    }
-    return replica->state;
-}
-
 static bool move_arena(struct device *device, const struct replica *replica,
                        enum replica_arena arena, float *values, bool import, struct error *err)
 {
     const struct cpu_replica *r = (const struct cpu_replica *)replica;
+    size_t count;
+    float *numbers = replica_arena(replica, arena, &count);
     for (int i = 0; i < replica->net->param_count; i++)
-        if (r->places[i].kind != PLACE_STATE &&
-            !move_param(device, r, i, arena_of(replica, arena),
-                        values + replica->net->params[i].offset, import, err))
+        if (r->places[i].kind != PLACE_STATISTICS &&
+            !move_param(device, r, i, numbers, values + replica->net->params[i].offset, import,
+                        err))
             return false;
     return true;
 }

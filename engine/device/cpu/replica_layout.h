@@ -6,7 +6,7 @@
 #include "engine/device/cpu/core/parameters.h"
 
 struct replica_sizes {
-    size_t trained, state; /* floats */
+    size_t trained, statistics; /* floats */
 };
 
 /*

@@ -33,5 +33,5 @@ const struct backend cuda_backend = {
     .profile_slows = true,
     .plan_note = cuda_plan_note,
     .plan_logits = cuda_plan_logits,
-    .sgd = cuda_sgd,
+    .update = cuda_sgd,
 };

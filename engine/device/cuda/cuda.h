@@ -114,7 +114,7 @@ bool cuda_arena_read(struct device *device, const struct replica *replica, enum 
 bool cuda_arena_write(struct device *device, struct replica *replica, enum replica_arena arena,
                       size_t begin, size_t end, const float *host, struct error *err);
 bool cuda_sgd(struct device *device, struct replica *replica, size_t begin, size_t end,
-              const struct sgd_step *step, struct error *err);
+              const struct optimizer_step *step, struct error *err);
 
 /* plan.c */
 bool cuda_plan_create(struct device *device, struct replica *replica,

@@ -6,28 +6,21 @@
 
 #include "engine/device/cuda/transfer.h"
 
-/* Params, grads, momentum, state, rates, counters, and the bf16 copies: one allocation, zeroed. */
+/* Params, grads, state, statistics, rates, counters, and the bf16 copies: one allocation, zeroed.
+ */
 static bool allocate(struct device *device, struct cuda_replica *r,
                      const struct replica_sizes *sizes, struct error *err)
 {
-    const size_t arenas = (3 * sizes->trained + sizes->state) * sizeof(float);
+    const size_t arenas = replica_numbers(sizes->trained, sizes->statistics) * sizeof(float);
     const size_t copies = device->storage == CUDA_BF16 ? sizes->trained * sizeof(uint16_t) : 0;
     const size_t rates = (size_t)RATES * RATES_SLOTS * sizeof(float);
     const size_t counters = KERNEL_COUNTERS * sizeof *r->counters;
     const size_t bytes = arenas + copies + rates + counters;
-    char *memory;
     if (!cuda_memory_create(device, bytes, "parameters and gradients", &r->memory, err) ||
         !cuda_check(cudaMemsetAsync(r->memory, 0, bytes, device->stream), "clearing memory", err) ||
         !cuda_check(cudaMallocHost((void **)&r->host_rates, rates), "pinned memory", err))
         return false;
-    memory = r->memory;
-    r->base.count = sizes->trained;
-    r->base.state_count = sizes->state;
-    r->base.params = (float *)memory;
-    r->base.grads = r->base.params + sizes->trained;
-    r->base.momentum = r->base.grads + sizes->trained;
-    r->base.state = r->base.momentum + sizes->trained;
-    r->rates = r->base.state + sizes->state;
+    r->rates = replica_place_arenas(&r->base, r->memory, sizes->trained, sizes->statistics);
     r->counters = (uint32_t *)(r->rates + (size_t)RATES * RATES_SLOTS);
     if (copies > 0)
         r->copies = (uint16_t *)(r->counters + KERNEL_COUNTERS);
@@ -96,38 +89,19 @@ static void move_param(const struct cuda_replica *r, int index, float *arena, fl
         memcpy(canonical, stored, param->count * sizeof(float));
 }
 
-static float *arena_of(const struct replica *replica, enum replica_arena arena)
-{
-    switch (arena) {
-    case ARENA_PARAMS:
-        return replica->params;
-    case ARENA_GRADS:
-        return replica->grads;
-    case ARENA_MOMENTUM:
-        return replica->momentum;
-    case ARENA_STATE:
-        break;
-    }
-    return replica->state;
-}
-
-static size_t arena_count(const struct replica *replica, enum replica_arena arena)
-{
-    return arena == ARENA_STATE ? replica->state_count : replica->count;
-}
-
 /* A whole arena by way of host memory: all parameters that lie in it, zeros between them. */
 static bool move_arena(struct device *device, struct replica *replica, enum replica_arena arena,
                        float *values, bool import, struct error *err)
 {
     const struct cuda_replica *r = (const struct cuda_replica *)replica;
-    const size_t count = arena_count(replica, arena);
+    size_t count;
+    replica_arena(replica, arena, &count);
     float *host = calloc(count + 1, sizeof *host);
     if (!host)
         return error_memory(err, "a copy of the parameters");
     bool ok = import || cuda_arena_read(device, replica, arena, 0, count, host, err);
     for (int i = 0; ok && i < replica->net->param_count; i++)
-        if ((r->places[i].kind == PLACE_STATE) == (arena == ARENA_STATE))
+        if ((r->places[i].kind == PLACE_STATISTICS) == (arena == ARENA_STATISTICS))
             move_param(r, i, host, values, import);
     if (ok && import)
         ok = cuda_arena_write(device, replica, arena, 0, count, host, err);
@@ -142,7 +116,7 @@ bool cuda_replica_import(struct device *device, struct replica *replica,
                          const struct weights *weights, struct error *err)
 {
     return move_arena(device, replica, ARENA_PARAMS, weights->values, true, err) &&
-           move_arena(device, replica, ARENA_STATE, weights->values, true, err);
+           move_arena(device, replica, ARENA_STATISTICS, weights->values, true, err);
 }
 
 bool cuda_replica_export(struct device *device, const struct replica *replica,
@@ -150,7 +124,7 @@ bool cuda_replica_export(struct device *device, const struct replica *replica,
 {
     struct replica *r = UNCONST(struct replica, replica);
     return move_arena(device, r, ARENA_PARAMS, weights->values, false, err) &&
-           move_arena(device, r, ARENA_STATE, weights->values, false, err);
+           move_arena(device, r, ARENA_STATISTICS, weights->values, false, err);
 }
 
 bool cuda_values_export(struct device *device, const struct replica *replica,
@@ -165,22 +139,27 @@ bool cuda_values_import(struct device *device, struct replica *replica, enum rep
     return move_arena(device, replica, arena, UNCONST(float, values), true, err);
 }
 
-static bool check_piece(const struct device *device, const struct replica *replica,
-                        enum replica_arena arena, size_t begin, size_t end, struct error *err)
+static float *piece_of(const struct device *device, const struct replica *replica,
+                       enum replica_arena arena, size_t begin, size_t end, struct error *err)
 {
-    const size_t count = arena_count(replica, arena);
-    return (begin <= end && end <= count) ||
-           error_set(err, ERROR_FAILED, "%s: numbers %zu to %zu asked for of %zu", device->name,
-                     begin, end, count);
+    size_t count;
+    float *numbers = replica_arena(replica, arena, &count);
+    if (begin <= end && end <= count)
+        return numbers + begin;
+
+    error_set(err, ERROR_FAILED, "%s: numbers %zu to %zu asked for of %zu", device->name, begin,
+              end, count);
+    return NULL;
 }
 
 bool cuda_arena_read(struct device *device, const struct replica *replica, enum replica_arena arena,
                      size_t begin, size_t end, float *host, struct error *err)
 {
-    if (!check_piece(device, replica, arena, begin, end, err))
+    const float *numbers = piece_of(device, replica, arena, begin, end, err);
+    if (!numbers)
         return false;
-    return cuda_read(device, host, arena_of(replica, arena) + begin, (end - begin) * sizeof *host,
-                     "reading parameters", err) ||
+    return cuda_read(device, host, numbers, (end - begin) * sizeof *host, "reading parameters",
+                     err) ||
            error_prefix(err, "%s", device->name);
 }
 
@@ -202,10 +181,10 @@ static bool renew_copies(struct device *device, const struct replica *replica, s
 bool cuda_arena_write(struct device *device, struct replica *replica, enum replica_arena arena,
                       size_t begin, size_t end, const float *host, struct error *err)
 {
-    if (!check_piece(device, replica, arena, begin, end, err))
+    float *numbers = piece_of(device, replica, arena, begin, end, err);
+    if (!numbers)
         return false;
-    if (!cuda_write(device, arena_of(replica, arena) + begin, host, (end - begin) * sizeof *host,
-                    "writing parameters", err))
+    if (!cuda_write(device, numbers, host, (end - begin) * sizeof *host, "writing parameters", err))
         return error_prefix(err, "%s", device->name);
     return arena != ARENA_PARAMS || renew_copies(device, replica, begin, end, err);
 }

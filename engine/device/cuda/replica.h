@@ -9,12 +9,12 @@
 enum place_kind {
     PLACE_VECTOR, /* as it is, with zeros up to a multiple of 16 */
     PLACE_FILTER, /* filters [out][kernel_h][kernel_w][in], rows of linear layers [out][h][w][in] */
-    PLACE_STATE,  /* a vector in `state` */
+    PLACE_STATISTICS, /* a vector in `statistics` */
 };
 
 struct place {
     enum place_kind kind;
-    size_t offset; /* floats into params, grads and momentum, or into state */
+    size_t offset; /* floats into params, grads and each state, or into statistics */
     size_t size;   /* floats, padding included; a multiple of 16 */
     /* PLACE_FILTER: the network's [out][channels][taps] is stored as [out][taps][channels], tap by
      * tap `stride` floats apart, one output `row` floats behind the other. */
@@ -37,13 +37,13 @@ struct cuda_replica {
     float *rates, *host_rates;
     uint32_t *counters; /* KERNEL_COUNTERS, of the kernels that sum (kernels.h) */
     int slot;
-    struct sgd_step step; /* in `slot` */
+    struct optimizer_step step; /* in `slot` */
     bool step_known;
 };
 
 /* replica_layout.c */
 struct replica_sizes {
-    size_t trained, state; /* floats */
+    size_t trained, statistics; /* floats */
 };
 
 /* Give every parameter its place: trained ones in the order in which the backward pass completes

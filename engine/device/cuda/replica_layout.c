@@ -60,11 +60,11 @@ static void put_trained(struct cuda_replica *r, int param, struct replica_sizes 
     sizes->trained += r->places[param].size;
 }
 
-static void put_state(struct cuda_replica *r, int param, struct replica_sizes *sizes)
+static void put_statistics(struct cuda_replica *r, int param, struct replica_sizes *sizes)
 {
-    r->places[param].kind = PLACE_STATE;
-    r->places[param].offset = sizes->state;
-    sizes->state += r->places[param].size;
+    r->places[param].kind = PLACE_STATISTICS;
+    r->places[param].offset = sizes->statistics;
+    sizes->statistics += r->places[param].size;
 }
 
 bool cuda_replica_lay_out(struct cuda_replica *r, struct replica_sizes *sizes, struct error *err)
@@ -87,8 +87,8 @@ bool cuda_replica_lay_out(struct cuda_replica *r, struct replica_sizes *sizes, s
             put_trained(r, op->bias, sizes);
             put_trained(r, node->input_bias, sizes);
             put_trained(r, node->residual_bias, sizes);
-            put_state(r, op->running_mean, sizes);
-            put_state(r, op->running_var, sizes);
+            put_statistics(r, op->running_mean, sizes);
+            put_statistics(r, op->running_var, sizes);
         } else {
             put_trained(r, node->bias, sizes);
         }

@@ -59,7 +59,7 @@ static bool measure_plans(const struct backend *backend, struct device *device,
         if (plan_bytes(&share->memory[i]) > largest)
             largest = plan_bytes(&share->memory[i]);
     }
-    share->params = (3 * replica->count + replica->state_count) * sizeof(float);
+    share->params = replica_numbers(replica->count, replica->statistics_count) * sizeof(float);
     share->total = share->params + largest;
     return true;
 }

@@ -8,19 +8,20 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "engine/device/optimizer.h"
 #include "engine/train/checkpoint/place.h"
 #include "engine/weights/safetensors.h"
 
-bool checkpoint_create(const struct net *net, bool momentum, struct checkpoint *out,
-                       struct error *err)
+bool checkpoint_create(const struct net *net, int states, struct checkpoint *out, struct error *err)
 {
     *out = (struct checkpoint){.place = {.test_loss = NAN, .test_acc = NAN, .best_acc = NAN}};
     if (!weights_create(net, &out->weights, err))
         return false;
-    if (!momentum)
+    out->states = states;
+    if (states == 0)
         return true;
-    out->momentum = calloc(net->value_count, sizeof *out->momentum);
-    if (out->momentum)
+    out->state = calloc((size_t)states * net->value_count, sizeof *out->state);
+    if (out->state)
         return true;
     weights_free(&out->weights);
     return error_memory(err, "checkpoint");
@@ -29,17 +30,18 @@ bool checkpoint_create(const struct net *net, bool momentum, struct checkpoint *
 void checkpoint_free(struct checkpoint *checkpoint)
 {
     weights_free(&checkpoint->weights);
-    free(checkpoint->momentum);
-    checkpoint->momentum = NULL;
+    free(checkpoint->state);
+    checkpoint->state = NULL;
 }
 
-static bool write_momentum(const struct net *net, const char *folder,
-                           const struct checkpoint *checkpoint, struct error *err)
+static bool write_state(const struct net *net, const char *folder,
+                        const struct checkpoint *checkpoint, struct error *err)
 {
-    if (!checkpoint->momentum)
+    if (checkpoint->states == 0)
         return true;
-    char *path = checkpoint_momentum_path(folder, checkpoint->place.steps);
-    bool ok = path ? momentum_write(net, path, checkpoint->momentum, err)
+    char *path = checkpoint_state_path(folder, checkpoint->place.steps);
+    bool ok = path ? state_write(net, path, optimizer_state_names, checkpoint->states,
+                                 checkpoint->state, err)
                    : error_memory(err, "checkpoint");
     free(path);
     return ok;
@@ -61,7 +63,7 @@ bool checkpoint_write(const struct net *net, const char *folder,
                       const struct checkpoint *checkpoint, const struct checkpoint_kept *kept,
                       struct error *err)
 {
-    return make_directories(folder, 0700, err) && write_momentum(net, folder, checkpoint, err) &&
+    return make_directories(folder, 0700, err) && write_state(net, folder, checkpoint, err) &&
            write_weights(net, folder, checkpoint, err) &&
            checkpoint_remove_older(folder, checkpoint->place.steps, kept, err);
 }
@@ -122,11 +124,13 @@ bool checkpoint_find_best(const char *folder, long most_steps, long *steps, stru
                                   steps, err);
 }
 
-static bool read_momentum(const struct net *net, const char *folder, long steps, float *momentum,
-                          struct error *err)
+static bool read_state(const struct net *net, const char *folder, long steps,
+                       struct checkpoint *checkpoint, struct error *err)
 {
-    char *path = checkpoint_momentum_path(folder, steps);
-    bool ok = path ? momentum_read(net, path, momentum, err) : error_memory(err, "checkpoint");
+    char *path = checkpoint_state_path(folder, steps);
+    bool ok = path ? state_read(net, path, optimizer_state_names, checkpoint->states,
+                                checkpoint->state, err)
+                   : error_memory(err, "checkpoint");
     free(path);
     return ok;
 }
@@ -135,15 +139,16 @@ bool checkpoint_read(const struct net *net, const char *folder, long steps,
                      struct checkpoint *checkpoint, struct error *err)
 {
     char *note = NULL, *path = checkpoint_path(folder, steps);
-    bool momentum;
+    bool has_state;
     bool ok = path ? weights_read(net, path, &checkpoint->weights, err) &&
                          weights_read_note(path, &note, err) &&
-                         checkpoint_place_parse(path, note, &checkpoint->place, &momentum, err)
+                         checkpoint_place_parse(path, note, &checkpoint->place, &has_state, err)
                    : error_memory(err, "checkpoint");
-    if (ok && checkpoint->momentum && momentum)
-        ok = read_momentum(net, folder, steps, checkpoint->momentum, err);
-    else if (ok && checkpoint->momentum)
-        memset(checkpoint->momentum, 0, net->value_count * sizeof *checkpoint->momentum);
+    if (ok && checkpoint->states > 0 && has_state)
+        ok = read_state(net, folder, steps, checkpoint, err);
+    else if (ok && checkpoint->states > 0)
+        memset(checkpoint->state, 0,
+               (size_t)checkpoint->states * net->value_count * sizeof *checkpoint->state);
     if (!ok && err->kind == ERROR_ABSENT)
         err->kind = ERROR_FAILED;
     free(note);
@@ -155,9 +160,9 @@ bool checkpoint_read_place(const char *folder, long steps, struct checkpoint_pla
                            struct error *err)
 {
     char *note = NULL, *path = checkpoint_path(folder, steps);
-    bool momentum;
+    bool has_state;
     bool ok = path ? weights_read_note(path, &note, err) &&
-                         checkpoint_place_parse(path, note, place, &momentum, err)
+                         checkpoint_place_parse(path, note, place, &has_state, err)
                    : error_memory(err, "checkpoint");
     if (!ok && err->kind == ERROR_ABSENT)
         err->kind = ERROR_FAILED;
@@ -171,7 +176,7 @@ static bool verify_file(const char *path, char **note, struct error *err)
 {
     struct safetensors file = SAFETENSORS_INIT;
     struct checkpoint_place place;
-    bool momentum;
+    bool has_state;
     *note = NULL;
     bool ok = safetensors_open(&file, path, err) && safetensors_verify(&file, err);
     safetensors_close(&file);
@@ -183,7 +188,7 @@ static bool verify_file(const char *path, char **note, struct error *err)
         *err = (struct error)ERROR_INIT;
         return true;
     }
-    return checkpoint_place_parse(path, *note, &place, &momentum, err);
+    return checkpoint_place_parse(path, *note, &place, &has_state, err);
 }
 
 bool checkpoint_verify(const char *path, struct error *err)
@@ -197,16 +202,16 @@ bool checkpoint_verify(const char *path, struct error *err)
 bool checkpoint_verify_steps(const char *folder, long steps, struct error *err)
 {
     struct checkpoint_place place;
-    bool momentum;
+    bool has_state;
     char *path = checkpoint_path(folder, steps);
-    char *momentum_path = checkpoint_momentum_path(folder, steps), *note = NULL;
-    bool ok = path && momentum_path ? verify_file(path, &note, err) : error_memory(err, folder);
+    char *state_path = checkpoint_state_path(folder, steps), *note = NULL;
+    bool ok = path && state_path ? verify_file(path, &note, err) : error_memory(err, folder);
     if (ok && !note)
         ok = error_set(err, ERROR_FAILED, "%s: was not written as a checkpoint", path);
-    ok = ok && checkpoint_place_parse(path, note, &place, &momentum, err) &&
-         (!momentum || checkpoint_verify(momentum_path, err));
+    ok = ok && checkpoint_place_parse(path, note, &place, &has_state, err) &&
+         (!has_state || checkpoint_verify(state_path, err));
     free(note);
-    free(momentum_path);
+    free(state_path);
     free(path);
     return ok;
 }

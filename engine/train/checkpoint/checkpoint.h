@@ -9,15 +9,16 @@
 #include "engine/weights/weights.h"
 
 /*
- * All that a run needs to resume where it was: weights with running statistics, momentum, and its
- * place. Everything random is a pure function of seed, epoch and row, so there is no other state.
+ * All that a run needs to resume where it was: weights with running statistics, the optimizer's
+ * state, and its place. Everything random is a pure function of seed, epoch and row, so there is no
+ * other state.
  *
  * On disk, in a folder of the run's own:
  *
  *     step-00000590.safetensors            weights, as --save writes them, and the place as JSON in
  *                                          their metadata ("dpartui")
- *     step-00000590.momentum.safetensors   the optimizer's, "NAME.momentum_buffer" for each
- *                                          parameter; only with momentum
+ *     step-00000590.momentum.safetensors   the optimizer's state, "NAME.momentum_buffer" for
+ *                                          each parameter; only where it has some
  *
  * Each file appears whole or not at all, the weights last, so that a checkpoint is there when they
  * are. Both carry checksums (engine/weights/checksum.h). The newest two and the best by test
@@ -56,10 +57,11 @@ struct checkpoint {
     struct checkpoint_place place;
     struct checkpoint_origin origin; /* only written */
     struct weights weights;
-    float *momentum; /* canonical order, net->value_count; NULL: none */
+    int states;   /* arrays of the optimizer's state, 0: none */
+    float *state; /* one after the other, each in canonical order, net->value_count numbers */
 };
 
-bool checkpoint_create(const struct net *net, bool momentum, struct checkpoint *out,
+bool checkpoint_create(const struct net *net, int states, struct checkpoint *out,
                        struct error *err);
 void checkpoint_free(struct checkpoint *checkpoint);
 
@@ -73,8 +75,8 @@ bool checkpoint_write(const struct net *net, const char *folder,
 
 /*
  * Read the checkpoint of that many steps into one that checkpoint_create made for the network.
- * Files are checked whole; ERROR_FAILED names what is wrong. The momentum of a run that had none is
- * zero.
+ * Files are checked whole; ERROR_FAILED names what is wrong. The optimizer's state is zero where
+ * the run had none.
  */
 bool checkpoint_read(const struct net *net, const char *folder, long steps,
                      struct checkpoint *checkpoint, struct error *err);

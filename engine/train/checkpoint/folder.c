@@ -12,8 +12,9 @@
 #include "base/paths.h"
 #include "base/text.h"
 
-#define WEIGHTS_SUFFIX  ".safetensors"
-#define MOMENTUM_SUFFIX ".momentum.safetensors"
+#define WEIGHTS_SUFFIX ".safetensors"
+/* Its name is that of SGD's state. */
+#define STATE_SUFFIX ".momentum.safetensors"
 
 char *checkpoint_default_folder(struct error *err)
 {
@@ -30,9 +31,9 @@ char *checkpoint_path(const char *folder, long steps)
     return text_format("%s/step-%08ld" WEIGHTS_SUFFIX, folder, steps);
 }
 
-char *checkpoint_momentum_path(const char *folder, long steps)
+char *checkpoint_state_path(const char *folder, long steps)
 {
-    return text_format("%s/step-%08ld" MOMENTUM_SUFFIX, folder, steps);
+    return text_format("%s/step-%08ld" STATE_SUFFIX, folder, steps);
 }
 
 /* Is this the suffix of a file that file_writer_open is writing: .PID-TIME? */
@@ -59,11 +60,11 @@ static bool look_at(const char *name, struct found *found)
     found->steps = strtol(name + 5, &end, 10);
     if (errno != 0 || end == name + 5 || found->steps < 0)
         return false;
-    bool momentum = strncmp(end, MOMENTUM_SUFFIX, strlen(MOMENTUM_SUFFIX)) == 0;
-    const char *suffix = momentum ? MOMENTUM_SUFFIX : WEIGHTS_SUFFIX;
+    bool is_state = strncmp(end, STATE_SUFFIX, strlen(STATE_SUFFIX)) == 0;
+    const char *suffix = is_state ? STATE_SUFFIX : WEIGHTS_SUFFIX;
     if (strncmp(end, suffix, strlen(suffix)) != 0)
         return false;
-    found->weights = !momentum;
+    found->weights = !is_state;
     found->temporary = is_temporary(end + strlen(suffix));
     return found->temporary || end[strlen(suffix)] == '\0';
 }

@@ -12,10 +12,10 @@
 /* $XDG_DATA_HOME/dpartui/checkpoints, in which each run has a folder; the caller frees it. */
 char *checkpoint_default_folder(struct error *err);
 
-/* Path of a checkpoint's weights and of its momentum; new strings the caller frees, NULL: memory
- * ran out. */
+/* Path of a checkpoint's weights and of its optimizer's state; new strings the caller frees, NULL:
+ * memory ran out. */
 char *checkpoint_path(const char *folder, long steps);
-char *checkpoint_momentum_path(const char *folder, long steps);
+char *checkpoint_state_path(const char *folder, long steps);
 
 /* The steps of the newest checkpoint in `folder`. ERROR_ABSENT: there is none. */
 bool checkpoint_find(const char *folder, long *steps, struct error *err);

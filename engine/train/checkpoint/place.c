@@ -31,9 +31,9 @@ char *checkpoint_place_text(const struct checkpoint *checkpoint)
         p->epoch.loss_sum, "seconds", p->epoch.seconds, "compute_s", p->epoch.compute_s, "sync_s",
         p->epoch.sync_s, "reduce_s", p->epoch.reduce_s, "train_s", p->train_s, "eval_s", p->eval_s,
         "test_loss", json_finite(p->test_loss), "test_acc", json_finite(p->test_acc), "evaluated",
-        p->evaluated, "best_acc", json_finite(p->best_acc), "momentum",
-        checkpoint->momentum != NULL, "batch", (json_int_t)p->batch, "train_rows",
-        (json_int_t)p->train_rows, "seed", json_integer((json_int_t)p->seed));
+        p->evaluated, "best_acc", json_finite(p->best_acc), "momentum", checkpoint->states > 0,
+        "batch", (json_int_t)p->batch, "train_rows", (json_int_t)p->train_rows, "seed",
+        json_integer((json_int_t)p->seed));
     bool ok = object && add_origin(object, &checkpoint->origin);
     char *text = ok ? json_to_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
@@ -94,7 +94,7 @@ bool checkpoint_place_evaluated(const json_t *object)
 }
 
 bool checkpoint_place_parse(const char *path, const char *text, struct checkpoint_place *p,
-                            bool *momentum, struct error *err)
+                            bool *has_state, struct error *err)
 {
     json_error_t where;
     json_t *object = json_read(text, strlen(text), 0, &where);
@@ -112,7 +112,7 @@ bool checkpoint_place_parse(const char *path, const char *text, struct checkpoin
         p->test_acc = checkpoint_place_number(object, "test_acc");
         p->best_acc = checkpoint_place_number(object, "best_acc");
         p->evaluated = checkpoint_place_evaluated(object);
-        *momentum = !json_is_false(json_object_get(object, "momentum"));
+        *has_state = !json_is_false(json_object_get(object, "momentum"));
     }
     json_decref(object);
     return ok;

@@ -13,11 +13,11 @@
 char *checkpoint_place_text(const struct checkpoint *checkpoint);
 
 /*
- * Back from the text. *momentum: whether the optimizer's is there as well; true where the text does
- * not say. Errors name `path`.
+ * Back from the text. *has_state: whether the optimizer's state is there as well; true where the
+ * text does not say. Errors name `path`.
  */
 bool checkpoint_place_parse(const char *path, const char *text, struct checkpoint_place *place,
-                            bool *momentum, struct error *err);
+                            bool *has_state, struct error *err);
 
 /* A number of the place, NAN where it is none. */
 double checkpoint_place_number(const json_t *note, const char *key);

@@ -12,8 +12,8 @@ struct checkpoint_writer;
 
 struct checkpoint_writer_options {
     const char *folder; /* copied */
-    bool momentum;
-    long previous; /* steps of the checkpoint that the run was resumed from, -1: none */
+    int states;         /* arrays of the optimizer's state */
+    long previous;      /* steps of the checkpoint that the run was resumed from, -1: none */
     /* As in struct run_keep. */
     bool (*sync)(void *context, struct error *err);
     void *sync_context;

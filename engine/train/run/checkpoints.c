@@ -20,7 +20,7 @@ bool checkpoints_begin(struct run *run, struct error *err)
         return true;
     const struct checkpoint_writer_options options = {
         .folder = checkpoints->keep.checkpoints,
-        .momentum = run->spec.momentum > 0,
+        .states = optimizer_states(&run->spec),
         .previous = checkpoints->keep.resumes ? checkpoints->resumed.place.steps : -1,
         .sync = checkpoints->keep.sync,
         .sync_context = checkpoints->keep.sync_context,
@@ -138,8 +138,9 @@ bool checkpoints_write(struct run *run, bool wait, struct error *err)
     };
     weights_copy(run->work.net, &buffer->weights, &run->work.weights);
     weights_let_go(run->work.net, &run->work.weights);
-    run->ranks.exported = buffer->momentum;
-    if (buffer->momentum && !run_command(run, rank_export_momentum, 0, err))
+    run->ranks.states = buffer->states;
+    run->ranks.exported = buffer->state;
+    if (buffer->states > 0 && !run_command(run, rank_export_state, 0, err))
         return false;
     checkpoints->last = clock_seconds();
     checkpoint_writer_give(checkpoints->writer, checkpoints->best_steps);
@@ -214,14 +215,15 @@ bool checkpoints_read(struct run *run, struct error *err)
     struct checkpoint *from = &run->checkpoints.resumed;
     const char *folder = run->checkpoints.keep.checkpoints;
     long steps;
-    if (!checkpoint_create(run->work.net, run->spec.momentum > 0, from, err) ||
+    if (!checkpoint_create(run->work.net, optimizer_states(&run->spec), from, err) ||
         !find_checkpoint(&run->checkpoints, &steps, err) ||
         !checkpoint_read(run->work.net, folder, steps, from, err) ||
         !check_resumable(run, &from->place, err))
         return false;
     weights_copy(run->work.net, &run->work.weights, &from->weights);
     run->checkpoints.tracked_before = from->weights.batches_tracked - from->place.steps;
-    run->ranks.momentum = from->momentum;
+    run->ranks.states = from->states;
+    run->ranks.resumed = from->state;
     return true;
 }
 

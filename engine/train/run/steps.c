@@ -36,7 +36,7 @@ static struct step make_step(const struct run *run, long begin)
         .begin = begin,
         .rows = left < batch ? left : batch,
         .epoch = (uint32_t)figures->epoch.epoch,
-        .sgd = {(float)run->live.lr, (float)run->spec.momentum, (float)run->spec.weight_decay},
+        .update = optimizer_step(&run->spec, run->live.lr),
         .begin_s = clock_seconds(),
         .unprofiled = run->profiler.unprofiled_left > 0,
     };

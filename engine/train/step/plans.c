@@ -157,7 +157,8 @@ bool plans_get(struct rank *rank, struct error *err)
         if (eval[size].rows > 0 && !get(rank, PLAN_EVAL, &eval[size], err))
             return false;
     atomic_store(&rank->memory_bytes,
-                 rank->plan_bytes + (3 * replica->count + replica->state_count) * sizeof(float));
+                 rank->plan_bytes +
+                     replica_numbers(replica->count, replica->statistics_count) * sizeof(float));
     return true;
 }
 

@@ -54,9 +54,13 @@ static bool prepare(struct rank *rank, struct error *err)
         !plans_get(rank, err) ||
         !rank->backend->replica_import(rank->device, *replica, &ranks->work->weights, err))
         return false;
-    const float *momentum = ranks->momentum;
-    return !momentum ||
-           rank->backend->values_import(rank->device, *replica, ARENA_MOMENTUM, momentum, err);
+    const size_t count = ranks->work->net->value_count;
+    for (int i = 0; ranks->resumed && i < ranks->states; i++)
+        if (!rank->backend->values_import(rank->device, *replica,
+                                          (enum replica_arena)(ARENA_STATE + i),
+                                          ranks->resumed + (size_t)i * count, err))
+            return false;
+    return true;
 }
 
 bool rank_prepare(void *context, int index, struct error *err)
@@ -112,12 +116,16 @@ bool rank_export(void *context, int index, struct error *err)
     return rank_conclude(rank, ok, err);
 }
 
-bool rank_export_momentum(void *context, int index, struct error *err)
+bool rank_export_state(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
-    bool ok = index != 0 || rank->backend->values_export(rank->device, rank->replica,
-                                                         ARENA_MOMENTUM, ranks->exported, err);
+    const size_t count = ranks->work->net->value_count;
+    bool ok = true;
+    for (int i = 0; ok && index == 0 && i < ranks->states; i++)
+        ok = rank->backend->values_export(rank->device, rank->replica,
+                                          (enum replica_arena)(ARENA_STATE + i),
+                                          ranks->exported + (size_t)i * count, err);
     return rank_conclude(rank, ok, err);
 }
 

@@ -10,9 +10,9 @@ bool rank_prepare(void *context, int index, struct error *err);
 bool rank_change_shares(void *context, int index, struct error *err); /* plans for new shares */
 /* Take part in what sync_choose has chosen; why not is in rank->refusal, and no failure. */
 bool rank_join(void *context, int index, struct error *err);
-bool rank_leave(void *context, int index, struct error *err);  /* that, if some could not */
-bool rank_export(void *context, int index, struct error *err); /* rank 0 into work->weights */
-bool rank_export_momentum(void *context, int index, struct error *err); /* into ->exported */
+bool rank_leave(void *context, int index, struct error *err);        /* that, if some could not */
+bool rank_export(void *context, int index, struct error *err);       /* rank 0 into work->weights */
+bool rank_export_state(void *context, int index, struct error *err); /* into ->exported */
 void rank_close(void *context, int index);
 
 /* For tasks: what the rank does, as viewers see it. */

@@ -85,7 +85,7 @@ struct step {
     enum pass_size size;
     long begin, rows; /* of the epoch's order */
     uint32_t epoch;
-    struct sgd_step sgd;
+    struct optimizer_step update;
     double begin_s;  /* when it was given to them, on clock_seconds */
     bool unprofiled; /* it runs as it would without a profile */
 };
@@ -111,12 +111,14 @@ struct ranks {
     int statistics_from; /* the rank whose running statistics count: the first that has rows */
 
     /* What the next task works on, written by the owner. */
-    struct step step;      /* the newest */
-    long oldest;           /* number of the oldest step that is queued */
-    bool queues;           /* devices queue steps, and are timed by their own clocks */
-    bool takes;            /* the task of a step also takes the oldest */
-    const float *momentum; /* to begin with; NULL: zeros */
-    float *exported;       /* where momentum goes */
+    struct step step; /* the newest */
+    long oldest;      /* number of the oldest step that is queued */
+    bool queues;      /* devices queue steps, and are timed by their own clocks */
+    bool takes;       /* the task of a step also takes the oldest */
+    /* The optimizer's state, as in struct checkpoint. */
+    int states;
+    const float *resumed; /* to begin with; NULL: zeros */
+    float *exported;      /* where it goes */
 
     atomic_uint signs; /* of progress, counted by the ranks */
     atomic_bool cut;   /* leave the evaluation as soon as possible */

@@ -61,7 +61,8 @@ static bool update(struct rank *rank, struct error *err)
     if (ranks->group.algorithm->one_updates && rank->index != 0)
         return true;
     double begin = clock_seconds();
-    bool ok = rank->backend->sgd(rank->device, replica, 0, replica->count, &ranks->step.sgd, err);
+    bool ok =
+        rank->backend->update(rank->device, replica, 0, replica->count, &ranks->step.update, err);
     rank->times.update_s = clock_seconds() - begin;
     rank->times.compute_s += rank->times.update_s;
     return ok;

@@ -15,7 +15,7 @@ static bool one_layout(const struct sync_group *group)
         const struct sync_end *end = &group->ends[i];
         if (end->backend->kind != first->backend->kind ||
             end->replica->count != first->replica->count ||
-            end->replica->state_count != first->replica->state_count)
+            end->replica->statistics_count != first->replica->statistics_count)
             return false;
     }
     return true;
@@ -120,9 +120,10 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
             group->ends[i].grads = group->ends[i].replica->grads;
         return true;
     }
-    free(group->state);
-    group->state = calloc(first->state_count + first->net->value_count, sizeof *group->state);
-    if (!group->state)
+    free(group->statistics);
+    group->statistics =
+        calloc(first->statistics_count + first->net->value_count, sizeof *group->statistics);
+    if (!group->statistics)
         return error_memory(err, "running statistics in host memory");
     if (alike && find_collective(group, skip, why))
         return use_collective(group);
@@ -139,6 +140,6 @@ void sync_close(struct sync_group *group)
         group->collective->destroy(group->device_group);
     group->device_group = NULL;
     group->sums_inside = false;
-    free(group->state);
-    group->state = NULL;
+    free(group->statistics);
+    group->statistics = NULL;
 }

@@ -54,7 +54,7 @@ struct sync_group {
     const struct sync_algorithm *algorithm;
     size_t count;  /* numbers that the host sums */
     float *params; /* stage of rank 0's parameters, and of running statistics */
-    float *state;
+    float *statistics;
     const struct collective *collective; /* SYNC_COLLECTIVE */
     struct device_group *device_group;
     bool sums_inside; /* `collective` makes BatchNorm's sums on the devices; then no gradients are

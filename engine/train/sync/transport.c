@@ -74,7 +74,7 @@ static bool export(const struct sync_group *group, const struct sync_end *end,
 {
     if (group->transport == SYNC_CANONICAL)
         return end->backend->values_export(end->device, end->replica, arena, stage, err);
-    size_t count = arena == ARENA_STATE ? end->replica->state_count : end->replica->count;
+    size_t count = arena == ARENA_STATISTICS ? end->replica->statistics_count : end->replica->count;
     return end->backend->arena_read(end->device, end->replica, arena, 0, count, stage, err);
 }
 
@@ -83,7 +83,7 @@ static bool import(const struct sync_group *group, const struct sync_end *end,
 {
     if (group->transport == SYNC_CANONICAL)
         return end->backend->values_import(end->device, end->replica, arena, stage, err);
-    size_t count = arena == ARENA_STATE ? end->replica->state_count : end->replica->count;
+    size_t count = arena == ARENA_STATISTICS ? end->replica->statistics_count : end->replica->count;
     return end->backend->arena_write(end->device, end->replica, arena, 0, count, stage, err);
 }
 
@@ -139,7 +139,7 @@ bool sync_fetch_before(const struct sync_group *group, int rank, struct sync_tim
 static bool fetch_weights(const struct sync_group *group, int rank, int source, struct error *err)
 {
     const struct sync_end *end = &group->ends[rank];
-    struct weights weights = {.values = group->state};
+    struct weights weights = {.values = group->statistics};
     if (rank == source && !end->backend->replica_export(end->device, end->replica, &weights, err))
         return false;
     if (!sync_barrier(group, rank, err))
@@ -151,20 +151,20 @@ static bool fetch_statistics(const struct sync_group *group, int rank, int sourc
                              struct error *err)
 {
     const struct sync_end *end = &group->ends[rank], *from = &group->ends[source];
-    size_t count = end->replica->state_count;
+    size_t count = end->replica->statistics_count;
     if (group->transport == SYNC_CANONICAL)
         return fetch_weights(group, rank, source, err);
     if (count == 0)
         return true;
     if (group->transport == SYNC_SHARED) {
         if (rank != source)
-            memcpy(end->replica->state, from->replica->state, count * sizeof(float));
+            memcpy(end->replica->statistics, from->replica->statistics, count * sizeof(float));
         return true;
     }
-    if (rank == source && !export(group, end, ARENA_STATE, group->state, err))
+    if (rank == source && !export(group, end, ARENA_STATISTICS, group->statistics, err))
         return false;
     return sync_barrier(group, rank, err) &&
-           (rank == source || import(group, end, ARENA_STATE, group->state, err));
+           (rank == source || import(group, end, ARENA_STATISTICS, group->statistics, err));
 }
 
 bool sync_even_out(const struct sync_group *group, int rank, int source, struct error *err)

@@ -8,8 +8,8 @@ float *param_values(const struct builder *b, int param)
     if (param == NET_NONE)
         return NULL;
     const struct place *place = &b->plan->replica->places[param];
-    float *arena =
-        place->kind == PLACE_STATE ? b->plan->replica->base.state : b->plan->replica->base.params;
+    float *arena = place->kind == PLACE_STATISTICS ? b->plan->replica->base.statistics
+                                                   : b->plan->replica->base.params;
     return arena + place->offset;
 }
 

@@ -8,15 +8,15 @@
 
 /* Where a parameter lies in the arenas, and in which order of numbers. */
 enum place_kind {
-    PLACE_VECTOR, /* as it is, with zeros up to a multiple of 16 */
-    PLACE_MATRIX, /* linear: each row in the order of the input's layout */
-    PLACE_CONV,   /* in a format of the library, `desc` */
-    PLACE_STATE,  /* a vector in `state` */
+    PLACE_VECTOR,     /* as it is, with zeros up to a multiple of 16 */
+    PLACE_MATRIX,     /* linear: each row in the order of the input's layout */
+    PLACE_CONV,       /* in a format of the library, `desc` */
+    PLACE_STATISTICS, /* a vector in `state` */
 };
 
 struct place {
     enum place_kind kind;
-    size_t offset; /* floats into params, grads and momentum, or into state */
+    size_t offset; /* floats into params, grads and each state, or into statistics */
     size_t size;   /* floats, padding included; a multiple of 16 */
     int out, in;   /* conv: channels with padding */
     desc_t desc;   /* conv */

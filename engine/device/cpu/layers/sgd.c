@@ -6,7 +6,7 @@
 /* Bound by memory: one pass over what the update needs, in parallel where that pays. */
 #define PARALLEL_FROM 65536
 
-static void update_plain(float *w, const float *g, size_t count, const struct sgd_step *step)
+static void update_plain(float *w, const float *g, size_t count, const struct optimizer_step *step)
 {
     const float lr = step->lr, decay = step->weight_decay;
 #pragma omp parallel for simd schedule(static) if (count >= PARALLEL_FROM)
@@ -15,7 +15,7 @@ static void update_plain(float *w, const float *g, size_t count, const struct sg
 }
 
 static void update_momentum(float *w, const float *g, float *v, size_t count,
-                            const struct sgd_step *step)
+                            const struct optimizer_step *step)
 {
     const float lr = step->lr, decay = step->weight_decay, momentum = step->momentum;
 #pragma omp parallel for simd schedule(static) if (count >= PARALLEL_FROM)
@@ -26,7 +26,7 @@ static void update_momentum(float *w, const float *g, float *v, size_t count,
 }
 
 bool cpu_sgd(struct device *device, struct replica *replica, size_t begin, size_t end,
-             const struct sgd_step *step, struct error *err)
+             const struct optimizer_step *step, struct error *err)
 {
     if (begin > end || end > replica->count)
         return error_set(err, ERROR_FAILED, "%s: update of numbers %zu to %zu of %zu", device->name,
@@ -34,7 +34,7 @@ bool cpu_sgd(struct device *device, struct replica *replica, size_t begin, size_
     if (step->momentum == 0)
         update_plain(replica->params + begin, replica->grads + begin, end - begin, step);
     else
-        update_momentum(replica->params + begin, replica->grads + begin, replica->momentum + begin,
+        update_momentum(replica->params + begin, replica->grads + begin, replica->state[0] + begin,
                         end - begin, step);
     return true;
 }

@@ -5,6 +5,6 @@
 #include "engine/device/device.h"
 
 bool cpu_sgd(struct device *device, struct replica *replica, size_t begin, size_t end,
-             const struct sgd_step *step, struct error *err);
+             const struct optimizer_step *step, struct error *err);
 
 #endif

@@ -34,7 +34,7 @@ float *cuda_param(const struct builder *b, int param)
     const struct cuda_replica *r = b->plan->replica;
     if (param == NET_NONE)
         return NULL;
-    return (r->places[param].kind == PLACE_STATE ? r->base.state : r->base.params) +
+    return (r->places[param].kind == PLACE_STATISTICS ? r->base.statistics : r->base.params) +
            r->places[param].offset;
 }
 

@@ -4,8 +4,8 @@
 #include "engine/device/cuda/replica.h"
 
 /* The settings in device memory: copied when they change, which is seldom. */
-static bool send_rates(struct device *device, struct cuda_replica *r, const struct sgd_step *step,
-                       struct error *err)
+static bool send_rates(struct device *device, struct cuda_replica *r,
+                       const struct optimizer_step *step, struct error *err)
 {
     if (r->step_known && memcmp(&r->step, step, sizeof *step) == 0)
         return true;
@@ -28,7 +28,7 @@ static bool send_rates(struct device *device, struct cuda_replica *r, const stru
 }
 
 bool cuda_sgd(struct device *device, struct replica *replica, size_t begin, size_t end,
-              const struct sgd_step *step, struct error *err)
+              const struct optimizer_step *step, struct error *err)
 {
     struct cuda_replica *r = (struct cuda_replica *)replica;
     if (begin > end || end > replica->count || begin % 4 != 0 || end % 4 != 0)
@@ -39,7 +39,7 @@ bool cuda_sgd(struct device *device, struct replica *replica, size_t begin, size
         return true;
     return (send_rates(device, r, step, err) &&
             cuda_check(kernel_sgd(device->stream, end - begin, replica->params + begin,
-                                  replica->grads + begin, replica->momentum + begin,
+                                  replica->grads + begin, replica->state[0] + begin,
                                   r->copies ? r->copies + begin : NULL,
                                   r->rates + (size_t)r->slot * RATES, step->momentum != 0),
                        "update", err) &&

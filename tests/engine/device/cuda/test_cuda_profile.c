@@ -239,14 +239,14 @@ END_TEST
 /* So that it is told as the update's time, not as the next pass's. */
 START_TEST(updates_are_waited_for)
 {
-    const struct sgd_step step = {.lr = 0.1F};
+    const struct optimizer_step step = {.lr = 0.1F};
     for (int profile = 0; profile < 2; profile++) {
         begin(TYPE_F32);
         plan = make_plan(profile);
         ck_assert(run_pass(false));
         /* The simulated device is lazy: it works when somebody looks. */
         const long before = simgpu_operations(0);
-        ck_assert(rig.backend->sgd(rig.device, rig.replica, 0, rig.replica->count, &step, &err));
+        ck_assert(rig.backend->update(rig.device, rig.replica, 0, rig.replica->count, &step, &err));
         ck_assert_int_eq(simgpu_operations(0) > before, profile);
         end();
     }

@@ -23,10 +23,11 @@ static const struct net_shape wide_input = {3, 32, 32};
 /* An update behind each pass, so that the next one depends on it. */
 static void update(struct rig *rig)
 {
-    const struct sgd_step step = {.lr = 0.05f, .momentum = 0.9f};
+    const struct optimizer_step step = {.lr = 0.05f, .momentum = 0.9f};
     struct error err = ERROR_INIT;
-    ck_assert_msg(rig->backend->sgd(rig->device, rig->replica, 0, rig->replica->count, &step, &err),
-                  "%s", err.text);
+    ck_assert_msg(
+        rig->backend->update(rig->device, rig->replica, 0, rig->replica->count, &step, &err), "%s",
+        err.text);
 }
 
 static void take(struct rig *rig, double *loss)

@@ -46,7 +46,7 @@ static struct checkpoint make(long steps, bool momentum)
     weights_init(net, &c.weights, INIT_NORMAL, 0.01, (uint64_t)steps);
     c.weights.batches_tracked = steps;
     for (size_t i = 0; momentum && i < net->value_count; i++)
-        c.momentum[i] = (float)i / 3;
+        c.state[i] = (float)i / 3;
     c.place = (struct checkpoint_place){
         .epochs = 2,
         .steps = steps,
@@ -112,8 +112,8 @@ START_TEST(every_bit_comes_back)
     ck_assert(read.weights.batches_tracked == 590);
     for (int i = 0; momentum && i < net->param_count; i++)
         if (net_is_trained(&net->params[i]))
-            ck_assert_mem_eq(read.momentum + net->params[i].offset,
-                             written.momentum + net->params[i].offset,
+            ck_assert_mem_eq(read.state + net->params[i].offset,
+                             written.state + net->params[i].offset,
                              net->params[i].count * sizeof(float));
     const struct checkpoint_place *a = &read.place, *b = &written.place;
     ck_assert(a->epochs == b->epochs && a->steps == b->steps && a->rows == b->rows);
@@ -141,7 +141,7 @@ START_TEST(momentum_begins_at_zero)
     c = make(100, true);
     must(checkpoint_read(net, checkpoints, 100, &c, &err));
     for (size_t i = 0; i < net->value_count; i++)
-        ck_assert(c.momentum[i] == 0);
+        ck_assert(c.state[i] == 0);
     must(checkpoint_read_place(checkpoints, 100, &place, &err));
     ck_assert(place.steps == 100 && place.lr == 0.1);
     write_one(200, true, -1);

@@ -39,7 +39,7 @@ static void write_one(long steps, const struct checkpoint_kept *kept)
     must(checkpoint_create(net, true, &c, &err));
     weights_init(net, &c.weights, INIT_NORMAL, 0.01, (uint64_t)steps);
     for (size_t i = 0; i < net->value_count; i++)
-        c.momentum[i] = (float)(i + 1) / 3;
+        c.state[i] = (float)(i + 1) / 3;
     c.place.steps = steps;
     c.place.rows = 10 * steps;
     c.place.lr = 0.1;
@@ -280,7 +280,7 @@ START_TEST(files_without_checksums_are_read)
     ck_assert_int_eq(steps, 200);
     must(checkpoint_create(net, true, &c, &err));
     must(checkpoint_read(net, checkpoints, 200, &c, &err));
-    ck_assert(c.momentum[0] == 1.0F / 3);
+    ck_assert(c.state[0] == 1.0F / 3);
     checkpoint_free(&c);
 }
 END_TEST
@@ -289,7 +289,7 @@ static void check_there(const char *present)
 {
     for (long steps = 100; steps <= 500; steps += 100) {
         char *path = checkpoint_path(checkpoints, steps), *momentum;
-        momentum = checkpoint_momentum_path(checkpoints, steps);
+        momentum = checkpoint_state_path(checkpoints, steps);
         bool wanted = strchr(present, (int)('0' + steps / 100)) != NULL;
         ck_assert_msg((access(path, F_OK) == 0) == wanted, "%s, of %s", path, present);
         ck_assert_msg((access(momentum, F_OK) == 0) == wanted, "%s, of %s", momentum, present);

@@ -63,8 +63,8 @@ static char *damage_newest(bool momentum)
     char *data;
     size_t length;
     ck_assert_msg(checkpoint_find(checkpoints, &steps, &err), "%s", err.text);
-    char *path = momentum ? checkpoint_momentum_path(checkpoints, steps)
-                          : checkpoint_path(checkpoints, steps);
+    char *path =
+        momentum ? checkpoint_state_path(checkpoints, steps) : checkpoint_path(checkpoints, steps);
     ck_assert_msg(file_read(path, 1 << 24, &data, &length, &err), "%s", err.text);
     data[length - 1] ^= 1;
     put_file(checkpoints, strrchr(path, '/') + 1, data, length);

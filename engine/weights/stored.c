@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/weights/stored.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+void stored_free(struct stored_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i].name);
+    free(list->items);
+}
+
+static bool all_named(const struct stored_list *list, struct error *err)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->items[i].name)
+            return error_memory(err, "weights");
+    return true;
+}
+
+bool stored_state(const struct net *net, const char *const *names, int states,
+                  struct stored_list *list, struct error *err)
+{
+    *list = (struct stored_list){0};
+    list->items = calloc((size_t)states * (size_t)net->param_count + 1, sizeof *list->items);
+    if (!list->items)
+        return error_memory(err, "state of the optimizer");
+    for (int k = 0; k < states; k++) {
+        for (int i = 0; i < net->param_count; i++) {
+            const struct net_param *param = &net->params[i];
+            if (net_is_trained(param))
+                list->items[list->count++] =
+                    (struct stored){text_format("%s.%s", param->name, names[k]), param,
+                                    (size_t)k * net->value_count + param->offset};
+        }
+    }
+    return all_named(list, err);
+}
+
+bool stored_weights(const struct net *net, struct stored_list *list, struct error *err)
+{
+    *list = (struct stored_list){0};
+    list->items = calloc(2 * (size_t)net->param_count + 1, sizeof *list->items);
+    if (!list->items)
+        return error_memory(err, "weights");
+    for (int i = 0; i < net->param_count; i++) {
+        const struct net_param *param = &net->params[i];
+        list->items[list->count++] = (struct stored){strdup(param->name), param, param->offset};
+        if (param->role == NET_RUNNING_VAR) {
+            list->counters++;
+            list->items[list->count++] = (struct stored){
+                .name = text_format("%s.num_batches_tracked", net->ops[param->op].name)};
+        }
+    }
+    return all_named(list, err);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_WEIGHTS_STORED_H
+#define DPARTUI_ENGINE_WEIGHTS_STORED_H
+
+#include "base/error.h"
+#include "engine/net/net.h"
+
+/* One entry of a weights file: a param, what the optimizer keeps of one, or the counter of a
+ * BatchNorm. */
+struct stored {
+    char *name;
+    const struct net_param *param; /* NULL: num_batches_tracked */
+    size_t offset;                 /* of its numbers */
+};
+
+struct stored_list {
+    struct stored *items;
+    size_t count, counters;
+};
+
+/* Everything that a weights file of this network holds, in module order. Lists are to be released
+ * by stored_free whatever the result. */
+bool stored_weights(const struct net *net, struct stored_list *list, struct error *err);
+/* What the optimizer keeps of each trained param, array by array. */
+bool stored_state(const struct net *net, const char *const *names, int states,
+                  struct stored_list *list, struct error *err);
+void stored_free(struct stored_list *list);
+
+#endif
