@@ -47,7 +47,7 @@ static int complain(const char *text)
     return STATUS_USAGE;
 }
 
-/* -1: go on; else the exit status. */
+/* -1: continue; else the exit status. */
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
     static const struct option options[] = {

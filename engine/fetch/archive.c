@@ -72,7 +72,7 @@ static bool right_checksum(const struct header *header)
     return octal(header->checksum, sizeof header->checksum, &expected) && sum == expected;
 }
 
-/* The part of a member's name behind FOLDER/, or NULL if it is anything but a plain name there. */
+/* The part of a member's name after FOLDER/, or NULL if it is anything but a plain name there. */
 static const char *name_in_folder(const char *name, const char *folder)
 {
     size_t length = strlen(folder);

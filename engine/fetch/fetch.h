@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 struct fetch_progress {
-    const char *file;    /* name of the file at work */
+    const char *file;    /* name of the file in progress */
     int index, count;    /* file index of count */
     int64_t done, total; /* bytes of this file; total 0 while unknown */
     double bytes_per_s;

@@ -28,7 +28,7 @@ static bool has_size(const char *path, int64_t size)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == size;
 }
 
-/* ERROR_USAGE or another kind: the address, with words behind it. */
+/* ERROR_USAGE or another kind: the address, followed by `words`. */
 static bool address_error(const char *url, enum error_kind kind, const char *words,
                           struct error *err)
 {
@@ -235,7 +235,7 @@ static int lock_folder(const char *dir, struct error *err)
     if (fd < 0) {
         error_errno(err, "%s: cannot open", dir);
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        error_set(err, ERROR_FAILED, "%s: another fetch into this folder is going on", dir);
+        error_set(err, ERROR_FAILED, "%s: another fetch into this folder is running", dir);
         close(fd);
         fd = -1;
     }

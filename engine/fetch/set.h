@@ -18,7 +18,7 @@ struct fetch_file {
 
 struct fetch_set {
     const char *name;
-    const char *base; /* address that file names are put behind */
+    const char *base; /* address that file names are appended to */
     int file_count;
     struct fetch_file files[4];
     /* NULL, or: the one file is a tar.gz of this folder, which must hold at least `members` */

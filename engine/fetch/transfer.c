@@ -38,7 +38,7 @@ struct transfer {
 enum outcome {
     OUTCOME_DONE,
     OUTCOME_BROKEN,     /* may be tried again; `reason` says why it broke */
-    OUTCOME_START_OVER, /* the server cannot go on in the middle of a file */
+    OUTCOME_START_OVER, /* the server cannot continue in the middle of a file */
     OUTCOME_FAILED,     /* *err is filled */
 };
 

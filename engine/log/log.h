@@ -9,7 +9,7 @@
 /*
  * The engine's own messages: the newest are kept for viewers, and all are written to a file by the
  * server's thread, so that nobody who has something to say waits for a slow disk. A regular file
- * starts anew when it has grown long; a log that cannot be written is no reason to fail.
+ * starts again when it has grown long; a log that cannot be written is no reason to fail.
  */
 
 #define ENGINE_LOG_KEPT 500
@@ -46,7 +46,7 @@ void engine_log(struct engine_log *log, enum message_level level, long run, cons
 
 /* The number that the next message will have. */
 uint64_t engine_log_next(struct engine_log *log);
-/* The first kept message from number *next on, which moves behind it; NULL: none yet. */
+/* The first kept message from number *next on, which moves past it; NULL: none yet. */
 json_t *engine_log_take(struct engine_log *log, uint64_t *next);
 /* An array of the `limit` newest messages, oldest first. */
 json_t *engine_log_newest(struct engine_log *log, uint64_t limit);

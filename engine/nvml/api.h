@@ -112,7 +112,7 @@ struct nvml_gpm_metric {
     } info;
 };
 
-/* Only the first `count` metrics are looked at; no header ever had room for fewer than 98. */
+/* Only the first `count` metrics are read; no header ever had room for fewer than 98. */
 struct nvml_gpm_metrics {
     unsigned version; /* 1 */
     unsigned count;

@@ -24,7 +24,7 @@ void nvml_gpu_end(const struct nvml_api *api, struct nvml_gpu *gpu);
 
 /*
  * Bring the figures up to `now` (seconds of a monotonic clock). True: what can be seen changed. An
- * error of one call only costs its figure; *restart is set when the driver must be opened anew.
+ * error of one call only costs its figure; *restart is set when the driver must be opened again.
  */
 bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool *restart);
 

@@ -8,7 +8,7 @@
 #include "engine/nvml/api.h"
 #include "engine/telemetry/device_sensors.h"
 
-/* What the NVIDIA driver tells of the GPUs, whether this build can train on them or not. */
+/* What the NVIDIA driver reports of the GPUs, whether this build can train on them or not. */
 
 #define GPU_LIST_MAX 64
 

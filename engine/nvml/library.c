@@ -102,7 +102,7 @@ bool nvml_library_open(struct nvml_api *api, const char *path, char *why, size_t
     memset(api, 0, sizeof *api);
     api->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!api->library) {
-        /* dlerror() would name the file, but also tell of files that are there and broken. */
+        /* dlerror() would name the file, but also report files that are there and broken. */
         const char *error = dlerror();
         bool absent = !error || strstr(error, "No such file");
         snprintf(why, size, absent ? "no NVIDIA driver is installed (%s was not found)" : "%s",

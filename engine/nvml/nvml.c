@@ -2,14 +2,13 @@
 #include "engine/nvml/nvml.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "engine/nvml/library.h"
 #include "engine/nvml/scan.h"
 
@@ -38,7 +37,7 @@ struct nvml {
     struct nvml_api api;
     struct nvml_scan scan;
     double look_at; /* when to look for GPUs again */
-    bool restart;   /* the driver must be opened anew */
+    bool restart;   /* the driver must be opened again */
 };
 
 struct nvml_options nvml_environment(void)
@@ -48,16 +47,6 @@ struct nvml_options nvml_environment(void)
         library = NVML_LIBRARY;
     return (struct nvml_options){.library = strcmp(library, "none") == 0 ? NULL : library,
                                  .visible = getenv("CUDA_VISIBLE_DEVICES")};
-}
-
-static struct timespec after(double seconds)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    long nanoseconds = until.tv_nsec + (long)((seconds - floor(seconds)) * 1e9);
-    until.tv_sec += (time_t)floor(seconds) + nanoseconds / 1000000000;
-    until.tv_nsec = nanoseconds % 1000000000;
-    return until;
 }
 
 static void release(struct nvml *nvml)
@@ -142,10 +131,10 @@ static void publish(struct nvml *nvml, bool changed)
 }
 
 /*
- * With the lock held: nobody looks, so let go of the driver: idle GPUs may sleep, and be reset, and
+ * With the lock held: nobody looks, so release the driver: idle GPUs may sleep, and be reset, and
  * the driver may be replaced.
  */
-static void let_go(struct nvml *nvml)
+static void release_driver(struct nvml *nvml)
 {
     forget(&nvml->list, not_read, true);
     nvml->busy_since = clock_seconds();
@@ -158,12 +147,12 @@ static void let_go(struct nvml *nvml)
 /* With the lock held: until the next round is due and somebody wants it. */
 static void rest(struct nvml *nvml)
 {
-    struct timespec until = after(nvml->api.library ? nvml->pace.read : nvml->pace.look);
+    struct timespec until = deadline_after(nvml->api.library ? nvml->pace.read : nvml->pace.look);
     while (!nvml->leaving && pthread_cond_timedwait(&nvml->wake, &nvml->lock, &until) == 0)
         ;
     if (clock_seconds() - nvml->wanted_at < nvml->pace.wanted)
         return;
-    let_go(nvml);
+    release_driver(nvml);
     while (!nvml->leaving && clock_seconds() - nvml->wanted_at >= nvml->pace.wanted)
         pthread_cond_wait(&nvml->wake, &nvml->lock);
 }
@@ -215,12 +204,8 @@ bool nvml_start(struct nvml **out, const struct nvml_options *options, struct er
         return error_memory(err, "telemetry of GPUs");
     nvml->pace = options->pace ? *options->pace : usual_pace;
     nvml->wanted_at = clock_seconds();
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&nvml->wake, &monotonic);
-    pthread_cond_init(&nvml->told, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    deadline_cond_init(&nvml->wake);
+    deadline_cond_init(&nvml->told);
     pthread_mutex_init(&nvml->lock, NULL);
     if (!begin(nvml, options, err)) {
         release(nvml);
@@ -239,7 +224,7 @@ bool nvml_stop(struct nvml *nvml)
         return true;
     }
     pthread_t thread = nvml->thread;
-    struct timespec until = after(STOP_PATIENCE);
+    struct timespec until = deadline_after(STOP_PATIENCE);
     pthread_mutex_lock(&nvml->lock);
     nvml->leaving = true;
     pthread_cond_signal(&nvml->wake);
@@ -287,7 +272,7 @@ uint64_t nvml_version(struct nvml *nvml)
 
 bool nvml_wait(struct nvml *nvml, double seconds)
 {
-    struct timespec until = after(seconds);
+    struct timespec until = deadline_after(seconds);
     pthread_mutex_lock(&nvml->lock);
     want(nvml);
     while (!nvml->looked && pthread_cond_timedwait(&nvml->told, &nvml->lock, &until) == 0)

@@ -22,7 +22,7 @@ struct nvml_pace {
     double read;     /* between two readings */
     double look;     /* between two looks for GPUs, or for a driver where there is none */
     double patience; /* that a reading may take before nothing is said to be known any more */
-    double wanted;   /* without a reader, after which the driver is let go */
+    double wanted;   /* without a reader, after which the driver is released */
 };
 
 struct nvml_options {

@@ -39,7 +39,6 @@ bool server_take_requests(struct server *server, struct connection *connection, 
     return true;
 }
 
-/* Could server_take_requests go on without reading? */
 bool server_has_lines(const struct connection *connection)
 {
     return connection_accepts(connection) && connection->in_scanned < connection->in.length;

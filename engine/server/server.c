@@ -147,7 +147,7 @@ static void serve(struct server *server, const struct poll_set *set)
         engine_log_write(&server->log);
         server_serve_tasks(server);
     }
-    /* Who comes behind the last one served comes first the next time. */
+    /* Whoever comes after the last one served is first the next time. */
     for (int i = 0, first = server->next_turn; i < polled; i++) {
         int at = (first + i) % polled;
         if (serve_connection(server, server->connections[at],

@@ -12,7 +12,7 @@
  * by the telemetry thread alone, which may have to wait for a slow sensor.
  */
 
-#define TELEMETRY_MAX_CPUS     1024 /* those with a higher number are not looked at */
+#define TELEMETRY_MAX_CPUS     1024 /* those with a higher number are not read */
 #define TELEMETRY_MAX_PACKAGES 16
 
 /* Of one package (socket); steps of 1 degree and 1 W; NAN: not known. */

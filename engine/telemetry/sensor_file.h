@@ -34,7 +34,7 @@ int sensor_read_text(int root, const char *path, char *text, size_t size);
 int sensor_read_word(int root, const char *path, char *word, size_t size);
 int sensor_read_number(int root, const char *path, int64_t low, int64_t high, int64_t *number);
 
-/* The whole of `text` but for white space behind it as a decimal number. */
+/* The whole of `text` without the white space after it, as a decimal number. */
 int sensor_parse_number(const char *text, int64_t low, int64_t high, int64_t *number);
 
 /*

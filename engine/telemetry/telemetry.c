@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 
 /* /proc/stat holds one long line of interrupt counts; the lines of the CPUs come before it. */
 #define PROC_LIMIT ((size_t)256 << 10)
@@ -180,9 +181,7 @@ static void *sample_forever(void *context)
         sample_memory(telemetry, &next);
         bool sensed = cpu_sensors_update(telemetry->sensors, clock_seconds(), &telemetry->figures);
         next.sensors = telemetry->figures;
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += 1;
+        struct timespec until = deadline_after(1);
         pthread_mutex_lock(&telemetry->lock);
         telemetry->sampled_at = clock_seconds();
         if (sensed || telemetry->stale || visibly_differs(&telemetry->sample, &next)) {
@@ -223,11 +222,7 @@ bool telemetry_start(struct telemetry **out, const char *root, const int *cpus, 
     cpu_figures_init(&telemetry->figures, "not read yet");
     forget(&telemetry->sample, "not read yet");
     telemetry->sampled_at = clock_seconds();
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&telemetry->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    deadline_cond_init(&telemetry->wake);
     pthread_mutex_init(&telemetry->lock, NULL);
     bool ok = open_system(telemetry, root, cpus, count, err);
     if (ok) {
@@ -247,9 +242,7 @@ void telemetry_stop(struct telemetry *telemetry)
     if (!telemetry)
         return;
     pthread_t thread = telemetry->thread;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += STOP_PATIENCE;
+    struct timespec until = deadline_after(STOP_PATIENCE);
     pthread_mutex_lock(&telemetry->lock);
     telemetry->leaving = true;
     pthread_cond_signal(&telemetry->wake);

@@ -8,7 +8,7 @@
 
 /*
  * A file of choices that were measured before: text, one line per choice, newest last. The first
- * three fields of a line, parted by tabs, are its key; what is chosen stands behind them.
+ * three fields of a line, parted by tabs, are its key; the choice follows them.
  *
  * A line that is not understood is as good as not there, and so is a file that cannot be read. The
  * file is replaced as a whole, so readers see the old or the new one. Threads and processes may
@@ -20,7 +20,7 @@
 struct choices {
     const char *path;
     const char *heading;                  /* first line, "# ...\n" */
-    bool (*understood)(const char *text); /* is this what stands behind a key? */
+    bool (*understood)(const char *text); /* is this a valid choice? */
 };
 
 /* What was chosen for `key`, a new string the caller frees; NULL: nothing, or no memory. */

@@ -56,7 +56,7 @@ static bool refuse(const char *file, int line, const char *what, struct error *e
     return error_set(err, ERROR_USAGE, "%s:%d: %s", file, line, what);
 }
 
-/* One token that is neither comment nor string; *next is behind it. */
+/* One token that is neither comment nor string; *next is after it. */
 static bool check_token(const char *file, int line, const char *at, const char *end,
                         const char **next, int *depth, struct error *err)
 {
@@ -64,7 +64,7 @@ static bool check_token(const char *file, int line, const char *at, const char *
         (*next)++;
     if (is_huge_number(at, *next))
         return error_set(err, ERROR_USAGE,
-                         "%s:%d: number too large: %.*s (beyond 2147483647 write an L behind it)",
+                         "%s:%d: number too large: %.*s (beyond 2147483647 write an L after it)",
                          file, line, *next - at < 40 ? (int)(*next - at) : 40, at);
     if (*next > at)
         return true;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /*
- * Read a whole regular file of at most `limit` bytes. *data is a new buffer with a NUL behind the
+ * Read a whole regular file of at most `limit` bytes. *data is a new buffer with a NUL after the
  * last byte; the caller frees it.
  */
 bool file_read(const char *path, size_t limit, char **data, size_t *length, struct error *err);
@@ -17,10 +17,10 @@ bool file_read(const char *path, size_t limit, char **data, size_t *length, stru
 bool write_fully(int fd, const void *data, size_t length);
 
 /*
- * Open a file that the user named, to be written anew: made when missing, else emptied. A symbolic
- * link is followed only if it is the user's own or root's: in a folder where others may make files,
- * theirs could lead to any file of the user's. Does not wait for the reader of a named pipe. The
- * descriptor, or -1 with errno (ELOOP: another's link).
+ * Open a file that the user named, to write it from the beginning: created when missing, else
+ * emptied. A symbolic link is followed only if it is the user's own or root's: in a folder where
+ * others may make files, theirs could lead to any file of the user's. Does not wait for the reader
+ * of a named pipe. The descriptor, or -1 with errno (ELOOP: another's link).
  */
 int open_output(const char *path);
 

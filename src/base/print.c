@@ -63,7 +63,7 @@ static const char *take_letters(const char *at, const char *which, char *letters
     return at + length;
 }
 
-/* The conversion behind a '%'; returns where it ends. */
+/* The conversion after a '%'; returns where it ends. */
 static const char *parse(const char *at, struct conversion *how)
 {
     how->precision = -1;

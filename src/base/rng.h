@@ -28,7 +28,7 @@
  *     SHUFFLE      0            epoch        0       up to the user
  *     DROPOUT      operation    row number   epoch   place in the row, in c,h,w order
  *     GLYPHS       part         row          0       up to the user
- *     RANDOM_DATA  part         row          0       column; labels follow behind the columns
+ *     RANDOM_DATA  part         row          0       column; labels follow the columns
  *     AUGMENT      0            row number   epoch   see engine/data/augment.h
  *
  * Dropout drops the element when its word < rng_threshold(p). The row number counts from 0 in the

@@ -14,7 +14,7 @@
  */
 struct client;
 
-/* Without an answer for so many seconds an engine is silent, and may be stopped. */
+/* Without an answer for this many seconds an engine is silent, and may be stopped. */
 #define CLIENT_SILENT 2.0
 
 /* The engine's process; 0: not known. */

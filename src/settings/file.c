@@ -81,7 +81,7 @@ static bool take_member(struct settings *settings, enum setting_source source, c
                      name);
 }
 
-/* keys = { start = "s F5"; ... }; whether they agree is looked at when the whole group is read. */
+/* keys = { start = "s F5"; ... }; whether they agree is checked when the whole group is read. */
 static bool take_keys(struct settings *settings, const char *path, const config_setting_t *group,
                       struct error *err)
 {

@@ -18,7 +18,7 @@ enum value_kind {
 };
 
 struct settings_key {
-    const char *name; /* "group.name"; what is behind the point is the spec's or the preferences' */
+    const char *name; /* "group.name"; what follows the point is the spec's or the preferences' */
     enum value_kind kind;
     const char *variable; /* in the environment */
 };
@@ -32,7 +32,7 @@ bool settings_key_set(size_t key, struct spec *spec, struct preferences *prefere
 char *settings_key_text(size_t key, const struct spec *spec, const struct preferences *preferences,
                         struct error *err);
 
-/* Every key as "group.name" for index 0, 1, ...; NULL behind the last. */
+/* Every key as "group.name" for index 0, 1, ...; NULL after the last. */
 const char *settings_key(size_t index);
 
 #endif

@@ -32,7 +32,7 @@ static bool read_index(const char **at, int *value)
     return true;
 }
 
-/* One item between commas: [cpu:|cuda:]FIRST[-LAST]. Moves *at behind it. */
+/* One item between commas: [cpu:|cuda:]FIRST[-LAST]. Moves *at past it. */
 static bool parse_item(const char *text, const char **at, struct device_list *list,
                        struct error *err)
 {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "spec/fields.h"
 
-/* Values that go on behind a word. */
+/* Values that continue after a word. */
 static const char weighted_prefix[] = "weighted:";
 static const char normal_prefix[] = "normal:";
 static const char init_default[] = "default";
@@ -249,7 +249,7 @@ bool spec_set(struct spec *spec, const char *key, const char *value, struct erro
     return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
 }
 
-/* NULL behind the last of `words`, which a NULL ends. */
+/* NULL after the last of `words`, which a NULL ends. */
 static const char *word_at(const char *const *words, size_t index)
 {
     for (size_t i = 0; words[i]; i++)

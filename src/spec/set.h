@@ -14,7 +14,7 @@
 bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err);
 
 /*
- * The fixed words that spec_set takes for `key`: the one at `index`, NULL behind the last. A word
+ * The fixed words that spec_set takes for `key`: the one at `index`, NULL after the last. A word
  * that ends in ':' is only the beginning of a value.
  */
 const char *spec_word(const char *key, size_t index);

@@ -48,8 +48,8 @@ struct spec {
     enum augment_flags augment; /* of training pictures */
     bool deterministic;         /* the same bits in every run, also where that is slower */
     long train_rows, test_rows, max_steps; /* 0: all */
-    long checkpoint_epochs;                /* a checkpoint each so many epochs; 0: none */
-    double checkpoint_minutes;             /* or each so many minutes; 0: not by time */
+    long checkpoint_epochs;                /* epochs between checkpoints; 0: none */
+    double checkpoint_minutes;             /* or minutes between them; 0: not by time */
     char *save, *log, *tensorboard;        /* absolute paths, or NULL */
     bool profile;                          /* tell where the steps' time went */
 };

@@ -9,7 +9,7 @@
  * holds many runs. So that is done only where there is a reason, which the file PATH.check beside
  * the store at `path` remembers:
  *
- * - unchecked: an engine was killed, as a write-ahead log shows that it left behind. The store is
+ * - unchecked: an engine was killed, as the write-ahead log it left shows. The store is
  *   read through while the next engine is in use (inspect.h); until that has reached the end, the
  *   mark remains.
  * - doubted: damage was met or found. The store is read through when it is next opened for writing,

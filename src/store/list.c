@@ -178,7 +178,7 @@ static bool append_run(struct store *store, struct query *query, json_t *runs, l
     return ok;
 }
 
-/* Append what `sql` finds to `runs`; *damaged: so many rows were left out. */
+/* Append what `sql` finds to `runs`; *damaged: this many rows were left out. */
 static bool append_runs(struct store *store, const char *sql, const struct store_filter *filter,
                         json_t *runs, long *damaged, struct error *err)
 {

@@ -15,7 +15,7 @@ struct store_filter {
     const char *sort;      /* a member of run objects such as "test_acc", or "devices" for their
                               number; NULL: by number */
     bool descending;       /* with `sort` */
-    long limit;            /* the first so many with `sort`, else the newest; 0: all */
+    long limit;            /* this many: the first with `sort`, else the newest; 0: all */
     const json_t *without; /* numbers of runs to leave out; borrowed */
     bool interrupted;      /* unfinished runs count as interrupted: nobody trains them */
 };

@@ -17,7 +17,7 @@
  * store is brought up to date, since the last change of how far that is. */
 #define LOCK_TRIES   10
 #define UPDATE_TRIES 6000
-/* The lock file always has so many bytes, so that it can be read while it is written. */
+/* The lock file always has this many bytes, so that it can be read while it is written. */
 #define SIGN_BYTES 64
 
 static const char updating[] = "brings it up to date:";

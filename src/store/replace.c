@@ -12,7 +12,7 @@
 #include "store/lock.h"
 #include "store/writing.h"
 
-/* Of the file at PATH and SUFFIX; all 0 where there is none or it cannot be looked at. */
+/* Of the file at PATH and SUFFIX; all 0 where there is none or it cannot be examined. */
 static struct file_identity identity_of(const char *path, const char *suffix)
 {
     struct stat info;

@@ -18,7 +18,7 @@ struct store_identity;
 void store_identity_take(const char *path, struct store_identity *identity);
 
 /* Are these no longer the files at `path`? No call of SQLite: on any thread. A file that cannot be
- * looked at counts as the same. */
+ * examined counts as the same. */
 bool store_identity_left(const char *path, const struct store_identity *identity);
 /* The same of a store that is open for writing, which another thread may be using. */
 bool store_has_left_path(const struct store *store);
@@ -35,7 +35,7 @@ bool store_renew_lock(struct store *store, bool *renewed, struct error *err);
 
 /*
  * Open or create, as store_open, what is at the path of a replaced store now. `old` can still be
- * read then, and is to be closed by the caller; it must have no transaction open. Its write-ahead
+ * read then, and the caller closes it; it must have no transaction open. Its write-ahead
  * log is moved into its own file first and taken away from the path: SQLite knows logs by their
  * paths, and would apply this one to the new file. After a failure it may be called again.
  */

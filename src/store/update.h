@@ -6,7 +6,7 @@
 
 /*
  * Files of older versions are brought up to date once, in one transaction per version: a process
- * that is killed on the way leaves the older version whole, and the next one begins anew. Where it
+ * that is killed on the way leaves the older version whole, and the next one starts again. Where it
  * takes some time, how far that is can be shown; the lock file says so, too, for those who wait.
  */
 struct store_progress {

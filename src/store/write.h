@@ -28,8 +28,8 @@ bool store_put_run(struct store *store, const json_t *object, const json_t *spec
 bool store_add_event(struct store *store, long run, const char *name, const char *text,
                      struct error *err);
 
-/* Delete the events and points of a run after so many steps, and its "end" event; of -1 steps: all
- * of them, "run" and warnings included. */
+/* Delete the events and points of a run after this many steps, and its "end" event; of -1 steps:
+ * all of them, "run" and warnings included. */
 bool store_rewind(struct store *store, long run, long steps, struct error *err);
 
 /* Add a "point" event, or replace all points of a run by those of `list`. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/devices/gpu_survey.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/deadline.h"
 
 /* Seconds that the end of the engine waits for a driver that does not answer. */
 #define STOP_PATIENCE 1
@@ -33,7 +33,6 @@ bool gpu_survey_start(struct gpu_survey **out, const struct backend *backend, co
                       struct engine_log *log, struct error *err)
 {
     struct gpu_survey *survey = calloc(1, sizeof *survey);
-    pthread_condattr_t monotonic;
     if (!survey)
         return error_memory(err, "survey of GPUs");
     survey->backend = backend;
@@ -42,10 +41,7 @@ bool gpu_survey_start(struct gpu_survey **out, const struct backend *backend, co
     snprintf(survey->findings.why, sizeof survey->findings.why, "%s",
              backend ? "the NVIDIA driver has not answered yet" : why);
     pthread_mutex_init(&survey->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&survey->told, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    deadline_cond_init(&survey->told);
     if (!backend)
         engine_log(log, MESSAGE_INFO, 0, "no GPUs: %s", why);
     *out = survey;
@@ -127,11 +123,7 @@ static void begin_asking(struct gpu_survey *survey)
 /* With the lock held: wait for the thread that is asking. */
 static bool wait_for_answer(struct gpu_survey *survey, double seconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    long nanoseconds = until.tv_nsec + (long)((seconds - floor(seconds)) * 1e9);
-    until.tv_sec += (time_t)floor(seconds) + nanoseconds / 1000000000;
-    until.tv_nsec = nanoseconds % 1000000000;
+    struct timespec until = deadline_after(seconds);
     while (survey->asking && pthread_cond_timedwait(&survey->told, &survey->lock, &until) == 0)
         ;
     return !survey->asking;

@@ -19,7 +19,7 @@ struct device_table {
 bool device_table_fill(struct device_table *table, struct error *err);
 
 /*
- * Put the GPUs first: those that this build's backend found. What the NVIDIA driver tells of them
+ * Put the GPUs first: those that this build's backend found. What the NVIDIA driver reports of them
  * is matched by UUID, and one that it gave up is not available. Where the backend has found none,
  * or there is none, the driver's GPUs are listed all the same, not available, with the reason.
  */

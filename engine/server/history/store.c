@@ -43,7 +43,7 @@ static void report(struct history_store *store)
         return;
     store->replaced = true;
     snprintf(text, sizeof text,
-             "%.500s was removed or replaced while the engine used it: its runs are stored anew",
+             "%.500s was removed or replaced while the engine used it: its runs are stored again",
              store_path(store->writer));
     engine_log(store->log, MESSAGE_WARNING, 0, "%s", text);
     pthread_mutex_lock(&store->owning);

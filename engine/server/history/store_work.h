@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "store/store.h"
 
-/* What is to be written into the run store: pieces of work in the order in which they were handed
+/* What has to be written into the run store: items in the order in which they were handed
  * over, owned by the list that they are in. */
 
 enum store_work_kind {

@@ -30,7 +30,8 @@ struct stored_runs {
 
 /*
  * Open the store at `path`, mark what a crash left as interrupted, and begin. On failure the engine
- * goes on without: *out is NULL, and the log says why and that runs are lost with the engine.
+ * continues without: *out is NULL, and the log says why and that runs are lost when the engine
+ * ends.
  */
 void history_start(const char *path, struct engine_log *log, struct history **out,
                    struct stored_runs *past);
@@ -87,8 +88,8 @@ void history_add_event(struct history *history, long run, const char *name, cons
 /* An "epoch" event; `score`, its test accuracy (NAN: not known), finds the best. */
 void history_add_epoch(struct history *history, long run, long epoch, double score,
                        const char *text);
-/* Delete the events and points of a run after so many steps, and its "end" event; of -1 steps: all
- * of them, "run" and warnings included. */
+/* Delete the events and points of a run after this many steps, and its "end" event; of -1 steps:
+ * all of them, "run" and warnings included. */
 void history_rewind(struct history *history, long run, long steps);
 
 /*

@@ -72,7 +72,7 @@ int method_runs(struct server *server, struct connection *connection, const json
     for (size_t i = count > (size_t)limit ? count - (size_t)limit : 0; i < count; i++)
         json_array_append_new(all, record_json(server->queue.records[i]));
     method_unlock(server);
-    /* The run that goes on does not wait for the rest. */
+    /* The current run does not wait for the rest. */
     *result = newest_that_fit(all);
     json_decref(all);
     return RPC_OK;

@@ -41,7 +41,7 @@ static void announce_begin(struct engine_log *log, long run, const struct spec *
 static void add_figures(struct text *text, const json_t *event)
 {
     static const struct {
-        const char *key, *before, *behind;
+        const char *key, *before, *after;
         int decimals;
     } figures[] = {{"test_acc", "test acc ", "", 3},
                    {"s_per_epoch", "", " s/epoch", 1},
@@ -53,7 +53,7 @@ static void add_figures(struct text *text, const json_t *event)
         bool small = value > 0 && value < 0.095;
         if (json_is_number(member))
             text_printf(text, small ? "%s%s%.*g%s" : "%s%s%.*f%s", text->length ? ", " : ": ",
-                        figures[i].before, figures[i].decimals + small, value, figures[i].behind);
+                        figures[i].before, figures[i].decimals + small, value, figures[i].after);
     }
 }
 

@@ -43,7 +43,7 @@ void queue_keep(struct queue *queue, const struct record *record)
         history_put_run(queue->history, record_json(record), spec_to_json(&record->spec), NULL);
 }
 
-/* What is no step: the event, and how the run stands behind it. */
+/* What is no step: the event, and the state of the run after it. */
 static void keep_mark(struct queue *queue, const struct record *record,
                       const struct event_mark *mark, const char *text)
 {

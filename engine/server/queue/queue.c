@@ -95,7 +95,7 @@ void queue_take_out(struct record **list, size_t *count, const struct record *re
     memmove(&list[at], &list[at + 1], (*count - at) * sizeof(struct record *));
 }
 
-/* With the lock held: let go of a record; the store is another matter. */
+/* With the lock held: release a record; the store is another matter. */
 static void release_record(struct queue *queue, struct record *record)
 {
     queue_take_out(queue->records, &queue->count, record);
@@ -107,7 +107,7 @@ static void release_record(struct queue *queue, struct record *record)
         record_free(record);
 }
 
-/* Without memory for it the run may be found again until the store has let go of it. */
+/* Without memory for it the run may be found again until the store has deleted it. */
 static void note_deleted(struct queue *queue, long number)
 {
     long *more = realloc(queue->deleted, (queue->deleted_count + 1) * sizeof *more);
@@ -134,7 +134,7 @@ void queue_trim(struct queue *queue)
     size_t ended = 0, bytes = 0;
     for (size_t i = queue->count; i > 0; i--) {
         struct record *record = queue->records[i - 1];
-        /* The training side may still be at work on the current one. */
+        /* The training side may still use the current one. */
         if (!queue_has_ended(record) || record == queue->current)
             continue;
         if (++ended > STEPS_OF_ENDED)

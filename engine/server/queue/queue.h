@@ -85,7 +85,7 @@ bool queue_has_ended(const struct record *record);
 /* Take a pointer out of an array of them. */
 void queue_take_out(struct record **list, size_t *count, const struct record *record);
 
-/* Room for so many more records. */
+/* Room for this many more records. */
 bool queue_make_room(struct queue *queue, size_t more, struct error *err);
 
 /* The run whose turn is next, or NULL. */

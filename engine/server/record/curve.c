@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 
-/* About so many points make the curve of a run that ends as planned. */
+/* About this many points make the curve of a run that ends as planned. */
 #define CURVE_AIM 256
 
 static long integer_of(const json_t *event, const char *key)

@@ -49,7 +49,7 @@ bool event_buffer_add(struct event_buffer *buffer, const char *text, const struc
 const struct kept_event *event_buffer_find(const struct event_buffer *buffer, uint64_t from,
                                            bool steps);
 
-/* Let go of all kept steps, or of everything but event 0 and the newest mark. */
+/* Drop all kept steps, or of everything but event 0 and the newest mark. */
 void event_buffer_drop_steps(struct event_buffer *buffer);
 void event_buffer_drop_marks(struct event_buffer *buffer);
 

@@ -151,7 +151,7 @@ void record_take_event(struct record *record, const json_t *event)
     }
 }
 
-/* Is the event one of the first so many steps? -1: none is, not even "run"; those that have no step
+/* Is the event one of the first `steps` steps? -1: none is, not even "run"; those that have no step
  * belong to all others. */
 static bool belongs(const json_t *event, long steps)
 {
@@ -196,7 +196,7 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events)
 }
 
 /* As it was submitted, but for its history; the curve's points up to there stay. */
-static void start_anew(struct record *record, long steps)
+static void reset_for_rerun(struct record *record, long steps)
 {
     struct curve *curve = &record->curve;
     while (curve->count > 0 && curve->points[curve->count - 1].step > steps)
@@ -239,7 +239,7 @@ bool record_rewind(struct record *record, const struct checkpoint_place *place)
     if (ok) {
         event_buffer_free(&record->events);
         record->events = buffer;
-        start_anew(record, steps);
+        reset_for_rerun(record, steps);
     }
     json_array_foreach(ok ? events : NULL, index, event)
     {

@@ -41,9 +41,9 @@ struct record {
     struct warnings warnings;  /* what its preflight check found, and later ones */
     json_t *environment;       /* where it began; NULL: not yet, or only the store has it */
     bool resumes;              /* from the checkpoint of ... */
-    long resume_steps;         /* ... so many steps */
+    long resume_steps;         /* ... this many steps */
     bool away;                 /* its events and points are in the store only */
-    int readers;               /* that fetch them and come back to it */
+    int readers;               /* that are reading them now */
     struct run_control control;
     struct event_buffer events;
     struct curve curve;

@@ -30,7 +30,7 @@ struct budget {
     double counted; /* the time up to which has been paid */
 };
 
-/* Both halves full, on a machine of so many CPUs. */
+/* Both halves full, on a machine with this many CPUs. */
 void budget_begin(struct budget *budget, int cpus, double now);
 
 void budget_charge(struct budget *budget, enum budget_part part, double seconds);
@@ -38,7 +38,7 @@ void budget_charge(struct budget *budget, enum budget_part part, double seconds)
 /* Pay for the time that has passed. */
 void budget_pay(struct budget *budget, double now);
 
-/* No run goes on: what was spent hurt nobody. */
+/* No run is training: what was spent slowed nobody. */
 void budget_forgive(struct budget *budget);
 
 bool budget_allows(const struct budget *budget, enum budget_part part);

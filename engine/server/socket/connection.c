@@ -101,7 +101,7 @@ void connection_flush(struct connection *connection)
         text_free(out);
 }
 
-/* Behind half a line that memory did not suffice for nothing comes any more. */
+/* After half a line that memory did not suffice for nothing is added any more. */
 static void put_text(struct connection *connection, const char *text, size_t length)
 {
     if (connection->lost)

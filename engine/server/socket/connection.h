@@ -60,7 +60,7 @@ struct connection {
     bool input_ended;       /* the viewer has shut down its side */
     bool lost;              /* to be closed as soon as the loop comes by */
     bool close_flushed;     /* to be closed once `out` is taken */
-    int tasks;              /* requests at work on threads of their own */
+    int tasks;              /* requests running on their own threads */
     bool in_order;          /* one of them must finish before the next request is read */
     struct request waiting; /* for the budget; nothing is read meanwhile */
     int follow_count;

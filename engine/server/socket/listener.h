@@ -39,7 +39,7 @@ int listener_accept(struct listener *listener);
 
 /*
  * Is the socket still where viewers look for it? Login managers remove the runtime directory when
- * the user's last session ends, and make it anew with the next one, while a run goes on.
+ * the user's last session ends, and create it again with the next one, while a run trains.
  */
 bool listener_is_found(const struct listener *listener);
 

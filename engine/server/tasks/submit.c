@@ -32,7 +32,7 @@ static bool resolve(struct task *task, struct spec *spec, struct error *err)
     return resolve_spec(spec, err);
 }
 
-/* The spec of a run that is to be resumed, as it was retuned. */
+/* The spec of a run that is to be resumed, with its live changes. */
 static bool copy_spec(struct task *task, long number, struct spec *spec, struct error *err)
 {
     pthread_mutex_lock(&task->queue->lock);
@@ -46,7 +46,7 @@ static bool copy_spec(struct task *task, long number, struct spec *spec, struct 
     return ok;
 }
 
-/* `settings` are what is to be other than before. */
+/* `settings` are those that change. */
 static bool resume(struct task *task, long number, const json_t *settings, json_t **result,
                    struct error *err)
 {

@@ -46,7 +46,7 @@ struct task {
     char file[256];
 };
 
-#define TASK_LIMIT                16 /* at work at the same time */
+#define TASK_LIMIT                16 /* running at the same time */
 #define TASK_LIMIT_PER_CONNECTION 4
 
 /*

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "engine/server/viewers/state.h"
 
-/* Without a run, states only tell of a new load or memory figure, and no more often than this. */
+/* Without a run, states only show a new load or use of memory, and no more often than this. */
 #define IDLE_INTERVAL 2.0
 
 /* `run` 0: events of several runs, sent as null. */

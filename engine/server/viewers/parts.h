@@ -16,8 +16,8 @@
 #include "engine/telemetry/telemetry.h"
 
 /*
- * The parts of the server, of its own thread but for those that have a lock. What a group of fields
- * belongs to is named before it; others read them.
+ * The parts of the server. Only its own thread uses them, except for those that have a lock. What a
+ * group of fields belongs to is named before it; others read them.
  */
 struct server {
     const struct server_options *options;
@@ -52,7 +52,7 @@ struct server {
     int wake_fd;          /* an eventfd that other threads write to ... */
     atomic_bool wake_set; /* ... unless they have since the loop last looked */
     double serve_events;  /* when events may be handed out again */
-    int next_turn;        /* of the connections: whose requests are looked at first */
+    int next_turn;        /* of the connections: whose requests come first */
     int end_signals;
     bool leaving;
     double leave_by; /* when to give up on what still hangs; 0: wait for it */

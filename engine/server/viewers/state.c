@@ -117,7 +117,7 @@ static json_t *device_json(const struct server *server, const struct snapshot *s
         add_cpu(object, missing, server, snapshot, device);
     } else {
         memset(&unknown, 0, sizeof unknown);
-        gpu_figures_forget(&unknown, info->available ? "the NVIDIA driver does not tell of this GPU"
+        gpu_figures_forget(&unknown, info->available ? "the NVIDIA driver does not report this GPU"
                                                      : info->reason);
         add_gpu(object, missing, gpu ? gpu : &unknown);
     }
@@ -139,7 +139,7 @@ static const struct run_device *take_figures(struct snapshot *snapshot, struct d
     return NULL;
 }
 
-/* What the machine has and, behind those, devices that only the run knows: shares of its CPUs. */
+/* What the machine has and, after those, devices that only the run knows: shares of its CPUs. */
 static json_t *devices_json(const struct server *server, struct snapshot *snapshot)
 {
     json_t *list = json_array();

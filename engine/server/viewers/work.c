@@ -73,7 +73,7 @@ bool server_start_waiting(struct server *server, struct connection *connection)
     return true;
 }
 
-/* Behind the end of the task what it did not use of the advance is given back. */
+/* After the end of the task what it did not use of the advance is refunded. */
 static void charge_task(struct server *server, struct task *task, bool finished)
 {
     double seconds = THREAD_SECONDS + task_seconds(task);

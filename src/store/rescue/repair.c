@@ -23,7 +23,7 @@
 #include "store/write.h"
 #include "store/writing.h"
 
-/* A repair at work: a folder beside the store in which the new one is made. */
+/* A repair in progress: a folder beside the store in which the new one is made. */
 struct repair {
     char *path, *folder;
     int lock_fd;
@@ -51,7 +51,7 @@ static void end_repair(struct repair *repair)
     free(repair->path);
 }
 
-/* end_repair is to be called in any case. */
+/* end_repair must be called in any case. */
 static bool begin_repair(const char *path, struct repair *repair, struct error *err)
 {
     *repair = (struct repair){.lock_fd = -1};

@@ -357,7 +357,7 @@ START_TEST(two_fetches_at_once)
     ck_assert(make_directories(dir, 0777, &err));
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ck_assert_int_eq(flock(fd, LOCK_EX), 0);
-    check_refused("file:///nowhere", "another fetch into this folder is going on");
+    check_refused("file:///nowhere", "another fetch into this folder is running");
     close(fd);
     free(dir);
 }
