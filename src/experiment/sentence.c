@@ -76,11 +76,11 @@ static void describe_losses(const struct outcome *outcome, const struct outcome 
     snprintf(losses[CAUSE_WAIT].words, sizeof losses[CAUSE_WAIT].words,
              "devices that wait for each other (%d%% of their time: unequal shares or speeds, or "
              "other work on the cores)",
-             percent(wait));
+             percent(wait - or_zero(outcome->input_share)));
     losses[CAUSE_INPUT].share = input;
     snprintf(losses[CAUSE_INPUT].words, sizeof losses[CAUSE_INPUT].words,
              "input (work between steps takes %d%% of the time of one device, %d%% of that of %d)",
-             percent(before), percent(wait), outcome->devices);
+             percent(before), percent(or_zero(outcome->input_share)), outcome->devices);
 }
 
 static int largest(const struct loss losses[CAUSES], int but)

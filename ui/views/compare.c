@@ -17,7 +17,7 @@
  * and sweeps that train what is missing.
  */
 
-enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 4, NOTE_ROWS = 4 };
+enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 4, NOTE_ROWS = 6 };
 
 /* The text between table and chart. */
 struct notes {
