@@ -32,7 +32,7 @@ struct checkpoint_place {
     struct {
         long steps, rows, correct;
         double loss_sum, seconds;
-        double compute_s, sync_s, reduce_s; /* see struct epoch_figures */
+        double compute_s, sync_s, reduce_s; /* see struct epoch_metrics */
     } epoch;
     /* Of whole epochs. */
     double train_s, eval_s;

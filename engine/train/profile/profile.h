@@ -18,7 +18,7 @@ enum profile_part {
     PROFILE_SYNC,    /* keeping the replicas equal, as far as nothing hides it */
     PROFILE_WAIT,    /* for other devices */
     PROFILE_SPLIT,   /* giving the devices their task, and waiting for the answer */
-    PROFILE_METRICS, /* figures and events, while no device works */
+    PROFILE_METRICS, /* metrics and events, while no device works */
     PROFILE_REST,    /* of the steps' time; worked out in the end */
     PROFILE_PARTS
 };

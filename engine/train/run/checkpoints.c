@@ -30,19 +30,19 @@ bool checkpoints_begin(struct run *run, struct error *err)
 
 static void fill_place(const struct run *run, struct checkpoint_place *place)
 {
-    const struct figures *figures = &run->figures;
-    const struct epoch_figures *epoch = &figures->epoch;
+    const struct metrics *metrics = &run->metrics;
+    const struct epoch_metrics *epoch = &metrics->epoch;
     /* Its evaluation is done, so the epoch is over. */
     bool between = isfinite(epoch->test_loss) && epoch->steps == run->work.steps_per_epoch;
     *place = (struct checkpoint_place){
         .epochs = between ? epoch->epoch : epoch->epoch - 1,
-        .steps = figures->steps,
-        .rows = figures->rows,
+        .steps = metrics->steps,
+        .rows = metrics->rows,
         .lr = run->live.lr,
-        .train_s = figures->train_s,
-        .eval_s = figures->eval_s,
-        .test_loss = figures->test_loss,
-        .test_acc = figures->test_acc,
+        .train_s = metrics->train_s,
+        .eval_s = metrics->eval_s,
+        .test_loss = metrics->test_loss,
+        .test_acc = metrics->test_acc,
         .evaluated = isfinite(epoch->test_acc),
         .best_acc = run->checkpoints.best_acc,
         .batch = run->spec.batch,
@@ -114,7 +114,7 @@ bool checkpoints_export(struct run *run, struct error *err)
 {
     if (!run_command(run, rank_export, 0, err))
         return false;
-    run->work.weights.batches_tracked = run->checkpoints.tracked_before + run->figures.steps;
+    run->work.weights.batches_tracked = run->checkpoints.tracked_before + run->metrics.steps;
     return true;
 }
 
@@ -150,9 +150,9 @@ bool checkpoints_write(struct run *run, bool wait, struct error *err)
 bool checkpoints_epoch(struct run *run, struct error *err)
 {
     struct checkpoints *checkpoints = &run->checkpoints;
-    const struct epoch_figures *epoch = &run->figures.epoch;
+    const struct epoch_metrics *epoch = &run->metrics.epoch;
     bool best = isfinite(epoch->test_acc) && !(epoch->test_acc <= checkpoints->best_acc);
-    bool last = run->figures.steps >= run->live.total_steps;
+    bool last = run->metrics.steps >= run->live.total_steps;
     long every = run->spec.checkpoint_epochs;
     double minutes = run->spec.checkpoint_minutes;
     bool due = (every > 0 && (epoch->epoch % every == 0 || best)) ||
@@ -162,7 +162,7 @@ bool checkpoints_epoch(struct run *run, struct error *err)
     if (!due)
         return true;
     if (best)
-        checkpoints->best_steps = run->figures.steps;
+        checkpoints->best_steps = run->metrics.steps;
     return checkpoints_write(run, best || last, err);
 }
 
@@ -237,17 +237,17 @@ bool checkpoints_resume(struct run *run, struct error *err)
         !checkpoint_find_best(run->checkpoints.keep.checkpoints, place->steps,
                               &run->checkpoints.best_steps, err))
         return false;
-    run->figures.test_loss = place->test_loss;
-    run->figures.test_acc = place->test_acc;
-    run->figures.epoch.epoch = place->epochs;
-    return figures_resume(&run->figures, place->steps, place->rows, place->epochs, place->train_s,
+    run->metrics.test_loss = place->test_loss;
+    run->metrics.test_acc = place->test_acc;
+    run->metrics.epoch.epoch = place->epochs;
+    return metrics_resume(&run->metrics, place->steps, place->rows, place->epochs, place->train_s,
                           place->eval_s, err);
 }
 
 double checkpoints_resume_epoch(struct run *run)
 {
     const struct checkpoint_place *place = &run->checkpoints.resumed.place;
-    struct epoch_figures *epoch = &run->figures.epoch;
+    struct epoch_metrics *epoch = &run->metrics.epoch;
     if (!run->checkpoints.keep.resumes || epoch->epoch != place->epochs + 1)
         return 0;
     epoch->steps = place->epoch.steps;

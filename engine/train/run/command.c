@@ -11,7 +11,7 @@ static const double LOOK_S = 0.1;
 static const double SLOWEST_FLOPS = 1e8;
 
 /* Blame the devices that are inside a task and not waiting for others. */
-static void call_off_stalled(struct ranks *ranks, double limit_s)
+static void abort_stalled(struct ranks *ranks, double limit_s)
 {
     struct error reason = ERROR_INIT;
     struct text text = TEXT_INIT;
@@ -59,9 +59,9 @@ static void look(struct run *run, struct watch *watch)
             error_set(&reason, ERROR_CANCELLED, "stopped");
             barrier_abort(run->ranks.barrier, -1, &reason);
         } else if (now - watch->last_sign > watch->limit_s) {
-            call_off_stalled(&run->ranks, watch->limit_s);
+            abort_stalled(&run->ranks, watch->limit_s);
         }
-        if (barrier_aborted(run->ranks.barrier, &culprit, &reason))
+        if (barrier_abort_reason(run->ranks.barrier, &culprit, &reason))
             watch->give_up = now + run->limits.grace_s;
     }
     progress_tick(run);
@@ -81,5 +81,5 @@ bool run_command(struct run *run, worker_task task, double work_flops, struct er
         if (watch.give_up > 0 && clock_seconds() > watch.give_up)
             break;
     }
-    return !barrier_aborted(run->ranks.barrier, &culprit, err);
+    return !barrier_abort_reason(run->ranks.barrier, &culprit, err);
 }

@@ -12,12 +12,12 @@
 /* Steps of the run that the devices have been given. */
 static long steps_given(const struct run *run)
 {
-    return run->figures.steps + run->steps.pending;
+    return run->metrics.steps + run->steps.pending;
 }
 
 static bool take_steps(struct run *run, double start, double *paused_s, struct error *err)
 {
-    for (long begin = run->figures.epoch.steps * run->spec.batch;
+    for (long begin = run->metrics.epoch.steps * run->spec.batch;
          begin < run->work.train_rows && steps_given(run) < run->live.total_steps;
          begin += run->spec.batch) {
         if (!live_wait_while_paused(run, paused_s, err) || !live_take_changes(run, err))
@@ -25,11 +25,11 @@ static bool take_steps(struct run *run, double start, double *paused_s, struct e
         run->stopped = run_control_stop_asked(run->live.control) >= RUN_STOP_STEP;
         if (run->stopped)
             break;
-        const long left = run->live.total_steps - run->figures.steps;
+        const long left = run->live.total_steps - run->metrics.steps;
         if (!profiler_before_step(&run->profiler, &run->ranks, left, err) ||
             !steps_give(run, begin, err))
             return false;
-        run->figures.epoch.spent_s = clock_seconds() - start - *paused_s;
+        run->metrics.epoch.spent_s = clock_seconds() - start - *paused_s;
         if (!checkpoints_step(run, err))
             return false;
         progress_tick(run);
@@ -42,13 +42,13 @@ bool run_epoch(struct run *run, long epoch, struct error *err)
     double paused_s = 0;
     struct order order = order_make(run->spec.order, run->spec.seed, (uint32_t)epoch,
                                     (uint32_t)run->work.train_rows);
-    figures_begin_epoch(&run->figures, epoch);
+    metrics_begin_epoch(&run->metrics, epoch);
     double start = clock_seconds() - checkpoints_resume_epoch(run);
     progress_phase(run, PHASE_TRAIN);
     order_fill(&order, run->work.order);
     if (!take_steps(run, start, &paused_s, err))
         return false;
-    figures_end_epoch(&run->figures, clock_seconds() - start - paused_s);
+    metrics_end_epoch(&run->metrics, clock_seconds() - start - paused_s);
     return true;
 }
 
@@ -79,8 +79,8 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
         return error_set(err, ERROR_FAILED,
                          "the test loss is not finite after step %ld: training has diverged; try a "
                          "smaller lr than %g, or a larger batch",
-                         run->figures.steps, run->live.lr);
-    figures_evaluated(&run->figures, loss_sum / (double)run->work.test_rows,
+                         run->metrics.steps, run->live.lr);
+    metrics_evaluated(&run->metrics, loss_sum / (double)run->work.test_rows,
                       (double)correct / (double)run->work.test_rows, clock_seconds() - begin);
     *done = true;
     return true;

@@ -9,7 +9,7 @@
  * stop is asked for (run->stopped).
  */
 bool run_epoch(struct run *run, long epoch, struct error *err);
-/* figures.test_loss and test_acc; *done is false when a stop cut it short. */
+/* metrics.test_loss and test_acc; *done is false when a stop cut it short. */
 bool run_evaluate(struct run *run, bool *done, struct error *err);
 
 #endif

@@ -36,7 +36,7 @@ static bool take_epochs(struct run *run, struct error *err)
         return true;
     while (!atomic_compare_exchange_weak(&run->live.control->epochs, &wanted, 0))
         ;
-    long epochs = wanted > run->figures.epoch.epoch ? wanted : run->figures.epoch.epoch;
+    long epochs = wanted > run->metrics.epoch.epoch ? wanted : run->metrics.epoch.epoch;
     if (epochs == before)
         return true;
     if (!steps_drain(run, err))
@@ -92,7 +92,7 @@ bool live_settle(struct run *run, bool *done, struct error *err)
     do {
         if (!live_take_changes(run, err))
             return false;
-        *done = run->figures.steps == run->live.total_steps;
+        *done = run->metrics.steps == run->live.total_steps;
         none = 0;
     } while (*done &&
              !atomic_compare_exchange_strong(&run->live.control->epochs, &none, RUN_EPOCHS_FINAL));

@@ -51,7 +51,7 @@ bool load_balance_step(struct run *run, const struct step *step, struct error *e
         for (int i = 0; i < run->ranks.count; i++)
             seconds[i] = run->ranks.rank[i].parts[step->number % PASSES_QUEUED].times.pass_s;
         balance_measure(&lb->balance, seconds);
-        const bool last = run->figures.steps + run->steps.pending == run->live.total_steps;
+        const bool last = run->metrics.steps + run->steps.pending == run->live.total_steps;
         lb->advised =
             lb->advised || (!last && balance_propose(&lb->balance, lb->change_s, &lb->advice));
     }

@@ -142,7 +142,7 @@ void run_release(struct run *run)
     /* Not before: a device that hung may come back and read or write there. */
     checkpoints_free(&run->checkpoints);
     workload_close(&run->work);
-    figures_free(&run->figures);
+    metrics_free(&run->metrics);
     profiler_free(&run->profiler);
     spec_free(&run->spec);
     free(run);

@@ -36,11 +36,11 @@ static const char *activity_name(enum activity activity)
 /* Only what the calling thread may read while the workers are busy. */
 static void show_devices(struct run *run)
 {
-    const struct epoch_figures *epoch = &run->figures.epoch;
-    double spent_s = epoch->seconds > 0 ? epoch->seconds : run->figures.epoch.spent_s;
+    const struct epoch_metrics *epoch = &run->metrics.epoch;
+    double spent_s = epoch->seconds > 0 ? epoch->seconds : run->metrics.epoch.spent_s;
     for (int i = 0; i < run->ranks.count; i++) {
         const struct rank *rank = &run->ranks.rank[i];
-        const struct device_figures *device = &epoch->devices[i];
+        const struct device_metrics *device = &epoch->devices[i];
         enum activity activity = (enum activity)atomic_load(&rank->activity);
         if (run->live.paused && activity == ACTIVITY_TRAIN)
             activity = ACTIVITY_IDLE;
@@ -60,7 +60,7 @@ static void show_devices(struct run *run)
 /* Where the run ends as things stand. */
 static long last_step(const struct run *run)
 {
-    long epoch_end = run->figures.epoch.epoch * run->work.steps_per_epoch;
+    long epoch_end = run->metrics.epoch.epoch * run->work.steps_per_epoch;
     return run->live.stops_after_epoch && epoch_end < run->live.total_steps ? epoch_end
                                                                             : run->live.total_steps;
 }
@@ -68,38 +68,38 @@ static long last_step(const struct run *run)
 /* From the mean times of a step and of an evaluation so far; NAN before the first step. */
 static double time_left(const struct run *run)
 {
-    const struct figures *figures = &run->figures;
-    double trained_s = figures->train_s + run->figures.epoch.spent_s;
+    const struct metrics *metrics = &run->metrics;
+    double trained_s = metrics->train_s + run->metrics.epoch.spent_s;
     if (run->progress.phase == PHASE_ENDED)
         return 0;
-    if (figures->steps == 0)
+    if (metrics->steps == 0)
         return NAN;
-    long last = last_step(run), steps = last - figures->steps;
+    long last = last_step(run), steps = last - metrics->steps;
     long evaluations =
-        (last + run->work.steps_per_epoch - 1) / run->work.steps_per_epoch - figures->evaluations;
-    double evaluation_s = figures->evaluations ? figures->eval_s / (double)figures->evaluations : 0;
-    return (double)steps * trained_s / (double)figures->steps + (double)evaluations * evaluation_s;
+        (last + run->work.steps_per_epoch - 1) / run->work.steps_per_epoch - metrics->evaluations;
+    double evaluation_s = metrics->evaluations ? metrics->eval_s / (double)metrics->evaluations : 0;
+    return (double)steps * trained_s / (double)metrics->steps + (double)evaluations * evaluation_s;
 }
 
 static void deliver(struct run *run, double now)
 {
-    const struct figures *figures = &run->figures;
-    const struct epoch_figures *epoch = &figures->epoch;
+    const struct metrics *metrics = &run->metrics;
+    const struct epoch_metrics *epoch = &metrics->epoch;
     run->progress.last = now;
     show_devices(run);
     struct run_progress progress = {
         .phase = run->progress.phase,
         .epoch = epoch->epoch,
         .epochs = run->spec.epochs,
-        .step = figures->steps,
+        .step = metrics->steps,
         .total_steps = run->live.total_steps,
         .epoch_step = epoch->steps,
         .steps_per_epoch = run->work.steps_per_epoch,
         .lr = run->live.lr,
-        .train_loss = figures_ratio(epoch->loss_sum, (double)epoch->rows),
-        .train_acc = figures_ratio((double)epoch->correct, (double)epoch->rows),
-        .samples_per_s = measured(figures->rate.value),
-        .elapsed_s = now - figures->begin,
+        .train_loss = metrics_ratio(epoch->loss_sum, (double)epoch->rows),
+        .train_acc = metrics_ratio((double)epoch->correct, (double)epoch->rows),
+        .samples_per_s = measured(metrics->rate.value),
+        .elapsed_s = now - metrics->begin,
         .eta_s = time_left(run),
         .device_count = run->ranks.count,
         .devices = run->progress.shown,

@@ -235,13 +235,13 @@ bool report_run(struct run *run, struct error *err)
 bool report_step(struct run *run, const struct step *step, const struct step_part *parts,
                  double loss, double seconds, struct error *err)
 {
-    const struct figures *figures = &run->figures;
+    const struct metrics *metrics = &run->metrics;
     long correct = 0;
     for (int i = 0; i < run->ranks.count; i++)
         correct += parts[i].result.correct;
     return emit(&run->report,
                 json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step", "epoch",
-                          (json_int_t)figures->epoch.epoch, "step", (json_int_t)figures->steps,
+                          (json_int_t)metrics->epoch.epoch, "step", (json_int_t)metrics->steps,
                           "rows", (json_int_t)step->rows, "shards", shards(run, step), "loss",
                           json_finite(loss), "correct", (json_int_t)correct, "lr", run->live.lr,
                           "seconds", seconds),
@@ -249,21 +249,21 @@ bool report_step(struct run *run, const struct step *step, const struct step_par
 }
 
 /* The three times add up to the epoch's seconds on every device. */
-static json_t *figures_of(const struct run *run, int i, const void *unused)
+static json_t *metrics_of(const struct run *run, int i, const void *unused)
 {
-    const struct epoch_figures *epoch = &run->figures.epoch;
-    const struct device_figures *device = &epoch->devices[i];
+    const struct epoch_metrics *epoch = &run->metrics.epoch;
+    const struct device_metrics *device = &epoch->devices[i];
     (void)unused;
     return json_pack("{s:s, s:I, s:o, s:f, s:f, s:f}", "device", run->ranks.names[i], "rows",
                      (json_int_t)device->rows, "samples_per_s",
-                     json_finite(figures_ratio((double)device->rows, device->compute_s)),
+                     json_finite(metrics_ratio((double)device->rows, device->compute_s)),
                      "compute_s", device->compute_s, "sync_s", device->sync_s, "wait_s",
                      fmax(0, epoch->seconds - device->compute_s - device->sync_s));
 }
 
 bool report_epoch(struct run *run, struct error *err)
 {
-    const struct epoch_figures *epoch = &run->figures.epoch;
+    const struct epoch_metrics *epoch = &run->metrics.epoch;
     double rows = (double)epoch->rows;
     double bytes = (double)epoch->steps * sync_step_bytes(&run->ranks.group);
     return emit(
@@ -272,18 +272,18 @@ bool report_epoch(struct run *run, struct error *err)
             "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
             "s:f, s:o, s:o, s:o}",
             "event", "epoch", "epoch", (json_int_t)epoch->epoch, "step",
-            (json_int_t)run->figures.steps, "steps", (json_int_t)epoch->steps, "partial",
+            (json_int_t)run->metrics.steps, "steps", (json_int_t)epoch->steps, "partial",
             epoch->steps < run->work.steps_per_epoch, "rows", (json_int_t)epoch->rows, "lr",
-            run->live.lr, "train_loss", json_finite(figures_ratio(epoch->loss_sum, rows)),
-            "train_acc", json_finite(figures_ratio((double)epoch->correct, rows)), "test_loss",
+            run->live.lr, "train_loss", json_finite(metrics_ratio(epoch->loss_sum, rows)),
+            "train_acc", json_finite(metrics_ratio((double)epoch->correct, rows)), "test_loss",
             json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
-            epoch->seconds, "samples_per_s", json_finite(figures_ratio(rows, epoch->seconds)),
+            epoch->seconds, "samples_per_s", json_finite(metrics_ratio(rows, epoch->seconds)),
             "wait_s", fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s",
             epoch->compute_s, "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes,
             "sync_bandwidth", json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)),
             "sync_bus_bandwidth",
             json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->ranks.count)), "devices",
-            list_of(run, run->ranks.count, figures_of, NULL)),
+            list_of(run, run->ranks.count, metrics_of, NULL)),
         err);
 }
 
@@ -293,8 +293,8 @@ bool report_profile(struct run *run, struct error *err)
         return true;
     json_t *event = profile_json(run->profiler.profile, run->ranks.names, run->ranks.count);
     bool ok = event &&
-              json_object_set_new(event, "epoch", json_integer(run->figures.epoch.epoch)) == 0 &&
-              json_object_set_new(event, "step", json_integer(run->figures.steps)) == 0;
+              json_object_set_new(event, "epoch", json_integer(run->metrics.epoch.epoch)) == 0 &&
+              json_object_set_new(event, "step", json_integer(run->metrics.steps)) == 0;
     if (ok)
         return emit(&run->report, event, err);
     json_decref(event);
@@ -305,8 +305,8 @@ bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, 
 {
     return emit(&run->report,
                 json_pack("{s:s, s:I, s:I, s:I, s:s, s:o*, s:o*}", "event", "retune", "epoch",
-                          (json_int_t)run->figures.epoch.epoch, "step",
-                          (json_int_t)run->figures.steps, "total_steps",
+                          (json_int_t)run->metrics.epoch.epoch, "step",
+                          (json_int_t)run->metrics.steps, "total_steps",
                           (json_int_t)run->live.total_steps, "what", what, "from", from, "to", to),
                 err);
 }
@@ -332,8 +332,8 @@ bool report_shares(struct run *run, const struct balance_advice *advice, double 
                  100 * advice->gain);
     return emit(&run->report,
                 json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:f}", "event", "shares", "epoch",
-                          (json_int_t)run->figures.epoch.epoch, "step",
-                          (json_int_t)run->figures.steps, "shares",
+                          (json_int_t)run->metrics.epoch.epoch, "step",
+                          (json_int_t)run->metrics.steps, "shares",
                           list_of(run, run->ranks.count, rows_of, &full), "rows_per_s",
                           list_of(run, run->ranks.count, speed_of, advice), "reason", reason,
                           "seconds", seconds),
@@ -342,18 +342,18 @@ bool report_shares(struct run *run, const struct balance_advice *advice, double 
 
 void report_end(struct run *run, const struct error *err)
 {
-    const struct figures *figures = &run->figures;
+    const struct metrics *metrics = &run->metrics;
     struct error ignored = ERROR_INIT;
     const char *status = !err ? "done" : err->kind == ERROR_CANCELLED ? "stopped" : "failed";
     bool failed = err && err->kind != ERROR_CANCELLED;
     json_t *event = json_pack(
         "{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "event", "end", "status", status,
-        "epochs", (json_int_t)figures->count, "steps", (json_int_t)figures->steps, "test_loss",
-        json_finite(figures->test_loss), "test_acc", json_finite(figures->test_acc), "s_per_epoch",
-        json_finite(figures_mean_seconds(figures)), "s_per_epoch_median",
-        json_finite(figures_median_seconds(figures)), "samples_per_s",
-        json_finite(figures->rows ? figures_ratio((double)figures->rows, figures->train_s) : NAN),
-        "train_s", figures->train_s);
+        "epochs", (json_int_t)metrics->count, "steps", (json_int_t)metrics->steps, "test_loss",
+        json_finite(metrics->test_loss), "test_acc", json_finite(metrics->test_acc), "s_per_epoch",
+        json_finite(metrics_mean_seconds(metrics)), "s_per_epoch_median",
+        json_finite(metrics_median_seconds(metrics)), "samples_per_s",
+        json_finite(metrics->rows ? metrics_ratio((double)metrics->rows, metrics->train_s) : NAN),
+        "train_s", metrics->train_s);
     if (event && failed && json_object_set_new(event, "error", json_any_text(err->text)) != 0) {
         json_decref(event); /* without the reason it is of no use: run_train's caller has it */
         event = NULL;

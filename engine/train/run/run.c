@@ -18,8 +18,8 @@ static bool finish_epoch(struct run *run, bool *done, struct error *err)
     run->stopped = !evaluated;
     if (!evaluated)
         return true;
-    bool whole = run->figures.epoch.steps == run->work.steps_per_epoch;
-    return (!whole || figures_count_epoch(&run->figures, err)) && report_epoch(run, err) &&
+    bool whole = run->metrics.epoch.steps == run->work.steps_per_epoch;
+    return (!whole || metrics_count_epoch(&run->metrics, err)) && report_epoch(run, err) &&
            checkpoints_epoch(run, err) && live_settle(run, done, err);
 }
 
@@ -36,16 +36,16 @@ static bool train(struct run *run, struct error *err)
         run->stopped = !evaluated;
     }
     /* A run that is resumed may have had its last step already. */
-    if (!done && run->figures.epoch.epoch >= run->spec.epochs &&
-        run->figures.steps >= run->live.total_steps && !live_settle(run, &done, err))
+    if (!done && run->metrics.epoch.epoch >= run->spec.epochs &&
+        run->metrics.steps >= run->live.total_steps && !live_settle(run, &done, err))
         return false;
-    for (long epoch = run->figures.epoch.epoch + 1; !done && !run->stopped; epoch++)
+    for (long epoch = run->metrics.epoch.epoch + 1; !done && !run->stopped; epoch++)
         if (!run_epoch(run, epoch, err) || (!run->stopped && !finish_epoch(run, &done, err)))
             return false;
     if (!profiler_end(&run->profiler, &run->ranks, err) || !report_profile(run, err))
         return false;
     /* So that it can be resumed from here. */
-    return !run->stopped || run->figures.steps == 0 ||
+    return !run->stopped || run->metrics.steps == 0 ||
            run_control_stop_asked(run->live.control) == RUN_STOP_NOW ||
            checkpoints_write(run, true, err);
 }
@@ -78,7 +78,7 @@ static bool conduct(struct run *run, struct error *err)
         !train(run, err) || !save(run, err))
         return false;
     return !run->stopped || error_set(err, ERROR_CANCELLED, "stopped after step %ld of %ld",
-                                      run->figures.steps, run->live.total_steps);
+                                      run->metrics.steps, run->live.total_steps);
 }
 
 /* A run that could not even be set up still ends with an event. */
@@ -115,7 +115,7 @@ bool run_train_within(const struct run_limits *limits, const struct spec *spec, 
     run->report.sink = sink;
     run->report.log = (struct event_log)EVENT_LOG_INIT;
     run->live.lr = spec->lr;
-    figures_begin(&run->figures);
+    metrics_begin(&run->metrics);
     struct error ignored = ERROR_INIT;
     bool ok = resolve_spec(&run->spec, err) && conduct(run, err);
     checkpoints_end(run, &ignored);

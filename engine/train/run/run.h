@@ -18,7 +18,7 @@
 
 enum run_phase { PHASE_PREPARE, PHASE_TRAIN, PHASE_EVAL, PHASE_SAVE, PHASE_ENDED };
 
-/* Newest figures of a device in a run. */
+/* Newest metrics of a device in a run. */
 struct run_device {
     struct device_id id;
     const char *state;                /* "prepare", "train", "eval", "wait", "idle", "failed" */

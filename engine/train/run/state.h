@@ -2,7 +2,7 @@
 #ifndef DPARTUI_ENGINE_TRAIN_RUN_STATE_H
 #define DPARTUI_ENGINE_TRAIN_RUN_STATE_H
 
-#include "engine/train/profile/figures.h"
+#include "engine/train/profile/metrics.h"
 #include "engine/train/run/checkpoints.h"
 #include "engine/train/run/live_change.h"
 #include "engine/train/run/load_balance.h"
@@ -23,7 +23,7 @@ struct run {
     struct workload work;
     struct ranks ranks;
     struct steps steps;
-    struct figures figures;
+    struct metrics metrics;
     struct live_settings live;
     struct load_balance load_balance;
     struct profiler profiler;

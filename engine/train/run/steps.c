@@ -27,15 +27,15 @@ void steps_begin(struct run *run)
 
 static struct step make_step(const struct run *run, long begin)
 {
-    const struct figures *figures = &run->figures;
+    const struct metrics *metrics = &run->metrics;
     long batch = run->spec.batch < run->work.train_rows ? run->spec.batch : run->work.train_rows;
     long left = run->work.train_rows - begin;
     return (struct step){
-        .number = figures->steps + run->steps.pending + 1,
+        .number = metrics->steps + run->steps.pending + 1,
         .size = left < batch ? PASS_SHORT : PASS_FULL,
         .begin = begin,
         .rows = left < batch ? left : batch,
-        .epoch = (uint32_t)figures->epoch.epoch,
+        .epoch = (uint32_t)metrics->epoch.epoch,
         .update = optimizer_step(&run->spec, run->live.lr),
         .begin_s = clock_seconds(),
         .unprofiled = run->profiler.unprofiled_left > 0,
@@ -45,13 +45,13 @@ static struct step make_step(const struct run *run, long begin)
 /* Have the ranks work on the newest step, or take the oldest one, `step`. */
 static bool command(struct run *run, worker_task task, const struct step *step, struct error *err)
 {
-    run->ranks.oldest = run->figures.steps + 1;
+    run->ranks.oldest = run->metrics.steps + 1;
     return run_command(run, task, ranks_step_flops(&run->ranks, step->size), err);
 }
 
 static const struct step *oldest_step(const struct run *run)
 {
-    return &run->steps.queue[(run->figures.steps + 1) % PASSES_QUEUED];
+    return &run->steps.queue[(run->metrics.steps + 1) % PASSES_QUEUED];
 }
 
 /*
@@ -78,7 +78,7 @@ static bool diverged(const struct run *run, double loss, struct error *err)
                      isnan(loss)   ? "not a number"
                      : isinf(loss) ? "infinite"
                                    : size,
-                     run->figures.steps, run->live.lr, run->spec.batch,
+                     run->metrics.steps, run->live.lr, run->spec.batch,
                      run->spec.init == INIT_FILE ? ", or the initial weights are broken"
                                                  : ": try a smaller one");
 }
@@ -117,7 +117,7 @@ static bool finish_step(struct run *run, struct error *err)
     double now = clock_seconds(), seconds = now - fmax(step.begin_s, run->steps.last_end);
     run->steps.last_end = now;
     run->steps.pending--;
-    figures_step(&run->figures, parts, run->ranks.count, seconds);
+    metrics_step(&run->metrics, parts, run->ranks.count, seconds);
     if (!report_step(run, &step, parts, loss, seconds, err) ||
         !report_notes(&run->report, &run->ranks, step.size, err))
         return false;

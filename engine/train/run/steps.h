@@ -13,7 +13,7 @@ struct run;
  */
 struct steps {
     int most;                         /* steps queued after the one that is being waited for */
-    int pending;                      /* queued and not taken: those after figures.steps */
+    int pending;                      /* queued and not taken: those after metrics.steps */
     struct step queue[PASSES_QUEUED]; /* by their number */
     /* Passes trained with the present plans: the first loads code, the second is captured, and
      * nothing else may run at the same time. */
@@ -25,7 +25,7 @@ struct steps {
 /* Whether steps can be queued ahead; when the devices are connected. */
 void steps_begin(struct run *run);
 /* Give the devices the step whose rows begin at `begin` of the epoch's order, and take those that
- * are due: figures, events, and whether the run can continue. */
+ * are due: metrics, events, and whether the run can continue. */
 bool steps_give(struct run *run, long begin, struct error *err);
 /* Take all steps that are queued. To be called before anything that happens between steps. */
 bool steps_drain(struct run *run, struct error *err);

@@ -57,7 +57,7 @@ static bool evaluate(struct rank *rank, struct error *err)
     rank->result = (struct batch_result){0, 0};
     if (!sync_even_out(&ranks->group, rank->index, ranks->statistics_from, err))
         return false;
-    while (begin < end && !atomic_load(&ranks->cut) && !barrier_called_off(ranks->barrier)) {
+    while (begin < end && !atomic_load(&ranks->cut) && !barrier_is_aborted(ranks->barrier)) {
         bool full = end - begin >= rank->eval[PASS_FULL].rows;
         struct rank_pass *pass = &rank->eval[full ? PASS_FULL : PASS_SHORT];
         if (!evaluate_rows(rank, pass, begin, &queued, err))

@@ -22,12 +22,12 @@ void rank_progress(struct rank *rank)
     atomic_fetch_add(&rank->ranks->signs, 1);
 }
 
-/* Is this the rank whose failure called the others off? */
+/* Is this the rank whose failure aborted the others? */
 static bool is_culprit(const struct rank *rank)
 {
     struct error reason = ERROR_INIT;
     int culprit;
-    return barrier_aborted(rank->ranks->barrier, &culprit, &reason) && culprit == rank->index;
+    return barrier_abort_reason(rank->ranks->barrier, &culprit, &reason) && culprit == rank->index;
 }
 
 bool rank_conclude(struct rank *rank, bool ok, struct error *err)

@@ -22,7 +22,7 @@ void rank_show_busy(struct rank *rank);
 /* Another sign of progress. */
 void rank_progress(struct rank *rank);
 /*
- * The end of every task. The first rank that fails calls the others off; those then fail with its
+ * The end of every task. The first rank that fails aborts the others; those then fail with its
  * reason, which does not count.
  */
 bool rank_conclude(struct rank *rank, bool ok, struct error *err);

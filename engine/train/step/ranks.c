@@ -99,7 +99,7 @@ static bool take_cpus(struct ranks *ranks, bool *crowded, struct error *err)
 
 static bool device_called_off(void *context)
 {
-    return barrier_called_off(((struct rank *)context)->ranks->barrier);
+    return barrier_is_aborted(((struct rank *)context)->ranks->barrier);
 }
 
 static bool device_check(void *context, struct error *err)

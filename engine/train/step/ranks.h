@@ -66,9 +66,9 @@ struct rank {
     long eval_begin, eval_rows;
     struct cached_plan cached[PLANS_CACHED];
     long plans_used;
-    bool noted;                            /* its plans' note has been reported */
-    size_t bucket_ends[SYNC_MAX_BUCKETS];  /* of the gradients, where devices all-reduce */
-    int bucket_count;                      /* by themselves */
+    bool noted;                           /* its plans' note has been reported */
+    size_t bucket_ends[SYNC_MAX_BUCKETS]; /* of the gradients, for collectives */
+    int bucket_count;
     double plan_s;                         /* to make the newest plan */
     uint64_t plan_bytes;                   /* the largest plan so far */
     _Atomic uint64_t memory_bytes;         /* all in all */

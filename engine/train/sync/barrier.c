@@ -84,7 +84,7 @@ void barrier_destroy(struct barrier *barrier)
     free(barrier);
 }
 
-static void call_off(struct barrier *barrier, int culprit, const struct error *reason)
+static void abort_with(struct barrier *barrier, int culprit, const struct error *reason)
 {
     if (atomic_load(&barrier->aborted))
         return;
@@ -97,7 +97,7 @@ static void call_off(struct barrier *barrier, int culprit, const struct error *r
 void barrier_abort(struct barrier *barrier, int culprit, const struct error *reason)
 {
     pthread_mutex_lock(&barrier->lock);
-    call_off(barrier, culprit, reason);
+    abort_with(barrier, culprit, reason);
     pthread_mutex_unlock(&barrier->lock);
 }
 
@@ -109,12 +109,12 @@ bool barrier_waiting(struct barrier *barrier, int party)
     return here;
 }
 
-bool barrier_called_off(const struct barrier *barrier)
+bool barrier_is_aborted(const struct barrier *barrier)
 {
     return atomic_load(&barrier->aborted);
 }
 
-bool barrier_aborted(struct barrier *barrier, int *culprit, struct error *reason)
+bool barrier_abort_reason(struct barrier *barrier, int *culprit, struct error *reason)
 {
     pthread_mutex_lock(&barrier->lock);
     bool aborted = atomic_load(&barrier->aborted);
@@ -126,7 +126,7 @@ bool barrier_aborted(struct barrier *barrier, int *culprit, struct error *reason
     return aborted;
 }
 
-static void call_off_late(struct barrier *barrier, int party)
+static void abort_late(struct barrier *barrier, int party)
 {
     struct error reason = ERROR_INIT;
     struct text missing = TEXT_INIT;
@@ -141,10 +141,10 @@ static void call_off_late(struct barrier *barrier, int party)
     error_set(&reason, ERROR_FAILED, "%s gave up after %.0f s of waiting for %s",
               barrier->names[party], barrier->limit_s, list ? list : "another device");
     text_free(&missing);
-    call_off(barrier, culprit, &reason);
+    abort_with(barrier, culprit, &reason);
 }
 
-/* Has this barrier opened, or been called off, without a sleep? */
+/* Has this barrier opened, or been aborted, without a sleep? */
 static void spin_until_open(const struct barrier *barrier, unsigned generation)
 {
     if (barrier->spin_s <= 0)
@@ -155,14 +155,14 @@ static void spin_until_open(const struct barrier *barrier, unsigned generation)
         sched_yield();
 }
 
-/* With the lock held: sleep until the barrier `generation` opens or is called off. */
+/* With the lock held: sleep until the barrier `generation` opens or is aborted. */
 static void sleep_until_open(struct barrier *barrier, int party, unsigned generation)
 {
     struct timespec deadline = deadline_after(barrier->limit_s);
     while (atomic_load(&barrier->generation) == generation && !atomic_load(&barrier->aborted))
         if (pthread_cond_timedwait(&barrier->changed, &barrier->lock, &deadline) == ETIMEDOUT &&
             atomic_load(&barrier->generation) == generation)
-            call_off_late(barrier, party);
+            abort_late(barrier, party);
 }
 
 bool barrier_wait(struct barrier *barrier, int party, double *waited, struct error *err)

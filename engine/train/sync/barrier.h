@@ -14,8 +14,8 @@
 struct barrier;
 
 /*
- * For `parties` threads. A party that has waited for `limit_s` seconds calls the whole barrier off
- * and names the missing ones; `names[i]` (borrowed) are the parties' names for that. With `spin`,
+ * For `parties` threads. A party that has waited for `limit_s` seconds aborts the barrier and
+ * names the missing ones; `names[i]` (borrowed) are the parties' names for that. With `spin`,
  * waiting begins with a short busy loop, which only pays when each party has its own core.
  */
 bool barrier_create(int parties, const char *const *names, double limit_s, bool spin,
@@ -33,7 +33,7 @@ bool barrier_sum(struct barrier *barrier, int party, double *values, size_t coun
                  struct error *err);
 
 /*
- * Call the barrier off; only the first call counts. `culprit` is the party to blame, -1 when it is
+ * Abort the barrier; only the first call counts. `culprit` is the party to blame, -1 when it is
  * none of them. Any thread.
  */
 void barrier_abort(struct barrier *barrier, int culprit, const struct error *reason);
@@ -41,10 +41,10 @@ void barrier_abort(struct barrier *barrier, int culprit, const struct error *rea
 /* Is this party waiting for others at this moment? Any thread. */
 bool barrier_waiting(struct barrier *barrier, int party);
 
-/* Has the barrier been called off? Any thread, at once. */
-bool barrier_called_off(const struct barrier *barrier);
+/* Any thread, at once. */
+bool barrier_is_aborted(const struct barrier *barrier);
 
-/* The same; then *culprit and *reason are filled. Any thread. */
-bool barrier_aborted(struct barrier *barrier, int *culprit, struct error *reason);
+/* Has it been aborted? Then *culprit and *reason are filled. Any thread. */
+bool barrier_abort_reason(struct barrier *barrier, int *culprit, struct error *reason);
 
 #endif

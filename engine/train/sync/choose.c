@@ -45,7 +45,7 @@ static bool wait_for_all(void *context, int rank, struct error *err)
 static bool called_off(void *context)
 {
     const struct sync_group *group = context;
-    return barrier_called_off(group->barrier);
+    return barrier_is_aborted(group->barrier);
 }
 
 static bool try_collective(struct sync_group *group, const struct collective *collective,

@@ -60,7 +60,7 @@ void sync_leave(struct sync_group *group, int rank)
 {
     struct sync_end *end = &group->ends[rank];
     if (group->device_group)
-        group->collective->leave(group->device_group, rank, barrier_called_off(group->barrier));
+        group->collective->leave(group->device_group, rank, barrier_is_aborted(group->barrier));
     if (!end->has_stage)
         return;
     drop_stage(end, &end->grads);

@@ -156,10 +156,10 @@ START_TEST(abort_wakes_everybody_with_the_reason)
     struct workers *workers = begin(&scene, PARTIES, 60, _i, leave_one);
     ck_assert(!workers_wait(workers, 0.02));
     int culprit = 0;
-    ck_assert(!barrier_aborted(scene.barrier, &culprit, &err));
+    ck_assert(!barrier_abort_reason(scene.barrier, &culprit, &err));
     barrier_abort(scene.barrier, -1, &reason);
     barrier_abort(scene.barrier, 2, &later);
-    ck_assert(barrier_aborted(scene.barrier, &culprit, &err));
+    ck_assert(barrier_abort_reason(scene.barrier, &culprit, &err));
     ck_assert_int_eq(culprit, -1);
     ck_assert(workers_wait(workers, 60));
     for (int i = 0; i < PARTIES; i++) {

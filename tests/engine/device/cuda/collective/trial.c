@@ -46,7 +46,7 @@ static bool wait_for_all(void *context, int rank, struct error *err)
 
 static bool called_off(void *context)
 {
-    return barrier_called_off(((struct group *)context)->barrier);
+    return barrier_is_aborted(((struct group *)context)->barrier);
 }
 
 static bool rank_called_off(void *context)

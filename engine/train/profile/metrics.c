@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/profile/figures.h"
+#include "engine/train/profile/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,28 +7,28 @@
 
 #include "base/clock.h"
 
-void figures_begin(struct figures *figures)
+void metrics_begin(struct metrics *metrics)
 {
-    *figures = (struct figures){
+    *metrics = (struct metrics){
         .begin = clock_seconds(),
         .test_loss = NAN,
         .test_acc = NAN,
     };
 }
 
-void figures_free(struct figures *figures)
+void metrics_free(struct metrics *metrics)
 {
-    free(figures->seconds);
-    figures->seconds = NULL;
+    free(metrics->seconds);
+    metrics->seconds = NULL;
 }
 
-void figures_begin_epoch(struct figures *figures, long epoch)
+void metrics_begin_epoch(struct metrics *metrics, long epoch)
 {
-    struct epoch_figures *now = &figures->epoch;
+    struct epoch_metrics *now = &metrics->epoch;
     struct rate rates[SPEC_MAX_DEVICES];
     for (int i = 0; i < SPEC_MAX_DEVICES; i++)
         rates[i] = now->devices[i].rate;
-    *now = (struct epoch_figures){.epoch = epoch, .test_loss = NAN, .test_acc = NAN};
+    *now = (struct epoch_metrics){.epoch = epoch, .test_loss = NAN, .test_acc = NAN};
     for (int i = 0; i < SPEC_MAX_DEVICES; i++)
         now->devices[i].rate = rates[i];
 }
@@ -47,15 +47,15 @@ static void rate_add(struct rate *rate, double rows, double seconds, double now)
         rate->rows = rate->seconds = 0;
 }
 
-void figures_step(struct figures *figures, const struct step_part *parts, int devices,
+void metrics_step(struct metrics *metrics, const struct step_part *parts, int devices,
                   double seconds)
 {
-    struct epoch_figures *epoch = &figures->epoch;
+    struct epoch_metrics *epoch = &metrics->epoch;
     double now = clock_seconds(), compute_s = 0, sync_s = 0, reduce_s = 0;
     long rows = 0;
     for (int i = 0; i < devices; i++) {
         const struct step_part *part = &parts[i];
-        struct device_figures *device = &epoch->devices[i];
+        struct device_metrics *device = &epoch->devices[i];
         double part_sync_s = part->times.reduce_s + part->times.sync_bn_s;
         compute_s = fmax(compute_s, part->times.compute_s);
         sync_s = fmax(sync_s, part_sync_s);
@@ -73,67 +73,67 @@ void figures_step(struct figures *figures, const struct step_part *parts, int de
     epoch->reduce_s += reduce_s;
     epoch->rows += rows;
     epoch->steps++;
-    figures->rows += rows;
-    figures->steps++;
-    rate_add(&figures->rate, (double)rows, seconds, now);
+    metrics->rows += rows;
+    metrics->steps++;
+    rate_add(&metrics->rate, (double)rows, seconds, now);
 }
 
-void figures_end_epoch(struct figures *figures, double seconds)
+void metrics_end_epoch(struct metrics *metrics, double seconds)
 {
-    figures->epoch.seconds = seconds;
-    figures->epoch.spent_s = 0;
-    figures->train_s += seconds;
+    metrics->epoch.seconds = seconds;
+    metrics->epoch.spent_s = 0;
+    metrics->train_s += seconds;
 }
 
-bool figures_count_epoch(struct figures *figures, struct error *err)
+bool metrics_count_epoch(struct metrics *metrics, struct error *err)
 {
-    if (figures->count == figures->capacity) {
-        int capacity = figures->capacity ? 2 * figures->capacity : 16;
-        double *grown = realloc(figures->seconds, (size_t)capacity * sizeof *grown);
+    if (metrics->count == metrics->capacity) {
+        int capacity = metrics->capacity ? 2 * metrics->capacity : 16;
+        double *grown = realloc(metrics->seconds, (size_t)capacity * sizeof *grown);
         if (!grown)
             return error_memory(err, "times of the epochs");
-        figures->seconds = grown;
-        figures->capacity = capacity;
+        metrics->seconds = grown;
+        metrics->capacity = capacity;
     }
-    figures->seconds[figures->count++] = figures->epoch.seconds;
+    metrics->seconds[metrics->count++] = metrics->epoch.seconds;
     return true;
 }
 
-void figures_evaluated(struct figures *figures, double loss, double accuracy, double seconds)
+void metrics_evaluated(struct metrics *metrics, double loss, double accuracy, double seconds)
 {
-    figures->test_loss = figures->epoch.test_loss = loss;
-    figures->test_acc = figures->epoch.test_acc = accuracy;
-    figures->epoch.eval_s = seconds;
-    figures->eval_s += seconds;
-    figures->evaluations++;
+    metrics->test_loss = metrics->epoch.test_loss = loss;
+    metrics->test_acc = metrics->epoch.test_acc = accuracy;
+    metrics->epoch.eval_s = seconds;
+    metrics->eval_s += seconds;
+    metrics->evaluations++;
 }
 
-bool figures_resume(struct figures *figures, long steps, long rows, long epochs, double train_s,
+bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs, double train_s,
                     double eval_s, struct error *err)
 {
-    figures->steps = steps;
-    figures->rows = rows;
-    figures->train_s = train_s;
-    figures->eval_s = eval_s;
-    figures->evaluations = epochs;
-    figures->epoch.seconds = epochs > 0 ? train_s / (double)epochs : 0;
+    metrics->steps = steps;
+    metrics->rows = rows;
+    metrics->train_s = train_s;
+    metrics->eval_s = eval_s;
+    metrics->evaluations = epochs;
+    metrics->epoch.seconds = epochs > 0 ? train_s / (double)epochs : 0;
     for (long i = 0; i < epochs; i++)
-        if (!figures_count_epoch(figures, err))
+        if (!metrics_count_epoch(metrics, err))
             return false;
     return true;
 }
 
-double figures_ratio(double numerator, double denominator)
+double metrics_ratio(double numerator, double denominator)
 {
     return denominator > 0 ? numerator / denominator : NAN;
 }
 
-double figures_mean_seconds(const struct figures *figures)
+double metrics_mean_seconds(const struct metrics *metrics)
 {
     double sum = 0;
-    for (int i = 0; i < figures->count; i++)
-        sum += figures->seconds[i];
-    return figures_ratio(sum, figures->count);
+    for (int i = 0; i < metrics->count; i++)
+        sum += metrics->seconds[i];
+    return metrics_ratio(sum, metrics->count);
 }
 
 static int compare_seconds(const void *a, const void *b)
@@ -142,13 +142,13 @@ static int compare_seconds(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double figures_median_seconds(const struct figures *figures)
+double metrics_median_seconds(const struct metrics *metrics)
 {
-    int skip = figures->count > 1, count = figures->count - skip;
+    int skip = metrics->count > 1, count = metrics->count - skip;
     double *sorted = count > 0 ? malloc((size_t)count * sizeof *sorted) : NULL;
     if (!sorted)
         return NAN;
-    memcpy(sorted, figures->seconds + skip, (size_t)count * sizeof *sorted);
+    memcpy(sorted, metrics->seconds + skip, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_seconds);
     double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
     free(sorted);
