@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         show(record);
         struct record_past past;
         if (record_past_read(&past, events, json_object_get(kept, "points")))
-            record_bring(record, &past);
+            record_load(record, &past);
         show(record);
         json_array_foreach(events, index, event) record_take_event(record, event);
         show(record);

@@ -86,7 +86,7 @@ int method_show(struct server *server, struct connection *connection, const json
     int code = method_lock_run(server, params, &record, err);
     if (code != RPC_OK)
         return code;
-    if (queue_bring(&server->queue, record, err))
+    if (queue_load(&server->queue, record, err))
         *result = record_json_full(record);
     else
         code = RPC_FAILED;
@@ -135,7 +135,7 @@ int method_follow(struct server *server, struct connection *connection, const js
     if (code != RPC_OK)
         return code;
     long number = record->number;
-    bool brought = queue_bring(&server->queue, record, err);
+    bool brought = queue_load(&server->queue, record, err);
     method_unlock(server);
     if (!brought)
         return RPC_FAILED;

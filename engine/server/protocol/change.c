@@ -201,7 +201,7 @@ int method_delete(struct server *server, struct connection *connection, const js
     if (record->status == RUN_QUEUED || record->status == RUN_RUNNING)
         code = refuse(record, "a run that has ended can be deleted; stop it first", err);
     else
-        queue_forget(&server->queue, record);
+        queue_delete(&server->queue, record);
     code = finish(server, code, result);
     if (code == RPC_OK)
         engine_log(&server->log, MESSAGE_INFO, number, "run %ld is deleted", number);

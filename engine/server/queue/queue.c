@@ -102,7 +102,7 @@ static void release_record(struct queue *queue, struct record *record)
     queue_touch(queue);
     /* Its thread may still use the current one, or a reader any; who is last releases it. */
     if (record == queue->current || record->readers > 0)
-        record->forgotten = true;
+        record->deleted = true;
     else
         record_free(record);
 }
@@ -117,7 +117,7 @@ static void note_deleted(struct queue *queue, long number)
     queue->deleted[queue->deleted_count++] = number;
 }
 
-void queue_forget(struct queue *queue, struct record *record)
+void queue_delete(struct queue *queue, struct record *record)
 {
     struct error err = ERROR_INIT;
     char *folder = queue_checkpoint_folder(queue, record->number);

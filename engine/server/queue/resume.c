@@ -42,7 +42,7 @@ static bool read_past(struct queue *queue, long number, struct record_past *past
     return ok;
 }
 
-bool queue_bring(struct queue *queue, struct record *record, struct error *err)
+bool queue_load(struct queue *queue, struct record *record, struct error *err)
 {
     struct record_past past;
     long number = record->number;
@@ -53,9 +53,9 @@ bool queue_bring(struct queue *queue, struct record *record, struct error *err)
     bool ok = read_past(queue, number, &past, err);
     pthread_mutex_lock(&queue->lock);
     record->readers--;
-    bool deleted = record->forgotten;
+    bool deleted = record->deleted;
     if (ok && !deleted && record->away && queue_has_ended(record))
-        record_bring(record, &past);
+        record_load(record, &past);
     else if (ok)
         record_past_free(&past);
     if (deleted && record->readers == 0 && record != queue->current)
@@ -185,7 +185,7 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
         spec->lr = place.lr;
     pthread_mutex_lock(&queue->lock);
     struct record *record = queue_recall(queue, number, err);
-    bool ok = record && queue_bring(queue, record, err) &&
+    bool ok = record && queue_load(queue, record, err) &&
               check_resumable(queue, record, number, spec, place.steps, err) &&
               resume(queue, record, spec, found ? &place : NULL, err);
     if (ok)

@@ -19,7 +19,7 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
  * With the lock held, which is released while the store is read: have the events and points of an
  * ended run at hand again. False: they cannot be read, or the record is gone.
  */
-bool queue_bring(struct queue *queue, struct record *record, struct error *err);
+bool queue_load(struct queue *queue, struct record *record, struct error *err);
 
 /*
  * With the lock held: the newest checkpoint of a run, {"steps":590,"time":T} (seconds since 1970);

@@ -109,7 +109,7 @@ static void execute(struct queue *queue, struct record *record)
     pthread_mutex_lock(&queue->lock);
     queue->current = NULL;
     queue_touch(queue);
-    if (record->forgotten && record->readers == 0)
+    if (record->deleted && record->readers == 0)
         record_free(record);
     queue_trim(queue);
 }

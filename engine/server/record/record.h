@@ -49,7 +49,7 @@ struct record {
     struct curve curve;
     double submitted_at, started_at, ended_at; /* seconds since 1970; NAN: not yet */
     bool ended;                                /* its "end" event is in the log */
-    bool forgotten; /* not in the queue any more; goes when its run has been cleared away */
+    bool deleted; /* not in the queue any more; goes when its run has been cleared away */
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
     long params, epochs, epochs_done, retunes;

@@ -134,7 +134,7 @@ void record_past_free(struct record_past *past)
     curve_free(&past->curve);
 }
 
-void record_bring(struct record *record, struct record_past *past)
+void record_load(struct record *record, struct record_past *past)
 {
     struct curve *curve = &record->curve;
     event_buffer_free(&record->events);

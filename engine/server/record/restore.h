@@ -18,6 +18,6 @@ struct record_past {
 bool record_past_read(struct record_past *past, const json_t *events, const json_t *points);
 void record_past_free(struct record_past *past);
 /* The run is not away any more; takes over *past. */
-void record_bring(struct record *record, struct record_past *past);
+void record_load(struct record *record, struct record_past *past);
 
 #endif

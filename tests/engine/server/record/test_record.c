@@ -116,7 +116,7 @@ START_TEST(a_thinned_run_resumes_where_its_checkpoint_is)
     struct record_past past = read_past(store, 1);
     store_close(store);
     struct record *record = new_record();
-    record_bring(record, &past);
+    record_load(record, &past);
     const struct checkpoint_place place = {
         .epochs = REACHED,
         .steps = REACHED * STEPS + 4,
