@@ -26,10 +26,17 @@ static bool same_rule(const char *a, const char *b, bool guess)
     return length == strcspn(b, ":") && strncmp(a, b, length) == 0;
 }
 
+bool series_is_one_plan(const char *note, const char *other)
+{
+    bool sweep = strncmp(note, SWEEP_NOTE_PREFIX, strlen(SWEEP_NOTE_PREFIX)) == 0;
+    return sweep ? strcmp(note, other) == 0 : study_is_same(note, other);
+}
+
 bool series_alike(const struct series_run *a, const struct series_run *b, bool guess)
 {
     if (a->run == b->run)
         return true;
+    guess |= series_is_one_plan(a->note, b->note);
     bool known = a->settings != 0 && b->settings != 0;
     return same_text(a->model, b->model, guess) && same_text(a->data, b->data, guess) &&
            same_rule(a->split, b->split, guess) && same_text(a->sync, b->sync, guess) &&
@@ -62,11 +69,6 @@ static bool fits(const struct series *series, const struct series_run *run)
     return near(run->batch, batch, 0.01) && near(run->lr, lr, 0.01);
 }
 
-static bool has_speed(const struct series_run *run)
-{
-    return run->measure->count > 0 || run->samples_per_s > 0;
-}
-
 /* How well the threads agree: 2 they do, 1 not known, 0 they differ. */
 static int threads_agree(const struct series_run *run, const struct series_run *anchor)
 {
@@ -82,8 +84,8 @@ static bool better(const struct series *series, const struct series_run *a,
         return a->preference > b->preference;
     if (threads != 0)
         return threads > 0;
-    if (has_speed(a) != has_speed(b))
-        return has_speed(a);
+    if (a->has_speed != b->has_speed)
+        return a->has_speed;
     if (a->failed != b->failed)
         return b->failed;
     return a->run > b->run;

@@ -25,6 +25,7 @@ struct series_run {
     double batch, lr;
     const struct measure *measure;
     double samples_per_s; /* for now, of a run whose first epoch has not ended; NAN: not known */
+    bool has_speed;       /* as far as is known without its epochs */
     bool done, failed;
     int preference; /* of several runs on as many devices the one with the highest is taken */
 };
@@ -50,20 +51,23 @@ struct series {
     bool threads_differ;                 /* CPU devices of some rows have more threads */
 };
 
+/* Are they runs of one sweep or one study, by their notes? Then only what has to differ does. */
+bool series_is_one_plan(const char *note, const char *other);
+
 /*
  * Does all agree that has to be the same in all runs: everything but devices, batch, lr, threads,
- * seed and the number of epochs? What is not known does not agree, unless `guess`. Weights of a
- * split belong to the devices.
+ * seed and the number of epochs? What is not known does not agree, unless `guess` or the runs are
+ * of one plan. Weights of a split belong to the devices.
  */
 bool series_alike(const struct series_run *a, const struct series_run *b, bool guess);
 
 /*
- * A series: begin, add all runs in any order, add them again as repeats, where
- * there may be some, finish. `anchor` says what
- * is the same in all, `measure` gives batch and lr (often the same run). A run that does not fit is
- * passed over. Of several on as many devices that one is kept which has the highest preference,
- * then the anchor's threads, then a known speed, then one that did not fail, then the newest; if it
- * is of a study, all its repeats that are done count together. False: memory ran out.
+ * A series: begin, add all runs in any order, add them again as repeats, where there may be some,
+ * finish. `anchor` says what is the same in all, `measure` gives batch and lr (often the same run).
+ * A run that does not fit is passed over. Of several on as many devices that one is kept which has
+ * the highest preference, then the anchor's threads, then a known speed, then one that did not
+ * fail, then the newest; if it is of a study, all its repeats that are done count together. False:
+ * memory ran out.
  */
 void series_begin(struct series *series, enum scaling scaling, const struct series_run *anchor,
                   const struct series_run *measure, bool guess);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiment/study.h"
 #include "ui/session/ui.h"
 
 int comparison_cores(const struct ui *ui)
@@ -25,13 +24,6 @@ enum { REPEATS_WANTED = STATE_MAX_CURVES / 2 };
 static const char *kind_of(const char *devices)
 {
     return strncmp(devices, "cpu", 3) == 0 ? "cpu" : strncmp(devices, "cuda", 4) == 0 ? "cuda" : "";
-}
-
-static bool same_sweep(const struct state_run *a, const struct state_run *b)
-{
-    return (strncmp(a->note, SWEEP_NOTE_PREFIX, strlen(SWEEP_NOTE_PREFIX)) == 0 &&
-            strcmp(a->note, b->note) == 0) ||
-           study_is_same(a->note, b->note);
 }
 
 /* Not one that was taken out of the queue. */
@@ -59,11 +51,12 @@ static struct series_run as_run(const struct ui *ui, const struct state_run *run
         .lr = run->lr,
         .measure = &run->measure,
         .samples_per_s = run->run == ui->state.live.run ? ui->state.live.samples_per_s : NAN,
+        .has_speed = run->samples_per_s > 0 || run->run == ui->state.live.run,
         .done = run->status == RUN_DONE,
         .failed = run->status == RUN_FAILED,
-        .preference = (run == anchor ? PREFER_ANCHOR : 0) +
-                      (ui_is_marked(ui, run->run) ? PREFER_MARKED : 0) +
-                      (same_sweep(run, anchor) && has_speed(run) ? PREFER_SWEEP : 0),
+        .preference =
+            (run == anchor ? PREFER_ANCHOR : 0) + (ui_is_marked(ui, run->run) ? PREFER_MARKED : 0) +
+            (series_is_one_plan(run->note, anchor->note) && has_speed(run) ? PREFER_SWEEP : 0),
     };
 }
 
@@ -84,6 +77,12 @@ static const struct state_run *anchor_of(const struct ui *ui)
     return anchor ? anchor : newest_ended(ui);
 }
 
+/* May its settings, which are not known, still become known? */
+static bool may_be_asked(const struct state_run *run)
+{
+    return run->setting.digest != 0 || (!run->curve_known && run->status != RUN_QUEUED);
+}
+
 static void make_series(const struct ui *ui, struct comparison *comparison, enum scaling scaling,
                         const struct series_run *measure, struct series *series)
 {
@@ -93,7 +92,8 @@ static void make_series(const struct ui *ui, struct comparison *comparison, enum
     series_begin(series, scaling, &run, measure, comparison->guess);
     for (int i = 0; i < ui->state.run_count; i++) {
         run = as_run(ui, &ui->state.runs[i], anchor);
-        series_add(series, &run);
+        if (!comparison->guess || may_be_asked(&ui->state.runs[i]))
+            series_add(series, &run);
     }
     bool repeats = series_may_repeat(series);
     for (int i = 0; repeats && i < ui->state.run_count; i++) {

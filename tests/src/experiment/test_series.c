@@ -47,6 +47,7 @@ static struct series_run make_run(long number, int devices, double batch, double
         .lr = lr,
         .measure = &measures[number],
         .samples_per_s = NAN,
+        .has_speed = speed > 0,
         .done = true,
     };
 }
@@ -181,6 +182,14 @@ START_TEST(only_like_runs_are_compared)
     ck_assert(!series_alike(&one, &other, false) && series_alike(&one, &other, true));
     other.sync = "allreduce";
     ck_assert(series_alike(&one, &other, false));
+    /* A run of the same sweep that waits is alike before its settings are known. */
+    other.settings = 0;
+    one.note = other.note = "sweep: strong scaling, batch 256 on 1-2 devices";
+    ck_assert(series_alike(&one, &other, false));
+    other.note = "sweep: strong scaling, batch 256 on 1-2-4 devices";
+    ck_assert(!series_alike(&one, &other, false));
+    other.note = "";
+    other.settings = 7;
     /* Weights are those of the devices. */
     one.split = "weighted:1";
     other.split = "weighted:1,2";
