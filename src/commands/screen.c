@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "cli/run_spec.h"
 #include "commands/list.h"
-#include "settings/keeper.h"
+#include "settings/saved.h"
 #include "ui/app/snapshot.h"
 #include "ui/draw/preferences.h"
 #include "ui/session/ui.h"
@@ -85,15 +85,15 @@ static bool put(const char *path, const struct text *text, struct error *err)
 }
 
 /* A workbench as it would start, whose settings can be looked at. */
-static bool begin(struct ui *ui, struct settings_keeper *keeper, const struct settings *settings,
+static bool begin(struct ui *ui, struct saved_settings *saved, const struct settings *settings,
                   struct error *err)
 {
-    if (!settings_keeper_open(keeper, settings, err) || !ui_init(ui, &settings->spec, err)) {
-        settings_keeper_close(keeper);
+    if (!saved_settings_open(saved, settings, err) || !ui_init(ui, &settings->spec, err)) {
+        saved_settings_close(saved);
         return false;
     }
-    keeper->keeper.save = NULL;
-    ui->keeper = &keeper->keeper;
+    saved->source.save = NULL;
+    ui->settings_source = &saved->source;
     ui->preferences = settings->preferences;
     ui->keymap = settings->keys;
     return true;
@@ -101,7 +101,7 @@ static bool begin(struct ui *ui, struct settings_keeper *keeper, const struct se
 
 static int run(struct invocation *invocation, struct error *err)
 {
-    struct settings_keeper keeper;
+    struct saved_settings saved;
     struct snapshot_options options = {
         .rows = 24,
         .columns = 80,
@@ -120,14 +120,14 @@ static int run(struct invocation *invocation, struct error *err)
               take_colours(invocation_value(invocation, "colours"), &options, err) &&
               take_until(invocation_value(invocation, "at"), &options, err) &&
               run_preferences_take(invocation, err) &&
-              begin(ui, &keeper, &invocation->settings, err);
+              begin(ui, &saved, &invocation->settings, err);
     if (ok) {
         options.utf8 = is_utf8(&ui->preferences);
         ok = snapshot_draw(ui, &options, &text, err) &&
              (text_cstr(&text) || error_memory(err, "the screen")) &&
              put(invocation_value(invocation, "output"), &text, err);
         ui_free(ui);
-        settings_keeper_close(&keeper);
+        saved_settings_close(&saved);
     }
     text_free(&text);
     free(ui);

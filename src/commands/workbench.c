@@ -4,21 +4,21 @@
 #include "cli/run_spec.h"
 #include "client/store_wait.h"
 #include "commands/list.h"
-#include "settings/keeper.h"
+#include "settings/saved.h"
 
-static bool run_workbench(struct invocation *invocation, struct settings_keeper *keeper,
+static bool run_workbench(struct invocation *invocation, struct saved_settings *saved,
                           struct error *err)
 {
     struct settings *settings = &invocation->settings;
     /* The page shows names as they were given; the form and the engine have absolute ones. */
-    if (!settings_keeper_open(keeper, settings, err) || !run_spec_finish(invocation, err))
+    if (!saved_settings_open(saved, settings, err) || !run_spec_finish(invocation, err))
         return false;
     struct workbench_options options = {
         .spec = settings->spec,
         .preferences = settings->preferences,
         .keys = &settings->keys,
         .record = invocation_value(invocation, "record"),
-        .keeper = &keeper->keeper,
+        .settings_source = &saved->source,
         .start_run = invocation_has(invocation, "start"),
     };
     store_wait();
@@ -27,11 +27,11 @@ static bool run_workbench(struct invocation *invocation, struct settings_keeper 
 
 static int run(struct invocation *invocation, struct error *err)
 {
-    struct settings_keeper keeper;
+    struct saved_settings saved;
     if (!run_preferences_take(invocation, err))
         return STATUS_FAILED;
-    bool ok = run_workbench(invocation, &keeper, err);
-    settings_keeper_close(&keeper);
+    bool ok = run_workbench(invocation, &saved, err);
+    saved_settings_close(&saved);
     return ok ? STATUS_DONE : STATUS_FAILED;
 }
 

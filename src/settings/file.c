@@ -48,7 +48,7 @@ static char *value_text(const config_setting_t *setting, enum value_kind kind, s
 }
 
 /* Take a value over, and remember whose it is. */
-static bool take_value(struct settings *settings, enum setting_source source, size_t key,
+static bool take_value(struct settings *settings, enum setting_origin source, size_t key,
                        const char *value, struct error *err)
 {
     if (!settings_key_set(key, &settings->spec, &settings->preferences, value, err))
@@ -62,7 +62,7 @@ static bool take_value(struct settings *settings, enum setting_source source, si
     return saved != NULL;
 }
 
-static bool take_member(struct settings *settings, enum setting_source source, const char *group,
+static bool take_member(struct settings *settings, enum setting_origin source, const char *group,
                         const config_setting_t *setting, struct error *err)
 {
     const char *name = config_setting_name(setting);
@@ -99,7 +99,7 @@ static bool take_keys(struct settings *settings, const char *path, const config_
            error_prefix(err, "%s:%u: keys", path, config_setting_source_line(group));
 }
 
-static bool take_group(struct settings *settings, const char *path, enum setting_source source,
+static bool take_group(struct settings *settings, const char *path, enum setting_origin source,
                        const config_setting_t *group, struct error *err)
 {
     const char *name = config_setting_name(group);
@@ -125,7 +125,7 @@ static bool take_group(struct settings *settings, const char *path, enum setting
     return true;
 }
 
-static bool take_text(struct settings *settings, const char *path, enum setting_source source,
+static bool take_text(struct settings *settings, const char *path, enum setting_origin source,
                       const char *data, struct error *err)
 {
     config_t config;
@@ -145,7 +145,7 @@ static bool take_text(struct settings *settings, const char *path, enum setting_
     return ok;
 }
 
-bool settings_take_file(struct settings *settings, const char *path, enum setting_source source,
+bool settings_take_file(struct settings *settings, const char *path, enum setting_origin source,
                         struct error *err)
 {
     char *data;

@@ -4,5 +4,5 @@ libsettings_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCONFIG_CFLAGS) $(JANSSON_CFLAGS)
 libsettings_a_SOURCES = \
 	%D%/settings.c %D%/settings.h \
 	%D%/file.c %D%/file.h \
-	%D%/keeper.c %D%/keeper.h \
+	%D%/saved.c %D%/saved.h \
 	%D%/keys.c %D%/keys.h

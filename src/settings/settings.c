@@ -59,7 +59,7 @@ static bool read_environment(struct settings *settings, struct error *err)
     return true;
 }
 
-static bool read_if_there(struct settings *settings, const char *path, enum setting_source source,
+static bool read_if_there(struct settings *settings, const char *path, enum setting_origin source,
                           struct error *err)
 {
     return access(path, F_OK) != 0 || settings_take_file(settings, path, source, err);

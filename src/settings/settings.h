@@ -25,8 +25,8 @@ struct settings {
     struct keymap keys; /* what the workbench's keys do */
     /* Of each key of settings_key(). */
     struct {
-        enum setting_source source;
-        enum setting_source below_source;
+        enum setting_origin source;
+        enum setting_origin below_source;
         char *below; /* the value that it would have without what comes later: settings.conf and the
                         environment; NULL: nothing was loaded */
         char *saved; /* the one in settings.conf; NULL: none */

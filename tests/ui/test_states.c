@@ -72,7 +72,7 @@ static bool save_on_full_disk(void *context, struct error *err)
 
 static void settings_on_full_disk(struct replay *replay)
 {
-    replay->keeper.keeper.save = save_on_full_disk;
+    replay->saved.source.save = save_on_full_disk;
     replay_keys(replay, "S<Down><Down>+w");
 }
 

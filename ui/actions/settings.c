@@ -28,7 +28,7 @@ static int count_unsaved(const struct ui *ui)
 /* Is there something to save, and somebody who does? */
 static bool can_save(const struct ui *ui)
 {
-    return count_unsaved(ui) > 0 && ui->keeper->save;
+    return count_unsaved(ui) > 0 && ui->settings_source->save;
 }
 
 /* What was changed in `line` shows at once. */
@@ -44,7 +44,7 @@ static void apply(struct ui *ui, int line)
 static bool change(struct ui *ui, int line, const char *value)
 {
     struct error err = ERROR_INIT;
-    if (!ui->keeper->set(ui->keeper->context, (size_t)line, value, &err)) {
+    if (!ui->settings_source->set(ui->settings_source->context, (size_t)line, value, &err)) {
         ui_say(ui, true, "%s", err.text);
         return false;
     }
@@ -72,7 +72,7 @@ static void step(struct ui *ui, int direction)
 static void reset(struct ui *ui)
 {
     struct error err = ERROR_INIT;
-    if (ui->keeper->reset(ui->keeper->context, (size_t)ui->line, &err))
+    if (ui->settings_source->reset(ui->settings_source->context, (size_t)ui->line, &err))
         apply(ui, ui->line);
     else
         ui_say(ui, true, "%s", err.text);
@@ -81,8 +81,8 @@ static void reset(struct ui *ui)
 static bool save(struct ui *ui)
 {
     struct error err = ERROR_INIT;
-    if (ui->keeper->save(ui->keeper->context, &err)) {
-        ui_say(ui, false, "saved in %s", ui->keeper->file);
+    if (ui->settings_source->save(ui->settings_source->context, &err)) {
+        ui_say(ui, false, "saved in %s", ui->settings_source->file);
         return true;
     }
     ui_log_local(ui, LOG_ERROR, "settings were not saved: %s", err.text);
@@ -127,7 +127,7 @@ void settings_opened(struct ui *ui)
     for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
         const char *now = preferences_get(&ui->preferences, member);
         if (settings_of_screen(&setting) && now && strcmp(now, setting.value) != 0)
-            ui->keeper->set(ui->keeper->context, (size_t)i, now, &ignored);
+            ui->settings_source->set(ui->settings_source->context, (size_t)i, now, &ignored);
     }
 }
 

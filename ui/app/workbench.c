@@ -225,7 +225,7 @@ static bool open_all(struct workbench *w, const struct workbench_options *option
     if (!term_open(&w->term, &options->preferences, err))
         return false;
     w->ui.preferences = options->preferences;
-    w->ui.keeper = options->keeper;
+    w->ui.settings_source = options->settings_source;
     w->ui.start_when_idle = options->start_run;
     if (!link_open(&w->link, &w->ui, err))
         return false;

@@ -13,10 +13,10 @@
 struct workbench_options {
     struct spec spec; /* what the form starts with; borrowed */
     struct preferences preferences;
-    const struct keymap *keys;   /* borrowed; NULL: those of the table of actions */
-    const struct keeper *keeper; /* of the settings, borrowed; NULL: nobody keeps them */
-    const char *record;          /* write the session to this file; NULL: not */
-    bool start_run;              /* submit `spec` at once when the engine is idle (`make run`) */
+    const struct keymap *keys; /* borrowed; NULL: those of the table of actions */
+    const struct settings_source *settings_source; /* of the settings, borrowed; NULL: none */
+    const char *record;                            /* write the session to this file; NULL: not */
+    bool start_run; /* submit `spec` at once when the engine is idle (`make run`) */
 };
 
 /*

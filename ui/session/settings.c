@@ -7,7 +7,8 @@
 
 static bool setting_at(const struct ui *ui, int line, struct setting *setting)
 {
-    return ui->keeper && line >= 0 && ui->keeper->at(ui->keeper->context, (size_t)line, setting);
+    return ui->settings_source && line >= 0 &&
+           ui->settings_source->at(ui->settings_source->context, (size_t)line, setting);
 }
 
 bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member)

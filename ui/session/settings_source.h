@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /* Where a setting's value comes from; later ones win. */
-enum setting_source {
+enum setting_origin {
     SOURCE_BUILT_IN,
     SOURCE_SYSTEM, /* dpartui.conf of the system */
     SOURCE_USER,   /* that of the user */
@@ -17,11 +17,11 @@ enum setting_source {
     SOURCE_COMMAND_LINE,
 };
 
-/* One setting; the texts are the keeper's and valid until it is changed. */
+/* One setting; the texts belong to the source and are valid until it is changed. */
 struct setting {
     const char *name; /* "screen.palette", "train.batch" */
     const char *value;
-    enum setting_source source;
+    enum setting_origin source;
     /* What will win over a saved value at the next start: "DPARTUI_BATCH", "the command line";
      * NULL: nothing. */
     const char *overridden;
@@ -29,9 +29,9 @@ struct setting {
 };
 
 /*
- * Who keeps the settings: the workbench itself knows no files. Their order and number never change.
+ * The settings of the workbench, which itself knows no files. Their order and number never change.
  */
-struct keeper {
+struct settings_source {
     void *context;
     const char *file; /* where `save` writes */
     /* False behind the last. */

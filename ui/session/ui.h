@@ -38,8 +38,8 @@ struct ui {
     enum link_state link;
     bool silent;           /* it is UP, but owes an answer or the state of a run for seconds */
     char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
-    struct preferences preferences;  /* how the screen looks; a change acts with the next frame */
-    const struct keeper *keeper;     /* of the settings, borrowed; NULL: none */
+    struct preferences preferences; /* how the screen looks; a change acts with the next frame */
+    const struct settings_source *settings_source; /* of the settings, borrowed; NULL: none */
     int rows, columns;               /* of the screen as last drawn: how far a page goes */
     enum view_id view;               /* on the screen */
     enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */

@@ -19,7 +19,7 @@ static const struct list_column columns[COLUMNS] = {
     [HELP] = {"what it means", 30, 76, false, 2},
 };
 
-static const char *source_name(enum setting_source source)
+static const char *source_name(enum setting_origin source)
 {
     static const char *const names[] = {
         [SOURCE_BUILT_IN] = "built in",       [SOURCE_SYSTEM] = "the system's",
@@ -96,7 +96,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     struct setting setting;
     const char *member;
     (void)err;
-    if (!ui->keeper) {
+    if (!ui->settings_source) {
         surface_text(surface, area.y, area.x, area.w, STYLE_NORMAL, "No settings are kept here.");
         return true;
     }

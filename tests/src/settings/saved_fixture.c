@@ -14,7 +14,7 @@
 
 char *folder, *own_file, *saved_file;
 struct settings settings;
-struct settings_keeper keeper;
+struct saved_settings saved;
 struct error err;
 
 /* Only the tests say what the variables of the keys hold. */
@@ -65,12 +65,12 @@ void put_text(const char *path, const char *text)
 void saved_begin(void)
 {
     ck_assert_msg(settings_load(&settings, &err), "%s", err.text);
-    ck_assert_msg(settings_keeper_open(&keeper, &settings, &err), "%s", err.text);
+    ck_assert_msg(saved_settings_open(&saved, &settings, &err), "%s", err.text);
 }
 
 void saved_end(void)
 {
-    settings_keeper_close(&keeper);
+    saved_settings_close(&saved);
     settings_free(&settings);
 }
 
@@ -88,27 +88,27 @@ struct setting saved_look(const char *name)
 {
     struct setting setting;
 
-    ck_assert(keeper.keeper.at(keeper.keeper.context, place(name), &setting));
+    ck_assert(saved.source.at(saved.source.context, place(name), &setting));
     ck_assert_str_eq(setting.name, name);
     return setting;
 }
 
 bool saved_set(const char *name, const char *value)
 {
-    return keeper.keeper.set(keeper.keeper.context, place(name), value, &err);
+    return saved.source.set(saved.source.context, place(name), value, &err);
 }
 
 void saved_reset(const char *name)
 {
-    ck_assert(keeper.keeper.reset(keeper.keeper.context, place(name), &err));
+    ck_assert(saved.source.reset(saved.source.context, place(name), &err));
 }
 
 bool saved_save(void)
 {
-    return keeper.keeper.save(keeper.keeper.context, &err);
+    return saved.source.save(saved.source.context, &err);
 }
 
-void saved_expect(const char *name, const char *value, enum setting_source source, bool unsaved)
+void saved_expect(const char *name, const char *value, enum setting_origin source, bool unsaved)
 {
     struct setting setting = saved_look(name);
 

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_TESTS_SRC_SETTINGS_SAVED_FIXTURE_H
 #define DPARTUI_TESTS_SRC_SETTINGS_SAVED_FIXTURE_H
 
-#include "settings/keeper.h"
+#include "settings/saved.h"
 
 /*
  * settings.conf and who keeps it, in a configuration folder of its own. The programs are compiled
@@ -10,13 +10,13 @@
  */
 extern char *folder, *own_file, *saved_file; /* $XDG_CONFIG_HOME, dpartui.conf, settings.conf */
 extern struct settings settings;
-extern struct settings_keeper keeper;
+extern struct saved_settings saved;
 extern struct error err;
 
 void saved_setup(void);
 void saved_teardown(void);
 void put_text(const char *path, const char *text);
-/* Load the settings and open the keeper; close both. */
+/* Load the settings and open what is saved of them; close both. */
 void saved_begin(void);
 void saved_end(void);
 /* The setting of this name as the page shows it. */
@@ -24,6 +24,6 @@ struct setting saved_look(const char *name);
 bool saved_set(const char *name, const char *value);
 void saved_reset(const char *name);
 bool saved_save(void);
-void saved_expect(const char *name, const char *value, enum setting_source source, bool unsaved);
+void saved_expect(const char *name, const char *value, enum setting_origin source, bool unsaved);
 
 #endif

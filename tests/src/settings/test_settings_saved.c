@@ -25,7 +25,7 @@ START_TEST(sources_are_known)
     ck_assert(spec_set(&settings.spec, "epochs", "3", &err));
     settings_on_command_line(&settings, "epochs");
     settings_on_command_line(&settings, "train-rows"); /* no key */
-    ck_assert_msg(settings_keeper_open(&keeper, &settings, &err), "%s", err.text);
+    ck_assert_msg(saved_settings_open(&saved, &settings, &err), "%s", err.text);
     saved_expect("train.seed", "1", SOURCE_BUILT_IN, false);
     saved_expect("train.lr", "0.5", SOURCE_SYSTEM, false);
     saved_expect("train.batch", "20", SOURCE_USER, false);
@@ -38,8 +38,8 @@ START_TEST(sources_are_known)
     ck_assert_str_eq(saved_look("screen.palette").overridden, "DPARTUI_PALETTE");
     ck_assert_str_eq(saved_look("screen.colour").overridden, "NO_COLOR");
     ck_assert_str_eq(saved_look("train.epochs").overridden, "the command line");
-    ck_assert(!keeper.keeper.at(keeper.keeper.context, SETTINGS_KEYS, &setting));
-    ck_assert_str_eq(keeper.keeper.file, saved_file);
+    ck_assert(!saved.source.at(saved.source.context, SETTINGS_KEYS, &setting));
+    ck_assert_str_eq(saved.source.file, saved_file);
     saved_end();
 }
 END_TEST

@@ -70,9 +70,9 @@ START_TEST(a_write_that_fails_leaves_the_old_file)
     limit.rlim_cur = 100;
     ck_assert_ptr_ne(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    bool saved = saved_save();
+    bool written = saved_save();
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
-    ck_assert(!saved);
+    ck_assert(!written);
     ck_assert_ptr_nonnull(strstr(err.text, "settings.conf"));
     saved_expect("train.batch", "64", SOURCE_SAVED, true);
     saved_end();

@@ -68,12 +68,12 @@ void replay_begin(struct replay *replay)
     memset(replay, 0, sizeof *replay);
     settings_init(&settings);
     ck_assert(ui_init(&replay->ui, &settings.spec, &err));
-    ck_assert(settings_keeper_open(&replay->keeper, &settings, &err));
+    ck_assert(saved_settings_open(&replay->saved, &settings, &err));
     settings_free(&settings);
-    free(replay->keeper.path);
-    replay->keeper.path = NULL;
-    replay->keeper.keeper.file = "settings.conf";
-    replay->ui.keeper = &replay->keeper.keeper;
+    free(replay->saved.path);
+    replay->saved.path = NULL;
+    replay->saved.source.file = "settings.conf";
+    replay->ui.settings_source = &replay->saved.source;
     replay->shows = json_object();
     ck_assert(replay->shows != NULL);
     playback_begin(&replay->playback, &replay->ui);
@@ -84,7 +84,7 @@ void replay_end(struct replay *replay)
 {
     ui_free(&replay->ui);
     json_decref(replay->shows);
-    settings_keeper_close(&replay->keeper);
+    saved_settings_close(&replay->saved);
 }
 
 void replay_line(struct replay *replay, const char *line)

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "settings/keeper.h"
+#include "settings/saved.h"
 #include "ui/app/playback.h"
 #include "ui/session/ui.h"
 
@@ -15,8 +15,8 @@
  */
 struct replay {
     struct ui ui;
-    struct settings_keeper keeper; /* of the built-in settings, for a user without a home */
-    char asked[64][1024];          /* the newest requests, "stop {\"run\":3}" */
+    struct saved_settings saved; /* of the built-in settings, for a user without a home */
+    char asked[64][1024];        /* the newest requests, "stop {\"run\":3}" */
     int asked_count;
     json_t *shows;   /* recorded answers to `show`, by run: given after the key that asked */
     long wanted[16]; /* runs that `show` has been asked for since */

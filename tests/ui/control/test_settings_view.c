@@ -22,8 +22,8 @@ static void setup(void)
 {
     folder = temporary_folder();
     replay_begin(&replay);
-    replay.keeper.path = format("%s/settings.conf", folder);
-    replay.keeper.keeper.file = replay.keeper.path;
+    replay.saved.path = format("%s/settings.conf", folder);
+    replay.saved.source.file = replay.saved.path;
     replay_recording(&replay, "idle", 0);
 }
 
@@ -148,7 +148,7 @@ START_TEST(saving_says_where)
     replay_keys(&replay, "+w");
     ck_assert_msg(strncmp(replay.ui.message.text, "saved in /", 10) == 0, "%s",
                   replay.ui.message.text);
-    ck_assert_int_eq(stat(replay.keeper.path, &info), 0);
+    ck_assert_int_eq(stat(replay.saved.path, &info), 0);
     expect("screen.mouse", "yes", false);
     replay_keys(&replay, "q");
     ck_assert_str_eq(replay.ui.message.text, "");
@@ -160,7 +160,7 @@ END_TEST
 START_TEST(what_cannot_be_saved_is_said_and_kept)
 {
     replay_keys(&replay, "S+");
-    ck_assert_int_eq(mkdir(replay.keeper.path, 0700), 0);
+    ck_assert_int_eq(mkdir(replay.saved.path, 0700), 0);
     replay_keys(&replay, "w");
     ck_assert(replay.ui.message.bad);
     ck_assert_ptr_nonnull(strstr(replay.ui.message.text, "not saved: "));
@@ -181,7 +181,7 @@ START_TEST(leaving_unsaved_is_said_and_quitting_asked)
     ck_assert_ptr_null(replay.ui.question);
     replay_keys(&replay, "qy");
     ck_assert(replay.ui.quit);
-    ck_assert_int_eq(access(replay.keeper.path, F_OK), -1);
+    ck_assert_int_eq(access(replay.saved.path, F_OK), -1);
 }
 END_TEST
 
@@ -189,15 +189,15 @@ START_TEST(quitting_can_save)
 {
     replay_keys(&replay, "S+");
     ui_leave(&replay.ui);
-    ck_assert_int_eq(mkdir(replay.keeper.path, 0700), 0);
+    ck_assert_int_eq(mkdir(replay.saved.path, 0700), 0);
     replay_keys(&replay, "s");
     ck_assert(!replay.ui.quit);
     ck_assert_ptr_nonnull(strstr(replay.ui.message.text, "not saved: "));
-    ck_assert_int_eq(rmdir(replay.keeper.path), 0);
+    ck_assert_int_eq(rmdir(replay.saved.path), 0);
     ui_leave(&replay.ui);
     replay_keys(&replay, "s");
     ck_assert(replay.ui.quit);
-    ck_assert_int_eq(access(replay.keeper.path, F_OK), 0);
+    ck_assert_int_eq(access(replay.saved.path, F_OK), 0);
 }
 END_TEST
 
@@ -226,21 +226,21 @@ START_TEST(what_will_be_overridden_is_said)
     replay_keys(&replay, "S");
     go_to("train.batch");
     ck_assert(screen_has("batch: rows of a mini-batch"));
-    replay.keeper.entry[replay.ui.line].above = format("99");
-    replay.keeper.entry[replay.ui.line].above_source = SOURCE_ENVIRONMENT;
+    replay.saved.entry[replay.ui.line].above = format("99");
+    replay.saved.entry[replay.ui.line].above_source = SOURCE_ENVIRONMENT;
     expect("train.batch", "99", false);
     ck_assert(screen_has("environment"));
     ck_assert(screen_has("batch: DPARTUI_BATCH wins over what is saved, at the next start"));
-    replay.keeper.entry[replay.ui.line].above_source = SOURCE_COMMAND_LINE;
+    replay.saved.entry[replay.ui.line].above_source = SOURCE_COMMAND_LINE;
     replay_keys(&replay, "+");
     expect("train.batch", "198", true);
     ck_assert(screen_has("batch: the command line wins over what is saved"));
 }
 END_TEST
 
-START_TEST(without_a_keeper_there_is_a_word)
+START_TEST(without_a_source_the_page_says_so)
 {
-    replay.ui.keeper = NULL;
+    replay.ui.settings_source = NULL;
     replay_keys(&replay, "S+-<Enter>wdf<Down><End>");
     ck_assert(screen_has("No settings are kept here."));
     replay_keys(&replay, "qq");
@@ -264,7 +264,7 @@ int main(void)
     tcase_add_test(tests, asked_twice_it_leaves);
     tcase_add_test(tests, the_page_follows_the_screen);
     tcase_add_test(tests, what_will_be_overridden_is_said);
-    tcase_add_test(tests, without_a_keeper_there_is_a_word);
+    tcase_add_test(tests, without_a_source_the_page_says_so);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

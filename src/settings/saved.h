@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SETTINGS_KEEPER_H
-#define DPARTUI_SETTINGS_KEEPER_H
+#ifndef DPARTUI_SETTINGS_SAVED_H
+#define DPARTUI_SETTINGS_SAVED_H
 
 #include "settings/settings.h"
 
@@ -8,15 +8,15 @@
  * What the workbench's settings page works on: where each value comes from, what is to be saved,
  * and settings.conf, which nobody else writes. dpartui.conf with its comments is never touched.
  */
-struct settings_keeper {
-    struct keeper keeper; /* for the workbench; its context is the settings_keeper, which stays
-                             where it is */
+struct saved_settings {
+    struct settings_source source; /* for the workbench; its context is the saved_settings, which
+                             stays where it is */
     struct {
         char *below; /* without settings.conf */
         char *saved; /* in settings.conf; NULL: not there */
         char *own;   /* what is to be there; NULL: nothing */
         char *above; /* of the environment or the command line; NULL: neither says anything */
-        enum setting_source below_source, above_source;
+        enum setting_origin below_source, above_source;
         bool touched; /* changed on the page: `own` is what counts now, whatever is above */
     } entry[SETTINGS_KEYS];
     /* Values are tried on these. */
@@ -26,9 +26,9 @@ struct settings_keeper {
 };
 
 /* From settings that were loaded, and that the command line had its say in. */
-bool settings_keeper_open(struct settings_keeper *keeper, const struct settings *settings,
-                          struct error *err);
-/* After any outcome of settings_keeper_open. */
-void settings_keeper_close(struct settings_keeper *keeper);
+bool saved_settings_open(struct saved_settings *saved, const struct settings *settings,
+                         struct error *err);
+/* After any outcome of saved_settings_open. */
+void saved_settings_close(struct saved_settings *saved);
 
 #endif

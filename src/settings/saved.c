@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings/keeper.h"
+#include "settings/saved.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -27,42 +27,42 @@ static bool put_copy(char **slot, const char *value, struct error *err)
 
 static bool at(void *context, size_t index, struct setting *setting)
 {
-    const struct settings_keeper *keeper = context;
+    const struct saved_settings *saved = context;
     if (index >= SETTINGS_KEYS)
         return false;
-    const char *own = keeper->entry[index].own, *above = keeper->entry[index].above;
+    const char *own = saved->entry[index].own, *above = saved->entry[index].above;
     *setting = (struct setting){
         .name = settings_keys[index].name,
-        .value = own ? own : keeper->entry[index].below,
-        .source = own ? SOURCE_SAVED : keeper->entry[index].below_source,
-        .unsaved = !same(own, keeper->entry[index].saved),
+        .value = own ? own : saved->entry[index].below,
+        .source = own ? SOURCE_SAVED : saved->entry[index].below_source,
+        .unsaved = !same(own, saved->entry[index].saved),
     };
     if (above) {
-        setting->overridden = keeper->entry[index].above_source == SOURCE_COMMAND_LINE
+        setting->overridden = saved->entry[index].above_source == SOURCE_COMMAND_LINE
                                   ? "the command line"
                                   : settings_keys[index].variable;
-        if (!keeper->entry[index].touched) {
+        if (!saved->entry[index].touched) {
             setting->value = above;
-            setting->source = keeper->entry[index].above_source;
+            setting->source = saved->entry[index].above_source;
         }
     }
     return true;
 }
 
-static void drop_own(struct settings_keeper *keeper, size_t index)
+static void drop_own(struct saved_settings *saved, size_t index)
 {
-    free(keeper->entry[index].own);
-    keeper->entry[index].own = NULL;
+    free(saved->entry[index].own);
+    saved->entry[index].own = NULL;
 }
 
 static bool set(void *context, size_t index, const char *value, struct error *err)
 {
-    struct settings_keeper *keeper = context;
+    struct saved_settings *saved = context;
     const struct settings_key *key = &settings_keys[index];
     long number;
-    if (!settings_key_set(index, &keeper->spec, &keeper->preferences, value, err))
+    if (!settings_key_set(index, &saved->spec, &saved->preferences, value, err))
         return false;
-    char *text = settings_key_text(index, &keeper->spec, &keeper->preferences, err);
+    char *text = settings_key_text(index, &saved->spec, &saved->preferences, err);
     if (!text)
         return false;
     /* Seeds may be larger than any number in a file. */
@@ -71,21 +71,21 @@ static bool set(void *context, size_t index, const char *value, struct error *er
         return error_set(err, ERROR_USAGE, "%s: a file holds numbers up to %ld", key->name,
                          LONG_MAX);
     }
-    free(keeper->entry[index].own);
-    keeper->entry[index].own = text;
-    keeper->entry[index].touched = true;
+    free(saved->entry[index].own);
+    saved->entry[index].own = text;
+    saved->entry[index].touched = true;
     /* There and back again is no change. */
-    if (!keeper->entry[index].saved && same(text, keeper->entry[index].below))
-        drop_own(keeper, index);
+    if (!saved->entry[index].saved && same(text, saved->entry[index].below))
+        drop_own(saved, index);
     return true;
 }
 
 static bool reset(void *context, size_t index, struct error *err)
 {
-    struct settings_keeper *keeper = context;
+    struct saved_settings *saved = context;
     (void)err;
-    drop_own(keeper, index);
-    keeper->entry[index].touched = true;
+    drop_own(saved, index);
+    saved->entry[index].touched = true;
     return true;
 }
 
@@ -129,12 +129,12 @@ static void put_value(struct text *out, enum value_kind kind, const char *value)
     }
 }
 
-static void put_group(const struct settings_keeper *keeper, const char *group, struct text *out)
+static void put_group(const struct saved_settings *saved, const char *group, struct text *out)
 {
     size_t length = strlen(group);
     text_printf(out, "%s = {\n", group);
     for (size_t i = 0; i < SETTINGS_KEYS; i++) {
-        const char *name = settings_keys[i].name, *own = keeper->entry[i].own;
+        const char *name = settings_keys[i].name, *own = saved->entry[i].own;
         if (!own || strncmp(name, group, length) != 0 || name[length] != '.')
             continue;
         text_printf(out, "    %s = ", name + length + 1);
@@ -144,7 +144,7 @@ static void put_group(const struct settings_keeper *keeper, const char *group, s
     text_puts(out, "};\n");
 }
 
-static bool write_file(const struct settings_keeper *keeper, struct error *err)
+static bool write_file(const struct saved_settings *saved, struct error *err)
 {
     struct text out = TEXT_INIT;
     struct file_writer writer = FILE_WRITER_INIT;
@@ -152,11 +152,11 @@ static bool write_file(const struct settings_keeper *keeper, struct error *err)
                     "writes it again\n# each time. What it says wins over dpartui.conf beside it, "
                     "but not over the environment and\n# the command line; dpartui.conf(5). It may "
                     "be removed.\n\n");
-    put_group(keeper, "screen", &out);
+    put_group(saved, "screen", &out);
     text_puts(&out, "\n");
-    put_group(keeper, "train", &out);
+    put_group(saved, "train", &out);
     bool ok = text_cstr(&out) || error_memory(err, "settings");
-    ok = ok && file_writer_open(&writer, keeper->path, err) &&
+    ok = ok && file_writer_open(&writer, saved->path, err) &&
          file_writer_put(&writer, out.data, out.length, err) && file_writer_commit(&writer, err);
     file_writer_abort(&writer);
     text_free(&out);
@@ -164,15 +164,15 @@ static bool write_file(const struct settings_keeper *keeper, struct error *err)
 }
 
 /* Another workbench may have saved meanwhile: what was not changed here stays as it is there. */
-static bool take_changes_of_others(struct settings_keeper *keeper, struct error *err)
+static bool take_changes_of_others(struct saved_settings *saved, struct error *err)
 {
     struct settings now;
     settings_init(&now);
-    bool ok = settings_read_saved(&now, keeper->path, err);
+    bool ok = settings_read_saved(&now, saved->path, err);
     for (size_t i = 0; ok && i < SETTINGS_KEYS; i++) {
-        if (same(keeper->entry[i].own, keeper->entry[i].saved))
-            ok = put_copy(&keeper->entry[i].own, now.trace[i].saved, err);
-        ok = ok && put_copy(&keeper->entry[i].saved, now.trace[i].saved, err);
+        if (same(saved->entry[i].own, saved->entry[i].saved))
+            ok = put_copy(&saved->entry[i].own, now.trace[i].saved, err);
+        ok = ok && put_copy(&saved->entry[i].saved, now.trace[i].saved, err);
     }
     settings_free(&now);
     return ok;
@@ -188,55 +188,55 @@ static bool make_folder_of(const char *path, struct error *err)
 
 static bool save(void *context, struct error *err)
 {
-    struct settings_keeper *keeper = context;
-    if (!keeper->path)
+    struct saved_settings *saved = context;
+    if (!saved->path)
         return error_set(err, ERROR_FAILED,
                          "there is no home to save them in: set HOME or XDG_CONFIG_HOME");
-    if (!make_folder_of(keeper->path, err) || !take_changes_of_others(keeper, err) ||
-        !write_file(keeper, err))
+    if (!make_folder_of(saved->path, err) || !take_changes_of_others(saved, err) ||
+        !write_file(saved, err))
         return false;
     for (size_t i = 0; i < SETTINGS_KEYS; i++)
-        if (!put_copy(&keeper->entry[i].saved, keeper->entry[i].own, err))
+        if (!put_copy(&saved->entry[i].saved, saved->entry[i].own, err))
             return false;
     return true;
 }
 
-bool settings_keeper_open(struct settings_keeper *keeper, const struct settings *settings,
-                          struct error *err)
+bool saved_settings_open(struct saved_settings *saved, const struct settings *settings,
+                         struct error *err)
 {
-    *keeper = (struct settings_keeper){.keeper = {keeper, NULL, at, set, reset, save}};
-    spec_init(&keeper->spec);
-    preferences_init(&keeper->preferences);
+    *saved = (struct saved_settings){.source = {saved, NULL, at, set, reset, save}};
+    spec_init(&saved->spec);
+    preferences_init(&saved->preferences);
     for (size_t i = 0; i < SETTINGS_KEYS; i++) {
-        const char *saved = settings->trace[i].saved, *below = settings->trace[i].below;
+        const char *in_file = settings->trace[i].saved, *below = settings->trace[i].below;
         char *now = settings_key_text(i, &settings->spec, &settings->preferences, err);
         if (!now)
             return false;
-        keeper->entry[i].below_source = settings->trace[i].below_source;
-        keeper->entry[i].above_source = settings->trace[i].source;
+        saved->entry[i].below_source = settings->trace[i].below_source;
+        saved->entry[i].above_source = settings->trace[i].source;
         bool above = settings->trace[i].source > SOURCE_SAVED;
-        bool ok = put_copy(&keeper->entry[i].saved, saved, err) &&
-                  put_copy(&keeper->entry[i].own, saved, err) &&
-                  put_copy(&keeper->entry[i].below, below ? below : now, err) &&
-                  put_copy(&keeper->entry[i].above, above ? now : NULL, err);
+        bool ok = put_copy(&saved->entry[i].saved, in_file, err) &&
+                  put_copy(&saved->entry[i].own, in_file, err) &&
+                  put_copy(&saved->entry[i].below, below ? below : now, err) &&
+                  put_copy(&saved->entry[i].above, above ? now : NULL, err);
         free(now);
         if (!ok)
             return false;
     }
-    if (!settings_saved_path(&keeper->path, err))
+    if (!settings_saved_path(&saved->path, err))
         return false;
-    keeper->keeper.file = keeper->path ? keeper->path : "settings.conf";
+    saved->source.file = saved->path ? saved->path : "settings.conf";
     return true;
 }
 
-void settings_keeper_close(struct settings_keeper *keeper)
+void saved_settings_close(struct saved_settings *saved)
 {
     for (size_t i = 0; i < SETTINGS_KEYS; i++) {
-        free(keeper->entry[i].below);
-        free(keeper->entry[i].saved);
-        free(keeper->entry[i].own);
-        free(keeper->entry[i].above);
+        free(saved->entry[i].below);
+        free(saved->entry[i].saved);
+        free(saved->entry[i].own);
+        free(saved->entry[i].above);
     }
-    free(keeper->path);
-    spec_free(&keeper->spec);
+    free(saved->path);
+    spec_free(&saved->spec);
 }
