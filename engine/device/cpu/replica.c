@@ -26,20 +26,19 @@ bool cpu_replica_create(struct device *device, const struct net *net, struct rep
                         struct error *err)
 {
     struct cpu_replica *r = calloc(1, sizeof *r);
-    struct replica_sizes sizes;
     if (!r)
         return error_memory(err, "a replica");
     r->base.net = net;
     r->base.host_accessible = true;
-    if (!build_graph(device, net, r, err) || !replica_lay_out(device, r, &sizes, err) ||
+    if (!build_graph(device, net, r, err) || !replica_lay_out(device, r, err) ||
         !fold_graph(r, &r->folded, err) ||
         !mapping_create(&r->memory,
-                        replica_numbers(sizes.trained, sizes.statistics) * sizeof(float),
+                        replica_numbers(r->places.trained, r->places.statistics) * sizeof(float),
                         "parameters, gradients and state of the optimizer", err)) {
         cpu_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);
     }
-    replica_place_arenas(&r->base, r->memory.data, sizes.trained, sizes.statistics);
+    replica_place_arenas(&r->base, r->memory.data, r->places.trained, r->places.statistics);
     *out = &r->base;
     return true;
 }
@@ -50,9 +49,10 @@ void cpu_replica_destroy(struct device *device, struct replica *replica)
     (void)device;
     if (!r)
         return;
-    for (int i = 0; r->places && i < r->base.net->param_count; i++)
-        compat_desc_free(r->places[i].desc);
-    free(r->places);
+    for (int i = 0; r->formats && i < r->base.net->param_count; i++)
+        compat_desc_free(r->formats[i].desc);
+    free(r->formats);
+    free(r->places.list);
     graph_free(&r->graph);
     graph_free(&r->folded);
     mapping_free(&r->memory);
@@ -62,10 +62,10 @@ void cpu_replica_destroy(struct device *device, struct replica *replica)
 /* Convolution weights: by the library between its format and plain OIHW, whose channels are filled
  * up with zeros in `padded`. */
 static bool reorder_conv(struct device *device, const struct net_param *param,
-                         const struct place *place, float *padded, float *arena, bool import,
-                         struct error *err)
+                         const struct weights_format *format, float *padded, float *arena,
+                         bool import, struct error *err)
 {
-    const dnnl_dims_t dims = {place->out, place->in, param->dims[2], param->dims[3]};
+    const dnnl_dims_t dims = {format->out, format->in, param->dims[2], param->dims[3]};
     dnnl_memory_t plain = NULL, stored = NULL;
     dnnl_primitive_desc_t desc = NULL;
     dnnl_primitive_t reorder = NULL;
@@ -74,9 +74,10 @@ static bool reorder_conv(struct device *device, const struct net_param *param,
     bool ok =
         (plain_desc || error_memory(err, "layout of weights")) &&
         dnnl_check(dnnl_memory_create(&plain, plain_desc, engine, padded), "memory object", err) &&
-        dnnl_check(dnnl_memory_create(&stored, place->desc, engine, arena), "memory object", err) &&
-        dnnl_check(dnnl_reorder_primitive_desc_create(&desc, import ? plain_desc : place->desc,
-                                                      engine, import ? place->desc : plain_desc,
+        dnnl_check(dnnl_memory_create(&stored, format->desc, engine, arena), "memory object",
+                   err) &&
+        dnnl_check(dnnl_reorder_primitive_desc_create(&desc, import ? plain_desc : format->desc,
+                                                      engine, import ? format->desc : plain_desc,
                                                       engine, NULL),
                    "reorder", err) &&
         dnnl_check(dnnl_primitive_create(&reorder, desc), "reorder", err);
@@ -95,20 +96,20 @@ static bool reorder_conv(struct device *device, const struct net_param *param,
 }
 
 static bool move_conv(struct device *device, const struct net_param *param,
-                      const struct place *place, float *arena, float *canonical, bool import,
-                      struct error *err)
+                      const struct weights_format *format, float *arena, float *canonical,
+                      bool import, struct error *err)
 {
     const size_t kernel = (size_t)param->dims[2] * param->dims[3];
-    const size_t row = (size_t)param->dims[1] * kernel, padded_row = (size_t)place->in * kernel;
+    const size_t row = (size_t)param->dims[1] * kernel, padded_row = (size_t)format->in * kernel;
     /* Nothing to fill up: no detour. (Beside a GPU this is done in every step.) */
-    if (padded_row == row && place->out == param->dims[0])
-        return reorder_conv(device, param, place, canonical, arena, import, err);
-    float *padded = calloc((size_t)place->out * padded_row, sizeof *padded);
+    if (padded_row == row && format->out == param->dims[0])
+        return reorder_conv(device, param, format, canonical, arena, import, err);
+    float *padded = calloc((size_t)format->out * padded_row, sizeof *padded);
     if (!padded)
         return error_memory(err, "weights in plain order");
     for (int o = 0; import && o < param->dims[0]; o++)
         memcpy(padded + (size_t)o * padded_row, canonical + (size_t)o * row, row * sizeof(float));
-    bool ok = reorder_conv(device, param, place, padded, arena, import, err);
+    bool ok = reorder_conv(device, param, format, padded, arena, import, err);
     for (int o = 0; ok && !import && o < param->dims[0]; o++)
         memcpy(canonical + (size_t)o * row, padded + (size_t)o * padded_row, row * sizeof(float));
     free(padded);
@@ -140,52 +141,26 @@ static bool move_param(struct device *device, const struct cpu_replica *r, int i
                        float *canonical, bool import, struct error *err)
 {
     const struct net_param *param = &r->base.net->params[index];
-    const struct place *place = &r->places[index];
-    float *stored = arena + place->offset;
-    switch (place->kind) {
-    case PLACE_CONV:
-        return move_conv(device, param, place, stored, canonical, import, err) ||
+    const struct weights_format *format = &r->formats[index];
+    float *stored = arena + r->places.list[index].offset;
+    switch (format->order) {
+    case WEIGHTS_LIBRARY:
+        return move_conv(device, param, format, stored, canonical, import, err) ||
                error_prefix(err, "%s: %s", device->name, param->name);
-    case PLACE_MATRIX:
+    case WEIGHTS_MATRIX:
         move_matrix(r, param, stored, canonical, import);
         return true;
-    default:
-        if (import)
-            memcpy(stored, canonical, param->count * sizeof(float));
-        else
-            memcpy(canonical, stored, param->count * sizeof(float));
-        return true;
+    case WEIGHTS_PLAIN:
+        break;
     }
-}
-
-bool cpu_replica_import(struct device *device, struct replica *replica,
-                        const struct weights *weights, struct error *err)
-{
-    struct cpu_replica *r = (struct cpu_replica *)replica;
-    for (int i = 0; i < replica->net->param_count; i++) {
-        float *arena =
-            r->places[i].kind == PLACE_STATISTICS ? replica->statistics : replica->params;
-        if (!move_param(device, r, i, arena, weights->values + replica->net->params[i].offset, true,
-                        err))
-            return false;
-    }
+    if (import)
+        memcpy(stored, canonical, param->count * sizeof(float));
+    else
+        memcpy(canonical, stored, param->count * sizeof(float));
     return true;
 }
 
-bool cpu_replica_export(struct device *device, const struct replica *replica,
-                        struct weights *weights, struct error *err)
-{
-    const struct cpu_replica *r = (const struct cpu_replica *)replica;
-    for (int i = 0; i < replica->net->param_count; i++) {
-        float *arena =
-            r->places[i].kind == PLACE_STATISTICS ? replica->statistics : replica->params;
-        if (!move_param(device, r, i, arena, weights->values + replica->net->params[i].offset,
-                        false, err))
-            return false;
-    }
-    return true;
-}
-
+/* All parameters that lie in an arena. */
 static bool move_arena(struct device *device, const struct replica *replica,
                        enum replica_arena arena, float *values, bool import, struct error *err)
 {
@@ -193,11 +168,25 @@ static bool move_arena(struct device *device, const struct replica *replica,
     size_t count;
     float *numbers = replica_arena(replica, arena, &count);
     for (int i = 0; i < replica->net->param_count; i++)
-        if (r->places[i].kind != PLACE_STATISTICS &&
+        if (r->places.list[i].statistics == (arena == ARENA_STATISTICS) &&
             !move_param(device, r, i, numbers, values + replica->net->params[i].offset, import,
                         err))
             return false;
     return true;
+}
+
+bool cpu_replica_import(struct device *device, struct replica *replica,
+                        const struct weights *weights, struct error *err)
+{
+    return move_arena(device, replica, ARENA_PARAMS, weights->values, true, err) &&
+           move_arena(device, replica, ARENA_STATISTICS, weights->values, true, err);
+}
+
+bool cpu_replica_export(struct device *device, const struct replica *replica,
+                        struct weights *weights, struct error *err)
+{
+    return move_arena(device, replica, ARENA_PARAMS, weights->values, false, err) &&
+           move_arena(device, replica, ARENA_STATISTICS, weights->values, false, err);
 }
 
 bool cpu_values_export(struct device *device, const struct replica *replica,

@@ -16,8 +16,8 @@ static int last_step_before(const struct plan *plan, size_t end)
     const struct net *net = plan->replica->base.net;
     int last = -1;
     for (int i = 0; i < net->param_count; i++)
-        if (plan->replica->places[i].kind != PLACE_STATISTICS &&
-            plan->replica->places[i].offset < end && plan->done[i] > last)
+        if (!plan->replica->places.list[i].statistics &&
+            plan->replica->places.list[i].offset < end && plan->done[i] > last)
             last = plan->done[i];
     return last;
 }

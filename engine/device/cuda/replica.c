@@ -8,11 +8,11 @@
 
 /* Params, grads, state, statistics, rates, counters, and the bf16 copies: one allocation, zeroed.
  */
-static bool allocate(struct device *device, struct cuda_replica *r,
-                     const struct replica_sizes *sizes, struct error *err)
+static bool allocate(struct device *device, struct cuda_replica *r, struct error *err)
 {
-    const size_t arenas = replica_numbers(sizes->trained, sizes->statistics) * sizeof(float);
-    const size_t copies = device->storage == CUDA_BF16 ? sizes->trained * sizeof(uint16_t) : 0;
+    const struct param_places *places = &r->places;
+    const size_t arenas = replica_numbers(places->trained, places->statistics) * sizeof(float);
+    const size_t copies = device->storage == CUDA_BF16 ? places->trained * sizeof(uint16_t) : 0;
     const size_t rates = (size_t)RATES * RATES_SLOTS * sizeof(float);
     const size_t counters = KERNEL_COUNTERS * sizeof *r->counters;
     const size_t bytes = arenas + copies + rates + counters;
@@ -20,7 +20,7 @@ static bool allocate(struct device *device, struct cuda_replica *r,
         !cuda_check(cudaMemsetAsync(r->memory, 0, bytes, device->stream), "clearing memory", err) ||
         !cuda_check(cudaMallocHost((void **)&r->host_rates, rates), "pinned memory", err))
         return false;
-    r->rates = replica_place_arenas(&r->base, r->memory, sizes->trained, sizes->statistics);
+    r->rates = replica_place_arenas(&r->base, r->memory, places->trained, places->statistics);
     r->counters = (uint32_t *)(r->rates + (size_t)RATES * RATES_SLOTS);
     if (copies > 0)
         r->copies = (uint16_t *)(r->counters + KERNEL_COUNTERS);
@@ -31,12 +31,11 @@ bool cuda_replica_create(struct device *device, const struct net *net, struct re
                          struct error *err)
 {
     struct cuda_replica *r = calloc(1, sizeof *r);
-    struct replica_sizes sizes;
     if (!r)
         return error_memory(err, "a replica");
     r->base.net = net;
     if (!graph_build(net, LAYOUT_CHANNELS_LAST, cuda_padded(1), &r->graph, err) ||
-        !cuda_replica_lay_out(r, &sizes, err) || !allocate(device, r, &sizes, err)) {
+        !cuda_replica_lay_out(r, err) || !allocate(device, r, err)) {
         cuda_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);
     }
@@ -49,7 +48,8 @@ void cuda_replica_destroy(struct device *device, struct replica *replica)
     struct cuda_replica *r = (struct cuda_replica *)replica;
     if (!r)
         return;
-    free(r->places);
+    free(r->filters);
+    free(r->places.list);
     graph_free(&r->graph);
     if (cuda_comes_to_rest(device)) {
         cudaFree(r->memory);
@@ -58,7 +58,7 @@ void cuda_replica_destroy(struct device *device, struct replica *replica)
     free(r);
 }
 
-static void move_filter(const struct place *p, float *stored, float *canonical, bool import)
+static void move_filter(const struct filter_layout *p, float *stored, float *canonical, bool import)
 {
     for (size_t o = 0; o < p->out; o++) {
         for (size_t c = 0; c < p->channels; c++) {
@@ -79,10 +79,9 @@ static void move_param(const struct cuda_replica *r, int index, float *arena, fl
                        bool import)
 {
     const struct net_param *param = &r->base.net->params[index];
-    const struct place *place = &r->places[index];
-    float *stored = arena + place->offset, *canonical = values + param->offset;
-    if (place->kind == PLACE_FILTER)
-        move_filter(place, stored, canonical, import);
+    float *stored = arena + r->places.list[index].offset, *canonical = values + param->offset;
+    if (r->filters[index].out > 0)
+        move_filter(&r->filters[index], stored, canonical, import);
     else if (import)
         memcpy(stored, canonical, param->count * sizeof(float));
     else
@@ -101,7 +100,7 @@ static bool move_arena(struct device *device, struct replica *replica, enum repl
         return error_memory(err, "a copy of the parameters");
     bool ok = import || cuda_arena_read(device, replica, arena, 0, count, host, err);
     for (int i = 0; ok && i < replica->net->param_count; i++)
-        if ((r->places[i].kind == PLACE_STATISTICS) == (arena == ARENA_STATISTICS))
+        if (r->places.list[i].statistics == (arena == ARENA_STATISTICS))
             move_param(r, i, host, values, import);
     if (ok && import)
         ok = cuda_arena_write(device, replica, arena, 0, count, host, err);

@@ -3,22 +3,14 @@
 #define DPARTUI_ENGINE_DEVICE_CUDA_REPLICA_H
 
 #include "engine/device/cuda/cuda.h"
-#include "engine/device/plan/graph.h"
+#include "engine/device/plan/param_places.h"
 
-/* Where a parameter lies in the arenas, and in which order of numbers. */
-enum place_kind {
-    PLACE_VECTOR, /* as it is, with zeros up to a multiple of 16 */
-    PLACE_FILTER, /* filters [out][kernel_h][kernel_w][in], rows of linear layers [out][h][w][in] */
-    PLACE_STATISTICS, /* a vector in `statistics` */
-};
-
-struct place {
-    enum place_kind kind;
-    size_t offset; /* floats into params, grads and each state, or into statistics */
-    size_t size;   /* floats, padding included; a multiple of 16 */
-    /* PLACE_FILTER: the network's [out][channels][taps] is stored as [out][taps][channels], tap by
-     * tap `stride` floats apart, one output `row` floats behind the other. */
-    size_t out, channels, taps, stride, row;
+/* Filters of a convolution, [out][kernel_h][kernel_w][in], or rows of a linear layer,
+ * [out][h][w][in]: the network's [out][channels][taps] is stored as [out][taps][channels], tap by
+ * tap `stride` floats apart, one output `row` floats after the other. */
+struct filter_layout {
+    size_t out; /* 0: not such a parameter, numbers lie as they are */
+    size_t channels, taps, stride, row;
 };
 
 /* Learning rate, momentum and weight decay, as kernel_sgd reads them. */
@@ -28,8 +20,9 @@ struct place {
 struct cuda_replica {
     struct replica base; /* first: the interface knows this one only */
     struct graph graph;
-    struct place *places; /* per parameter of the network */
-    void *memory;         /* all arenas */
+    struct param_places places;
+    struct filter_layout *filters; /* per parameter of the network */
+    void *memory;                  /* all arenas */
     /* bf16 copies of params, at the same offsets; NULL: the storage type is f32. */
     uint16_t *copies;
     /* The last settings of SGD: in device memory, and pinned memory that they are copied from. A
@@ -41,14 +34,7 @@ struct cuda_replica {
     bool step_known;
 };
 
-/* replica_layout.c */
-struct replica_sizes {
-    size_t trained, statistics; /* floats */
-};
-
-/* Give every parameter its place: trained ones in the order in which the backward pass completes
- * their gradients. Needs base.net and graph. */
-bool cuda_replica_lay_out(struct cuda_replica *replica, struct replica_sizes *sizes,
-                          struct error *err);
+/* replica_layout.c: give every parameter its place and layout. Needs base.net and graph. */
+bool cuda_replica_lay_out(struct cuda_replica *replica, struct error *err);
 
 #endif

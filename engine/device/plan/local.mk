@@ -4,4 +4,5 @@ libplan_a_SOURCES += \
 	%D%/graph.c %D%/graph.h \
 	%D%/core.c %D%/core.h \
 	%D%/memory_pool.c %D%/memory_pool.h \
+	%D%/param_places.c %D%/param_places.h \
 	%D%/unary_layer.c %D%/unary_layer.h

@@ -7,9 +7,9 @@ float *param_values(const struct builder *b, int param)
 {
     if (param == NET_NONE)
         return NULL;
-    const struct place *place = &b->plan->replica->places[param];
-    float *arena = place->kind == PLACE_STATISTICS ? b->plan->replica->base.statistics
-                                                   : b->plan->replica->base.params;
+    const struct param_place *place = &b->plan->replica->places.list[param];
+    float *arena =
+        place->statistics ? b->plan->replica->base.statistics : b->plan->replica->base.params;
     return arena + place->offset;
 }
 
@@ -17,5 +17,5 @@ float *param_grads(const struct builder *b, int param)
 {
     return param == NET_NONE
                ? NULL
-               : b->plan->replica->base.grads + b->plan->replica->places[param].offset;
+               : b->plan->replica->base.grads + b->plan->replica->places.list[param].offset;
 }

@@ -5,29 +5,28 @@
 #include "engine/device/cpu/core/mapping.h"
 #include "engine/device/cpu/core/onednn.h"
 #include "engine/device/plan/builder.h"
+#include "engine/device/plan/param_places.h"
 
-/* Where a parameter lies in the arenas, and in which order of numbers. */
-enum place_kind {
-    PLACE_VECTOR,     /* as it is, with zeros up to a multiple of 16 */
-    PLACE_MATRIX,     /* linear: each row in the order of the input's layout */
-    PLACE_CONV,       /* in a format of the library, `desc` */
-    PLACE_STATISTICS, /* a vector in `state` */
+/* In which order the numbers of a parameter lie. */
+enum weights_order {
+    WEIGHTS_PLAIN,   /* as they are, with zeros up to a multiple of 16 */
+    WEIGHTS_MATRIX,  /* linear: each row in the order of the input's layout */
+    WEIGHTS_LIBRARY, /* conv: in a format of the library, `desc` */
 };
 
-struct place {
-    enum place_kind kind;
-    size_t offset; /* floats into params, grads and each state, or into statistics */
-    size_t size;   /* floats, padding included; a multiple of 16 */
-    int out, in;   /* conv: channels with padding */
-    desc_t desc;   /* conv */
+struct weights_format {
+    enum weights_order order;
+    int out, in; /* conv: channels with padding */
+    desc_t desc; /* conv */
 };
 
 struct cpu_replica {
     struct replica base; /* first: the interface knows this one only */
     struct graph graph;
-    bool lanes;           /* passes go by lanes/net.h; parameters lie in canonical order */
-    struct graph folded;  /* what evaluation computes: fold.h */
-    struct place *places; /* per parameter of the network */
+    bool lanes;          /* passes go by lanes/net.h; parameters lie in canonical order */
+    struct graph folded; /* what evaluation computes: fold.h */
+    struct param_places places;
+    struct weights_format *formats; /* per parameter of the network */
     struct mapping memory;
 };
 

@@ -52,7 +52,7 @@ static bool stored_make(struct conv_stored *s, const struct builder *b, const st
     const struct graph *g = b->graph;
     const struct net_op *op = &g->net->ops[node->op];
     *s = (struct conv_stored){.src = value_desc(&g->values[node->input], b->rows, true),
-                              .weights = b->plan->replica->places[op->weight].desc,
+                              .weights = b->plan->replica->formats[op->weight].desc,
                               .bias = vector_desc((size_t)value_channels(&g->values[node->output])),
                               .dst = value_desc(&g->values[node->output], b->rows, true)};
     return (s->src && s->bias && s->dst) || error_memory(err, "layouts of a convolution");

@@ -21,7 +21,7 @@ struct fold {
  * Formats of weights whose outermost dimension is blocks of `lanes` output channels and whose
  * innermost one is the channels of a block. 0: it is none of them.
  */
-static int lanes_of(const struct place *place, const struct net_param *param)
+static int lanes_of(const struct weights_format *format, const struct net_param *param)
 {
     static const struct {
         dnnl_format_tag_t tag;
@@ -30,11 +30,11 @@ static int lanes_of(const struct place *place, const struct net_param *param)
         {dnnl_OIhw16i16o, 16}, {dnnl_Ohwi16o, 16}, {dnnl_Oihw16o, 16},
         {dnnl_OIhw8i8o, 8},    {dnnl_Ohwi8o, 8},   {dnnl_oihw, 1},
     };
-    const dnnl_dims_t dims = {place->out, place->in, param->dims[2], param->dims[3]};
+    const dnnl_dims_t dims = {format->out, format->in, param->dims[2], param->dims[3]};
     int lanes = 0;
     for (size_t i = 0; lanes == 0 && i < sizeof formats / sizeof *formats; i++) {
         desc_t desc = compat_desc_make(4, dims, dnnl_f32, formats[i].tag);
-        if (desc && dnnl_memory_desc_equal(desc, place->desc))
+        if (desc && dnnl_memory_desc_equal(desc, format->desc))
             lanes = formats[i].lanes;
         compat_desc_free(desc);
     }
@@ -44,7 +44,7 @@ static int lanes_of(const struct place *place, const struct net_param *param)
 static int lanes_of_node(const struct cpu_replica *r, const struct node *conv)
 {
     int weight = r->base.net->ops[conv->op].weight;
-    return lanes_of(&r->places[weight], &r->base.net->params[weight]);
+    return lanes_of(&r->formats[weight], &r->base.net->params[weight]);
 }
 
 /* The convolution that `norm` can become part of; NULL: none. */
@@ -207,7 +207,9 @@ bool fold_parameters(struct builder *b, const struct node *node, struct buffer *
                      struct buffer **bias, struct error *err)
 {
     const struct cpu_replica *r = b->plan->replica;
-    const struct place *place = &r->places[r->base.net->ops[node->op].weight];
+    const int weight = r->base.net->ops[node->op].weight;
+    const struct param_place *place = &r->places.list[weight];
+    const struct weights_format *format = &r->formats[weight];
     *bias = NULL;
     if (node->norm == NET_NONE) {
         *weights = build_fixed(b, param_values(b, r->base.net->ops[node->op].weight), err);
@@ -222,10 +224,10 @@ bool fold_parameters(struct builder *b, const struct node *node, struct buffer *
     f->lanes = lanes_of_node(r, node);
     if (f->lanes == 0) /* it had some when it was folded */
         return error_memory(err, "folding BatchNorm");
-    f->blocks = place->out / f->lanes;
-    f->count = dnnl_memory_desc_get_size(place->desc) / sizeof(float) / (size_t)f->blocks;
+    f->blocks = format->out / f->lanes;
+    f->count = dnnl_memory_desc_get_size(format->desc) / sizeof(float) / (size_t)f->blocks;
     *weights = f->weights = build_buffer(b, place->size * sizeof(float), err);
-    *bias = f->bias = f->weights ? build_buffer(b, (size_t)place->out * sizeof(float), err) : NULL;
+    *bias = f->bias = f->weights ? build_buffer(b, (size_t)format->out * sizeof(float), err) : NULL;
     if (!f->bias)
         return false;
     build_label(b, PLAN_FOLD, "");

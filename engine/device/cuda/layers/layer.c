@@ -34,14 +34,15 @@ float *cuda_param(const struct builder *b, int param)
     const struct cuda_replica *r = b->plan->replica;
     if (param == NET_NONE)
         return NULL;
-    return (r->places[param].kind == PLACE_STATISTICS ? r->base.statistics : r->base.params) +
-           r->places[param].offset;
+    return (r->places.list[param].statistics ? r->base.statistics : r->base.params) +
+           r->places.list[param].offset;
 }
 
 const void *cuda_weights(const struct builder *b, int param)
 {
     const struct cuda_replica *r = b->plan->replica;
-    return r->copies ? (const void *)(r->copies + r->places[param].offset) : cuda_param(b, param);
+    return r->copies ? (const void *)(r->copies + r->places.list[param].offset)
+                     : cuda_param(b, param);
 }
 
 float *cuda_grads(struct builder *b, int param)
@@ -50,7 +51,7 @@ float *cuda_grads(struct builder *b, int param)
     if (param == NET_NONE)
         return NULL;
     b->plan->done[param] = b->time;
-    return r->base.grads + r->places[param].offset;
+    return r->base.grads + r->places.list[param].offset;
 }
 
 /* Where the device's convolutions are planned; the paths are the caller's to free. What cannot be

@@ -25,7 +25,7 @@ static const struct node *next_conv(const struct builder *b, const struct node *
 
 static size_t offset_of(const struct builder *b, const struct node *node)
 {
-    return b->plan->replica->places[b->graph->net->ops[node->op].weight].offset;
+    return b->plan->replica->places.list[b->graph->net->ops[node->op].weight].offset;
 }
 
 /* Whether a bucket ends before the next such gradient begins: parameters lie in the order in which

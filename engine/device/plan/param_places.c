@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/plan/param_places.h"
+
+#include <stdlib.h>
+
+#define ALIGN_FLOATS 16
+
+static size_t round_floats(size_t count)
+{
+    return (count + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
+}
+
+/* Next in the arena of trained parameters. */
+static void put_trained(struct param_places *p, int param)
+{
+    if (param == NET_NONE)
+        return;
+    p->list[param].offset = p->trained;
+    p->trained += p->list[param].size;
+}
+
+static void put_statistics(struct param_places *p, int param)
+{
+    p->list[param].statistics = true;
+    p->list[param].offset = p->statistics;
+    p->statistics += p->list[param].size;
+}
+
+static void put_batchnorm(struct param_places *p, const struct node *node, const struct net_op *op)
+{
+    put_trained(p, op->weight);
+    put_trained(p, op->bias);
+    put_trained(p, node->input_bias);
+    put_trained(p, node->residual_bias);
+    put_statistics(p, op->running_mean);
+    put_statistics(p, op->running_var);
+}
+
+bool param_places_make(const struct graph *graph, weights_size_function *weights_size,
+                       void *context, struct param_places *out, struct error *err)
+{
+    const struct net *net = graph->net;
+    *out = (struct param_places){.list = calloc((size_t)net->param_count + 1, sizeof *out->list)};
+    if (!out->list)
+        return error_memory(err, "places of parameters");
+    for (int i = 0; i < net->param_count; i++)
+        out->list[i].size = round_floats(net->params[i].count);
+    for (int i = graph->node_count; i-- > 0;) {
+        const struct node *node = &graph->nodes[i];
+        if (!net_operation(node->kind)->params)
+            continue;
+        const struct net_op *op = &net->ops[node->op];
+        if (node->kind == NET_BATCHNORM) {
+            put_batchnorm(out, node, op);
+            continue;
+        }
+        size_t size = net->params[op->weight].count;
+        if (!weights_size(context, node, &size, err))
+            return false;
+        out->list[op->weight].size = round_floats(size);
+        put_trained(out, op->weight);
+        put_trained(out, node->bias);
+    }
+    return true;
+}
