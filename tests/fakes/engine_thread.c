@@ -200,6 +200,13 @@ json_t *next_event(struct client *client, long run, const char *name)
     }
 }
 
+void expect_end(struct client *client, long run, const char *status)
+{
+    json_t *end = next_event(client, run, "end");
+    ck_assert_str_eq(string_of(end, "status"), status);
+    json_decref(end);
+}
+
 void wait_status(struct client *client, long run, const char *status)
 {
     double begin = clock_seconds();

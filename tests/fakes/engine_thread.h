@@ -41,6 +41,8 @@ long submit(struct client *client, const char *settings);
 json_t *next_note(struct client *client, const char *method);
 /* The next event of this name of this run, skipping others. */
 json_t *next_event(struct client *client, long run, const char *name);
+/* Wait for the end of a run, with that status. */
+void expect_end(struct client *client, long run, const char *status);
 /* Wait until the run has this status. */
 void wait_status(struct client *client, long run, const char *status);
 

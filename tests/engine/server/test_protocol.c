@@ -92,15 +92,9 @@ START_TEST(runs_wait_their_turn)
     json_decref(state);
     tell(client, "stop", of_run(second));
     tell(client, "stop", of_run(first));
-    json_t *end = next_event(client, second, "end");
-    ck_assert_str_eq(string_of(end, "status"), "stopped");
-    json_decref(end);
-    end = next_event(client, first, "end");
-    ck_assert_str_eq(string_of(end, "status"), "stopped");
-    json_decref(end);
-    end = next_event(client, third, "end");
-    ck_assert_str_eq(string_of(end, "status"), "done");
-    json_decref(end);
+    expect_end(client, second, "stopped");
+    expect_end(client, first, "stopped");
+    expect_end(client, third, "done");
     json_t *runs = ask(client, "runs", NULL);
     ck_assert_uint_eq(json_array_size(runs), 3);
     for (int i = 0; i < 3; i++)
@@ -128,9 +122,7 @@ START_TEST(a_run_can_be_paused_and_retuned)
     }
     tell(client, "pause", of_run(run));
     tell(client, "stop", json_pack("{s:I, s:b}", "run", (json_int_t)run, "now", 1));
-    json_t *end = next_event(client, run, "end");
-    ck_assert_str_eq(string_of(end, "status"), "stopped");
-    json_decref(end);
+    expect_end(client, run, "stopped");
     refuse(client, "stop", of_run(run), ERROR_FAILED);
     refuse(client, "pause", of_run(run), ERROR_FAILED);
     refuse(client, "set_lr", json_pack("{s:I, s:f}", "run", (json_int_t)run, "lr", 0.25),
@@ -183,9 +175,7 @@ START_TEST(a_silent_end_is_told)
     struct client *client = viewer();
     long run = submit(client, "model=mute epochs=1");
     tell(client, "follow", of_run(run));
-    json_t *end = next_event(client, run, "end");
-    ck_assert_str_eq(string_of(end, "status"), "done");
-    json_decref(end);
+    expect_end(client, run, "done");
     client_close(client);
 }
 END_TEST
