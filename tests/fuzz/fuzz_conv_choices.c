@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "engine/device/cuda/dnn/conv_choices.h"
+#include "engine/device/cuda/dnn/conv/choices.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -48,7 +48,7 @@ fuzz:
 %C%_fuzz_conv_choices_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CUDA_CPPFLAGS)
 %C%_fuzz_conv_choices_SOURCES = \
 	%D%/fuzz_conv_choices.c \
-	engine/device/cuda/dnn/conv_choices.c engine/device/cuda/dnn/conv_choices.h
+	engine/device/cuda/dnn/conv/choices.c engine/device/cuda/dnn/conv/choices.h
 %C%_fuzz_conv_choices_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_conv_choices_LDADD = $(fuzz_libs) libbase.a
 %C%_fuzz_device_list_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/device/cuda/cuda.h"
+#include "engine/device/cuda/libraries/driver.h"
 
 static int ask(void)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/device/cuda/api.h"
+#include "engine/device/cuda/libraries/api.h"
 #include "engine/device/device.h"
 #include "engine/nvml/nvml.h"
 #ifdef HAVE_CONFIG_H
@@ -11,7 +11,7 @@
 #endif
 #ifdef HAVE_NCCL
 #include "engine/backends/registry.h"
-#include "engine/device/cuda/collective/nccl_api.h"
+#include "engine/device/cuda/libraries/nccl.h"
 #endif
 
 /*

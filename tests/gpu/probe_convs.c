@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/device/cuda/dnn/conv_reference.h"
-#include "engine/device/cuda/dnn/conv_table.h"
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/dnn/conv/reference.h"
+#include "engine/device/cuda/dnn/conv/table.h"
+#include "engine/device/cuda/layers/conv_plans.h"
+#include "engine/device/cuda/machine.h"
+#include "engine/device/cuda/runtime/wait.h"
 #include "engine/model/file.h"
 #include "tests/engine/device/cuda/dnn/conv_cases.h"
 #include "tests/gpu/probe.h"

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/device/cuda/cuda.h"
+#include "engine/device/cuda/runtime/device.h"
 #include "tests/gpu/probe.h"
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
 #ifdef HAVE_NCCL
 #include "engine/backends/registry.h"
-#include "engine/device/cuda/collective/nccl_api.h"
+#include "engine/device/cuda/libraries/nccl.h"
 #endif
 
 static int say_loaded(struct dl_phdr_info *info, size_t size, void *context)

@@ -4,7 +4,8 @@
 
 #include "base/clock.h"
 #include "engine/backends/registry.h"
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/pass/plan.h"
+#include "engine/device/cuda/runtime/wait.h"
 #include "engine/model/file.h"
 #include "tests/gpu/probe.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/backends/registry.h"
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/pass/plan.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/reference/conformance.h"
 #include "tests/suites.h"

@@ -9,9 +9,10 @@
 
 #include "base/clock.h"
 #include "engine/backends/registry.h"
-#include "engine/device/cuda/collective/group.h"
-#include "engine/device/cuda/collective/nccl_api.h"
-#include "engine/device/cuda/replica.h"
+#include "engine/device/cuda/collective/nccl.h"
+#include "engine/device/cuda/libraries/nccl.h"
+#include "engine/device/cuda/replica/arenas.h"
+#include "engine/device/cuda/runtime/wait.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/reference/trial.h"
 #include "tests/suites.h"

@@ -10,7 +10,7 @@
 
 #include <check.h>
 
-#include "engine/device/cuda/dnn/conv_plan.h"
+#include "engine/device/cuda/dnn/conv/plan.h"
 #include "engine/device/cuda/dnn/matmul.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"

@@ -8,7 +8,7 @@
 
 #include <check.h>
 
-#include "engine/device/cuda/collective/nccl_api.h"
+#include "engine/device/cuda/libraries/nccl.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
 

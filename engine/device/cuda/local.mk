@@ -5,18 +5,11 @@ if HAVE_CUDA_TOOLKIT
 noinst_LIBRARIES += libcuda_backend.a
 libcuda_backend_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CUDA_CPPFLAGS)
 libcuda_backend_a_SOURCES = \
-	%D%/api.c %D%/api.h %D%/backend.h %D%/cuda.c %D%/cuda.h %D%/driver.c \
-	%D%/library.c %D%/library.h %D%/machine.c %D%/turn.c %D%/wait.c $(cuda_kernels)
-libcuda_backend_a_SOURCES += \
-	%D%/pass.c %D%/pass.h \
-	%D%/pieces.c \
+	%D%/backend.c %D%/backend.h \
+	%D%/facts.c %D%/facts.h \
+	%D%/machine.c %D%/machine.h \
 	%D%/plan.c %D%/plan.h \
-	%D%/queue.c \
-	%D%/replica.c %D%/replica.h \
-	%D%/replica_layout.c \
-	%D%/resident.c %D%/resident.h \
-	%D%/event_times.c %D%/event_times.h \
-	%D%/transfer.c %D%/transfer.h
+	$(cuda_kernels)
 
 # What programs with GPU devices link, before libnet.a.
 CUDA_BACKEND_LIBS = libcuda_backend.a $(CUDA_LIBS)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
+#include "engine/device/cuda/machine.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
-#include "engine/device/cuda/cuda.h"
-#include "engine/device/cuda/dnn/conv_table.h"
+#include "engine/device/cuda/dnn/conv/table.h"
+#include "engine/device/cuda/libraries/driver.h"
+#include "engine/device/cuda/pass/queue.h"
+#include "engine/device/cuda/pass/rows.h"
 
 /*
  * Every call here may take seconds, and in a sick driver never return. Nothing in this process can
@@ -83,20 +84,6 @@ bool cuda_enumerate(struct device_info *list, int capacity, int *count, char *wh
     return true;
 }
 
-bool cuda_select(const struct device *device, struct error *err)
-{
-    cudaError_t status = cudaSetDevice(device->ordinal);
-    if (status == cudaErrorDevicesUnavailable) {
-        (void)cudaGetLastError();
-        return error_set(
-            err, ERROR_FAILED,
-            "%s is busy: another process has it for itself; see nvidia-smi for that and "
-            "for its compute mode",
-            device->name);
-    }
-    return cuda_check(status, device->name, err);
-}
-
 /* What the device is, and whether it will do; fills what depends on it. */
 static bool examine(struct device *device, struct error *err)
 {
@@ -162,23 +149,6 @@ bool cuda_open(const struct device_options *options, struct device **out, struct
     return true;
 }
 
-/* Several passes may be queued on a device that is well. */
-#define CLOSE_SECONDS 10.0
-
-/* Freeing waits for the device, without end when it hangs. */
-bool cuda_comes_to_rest(struct device *device)
-{
-    struct device patient = *device;
-    struct error err = ERROR_INIT;
-    const double limit_s = device->watch.limit_s;
-    patient.watch = (struct device_watch){.limit_s = limit_s > 0 ? fmin(limit_s, CLOSE_SECONDS)
-                                                                 : CLOSE_SECONDS};
-    device->given_up = device->given_up ||
-                       (device->stream && !cuda_wait(&patient, device->stream, "the end", &err)) ||
-                       (device->side && !cuda_wait(&patient, device->side, "the end", &err));
-    return !device->given_up;
-}
-
 /* Lost and hanging devices: what they hold is left to the end of the process, as is a way to it for
  * leak checkers. */
 static struct device *_Atomic left_behind;
@@ -194,7 +164,7 @@ void cuda_close(struct device *device)
 {
     struct error err = ERROR_INIT;
     bool at_rest = cuda_select(device, &err) && cuda_comes_to_rest(device);
-    cuda_resident_destroy(device->resident, at_rest);
+    resident_rows_free(device->resident, at_rest);
     if (!at_rest) {
         leave_behind(device);
         return;

@@ -4,8 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/cuda/resident.h"
-#include "engine/device/cuda/transfer.h"
+#include "engine/device/cuda/layers/input.h"
+#include "engine/device/cuda/layers/kinds.h"
+#include "engine/device/cuda/layers/loss.h"
+#include "engine/device/cuda/layers/operands.h"
+#include "engine/device/cuda/pass/plan.h"
+#include "engine/device/cuda/pass/queue.h"
+#include "engine/device/cuda/pass/rows.h"
+#include "engine/device/cuda/pass/segments.h"
+#include "engine/device/cuda/runtime/memory.h"
+#include "engine/device/cuda/runtime/turn.h"
+#include "engine/device/cuda/runtime/wait.h"
 
 static const struct layer_kind *layer_of(enum net_kind kind)
 {
@@ -57,7 +66,7 @@ static bool build(struct plan *plan, struct error *err)
     for (size_t i = 0; i < params; i++)
         plan->done[i] = -1;
     return plan_core_build(&plan->core, plan, plan->device, graph, &backend, err) &&
-           cuda_pieces_make(plan, err) && event_times_make(plan, err) &&
+           cuda_segments_make(plan, err) && step_times_make(plan, err) &&
            grow_workspace(plan->device, plan_core_bytes(&plan->core), err);
 }
 
@@ -86,9 +95,9 @@ void cuda_plan_destroy(struct device *device, struct plan *plan)
     if (!plan)
         return;
     const bool at_rest = cuda_comes_to_rest(device);
-    cuda_pieces_free(plan, at_rest);
+    cuda_segments_free(plan, at_rest);
     pass_free(&plan->pass, at_rest);
-    event_times_free(&plan->times);
+    step_times_free(&plan->times);
     plan_core_free(&plan->core);
     free(plan->sums);
     free(plan->done);
@@ -116,7 +125,7 @@ static void bind_memory(struct device *device, struct plan *plan)
 {
     if (plan->core.bound && plan->core.workspace_moves == device->workspace_moves)
         return;
-    cuda_pieces_forget(plan);
+    cuda_segments_forget(plan);
     plan->warm = false;
     plan_core_bind(&plan->core, device->workspace);
     plan->core.bound = true;
@@ -138,10 +147,10 @@ static bool queue_pass(struct device *device, struct plan *plan, int slot,
     if (!(pass_send(plan, slot, batch, err) &&
           (!(empty && plan->core.request.mode == PLAN_TRAIN) || clear_gradients(plan, err))))
         return error_prefix(err, "%s", device->name);
-    if (!cuda_pieces_run(plan, err))
+    if (!cuda_segments_run(plan, err))
         return false;
     return ((empty || pass_fetch(plan, slot, err)) && cuda_plan_mark(device, PASS_DONE, err) &&
-            resident_stage_ahead(device, batch, err)) ||
+            rows_stage_ahead(device, batch, err)) ||
            error_prefix(err, "%s", device->name);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "engine/device/cuda/api.h"
-#include "engine/device/cuda/collective/nccl_api.h"
-#include "engine/device/cuda/library.h"
+#include "engine/device/cuda/libraries/api.h"
+#include "engine/device/cuda/libraries/nccl.h"
+#include "engine/device/cuda/libraries/loader.h"
 
 /* The backend's way to shared libraries (library.h), which here leads to the simulator's. */
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/collective/nccl.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +9,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "engine/device/cuda/collective/nccl_guard.h"
+#include "engine/device/cuda/replica/arenas.h"
+#include "engine/device/cuda/runtime/wait.h"
 
 /*
  * Reductions by NCCL, a communicator for each GPU, used by that GPU's thread alone. A bucket is
@@ -268,7 +272,8 @@ static bool nccl_send_params(struct device_group *group, int rank, struct error 
                        group->api->Broadcast(replica->params, replica->params, replica->count,
                                              ncclFloat32, 0, end->comm, end->base.stream),
                        err) &&
-           (rank + group->first == 0 || group_end_take_params(&end->base, err)) &&
+           (rank + group->first == 0 ||
+            cuda_replica_copy_params(replica, 0, replica->count, end->base.stream, err)) &&
            follow_back(end, what, err);
 }
 

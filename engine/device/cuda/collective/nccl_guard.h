@@ -5,8 +5,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/device/collective.h"
 #include "engine/device/cuda/collective/group.h"
-#include "engine/device/cuda/collective/nccl_api.h"
+#include "engine/device/cuda/libraries/nccl.h"
 
 /*
  * The watchdog of a run's communicators: a thread that ends them, in order or by force, so that

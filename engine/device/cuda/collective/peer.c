@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cuda/collective/group.h"
+#include "engine/device/cuda/collective/peer.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "engine/device/cuda/collective/group.h"
+#include "engine/device/cuda/replica/arenas.h"
+#include "engine/device/cuda/runtime/wait.h"
 
 /*
  * Reductions by own kernels, which read the gradients where they are: in the same GPU's memory, or
@@ -224,7 +227,7 @@ static bool peer_send_params(struct device_group *group, int rank, struct error 
     const struct replica *from = group->ends[0].replica;
     if (!group_end_follow(end, err) || !meet_events(group, rank, false, err) ||
         (rank != 0 && (!copy(end, end->replica->params, from->params, from->count, err) ||
-                       !group_end_take_params(end, err))))
+                       !cuda_replica_copy_params(from, 0, from->count, end->stream, err))))
         return false;
     return cuda_wait(end->device, end->stream, "the parameters of device 0", err);
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/device/cuda/api.h"
+#include "engine/device/cuda/libraries/api.h"
 
 /*
  * cuDNN's graph API knows one kind of thing, the descriptor: made, given attributes, finalized, and

@@ -2,8 +2,8 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_MATMUL_H
 #define DPARTUI_ENGINE_DEVICE_CUDA_DNN_MATMUL_H
 
-#include "engine/device/cuda/api.h"
 #include "engine/device/cuda/kernels/kernels.h"
+#include "engine/device/cuda/libraries/api.h"
 #include "spec/spec.h"
 
 /*

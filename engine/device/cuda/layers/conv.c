@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/layers/conv_plans.h"
+#include "engine/device/cuda/layers/kinds.h"
+#include "engine/device/cuda/layers/operands.h"
+#include "engine/device/cuda/layers/widen.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/device/cuda/dnn/conv_table.h"
-#include "engine/device/cuda/layers/widen.h"
+#include "engine/device/cuda/dnn/conv/table.h"
 
 /*
  * A convolution. Each direction is one plan of the library; what it cannot join to the forward

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/rng.h"
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/layers/kinds.h"
+#include "engine/device/cuda/layers/operands.h"
 #include "engine/device/plan/unary_layer.h"
 
 /*

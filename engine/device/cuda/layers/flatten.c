@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/layers/kinds.h"
+#include "engine/device/cuda/layers/operands.h"
 #include "engine/device/plan/unary_layer.h"
 
 /* Another name for the same numbers where their order is free or the same; else they are brought

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cuda/plan.h"
-#include "engine/device/cuda/resident.h"
+#include "engine/device/cuda/layers/input.h"
+#include "engine/device/cuda/layers/operands.h"
+#include "engine/device/cuda/pass/rows.h"
 
 /*
  * The rows of a shard, scaled and laid out for the first operation. Queued by the host in every
@@ -35,9 +36,9 @@ static bool run_input(struct plan *plan, void *layer, struct error *err)
     const struct input *in = layer;
     const struct batch *batch = plan->core.batch;
     cudaStream_t stream = plan->device->stream;
-    struct rows_place rows;
+    struct rows rows;
     if (!check_rows(batch, plan->replica->base.net, err) ||
-        !resident_find(plan->device, batch, &rows, err))
+        !rows_find(plan->device, batch, &rows, err))
         return false;
     struct input_args args = in->args;
     args.pixels = rows.pixels;
@@ -56,7 +57,7 @@ static bool run_input(struct plan *plan, void *layer, struct error *err)
            cuda_kernel(
                kernel_labels(stream, rows.labels, args.index, batch->rows, in->labels->data),
                err) &&
-           (!rows.gathered || resident_read(plan->device, err));
+           (!rows.gathered || rows_mark_read(plan->device, err));
 }
 
 /* The convolution that reads columns; NULL: none does. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/dnn/matmul.h"
+#include "engine/device/cuda/layers/kinds.h"
+#include "engine/device/cuda/layers/operands.h"
 
 /*
  * y = x W^T + bias [ReLU]. W's rows are stored in the order of x, whatever its shape, so x is never

@@ -3,16 +3,17 @@ libcuda_backend_a_SOURCES += \
 	%D%/activation.c \
 	%D%/add.c \
 	%D%/conv.c \
+	%D%/conv_plans.c %D%/conv_plans.h \
 	%D%/dropout.c \
 	%D%/flatten.c \
 	%D%/global_pool.c \
-	%D%/input.c \
-	%D%/layer.c \
+	%D%/input.c %D%/input.h \
+	%D%/kinds.h \
 	%D%/linear.c \
-	%D%/loss.c \
-	%D%/norm.c %D%/norm.h \
-	%D%/norm_run.c \
+	%D%/loss.c %D%/loss.h \
+	%D%/norm.c \
+	%D%/norm_run.c %D%/norm_run.h \
+	%D%/operands.c %D%/operands.h \
 	%D%/pool.c \
-	%D%/sgd.c \
 	%D%/widen.c %D%/widen.h
 endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/layers/loss.h"
+#include "engine/device/cuda/layers/operands.h"
 
 /* Softmax and cross-entropy over the logits, in f32, and their gradient. */
 struct loss {

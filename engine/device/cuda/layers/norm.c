@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cuda/layers/norm.h"
+#include "engine/device/cuda/layers/kinds.h"
+#include "engine/device/cuda/layers/norm_run.h"
+#include "engine/device/cuda/layers/operands.h"
 
 static void release(void *layer)
 {

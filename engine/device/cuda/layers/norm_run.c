@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "engine/device/cuda/layers/norm.h"
+#include "engine/device/cuda/layers/norm_run.h"
+#include "engine/device/cuda/layers/operands.h"
+#include "engine/device/cuda/pass/segments.h"
+#include "engine/device/cuda/runtime/turn.h"
+#include "engine/device/cuda/runtime/wait.h"
 
 static const void *data_of(const struct buffer *buffer)
 {
@@ -85,7 +89,7 @@ static bool allreduce_now(struct plan *plan, const void *layer, const void *what
 static bool allreduce(struct plan *plan, const struct norm *n, const struct norm_scratch *s,
                       struct error *err)
 {
-    return cuda_pieces_cut(plan, allreduce_now, n, s, err);
+    return cuda_segments_cut(plan, allreduce_now, n, s, err);
 }
 
 static bool no_sums(struct plan *plan, const struct norm *n, const struct norm_scratch *s,

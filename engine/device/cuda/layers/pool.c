@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/layers/kinds.h"
+#include "engine/device/cuda/layers/operands.h"
 #include "engine/device/plan/unary_layer.h"
 
 /* Max and average pooling; the former remembers in a byte where in its window each maximum stood.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/layers/widen.h"
 
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/layers/operands.h"
 
 struct part {
     struct buffer *from;

@@ -13,7 +13,7 @@ endif
 if HAVE_CHECK
 %C%_test_cuda_library_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_cuda_library_SOURCES = \
-	%D%/test_cuda_library.c engine/device/cuda/library.c engine/device/cuda/library.h
+	%D%/test_cuda_library.c engine/device/cuda/libraries/loader.c engine/device/cuda/libraries/loader.h
 %C%_test_cuda_library_LDADD = libbase.a $(CHECK_LIBS)
 endif
 

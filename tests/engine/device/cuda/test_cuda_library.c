@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/device/cuda/library.h"
+#include "engine/device/cuda/libraries/loader.h"
 #include "tests/suites.h"
 
 /* How libraries are looked for, and what is said when none will do. */

@@ -5,7 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/pass/plan.h"
+#include "engine/device/cuda/runtime/turn.h"
 #include "tests/engine/device/cuda/cuda_fixture.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"

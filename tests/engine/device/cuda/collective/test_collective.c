@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "config.h"
 #ifdef HAVE_NCCL
-#include "engine/device/cuda/collective/nccl_api.h"
+#include "engine/device/cuda/collective/nccl.h"
+#include "engine/device/cuda/libraries/nccl.h"
 #endif
+#include "engine/device/cuda/collective/peer.h"
 #include "tests/engine/device/cuda/collective/trial.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"

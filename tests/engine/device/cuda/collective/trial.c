@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/cuda/replica.h"
+#include "engine/device/cuda/replica/arenas.h"
+#include "engine/device/cuda/runtime/wait.h"
 #include "engine/train/sync/barrier.h"
 #include "tests/simgpu/simgpu.h"
 

@@ -2,7 +2,7 @@
 #ifndef DPARTUI_TESTS_ENGINE_DEVICE_CUDA_COLLECTIVE_TRIAL_H
 #define DPARTUI_TESTS_ENGINE_DEVICE_CUDA_COLLECTIVE_TRIAL_H
 
-#include "engine/device/cuda/collective/group.h"
+#include "engine/device/collective.h"
 
 /* A run of collective between GPUs, as workers of a run use them, on made-up gradients. */
 

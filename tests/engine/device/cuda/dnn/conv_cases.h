@@ -4,7 +4,7 @@
 
 #include <check.h>
 
-#include "engine/device/cuda/dnn/conv_plan.h"
+#include "engine/device/cuda/dnn/conv/plan.h"
 #include "engine/net/net.h"
 
 /*

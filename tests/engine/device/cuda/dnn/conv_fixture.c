@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "engine/device/cuda/dnn/conv_reference.h"
+#include "engine/device/cuda/dnn/conv/reference.h"
 #include "tests/support.h"
 #ifdef DPARTUI_SIMULATED_GPU
 #include "tests/simgpu/simgpu.h"

@@ -4,7 +4,7 @@
 
 #include <check.h>
 
-#include "engine/device/cuda/dnn/conv_request.h"
+#include "engine/device/cuda/dnn/conv/plan.h"
 
 /*
  * A device, simulated or a GPU, on which single convolutions are planned, run and compared with

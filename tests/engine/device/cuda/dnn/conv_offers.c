@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device/cuda/dnn/conv_graph.h"
-#include "engine/device/cuda/dnn/conv_order.h"
-#include "engine/device/cuda/dnn/conv_search.h"
+#include "engine/device/cuda/dnn/conv/graph.h"
+#include "engine/device/cuda/dnn/conv/order.h"
+#include "engine/device/cuda/dnn/conv/search.h"
 #include "tests/engine/device/cuda/dnn/conv_cases.h"
 
 /*

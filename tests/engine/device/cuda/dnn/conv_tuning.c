@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "engine/device/cuda/dnn/conv_table.h"
+#include "engine/device/cuda/dnn/conv/table.h"
 #include "tests/engine/device/cuda/dnn/conv_fixture.h"
 #include "tests/support.h"
 #ifdef DPARTUI_SIMULATED_GPU

@@ -30,7 +30,7 @@ if HAVE_CHECK
 %C%_test_conv_plans_SOURCES = \
 	%D%/test_conv_plans.c %D%/conv_cases.c %D%/conv_cases.h %D%/conv_offers.c \
 	%D%/conv_engines.c %D%/conv_engines.h tests/support.c tests/support.h \
-	engine/device/cuda/api.c
+	engine/device/cuda/libraries/api.c
 %C%_test_conv_plans_CPPFLAGS = $(cuda_test_cppflags) -DCUDNN_LEAST=90000
 %C%_test_conv_plans_LDADD = $(cuda_test_libs)
 endif

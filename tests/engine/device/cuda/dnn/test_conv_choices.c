@@ -12,9 +12,9 @@
 
 #include "base/choices.h"
 #include "base/file.h"
-#include "engine/device/cuda/dnn/conv_choices.h"
-#include "engine/device/cuda/dnn/conv_plan.h"
-#include "engine/device/cuda/dnn/conv_request.h"
+#include "engine/device/cuda/dnn/conv/choices.h"
+#include "engine/device/cuda/dnn/conv/plan.h"
+#include "engine/device/cuda/dnn/conv/request.h"
 #include "tests/engine/device/cuda/dnn/conv_cases.h"
 #include "tests/suites.h"
 #include "tests/support.h"

@@ -10,7 +10,7 @@
 #include "config.h"
 
 #include "base/text.h"
-#include "engine/device/cuda/dnn/conv_plan.h"
+#include "engine/device/cuda/dnn/conv/plan.h"
 #include "spec/names.h"
 #include "tests/engine/device/cuda/dnn/conv_cases.h"
 #include "tests/engine/device/cuda/dnn/conv_engines.h"

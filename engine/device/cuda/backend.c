@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/backend.h"
+
+#include "config.h"
+#include "engine/device/cuda/collective/nccl.h"
+#include "engine/device/cuda/collective/peer.h"
+#include "engine/device/cuda/facts.h"
+#include "engine/device/cuda/machine.h"
+#include "engine/device/cuda/pass/queue.h"
+#include "engine/device/cuda/plan.h"
+#include "engine/device/cuda/replica/arenas.h"
+#include "engine/device/cuda/replica/sgd.h"
+#include "engine/device/cuda/runtime/memory.h"
+
+static const struct collective *const cuda_collectives[] = {
+#ifdef HAVE_NCCL
+    &nccl_collective,
+#endif
+    &peer_collective,
+    NULL,
+};
+
+const struct backend cuda_backend = {
+    .kind = DEVICE_CUDA,
+    .enumerate = cuda_enumerate,
+    .open = cuda_open,
+    .close = cuda_close,
+    .replica_create = cuda_replica_create,
+    .replica_destroy = cuda_replica_destroy,
+    .replica_import = cuda_replica_import,
+    .replica_export = cuda_replica_export,
+    .values_export = cuda_values_export,
+    .values_import = cuda_values_import,
+    .arena_read = cuda_arena_read,
+    .arena_write = cuda_arena_write,
+    .stage_create = cuda_stage_create,
+    .stage_destroy = cuda_stage_destroy,
+    .libraries = cuda_libraries,
+    .facts = cuda_facts,
+    .collectives = cuda_collectives,
+    .plan_create = cuda_plan_create,
+    .plan_destroy = cuda_plan_destroy,
+    .plan_memory = cuda_plan_memory,
+    .plan_run = cuda_plan_run,
+    .plan_queue = cuda_plan_queue,
+    .plan_mark = cuda_plan_mark,
+    .plan_take = cuda_plan_take,
+    .plan_profile = cuda_plan_profile,
+    .profile_slows = true,
+    .plan_note = cuda_plan_note,
+    .plan_logits = cuda_plan_logits,
+    .update = cuda_sgd,
+};

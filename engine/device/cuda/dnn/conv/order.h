@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_ORDER_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_ORDER_H
+
+#include "engine/device/cuda/dnn/conv/request.h"
+#include "engine/device/cuda/dnn/engine.h"
+
+/* Candidates kept of what heuristics offer: two lists of about forty. */
+#define CONV_OFFERED 96
+/* So many are timed at most. */
+#define CONV_TIMED 48
+/* Of each engine that has to be compiled, half a second to some seconds for each, only so many. */
+#define CONV_COMPILED_PER_ENGINE 4
+/* A compiled candidate behind so many ready ones is not compiled: heuristics put compiled engines
+ * first where these are better. */
+#define CONV_READY_BEFORE 8
+
+/*
+ * Candidates that heuristics leave out: for the sums behind a convolution, more kernels of engine
+ * 2, the only one of that pattern that uses Hopper's own tensor core instructions (cuDNN 9.19).
+ * Added behind the last of `count` candidates, at most up to `capacity`, no choice twice; returns
+ * the new count.
+ */
+int conv_order_extend(enum conv_pattern pattern, struct dnn_candidate *candidates, int count,
+                      int capacity);
+
+/*
+ * Put candidates, best first as heuristics see it, into the order in which they are timed: two of
+ * each engine, then up to five of each, then the rest. Leaves out what the limits above say;
+ * returns how many are left. `count` is at most CONV_OFFERED.
+ */
+int conv_order(struct dnn_candidate *candidates, int count);
+
+#endif

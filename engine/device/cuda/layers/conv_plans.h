@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_CONV_PLANS_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_CONV_PLANS_H
+
+#include "engine/device/cuda/dnn/conv/plan.h"
+#include "engine/device/cuda/pass/plan.h"
+
+/* The best plan of a convolution on the plan's device, one for all that ask for the same, given
+ * back by conv_table_give (table.h). Notes when the choice cannot be kept. */
+bool cuda_conv_plan(struct plan *plan, const struct conv_request *request,
+                    const struct conv_plan **out, struct error *err);
+/* Seconds of one run as known without building anything; NAN: not known, INFINITY: cannot be done.
+ */
+double cuda_conv_seconds(const struct plan *plan, const struct conv_request *request);
+
+#endif

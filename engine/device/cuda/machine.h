@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_MACHINE_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_MACHINE_H
+
+#include "engine/device/cuda/runtime/device.h"
+
+/* The GPUs of this machine, for struct backend: which there are, opening and closing them. */
+bool cuda_enumerate(struct device_info *list, int capacity, int *count, char *why, size_t why_size,
+                    struct error *err);
+bool cuda_open(const struct device_options *options, struct device **out, struct error *err);
+void cuda_close(struct device *device);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PASS_PLAN_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_PASS_PLAN_H
+
+#include "engine/device/cuda/pass/block.h"
+#include "engine/device/cuda/pass/step_times.h"
+#include "engine/device/cuda/replica/arenas.h"
+#include "engine/device/plan/builder.h"
+
+/*
+ * A pass on a GPU: its steps queue kernels and library calls on the device's stream. What they read
+ * that differs from pass to pass lies in device memory (block.h), so that the steps behind the
+ * input can be captured once, as CUDA graphs, and started as a whole from then on.
+ */
+
+/* Bytes that one library call may work in. */
+#define CUDA_WORKSPACE_LIMIT ((size_t)256 << 20)
+
+/* What a captured segment leaves to be queued each time, such as sums over all devices. */
+struct cut {
+    bool (*run)(struct plan *plan, const void *layer, const void *what, struct error *err);
+    const void *layer, *what;
+    cudaGraphExec_t graph; /* what follows, up to the next cut */
+    struct cut *next;
+};
+
+/* Steps up to where a gradient bucket is complete. */
+struct segment {
+    int begin, end;        /* steps */
+    int bucket_end;        /* buckets before this one are complete behind it */
+    cudaGraphExec_t graph; /* all of it, or up to its first cut; NULL: not captured */
+    struct cut *cuts, *last_cut;
+};
+
+/* Sums that a convolution makes of its result along the way, f32, a number per channel. */
+struct value_sums {
+    struct buffer *sums, *squares;
+};
+
+struct plan {
+    struct plan_core core;
+    struct device *device;
+    struct cuda_replica *replica;
+    struct pass_block pass;
+    struct value_sums *sums;   /* per value of the graph */
+    int *done;                 /* per parameter: the step that completes its gradient; -1: none */
+    struct widening *widening; /* while it is built: gradients that wait for their launch */
+    struct buffer *labels;     /* of the rows */
+    bool wide_logits;          /* the last layer makes them in f32 whatever the storage type */
+    struct segment *segments;
+    int segment_count;
+    struct step_times times;   /* of a plan made with `profile` */
+    struct segment *capturing; /* NULL: steps run as they are queued */
+    bool captures; /* whether segments are to be captured; false once that failed, too */
+    bool warm;     /* has run eagerly, so that libraries have loaded what they need */
+    /* What it goes on without: choices of algorithms that cannot be kept for the next time, passes
+     * that are not started as graphs. "": nothing. */
+    char note[200];
+};
+
+#endif

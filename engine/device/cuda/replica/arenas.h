@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_REPLICA_ARENAS_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_REPLICA_ARENAS_H
+
+#include "engine/device/cuda/replica/layout.h"
+#include "engine/device/cuda/runtime/device.h"
+#include "engine/device/plan/param_places.h"
+
+/* Learning rate, momentum and weight decay, as kernel_sgd reads them. */
+#define RATES       4
+#define RATES_SLOTS 64
+
+struct cuda_replica {
+    struct replica base; /* first: the interface knows this one only */
+    struct graph graph;
+    struct param_places places;
+    struct filter_layout *filters; /* per parameter of the network */
+    void *memory;                  /* all arenas */
+    /* bf16 copies of params, at the same offsets; NULL: the storage type is f32. */
+    uint16_t *copies;
+    /* The last settings of SGD: in device memory, and pinned memory that they are copied from. A
+     * new slot for each change, so that none is overwritten on its way. */
+    float *rates, *host_rates;
+    uint32_t *counters; /* KERNEL_COUNTERS, of the kernels that sum (kernels.h) */
+    int slot;
+    struct optimizer_step step; /* in `slot` */
+    bool step_known;
+};
+
+/* For struct backend. */
+bool cuda_replica_create(struct device *device, const struct net *net, struct replica **out,
+                         struct error *err);
+void cuda_replica_destroy(struct device *device, struct replica *replica);
+bool cuda_replica_import(struct device *device, struct replica *replica,
+                         const struct weights *weights, struct error *err);
+bool cuda_replica_export(struct device *device, const struct replica *replica,
+                         struct weights *weights, struct error *err);
+bool cuda_values_export(struct device *device, const struct replica *replica,
+                        enum replica_arena arena, float *values, struct error *err);
+bool cuda_values_import(struct device *device, struct replica *replica, enum replica_arena arena,
+                        const float *values, struct error *err);
+bool cuda_arena_read(struct device *device, const struct replica *replica, enum replica_arena arena,
+                     size_t begin, size_t end, float *host, struct error *err);
+bool cuda_arena_write(struct device *device, struct replica *replica, enum replica_arena arena,
+                      size_t begin, size_t end, const float *host, struct error *err);
+
+/* Queue what follows from new params[begin..end): the bf16 copies of them that products read. */
+bool cuda_replica_copy_params(const struct replica *replica, size_t begin, size_t end,
+                              cudaStream_t stream, struct error *err);
+
+#endif

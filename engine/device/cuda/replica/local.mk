@@ -1,0 +1,6 @@
+if HAVE_CUDA_TOOLKIT
+libcuda_backend_a_SOURCES += \
+	%D%/arenas.c %D%/arenas.h \
+	%D%/layout.c %D%/layout.h \
+	%D%/sgd.c %D%/sgd.h
+endif

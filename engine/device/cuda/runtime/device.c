@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/runtime/device.h"
+
+#include <math.h>
+
+#include "engine/device/cuda/runtime/wait.h"
+
+bool cuda_select(const struct device *device, struct error *err)
+{
+    cudaError_t status = cudaSetDevice(device->ordinal);
+    if (status == cudaErrorDevicesUnavailable) {
+        (void)cudaGetLastError();
+        return error_set(
+            err, ERROR_FAILED,
+            "%s is busy: another process has it for itself; see nvidia-smi for that and "
+            "for its compute mode",
+            device->name);
+    }
+    return cuda_check(status, device->name, err);
+}
+
+/* Several passes may be queued on a device that is well. */
+#define CLOSE_SECONDS 10.0
+
+/* Freeing waits for the device, without end when it hangs. */
+bool cuda_comes_to_rest(struct device *device)
+{
+    struct device patient = *device;
+    struct error err = ERROR_INIT;
+    const double limit_s = device->watch.limit_s;
+    patient.watch = (struct device_watch){.limit_s = limit_s > 0 ? fmin(limit_s, CLOSE_SECONDS)
+                                                                 : CLOSE_SECONDS};
+    device->given_up = device->given_up ||
+                       (device->stream && !cuda_wait(&patient, device->stream, "the end", &err)) ||
+                       (device->side && !cuda_wait(&patient, device->side, "the end", &err));
+    return !device->given_up;
+}

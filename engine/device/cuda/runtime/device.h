@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_DEVICE_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_DEVICE_H
+
+#include "engine/device/cuda/kernels/kernels.h"
+#include "engine/device/cuda/libraries/api.h"
+#include "engine/device/device.h"
+
+/* A pass that was queued and not yet taken (pass/queue.h). */
+struct queued_pass {
+    struct plan *plan;
+    cudaEvent_t at[PASS_MOMENTS];
+    bool marked[PASS_MOMENTS];
+};
+
+/*
+ * A device is the thread that opened it. Everything is queued on `stream` in order; `side` is for
+ * what may overlap it: rows staged ahead. (Reductions between GPUs have streams of their own.)
+ */
+struct device {
+    char name[16];  /* "cuda:1" */
+    int ordinal;    /* as the runtime counts */
+    char model[96]; /* "NVIDIA H200" */
+    int multiprocessors;
+    enum number_type type;  /* never TYPE_DEFAULT */
+    enum cuda_type storage; /* of activations and of the weights that they meet */
+    bool deterministic;
+    struct device_watch watch;
+    const struct cudnn_api *cudnn;
+    const struct cublaslt_api *cublaslt;
+    cudnnHandle_t dnn;
+    cublasLtHandle_t blas;
+    cudaStream_t stream, side;
+    void *workspace; /* of the one plan that is running */
+    size_t workspace_size;
+    unsigned workspace_moves;  /* how often it was replaced: plans bound before must rebind */
+    struct conv_table *convs;  /* plans of convolutions (dnn/conv/table.h); NULL: none yet */
+    bool profiles;             /* a plan of it is profiled: what is queued is waited for */
+    struct resident *resident; /* rows kept in the device's memory (pass/rows.h) */
+    struct queued_pass passes[PASSES_QUEUED];
+    long queued, taken;       /* passes so far */
+    bool has_turn;            /* turn.h */
+    bool given_up;            /* it did not come to rest */
+    struct device *next_left; /* closed without that */
+};
+
+/* Make the device the calling thread's own; before anything else on a thread. */
+bool cuda_select(const struct device *device, struct error *err);
+
+/* Is all done that was queued, after a short wait? If not, the device may still use the memory that
+ * it was given, which is then not freed. */
+bool cuda_comes_to_rest(struct device *device);
+
+#endif

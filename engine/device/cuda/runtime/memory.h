@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_MEMORY_H
+#define DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_MEMORY_H
+
+#include "engine/device/cuda/runtime/device.h"
+
+/* Device memory of `bytes`; the error names the need, what is free, and what to do. Freed by
+ * cudaFree. */
+bool cuda_memory_create(struct device *device, size_t bytes, const char *what, void **out,
+                        struct error *err);
+/* Between host and device memory, after all that was queued on the stream; waits. */
+bool cuda_read(struct device *device, void *host, const void *memory, size_t bytes,
+               const char *what, struct error *err);
+bool cuda_write(struct device *device, void *memory, const void *host, size_t bytes,
+                const char *what, struct error *err);
+
+/* For struct backend: pinned host memory, from and to which copies are fastest. */
+bool cuda_stage_create(struct device *device, size_t bytes, void **out, struct error *err);
+void cuda_stage_destroy(struct device *device, void *stage);
+
+#endif

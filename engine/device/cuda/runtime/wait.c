@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/runtime/wait.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+
+#define SPIN_SECONDS 50e-6 /* a step's end comes soon or not so soon */
+#define REST_SECONDS 20e-6
+
+bool cuda_still_waits(const struct device *device, const char *what, double began,
+                      struct error *err)
+{
+    const struct device_watch *watch = &device->watch;
+    if (watch->called_off && watch->called_off(watch->context))
+        return error_set(err, ERROR_CANCELLED, "%s: waiting for %s was called off", device->name,
+                         what);
+    /* Before the device's own limit: a device that waits for another is not to blame. */
+    if (watch->check && !watch->check(watch->context, err))
+        return false;
+    if (watch->limit_s > 0 && clock_seconds() - began > watch->limit_s)
+        return error_set(err, ERROR_FAILED,
+                         "%s (%s) did not finish %s within %.0f s; see dmesg and nvidia-smi for "
+                         "what the GPU does, then restart the engine (dpartui engine stop --now)",
+                         device->name, device->model, what, watch->limit_s);
+    return true;
+}
+
+void cuda_rest(double began)
+{
+    const struct timespec rest = {.tv_nsec = (long)(REST_SECONDS * 1e9)};
+    if (clock_seconds() - began > SPIN_SECONDS)
+        nanosleep(&rest, NULL);
+}
+
+/* The event where there is one, else all of the stream. */
+static cudaError_t query(cudaStream_t stream, cudaEvent_t event)
+{
+    return event ? cudaEventQuery(event) : cudaStreamQuery(stream);
+}
+
+static bool wait_for(const struct device *device, cudaStream_t stream, cudaEvent_t event,
+                     const char *what, struct error *err)
+{
+    double began = clock_seconds();
+    cudaError_t status = query(stream, event);
+    bool waited = status == cudaErrorNotReady;
+    while (status == cudaErrorNotReady && cuda_still_waits(device, what, began, err)) {
+        cuda_rest(began);
+        status = query(stream, event);
+    }
+    /* The runtime remembers "not ready" like an error, and a launch later would be blamed. */
+    if (waited)
+        (void)cudaGetLastError();
+    if (status == cudaErrorNotReady)
+        return false;
+    return status == cudaSuccess ||
+           error_set(err, ERROR_FAILED,
+                     "%s (%s): %s: %s (%s); see dmesg, and restart the engine (dpartui engine "
+                     "stop) before it uses this GPU again",
+                     device->name, device->model, what, cudaGetErrorString(status),
+                     cudaGetErrorName(status));
+}
+
+bool cuda_wait(const struct device *device, cudaStream_t stream, const char *what,
+               struct error *err)
+{
+    return wait_for(device, stream, NULL, what, err);
+}
+
+bool cuda_wait_event(const struct device *device, cudaEvent_t event, const char *what,
+                     struct error *err)
+{
+    return wait_for(device, NULL, event, what, err);
+}
