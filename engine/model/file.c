@@ -28,7 +28,7 @@ static int line_of(const config_setting_t *group, const char *key)
     return (int)config_setting_source_line(member ? member : group);
 }
 
-/* Exactly one of the two settings: a fixed value, or one for want of data. */
+/* Exactly one of the two settings: a fixed value, or one for use without data. */
 static bool fixed_or_default(const char *path, const config_setting_t *root, const char *fixed,
                              const char *fallback, const char **key, struct error *err)
 {

@@ -36,7 +36,7 @@ struct fused {
     struct fused_op *ops; /* in an order of the forward pass */
 };
 
-/* Release with fused_free. Fails only for want of memory. */
+/* Release with fused_free. Fails only when memory runs out. */
 bool fuse(const struct net *net, struct fused *out, struct error *err);
 void fused_free(struct fused *fused);
 

@@ -14,7 +14,7 @@
 #include "store/doubt.h"
 #include "store/query.h"
 
-/* After a failure. For want of memory, or when the disk fails, the file may be whole. */
+/* After a failure. When memory runs out, or when the disk fails, the file may be whole. */
 static enum store_condition condition_of_failure(struct store *store)
 {
     int code = sqlite3_errcode(store->db) & 0xff;

@@ -17,7 +17,7 @@ CORES = len(os.sched_getaffinity(0))
 SECONDS = 3600  # more than any measured process takes
 WARM_BATCHES = 2  # of an evaluation by PyTorch
 
-# glibc returns large blocks to the system at once and asks for them anew in every step; these keep
+# glibc returns large blocks to the system at once and asks for them again in every step; these keep
 # them, which is worth some percent to PyTorch.
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "8589934592",
                "MALLOC_TOP_PAD_": "268435456"}

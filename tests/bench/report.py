@@ -101,7 +101,7 @@ def blocks(measured):
 
 
 def summary(text, figures):
-    """The summary anew: `text` is what stands there, `figures` {work: Figure} what was measured."""
+    """The new summary: `text` is what stands there, `figures` {work: Figure} what was measured."""
     lines = {}
     for line in text.strip().splitlines()[2:]:
         cells = [cell.strip() for cell in line.strip("|").split("|")]

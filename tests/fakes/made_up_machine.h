@@ -8,8 +8,8 @@
 #include "engine/telemetry/cpu_sensors.h"
 
 /*
- * A made-up machine: a folder with /sys and /proc as a test writes them, and what the sensors tell
- * of it. All of it fails the running check when it cannot be done.
+ * A made-up machine: a folder with /sys and /proc as a test writes them, and what the sensors
+ * report of it. All of it fails the running check when it cannot be done.
  */
 
 #define CPU    "sys/devices/system/cpu/cpu"

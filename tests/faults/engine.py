@@ -253,7 +253,7 @@ class Engine:
                 if not line.endswith(b"\n"):
                     raise Lost("the connection was closed")
                 answer = json.loads(line)
-                # Without an id: the request could not even be read, for want of memory.
+                # Without an id: the request could not even be read: memory ran out.
                 if answer.get("id", 0) in (self.number, None):
                     return answer
                 self.notes.append(answer)

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A folder of this process, made when first asked for and removed at its end. */
 const char *fuzz_folder(void);
-/* Write the file NAME in that folder anew; NAME may have one folder in front, which is made. */
+/* Replace the file NAME in that folder; NAME may begin with a folder, which is created. */
 void fuzz_put(const char *name, const void *data, size_t size);
 /* Empty the folder. */
 void fuzz_clear(void);

@@ -6,7 +6,7 @@
 
 /*
  * Cases of tests that run on a GPU (tests/gpu/run), and on a simulated one (`make check`), which
- * also finds what a real one would forgive: it begins anew for each test, and none may use memory
+ * also finds what a real one would forgive: it starts afresh for each test, and none may use memory
  * that was given back or leave anything behind.
  */
 #ifdef DPARTUI_SIMULATED_GPU

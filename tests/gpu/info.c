@@ -16,7 +16,7 @@
 
 /*
  * For tests/gpu/run, "key: value" lines: the GPUs that the backend finds and the versions of its
- * libraries; with --nvml what NVML tells of the GPUs. Exit status 77: there is no GPU.
+ * libraries; with --nvml what NVML reports of the GPUs. Exit status 77: there is no GPU.
  */
 enum { NO_GPU = 77 };
 
@@ -118,7 +118,7 @@ static int print_nvml(void)
                                      : gpu->sensors.missing[SENSOR_THROTTLE].text);
     }
     if (list.count == 0)
-        printf("FAIL: NVML tells of no GPU: %s\n", told ? list.none.text : "no answer in 10 s");
+        printf("FAIL: NVML reports no GPU: %s\n", told ? list.none.text : "no answer in 10 s");
     return nvml_stop(nvml) && list.count > 0 ? 0 : 1;
 }
 

@@ -13,7 +13,7 @@
 #include "tests/engine/device/cuda/dnn/conv_cases.h"
 #include "tests/gpu/probe.h"
 
-/* So many numbers of a result are computed anew; of filters, whose sums go over all rows. */
+/* This many numbers of a result are recomputed; of filters, whose sums go over all rows. */
 #define SAMPLES        256
 #define SAMPLES_FILTER 32
 

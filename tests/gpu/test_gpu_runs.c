@@ -244,7 +244,7 @@ START_TEST(bf16_stays_beside_f32_in_resnet18)
 END_TEST
 #endif
 
-/* --- going on --- */
+/* --- resuming --- */
 
 static const char *const resumed_types[] = {"f32", "bf16"};
 

@@ -2,7 +2,7 @@
 """Initial weights and rows for the parity tests, made from formulas alone.
 
 Nothing large is stored: the fixture maker (PyTorch) and the tests (this program) make the same
-numbers anew, bit for bit, from what is below. Standard library only.
+numbers again, bit for bit, from what is below. Standard library only.
 
 Every sequence of numbers has a key, a short text. SHAKE-128 of the key, read as little-endian
 16-bit words (or as bytes), is the sequence: integers, the same on every machine.

@@ -81,7 +81,7 @@ class Terminal:
         return False
 
     def settle(self, quiet=0.15):
-        """Until nothing comes for so long, and the program is not merely kept from going on."""
+        """Until nothing comes for so long, and the program is not merely delayed."""
         while self.read(quiet) or self.computes():
             pass
 

@@ -282,7 +282,7 @@ class Packages(Case):
         # A copy of the source whose driver supports less takes no newer one.
         self.assertIn("fetching CUDA failed",
                       self.bootstrap("--cuda=packages", "CFLAGS=-O2", FAKE_CUDA="13.2").stderr)
-        # A toolkit that was installed meanwhile is found when all is asked anew.
+        # A toolkit that was installed meanwhile is found after --reset.
         self.good("--reset", FAKE_CUDA="13.5", FAKE_TOOLKIT="/made/up")
         self.assertEqual(self.configured(), [""])
 

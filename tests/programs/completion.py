@@ -95,7 +95,7 @@ class Program(Case):
             with open(path, encoding="utf8") as file:
                 self.assertEqual(file.read(), self.words(shell),
                                  f"{path} is not what the program prints: options or commands "
-                                 "have changed. 'make update-completions' writes it anew")
+                                 "have changed. 'make update-completions' rewrites it")
 
     def test_runs(self):
         self.start_engine()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Testing saved weights with 'dpartui eval', and going on with a run whose engine was killed."""
+"""Testing saved weights with 'dpartui eval', and resuming a run whose engine was killed."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the two programs tell of GPUs, with a made-up NVIDIA library in place of the driver's."""
+"""What the two programs report of GPUs, with a made-up NVIDIA library in place of the driver's."""
 
 import json
 import os

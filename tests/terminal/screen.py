@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The workbench on a terminal, as a user sees it: scripted keys, screens compared with
-tests/ui/golden/screen.*.txt, signals. UPDATE_GOLDEN=1 writes those files anew."""
+tests/ui/golden/screen.*.txt, signals. UPDATE_GOLDEN=1 rewrites those files."""
 import difflib
 import os
 import re

@@ -241,7 +241,7 @@ static void begin_paste(struct term_input *input)
     input->heard = clock_seconds();
 }
 
-/* What is not going on any more. */
+/* What is no longer happening. */
 static void give_up(struct term_input *input)
 {
     double silence = clock_seconds() - input->heard;

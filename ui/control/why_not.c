@@ -36,7 +36,7 @@ bool runs_say_why_not(struct ui *ui, enum action action)
     else if (action == ACTION_PAUSE && run && run->status == RUN_QUEUED)
         ui_say(ui, false, "run %ld waits: there is nothing to pause", run->run);
     else if (controls)
-        ui_say(ui, false, "no run is going on");
+        ui_say(ui, false, "no run is running");
     else
         return false;
     return true;

@@ -28,7 +28,7 @@ void log_arrived(struct ui *ui);
 void ui_log_local(struct ui *ui, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Tell of devices that failed or went away since the last state, once each. */
+/* Report devices that failed or went away since the last state, once each. */
 void log_lost_devices(struct ui *ui);
 
 #endif

@@ -136,7 +136,7 @@ static void compare_device(const struct state *state, struct state_device *devic
 }
 
 /*
- * Another sample of every load; but as long as nothing happens nothing is drawn anew, and the
+ * Another sample of every load; but as long as nothing happens nothing is redrawn, and the
  * curves stand still.
  */
 static void keep_loads(const struct state *state, struct state_device *devices, int count)
@@ -194,7 +194,7 @@ static int put_in_order(struct state_run *runs, int count)
     return kept;
 }
 
-/* Numbers begin anew with another engine: then a run was submitted at another time. */
+/* Numbers start over with another engine: then a run was submitted at another time. */
 static bool is_same_run(const struct state_run *a, const struct state_run *b)
 {
     return !(isfinite(a->submitted_at) && isfinite(b->submitted_at) &&

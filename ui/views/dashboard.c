@@ -22,7 +22,7 @@ static const struct {
     {offsetof(struct layout, runs), panel_runs},
 };
 
-/* With several devices at work, what they do together is worth a line. */
+/* With several devices in use, a line shows their total. */
 static bool wants_totals(const struct ui *ui)
 {
     int working = 0;

@@ -111,7 +111,7 @@ void build_use(struct builder *b, struct buffer *buffer);
 struct buffer *build_value(struct builder *b, int value, struct error *err);
 /*
  * Memory for time: a node says in its forward function that its output need not be kept until the
- * backward pass, where `make` computes it anew (Chen et al. 2016, arXiv:1604.06174). Who
+ * backward pass, where `make` recomputes it (Chen et al. 2016, arXiv:1604.06174). Who
  * reads it there must ask for it by build_kept, before it begins its step.
  */
 void build_again(struct builder *b, const struct node *node, again_function *make, void *layer);

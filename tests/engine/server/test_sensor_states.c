@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What states tell of the sensors of a made-up machine. */
+/* What states report of the sensors of a made-up machine. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>

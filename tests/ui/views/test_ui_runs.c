@@ -200,7 +200,7 @@ START_TEST(going_on_forgets_what_was_behind)
     run = state_run(&replay.ui.state, 13);
     ck_assert_int_eq(run->point_count, 0);
     ck_assert_int_eq(run->fine_count, 0);
-    /* Its curve is on the screen, so it is asked for anew. */
+    /* Its curve is on the screen, so it is requested again. */
     ck_assert(run->curve_known);
     ck_assert_int_eq(replay.wanted[replay.wanted_count - 1], 13);
 }

@@ -10,7 +10,7 @@
  *   OUTER_OUTPUTS              2 or 4: so do 5 times as many sums, and what they are made of
  *   vector                     its type, with the arithmetic operators
  *   v_load(p), v_store(p, v), v_all(number), v_fma(a, b, c) = a*b + c
- *   v_held(v)                 v, in a register: not loaded anew each time it is used
+ *   v_held(v)                 v, in a register: not reloaded each time it is used
  *   v_bytes(p)                 LANES bytes as numbers
  *   v_max(a, b), v_most(a, b)  a NaN in a, or in either, stays one
  *   v_keep_positive(t, v)      v, zero where t is not > 0

@@ -68,7 +68,7 @@ struct lanes_net {
 
 /*
  * Fill in operations, values and sizes for plans over `rows` rows; rows may be 0. `graph` has
- * blocks of one channel. Fails only for want of memory; release with lanes_net_free.
+ * blocks of one channel. Fails only when memory runs out; release with lanes_net_free.
  */
 bool lanes_net_create(const struct graph *graph, const struct lanes_kernels *kernels, bool training,
                       int rows, int threads, struct lanes_net *out, struct error *err);
@@ -85,7 +85,7 @@ static inline bool lanes_is_name_only(const struct node *node, bool training)
 }
 
 /* Whether a network suits: a chain of small operations. `graph` has blocks of one channel. Fails
- * only for want of memory. */
+ * only when memory runs out. */
 bool lanes_suit(const struct device *device, const struct graph *graph, bool *suit,
                 struct error *err);
 /* Builds plans of one step, lanes_run, for networks that suit. Those with a profile have steps

@@ -91,7 +91,7 @@ static void cut_side(struct strided_side *side, int in, int out, int kernel)
         return;
     }
     if (3 * threes > out)
-        threes = 2; /* 5: the sixth output is let go */
+        threes = 2; /* 5: the sixth output is dropped */
     const int fours = (out - 3 * threes) / 4;
     if (fours > 0) {
         side->runs[side->count++] = (struct strided_run){STRIDED_FOUR, 0, fours};

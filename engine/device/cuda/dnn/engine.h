@@ -74,7 +74,7 @@ void dnn_plan_free(struct dnn_plan *plan);
 
 /*
  * A plan as text (JSON), compiled code included, for the same version of cuDNN and the same model
- * of GPU: read back, it costs a millisecond where building it anew may cost seconds. The text is
+ * of GPU: read back, it costs a millisecond where rebuilding it may cost seconds. The text is
  * the caller's to free; NULL: ERROR_FAILED. A plan read back has no engine, knobs or notes.
  */
 char *dnn_plan_text(const struct dnn_plan *plan, size_t *length, struct error *err);

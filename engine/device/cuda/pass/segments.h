@@ -15,7 +15,7 @@ bool cuda_segments_cut(struct plan *plan,
                        bool (*run)(struct plan *plan, const void *layer, const void *what,
                                    struct error *err),
                        const void *layer, const void *what, struct error *err);
-/* Queue all steps, and tell of each bucket behind the last step that writes to it. */
+/* Queue all steps, and report each bucket after the last step that writes to it. */
 bool cuda_segments_run(struct plan *plan, struct error *err);
 
 #endif

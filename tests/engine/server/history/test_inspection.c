@@ -277,7 +277,7 @@ static void never(void *context, const char *text)
     ck_abort_msg("%s", text);
 }
 
-/* Checking takes long; the end of the engine does not wait for it, and the next one begins anew. */
+/* Checking takes long; the end of the engine does not wait for it, and the next one starts over. */
 START_TEST(an_inspection_that_is_ended_is_begun_anew)
 {
     struct error err = ERROR_INIT;

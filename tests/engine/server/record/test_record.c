@@ -177,7 +177,7 @@ static void check_warning(const struct record *record, size_t index, size_t coun
     json_decref(list);
 }
 
-/* However often the engine is started anew, a repeated warning is one with the right count. */
+/* However often the engine is restarted, a repeated warning is one with the right count. */
 START_TEST(warnings_are_counted_over_restarts)
 {
     char text[40];

@@ -76,7 +76,7 @@ char *conv_store_read(const char *folder, const char *key, size_t *length, struc
             found = data;
         } else {
             error_set(err, ERROR_FAILED,
-                      "%s is damaged or not a plan of this program: it is compiled anew", path);
+                      "%s is damaged or not a plan of this program: it is recompiled", path);
             free(data);
         }
     }

@@ -227,7 +227,7 @@ static void *work(void *context)
             barrier_abort(t->barrier, self->index, &self->result->err);
             t->collective->leave(t->device_group, self->index, true);
         }
-        barrier_wait(t->start, self->index, &waited, &ignored); /* nobody is at work */
+        barrier_wait(t->start, self->index, &waited, &ignored); /* all are idle */
         t->collective->leave(t->device_group, self->index, called_off(t));
     }
     /* On a GPU that hangs this would, too. */

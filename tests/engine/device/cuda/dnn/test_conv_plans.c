@@ -29,7 +29,7 @@
  * quarter of an hour).
  *
  * To compile, cuDNN wants a driver: a stub (tests/engine/device/cuda/dnn/stub_driver.c) in a folder
- * of its own, which this program puts on LD_LIBRARY_PATH before it starts itself anew. (Plans
+ * of its own, which this program puts on LD_LIBRARY_PATH before it restarts itself. (Plans
  * compiled so cannot be loaded, which conv_plan_create allows for a device that is described.)
  * DPARTUI_TEST_CUDNN names the folder of another cuDNN than configure found, and
  * DPARTUI_TEST_ENGINES=1 lists the engines that it puts first:
@@ -365,7 +365,7 @@ static int start_anew(char **argv)
         prepend("LD_LIBRARY_PATH", other ? other : CUDNN_DIR) &&
         prepend("LD_LIBRARY_PATH", folder) && setenv(STARTED_ANEW, "1", 1) == 0)
         execv("/proc/self/exe", argv);
-    perror("cannot start the test anew with the stub driver");
+    perror("cannot restart the test with the stub driver");
     return 1;
 }
 

@@ -9,7 +9,7 @@ fewer resident blocks than the table says are with any release. Where cuobjdump 
 machine code must have the 128-bit loads and stores that the table tells, and no local memory.
 
     tests/engine/device/cuda/kernels/ptxas.py            compare
-    tests/engine/device/cuda/kernels/ptxas.py --update   write the table anew (make update-ptxas)
+    tests/engine/device/cuda/kernels/ptxas.py --update   rewrite the table (make update-ptxas)
 
 A row is a kernel with all its template instances, but each work of each_pack has its own. `threads`
 of a block are kept by --update: write them by hand for a new kernel that has not 256. `blocks` is

@@ -33,19 +33,19 @@ START_TEST(sums_of_a_convolution_are_taken)
         exact[CHANNELS + i % CHANNELS] += x[i] * x[i];
     }
     for (int c = 0; c < CHANNELS; c++) {
-        const bool anew = c / pack == LARGE / pack;
-        given[c] = (double)(float)(anew ? 1.001 * exact[c] : 2 * exact[c]);
+        const bool recomputed = c / pack == LARGE / pack;
+        given[c] = (double)(float)(recomputed ? 1.001 * exact[c] : 2 * exact[c]);
         given[CHANNELS + c] =
-            (double)(float)(anew ? exact[CHANNELS + c] : 8 * exact[CHANNELS + c] + 1);
+            (double)(float)(recomputed ? exact[CHANNELS + c] : 8 * exact[CHANNELS + c] + 1);
     }
     cuda_done(kernel_norm_take_sums(cuda_stream, types[_i], shape, tensor_put(x, count, types[_i]),
                                     cuda_vector(given, CHANNELS),
                                     cuda_vector(given + CHANNELS, CHANNELS), out, NULL, NULL));
     double *got = cuda_doubles_copy(out, 2 * CHANNELS);
     for (int k = 0; k < 2 * CHANNELS; k++) {
-        const bool anew = k % CHANNELS / pack == LARGE / pack;
-        const double wanted = anew ? exact[k] : given[k];
-        const double limit = anew ? 1e-10 * (1 + fabs(wanted)) : 0;
+        const bool recomputed = k % CHANNELS / pack == LARGE / pack;
+        const double wanted = recomputed ? exact[k] : given[k];
+        const double limit = recomputed ? 1e-10 * (1 + fabs(wanted)) : 0;
         ck_assert_msg(fabs(got[k] - wanted) <= limit, "%d: %.17g, not %.17g", k, got[k], wanted);
     }
     free(got);
