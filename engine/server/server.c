@@ -283,7 +283,8 @@ static bool set_up(struct server *server, struct error *err)
 /* False: a thread hangs in a driver. */
 static bool tear_down(struct server *server)
 {
-    /* First: who waits for the engine's end by his connection then finds the store closed. */
+    /* First: a client that waits for the engine's end by its connection then finds the store
+     * closed. */
     history_stop(server->history);
     while (server->connection_count > 0)
         connection_free(server->connections[--server->connection_count]);

@@ -42,8 +42,8 @@ static struct client *client_new(int fd, pid_t child)
     return client;
 }
 
-/* Who waits for a place in the socket's queue gets it in turn; who asks again and again does not.
- */
+/* A client that waits for a place in the socket's queue gets it in turn; one that asks again and
+ * again does not. */
 static bool reach(int fd, const struct sockaddr_un *address, double seconds)
 {
     const double deadline = clock_seconds() + seconds;

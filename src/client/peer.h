@@ -11,7 +11,7 @@
 
 /* Who listens at the other end of a connected socket; 0: not known. */
 pid_t peer_of_socket(int fd);
-/* Who holds the engine's lock; 0: nobody, or an engine that does not say. */
+/* The process that holds the engine's lock; 0: none, or an engine that does not say. */
 pid_t peer_of_lock(void);
 
 /* Is the process stopped, by a signal or by a debugger? */

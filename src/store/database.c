@@ -86,7 +86,7 @@ bool store_open_for_reading(struct store *store, struct error *err)
             return false;
     }
     /* The log may be that of another file, which was at this path when its engine opened it: only
-     * who writes moves it into the file. */
+     * the writer moves it into the file. */
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     return true;
 }

@@ -27,7 +27,7 @@ struct store {
     sqlite3 *db;
     char *path;
     sqlite3_stmt *kept[STATEMENT_COUNT];   /* NULL: not prepared yet; of `db` */
-    const struct store_progress *progress; /* while it is opened; NULL: shown to nobody */
+    const struct store_progress *progress; /* while it is opened; NULL: not shown */
     int percent;                           /* reported last; -1: none */
     int lock_fd;                    /* of PATH.lock, held by the one that writes; -1: a reader's */
     bool keeps_damaged;             /* a damaged file is an error, and stays where it is */
@@ -43,7 +43,7 @@ struct store {
 
 /* A closed one, for store_close. NULL: memory ran out. */
 struct store *store_new(const char *path, struct error *err);
-/* For one who writes nothing and leaves the log to others. */
+/* For a reader, which leaves the log to the writer. */
 bool store_open_for_reading(struct store *store, struct error *err);
 bool store_open_database(struct store *store, int flags, struct error *err);
 void store_close_database(struct store *store);

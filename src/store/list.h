@@ -17,7 +17,7 @@ struct store_filter {
     bool descending;       /* with `sort` */
     long limit;            /* this many: the first with `sort`, else the newest; 0: all */
     const json_t *without; /* numbers of runs to leave out; borrowed */
-    bool interrupted;      /* unfinished runs count as interrupted: nobody trains them */
+    bool interrupted;      /* unfinished runs count as interrupted: no engine trains them */
 };
 
 #define STORE_FILTER_INIT                                                                          \

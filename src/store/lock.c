@@ -22,7 +22,8 @@
 
 static const char updating[] = "brings it up to date:";
 
-/* Who has the lock; *percent: how far bringing the store up to date is, -1 unless it is for that.
+/* The process that has the lock; *percent: how far bringing the store up to date is, -1 unless it
+ * is for that.
  */
 static long holder(int fd, int *percent)
 {

@@ -18,7 +18,7 @@ struct gpu_survey {
     pthread_mutex_t lock;
     pthread_cond_t told;
     bool asking;    /* a thread is at it */
-    bool abandoned; /* nobody is left but that thread: it releases all this */
+    bool abandoned; /* only that thread is left: it releases all this */
     struct gpu_findings findings;
 };
 

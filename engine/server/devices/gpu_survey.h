@@ -22,7 +22,8 @@ struct gpu_findings {
     char why[160]; /* why there are none; also before there was an answer */
 };
 
-/* `backend`: NULL: this build has none, `why` says so. Asks nobody yet; answers are logged. */
+/* `backend`: NULL: this build has none, `why` says so. Does not ask CUDA yet; answers are logged.
+ */
 bool gpu_survey_start(struct gpu_survey **out, const struct backend *backend, const char *why,
                       struct engine_log *log, struct error *err);
 

@@ -70,14 +70,13 @@ static bool settle_numbers(struct history_store *store, struct store *to, struct
 static bool fill(struct history_store *store, struct store *to, struct store_taken *taken,
                  struct error *err)
 {
-    /* What a backup has as running nobody trains, unless it is overwritten by what is taken over.
-     */
+    /* Runs that a backup has as running end here, unless what is taken over overwrites them. */
     return settle_numbers(store, to, err) && store_interrupt(to, STORE_LOST, NULL, err) &&
            store_take_all(to, store->writer, taken, err) &&
            (taken->renumbered == 0 || settle_numbers(store, to, err));
 }
 
-/* From here on nobody uses the one before. */
+/* The previous one is not used from here on. */
 static void go_over(struct history_store *store, struct store *to)
 {
     pthread_mutex_lock(&store->reading);

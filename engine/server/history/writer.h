@@ -38,7 +38,7 @@ void history_start(const char *path, struct engine_log *log, struct history **ou
 /* Likewise where there is not even a place for a store: say why nothing is kept. */
 void history_refuse(const char *reason, struct engine_log *log, struct stored_runs *past);
 
-/* Run objects that the engine has at hand; older ones are in the store. */
+/* Run objects that the engine keeps in memory; older ones are in the store. */
 enum { STORED_RUNS_MOST = 1000 };
 
 /*
@@ -54,7 +54,7 @@ struct history_owner {
     void (*warn)(void *context, const char *text);
     void *context;
 };
-/* NULL: nobody any more; after that none of the functions is called. */
+/* NULL: none any more; after that none of the functions is called. */
 void history_set_owner(struct history *history, const struct history_owner *owner);
 
 /* Write all that was handed over, as far as the disk takes it, and close. */

@@ -100,7 +100,8 @@ static void release_record(struct queue *queue, struct record *record)
 {
     queue_take_out(queue->records, &queue->count, record);
     queue_touch(queue);
-    /* Its thread may still use the current one, or a reader any; who is last releases it. */
+    /* Its thread may still use the current one, or a reader any of them; the last one releases it.
+     */
     if (record == queue->current || record->readers > 0)
         record->deleted = true;
     else

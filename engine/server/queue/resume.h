@@ -17,7 +17,7 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
 
 /*
  * With the lock held, which is released while the store is read: have the events and points of an
- * ended run at hand again. False: they cannot be read, or the record is gone.
+ * ended run in memory again. False: they cannot be read, or the record is gone.
  */
 bool queue_load(struct queue *queue, struct record *record, struct error *err);
 

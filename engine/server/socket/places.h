@@ -27,8 +27,8 @@
  * connections that never sent a request, and idle ones, each the one without a request or a byte
  * taken for longest; then of those older than PLACES_COMMAND the oldest one that asks all the time,
  * or the oldest one that something is computed for. Subscribers stay. While there are connections
- * too new to be idle, it is one of them or nobody: who connects without asking costs nobody else
- * his place, however often he does.
+ * too new to be idle, it is one of them or none: connecting without asking costs no other viewer
+ * its place, however often it is done.
  */
 int places_victim(struct connection *const *connections, int count, double now);
 

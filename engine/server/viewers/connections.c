@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "engine/server/viewers/notify.h"
 
-/* When nobody can make room for a new viewer: seconds until the next look. */
+/* When no connection can make room for a new viewer: seconds until the next look. */
 #define PLACE_INTERVAL 0.05
 /* Seconds between messages of the log that all places are taken. */
 #define FULL_INTERVAL 60.0

@@ -79,7 +79,7 @@ static void add_marks(struct server *server, struct connection *connection)
     }
 }
 
-/* Messages of the engine for one who watches. */
+/* Messages of the engine for a viewer that watches. */
 static void add_messages(struct server *server, struct connection *connection)
 {
     json_t *message;

@@ -7,7 +7,7 @@
 /* Add what is due to a viewer's output. */
 void server_add_events(struct server *server, struct connection *connection);
 void server_add_state(struct server *server, struct connection *connection, double now);
-/* After any change of who follows what. */
+/* After any change of the runs that viewers follow. */
 void server_count_followers(struct server *server);
 
 #endif
