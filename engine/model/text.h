@@ -15,7 +15,7 @@
 
 #define MODEL_FILE_LIMIT (1 << 20) /* bytes */
 
-/* Check (conf_text_check) and parse the whole text; *config is to be destroyed by the caller
+/* Check (conf_text_check) and parse the whole text; *config must be destroyed by the caller
  * whatever the result. */
 bool model_text_parse(const char *file, const char *text, size_t length, config_t *config,
                       struct error *err);

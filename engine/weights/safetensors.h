@@ -44,7 +44,7 @@ struct safetensors {
 /*
  * Open a file and check its whole header: its length, JSON and checksum, each entry's type, shape
  * and offsets, and that the tensors cover the rest of the file without holes or overlap. Errors
- * name the file and the entry. safetensors_close is to be called whatever the result.
+ * name the file and the entry. safetensors_close must be called whatever the result.
  */
 bool safetensors_open(struct safetensors *file, const char *path, struct error *err);
 /* The entry of that name, or NULL. */

@@ -18,7 +18,7 @@ struct stored_list {
     size_t count, counters;
 };
 
-/* Everything that a weights file of this network holds, in module order. Lists are to be released
+/* Everything that a weights file of this network holds, in module order. Lists must be released
  * by stored_free whatever the result. */
 bool stored_weights(const struct net *net, struct stored_list *list, struct error *err);
 /* What the optimizer keeps of each trained param, array by array. */

@@ -5,7 +5,7 @@
 #include "settings/settings.h"
 
 /*
- * What the workbench's settings page works on: where each value comes from, what is to be saved,
+ * What the workbench's settings page works on: where each value comes from, what has to be saved,
  * and settings.conf, which nobody else writes. dpartui.conf with its comments is never touched.
  */
 struct saved_settings {
@@ -14,7 +14,7 @@ struct saved_settings {
     struct {
         char *below; /* without settings.conf */
         char *saved; /* in settings.conf; NULL: not there */
-        char *own;   /* what is to be there; NULL: nothing */
+        char *own;   /* what should be there; NULL: nothing */
         char *above; /* of the environment or the command line; NULL: neither says anything */
         enum setting_origin below_source, above_source;
         bool touched; /* changed on the page: `own` is what counts now, whatever is above */

@@ -21,7 +21,7 @@ BUDGET_KEY_MS = 50
 # as good ours is.
 Figure = collections.namedtuple("Figure", "ours other whose times")
 SUMMARY = "summary"
-GOALS = {  # what is to be reached, in the order of the summary
+GOALS = {  # what should be reached, in the order of the summary
     "resnet18 training, batch 256, samples/s": "3",
     "resnet18 training, batch 64, samples/s": "2.5",
     "resnet18 training, batch 256, 2 devices x 1 thread, samples/s": "1.97",

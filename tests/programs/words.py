@@ -31,6 +31,7 @@ BANNED = {  # a regular expression for whole words: what to write
     "(lets?|letting) go": "release, drop",
     "going on": "running, in progress, continuing",
     "tells? of": "report, say",
+    "(is|are) to be": "should be, must be, has to be",
     "for want of": "without; when memory runs out",
     "held equal": "the same in all runs",
     "without a word": "crashed or was killed",

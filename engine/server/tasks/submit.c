@@ -32,7 +32,7 @@ static bool resolve(struct task *task, struct spec *spec, struct error *err)
     return resolve_spec(spec, err);
 }
 
-/* The spec of a run that is to be resumed, with its live changes. */
+/* The spec of a run to resume, with its live changes. */
 static bool copy_spec(struct task *task, long number, struct spec *spec, struct error *err)
 {
     pthread_mutex_lock(&task->queue->lock);

@@ -24,8 +24,8 @@ bool checkpoint_writer_start(const struct net *net, const struct checkpoint_writ
                              struct checkpoint_writer **out, struct error *err);
 
 /*
- * The buffer, to be filled with what is to be written. NULL: the one before is still being written;
- * with `wait` that is waited for. Then call checkpoint_writer_give.
+ * The buffer, to be filled with what has to be written. NULL: the one before is still being
+ * written; with `wait` that is waited for. Then call checkpoint_writer_give.
  */
 struct checkpoint *checkpoint_writer_take(struct checkpoint_writer *writer, bool wait);
 /* Begin to write what is in the buffer. best_steps: of the best checkpoint, -1: none. */

@@ -11,7 +11,7 @@
 void input_scaling(const struct net *net, float *scale, float *shift);
 /* Whether the batch's rows are there, and have as many numbers as the network reads. */
 bool input_check(const struct batch *batch, const struct net *net, struct error *err);
-/* What is to be done to the picture of row `row` of the data. */
+/* What to do with the picture of row `row` of the data. */
 struct augment_change input_change(const struct batch *batch, uint32_t row);
 
 /* The step before all layers: the batch's rows as numbers, in the layout of values. */

@@ -16,7 +16,7 @@ struct tiles {
     const struct strided_side_kind *hk, *wk;
     int first, rows; /* of the batch */
     int count;
-    int from, to; /* rows of these that are to be mapped */
+    int from, to; /* rows of these to be mapped */
 };
 
 static struct tiles tiles_of(const struct strided_plan *plan, int rows, int first, int pair)

@@ -51,7 +51,7 @@ struct plan {
     int segment_count;
     struct step_times times;   /* of a plan made with `profile` */
     struct segment *capturing; /* NULL: steps run as they are queued */
-    bool captures; /* whether segments are to be captured; false once that failed, too */
+    bool captures; /* whether segments should be captured; false once that failed, too */
     bool warm;     /* has run eagerly, so that libraries have loaded what they need */
     /* What it goes on without: choices of algorithms that cannot be kept for the next time, passes
      * that are not started as graphs. "": nothing. */

@@ -61,7 +61,7 @@ static void trial_free(struct trial *t)
     free(t->dbias);
 }
 
-/* Everything that is to be written, and the scratch memory, is NaN before. */
+/* Everything that has to be written, and the scratch memory, is NaN before. */
 static void trial_run(struct trial *t, const struct conv_kernel *kernel, int threads, bool bias)
 {
     const size_t bytes = kernel->scratch(&t->shape, threads);

@@ -350,8 +350,8 @@ static bool find_stub(char folder[PATH_MAX])
     return found;
 }
 
-/* Start this program again where the stub driver is found before any other, and the cuDNN that is
- * to be tried. Returns only when it cannot. */
+/* Start this program again where the stub driver is found before any other, and the cuDNN under
+ * test. Returns only when it cannot. */
 static int start_anew(char **argv)
 {
     char folder[PATH_MAX];
