@@ -1,5 +1,6 @@
 libplan_a_SOURCES += \
 	%D%/add_layer.c %D%/add_layer.h \
+	%D%/batch_check.c %D%/batch_check.h \
 	%D%/builder.c %D%/builder.h \
 	%D%/graph.c %D%/graph.h \
 	%D%/core.c %D%/core.h \

@@ -7,6 +7,7 @@
 #include "engine/device/cpu/lanes/net.h"
 #include "engine/device/cpu/layers/input.h"
 #include "engine/device/cpu/layers/loss.h"
+#include "engine/device/plan/batch_check.h"
 
 /* What a thread works with while one group passes. */
 struct pass {
@@ -339,7 +340,7 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
     const struct batch *batch = plan->core.batch;
     const double begin = net->spent ? clock_seconds() : 0;
     long correct = 0;
-    if (!input_check(batch, net->net, err) || !loss_check_labels(batch, net->net, err))
+    if (!batch_check_rows(batch, net->net, err) || !batch_check_labels(batch, net->net, err))
         return false;
 #pragma omp parallel reduction(+ : correct) if (!is_alone(net))
     {

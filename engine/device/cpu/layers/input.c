@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "engine/device/cpu/core/plan.h"
+#include "engine/device/plan/batch_check.h"
 
 /* The rows of a shard, gathered from the data set, scaled and laid out for the first operation. */
 struct input {
@@ -72,28 +73,13 @@ static void gather_numbers(const struct input *in, const float *from, float *to)
             to[place_of(&in->value, c) + (size_t)i * block] = from[(size_t)c * pixels + i];
 }
 
-bool input_check(const struct batch *batch, const struct net *net, struct error *err)
-{
-    const struct dataset *data = batch->data;
-    const size_t given = (size_t)data->channels * (size_t)data->height * (size_t)data->width;
-    if (given != net_shape_size(net->input))
-        return error_set(err, ERROR_FAILED,
-                         "the data have %zu numbers a row, the network reads %zu", given,
-                         net_shape_size(net->input));
-    for (int n = 0; n < batch->rows; n++)
-        if (batch->index[n] >= (uint32_t)data->rows)
-            return error_set(err, ERROR_FAILED, "row %u asked for of %d", batch->index[n],
-                             data->rows);
-    return true;
-}
-
 static bool run_input(struct plan *plan, void *layer, struct error *err)
 {
     const struct input *in = layer;
     const struct dataset *data = plan->core.batch->data;
     const uint32_t *index = plan->core.batch->index;
     const size_t row = value_row(&in->value), numbers = net_shape_size(in->value.shape);
-    if (!input_check(plan->core.batch, plan->replica->base.net, err))
+    if (!batch_check_rows(plan->core.batch, plan->replica->base.net, err))
         return false;
     const bool augment =
         plan->core.request.mode == PLAN_TRAIN && plan->core.batch->augment != AUGMENT_NONE;

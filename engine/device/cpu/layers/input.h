@@ -9,8 +9,6 @@
 
 /* A pixel of channel c becomes pixel * scale[c] + shift[c]; numbers are taken as they are. */
 void input_scaling(const struct net *net, float *scale, float *shift);
-/* Whether the batch's rows are there, and have as many numbers as the network reads. */
-bool input_check(const struct batch *batch, const struct net *net, struct error *err);
 /* What to do with the picture of row `row` of the data. */
 struct augment_change input_change(const struct batch *batch, uint32_t row);
 

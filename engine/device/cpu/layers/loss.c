@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "engine/device/cpu/core/plan.h"
+#include "engine/device/plan/batch_check.h"
 
 /* Softmax and cross-entropy over the logits, and their gradient. */
 struct loss {
@@ -32,16 +33,6 @@ int loss_guess(const float *x, int classes)
     return best;
 }
 
-bool loss_check_labels(const struct batch *batch, const struct net *net, struct error *err)
-{
-    const uint8_t *labels = batch->data->labels;
-    for (int n = 0; n < batch->rows; n++)
-        if (labels[batch->index[n]] >= net->classes)
-            return error_set(err, ERROR_FAILED, "row %u has label %d, the network %d classes",
-                             batch->index[n], labels[batch->index[n]], net->classes);
-    return true;
-}
-
 static bool run_loss(struct plan *plan, void *layer, struct error *err)
 {
     const struct loss *l = layer;
@@ -50,7 +41,7 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
     double *losses = l->losses->data;
     const double scale = 1 / (double)batch->global_rows;
     long correct = 0;
-    if (!loss_check_labels(batch, plan->replica->base.net, err))
+    if (!batch_check_labels(batch, plan->replica->base.net, err))
         return false;
 #pragma omp parallel for schedule(static) reduction(+ : correct) if (l->rows >= 256)
     for (int n = 0; n < l->rows; n++) {

@@ -4,8 +4,6 @@
 
 #include "engine/device/plan/builder.h"
 
-/* Whether every label of the batch's rows is one of the network's classes. */
-bool loss_check_labels(const struct batch *batch, const struct net *net, struct error *err);
 /* The row's loss: log(sum(exp(x - max))) - (x[label] - max), in double precision. The gradient
  * (softmax - onehot) * scale goes to `gradient` unless that is NULL. */
 double loss_of_row(const float *x, int classes, int label, double scale, float *gradient);

@@ -2,6 +2,7 @@
 #include "engine/device/cuda/layers/input.h"
 #include "engine/device/cuda/layers/operands.h"
 #include "engine/device/cuda/pass/rows.h"
+#include "engine/device/plan/batch_check.h"
 
 /*
  * The rows of a shard, scaled and laid out for the first operation. Queued by the host in every
@@ -12,32 +13,14 @@ struct input {
     struct input_args args;
 };
 
-static bool check_rows(const struct batch *batch, const struct net *net, struct error *err)
-{
-    const struct dataset *data = batch->data;
-    const size_t given = (size_t)data->channels * (size_t)data->height * (size_t)data->width;
-    if (given != net_shape_size(net->input))
-        return error_set(err, ERROR_FAILED,
-                         "the data have %zu numbers a row, the network reads %zu", given,
-                         net_shape_size(net->input));
-    for (int n = 0; n < batch->rows; n++)
-        if (batch->index[n] >= (uint32_t)data->rows)
-            return error_set(err, ERROR_FAILED, "row %u asked for of %d", batch->index[n],
-                             data->rows);
-    for (int n = 0; n < batch->rows; n++)
-        if (data->labels[batch->index[n]] >= net->classes)
-            return error_set(err, ERROR_FAILED, "row %u has label %d, the network %d classes",
-                             batch->index[n], data->labels[batch->index[n]], net->classes);
-    return true;
-}
-
 static bool run_input(struct plan *plan, void *layer, struct error *err)
 {
     const struct input *in = layer;
     const struct batch *batch = plan->core.batch;
     cudaStream_t stream = plan->device->stream;
+    const struct net *net = plan->replica->base.net;
     struct rows rows;
-    if (!check_rows(batch, plan->replica->base.net, err) ||
+    if (!batch_check_rows(batch, net, err) || !batch_check_labels(batch, net, err) ||
         !rows_find(plan->device, batch, &rows, err))
         return false;
     struct input_args args = in->args;

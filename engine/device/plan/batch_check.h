@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_PLAN_BATCH_CHECK_H
+#define DPARTUI_ENGINE_DEVICE_PLAN_BATCH_CHECK_H
+
+#include "engine/device/device.h"
+
+/* Whether the batch's rows are there, and have as many numbers as the network reads. */
+bool batch_check_rows(const struct batch *batch, const struct net *net, struct error *err);
+/* Whether every label of the batch's rows is one of the network's classes. */
+bool batch_check_labels(const struct batch *batch, const struct net *net, struct error *err);
+
+#endif
