@@ -204,7 +204,7 @@ static bool append(struct place *place, const struct entry *entry, const char *n
 
 /*
  * Append an entry as often as it repeats. *index is its place in its list, and its name where it
- * has no other, behind `role`; then that of the next entry. Layers without params go unnamed inside
+ * has no other, after `role`; then that of the next entry. Layers without params go unnamed inside
  * a residual unit, where several lists count from 0.
  */
 static bool read_copies(struct place *place, const struct entry *entry, const char *role,

@@ -151,7 +151,7 @@ static const config_setting_t *value_at(const config_setting_t *member, int inde
                                             : config_setting_get_elem(member, (unsigned)index);
 }
 
-/* The values behind a key, none when it is missing: *count of them in *member. */
+/* The values of a key, none when it is missing: *count of them in *member. */
 static bool find_values(const char *file, const config_setting_t *group, const char *key,
                         int capacity, const config_setting_t **member, int *count,
                         struct error *err)

@@ -35,7 +35,7 @@ static void absorb(struct fusing *f, int leader, int op)
     f->lead[leader].output = f->net->ops[op].output;
 }
 
-/* Take the ReLU behind the composite led by `leader`, if nothing else sees what it reads. */
+/* Take the ReLU after the composite led by `leader`, if nothing else sees what it reads. */
 static bool absorb_relu(struct fusing *f, int leader)
 {
     int next = only_reader(f->net, f->lead[leader].output);
@@ -110,7 +110,7 @@ static void find_composites(struct fusing *f)
         };
         f->leader[i] = f->last[i] = i;
     }
-    /* BatchNorm first, so that an addition behind one goes to it and not to its own ReLU. */
+    /* BatchNorm first, so that an addition after one goes to it and not to its own ReLU. */
     for (int i = 0; i < net->op_count; i++)
         if (net->ops[i].kind == NET_BATCHNORM)
             lead_composite(f, i);

@@ -12,7 +12,7 @@
  *   conv | linear | add            -> ReLU
  *   batchnorm [-> add] -> ReLU
  *
- * and finds the convolution biases that need no work of their own: one in front of a BatchNorm is
+ * and finds the convolution biases that need no work of their own: one before a BatchNorm is
  * cancelled by the mean (it shows in the running mean alone, and its gradient is zero), one on the
  * other side of a fused addition is part of the BatchNorm's shift and shares beta's gradient.
  * Everything that fits no pattern stays an operation by itself. Knows nothing of devices.
@@ -27,7 +27,7 @@ struct fused_op {
     bool relu;          /* ends in a ReLU */
     /* indices of parameters, or NET_NONE */
     int bias;          /* that conv or linear adds itself */
-    int input_bias;    /* batchnorm: bias of the convolution in front of it, left out there */
+    int input_bias;    /* batchnorm: bias of the convolution before it, left out there */
     int residual_bias; /* batchnorm with residual: bias of the convolution that makes it */
 };
 

@@ -5,7 +5,7 @@
 #include "engine/device/plan/builder.h"
 
 /*
- * How additions are built, on all devices: one with, where fused, the ReLU behind it. Its gradient
+ * How additions are built, on all devices: one with, where fused, the ReLU after it. Its gradient
  * is both summands' gradient, so that without a ReLU there is no backward step at all.
  */
 struct add_layer {

@@ -120,7 +120,7 @@ void build_label_apart(struct builder *b, enum plan_direction direction, const c
     b->label.apart = true;
 }
 
-/* Conversions, which the network does not know, stand in front of the next operation. */
+/* Conversions, which the network does not know, come before the next operation. */
 static int place_of(const struct graph *graph, const struct node *node)
 {
     while (node->op == NET_NONE && node + 1 < graph->nodes + graph->node_count)

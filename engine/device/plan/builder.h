@@ -136,7 +136,7 @@ bool build_step(struct builder *b, const struct node *node, step_function *run, 
 bool gradient_give(struct builder *b, const struct node *node, int value, struct buffer *part,
                    struct error *err);
 /* Take the gradient of `value` for the step being built: parts[1] is NULL unless `most` is 2. Both
- * NULL: none ever came. Drop each part with gradient_drop behind the last step that reads it. */
+ * NULL: there is none. Drop each part with gradient_drop after the last step that reads it. */
 bool gradient_take(struct builder *b, const struct node *node, int value, int most,
                    struct buffer *parts[2], struct error *err);
 bool gradient_is_mine(const struct buffer *part);

@@ -66,7 +66,7 @@ static bool build(struct builder *b, struct error *err)
     if (!build_forward(b, err) || (b->training && !build_backward(b, err)))
         return false;
     if (b->rows > 0)
-        build_use(b, b->core->logits); /* they stay readable behind the last step */
+        build_use(b, b->core->logits); /* they stay readable after the last step */
     return pool_layout(&b->core->pool, &b->core->planned_bytes, &b->core->scratch_bytes, err);
 }
 

@@ -22,7 +22,7 @@ struct step {
 /* Something a step works with, released with the plan. */
 struct owned {
     void *object;
-    void (*release)(void *object); /* of what it holds; the object itself is freed behind it */
+    void (*release)(void *object); /* of what it holds; the object itself is freed after it */
 };
 
 struct plan_core {

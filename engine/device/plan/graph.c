@@ -60,7 +60,7 @@ static int convert(struct building *b, int value, int block)
 }
 
 /*
- * Whether everything behind a flattened tensor works on numbers in any order: linear layers, whose
+ * Whether everything after a flattened tensor works on numbers in any order: linear layers, whose
  * weights can be permuted instead, with element-wise operations in between.
  */
 static bool order_is_free(const struct building *b, int tensor)

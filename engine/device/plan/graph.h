@@ -20,15 +20,15 @@ enum graph_layout {
      * elsewhere. */
     LAYOUT_BLOCKS,
     /* GPU: one block of all channels, filled up to a multiple of the given number. No conversions;
-     * only a NET_FLATTEN behind which the order matters is one. */
+     * only a NET_FLATTEN after which the order matters is one. */
     LAYOUT_CHANNELS_LAST,
 };
 
 struct value {
-    struct net_shape shape; /* as stored; behind a flatten still the shape in front of it */
+    struct net_shape shape; /* as stored; after a flatten still the shape before it */
     int block;
     int readers;
-    bool wants_grad; /* something trained lies in front of it, and the logits behind it */
+    bool wants_grad; /* something trained lies before it, and the logits after it */
     bool live;       /* reaches the logits */
 };
 
