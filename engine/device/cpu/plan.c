@@ -6,7 +6,7 @@
 
 #include "engine/device/cpu/conv/fusion.h"
 #include "engine/device/cpu/core/plan.h"
-#include "engine/device/cpu/lanes/net.h"
+#include "engine/device/cpu/lanes/build.h"
 #include "engine/device/cpu/layers/elementwise.h"
 #include "engine/device/cpu/layers/input.h"
 #include "engine/device/cpu/core/kinds.h"

@@ -5,7 +5,7 @@
 
 #include "engine/device/cpu/core/device.h"
 #include "engine/device/cpu/core/parameters.h"
-#include "engine/device/cpu/lanes/net.h"
+#include "engine/device/cpu/lanes/build.h"
 #include "engine/device/cpu/layers/fold.h"
 #include "engine/device/cpu/replica_layout.h"
 

@@ -67,20 +67,21 @@ struct buffer *build_value(struct builder *b, int value, struct error *err)
     return b->values[value];
 }
 
-void build_again(struct builder *b, const struct node *node, again_function *make, void *layer)
+void build_recomputed(struct builder *b, const struct node *node, recompute_function *make,
+                      void *layer)
 {
-    b->again[node->output] = (struct again){make, node, layer};
+    b->recompute[node->output] = (struct recompute){make, node, layer};
 }
 
-struct buffer *build_kept(struct builder *b, int value, struct error *err)
+struct buffer *build_forward_value(struct builder *b, int value, struct error *err)
 {
-    const struct again again = b->again[value];
-    if (!again.make)
+    const struct recompute how = b->recompute[value];
+    if (!how.make)
         return build_value(b, value, err);
     struct buffer *to = build_buffer(b, value_bytes(b, value), err);
-    if (!to || !again.make(b, again.node, again.layer, to, err))
+    if (!to || !how.make(b, how.node, how.layer, to, err))
         return NULL;
-    b->again[value].make = NULL;
+    b->recompute[value].make = NULL;
     b->values[value] = to;
     build_use(b, to);
     return to;

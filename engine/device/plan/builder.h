@@ -26,13 +26,13 @@ struct step_label {
 
 struct builder;
 
-/* Computes the output of `node` once more into `to`, in a step of the backward pass. */
-typedef bool again_function(struct builder *b, const struct node *node, void *layer,
-                            struct buffer *to, struct error *err);
+/* Recomputes the output of `node` into `to`, in a step of the backward pass. */
+typedef bool recompute_function(struct builder *b, const struct node *node, void *layer,
+                                struct buffer *to, struct error *err);
 
-/* How to come by a value that was not kept. */
-struct again {
-    again_function *make; /* NULL: it was */
+/* How a value is recomputed that was not kept. */
+struct recompute {
+    recompute_function *make; /* NULL: it was */
     const struct node *node;
     void *layer;
 };
@@ -45,14 +45,14 @@ struct builder {
     const struct graph *graph;
     int rows;
     bool training;
-    bool backward;              /* the backward pass is being built */
-    int time;                   /* number of the step being built */
-    size_t bytes;               /* of the values that the step being built uses */
-    struct step_label label;    /* of it, until it is finished */
-    struct buffer **values;     /* per value of the graph */
-    struct gradient *gradients; /* per value */
-    void **layers;              /* per node, from its forward to its backward function */
-    struct again *again;        /* per value */
+    bool backward;               /* the backward pass is being built */
+    int time;                    /* number of the step being built */
+    size_t bytes;                /* of the values that the step being built uses */
+    struct step_label label;     /* of it, until it is finished */
+    struct buffer **values;      /* per value of the graph */
+    struct gradient *gradients;  /* per value */
+    void **layers;               /* per node, from its forward to its backward function */
+    struct recompute *recompute; /* per value */
 };
 
 struct unary_kind;
@@ -111,12 +111,13 @@ void build_use(struct builder *b, struct buffer *buffer);
 struct buffer *build_value(struct builder *b, int value, struct error *err);
 /*
  * Memory for time: a node says in its forward function that its output need not be kept until the
- * backward pass, where `make` recomputes it (Chen et al. 2016, arXiv:1604.06174). Who
- * reads it there must ask for it by build_kept, before it begins its step.
+ * backward pass, where `make` recomputes it (Chen et al. 2016, arXiv:1604.06174). Layers that
+ * read it there ask for it by build_forward_value, before they begin their step.
  */
-void build_again(struct builder *b, const struct node *node, again_function *make, void *layer);
-/* The value as the forward pass left it; takes a step where it has to be computed again. */
-struct buffer *build_kept(struct builder *b, int value, struct error *err);
+void build_recomputed(struct builder *b, const struct node *node, recompute_function *make,
+                      void *layer);
+/* The value as the forward pass left it; takes a step where it has to be recomputed. */
+struct buffer *build_forward_value(struct builder *b, int value, struct error *err);
 /* A zeroed object for a step, released with the plan. `release` may be NULL. */
 void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err);
 /* Say what the step being built is, where its node takes several in a pass, and by which of several

@@ -85,14 +85,15 @@ bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *d
         .values = calloc((size_t)graph->value_count, sizeof *b.values),
         .gradients = calloc((size_t)graph->value_count, sizeof *b.gradients),
         .layers = calloc((size_t)graph->node_count + 1, sizeof *b.layers),
-        .again = calloc((size_t)graph->value_count, sizeof *b.again),
+        .recompute = calloc((size_t)graph->value_count, sizeof *b.recompute),
     };
-    bool ok = b.values && b.gradients && b.layers && b.again ? build(&b, err)
-                                                             : error_memory(err, "building a plan");
+    bool ok = b.values && b.gradients && b.layers && b.recompute
+                  ? build(&b, err)
+                  : error_memory(err, "building a plan");
     free(b.values);
     free(b.gradients);
     free(b.layers);
-    free(b.again);
+    free(b.recompute);
     return ok;
 }
 

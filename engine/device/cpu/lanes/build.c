@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/lanes/net.h"
+#include "engine/device/cpu/lanes/build.h"
+
+#include "engine/device/cpu/lanes/run.h"
 
 /*
  * Networks that are worth it: what a thread works with while a group passes is at most 1.5 MiB,
@@ -9,18 +11,6 @@
  */
 #define MOST_GROUP_BYTES    ((size_t)6 << 18)
 #define MOST_LINEAR_WEIGHTS ((size_t)1 << 17)
-
-const struct lanes_kernels *lanes_find(int block)
-{
-#if defined(__x86_64__)
-    if (block == lanes_avx512.lanes && __builtin_cpu_supports("avx512f"))
-        return &lanes_avx512;
-    if (block == lanes_avx2.lanes && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma"))
-        return &lanes_avx2;
-#endif
-    return block == 1 ? &lanes_plain : NULL;
-}
 
 /* One operation behind the other, from the input to the logits. */
 static bool is_chain(const struct graph *graph)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/lanes/net.h"
+#include "engine/device/cpu/lanes/finish.h"
 
-/* Gradients of weights from what the groups left, when all are through. */
+#include "engine/device/cpu/lanes/tiling.h"
 
 static void finish_linear(const struct lanes_net *net, const struct lanes_op *op, int part,
                           int parts)

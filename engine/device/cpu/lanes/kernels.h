@@ -24,7 +24,7 @@
 
 #include <string.h>
 
-#include "engine/device/cpu/lanes/lanes.h"
+#include "engine/device/cpu/lanes/tiling.h"
 
 #define INLINE static inline __attribute__((always_inline)) TARGET
 

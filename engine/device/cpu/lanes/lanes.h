@@ -167,43 +167,6 @@ static inline int lanes_linear_block(int left, int most)
     return block;
 }
 
-/* `tile` for a convolution, by the operations that it saves. */
-int lanes_conv_tile(const struct lanes_conv *c);
-
-/* Tiles of a row of y. */
-static inline int lanes_tiles(const struct lanes_conv *c)
-{
-    return (c->y.w + c->tile - 1) / c->tile;
-}
-
-/* How many rows of results a tiled convolution makes before it turns the next rows of an image of
- * `channels` into points, along with as many rows of `more` other channels. */
-int lanes_band(const struct lanes_conv *c, int lanes, int channels, int more);
-size_t lanes_conv_scratch(const struct lanes_conv *c, const struct lanes_kernels *k);
-
-/* One row of a kernel, `width` weights, at all points, `point` floats apart. */
-void lanes_weights_to_points(int width, const float *w, float *to, ptrdiff_t point);
-/* The transposed: its gradient from that at all points. */
-void lanes_weights_from_points(int width, const float v[LANES_POINTS], float *dw);
-
-/* How many floats, or vectors of sums, stand for the weights of a convolution. */
-static inline size_t lanes_conv_weights(const struct lanes_conv *c)
-{
-    return (size_t)c->x.c * (size_t)c->y.c * (size_t)c->kernel_h *
-           (size_t)(c->tile > 0 ? LANES_POINTS : c->kernel_w);
-}
-
-/* Weights [out][in][taps] as [block of out][in][taps][out in block]; of a tiled convolution so for
- * each point, with the rows of the kernel as taps. Then `scratch` is needed. */
-void lanes_pack_conv(const struct lanes_kernels *k, const struct lanes_conv *c, const float *w,
-                     float *packed, float *scratch);
-/* The same weights as [block of in][out][taps][in in block]. */
-void lanes_pack_data(const struct lanes_kernels *k, const struct lanes_conv *c, const float *w,
-                     float *packed, float *scratch);
-/* Weights [out][in] as [block of out][in][out in block]: every parts-th block from `part` on. */
-void lanes_pack_linear(const struct lanes_kernels *k, int out, int in, const float *w,
-                       float *packed, int part, int parts);
-
 extern const struct lanes_kernels lanes_plain; /* any processor */
 #if defined(__x86_64__)
 extern const struct lanes_kernels lanes_avx2;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/device/cpu/lanes/tiling.h"
 #include "engine/device/cpu/layers/input.h"
 #include "engine/device/cpu/layers/loss.h"
 

@@ -84,23 +84,11 @@ static inline bool lanes_is_name_only(const struct node *node, bool training)
     return node->kind == NET_FLATTEN || (node->kind == NET_DROPOUT && !training);
 }
 
-/* Whether a network suits: a chain of small operations. `graph` has blocks of one channel. Fails
- * only when memory runs out. */
-bool lanes_suit(const struct device *device, const struct graph *graph, bool *suit,
-                struct error *err);
-/* Builds plans of one step, lanes_run, for networks that suit. Those with a profile have steps
- * behind it that do nothing but stand for an operation, whose time lanes_run notes. */
-extern const struct build_backend lanes_build_backend;
-step_function lanes_run;
-
 /* Things [lanes_share(part), lanes_share(part + 1)) of `count` are a part's, as evenly as can be.
  */
 static inline int lanes_share(int count, int part, int parts)
 {
     return (int)((long)count * part / parts);
 }
-
-/* A thread's part in the gradients of an operation with weights, when all groups are through. */
-void lanes_finish(const struct lanes_net *net, const struct lanes_op *op, int part, int parts);
 
 #endif

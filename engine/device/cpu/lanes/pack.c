@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/lanes/lanes.h"
+#include "engine/device/cpu/lanes/pack.h"
 
-/* Weights in the order in which the loops of lanes.h read them. */
+#include "engine/device/cpu/lanes/tiling.h"
 
 static void pack_conv(const struct lanes_kernels *k, int out, int in, int taps, const float *w,
                       float *packed)

@@ -115,3 +115,15 @@ static inline vector v_weave_high(vector a, vector b)
 #include "engine/device/cpu/lanes/kernels.h"
 
 const struct lanes_kernels lanes_plain = LANES_KERNELS("plain C");
+
+const struct lanes_kernels *lanes_find(int block)
+{
+#if defined(__x86_64__)
+    if (block == lanes_avx512.lanes && __builtin_cpu_supports("avx512f"))
+        return &lanes_avx512;
+    if (block == lanes_avx2.lanes && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma"))
+        return &lanes_avx2;
+#endif
+    return block == 1 ? &lanes_plain : NULL;
+}

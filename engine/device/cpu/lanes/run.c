@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/lanes/run.h"
+
 #include <omp.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "engine/device/cpu/lanes/net.h"
+#include "engine/device/cpu/lanes/finish.h"
+#include "engine/device/cpu/lanes/pack.h"
 #include "engine/device/cpu/layers/input.h"
 #include "engine/device/cpu/layers/loss.h"
 #include "engine/device/plan/batch_check.h"

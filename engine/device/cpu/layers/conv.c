@@ -181,7 +181,7 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
     const struct fused_norm *norm = norm_of(b, node);
-    struct buffer *x = norm ? use_norm(b, norm) : build_kept(b, node->input, err);
+    struct buffer *x = norm ? use_norm(b, norm) : build_forward_value(b, node->input, err);
     struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
     struct buffer *dbias =
         dw && node->bias != NET_NONE ? build_fixed(b, param_grads(b, node->bias), err) : NULL;

@@ -3,6 +3,7 @@
 
 #include "engine/device/cpu/autotune/choose.h"
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/norm/run.h"
 
 /* From this size on a tensor is written past the caches: nothing of it would be left there when it
  * is read next. */
@@ -12,8 +13,8 @@
  * the sums read is then still in the third-level cache when it is read again. */
 #define TOGETHER_BYTES ((size_t)16 << 20)
 
-/* Smaller results are kept: what they take is not worth a step of its own. */
-#define AGAIN_BYTES ((size_t)16 << 10)
+/* Smaller results are kept: the memory is not worth a step of its own. */
+#define RECOMPUTE_BYTES ((size_t)16 << 10)
 
 static int greatest_common_divisor(int a, int b)
 {
@@ -100,7 +101,7 @@ static bool reads_by_asking(const struct builder *b, int value, bool *convolved)
     for (int i = 0; i < b->graph->node_count; i++) {
         const struct node *n = &b->graph->nodes[i];
         if (n->input != value)
-            continue; /* additions do not look at their residual again */
+            continue; /* the backward pass of an addition does not read its residual */
         *convolved = *convolved || n->kind == NET_CONV;
         if (n->kind != NET_CONV && n->kind != NET_GLOBAL_AVGPOOL && n->kind != NET_ADD)
             return false;
@@ -109,26 +110,22 @@ static bool reads_by_asking(const struct builder *b, int value, bool *convolved)
 }
 
 /*
- * Whether y need not be kept for the convolutions behind it: one pass over memory makes it again,
- * from x, which this layer keeps for itself. With a residual only where somebody needs that in the
- * backward pass anyway.
+ * Whether the convolutions after it can do without y in memory: one pass over memory recomputes it
+ * from x, which this layer keeps anyway. With a residual only if the backward pass needs that, too.
  */
-static bool can_do_again(const struct batchnorm *n, const struct builder *b,
-                         const struct node *node)
+static bool may_recompute(const struct batchnorm *n, const struct builder *b,
+                          const struct node *node)
 {
     const size_t bytes =
         (size_t)b->rows * value_row(&b->graph->values[node->output]) * sizeof(float);
     bool convolved;
-    if (!b->training || bytes < AGAIN_BYTES || !reads_by_asking(b, node->output, &convolved) ||
+    if (!b->training || bytes < RECOMPUTE_BYTES || !reads_by_asking(b, node->output, &convolved) ||
         !convolved)
         return false;
     return !n->residual || (reads_by_asking(b, node->residual, &convolved) && convolved);
 }
 
-/*
- * Whether dx may be written over x: nobody else reads it, and a convolution that made it does not
- * look at it again.
- */
+/* Whether dx may be written over x: nobody else reads it, nor does the convolution that made it. */
 static bool x_is_free(const struct builder *b, const struct node *node)
 {
     if (b->graph->values[node->input].readers != 1 || node->input == b->graph->output)
@@ -139,21 +136,21 @@ static bool x_is_free(const struct builder *b, const struct node *node)
     return false;
 }
 
-static bool build_forward_again(struct builder *b, const struct node *node, void *layer,
-                                struct buffer *to, struct error *err)
+static bool build_recompute_step(struct builder *b, const struct node *node, void *layer,
+                                 struct buffer *to, struct error *err)
 {
-    struct batchnorm_again *step = build_object(b, sizeof *step, NULL, err);
+    struct batchnorm_recompute *step = build_object(b, sizeof *step, NULL, err);
     if (!step)
         return false;
     step->norm = layer;
     step->y = to;
-    if (step->norm->residual && !(step->other = build_kept(b, node->residual, err)))
+    if (step->norm->residual && !(step->other = build_forward_value(b, node->residual, err)))
         return false;
     build_use(b, step->norm->x);
     build_use(b, step->norm->stats);
     build_use(b, to);
     build_label(b, PLAN_FORWARD_AGAIN, "");
-    return build_step(b, node, batchnorm_run_again, step, err);
+    return build_step(b, node, batchnorm_run_recompute, step, err);
 }
 
 static bool reader_fuses(const struct builder *b, const struct node *node, bool *yes,
@@ -202,8 +199,8 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     bind_parameters(n, b, node);
     if (!can_fuse(b, node, &n->fused, err))
         return false;
-    if (!n->fused && can_do_again(n, b, node))
-        build_again(b, node, build_forward_again, n);
+    if (!n->fused && may_recompute(n, b, node))
+        build_recomputed(b, node, build_recompute_step, n);
     if (!make_buffers(n, b, node, err))
         return false;
     if (n->fused)

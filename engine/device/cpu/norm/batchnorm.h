@@ -34,8 +34,8 @@ struct batchnorm {
     int threads;            /* that made them */
 };
 
-/* The output once more, by the statistics that are there. */
-struct batchnorm_again {
+/* Recomputes the output in the backward pass, from the statistics of the forward pass. */
+struct batchnorm_recompute {
     struct batchnorm *norm;
     const struct buffer *other, *y;
 };
@@ -53,26 +53,5 @@ static inline double *batchnorm_allreduced(const struct batchnorm *n)
 {
     return (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
 }
-
-/* norm/math.c: the arithmetic per channel, of `count` channels from `first` on. */
-
-/* sums: of (x - origin) and its squares over `elements` numbers, channel by channel. Fills the
- * statistics and updates the running ones. */
-void batchnorm_statistics(struct batchnorm *n, int first, int count, const double *sums,
-                          const double *squares, const float *origin, double elements);
-/* Scale and shift from the running statistics. */
-void batchnorm_evaluation(struct batchnorm *n);
-/* Parameter gradients, from this device's sums of g and g*(x - mean). */
-void batchnorm_gradients(struct batchnorm *n, int first, int count, const double *sums,
-                         const double *products);
-/* Coefficients of dx, from sums over all rows that share the statistics. */
-void batchnorm_coefficients(struct batchnorm *n, int first, int count, const double *sums,
-                            const double *products, double elements);
-
-/* norm/run.c: the passes over memory */
-bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err);
-bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err);
-bool batchnorm_run_again(struct plan *plan, void *layer, struct error *err);
-bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err);
 
 #endif

@@ -1,1 +1,4 @@
-libcpu_a_SOURCES += %D%/batchnorm.c %D%/batchnorm.h %D%/math.c %D%/run.c
+libcpu_a_SOURCES += \
+	%D%/batchnorm.c %D%/batchnorm.h \
+	%D%/run.c %D%/run.h \
+	%D%/statistics.c %D%/statistics.h

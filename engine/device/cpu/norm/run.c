@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/norm/batchnorm.h"
+#include "engine/device/cpu/norm/run.h"
 
 #include <string.h>
+
+#include "engine/device/cpu/norm/statistics.h"
 
 /* One piece of parallel work: a channel block of some rows. */
 struct piece {
@@ -38,17 +40,19 @@ static void sum_piece(const struct batchnorm *n, const struct piece *p)
     n->kernels->norm_sums(&p->slab, (const float *)n->x->data + p->start, origin, p->sums);
 }
 
-/* `again`: where the result goes the second time, which leaves no mask; else NULL. */
+/* `recompute`: where the recomputed result goes, which leaves no mask; NULL: the first one. */
 static void forward_piece(const struct batchnorm *n, const struct piece *p,
-                          const struct batchnorm_again *again)
+                          const struct batchnorm_recompute *recompute)
 {
-    const struct buffer *other = again ? again->other : n->other, *y = again ? again->y : n->y;
+    const struct buffer *other = recompute ? recompute->other : n->other,
+                        *y = recompute ? recompute->y : n->y;
     const struct norm_forward args = {
         .slab = p->slab,
         .x = (const float *)n->x->data + p->start,
         .residual = n->residual ? (const float *)other->data + p->start : NULL,
         .y = (float *)y->data + p->start,
-        .mask = n->mask && !again ? (uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
+        .mask =
+            n->mask && !recompute ? (uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
         .scale = stat(n, STAT_SCALE) + p->channel,
         .shift = stat(n, STAT_SHIFT) + p->channel,
         .relu = n->relu,
@@ -153,12 +157,12 @@ static void sum_pieces(struct batchnorm *n)
     }
 }
 
-static void forward_pieces(const struct batchnorm *n, const struct batchnorm_again *again)
+static void forward_pieces(const struct batchnorm *n, const struct batchnorm_recompute *recompute)
 {
 #pragma omp parallel for schedule(static)
     for (int item = 0; item < n->blocks * n->chunks; item++) {
         struct piece p = piece_of(n, item);
-        forward_piece(n, &p, again);
+        forward_piece(n, &p, recompute);
     }
 }
 
@@ -242,12 +246,12 @@ bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
-bool batchnorm_run_again(struct plan *plan, void *layer, struct error *err)
+bool batchnorm_run_recompute(struct plan *plan, void *layer, struct error *err)
 {
-    const struct batchnorm_again *again = layer;
+    const struct batchnorm_recompute *recompute = layer;
     (void)plan;
     (void)err;
-    forward_pieces(again->norm, again);
+    forward_pieces(recompute->norm, recompute);
     return true;
 }
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "engine/device/cpu/lanes/lanes.h"
+#include "engine/device/cpu/lanes/pack.h"
+#include "engine/device/cpu/lanes/tiling.h"
 #include "tests/suites.h"
 
 /* Convolutions of lanes.h in tiles (lanes/winograd.h) against the same done plainly, in all three

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/lanes/lanes.h"
-
-/* Weights and their gradients for lanes/winograd.h, and how much memory it wants. */
+#include "engine/device/cpu/lanes/tiling.h"
 
 /* Floats of points that stay in the second cache with what else a group has there. */
 #define BAND_FLOATS 49152

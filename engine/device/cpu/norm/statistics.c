@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/norm/batchnorm.h"
+#include "engine/device/cpu/norm/statistics.h"
 
 #include <math.h>
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_NORM_RUN_H
+#define DPARTUI_ENGINE_DEVICE_CPU_NORM_RUN_H
+
+#include "engine/device/cpu/norm/batchnorm.h"
+
+/* The passes over memory: steps on a struct batchnorm. */
+step_function batchnorm_run_forward, batchnorm_run_evaluation, batchnorm_run_backward;
+/* The same on a struct batchnorm_recompute. */
+step_function batchnorm_run_recompute;
+
+#endif
