@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The loops of lanes.h by AVX-512. */
 #include "engine/device/cpu/lanes/lanes.h"
 
 #if defined(__x86_64__)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* The loops of kernels.h by AVX2. */
 #include "engine/device/cpu/simd/kernels.h"
 
 #if defined(__x86_64__)
 
 #include "engine/device/cpu/simd/vector_avx2.h"
 
+#define KERNELS kernels_avx2
 #include "engine/device/cpu/simd/blocked.h"
-
-const struct kernels kernels_avx2 = {.block = LANES,
-                                     .norm_sums = norm_sums,
-                                     .norm_forward = norm_forward,
-                                     .norm_backward_sums = norm_backward_sums,
-                                     .norm_backward_data = norm_backward_data};
 
 #endif

@@ -3,6 +3,7 @@
 /*
  * The kernels of kernels.h for a block that is one vector. Included by a file that has chosen its
  * instruction set and defined
+ *   KERNELS                  the name of the table
  *   TARGET                   the function attribute that allows it
  *   LANES                    floats in a vector
  *   vector                   its type, with the arithmetic operators
@@ -198,3 +199,9 @@ static TARGET void norm_backward_data(const struct norm_backward *t)
     else
         backward_data_rows(t, false, false, t->dy2 != NULL);
 }
+
+const struct kernels KERNELS = {.block = LANES,
+                                .norm_sums = norm_sums,
+                                .norm_forward = norm_forward,
+                                .norm_backward_sums = norm_backward_sums,
+                                .norm_backward_data = norm_backward_data};

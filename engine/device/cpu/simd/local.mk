@@ -5,5 +5,6 @@ libcpu_a_SOURCES += \
 	%D%/blocked.h \
 	%D%/plain.c \
 	%D%/transpose.h \
+	%D%/vector.h \
 	%D%/vector_avx2.h \
 	%D%/vector_avx512.h

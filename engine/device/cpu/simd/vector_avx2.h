@@ -2,8 +2,7 @@
 #ifndef DPARTUI_ENGINE_DEVICE_CPU_SIMD_VECTOR_AVX2_H
 #define DPARTUI_ENGINE_DEVICE_CPU_SIMD_VECTOR_AVX2_H
 
-/* Vectors for loops that are written once for all instruction sets, by AVX2. One of these per file.
- */
+/* The vectors of simd/vector.h by AVX2. */
 
 #include <immintrin.h>
 #include <stdbool.h>
@@ -13,11 +12,8 @@
 
 #define LANES 8
 typedef __m256 vector;
-
-static inline TARGET vector v_load(const float *p)
-{
-    return _mm256_loadu_ps(p);
-}
+#define MM(name) _mm256_##name
+#include "engine/device/cpu/simd/vector.h"
 
 typedef __m256i v_mask; /* all lanes or none */
 
@@ -30,40 +26,6 @@ static inline TARGET v_mask v_mask_of(bool all)
 static inline TARGET vector v_load_masked(const float *p, v_mask mask)
 {
     return _mm256_maskload_ps(p, mask);
-}
-
-static inline TARGET void v_store(float *p, vector v)
-{
-    _mm256_storeu_ps(p, v);
-}
-
-static inline TARGET void v_stream(float *p, vector v)
-{
-    _mm256_stream_ps(p, v);
-}
-
-static inline TARGET void v_put(float *p, vector v, bool stream)
-{
-    if (stream)
-        v_stream(p, v);
-    else
-        v_store(p, v);
-}
-
-static inline TARGET vector v_zero(void)
-{
-    return _mm256_setzero_ps();
-}
-
-static inline TARGET vector v_fma(vector a, vector b, vector c)
-{
-    return _mm256_fmadd_ps(a, b, c);
-}
-
-/* A NaN in `a` stays one, as in PyTorch: max returns its second operand then. */
-static inline TARGET vector v_max(vector a, vector b)
-{
-    return _mm256_max_ps(b, a);
 }
 
 static inline TARGET uint16_t v_positive(vector v)
@@ -81,16 +43,6 @@ static inline TARGET vector v_keep(uint16_t word, vector v)
 static inline TARGET vector v_keep_positive(vector test, vector v)
 {
     return _mm256_and_ps(_mm256_cmp_ps(test, _mm256_setzero_ps(), _CMP_GT_OQ), v);
-}
-
-static inline TARGET void v_fence(void)
-{
-    _mm_sfence();
-}
-
-static inline TARGET vector v_all(float value)
-{
-    return _mm256_set1_ps(value);
 }
 
 /* a[0], b[0], a[1], b[1], ... of the lower halves. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* The kernels of kernels.h by AVX2. */
 #include "engine/device/cpu/strided/kernels.h"
-#include "engine/device/cpu/strided/plan.h"
 
 #if defined(__x86_64__)
-
-#include <omp.h>
 
 #include "engine/device/cpu/simd/vector_avx2.h"
 

@@ -9,10 +9,13 @@
  * each point, and the products mapped back (products[point], as results of strided/multiply.h).
  */
 
+#include <omp.h>
 #include <string.h>
 
 #include "engine/device/cpu/core/team.h"
 #include "engine/device/cpu/simd/transpose.h"
+#include "engine/device/cpu/strided/plan.h"
+
 #include "engine/device/cpu/strided/lines.h"
 #include "engine/device/cpu/strided/multiply.h"
 
@@ -135,76 +138,52 @@ static TARGET void multiply_weights(const struct strided_plan *plan, const struc
                weights + (size_t)matrix * weight_matrix(plan));
 }
 
-static TARGET void forward_rows(const struct conv_pass *pass, const struct strided_plan *plan,
-                                int first, const float *weights, float *values)
+/* Some rows of y; backward, of dx: by tiles, one pair of kinds after the other. */
+static TARGET void make_rows(const struct conv_pass *pass, const struct strided_plan *plan,
+                             bool backward, int first, const float *weights, float *values)
 {
     const struct conv_shape *s = pass->shape;
+    const int from = backward ? s->out : s->in, to = backward ? s->in : s->out;
     float *products = values + plan->values;
     for (int pair = 0; pair < plan->h.count * plan->w.count; pair++) {
         const struct tiles t = tiles_of(plan, least(plan->rows, s->rows - first), first, pair);
-        for (int block = 0; block < s->in / LANES; block++)
-            take_x(&t, s, pass->x, block, values);
-        multiply_forward(plan, &t, weights, values, products);
-        for (int block = 0; block < s->out / LANES; block++)
-            give_y(pass, &t, block, products);
+        for (int block = 0; block < from / LANES; block++)
+            (backward ? take_dy : take_x)(&t, s, backward ? pass->dy : pass->x, block, values);
+        (backward ? multiply_data : multiply_forward)(plan, &t, weights, values, products);
+        for (int block = 0; block < to / LANES; block++)
+            (backward ? give_dx : give_y)(pass, &t, block, products);
     }
 }
 
-static TARGET void data_rows(const struct conv_pass *pass, const struct strided_plan *plan,
-                             int first, const float *weights, float *values)
+static void run_rows(const struct conv_pass *pass, bool backward)
 {
     const struct conv_shape *s = pass->shape;
-    float *products = values + plan->values;
-    for (int pair = 0; pair < plan->h.count * plan->w.count; pair++) {
-        const struct tiles t = tiles_of(plan, least(plan->rows, s->rows - first), first, pair);
-        for (int block = 0; block < s->out / LANES; block++)
-            take_dy(&t, s, pass->dy, block, values);
-        multiply_data(plan, &t, weights, values, products);
-        for (int block = 0; block < s->in / LANES; block++)
-            give_dx(pass, &t, block, products);
+    struct strided_plan plan;
+    float *weights = pass->scratch;
+    strided_plan_make(&plan, s, backward ? CONV_BACKWARD_DATA : CONV_FORWARD, pass->threads);
+#pragma omp parallel num_threads(pass->threads)
+    {
+        float *own =
+            weights + plan.weights + (plan.values + plan.products) * (size_t)omp_get_thread_num();
+#pragma omp for schedule(static)
+        for (int i = 0; i < weight_blocks(&plan); i++) {
+            const struct weight_block block = weight_block(&plan, i);
+            (backward ? weights_data : weights_forward)(&block, pass->w, weights);
+        }
+#pragma omp for schedule(dynamic)
+        for (int first = 0; first < s->rows; first += plan.rows)
+            make_rows(pass, &plan, backward, first, weights, own);
     }
 }
 
 static void run_forward(const struct conv_pass *pass)
 {
-    const struct conv_shape *s = pass->shape;
-    struct strided_plan plan;
-    float *weights = pass->scratch;
-    strided_plan_make(&plan, s, CONV_FORWARD, pass->threads);
-#pragma omp parallel num_threads(pass->threads)
-    {
-        float *own =
-            weights + plan.weights + (plan.values + plan.products) * (size_t)omp_get_thread_num();
-#pragma omp for schedule(static)
-        for (int i = 0; i < weight_blocks(&plan); i++) {
-            const struct weight_block block = weight_block(&plan, i);
-            weights_forward(&block, pass->w, weights);
-        }
-#pragma omp for schedule(dynamic)
-        for (int first = 0; first < s->rows; first += plan.rows)
-            forward_rows(pass, &plan, first, weights, own);
-    }
+    run_rows(pass, false);
 }
 
 static void run_data(const struct conv_pass *pass)
 {
-    const struct conv_shape *s = pass->shape;
-    struct strided_plan plan;
-    float *weights = pass->scratch;
-    strided_plan_make(&plan, s, CONV_BACKWARD_DATA, pass->threads);
-#pragma omp parallel num_threads(pass->threads)
-    {
-        float *own =
-            weights + plan.weights + (plan.values + plan.products) * (size_t)omp_get_thread_num();
-#pragma omp for schedule(static)
-        for (int i = 0; i < weight_blocks(&plan); i++) {
-            const struct weight_block block = weight_block(&plan, i);
-            weights_data(&block, pass->w, weights);
-        }
-#pragma omp for schedule(dynamic)
-        for (int first = 0; first < s->rows; first += plan.rows)
-            data_rows(pass, &plan, first, weights, own);
-    }
+    run_rows(pass, true);
 }
 
 /* A thread's share of some rows' part of the gradient of all matrices. */

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* The loops of kernels.h by AVX-512. */
 #include "engine/device/cpu/winograd/kernels.h"
 
 #if defined(__x86_64__)
 
 #include "engine/device/cpu/simd/vector_avx512.h"
 
-/* 28 sums, 2 vectors of weights and a number of V are in registers. */
-#define GROUP 14
-
+#define WINOGRAD_KERNELS winograd_avx512
 #include "engine/device/cpu/winograd/blocked.h"
-
-const struct winograd_kernels winograd_avx512 = {.lanes = LANES,
-                                                 .tiles = GROUP,
-                                                 .vectors = 2,
-                                                 .fetch = fetch,
-                                                 .input = input,
-                                                 .weights = weights,
-                                                 .multiply = multiply,
-                                                 .output = output};
 
 #endif

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of winograd/kernels.h for blocks of one vector. Included by a file that has chosen
- * its instruction set (vector_avx512.h, vector_avx2.h) and defined GROUP, the most tiles of a
- * group. */
+ * its instruction set (vector_avx512.h, vector_avx2.h) and the name of the table,
+ * WINOGRAD_KERNELS. */
 
 #include <stdint.h>
 
 #include "engine/device/cpu/winograd/sizes.h"
+
+/* The most tiles of a group, and X for each number of them: twice as many sums, 2 vectors of
+ * weights and a number of V are in registers. */
+#if LANES == 16
+#define GROUP         14
+#define EACH_TILES(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#else
+#define GROUP         6
+#define EACH_TILES(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#endif
 
 #define LINE   16 /* floats of a cache line */
 #define INLINE static inline TARGET __attribute__((always_inline))
@@ -242,34 +252,10 @@ typedef void multiply_function(const float *v, const float *u, int in, bool add,
     {                                                                                              \
         multiply_group(v, u, in, add, next, m, T, 2);                                              \
     }
-#define BOTH(T)                                                                                    \
-    {                                                                                              \
-        multiply_##T##_1, multiply_##T##_2                                                         \
-    }
+#define BOTH(T) {multiply_##T##_1, multiply_##T##_2},
 
-DEFINE(1)
-DEFINE(2)
-DEFINE(3)
-DEFINE(4)
-DEFINE(5)
-DEFINE(6)
-#if GROUP > 6
-DEFINE(7)
-DEFINE(8)
-DEFINE(9)
-DEFINE(10)
-DEFINE(11)
-DEFINE(12)
-DEFINE(13)
-DEFINE(14)
-#endif
-
-static multiply_function *const multiply_functions[GROUP][2] = {
-    BOTH(1), BOTH(2), BOTH(3), BOTH(4),  BOTH(5),  BOTH(6),
-#if GROUP > 6
-    BOTH(7), BOTH(8), BOTH(9), BOTH(10), BOTH(11), BOTH(12), BOTH(13), BOTH(14),
-#endif
-};
+EACH_TILES(DEFINE)
+static multiply_function *const multiply_functions[GROUP][2] = {EACH_TILES(BOTH)};
 
 static TARGET void multiply(const float *v, const float *u, int in, int tiles, int vectors,
                             bool add, const float *next, float *m)
@@ -398,3 +384,12 @@ static TARGET void output(const struct winograd *job, const struct winograd_grou
     if (job->stream)
         v_fence();
 }
+
+const struct winograd_kernels WINOGRAD_KERNELS = {.lanes = LANES,
+                                                  .tiles = GROUP,
+                                                  .vectors = 2,
+                                                  .fetch = fetch,
+                                                  .input = input,
+                                                  .weights = weights,
+                                                  .multiply = multiply,
+                                                  .output = output};

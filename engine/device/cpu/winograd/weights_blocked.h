@@ -2,8 +2,10 @@
 
 /*
  * The products and the last step of winograd/weights.h for a block that is one vector. Included
- * like simd/blocked.h, behind winograd/weights_tiles.h.
+ * like simd/blocked.h; WINOGRAD_WEIGHTS is the name of the kernel.
  */
+
+#include "engine/device/cpu/winograd/weights_tiles.h"
 
 /* Input channels by vectors of the output that a product holds in registers. */
 #define ROWS    (LANES / 2)
@@ -175,3 +177,11 @@ static void run(const struct conv_pass *pass)
 {
     winograd_weights_run(pass, &winograd_weights_kernels);
 }
+
+const struct conv_kernel WINOGRAD_WEIGHTS = {.name = "winograd 4x4",
+                                             .block = LANES,
+                                             .direction = CONV_BACKWARD_WEIGHTS,
+                                             .fits = fits,
+                                             .scratch = scratch,
+                                             .run = run,
+                                             .fuses = true};

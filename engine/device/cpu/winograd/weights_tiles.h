@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * V and D of winograd/weights.h for a block that is one vector. Included like simd/blocked.h,
- * behind winograd/sizes.h.
+ * V and D of winograd/weights.h for a block that is one vector. Part of weights_blocked.h.
  *
  * A tile of 3 outputs has a window of 5 values and interpolates at 0, 1, -1, 2 and infinity, the
  * points of a tile of 4 without -2. Where the product of the differences between a point and the
