@@ -6,9 +6,9 @@
 
 #include "spec/fields.h"
 
-const struct data_name data_names[] = {
-    {"fashion-mnist", true}, {"mnist", true}, {"cifar10", true}, {"glyphs", false}, {NULL, false},
-};
+#define ROW(name, fetched) {name, fetched},
+
+const struct data_name data_names[] = {DATA_SETS(ROW){NULL, false}};
 
 void spec_init(struct spec *spec)
 {

@@ -59,10 +59,13 @@ void spec_init(struct spec *spec);
 void spec_free(struct spec *spec);
 bool spec_copy(struct spec *to, const struct spec *from, struct error *err);
 
-/* The data sets that have a name of their own. */
+/* The data sets that have a name of their own: X(name, whether it is read from files, rather than
+ * made by the program). */
+#define DATA_SETS(X) X("fashion-mnist", true) X("mnist", true) X("cifar10", true) X("glyphs", false)
+
 struct data_name {
     const char *name;
-    bool fetched; /* from files, rather than made by the program */
+    bool fetched;
 };
 extern const struct data_name data_names[]; /* ends with a NULL name */
 

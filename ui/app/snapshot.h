@@ -31,7 +31,4 @@ bool snapshot_draw(struct ui *ui, const struct snapshot_options *options, struct
 /* Press keys; ERROR_USAGE for a name that is none. */
 bool snapshot_keys(struct ui *ui, const char *keys, struct error *err);
 
-/* The view of that name; VIEW_COUNT: there is none. */
-enum view_id view_of_name(const char *name);
-
 #endif

@@ -30,25 +30,10 @@ bool ui_can(const struct ui *ui, enum action action)
 
 static void act_everywhere(struct ui *ui, enum action action)
 {
+    enum view_id view = view_of_action(action);
+    if (view != VIEW_COUNT)
+        ui_show_view(ui, view);
     switch (action) {
-    case ACTION_VIEW_DASHBOARD:
-        ui_show_view(ui, VIEW_DASHBOARD);
-        break;
-    case ACTION_VIEW_RUNS:
-        ui_show_view(ui, VIEW_RUNS);
-        break;
-    case ACTION_VIEW_COMPARE:
-        ui_show_view(ui, VIEW_COMPARE);
-        break;
-    case ACTION_VIEW_LOG:
-        ui_show_view(ui, VIEW_LOG);
-        break;
-    case ACTION_VIEW_SETTINGS:
-        ui_show_view(ui, VIEW_SETTINGS);
-        break;
-    case ACTION_HELP:
-        ui_show_view(ui, VIEW_HELP);
-        break;
     case ACTION_SCREENSHOT:
         picture_ask(ui);
         break;

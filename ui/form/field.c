@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "spec/spec.h"
 #include "ui/draw/preferences.h"
 
 /* The networks and data sets that come with the program; others can be typed. */
 static const char *const models[] = {"",      "resnet18", "smallnet", "cifar-cnn",
                                      "lenet", "linear",   NULL};
-static const char *const data_sets[] = {"", "fashion-mnist", "mnist", "cifar10", "glyphs", NULL};
+#define DATA_NAME(name, fetched) name,
+static const char *const data_sets[] = {"", DATA_SETS(DATA_NAME) NULL};
 static const char *const splits[] = {"chunk", "even", "balanced", "auto", NULL};
 static const char *const methods[] = {"allreduce", "reduce-broadcast", "central", NULL};
 static const char *const yes_no[] = {"no", "yes", NULL};

@@ -5,19 +5,13 @@
 
 #include "ui/session/ui.h"
 
+#define ROW(id, name, title, contexts, action) {#name, title, contexts, action},
 static const struct {
     const char *name, *title;
-    unsigned contexts; /* 0: the dashboard's panel in focus tells */
-} views[VIEW_COUNT] = {
-    [VIEW_DASHBOARD] = {"dashboard", NULL, 0},
-    [VIEW_RUNS] = {"runs", "Runs", CONTEXT_RUN_LIST},
-    [VIEW_RUN] = {"run", "Run", CONTEXT_RUN},
-    [VIEW_COMPARE] = {"compare", "Compare", CONTEXT_COMPARE},
-    [VIEW_LOG] = {"log", "Log", CONTEXT_LOG},
-    [VIEW_SETTINGS] = {"settings", "Settings", CONTEXT_SETTINGS},
-    [VIEW_DEVICE] = {"device", "Device", CONTEXT_DEVICE},
-    [VIEW_HELP] = {"help", "Help", CONTEXT_HELP},
-};
+    unsigned contexts;
+    enum action action;
+} views[VIEW_COUNT] = {VIEWS(ROW)};
+#undef ROW
 
 const char *view_name(enum view_id id)
 {
@@ -28,6 +22,14 @@ enum view_id view_of_name(const char *name)
 {
     for (int i = 0; i < VIEW_COUNT; i++)
         if (strcmp(views[i].name, name) == 0)
+            return (enum view_id)i;
+    return VIEW_COUNT;
+}
+
+enum view_id view_of_action(enum action action)
+{
+    for (int i = 0; action != ACTION_NONE && i < VIEW_COUNT; i++)
+        if (views[i].action == action)
             return (enum view_id)i;
     return VIEW_COUNT;
 }

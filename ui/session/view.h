@@ -2,18 +2,27 @@
 #ifndef DPARTUI_UI_SESSION_VIEW_H
 #define DPARTUI_UI_SESSION_VIEW_H
 
-/* What fills the screen between its first line and its last two. */
-enum view_id {
-    VIEW_DASHBOARD,
-    VIEW_RUNS,
-    VIEW_RUN, /* the details of the selected run */
-    VIEW_COMPARE,
-    VIEW_LOG,
-    VIEW_SETTINGS,
-    VIEW_DEVICE, /* the figures of the device in focus */
-    VIEW_HELP,
-    VIEW_COUNT
-};
+#include "ui/keys/actions.h"
+
+/*
+ * What fills the screen between its first line and its last two: X(id, name, title in the first
+ * line, contexts of its keys, the action that opens it). What `name` draws is view_NAME in
+ * ui/views. The dashboard's contexts are those of its panel in focus. The details of a run and of
+ * a device are opened from where it is selected.
+ */
+#define VIEWS(X)                                                                                   \
+    X(VIEW_DASHBOARD, dashboard, NULL, 0, ACTION_VIEW_DASHBOARD)                                   \
+    X(VIEW_RUNS, runs, "Runs", CONTEXT_RUN_LIST, ACTION_VIEW_RUNS)                                 \
+    X(VIEW_RUN, run, "Run", CONTEXT_RUN, ACTION_NONE)                                              \
+    X(VIEW_COMPARE, compare, "Compare", CONTEXT_COMPARE, ACTION_VIEW_COMPARE)                      \
+    X(VIEW_LOG, log, "Log", CONTEXT_LOG, ACTION_VIEW_LOG)                                          \
+    X(VIEW_SETTINGS, settings, "Settings", CONTEXT_SETTINGS, ACTION_VIEW_SETTINGS)                 \
+    X(VIEW_DEVICE, device, "Device", CONTEXT_DEVICE, ACTION_NONE)                                  \
+    X(VIEW_HELP, help, "Help", CONTEXT_HELP, ACTION_HELP)
+
+#define VIEW_ID(id, ...) id,
+enum view_id { VIEWS(VIEW_ID) VIEW_COUNT };
+#undef VIEW_ID
 
 struct ui;
 
@@ -21,6 +30,8 @@ struct ui;
 const char *view_name(enum view_id id);
 /* The view of that name; VIEW_COUNT: there is none. */
 enum view_id view_of_name(const char *name);
+/* The view that an action opens; VIEW_COUNT: none. */
+enum view_id view_of_action(enum action action);
 /* In the screen's first line; NULL: none. */
 const char *view_title(enum view_id id);
 

@@ -170,13 +170,11 @@ bool read_run(const json_t *object, struct state_run *run)
     return true;
 }
 
+#define MEMBER(id, member) member,
+
 bool read_epoch(const json_t *object, struct epoch_point *point)
 {
-    static const char *const keys[METRIC_COUNT] = {
-        [METRIC_TEST_ACC] = "test_acc",     [METRIC_TRAIN_ACC] = "train_acc",
-        [METRIC_TRAIN_LOSS] = "train_loss", [METRIC_TEST_LOSS] = "test_loss",
-        [METRIC_SPEED] = "samples_per_s",   [METRIC_LR] = "lr",
-    };
+    static const char *const keys[METRIC_COUNT] = {METRICS(MEMBER)};
     point->epoch = read_amount(object, "epoch");
     point->step = read_amount(object, "step");
     for (int i = 0; i < METRIC_COUNT; i++)

@@ -67,15 +67,18 @@ enum run_status {
 
 const char *run_status_name(enum run_status status);
 
-enum metric {
-    METRIC_TEST_ACC,
-    METRIC_TRAIN_ACC,
-    METRIC_TRAIN_LOSS,
-    METRIC_TEST_LOSS,
-    METRIC_SPEED, /* samples a second */
-    METRIC_LR,
-    METRIC_COUNT
-};
+/* What the chart can show of a run: X(id, member of the events of epochs and points). */
+#define METRICS(X)                                                                                 \
+    X(METRIC_TEST_ACC, "test_acc")                                                                 \
+    X(METRIC_TRAIN_ACC, "train_acc")                                                               \
+    X(METRIC_TRAIN_LOSS, "train_loss")                                                             \
+    X(METRIC_TEST_LOSS, "test_loss")                                                               \
+    X(METRIC_SPEED, "samples_per_s")                                                               \
+    X(METRIC_LR, "lr")
+
+#define METRIC_ID(id, member) id,
+enum metric { METRICS(METRIC_ID) METRIC_COUNT };
+#undef METRIC_ID
 
 /* An epoch's figures, or those at a point between epochs (no test then): NAN is not known. */
 struct epoch_point {

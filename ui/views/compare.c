@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/compare.h"
+#include "ui/views/views.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,6 @@
 
 #include "ui/views/views.h"
 
-extern const struct view view_dashboard;
-
 /* How the dashboard's parts lie on a screen of this size now. */
 struct layout dashboard_layout(const struct ui *ui, int rows, int columns);
 

@@ -4,8 +4,6 @@
 
 #include "ui/views/views.h"
 
-extern const struct view view_device;
-
 /* The devices that can be chosen and the one in focus among them; -1: there is none. */
 int device_view_focused(const struct ui *ui, struct form_device *devices, int *count);
 /* How many lines the details of a device have. */

@@ -4,8 +4,6 @@
 
 #include "ui/views/views.h"
 
-extern const struct view view_help;
-
 /* How many lines the help has on a screen of that width. */
 int help_view_lines(const struct ui *ui, int columns);
 

@@ -1,5 +1,5 @@
 libui_a_SOURCES += \
-	%D%/compare.c %D%/compare.h \
+	%D%/compare.c \
 	%D%/compare_chart.c %D%/compare_chart.h \
 	%D%/compare_plan.c %D%/compare_plan.h \
 	%D%/compare_table.c %D%/compare_table.h \
@@ -11,5 +11,5 @@ libui_a_SOURCES += \
 	%D%/run_profile.c %D%/run_profile.h \
 	%D%/run_sections.c %D%/run_sections.h \
 	%D%/runs.c %D%/runs.h \
-	%D%/settings.c %D%/settings.h \
+	%D%/settings.c \
 	%D%/views.c %D%/views.h

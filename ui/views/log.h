@@ -4,8 +4,6 @@
 
 #include "ui/views/views.h"
 
-extern const struct view view_log;
-
 /* Messages between the newest of `count` and the one in focus, whatever has happened to the list.
  */
 int log_view_back(const struct ui *ui, int count);

@@ -4,8 +4,6 @@
 
 #include "ui/views/views.h"
 
-extern const struct view view_run;
-
 /* The first line of the details of a run when they are scrolled to their end. */
 int run_view_last_line(const struct ui *ui);
 

@@ -4,8 +4,6 @@
 
 #include "ui/views/views.h"
 
-extern const struct view view_runs;
-
 /* How many runs the list of all runs has lines for on the screen. */
 int runs_view_lines(const struct ui *ui);
 

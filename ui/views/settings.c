@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/settings.h"
+#include "ui/views/views.h"
 
 #include <stdio.h>
 #include <string.h>

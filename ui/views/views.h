@@ -11,6 +11,11 @@ struct view {
     void (*hint)(const struct ui *ui, char *buffer, size_t size);
 };
 
+/* view_NAME of each view, a constant in the file of its name. */
+#define VIEW_DRAWN(id, name, ...) extern const struct view view_##name;
+VIEWS(VIEW_DRAWN)
+#undef VIEW_DRAWN
+
 const struct view *view_of(enum view_id id);
 
 #endif
