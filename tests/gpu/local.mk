@@ -5,7 +5,7 @@ gpu_probe_parts = %D%/probe.h %D%/probe_convs.c %D%/probe_libraries.c \
 if HAVE_SIMGPU
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_gpu_device %D%/test_gpu_runs
-gpu_test_cppflags = $(tests_engine_device_cpu_test_cpu_ops_CPPFLAGS) $(CUDA_CPPFLAGS) -DDPARTUI_SIMULATED_GPU
+gpu_test_cppflags = $(tests_engine_device_cpu_test_operations_CPPFLAGS) $(CUDA_CPPFLAGS) -DDPARTUI_SIMULATED_GPU
 gpu_test_libs = libtestnet.a libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a libnet.a \
 	libdata.a libspec.a libbase.a $(DNNL_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) \
 	$(JANSSON_LIBS) $(ZLIB_LIBS) $(PTHREAD_LIBS)

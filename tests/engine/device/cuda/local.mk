@@ -19,7 +19,7 @@ endif
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-%C%_test_cuda_plan_CPPFLAGS = $(tests_engine_device_cpu_test_cpu_ops_CPPFLAGS) $(CUDA_CPPFLAGS)
+%C%_test_cuda_plan_CPPFLAGS = $(tests_engine_device_cpu_test_operations_CPPFLAGS) $(CUDA_CPPFLAGS)
 %C%_test_cuda_plan_SOURCES = \
 	%D%/test_cuda_plan.c tests/reference/conformance_net.c tests/reference/conformance_ops.c \
 	tests/reference/conformance_rough.c $(CUDA_FIXTURE)

@@ -367,7 +367,7 @@ START_TEST(large_weights_are_right)
 END_TEST
 
 #if defined(__x86_64__)
-START_TEST(vectors_have_methods)
+START_TEST(vectors_have_kernels)
 {
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         ck_assert_ptr_nonnull(conv_kernels(CONV_FORWARD, 8)[0]);
@@ -380,7 +380,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("conv_methods");
+    Suite *suite = suite_create("kernels of convolutions");
     TCase *kernels = tcase_create("kernels");
     tcase_set_timeout(kernels, 300);
     tcase_add_test(kernels, forward_is_right);
@@ -390,7 +390,7 @@ int main(void)
     tcase_add_test(kernels, large_results_are_right);
     tcase_add_test(kernels, large_weights_are_right);
 #if defined(__x86_64__)
-    tcase_add_test(kernels, vectors_have_methods);
+    tcase_add_test(kernels, vectors_have_kernels);
 #endif
     suite_add_tcase(suite, kernels);
     return run_suites(suite, NULL);

@@ -12,13 +12,10 @@
 #include "engine/device/cpu/autotune/choose.h"
 #include "engine/device/cpu/autotune/measure.h"
 #include "engine/device/cpu/backend.h"
-#include "engine/device/plan/memory_pool.h"
-#include "engine/net/fuse.h"
-#include "tests/reference/conformance.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 
-/* The parts of the CPU backend by themselves: fusing, memory, algorithms, update. */
+/* Algorithms of convolutions: measured, chosen, and kept for later processes. */
 
 static struct error err;
 
@@ -26,153 +23,6 @@ static void setup(void)
 {
     err = (struct error)ERROR_INIT;
 }
-
-/* --- fusing --- */
-
-static void fuse_model(struct trial *trial, const char *layers, struct fused *fused)
-{
-    trial_make(trial, layers, (struct net_shape){2, 6, 6}, 3, 1, false, 1);
-    ck_assert(fuse(trial->net, fused, &err));
-}
-
-static void expect_op(const struct fused *fused, int at, enum net_kind kind, bool relu,
-                      bool residual)
-{
-    ck_assert_int_lt(at, fused->count);
-    ck_assert_int_eq(fused->ops[at].kind, kind);
-    ck_assert_int_eq(fused->ops[at].relu, relu);
-    ck_assert_int_eq(fused->ops[at].residual != NET_NONE, residual);
-}
-
-#define CONV(c) "{ type = \"conv\"; channels = " #c "; kernel = 1; }"
-#define LINEAR  "{ type = \"linear\"; outputs = 3; }"
-#define NORM    "\"batchnorm\""
-#define RELU    "\"relu\""
-#define UNIT(l) "{ type = \"residual\"; layers = (" l "); after = (" RELU "); }"
-
-START_TEST(relu_joins_what_is_before_it)
-{
-    struct trial trial;
-    struct fused f;
-    fuse_model(&trial, CONV(4) ", " RELU ", " CONV(4) ", " NORM ", " RELU ", " LINEAR ", " RELU,
-               &f);
-    ck_assert_int_eq(f.count, 4); /* linear flattens by itself */
-    expect_op(&f, 0, NET_CONV, true, false);
-    expect_op(&f, 1, NET_CONV, false, false);
-    expect_op(&f, 2, NET_BATCHNORM, true, false);
-    expect_op(&f, f.count - 1, NET_LINEAR, true, false);
-    ck_assert_int_ne(f.ops[0].bias, NET_NONE);
-    ck_assert_int_eq(f.ops[1].bias, NET_NONE);
-    ck_assert_int_eq(f.ops[2].input_bias, trial.net->ops[f.ops[1].op].bias);
-    ck_assert_int_eq(f.ops[f.count - 1].output, trial.net->output);
-    fused_free(&f);
-    trial_free(&trial);
-}
-END_TEST
-
-START_TEST(residual_units_become_one)
-{
-    struct trial trial;
-    struct fused f;
-    fuse_model(&trial,
-               CONV(4) ", { type = \"residual\"; layers = (" CONV(
-                   5) ", " NORM "); shortcut = (" CONV(5) "); after = (" RELU
-                                                          "); }, \"global_avgpool\", " LINEAR,
-               &f);
-    int at = 0;
-    while (at < f.count && f.ops[at].kind != NET_BATCHNORM)
-        at++;
-    expect_op(&f, at, NET_BATCHNORM, true, true);
-    ck_assert_int_ne(f.ops[at].input_bias, NET_NONE);
-    ck_assert_int_ne(f.ops[at].residual_bias, NET_NONE);
-    ck_assert_int_ne(f.ops[at].input_bias, f.ops[at].residual_bias);
-    for (int i = 0; i < f.count; i++)
-        ck_assert_int_ne(f.ops[i].kind, NET_ADD);
-    fused_free(&f);
-    trial_free(&trial);
-}
-END_TEST
-
-/* What somebody else reads must be there. */
-START_TEST(shared_tensors_stay)
-{
-    struct trial trial;
-    struct fused f;
-    fuse_model(&trial, CONV(2) ", " UNIT(RELU) ", " NORM ", " UNIT(CONV(2)) ", " LINEAR, &f);
-    expect_op(&f, 0, NET_CONV, false, false); /* read by the unit twice */
-    ck_assert_int_ne(f.ops[0].bias, NET_NONE);
-    expect_op(&f, 1, NET_RELU, false, false);
-    expect_op(&f, 2, NET_ADD, true, true);
-    expect_op(&f, 3, NET_BATCHNORM, false, false);
-    expect_op(&f, 4, NET_CONV, false, false);
-    ck_assert_int_ne(f.ops[4].bias, NET_NONE);
-    expect_op(&f, 5, NET_ADD, true, true);
-    fused_free(&f);
-    trial_free(&trial);
-}
-END_TEST
-
-/* --- memory --- */
-
-START_TEST(buffers_that_live_together_lie_apart)
-{
-    enum { COUNT = 200 };
-    struct pool pool = {0};
-    struct rng_stream stream = rng_stream(9, RNG_RANDOM_DATA, 0, 0, 0);
-    size_t planned, scratch, total, sum = 0, live[64] = {0}, most = 0;
-    for (uint32_t i = 0; i < COUNT; i++) {
-        enum buffer_region region = i % 5 == 0 ? BUFFER_SCRATCH : BUFFER_PLANNED;
-        struct buffer *b = pool_add(&pool, region, rng_word(&stream, 3 * i) % 10000);
-        ck_assert_ptr_nonnull(b);
-        int first = (int)(rng_word(&stream, 3 * i + 1) % 60);
-        if (region == BUFFER_PLANNED)
-            buffer_use(b, first + (int)(rng_word(&stream, 3 * i + 2) % 4));
-        buffer_use(b, first);
-        sum += b->size;
-        for (int t = b->first; t <= b->last; t++)
-            live[t] += b->size;
-    }
-    ck_assert(pool_layout(&pool, &planned, &scratch, &err));
-    total = planned + scratch;
-    for (int t = 0; t < 64; t++)
-        most = live[t] > most ? live[t] : most;
-    ck_assert_uint_ge(total, most);
-    ck_assert_uint_lt(total, sum / 4);
-    for (int i = 0; i < COUNT; i++) {
-        const struct buffer *a = pool.list[i];
-        ck_assert_uint_eq(a->offset % MEMORY_ALIGN, 0);
-        ck_assert_uint_le(a->offset + a->size, total);
-        for (int k = 0; k < i; k++) {
-            const struct buffer *b = pool.list[k];
-            bool meet = a->first <= b->last && b->first <= a->last;
-            ck_assert(!meet || a->offset + a->size <= b->offset ||
-                      b->offset + b->size <= a->offset);
-        }
-    }
-    pool_free(&pool);
-}
-END_TEST
-
-START_TEST(mappings_are_zero_and_fail_politely)
-{
-    struct mapping mapping;
-    ck_assert(mapping_create(&mapping, 0, "nothing", &err));
-    mapping_free(&mapping);
-    ck_assert(mapping_create(&mapping, 5000001, "a little", &err));
-    const char *bytes = mapping.data;
-    size_t set = 0;
-    for (size_t i = 0; i < mapping.size; i++)
-        set += bytes[i] != 0;
-    ck_assert_uint_eq(set, 0);
-    mapping_free(&mapping);
-    ck_assert_ptr_null(mapping.data);
-    ck_assert(!mapping_create(&mapping, SIZE_MAX / 4, "too much", &err));
-    ck_assert_ptr_nonnull(strstr(err.text, "(too much)"));
-    ck_assert(!mapping_create(&mapping, SIZE_MAX, "too much", &err));
-}
-END_TEST
-
-/* --- convolution algorithms --- */
 
 static struct device *open_device(int threads)
 {
@@ -378,32 +228,17 @@ START_TEST(choices_are_kept_on_disk)
 }
 END_TEST
 
-/* --- update --- */
-
-START_TEST(update_is_pytorchs)
-{
-    const struct trial_device device = trial_cpu(2);
-    conform_update(&device);
-}
-END_TEST
-
 int main(void)
 {
-    Suite *suite = suite_create("cpu parts");
-    TCase *tc = tcase_create("parts");
+    Suite *suite = suite_create("autotuning");
+    TCase *tc = tcase_create("autotune");
     tcase_add_checked_fixture(tc, setup, NULL);
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, relu_joins_what_is_before_it);
-    tcase_add_test(tc, residual_units_become_one);
-    tcase_add_test(tc, shared_tensors_stay);
-    tcase_add_test(tc, buffers_that_live_together_lie_apart);
-    tcase_add_test(tc, mappings_are_zero_and_fail_politely);
     tcase_add_test(tc, winograd_rounds_like_direct);
     tcase_add_test(tc, choices_are_kept);
     tcase_add_test(tc, deterministic_devices_measure_nothing);
     tcase_add_test(tc, disturbed_measurements_are_told);
     tcase_add_test(tc, choices_are_kept_on_disk);
-    tcase_add_test(tc, update_is_pytorchs);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }

@@ -12,7 +12,7 @@
 #include "tests/reference/conformance.h"
 #include "tests/suites.h"
 
-/* What convolutions do for the BatchNorms beside them: the kernels by themselves, against what the
+/* Convolutions fused with BatchNorms: the kernels by themselves, against what the
  * BatchNorm does on its own, and whole passes, against the reference. */
 
 /* --- kernels --- */
@@ -138,7 +138,7 @@ static void check_norm(struct trial_conv *t)
 }
 
 /* Each kernel that can, forward and of the weights, for each block that this processor has. */
-static void each_method(bool forward_alone, void (*check)(struct trial_conv *), float mean)
+static void each_kernel(bool forward_alone, void (*check)(struct trial_conv *), float mean)
 {
     static const enum conv_direction directions[] = {CONV_FORWARD, CONV_BACKWARD_WEIGHTS};
     static const int rows[] = {1, 3, 17};
@@ -157,7 +157,7 @@ static void each_method(bool forward_alone, void (*check)(struct trial_conv *), 
 
 START_TEST(norms_inside_change_no_bit)
 {
-    each_method(false, check_norm, 0);
+    each_kernel(false, check_norm, 0);
 }
 END_TEST
 
@@ -199,8 +199,8 @@ static double error_of(struct moments got, struct moments exact)
            fabs(got.variance - exact.variance) / exact.variance;
 }
 
-/* What BatchNorm finds when it reads the result itself, and what was summed up beside it. */
-static void compare_moments(const struct trial_conv *t, const struct conv_moments *beside)
+/* What BatchNorm finds when it reads the result itself, and what the convolution summed up. */
+static void compare_moments(const struct trial_conv *t, const struct conv_moments *fused)
 {
     const struct conv_shape *s = &t->shape;
     const int blocks = s->out / s->out_block;
@@ -213,7 +213,7 @@ static void compare_moments(const struct trial_conv *t, const struct conv_moment
         double own[2 * KERNELS_MAX_BLOCK], sums[2 * KERNELS_MAX_BLOCK];
         float origin[KERNELS_MAX_BLOCK];
         kernels_find(s->out_block)->norm_sums(&slab, y, y, own);
-        conv_moments_join(beside + b, blocks, t->threads, s->out_block, sums, origin);
+        conv_moments_join(fused + b, blocks, t->threads, s->out_block, sums, origin);
         for (size_t k = 0; k < width; k++) {
             const struct moments exact = exact_moments(t, b, (int)k);
             own_error += error_of(moments_of(own[k], own[width + k], (double)y[k], count), exact);
@@ -247,8 +247,8 @@ static void check_moments(struct trial_conv *t)
 
 START_TEST(moments_are_as_good_as_those_of_a_pass)
 {
-    each_method(true, check_moments, 0);
-    each_method(true, check_moments, 100);
+    each_kernel(true, check_moments, 0);
+    each_kernel(true, check_moments, 100);
 }
 END_TEST
 
@@ -286,7 +286,7 @@ START_TEST(synchronised_devices_equal_one)
 }
 END_TEST
 
-/* A device that leaves work to its convolutions beside one that does not. */
+/* A device that fuses its convolutions and one that does not. */
 START_TEST(unlike_devices_equal_one)
 {
     const struct trial_device devices[] = {trial_cpu_by_own_kernels(2), trial_cpu_by_layers(2)};
@@ -305,20 +305,20 @@ END_TEST
 #define CONV(c, k) "{ type = \"conv\"; channels = " #c "; kernel = " #k "; pad = 1; }"
 #define NORM       "\"batchnorm\", \"relu\""
 
-/* Steps of a plan's passes that make a BatchNorm's result again. */
-static int steps_again(const struct trial *trial, const struct trial_device *device)
+/* Steps of a plan's passes that recompute a BatchNorm's result. */
+static int recompute_steps(const struct trial *trial, const struct trial_device *device)
 {
     const struct plan_request request = {.mode = PLAN_TRAIN, .rows = trial->rows, .profile = true};
     struct rig rig;
-    int count, again = 0;
+    int count, recomputed = 0;
     rig_open(&rig, trial, device);
     struct plan *plan = rig_plan(&rig, &request);
     const struct plan_time *times = rig.backend->plan_profile(plan, &count);
     for (int i = 0; i < count; i++)
-        again += times[i].direction == PLAN_FORWARD_AGAIN;
+        recomputed += times[i].direction == PLAN_FORWARD_AGAIN;
     rig.backend->plan_destroy(rig.device, plan);
     rig_close(&rig);
-    return again;
+    return recomputed;
 }
 
 /* Of these three the first is read by a residual unit's end as well, the second by a convolution
@@ -334,17 +334,17 @@ START_TEST(results_that_convolutions_make_are_kept_nowhere)
             32, 3) "); }, " CONV(32, 3) ", " NORM
                                         ", " CONV(8, 5) ", { type = \"linear\"; outputs = 4; }",
         (struct net_shape){1, 8, 8}, 4, 16, false, 1);
-    ck_assert_int_eq(steps_again(&trial, &by_library), 3);
+    ck_assert_int_eq(recompute_steps(&trial, &by_library), 3);
     const bool vectors = *conv_kernels(CONV_FORWARD, 16) || *conv_kernels(CONV_FORWARD, 8);
-    ck_assert_int_eq(steps_again(&trial, &by_kernels), vectors ? 2 : 3);
+    ck_assert_int_eq(recompute_steps(&trial, &by_kernels), vectors ? 2 : 3);
     trial_free(&trial);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("beside convolutions");
-    TCase *tc = tcase_create("beside");
+    Suite *suite = suite_create("fusion of convolutions");
+    TCase *tc = tcase_create("fusion");
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, norms_inside_change_no_bit);
     tcase_add_test(tc, moments_are_as_good_as_those_of_a_pass);

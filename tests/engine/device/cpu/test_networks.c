@@ -55,6 +55,13 @@ START_TEST(mistakes_are_named)
 }
 END_TEST
 
+START_TEST(update_is_pytorchs)
+{
+    const struct trial_device device = trial_cpu(2);
+    conform_update(&device);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cpu networks");
@@ -67,6 +74,7 @@ int main(void)
     tcase_add_test(tc, plans_live_side_by_side);
     tcase_add_test(tc, weights_survive_the_arenas);
     tcase_add_test(tc, mistakes_are_named);
+    tcase_add_test(tc, update_is_pytorchs);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }
