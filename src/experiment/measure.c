@@ -65,6 +65,7 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
                                    .seconds = member_number(event, "seconds"),
                                    .samples_per_s = member_number(event, "samples_per_s"),
                                    .test_acc = member_number(event, "test_acc"),
+                                   .eval_s = member_number(event, "eval_s"),
                                    .partial = json_is_true(json_object_get(event, "partial"))};
     int at = measure->count;
     read_devices(&epoch, event);
@@ -124,6 +125,27 @@ bool measure_is_warm_up(const struct measure *measure)
 {
     int first;
     return measure->count > 0 && count_whole(measure, &first) < 2;
+}
+
+struct measured_time measure_time(const struct measure *measure)
+{
+    struct measured_time time = {.seconds = 0};
+    double device_s = 0;
+    for (int i = 0; i < measure->count; i++) {
+        const struct measured_epoch *epoch = &measure->epochs[i];
+        if (!measure_counts(measure, i) || !(epoch->device_s > 0))
+            continue;
+        time.seconds += epoch->seconds;
+        time.sync_s += epoch->sync_s;
+        time.wait_s += epoch->wait_s;
+        time.eval_s += epoch->eval_s > 0 ? epoch->eval_s : 0;
+        device_s += epoch->device_s;
+    }
+    if (device_s > 0) {
+        time.sync_s *= time.seconds / device_s;
+        time.wait_s *= time.seconds / device_s;
+    }
+    return time;
 }
 
 double measure_test_acc(const struct measure *measure)

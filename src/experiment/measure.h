@@ -10,10 +10,17 @@
 /* An epoch of a run: speed, and where the time of its devices went. NAN: not known. */
 struct measured_epoch {
     double epoch, seconds, samples_per_s, test_acc;
+    double eval_s;                   /* not in `seconds` */
     bool partial;                    /* it was cut short */
     double device_s, sync_s, wait_s; /* sums over the devices: all, all-reduce, waiting */
     double device_rate;              /* rows that a device computes in a second, mean */
     double rows;                     /* of a device in a step, mean */
+};
+
+/* Where the time of a run went: over the epochs that count, a mean over its devices. */
+struct measured_time {
+    double seconds, sync_s, wait_s; /* training, and in it all-reduce and waiting; 0: not known */
+    double eval_s;                  /* besides */
 };
 
 /* The epochs of a run, by rising number. */
@@ -35,6 +42,8 @@ void measure_free(struct measure *measure);
 bool measure_counts(const struct measure *measure, int index);
 /* There is a single epoch, which counts although it is warm-up. */
 bool measure_is_warm_up(const struct measure *measure);
+
+struct measured_time measure_time(const struct measure *measure);
 
 /* After the last epoch; NAN: not known. */
 double measure_test_acc(const struct measure *measure);

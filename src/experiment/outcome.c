@@ -35,20 +35,17 @@ struct means {
 /* Where the devices' time went in the epochs that count. */
 static void add_run(struct means *means, const struct measure *run)
 {
-    double device_s = 0, sync_s = 0, wait_s = 0;
+    struct measured_time time = measure_time(run);
     struct mean rate = {.count = 0}, rows = {.count = 0};
     for (int i = 0; i < run->count; i++) {
         const struct measured_epoch *epoch = &run->epochs[i];
         if (!measure_counts(run, i))
             continue;
-        device_s += epoch->device_s;
-        sync_s += epoch->sync_s;
-        wait_s += epoch->wait_s;
         add(&rate, epoch->device_rate);
         add(&rows, epoch->rows);
     }
-    add(&means->sync_share, ratio(sync_s, device_s));
-    add(&means->wait_share, ratio(wait_s, device_s));
+    add(&means->sync_share, ratio(time.sync_s, time.seconds));
+    add(&means->wait_share, ratio(time.wait_s, time.seconds));
     add(&means->device_rate, mean_of(&rate));
     add(&means->rows, mean_of(&rows));
     add(&means->epochs, run->count > 0 ? run->epochs[run->count - 1].epoch : NAN);

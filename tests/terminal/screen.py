@@ -80,7 +80,7 @@ class Workbench(WorkbenchCase):
         t.keys('n', 'q')
         self.assertEqual(t.exit_status(), 0)
         self.assert_restored(t)
-        self.assertIn('run 1 goes on', t.screen.dump())
+        self.assertIn('run 1 continues in the engine', t.screen.dump())
         self.assertEqual([m for m, _ in engine.requests].count('stop'), 0)
         # And back: the run and its curve are there.
         t = self.start(charset, rows=rows, columns=columns)
@@ -189,7 +189,7 @@ class Workbench(WorkbenchCase):
     def test_sighup_restores(self):
         self.ended_by(lambda t: os.kill(t.pid, signal.SIGHUP), 1)
 
-    def test_stop_and_go_on(self):
+    def test_stop_and_continue(self):
         self.engine()
         t = self.start('utf8', 'mouse=yes', job=True)
         t.expect('engine 4242 idle')

@@ -46,7 +46,7 @@ void expect_on_screen(const char *text, bool wanted)
     free(screen);
 }
 
-void forget(long run)
+void without_run(long run)
 {
     json_t *runs = json_array();
     for (int i = 0; i < replay.ui.state.run_count; i++)

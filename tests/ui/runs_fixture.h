@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdbool.h>
 
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 
 /* What the tests of the list of runs, and of what is reached from there, share. */
 
@@ -22,6 +22,6 @@ void expect_message(const char *text);
 /* Is the text anywhere on a large screen? */
 void expect_on_screen(const char *text, bool wanted);
 /* The engine lists its runs again, without this one. */
-void forget(long run);
+void without_run(long run);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "tests/ui/golden_case.h"
 #include "ui/draw/ansi.h"
 #include "ui/session/view.h"

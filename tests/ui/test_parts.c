@@ -7,7 +7,7 @@
 
 #include "base/escape.h"
 #include "tests/suites.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/frame/header.h"
 #include "ui/frame/keys.h"
 #include "ui/frame/palette.h"

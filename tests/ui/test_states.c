@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "tests/ui/golden_case.h"
 #include "ui/control/engine.h"
 #include "ui/control/picture.h"
@@ -18,8 +18,8 @@
 
 /* In the words of ui/app/link.c. */
 #define GONE                                                                                       \
-    "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to start "   \
-    "another"
+    "the engine is gone. If it ended, its runs are interrupted and can be resumed. Press e to "    \
+    "start another"
 
 static void no_engine(struct replay *replay)
 {

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "tests/ui/golden_case.h"
 #include "ui/control/engine.h"
 
@@ -89,7 +89,7 @@ static const struct {
     {"interrupted", "interrupted", "", LINK_UP},
     {"interrupted-runs", "interrupted", "R<Down>", LINK_UP},
     {"interrupted-run", "interrupted", "R<Down><Enter>", LINK_UP},
-    {"interrupted-go-on", "interrupted", "R<Down>a", LINK_UP},
+    {"interrupted-resume", "interrupted", "R<Down>a", LINK_UP},
     {"interrupted-tags", "interrupted", "R<End>Tthesis final", LINK_UP},
     {"compare-empty", "idle", "C", LINK_UP},
     {"compare-2", "compare-2", "C<Down><Down>", LINK_UP},
@@ -130,10 +130,9 @@ static void play(struct replay *replay, int scene)
         replay_recording(replay, scenes[scene].recording, 0);
     replay_keys(replay, scenes[scene].keys);
     if (scenes[scene].link == LINK_LOST)
-        ui_disconnected(
-            &replay->ui, LINK_LOST,
-            "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to "
-            "start another");
+        ui_disconnected(&replay->ui, LINK_LOST,
+                        "the engine is gone. If it ended, its runs are interrupted and can be "
+                        "resumed. Press e to start another");
     else if (scenes[scene].link == LINK_NO_ENGINE)
         ui_disconnected(&replay->ui, LINK_NO_ENGINE,
                         "cannot start dpartui-engine (install it beside dpartui or in PATH): No "

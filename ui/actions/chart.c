@@ -50,7 +50,7 @@ static void set_window(struct ui *ui, double from, double span)
 }
 
 /*
- * Zoom around the cursor, or to the newest point: of a run that goes on with a quarter of the
+ * Zoom around the cursor, or to the newest point: of a running run with a quarter of the
  * window ahead of it, so that the curve has room to grow into.
  */
 static void zoom(struct ui *ui, double factor)

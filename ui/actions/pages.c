@@ -7,7 +7,7 @@
 
 /* What keys do in pages that are only read: the details of a device, and the help. */
 
-enum { DEVICE_PAGE = 8 }; /* lines that PageDown goes on */
+enum { DEVICE_PAGE = 8 }; /* lines that PageDown moves by */
 
 /* Up and Down go from device to device, pages through the details where there are too many. */
 bool device_act(struct ui *ui, enum action action)

@@ -9,7 +9,7 @@
 #include "base/figure.h"
 #include "base/text.h"
 
-/* Runs that have ended go on from a checkpoint; and words to find runs by. */
+/* Resuming a run that has ended from its newest checkpoint. */
 
 static const char separators[] = " ,";
 
@@ -51,16 +51,16 @@ static bool accept_target(struct ui *ui, const char *text)
         json_pack("{s:I, s:I}", "resume", (json_int_t)ui->asked_run, "epochs", (json_int_t)epochs);
     if (*devices != '\0')
         json_object_set_new(params, "devices", json_string(devices));
-    return ui_request(ui, REQUEST_GO_ON, params);
+    return ui_request(ui, REQUEST_RESUME, params);
 }
 
 static const struct prompt resume_prompt = {
-    .label = "Run %ld goes on; epochs in all: ",
+    .label = "Resume run %ld; epochs in all: ",
     .hint = "10 on cpu:0-1: on other devices",
     .accept = accept_target,
 };
 
-/* A run that is done goes on only to more epochs: as many again. */
+/* A run that is done can only train more epochs: suggest as many again. */
 void resume_ask(struct ui *ui)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);

@@ -39,7 +39,7 @@ bool run_details_act(struct ui *ui, enum action action)
     int last = run_view_last_line(ui);
     if (!action_walks(action))
         return false;
-    /* A smaller page now may have left the line behind the end. */
+    /* A smaller page now may have left the line past the end. */
     ui->line = list_move(ui->line < last ? ui->line : last, last + 1,
                          ui->rows > 6 ? ui->rows - 4 : 1, action);
     return true;

@@ -52,7 +52,7 @@ void run_list_refresh(struct ui *ui)
         drop_marks(ui);
         if (ui->view == VIEW_RUN && ui->selected_run != 0 &&
             !state_run(&ui->state, ui->selected_run)) {
-            ui_say(ui, false, "run %ld is forgotten", ui->selected_run);
+            ui_say(ui, false, "run %ld is deleted", ui->selected_run);
             ui_go_back(ui);
         }
         if (ui->view != VIEW_RUNS && ui->selected_run != 0 &&

@@ -12,7 +12,7 @@
 #include "ui/actions/tags.h"
 #include "ui/actions/views.h"
 
-/* Starting, stopping, retuning and queueing runs, from every view that shows them. */
+/* Starting, stopping, changing and queueing runs, from every view that shows them. */
 
 enum { NOTE_MOST = 400 }; /* bytes, of docs/protocol.md */
 
@@ -52,7 +52,7 @@ bool runs_can(const struct ui *ui, enum action action)
     case ACTION_MARK:
         return selected && selected->status != RUN_QUEUED;
     case ACTION_DELETE:
-    case ACTION_GO_ON:
+    case ACTION_RESUME:
         return ui->link == LINK_UP && selected && run_has_ended(selected);
     case ACTION_EARLIER:
         return ui->link == LINK_UP && place > 0;
@@ -134,7 +134,7 @@ static const struct prompt epochs_prompt = {
     .moot = true,
 };
 static const struct prompt note_prompt = {
-    .label = "Note to run %ld: ",
+    .label = "Note on run %ld: ",
     .accept = accept_note,
 };
 
@@ -171,8 +171,8 @@ static void answer_stop(struct ui *ui, enum action answer)
     case ACTION_AT_ONCE:
         stop(ui, "now", "stops at once");
         break;
-    case ACTION_CARRY_ON:
-        stop(ui, "never", "carries on");
+    case ACTION_CANCEL_STOP:
+        stop(ui, "never", "continues: its stop is cancelled");
         break;
     default:
         stop(ui, "step", is_live(ui, ui->asked_run) ? "stops after its step" : "leaves the queue");
@@ -182,7 +182,7 @@ static void answer_stop(struct ui *ui, enum action answer)
 
 static void decline_stop(struct ui *ui)
 {
-    ui_say(ui, false, is_live(ui, ui->asked_run) ? "run %ld goes on" : "run %ld waits",
+    ui_say(ui, false, is_live(ui, ui->asked_run) ? "run %ld continues" : "run %ld waits",
            ui->asked_run);
 }
 
@@ -193,7 +193,7 @@ static const struct question stop_live = {
     .moot = true,
 };
 static const struct question stop_sooner = {
-    .answers = {ACTION_YES, ACTION_CARRY_ON, ACTION_AT_ONCE},
+    .answers = {ACTION_YES, ACTION_CANCEL_STOP, ACTION_AT_ONCE},
     .answer = answer_stop,
     .declined = decline_stop,
     .moot = true,
@@ -221,12 +221,12 @@ static void answer_delete(struct ui *ui, enum action answer)
 {
     (void)answer;
     if (ui_request_run(ui, REQUEST_DELETE, ui->asked_run))
-        ui_say(ui, false, "run %ld is being forgotten", ui->asked_run);
+        ui_say(ui, false, "run %ld is being deleted", ui->asked_run);
 }
 
 static const struct question delete_run = {.answers = {ACTION_YES}, .answer = answer_delete};
 
-/* Here at once, so that the next key counts from there; the engine's next state has the last word.
+/* Moved here at once, so that the next key counts from there; the engine's next state corrects it.
  */
 static void move_in_queue(struct ui *ui, int by)
 {
@@ -243,12 +243,12 @@ static void move_in_queue(struct ui *ui, int by)
         ui_say(ui, false, "run %ld waits at place %d of the queue", ui->selected_run, to + 1);
 }
 
-/* Between two steps; the state says when it has come to that. */
-static void pause_or_resume(struct ui *ui, long run)
+/* Between two steps; the state says when that has happened. */
+static void pause_or_continue(struct ui *ui, long run)
 {
     bool paused = ui->state.live.status == RUN_PAUSED;
     if (ui_request_run(ui, paused ? REQUEST_UNPAUSE : REQUEST_PAUSE, run))
-        ui_say(ui, false, paused ? "run %ld goes on" : "run %ld pauses after this step", run);
+        ui_say(ui, false, paused ? "run %ld continues" : "run %ld pauses after this step", run);
 }
 
 static void begin_note(struct ui *ui)
@@ -281,7 +281,7 @@ bool runs_act(struct ui *ui, enum action action)
         ask_stop(ui, run);
         return true;
     case ACTION_PAUSE:
-        pause_or_resume(ui, run);
+        pause_or_continue(ui, run);
         return true;
     case ACTION_RETUNE:
         begin_retune(ui, run);
@@ -302,7 +302,7 @@ bool runs_act(struct ui *ui, enum action action)
         begin_note(ui);
         return true;
     case ACTION_DELETE:
-        ui_ask(ui, &delete_run, ui->selected_run, "Forget run %ld with its curve and figures?",
+        ui_ask(ui, &delete_run, ui->selected_run, "Delete run %ld with its curve and epochs?",
                ui->selected_run);
         return true;
     case ACTION_EARLIER:
@@ -312,7 +312,7 @@ bool runs_act(struct ui *ui, enum action action)
     case ACTION_TAGS:
         tags_ask(ui);
         return true;
-    case ACTION_GO_ON:
+    case ACTION_RESUME:
         resume_ask(ui);
         return true;
     default:

@@ -4,7 +4,7 @@
 
 #include "ui/session/ui.h"
 
-/* Starting, stopping, retuning and queueing runs, from every view that shows them. */
+/* Starting, stopping, changing and queueing runs, from every view that shows them. */
 bool runs_can(const struct ui *ui, enum action action);
 /* False when the action is none of these. */
 bool runs_act(struct ui *ui, enum action action);

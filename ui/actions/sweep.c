@@ -51,13 +51,13 @@ static bool all_runs_are_possible(struct ui *ui)
 
 static void answer_sweep(struct ui *ui, enum action answer)
 {
-    ui->compare.sweep.scaling = answer == ACTION_GROW ? SCALING_WEAK : SCALING_STRONG;
+    ui->compare.sweep.scaling = answer == ACTION_WEAK_SCALING ? SCALING_WEAK : SCALING_STRONG;
     ui->compare.taken = 0;
     ui->compare.submitting = all_runs_are_possible(ui) && submit_next(ui);
 }
 
 static const struct question sweep_question = {
-    .answers = {ACTION_FIXED, ACTION_GROW},
+    .answers = {ACTION_STRONG_SCALING, ACTION_WEAK_SCALING},
     .answer = answer_sweep,
     .plan = true,
     .moot = true,

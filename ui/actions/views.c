@@ -46,11 +46,11 @@ void ui_show_view(struct ui *ui, enum view_id view)
     if (view == ui->view)
         return;
     overlay_close(ui);
-    ui->behind[view] = is_nested(view) ? ui->view : VIEW_DASHBOARD;
+    ui->back[view] = is_nested(view) ? ui->view : VIEW_DASHBOARD;
     show(ui, view);
 }
 
 void ui_go_back(struct ui *ui)
 {
-    show(ui, ui->behind[ui->view]);
+    show(ui, ui->back[ui->view]);
 }

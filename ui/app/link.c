@@ -40,7 +40,7 @@ struct link {
     double retry, wait; /* the next attempt to connect, and the pause before the one after */
 };
 
-/* The oldest gives way: an engine that leaves so many open will not answer it either. */
+/* The oldest is dropped: an engine that leaves so many open will not answer it either. */
 static void remember(struct link *link, long id, enum request request)
 {
     if (link->pending_count == PENDING) {
@@ -63,7 +63,7 @@ static bool recall(struct link *link, long id, enum request *request)
     return false;
 }
 
-/* A recording that cannot go on is told once and not missed by the run. */
+/* Say once that the recording has failed; the run does not need it. */
 static void tell_end(struct link *link, const struct error *err)
 {
     ui_log_local(link->ui, LOG_ERROR, "%s", err->text);
@@ -253,9 +253,9 @@ static bool try_connect(struct link *link)
 
 static void lost(struct link *link)
 {
-    static const char lost_advice[] =
-        "the engine is gone. If it ended, its runs are interrupted and can go on. Press e to start "
-        "another";
+    static const char lost_advice[] = "the engine is gone. If it ended, its runs are interrupted "
+                                      "and can be resumed. Press e to start "
+                                      "another";
     client_close(link->client);
     link->client = NULL;
     link->pending_count = 0;

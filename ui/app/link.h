@@ -31,7 +31,7 @@ bool link_quiet(const struct link *link);
 enum news {
     NEWS_NONE,
     NEWS_SMALL, /* points of curves: they can wait for the state that follows within a second */
-    NEWS_STATE, /* figures that move all the time */
+    NEWS_STATE, /* values that change all the time */
     NEWS_FULL,  /* what somebody waits for: answers, events, the line itself */
 };
 

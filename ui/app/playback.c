@@ -68,7 +68,7 @@ void playback_message(struct playback *playback, const json_t *message)
     }
 }
 
-/* One line of a session; *past is set when it lies behind `until`. */
+/* One line of a session; *past is set when it lies after `until`. */
 static bool play_line(struct playback *playback, const char *line, double until, bool *past,
                       struct error *err)
 {

@@ -28,7 +28,7 @@ struct playback {
     enum request request_of[256]; /* by id, modulo */
 };
 
-/* What the ui asks for meanwhile is accepted and forgotten. */
+/* What the ui asks for meanwhile is accepted and ignored. */
 void playback_begin(struct playback *playback, struct ui *ui);
 void playback_message(struct playback *playback, const json_t *message);
 /*

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "ui/app/playback.h"
 
-/* Days of training; what is longer was forgotten by somebody. */
+/* Days of training; a longer one was left running by mistake. */
 #define SIZE_LIMIT ((size_t)256 << 20)
 
 struct recording {

@@ -15,7 +15,7 @@ struct snapshot_options {
     double until;       /* second of that session; INFINITY: its end */
     bool utf8;
     bool ansi;   /* with the terminal's codes for the looks of text ... */
-    int colours; /* ... in so many colours: 256, 16, 8, or 0 for mono */
+    int colours; /* 256, 16, 8, or 0 for mono */
 };
 
 enum { SNAPSHOT_MOST_ROWS = 500, SNAPSHOT_MOST_COLUMNS = 1000 };

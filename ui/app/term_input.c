@@ -12,7 +12,7 @@
 
 enum { PASTE_BEGIN = KEY_MAX + 1, PASTE_END };
 
-/* A terminal that forgets the end of something would otherwise swallow keys for ever. */
+/* Without a limit a terminal that never sends the end would swallow all keys. */
 #define PASTE_SILENCE_S    5.0
 #define SEQUENCE_SILENCE_S 0.5
 #define DOUBLE_CLICK_S     0.4

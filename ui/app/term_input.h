@@ -19,7 +19,7 @@ struct term_input {
     enum term_sequence sequence;
     double heard;    /* when the last part of those came */
     size_t length;   /* of `text` */
-    char text[1024]; /* pasted, or of the sequence; what comes behind that is dropped */
+    char text[1024]; /* pasted, or of the sequence; the rest is dropped */
     double clicked;  /* when the last click came, and where */
     int click_y, click_x;
 };

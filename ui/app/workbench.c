@@ -213,9 +213,10 @@ static bool loop(struct workbench *w, struct error *err)
         if (!turn(w, err))
             return false;
     if (w->terminal_gone || w->ended_by == SIGHUP)
-        return error_set(err, ERROR_CANCELLED, "the terminal is gone; runs go on in the engine");
+        return error_set(err, ERROR_CANCELLED, "the terminal is gone; runs continue in the engine");
     if (w->ended_by == SIGTERM)
-        return error_set(err, ERROR_CANCELLED, "the workbench was terminated; runs go on");
+        return error_set(err, ERROR_CANCELLED,
+                         "the workbench was terminated; runs continue in the engine");
     return true;
 }
 
@@ -233,11 +234,11 @@ static bool open_all(struct workbench *w, const struct workbench_options *option
     return true;
 }
 
-/* What goes on without the screen, for the one who just left it. */
+/* Tell the user who just left what still runs. */
 static void say_goodbye(const struct workbench *w)
 {
     if (w->ui.link == LINK_UP && w->ui.state.live.run != 0)
-        print("run %ld goes on in the engine (pid %ld): `dpartui` shows it again, `dpartui stop "
+        print("run %ld continues in the engine (pid %ld): `dpartui` shows it again, `dpartui stop "
               "%ld` ends it\n",
               w->ui.state.live.run, w->ui.state.pid, w->ui.state.live.run);
 }

@@ -65,7 +65,7 @@ struct chart {
     bool fixed;            /* the y axis covers low..high whatever is shown */
     double low, high;
     enum chart_unit unit;
-    int decimals;        /* of figures in the legend */
+    int decimals;        /* of numbers in the legend */
     const double *marks; /* where something happened, on the x axis */
     int mark_count;
     bool reading;                      /* there is a cursor ... */

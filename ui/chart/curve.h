@@ -32,7 +32,7 @@ const struct metric_look *metric_look(enum metric metric);
 double curve_value(const struct curve *curve, int i);
 /* The known point nearest to `epoch`; -1: the curve has none there. */
 int curve_nearest(const struct curve *curve, double epoch);
-/* The next known point behind `epoch` (direction 1) or before it (-1); -1: none. */
+/* The next known point after `epoch` (direction 1) or before it (-1); -1: none. */
 int curve_next(const struct curve *curve, double epoch, int direction);
 /* The first value, the last and the best one; NAN: none (of learning rates none is the best). */
 double curve_first(const struct curve *curve);

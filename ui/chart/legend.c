@@ -39,7 +39,7 @@ static int entry_width(const struct chart *chart, const struct chart_series *ser
     return sample + 1 + text_columns(text) + GAP;
 }
 
-/* The legend's order: what is in front first, the earlier runs behind all others. */
+/* The legend's order: what is in front first, the earlier runs after all others. */
 static int list_entries(const struct chart *chart, const struct chart_series **entries)
 {
     int count = 0;
@@ -111,7 +111,7 @@ static bool is_free(const struct plot *plot, const struct surface *surface, int 
     return true;
 }
 
-/* The name behind the end of its curve, on the first free row nearby. */
+/* The name after the end of its curve, on the first free row nearby. */
 static void label_end(const struct plot *plot, struct surface *surface,
                       const struct chart_series *series)
 {

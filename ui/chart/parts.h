@@ -11,7 +11,7 @@
 /* Where a chart's parts lie and how values become dots. */
 struct plot {
     struct rect inside; /* the curves */
-    int end_room;       /* columns behind them, for labels */
+    int end_room;       /* columns after them, for labels */
     struct ticks x, y;
     double x_low, x_high, y_low, y_high;
     struct canvas canvas;

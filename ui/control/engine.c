@@ -20,7 +20,7 @@
 #include "ui/control/form_check.h"
 #include "ui/control/refresh.h"
 
-/* The engine sends a state at most this often; faster figures nobody can read. */
+/* The engine sends a state at most this often; nobody can read faster ones. */
 #define WATCH_INTERVAL_S 1.0
 
 /* After anything arrived: ask for what it made necessary. */
@@ -37,7 +37,8 @@ static void follow_up(struct ui *ui)
         if (ui->state.live.run == 0 && ui->state.queued == 0)
             runs_start(ui);
         else
-            ui_say(ui, false, "run %ld goes on: press s to queue the next one", ui->state.live.run);
+            ui_say(ui, false, "run %ld is running: press s to queue the next one",
+                   ui->state.live.run);
     }
     chart_follow(ui);
     ui_refresh(ui);
@@ -72,7 +73,7 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
         ui_log_local(ui, link == LINK_LOST ? LOG_WARNING : LOG_ERROR, "%s", advice);
     ui->link = link;
     ui->silent = false;
-    /* What went on before is less pressing than what to do now. */
+    /* What to do now matters more than an older message. */
     ui->message.text[0] = '\0';
     snprintf(ui->link_advice, sizeof ui->link_advice, "%s", advice);
     state_disconnected(&ui->state);
@@ -89,7 +90,7 @@ static void say_begin(struct ui *ui, long run, const json_t *params)
 {
     const char *model = json_string_value(json_object_get(params, "model"));
     const char *data = json_string_value(json_object_get(params, "data"));
-    /* The failure of the run before it is more important. */
+    /* The failure of the previous run is more important. */
     if (model && data && !(ui->message.bad && ui->message.text[0] != '\0'))
         ui_say(ui, false, "run %ld trains %s on %s", run, model, data);
 }
@@ -149,11 +150,11 @@ static void tell_interrupted(struct ui *ui)
 {
     const struct state *state = &ui->state;
     bool told = ui->interrupted_told;
-    char list[KEY_NAME_SIZE], go_on[KEY_NAME_SIZE];
+    char list[KEY_NAME_SIZE], resume[KEY_NAME_SIZE];
     int count = 0;
     long newest = 0;
     ui->interrupted_told = true;
-    /* No more when others have been trained since. */
+    /* Not those before a run that ended otherwise. */
     for (int i = state->run_count; i-- > 0;) {
         const struct state_run *run = &state->runs[i];
         if (run_has_ended(run) && run->status != RUN_INTERRUPTED)
@@ -166,13 +167,13 @@ static void tell_interrupted(struct ui *ui)
     if (told || count == 0 || (ui->message.bad && ui->message.text[0] != '\0'))
         return;
     keymap_first(&ui->keymap, ACTION_VIEW_RUNS, list);
-    keymap_first(&ui->keymap, ACTION_GO_ON, go_on);
+    keymap_first(&ui->keymap, ACTION_RESUME, resume);
     if (count == 1)
-        ui_say(ui, false, "run %ld was interrupted: %s lists it, and there %s lets it go on",
-               newest, list, go_on);
+        ui_say(ui, false, "run %ld was interrupted: %s lists it, and there %s resumes it", newest,
+               list, resume);
     else
-        ui_say(ui, false, "%d runs were interrupted: %s lists them, and there %s lets one go on",
-               count, list, go_on);
+        ui_say(ui, false, "%d runs were interrupted: %s lists them, and there %s resumes one",
+               count, list, resume);
 }
 
 static void copy_spec(struct ui *ui, const json_t *result)
@@ -200,9 +201,9 @@ static void take_answer(struct ui *ui, enum request request, const json_t *resul
                run);
         ui->state.runs_stale = true;
         break;
-    case REQUEST_GO_ON:
+    case REQUEST_RESUME:
         ui_say(ui, false,
-               ui->state.live.run != 0 ? "run %ld waits for its turn to go on" : "run %ld goes on",
+               ui->state.live.run != 0 ? "run %ld waits for its turn to resume" : "run %ld resumes",
                run);
         ui->state.runs_stale = true;
         break;
@@ -241,7 +242,7 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
     if (!result) {
         if (request == REQUEST_SWEEP)
             sweep_refused(ui);
-        /* A run that was deleted meanwhile has no curve; that is nobody's fault. */
+        /* A run that was deleted meanwhile has no curve; that is no error. */
         if (request == REQUEST_SHOW)
             return;
         if (request == REQUEST_CHECK) {

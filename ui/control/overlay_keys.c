@@ -69,7 +69,7 @@ void overlay_paste(struct ui *ui, const char *text)
             blanks++;
             continue;
         }
-        /* Those around the text, as behind a copied line, are none of it. */
+        /* Those around the text, as after a copied line, do not belong to it. */
         for (; any && blanks > 0; blanks--)
             editor_key(&ui->editor, ' ');
         blanks = 0;

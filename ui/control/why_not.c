@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the user is told: why not, what an event means, and what became of a request. */
-
 bool runs_say_why_not(struct ui *ui, enum action action)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
@@ -14,13 +12,13 @@ bool runs_say_why_not(struct ui *ui, enum action action)
                     action == ACTION_EPOCHS;
     bool needs_engine = controls || action == ACTION_NOTE || action == ACTION_DELETE ||
                         action == ACTION_COPY || action == ACTION_EARLIER ||
-                        action == ACTION_LATER || action == ACTION_TAGS || action == ACTION_GO_ON;
+                        action == ACTION_LATER || action == ACTION_TAGS || action == ACTION_RESUME;
     if (action == ACTION_START || (needs_engine && ui->link != LINK_UP))
         ui_say(ui, true, "there is no engine that could do that");
     else if (!run &&
              ((needs_engine && !controls) || action == ACTION_MARK || action == ACTION_DETAILS))
         ui_say(ui, false, "no run is selected");
-    else if (action == ACTION_GO_ON)
+    else if (action == ACTION_RESUME)
         ui_say(ui, false, "run %ld has not ended", run->run);
     else if (action == ACTION_DELETE)
         ui_say(ui, false, "run %ld has not ended: stop it first", run->run);

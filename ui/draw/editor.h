@@ -13,7 +13,7 @@ struct editor {
     bool fresh;         /* nothing typed yet: the first character replaces the text */
 };
 
-/* Begin with `text`, the cursor behind it. */
+/* Begin with `text`, the cursor after it. */
 void editor_begin(struct editor *editor, const char *text);
 /* Take a key of ui/draw/key.h; false when it means nothing here. */
 bool editor_key(struct editor *editor, int key);

@@ -20,7 +20,7 @@ struct page {
 int page_next(struct page *page);
 /* A blank line unless this is the top, and a title. */
 void page_title(struct page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A label and behind it a text of as many lines as it needs. */
+/* A label and after it a text of as many lines as it needs. */
 void page_entry(struct page *page, const char *label, enum style style, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same without a label, over the whole width. */

@@ -182,7 +182,7 @@ static void move_cursor(struct paint *paint, int y, int x)
     paint->x = x;
 }
 
-/* The column behind the last cell of the row that can be seen. */
+/* The column after the last cell of the row that can be seen. */
 static int row_end(const struct paint *paint, const struct surface *surface, int y)
 {
     int end = surface->columns;

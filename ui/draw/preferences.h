@@ -34,7 +34,7 @@ struct preferences {
 void preferences_init(struct preferences *preferences);
 
 /*
- * The words that the preference `name` ("charset", "colour", ...) takes, NULL behind the last; a
+ * The words that the preference `name` ("charset", "colour", ...) takes, NULL after the last; a
  * switch takes "no" and "yes". NULL: there is no such preference.
  */
 const char *const *preferences_words(const char *name);

@@ -33,7 +33,7 @@ static const char32_t glyphs[GLYPH_COUNT][2] = {
     [GLYPH_BOX_ROW] = {'-', U'─'},
     [GLYPH_BOX_SIDE] = {'|', U'│'},
     [GLYPH_COMPUTE] = {'=', U'▆'},
-    [GLYPH_REDUCE] = {'+', U'▒'},
+    [GLYPH_ALL_REDUCE] = {'+', U'▒'},
     [GLYPH_WAIT] = {'.', U'·'},
 };
 

@@ -51,7 +51,7 @@ enum glyph {
     GLYPH_AXIS_CORNER,
     GLYPH_AXIS_FLOOR_TICK,
     GLYPH_AXIS_MARK, /* on the floor: something happened here */
-    GLYPH_ABOVE,     /* a curve goes on beyond the top ... */
+    GLYPH_ABOVE,     /* a curve continues beyond the top ... */
     GLYPH_BELOW,     /* ... or the floor */
     GLYPH_BOX_TOP_LEFT,
     GLYPH_BOX_TOP_RIGHT,
@@ -60,7 +60,7 @@ enum glyph {
     GLYPH_BOX_ROW,
     GLYPH_BOX_SIDE,
     GLYPH_COMPUTE, /* what a device's time goes into */
-    GLYPH_REDUCE,
+    GLYPH_ALL_REDUCE,
     GLYPH_WAIT,
     GLYPH_COUNT
 };
@@ -131,7 +131,7 @@ void surface_parts(struct surface *surface, int y, int x, int w, const struct ba
  * fit ends in an ellipsis. */
 void surface_paragraph(struct surface *surface, struct rect area, enum style style,
                        const char *text);
-/* How many rows of so many columns a paragraph takes. */
+/* How many rows a paragraph takes at that width. */
 int paragraph_rows(const char *text, int columns);
 /* A frame around the edge of `area`, its inside blank, `title` in the top edge. */
 void surface_box(struct surface *surface, struct rect area, const char *title);
@@ -141,7 +141,7 @@ int text_columns(const char *text);
 /* Bytes of `text` that fit into `w` columns, broken at the last blank if there is one; at least one
  * character. */
 size_t text_line_length(const char *text, int w);
-/* Read one character of *text and move behind it; '?' for what is not UTF-8. */
+/* Read one character of *text and move past it; '?' for what is not UTF-8. */
 char32_t text_next(const char **text);
 /* `character` as UTF-8 in `buffer` (at least 5 bytes); returns the length. */
 int text_encode(char32_t character, char *buffer);

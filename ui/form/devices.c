@@ -107,7 +107,7 @@ static bool choose(struct form *form, const struct form_device *devices, int cou
 }
 
 /*
- * Only a base that was forgotten (0) is set, so that going from one device to four in three steps
+ * Only a base that is not known (0) is set, so that going from one device to four in three steps
  * is still worked out from the one.
  */
 static void remember(struct form *form, const struct state *state)

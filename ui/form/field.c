@@ -33,8 +33,8 @@ static const struct field fields[] = {
     {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them in the list", STEP_NOT, NULL},
     {"cpu-threads", "of each CPU device; 0: its share of the cores; 2,1: one by one", STEP_ONE,
      NULL},
-    {"batch", "rows of a mini-batch, over all devices", STEP_DOUBLE, NULL},
-    {"lr", "learning rate; r changes that of the run that goes on", STEP_125, NULL},
+    {"batch", "global batch size: rows in a step, over all devices", STEP_DOUBLE, NULL},
+    {"lr", "learning rate; r changes that of the running run", STEP_125, NULL},
     {"epochs", "times over the whole training set", STEP_ONE, NULL},
     {"split", "how a mini-batch is divided; auto: by speed; also weighted:W0,W1", STEP_WORDS,
      splits},
@@ -51,7 +51,8 @@ static const struct field fields[] = {
      STEP_WORDS, augments},
     {"checkpoint-every", "epochs between checkpoints, minutes as in 10m, or off", STEP_WORDS,
      checkpoints},
-    {"deterministic", "the same bits in every run, also where that is slower", STEP_WORDS, yes_no},
+    {"deterministic", "bit-identical results in every run, even where that is slower", STEP_WORDS,
+     yes_no},
     {"charset", "what to draw with; auto: by the locale", STEP_WORDS, NULL},
     {"colour", "no: bold, dim and reverse instead of colours", STEP_WORDS, NULL},
     {"palette", "colour-blind: colours that all eyes can tell apart", STEP_WORDS, NULL},
@@ -77,7 +78,7 @@ const struct field *field_find(const char *key)
     return NULL;
 }
 
-/* The word before or behind the present one, around the ends. */
+/* The word before or after the present one, around the ends. */
 static const char *next_word(const char *const *words, const char *value, int direction)
 {
     int count = 0, at = -1;

@@ -14,7 +14,7 @@ struct field {
     const char *key;  /* spec_set's ("sync-bn"), or a preference's ("palette") */
     const char *hint; /* a line of explanation */
     enum step_kind step;
-    const char *const *words; /* of STEP_WORDS, NULL behind the last; others may be typed */
+    const char *const *words; /* of STEP_WORDS, NULL after the last; others may be typed */
 };
 
 /* The field of a key, in which '_' is as good as '-'; NULL: there is none. */

@@ -52,7 +52,7 @@ const char *form_label(enum form_field field)
     case FORM_CHECKPOINTS:
         return "checkpts";
     case FORM_DETERMINISTIC:
-        return "same bits";
+        return "determin.";
     default:
         return keys[field];
     }

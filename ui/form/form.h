@@ -82,7 +82,7 @@ bool form_step(struct form *form, enum form_field field, int direction, struct e
 bool form_take(struct form *form, const struct spec *spec, struct error *err);
 
 /*
- * What can be chosen, in the engine's order, CPU devices beyond its list behind; returns the
+ * What can be chosen, in the engine's order, CPU devices beyond its list last; returns the
  * count, at most FORM_MAX_DEVICES. With the default choice the devices it comes to are chosen.
  */
 int form_devices(const struct form *form, const struct state *state, struct form_device *devices);

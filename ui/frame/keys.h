@@ -7,7 +7,7 @@
 /* The key bar. */
 draw_part keys_draw;
 
-/* What it shows on a screen of so many columns, from the left; returns how many items, at most
+/* What it shows on a screen of that width, from the left; returns how many items, at most
  * ACTION_ENTRIES. */
 struct key_bar_item {
     size_t entry; /* of the table of actions */

@@ -13,14 +13,14 @@ static bool types_here(const struct ui *ui)
     return ui->prompt && ui->prompt->label;
 }
 
-/* Columns of the text being typed and of the gap behind it. */
+/* Columns of the text being typed and of the gap after it. */
 static int prompt_width(const struct ui *ui)
 {
     int typed = text_columns(ui->editor.text);
     return typed < 12 ? 13 : typed + 1;
 }
 
-/* Does what is wrong with a text have room behind it? */
+/* Does what is wrong with a text have room after it? */
 static bool fits_behind(const struct ui *ui, int width)
 {
     char label[96];

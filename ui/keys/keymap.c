@@ -40,10 +40,26 @@ static bool parse_keys(const char *text, const struct action_entry *entry, int k
     return true;
 }
 
+/* Actions in configurations of earlier versions. */
+static const char *present_name(const char *name)
+{
+    static const char *const renamed[][2] = {
+        {"go-on", "resume"},
+        {"carry-on", "cancel-stop"},
+        {"fixed", "strong-scaling"},
+        {"grow", "weak-scaling"},
+    };
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+        if (strcmp(name, renamed[i][0]) == 0)
+            return renamed[i][1];
+    return name;
+}
+
 bool keymap_bind(struct keymap *keymap, const char *name, const char *keys, struct error *err)
 {
     size_t count;
     const struct action_entry *table = actions_table(&count);
+    name = present_name(name);
     for (size_t i = 0; i < count; i++)
         if (strcmp(table[i].name, name) == 0)
             return parse_keys(keys, &table[i], keymap->key[i], err);

@@ -54,7 +54,7 @@ static int point_at_cursor(const struct ui *ui, struct curve *curve)
     return curve_nearest(curve, ui->chart.cursor);
 }
 
-/* The newest change of a run up to `epoch` and behind `after`; NULL: none. */
+/* The newest change of a run up to `epoch` and after `after`; NULL: none. */
 static const struct retune *change_within(const struct state_run *run, double after, double epoch)
 {
     for (int i = run->retune_count - 1; i >= 0; i--) {

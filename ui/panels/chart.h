@@ -8,7 +8,7 @@
 
 /*
  * The chart of the runs: which curves it holds, over which epochs, and what the cursor reads. The
- * front run is the one that goes on, or the newest; its curve is the one that is read.
+ * front run is the running one, or the newest; its curve is the one that is read.
  */
 enum { RUN_CHART_MARKS = 64 };
 

@@ -22,7 +22,7 @@ void draw_times(struct surface *surface, int y, int x, int w, const struct devic
 {
     const struct bar_part parts[] = {
         {times->compute, GLYPH_COMPUTE, STYLE_FILL},
-        {times->reduce, GLYPH_REDUCE, STYLE_WARNING},
+        {times->all_reduce, GLYPH_ALL_REDUCE, STYLE_WARNING},
         {times->wait, GLYPH_WAIT, STYLE_TRACK},
     };
     if (w > 0 && !isfinite(times->compute))
@@ -92,7 +92,7 @@ enum style device_state_style(const struct state_device *device)
 
 void device_hint(const struct form_device *device, char *buffer, size_t size)
 {
-    struct figure compute, reduce, wait;
+    struct figure compute, all_reduce, wait;
     enum style style;
     char name[16], text[200], power[80];
     const char *trouble = device_trouble(device, &style, text, sizeof text);
@@ -105,8 +105,8 @@ void device_hint(const struct form_device *device, char *buffer, size_t size)
     int length = snprintf(buffer, size, "%s %s", name, device->known->name);
     if (isfinite(times.compute) && (size_t)length < size)
         length += snprintf(
-            buffer + length, size - (size_t)length, ": computing %s, reducing %s, waiting %s",
-            figure_percent(&compute, times.compute), figure_percent(&reduce, times.reduce),
+            buffer + length, size - (size_t)length, ": compute %s, all-reduce %s, wait %s",
+            figure_percent(&compute, times.compute), figure_percent(&all_reduce, times.all_reduce),
             figure_percent(&wait, times.wait));
     if (isfinite(device->known->temperature_c) && (size_t)length < size)
         length += snprintf(buffer + length, size - (size_t)length, "; %s",

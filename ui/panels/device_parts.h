@@ -8,7 +8,7 @@
 
 /* Fractions of the time of the running epoch; NAN: not known. */
 struct device_times {
-    double compute, reduce, wait;
+    double compute, all_reduce, wait;
 };
 struct device_times device_times(const struct state_device *device);
 /* Them as one bar. */
@@ -25,7 +25,7 @@ void draw_history(struct surface *surface, struct rect area, const struct state_
 
 /* "[x] cuda:3", or "x cuda:3" in less than 11 columns. */
 void device_label(const struct form_device *device, int width, char *buffer, size_t size);
-/* Why it has no figures, in a style that says how bad that is; NULL: it has. */
+/* Why it has no values, in a style that says how bad that is; NULL: it has. */
 const char *device_trouble(const struct form_device *device, enum style *style, char *buffer,
                            size_t size);
 enum style device_state_style(const struct state_device *device);

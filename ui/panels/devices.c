@@ -29,7 +29,7 @@ enum {
     COLUMNS
 };
 
-enum { LEGEND_WIDTH = 20 }; /* the bar of times with its parts named above it */
+enum { LEGEND_WIDTH = 24 }; /* the bar of times with its parts named above it */
 
 static const struct list_column all_columns[COLUMNS] = {
     [NAME] = {"Devices", 11, 0, false, 0},
@@ -148,7 +148,7 @@ static void draw_device(const struct ui *ui, struct surface *surface, struct rec
               device->chosen ? STYLE_STRONG : STYLE_NORMAL, text);
 }
 
-/* What the devices of the run that goes on do together. */
+/* What the devices of the running run do together. */
 struct device_sum {
     int working;
     double rows, speed, power;
@@ -168,11 +168,11 @@ static struct device_sum add_up(const struct ui *ui, const struct form_device *d
         sum.rows += device->rows;
         sum.power += device->power_w;
         sum.times.compute += times.compute;
-        sum.times.reduce += times.reduce;
+        sum.times.all_reduce += times.all_reduce;
         sum.times.wait += times.wait;
     }
     sum.times.compute /= sum.working;
-    sum.times.reduce /= sum.working;
+    sum.times.all_reduce /= sum.working;
     sum.times.wait /= sum.working;
     return sum;
 }
@@ -215,7 +215,7 @@ static void draw_legend(struct surface *surface, struct rect area, const struct 
     static const struct {
         enum glyph glyph;
         const char *name;
-    } parts[] = {{GLYPH_COMPUTE, "comp "}, {GLYPH_REDUCE, "reduce "}, {GLYPH_WAIT, "wait"}};
+    } parts[] = {{GLYPH_COMPUTE, "comp "}, {GLYPH_ALL_REDUCE, "all-reduce "}, {GLYPH_WAIT, "wait"}};
     int x = area.x + place->x;
     if (place->w < LEGEND_WIDTH)
         return;

@@ -11,7 +11,7 @@ bool panel_focused(const struct ui *ui, enum panel panel)
 void panel_heading(const struct ui *ui, struct surface *surface, struct rect area, enum panel panel,
                    const struct list_column *columns, const struct column_place *places, int count)
 {
-    /* The panel's name keeps to the left even above figures. */
+    /* The panel's name stays on the left even above numbers. */
     surface_text(surface, area.y, area.x + places[0].x, places[0].w,
                  panel_focused(ui, panel) ? STYLE_FOCUS : STYLE_STRONG, columns[0].title);
     for (int i = 1; i < count; i++)

@@ -183,10 +183,10 @@ void run_hint(const struct ui *ui, char *buffer, size_t size)
     else if (place == 0)
         snprintf(buffer, size, "run %ld is the next one of the queue", run->run);
     else if (place > 0)
-        snprintf(buffer, size, "run %ld waits behind %d other%s", run->run, place,
+        snprintf(buffer, size, "run %ld waits for %d other%s", run->run, place,
                  place == 1 ? "" : "s");
     else if (run->status == RUN_LOST)
-        snprintf(buffer, size, "run %ld went on when the engine was lost", run->run);
+        snprintf(buffer, size, "run %ld was running when the engine was lost", run->run);
     else
         snprintf(buffer, size, "run %ld: %s on %s%s%s%s%s", run->run, run->model, run->data,
                  run->split[0] != '\0' ? ", " : "", run->split, run->sync[0] != '\0' ? ", " : "",

@@ -5,7 +5,7 @@
 
 #include "ui/session/ui.h"
 
-/* What stands in front: the run that goes on, else the newest that has trained. */
+/* The run drawn in front: the running one, else the newest that has trained. */
 static const struct state_run *main_run(const struct ui *ui)
 {
     const struct state_run *run = state_run(&ui->state, ui->state.live.run);

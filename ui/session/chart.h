@@ -9,7 +9,7 @@
 /* What the chart shows of the curves. */
 struct chart_choice {
     enum metric metric;
-    bool companion;  /* the training curve beside that of the test, and the other way round */
+    bool companion;  /* training and test curve together */
     bool reading;    /* the cursor is shown ... */
     double cursor;   /* ... at this epoch */
     double from, to; /* epochs in sight; both 0: all */

@@ -21,7 +21,7 @@ bool log_matches(const struct log_line *line, const char *words);
 /* The places in state->log of what the filter lets through, oldest first; returns how many. */
 int log_shown(const struct ui *ui, int lines[STATE_MAX_LOG]);
 
-/* A line has been put behind the others: who reads older ones keeps them in sight. */
+/* A line has been appended: a view of older lines stays where it is. */
 void log_arrived(struct ui *ui);
 
 /* Put an event of the workbench itself among the engine's messages. */

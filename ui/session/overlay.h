@@ -17,7 +17,7 @@ struct ui;
  */
 struct prompt {
     const char *label; /* before the text, with a %ld for the run; NULL: the view draws the text */
-    const char *hint;  /* behind it; may be NULL */
+    const char *hint;  /* after it; may be NULL */
     /* Take the text over. False keeps the prompt open; ui_say tells what is wrong. */
     bool (*accept)(struct ui *ui, const char *text);
     void (*changed)(struct ui *ui, const char *text); /* after each key; may be NULL */

@@ -15,7 +15,7 @@ const char *request_method(enum request request)
         [REQUEST_MOVE] = "move",     [REQUEST_DELETE] = "delete",
         [REQUEST_NOTE] = "note",     [REQUEST_LOG] = "log",
         [REQUEST_CHECK] = "check",   [REQUEST_TAGS] = "tag",
-        [REQUEST_GO_ON] = "submit",
+        [REQUEST_RESUME] = "submit",
     };
     return methods[request];
 }

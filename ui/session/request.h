@@ -25,7 +25,7 @@ enum request {
     REQUEST_CHECK,
     REQUEST_NOTE,
     REQUEST_TAGS,
-    REQUEST_GO_ON, /* `submit`, of a run that has ended */
+    REQUEST_RESUME, /* `submit`, of a run that has ended */
     REQUEST_LOG,
     REQUEST_COUNT
 };

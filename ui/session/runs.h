@@ -10,7 +10,7 @@ struct ui;
 
 /* Which run keys are about. */
 
-/* Runs that are marked are laid over the chart; the oldest gives way when there are UI_MARKS. */
+/* Marked runs are shown on the chart; the oldest mark is removed when there are UI_MARKS. */
 enum { UI_MARKS = 8 };
 bool ui_is_marked(const struct ui *ui, long run);
 void ui_toggle_mark(struct ui *ui, long run);
@@ -18,7 +18,7 @@ void ui_toggle_mark(struct ui *ui, long run);
 /* The run in line `line` of the dashboard's list: newest first; NULL after the last. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
 /*
- * The run that keys stop, pause or retune: where runs are in focus the selected one unless it has
+ * The run that keys stop, pause or change: where runs are in focus the selected one unless it has
  * ended, else the running one; 0: none. In the views of runs it is never another than the selected
  * one.
  */

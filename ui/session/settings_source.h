@@ -34,7 +34,7 @@ struct setting {
 struct settings_source {
     void *context;
     const char *file; /* where `save` writes */
-    /* False behind the last. */
+    /* False after the last. */
     bool (*at)(void *context, size_t index, struct setting *setting);
     /* ERROR_USAGE, with the words of the configuration, when the value is none; then nothing has
      * changed. */

@@ -42,7 +42,7 @@ struct ui {
     const struct settings_source *settings_source; /* of the settings, borrowed; NULL: none */
     int rows, columns;               /* of the screen as last drawn: how far a page goes */
     enum view_id view;               /* on the screen */
-    enum view_id behind[VIEW_COUNT]; /* where ACTION_BACK leads from each */
+    enum view_id back[VIEW_COUNT];   /* where ACTION_BACK leads from each */
     enum panel focus;                /* of the dashboard */
     const struct prompt *prompt;     /* open now; NULL: none */
     const struct question *question; /* open now; NULL: none */

@@ -153,7 +153,7 @@ void curve_free(struct state_run *run)
 }
 
 /* What was known when the engine was lost stays, too. */
-static void forget_oldest(struct state *state)
+static void drop_oldest(struct state *state)
 {
     struct state_run *oldest = NULL;
     int known = 0;
@@ -178,6 +178,6 @@ bool state_use_curve(struct state *state, struct state_run *run)
     if (run->curve_known || run->status == RUN_QUEUED)
         return false;
     run->curve_known = true;
-    forget_oldest(state);
+    drop_oldest(state);
     return true;
 }

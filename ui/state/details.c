@@ -8,7 +8,7 @@
 
 #include "ui/state/read.h"
 
-static void forget(struct run_details *details)
+static void release(struct run_details *details)
 {
     for (int i = 0; i < details->setting_count; i++)
         free(details->settings[i].value);
@@ -17,11 +17,12 @@ static void forget(struct run_details *details)
     json_decref(details->shares);
     json_decref(details->profile);
     free(details->epochs);
+    measure_free(&details->measure);
 }
 
 void details_begin(struct run_details *details, long run)
 {
-    forget(details);
+    release(details);
     *details = (struct run_details){
         .run = run, .params = NAN, .seed = NAN, .checkpoint_steps = NAN, .checkpoint_at = NAN};
 }
@@ -68,7 +69,7 @@ static bool read_settings(struct run_details *details, const json_t *spec, struc
     return true;
 }
 
-static int read_device_figures(const json_t *array, struct detail_device *devices)
+static int read_devices(const json_t *array, struct detail_device *devices)
 {
     int count = 0;
     for (size_t i = 0; i < json_array_size(array) && count < DETAILS_DEVICES; i++) {
@@ -87,22 +88,6 @@ static int read_device_figures(const json_t *array, struct detail_device *device
     return count;
 }
 
-/* The epoch's own times follow its slowest device; what a device did on the whole is their mean. */
-static void mean_times(struct detail_epoch *epoch, const struct detail_device *devices, int count)
-{
-    double compute = 0, reduce = 0, wait = 0;
-    for (int i = 0; i < count; i++) {
-        compute += devices[i].compute_s;
-        reduce += devices[i].sync_s;
-        wait += devices[i].wait_s;
-    }
-    if (count == 0 || !isfinite(compute + reduce + wait))
-        return;
-    epoch->compute_s = compute / count;
-    epoch->sync_s = reduce / count;
-    epoch->wait_s = wait / count;
-}
-
 static bool read_detail_epoch(const json_t *event, struct detail_epoch *epoch,
                               struct detail_device *devices, int *device_count)
 {
@@ -116,14 +101,8 @@ static bool read_detail_epoch(const json_t *event, struct detail_epoch *epoch,
         .test_acc = read_amount(event, "test_acc"),
         .seconds = read_amount(event, "seconds"),
         .samples_per_s = read_amount(event, "samples_per_s"),
-        .compute_s = read_amount(event, "compute_s"),
-        .sync_s = read_amount(event, "sync_s"),
-        .wait_s = read_amount(event, "wait_s"),
-        .eval_s = read_amount(event, "eval_s"),
-        .partial = json_is_true(json_object_get(event, "partial")),
     };
-    *device_count = read_device_figures(json_object_get(event, "devices"), devices);
-    mean_times(epoch, devices, *device_count);
+    *device_count = read_devices(json_object_get(event, "devices"), devices);
     return epoch->epoch > 0 && epoch->epoch <= 1e9;
 }
 
@@ -165,7 +144,7 @@ bool details_epoch(struct run_details *details, const json_t *event, struct erro
         memcpy(details->devices, devices, sizeof devices[0] * (size_t)count);
         details->device_count = count;
     }
-    return add_epoch(details, &epoch, err);
+    return measure_add(&details->measure, event, err) && add_epoch(details, &epoch, err);
 }
 
 /* Each device in turn, but those that are like the one before only once. */
@@ -215,7 +194,7 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
             return false;
     if (details->device_count == 0)
         details->device_count =
-            read_device_figures(json_object_get(result, "device_figures"), details->devices);
+            read_devices(json_object_get(result, "device_figures"), details->devices);
     details->known = true;
     return true;
 }
@@ -228,22 +207,6 @@ int details_best(const struct run_details *details)
             (best < 0 || details->epochs[i].test_acc > details->epochs[best].test_acc))
             best = i;
     return best;
-}
-
-struct time_spent details_time(const struct run_details *details)
-{
-    struct time_spent spent = {0};
-    for (int i = 0; i < details->epoch_count; i++) {
-        const struct detail_epoch *epoch = &details->epochs[i];
-        if (!isfinite(epoch->compute_s + epoch->sync_s + epoch->wait_s))
-            continue;
-        spent.compute += epoch->compute_s;
-        spent.reduce += epoch->sync_s;
-        spent.wait += epoch->wait_s;
-        spent.evaluation += isfinite(epoch->eval_s) ? epoch->eval_s : 0;
-    }
-    spent.total = spent.compute + spent.reduce + spent.wait + spent.evaluation;
-    return spent;
 }
 
 int details_slowest(const struct run_details *details)

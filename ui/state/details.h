@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "experiment/measure.h"
 
 /*
  * Everything about one run beyond its line in the list, from `show` and the events after it. As in
@@ -26,9 +27,6 @@ struct detail_device {
 
 struct detail_epoch {
     double epoch, step, lr, train_loss, train_acc, test_loss, test_acc, seconds, samples_per_s;
-    double compute_s, sync_s, wait_s; /* a mean over the devices; together they are `seconds` */
-    double eval_s;
-    bool partial; /* it was cut short */
 };
 
 struct run_details {
@@ -45,17 +43,13 @@ struct run_details {
     int setting_count;
     struct detail_epoch *epochs; /* by rising number */
     int epoch_count, epoch_capacity;
+    struct measure measure;                        /* of the same epochs, where the time went */
     double epochs_kept, epochs_of;                 /* of a thinned run: how many of how many */
     struct detail_device devices[DETAILS_DEVICES]; /* in the last epoch */
     int device_count;
 };
 
-/* Where the time of some epochs went, in seconds. */
-struct time_spent {
-    double compute, reduce, wait, evaluation, total;
-};
-
-/* Forget what is known, and be about `run` from now on. */
+/* Drop what is known, and be about `run` from now on. */
 void details_begin(struct run_details *details, long run);
 void details_free(struct run_details *details);
 /* The result of `show`; nothing happens when it is about another run. False: memory ran out. */
@@ -65,8 +59,6 @@ bool details_epoch(struct run_details *details, const json_t *event, struct erro
 
 /* Which epoch (an index) has the best test accuracy, the first of equal ones; -1: none is known. */
 int details_best(const struct run_details *details);
-/* Over all epochs whose times are known; all 0: none are. */
-struct time_spent details_time(const struct run_details *details);
 /* The device that computed longest in the last epoch, by more than 2 % of the mean; -1: none did.
  */
 int details_slowest(const struct run_details *details);

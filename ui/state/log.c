@@ -82,7 +82,7 @@ bool state_log(struct state *state, const json_t *result, struct error *err)
     for (size_t i = 0; i <= json_array_size(result); i++) {
         const json_t *message = json_array_get(result, i);
         double time = message ? read_number(message, "time") : NAN;
-        /* The older ones first; behind the end of the list all that are left. */
+        /* The older ones first; after the end of the list all that are left. */
         for (; next < before.log_count && !(before.log[next].time >= time); next++) {
             struct log_line *line = &before.log[next];
             if (!stays(line, result))

@@ -39,7 +39,7 @@ bool curve_add_retune(struct state_run *run, const json_t *event, struct error *
 void curve_move(struct state_run *to, struct state_run *from);
 void curve_free(struct state_run *run);
 /*
- * The array, moved when it was full, with room for one element behind its `count`; NULL when memory
+ * The array, moved when it was full, with room for one element after its `count`; NULL when memory
  * ran out, and then `array` is as it was.
  */
 void *room_for_one(void *array, int count, int *capacity, size_t size, struct error *err);

@@ -9,13 +9,13 @@
 /*
  * Which runs a list shows. A filter is words that must all fit: a plain one occurs in model, data,
  * devices, status, note or tags, whatever the case; "batch=256", "lr<=0.1", "acc>0.9", "devices=2"
- * or "status=done" compare one figure or search one text. A comparison without its value yet, as
+ * or "status=done" compare one number or search one text. A comparison without its value yet, as
  * while it is typed, fits every run.
  */
 enum { RUN_FILTER_SIZE = 64, RUN_FILTER_TERMS = 16 };
 
 struct run_filter_term {
-    const char *word, *value; /* `value` behind the comparison, NULL: a plain word */
+    const char *word, *value; /* `value` after the comparison, NULL: a plain word */
     int key;                  /* which member is compared */
     char comparison;          /* '=', '<' or '>' */
     bool or_equal;            /* "<=" or ">=" */

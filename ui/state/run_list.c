@@ -238,7 +238,7 @@ static bool is_time(enum run_column column)
 void run_list_next_column(struct run_list *list)
 {
     list->column = (enum run_column)((list->column + 1) % RUN_COLUMNS);
-    /* Little time and what goes on are worth seeing first; otherwise the highest figures. */
+    /* The least time and what is running come first; otherwise the highest values. */
     list->ascending = is_text(list->column) || list->column == RUN_COLUMN_S_PER_EPOCH ||
                       list->column == RUN_COLUMN_STATUS || list->column == RUN_COLUMN_DEVICES;
 }

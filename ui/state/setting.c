@@ -17,7 +17,7 @@ static unsigned long digest_of(const char *text)
 
 /*
  * Members that have a place of their own in a comparison, or that do not change what a step does.
- * The seed is among them: another one gives figures that are as good. Threads that differ from
+ * The seed is among them: another one gives results that are as good. Threads that differ from
  * device to device are not: nothing else has a place for them.
  */
 static const char *const apart[] = {

@@ -96,7 +96,7 @@ const struct state_run *state_first_like(const struct state *state, const struct
 }
 
 /*
- * Load, memory and speed tremble by a per cent or two all the time. A figure on the screen moves
+ * Load, memory and speed vary by a per cent or two all the time. A number on the screen moves
  * when it changed by more than that, so that an idle screen sends nothing over a slow line and a
  * busy one little.
  */
@@ -267,7 +267,7 @@ static bool take_event(struct state *state, const json_t *params, struct error *
         state->runs_stale = true;
     if (!run)
         return true;
-    /* It goes on from a checkpoint: what it did behind that is forgotten. */
+    /* It resumes from a checkpoint: what it did after that no longer counts. */
     if (strcmp(event, "run") == 0 && json_is_integer(json_object_get(params, "resumed_at"))) {
         curve_free(run);
         run->curve_known = false;

@@ -42,7 +42,7 @@ struct state_device {
     char throttle[48];       /* what holds the clock back; empty: nothing, or not known */
     bool throttle_known;
     char state[16];
-    json_t *missing; /* object: the reason for each figure that is not known; NULL: none given */
+    json_t *missing; /* object: the reason for each value that is not known; NULL: none given */
     bool lost;       /* failed, or gone while we watched */
     bool lost_told;  /* the user has been told */
     /*
@@ -80,12 +80,12 @@ const char *run_status_name(enum run_status status);
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };
 #undef METRIC_ID
 
-/* An epoch's figures, or those at a point between epochs (no test then): NAN is not known. */
+/* An epoch's metrics, or those at a point between epochs (no test then): NAN is not known. */
 struct epoch_point {
     double epoch, step, value[METRIC_COUNT];
 };
 
-/* A change from outside to a run that went on. */
+/* A live change of a running run. */
 struct retune {
     double epoch, step, from, to; /* NAN where they mean nothing */
     char what[20];                /* "lr", "epochs", "pause", ... of docs/protocol.md */
@@ -121,7 +121,7 @@ struct state_run {
     unsigned long curve_used; /* state->curve_uses when it was last looked at */
 };
 
-/* The run that goes on. */
+/* The running run. */
 struct state_live {
     long run; /* 0: none */
     enum run_status status;
@@ -155,7 +155,7 @@ struct state {
     struct state_run *runs; /* oldest first: by rising number */
     int run_count;
     unsigned long runs_version; /* rises with every change to the runs */
-    bool runs_stale;            /* something happened that only a new `runs` tells */
+    bool runs_stale;            /* something happened that only a new `runs` has */
     unsigned long curve_uses;   /* counts state_use_curve */
     struct log_line *log;       /* oldest first */
     int log_count;
@@ -185,7 +185,7 @@ bool run_has_ended(const struct state_run *run);
 /*
  * Somebody looks at a run's curve. True: it is not known and should be asked for; from then on it
  * counts as known, and when there are more than STATE_MAX_CURVES the one that was not looked at for
- * longest is forgotten, so that a day of looking at runs does not fill the memory.
+ * longest is dropped, so that a day of looking at runs does not fill the memory.
  */
 bool state_use_curve(struct state *state, struct state_run *run);
 /* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */

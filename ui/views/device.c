@@ -19,7 +19,7 @@ enum {
     BELOW_FROM = 8, /* rows left below them from which it stands there all the same */
     AXIS_WIDTH = 6, /* "100% " and the axis */
     LINES = 40,
-    PAGE = 8, /* lines that PageDown goes on */
+    PAGE = 8, /* lines that PageDown moves by */
 };
 
 struct line {
@@ -51,9 +51,9 @@ static void add(struct device_page *page, enum style style, const char *label, c
     }
 }
 
-/* A figure as text, or "-" and the engine's reason; `name` is that of docs/protocol.md. */
-static void add_figure(struct device_page *page, const char *label, const char *name,
-                       const char *value, const char *unit)
+/* A value as text, or "-" and the engine's reason; `name` is that of docs/protocol.md. */
+static void add_value(struct device_page *page, const char *label, const char *name,
+                      const char *value, const char *unit)
 {
     const char *reason = json_string_value(json_object_get(page->device->missing, name));
     char text[200];
@@ -71,44 +71,43 @@ static void add_hardware(struct device_page *page)
     const struct state_device *device = page->device;
     struct figure figure;
     char text[80];
-    add_figure(page, "load", "load", figure_percent(&figure, device->load), "");
-    /* Only newer GPUs tell these, and only newer engines ask them. */
+    add_value(page, "load", "load", figure_percent(&figure, device->load), "");
+    /* Only newer GPUs and engines have these. */
     if (isfinite(device->tensor_load) || json_object_get(device->missing, "tensor_load"))
-        add_figure(page, "tensor cores", "tensor_load",
-                   figure_percent(&figure, device->tensor_load), "");
+        add_value(page, "tensor cores", "tensor_load", figure_percent(&figure, device->tensor_load),
+                  "");
     if (isfinite(device->memory_load) || json_object_get(device->missing, "memory_load"))
-        add_figure(page, "bandwidth", "memory_load", figure_percent(&figure, device->memory_load),
-                   " of the memory's");
-    add_figure(page, "memory", isfinite(device->memory_used) ? "memory_total" : "memory_used",
-               figure_memory(&figure, device->memory_used, device->memory_total), "");
-    add_figure(page, "temperature", "temperature_c", temperature_text(device, text, sizeof text),
-               "");
-    add_figure(page, "power", "power_w", power_text(device, text, sizeof text), "");
-    add_figure(page, "clock", "clock_mhz", clock_text(device, text, sizeof text), " MHz");
-    add_figure(page, "throttle", "throttle", throttle_text(device), "");
+        add_value(page, "bandwidth", "memory_load", figure_percent(&figure, device->memory_load),
+                  " of the memory's");
+    add_value(page, "memory", isfinite(device->memory_used) ? "memory_total" : "memory_used",
+              figure_memory(&figure, device->memory_used, device->memory_total), "");
+    add_value(page, "temperature", "temperature_c", temperature_text(device, text, sizeof text),
+              "");
+    add_value(page, "power", "power_w", power_text(device, text, sizeof text), "");
+    add_value(page, "clock", "clock_mhz", clock_text(device, text, sizeof text), " MHz");
+    add_value(page, "throttle", "throttle", throttle_text(device), "");
     if (device->throttle[0] != '\0')
         page->lines[page->count - 1].style = STYLE_WARNING;
     snprintf(text, sizeof text, "%s in, ", figure_count(&figure, device->pcie_rx));
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s out",
              figure_count(&figure, device->pcie_tx));
-    add_figure(page, "PCIe", "pcie_rx",
-               isfinite(device->pcie_rx) || isfinite(device->pcie_tx) ? text : "-", " bytes/s");
+    add_value(page, "PCIe", "pcie_rx",
+              isfinite(device->pcie_rx) || isfinite(device->pcie_tx) ? text : "-", " bytes/s");
 }
 
-/* A figure of the run with its unit, and how much of the whole it is. */
+/* A value of the run with its unit, and its share of the whole. */
 static void add_part(struct device_page *page, const char *label, const char *name, double part,
                      const char *unit, double whole, const char *of)
 {
     struct figure value, percent;
-    char behind[64];
-    snprintf(behind, sizeof behind, "%s, %s of %s", unit, figure_percent(&percent, part / whole),
-             of);
-    add_figure(page, label, name,
-               unit[0] == '\0' ? figure_whole(&value, part) : figure_count(&value, part),
-               whole > 0 ? behind : unit);
+    char after[64];
+    snprintf(after, sizeof after, "%s, %s of %s", unit, figure_percent(&percent, part / whole), of);
+    add_value(page, label, name,
+              unit[0] == '\0' ? figure_whole(&value, part) : figure_count(&value, part),
+              whole > 0 ? after : unit);
 }
 
-/* What it does in the run that goes on, and its part of what all of them do. */
+/* What it does in the running run, and its share of what all devices do. */
 static void add_run(struct device_page *page, const struct state *state)
 {
     const struct state_device *device = page->device;
@@ -125,12 +124,12 @@ static void add_run(struct device_page *page, const struct state *state)
     add_part(page, "speed", "samples_per_s", device->samples_per_s, " samples/s", speed,
              "all devices'");
     add_part(page, "computing", "compute_s", device->compute_s, " s", time, "this epoch");
-    add_part(page, "reducing", "sync_s", device->sync_s, " s", time, "it");
+    add_part(page, "all-reduce", "sync_s", device->sync_s, " s", time, "it");
     add_part(page, "waiting", "wait_s", device->wait_s, " s", time, "it");
 }
 
-/* Also hardware that cannot train may tell what it does. */
-static bool has_figures(const struct state_device *device)
+/* Hardware that cannot train may have values, too. */
+static bool has_values(const struct state_device *device)
 {
     if (!device || device->lost)
         return device && device->available;
@@ -152,11 +151,11 @@ static void fill_page(const struct ui *ui, const struct form_device *focused,
         add(page, style, device ? "not usable" : "hardware", trouble);
     if (device && !device->available)
         add(page, STYLE_LABEL, "what to do",
-            device->lost ? "choose others; or mend it, end the engine (dpartui engine stop) and "
+            device->lost ? "choose others; or repair it, end the engine (dpartui engine stop) and "
                            "start another"
                          : "choose other devices");
     if (!device && focused->id.kind == DEVICE_CPU)
-        add(page, STYLE_LABEL, "figures", "come with a run that uses it");
+        add(page, STYLE_LABEL, "details", "come with a run that uses it");
     add(page, focused->chosen ? STYLE_STRONG : STYLE_NORMAL, "next run",
         focused->chosen ? "uses it" : "does not use it");
     if (ui->state.no_gpus[0] != '\0') {
@@ -165,11 +164,11 @@ static void fill_page(const struct ui *ui, const struct form_device *focused,
     }
     if (device && device->available)
         add_run(page, &ui->state);
-    if (has_figures(device))
+    if (has_values(device))
         add_hardware(page);
 }
 
-/* The loads of the past with the newest in figures. */
+/* The loads of the past, and the newest as a number. */
 static void draw_chart(struct surface *surface, struct rect area, const struct state_device *device)
 {
     int width = area.w - AXIS_WIDTH;
@@ -254,7 +253,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     first = first < 0 ? 0 : first;
     draw_title(&devices[focused], surface, area, focused, count, first + text.h < page.count);
     draw_lines(&page, surface, text, first);
-    if (has_figures(page.device))
+    if (has_values(page.device))
         draw_chart(surface, chart, page.device);
     return true;
 }

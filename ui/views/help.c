@@ -30,7 +30,7 @@ static const struct {
 
 static int list_lines(const struct ui *ui, struct help_line *lines)
 {
-    unsigned here = ui_view_contexts(ui, ui->behind[VIEW_HELP]);
+    unsigned here = ui_view_contexts(ui, ui->back[VIEW_HELP]);
     size_t entries;
     const struct action_entry *table = actions_table(&entries);
     bool listed[ACTION_ENTRIES] = {false};

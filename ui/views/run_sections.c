@@ -49,7 +49,7 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
                speed_up);
 }
 
-/* As it was when the page was opened: later ones of a run that goes on are not told of. */
+/* As it was when the page was opened: a running run may have written newer ones since. */
 static void write_checkpoint(struct page *page, const struct ui *ui, const struct state_run *run)
 {
     const struct run_details *details = &ui->details;
@@ -59,7 +59,7 @@ static void write_checkpoint(struct page *page, const struct ui *ui, const struc
         return;
     date_text(details->checkpoint_at, true, date, sizeof date);
     if (isfinite(details->checkpoint_steps))
-        page_entry(page, "checkpoint", STYLE_NORMAL, "behind step %s, %s%s",
+        page_entry(page, "checkpoint", STYLE_NORMAL, "after step %s, %s%s",
                    figure_whole(&steps, details->checkpoint_steps), date,
                    ui->state.live.run == run->run ? ", or a newer one" : "");
     else
@@ -75,8 +75,8 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
     enum style style = run_status_text(ui, run, status, sizeof status);
     page_title(page, "Run %ld", run->run);
     page_entry(page, "status", style, "%s%s", status,
-               run->status == RUN_LOST ? " - it went on when the engine was lost" : "");
-    /* One that goes on again may still have that of its interruption. */
+               run->status == RUN_LOST ? " - it was running when the engine was lost" : "");
+    /* A resumed run may still have that of its interruption. */
     if (error[0] != '\0' && ui->state.live.run != run->run)
         page_entry(page, "error", STYLE_BAD, "%s", error);
     for (size_t i = 0; i < json_array_size(details->warnings); i++) {
@@ -100,71 +100,69 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
     write_times(page, ui, run);
 }
 
-/* "94% computing, 4% waiting for the slowest device, cpu:1" */
+struct time_part {
+    const char *name;
+    double seconds, share; /* of training */
+};
+
+/* "88% computing, 3% all-reduce, 9% waiting for the slowest device, cpu:1; 8% more evaluating" */
 static void write_reading(struct page *page, const struct run_details *details,
-                          const struct time_spent *spent)
+                          const struct time_part *parts, int count)
 {
     int slowest = details_slowest(details);
     char waiting[64] = "waiting for data or other devices", text[256] = "";
-    const struct {
-        double seconds;
-        const char *what;
-    } parts[] = {
-        {spent->compute, "computing"},
-        {spent->reduce, "summing gradients"},
-        {spent->wait, waiting},
-        {spent->evaluation, "evaluating"},
-    };
+    const char *const words[] = {"computing", "all-reduce", waiting, "more evaluating"};
     size_t used = 0;
     if (slowest >= 0)
         snprintf(waiting, sizeof waiting, "waiting for the slowest device, %s",
                  details->devices[slowest].name);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (int i = 0; i < count && used < sizeof text; i++) {
         struct figure share;
-        if (parts[i].seconds < 0.005 * spent->total || used >= sizeof text)
-            continue;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used > 0 ? ", " : "",
-                                 figure_percent(&share, parts[i].seconds / spent->total),
-                                 parts[i].what);
+        const char *separator = used == 0 ? "" : i == count - 1 ? "; " : ", ";
+        if (parts[i].share >= 0.005)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", separator,
+                                     figure_percent(&share, parts[i].share), words[i]);
     }
     page_paragraph(page, STYLE_NORMAL, text);
 }
 
 void section_time(struct page *page, const struct ui *ui, const struct state_run *run)
 {
-    struct time_spent spent = details_time(&ui->details);
-    const struct {
-        const char *name;
-        double seconds;
-    } lines[] = {
-        {"computing", spent.compute},
-        {"reducing", spent.reduce},
-        {"waiting", spent.wait},
-        {"evaluating", spent.evaluation},
+    const struct measure *measure = &ui->details.measure;
+    const struct measured_time time = measure_time(measure);
+    struct time_part parts[] = {
+        {"computing", time.seconds - time.sync_s - time.wait_s, 0},
+        {"all-reduce", time.sync_s, 0},
+        {"waiting", time.wait_s, 0},
+        {"evaluating", time.eval_s, 0},
     };
+    enum { PARTS = sizeof parts / sizeof parts[0] };
     (void)run;
-    page_title(page, "Where the time went");
-    if (!(spent.total > 0)) {
+    page_title(page, "Where the time went%s",
+               measure->count == 0 || measure_is_warm_up(measure) ? "" : " after the first epoch");
+    if (!(time.seconds > 0)) {
         page_paragraph(page, STYLE_LABEL, "- no epoch has ended yet");
         return;
     }
-    write_reading(page, &ui->details, &spent);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (int i = 0; i < PARTS; i++)
+        parts[i].share = parts[i].seconds / time.seconds;
+    write_reading(page, &ui->details, parts, PARTS);
+    for (int i = 0; i < PARTS; i++) {
         int y = page_next(page), x = page->area.x, w = page->area.w;
         struct figure f;
         if (y < 0)
             continue;
-        surface_text(page->surface, y, x, w, STYLE_LABEL, lines[i].name);
+        surface_text(page->surface, y, x, w, STYLE_LABEL, parts[i].name);
         surface_right(page->surface, y, x + 11, w < 20 ? 0 : 8, STYLE_NORMAL,
-                      figure_seconds(&f, lines[i].seconds));
+                      figure_seconds(&f, parts[i].seconds));
         surface_text(page->surface, y, x + 20, w < 22 ? 0 : 1, STYLE_LABEL, "s");
         surface_right(page->surface, y, x + 22, w < 28 ? 0 : 5, STYLE_NORMAL,
-                      figure_percent(&f, lines[i].seconds / spent.total));
-        surface_bar(page->surface, y, x + 29, w < 80 ? w - 29 : 51, lines[i].seconds / spent.total);
+                      figure_percent(&f, parts[i].share));
+        surface_bar(page->surface, y, x + 29, w < 80 ? w - 29 : 51, parts[i].share);
     }
 }
 
-/* Computing full, reducing '=', waiting empty. */
+/* Computing full, all-reduce '=', waiting empty. */
 static void draw_shares(struct surface *surface, int y, int x, int w, const double *share)
 {
     for (int i = 0; i < w; i++) {
@@ -179,8 +177,8 @@ static void draw_shares(struct surface *surface, int y, int x, int w, const doub
 }
 
 static const struct list_column device_columns[] = {
-    {"device", 8, 9, false, 0},   {"rows", 6, 8, true, 3},   {"samples/s", 9, 0, true, 2},
-    {"compute", 7, 0, true, 0},   {"reduce", 6, 0, true, 0}, {"wait", 5, 0, true, 0},
+    {"device", 8, 9, false, 0},   {"rows", 6, 8, true, 3},        {"samples/s", 9, 0, true, 2},
+    {"compute", 7, 0, true, 0},   {"all-reduce", 10, 0, true, 0}, {"wait", 5, 0, true, 0},
     {"shares", 10, 30, false, 1},
 };
 
@@ -271,7 +269,7 @@ void section_changes(struct page *page, const struct ui *ui, const struct state_
     const json_t *shares = ui->details.shares;
     if (run->retune_count == 0 && json_array_size(shares) == 0)
         return;
-    page_title(page, "Changes on the way");
+    page_title(page, "Changes during the run");
     for (int i = 0; i < run->retune_count; i++) {
         const struct retune *retune = &run->retunes[i];
         char what[80], where[80];

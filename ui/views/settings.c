@@ -91,7 +91,7 @@ static int scroll(const struct ui *ui, int visible)
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct column_place places[COLUMNS];
-    struct rect rows = {area.y, area.x + SIGN, area.h, area.w - SIGN}; /* behind the signs */
+    struct rect rows = {area.y, area.x + SIGN, area.h, area.w - SIGN}; /* after the signs */
     int first = scroll(ui, area.h), headings = 0, before;
     struct setting setting;
     const char *member;

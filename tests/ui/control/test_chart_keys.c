@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "tests/suites.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/control/engine.h"
 #include "ui/panels/chart.h"
 
-/* What keys do in the chart: a run of 8 epochs goes on, 100 steps each, and is watched. */
+/* What keys do in the chart: a run of 8 epochs trains, 100 steps each, and is watched. */
 
 static struct replay replay;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/suites.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/keys/actions.h"
 #include "ui/keys/keymap.h"
 #include "ui/session/view.h"
@@ -93,6 +93,9 @@ START_TEST(keys_of_ones_own)
     ck_assert(keymap_bind(map, "pause", "", &err));
     ck_assert(keymap_check(map, &err));
     ck_assert_int_eq(keymap_action(map, CONTEXT_FORM, 's'), ACTION_NONE);
+    /* The name in configurations of earlier versions. */
+    ck_assert(keymap_bind(map, "go-on", "F11", &err));
+    ck_assert_int_eq(keymap_action(map, CONTEXT_RUN, KEYCODE_F1 + 10), ACTION_RESUME);
 }
 END_TEST
 
@@ -121,7 +124,7 @@ START_TEST(the_help_scrolls_and_comes_back)
     ck_assert_ptr_nonnull(strstr(top, "sort by the next column"));
     replay_keys(&replay, "<End><Up><Down>");
     char *bottom = replay_screen(&replay, 24, 80, true);
-    ck_assert_ptr_nonnull(strstr(bottom, "leave a value as it was"));
+    ck_assert_ptr_nonnull(strstr(bottom, "keep the old value"));
     replay_keys(&replay, "<Up><Home>");
     char *again = replay_screen(&replay, 24, 80, true);
     ck_assert_str_eq(again, top);
@@ -140,7 +143,7 @@ START_TEST(the_palette_finds_and_does)
     replay_recording(&replay, "train-2", 0);
     replay_keys(&replay, ":paus");
     char *screen = replay_screen(&replay, 24, 80, true);
-    ck_assert_ptr_nonnull(strstr(screen, "let the run pause"));
+    ck_assert_ptr_nonnull(strstr(screen, "pause the run between"));
     free(screen);
     replay_keys(&replay, "<Enter>");
     ck_assert_str_eq(replay_last(&replay), "pause {\"run\":2}");

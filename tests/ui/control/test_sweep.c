@@ -5,7 +5,7 @@
 
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/control/control.h"
 #include "ui/control/engine.h"
 #include "ui/session/sweep.h"

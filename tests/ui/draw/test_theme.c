@@ -73,7 +73,7 @@ START_TEST(all_text_can_be_read)
 }
 END_TEST
 
-/* A style that was added but forgotten here would look like any other text. */
+/* A style that was added but is missing here would look like any other text. */
 START_TEST(every_style_looks_like_something)
 {
     for (size_t p = 0; p < 2; p++)

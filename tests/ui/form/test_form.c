@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/suites.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/control/engine.h"
 
 static struct replay replay;

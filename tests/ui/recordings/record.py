@@ -195,7 +195,7 @@ def many_runs(recorder):
 
 
 def machine(count, gpus, epochs=3):
-    """A machine of `count` devices, on all of which a run goes on; earlier ones had fewer."""
+    """A machine of `count` devices, all of which train a run; earlier ones had fewer."""
     recorder = Recorder(cpus=count - gpus, gpus=gpus)
     engine = recorder.engine
     names = [device['device'] for device in engine.machine]
@@ -268,7 +268,7 @@ def states():
     recorder = training()
     recorder.lines.append(json.dumps({
         'connection': 'lost', 'advice': 'the engine is gone. If it ended, its runs are '
-                                        'interrupted and can go on. Press e to start another'}))
+                                        'interrupted and can be resumed. Press e to start another'}))
     recorder.save(FOLDER, 'engine-lost')
 
     recorder = training()

@@ -1,23 +1,19 @@
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_device_views %D%/test_log_view
-check_PROGRAMS += %D%/test_ui_run %D%/test_ui_runs %D%/test_ui_said
-%C%_test_device_views_CPPFLAGS = $(ui_test_cppflags)
-%C%_test_device_views_SOURCES = \
-	%D%/test_device_views.c tests/ui/app/replay.c tests/ui/app/replay.h \
-	tests/support.c tests/support.h
-%C%_test_device_views_LDADD = $(ui_test_libs)
-%C%_test_log_view_CPPFLAGS = $(ui_test_cppflags)
-%C%_test_log_view_SOURCES = \
-	%D%/test_log_view.c tests/ui/app/replay.c tests/ui/app/replay.h \
-	tests/support.c tests/support.h
-%C%_test_log_view_LDADD = $(ui_test_libs)
-%C%_test_ui_run_CPPFLAGS = $(ui_test_cppflags)
-%C%_test_ui_run_SOURCES = %D%/test_ui_run.c $(runs_fixture)
-%C%_test_ui_run_LDADD = $(ui_test_libs)
-%C%_test_ui_runs_CPPFLAGS = $(ui_test_cppflags)
-%C%_test_ui_runs_SOURCES = %D%/test_ui_runs.c $(runs_fixture)
-%C%_test_ui_runs_LDADD = $(ui_test_libs)
-%C%_test_ui_said_CPPFLAGS = $(ui_test_cppflags)
-%C%_test_ui_said_SOURCES = %D%/test_ui_said.c $(runs_fixture)
-%C%_test_ui_said_LDADD = $(ui_test_libs)
+check_PROGRAMS += %D%/test_device %D%/test_log
+check_PROGRAMS += %D%/test_run %D%/test_runs %D%/test_messages
+%C%_test_device_CPPFLAGS = $(ui_test_cppflags)
+%C%_test_device_SOURCES = %D%/test_device.c $(ui_replay)
+%C%_test_device_LDADD = $(ui_test_libs)
+%C%_test_log_CPPFLAGS = $(ui_test_cppflags)
+%C%_test_log_SOURCES = %D%/test_log.c $(ui_replay)
+%C%_test_log_LDADD = $(ui_test_libs)
+%C%_test_run_CPPFLAGS = $(ui_test_cppflags)
+%C%_test_run_SOURCES = %D%/test_run.c $(runs_fixture)
+%C%_test_run_LDADD = $(ui_test_libs)
+%C%_test_runs_CPPFLAGS = $(ui_test_cppflags)
+%C%_test_runs_SOURCES = %D%/test_runs.c $(runs_fixture)
+%C%_test_runs_LDADD = $(ui_test_libs)
+%C%_test_messages_CPPFLAGS = $(ui_test_cppflags)
+%C%_test_messages_SOURCES = %D%/test_messages.c $(runs_fixture)
+%C%_test_messages_LDADD = $(ui_test_libs)
 endif

@@ -6,7 +6,7 @@
 
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/control/engine.h"
 #include "ui/control/refresh.h"
 
@@ -77,7 +77,7 @@ static int known_curves(void)
     return known;
 }
 
-START_TEST(curves_not_looked_at_are_forgotten)
+START_TEST(curves_not_looked_at_are_dropped)
 {
     enum { RUNS = STATE_MAX_CURVES + 40 };
     json_t *runs = json_array();
@@ -97,7 +97,7 @@ START_TEST(curves_not_looked_at_are_forgotten)
     }
     ck_assert_int_eq(known_curves(), STATE_MAX_CURVES);
     ck_assert_int_eq(state_run(&replay.ui.state, 1)->point_count, 0);
-    /* A new list of the same runs keeps what is known, and what was forgotten is asked for. */
+    /* A new list of the same runs keeps what is known, and what was dropped is asked for. */
     ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
     ck_assert_int_eq(known_curves(), STATE_MAX_CURVES);
     replay.ui.selected_run = 1;
@@ -237,13 +237,13 @@ START_TEST(start_at_once_when_idle)
 }
 END_TEST
 
-START_TEST(not_while_another_run_goes_on)
+START_TEST(not_while_another_run_trains)
 {
     replay.ui.start_when_idle = true;
     replay_recording(&replay, "train-1", 0);
     for (int i = 0; i < replay.asked_count; i++)
         ck_assert(strncmp(replay.asked[i], "submit", 6) != 0);
-    ck_assert_ptr_nonnull(strstr(replay.ui.message.text, "run 1 goes on"));
+    ck_assert_ptr_nonnull(strstr(replay.ui.message.text, "run 1 is running"));
 }
 END_TEST
 
@@ -266,12 +266,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("ui state");
+    Suite *suite = suite_create("state");
     TCase *tests = tcase_create("ui state");
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, a_running_run_is_known);
     tcase_add_test(tests, connecting_asks_for_what_is_shown);
-    tcase_add_test(tests, curves_not_looked_at_are_forgotten);
+    tcase_add_test(tests, curves_not_looked_at_are_dropped);
     tcase_add_test(tests, epochs_find_their_place);
     tcase_add_test(tests, wrong_members_are_unknown);
     tcase_add_test(tests, a_trembling_load_does_not_move);
@@ -279,7 +279,7 @@ int main(void)
     tcase_add_test(tests, start_stop_and_retune);
     tcase_add_test(tests, a_queued_run_can_be_taken_out);
     tcase_add_test(tests, start_at_once_when_idle);
-    tcase_add_test(tests, not_while_another_run_goes_on);
+    tcase_add_test(tests, not_while_another_run_trains);
     tcase_add_test(tests, every_action_has_a_key_of_its_own);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

@@ -8,7 +8,7 @@
 
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/actions/settings.h"
 #include "ui/control/control.h"
 #include "ui/session/settings.h"
@@ -225,7 +225,7 @@ START_TEST(what_will_be_overridden_is_said)
 {
     replay_keys(&replay, "S");
     go_to("train.batch");
-    ck_assert(screen_has("batch: rows of a mini-batch"));
+    ck_assert(screen_has("batch: global batch size"));
     replay.saved.entry[replay.ui.line].above = format("99");
     replay.saved.entry[replay.ui.line].above_source = SOURCE_ENVIRONMENT;
     expect("train.batch", "99", false);

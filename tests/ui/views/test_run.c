@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/outcome.h"
 #include "tests/suites.h"
 #include "tests/ui/runs_fixture.h"
 #include "ui/control/engine.h"
 
 /* The details of one run, by keys and messages. */
 
-START_TEST(details_tell_of_checkpoints_and_shares)
+START_TEST(details_show_checkpoints_and_shares)
 {
     replay_keys(&replay, "/run=13<Enter><Enter>");
     json_t *shown = json_deep_copy(json_object_get(replay.shows, "13"));
@@ -19,12 +21,12 @@ START_TEST(details_tell_of_checkpoints_and_shares)
                                   192, 64, "reason",
                                   "by the measured speeds a step computes 50% less time"));
     ui_answer(&replay.ui, REQUEST_SHOW, shown, NULL);
-    expect_on_screen("checkpoint behind step 470, 2025-11-20 14:47:11", true);
+    expect_on_screen("checkpoint after step 470, 2025-11-20 14:47:11", true);
     expect_on_screen("step 20, epoch 1: rows 192 + 64, by the measured speeds a step computes 50%",
                      true);
     json_object_set_new(shown, "checkpoint", json_null());
     ui_answer(&replay.ui, REQUEST_SHOW, shown, NULL);
-    expect_on_screen("checkpoint behind", false);
+    expect_on_screen("checkpoint after", false);
     json_decref(shown);
 }
 END_TEST
@@ -42,8 +44,8 @@ START_TEST(details_follow_the_run)
                 "\"cpu:0\",\"compute_s\":6,\"sync_s\":1,\"wait_s\":3},{\"device\":\"cpu:1\","
                 "\"compute_s\":8,\"sync_s\":1,\"wait_s\":1}]}}");
     ck_assert_int_eq(replay.ui.details.epoch_count, 6);
-    ck_assert_double_eq(replay.ui.details.epochs[5].compute_s, 7);
-    ck_assert_double_eq(replay.ui.details.epochs[5].wait_s, 2);
+    ck_assert_double_eq(replay.ui.details.measure.epochs[5].sync_s, 2);
+    ck_assert_double_eq(replay.ui.details.measure.epochs[5].wait_s, 4);
     ck_assert_int_eq(details_slowest(&replay.ui.details), 1);
     ck_assert_int_eq(details_best(&replay.ui.details), 5);
     expect_on_screen("0.9912", true);
@@ -61,16 +63,32 @@ START_TEST(details_follow_the_run)
 }
 END_TEST
 
-START_TEST(time_adds_up)
+/* The first epoch is warm-up here as on the compare page, which has its shares from the outcome. */
+START_TEST(time_is_that_of_a_comparison)
 {
+    struct error err = ERROR_INIT;
+    struct outcome outcome;
+    char text[64];
     replay_keys(&replay, "/run=4<Enter><Enter>");
-    struct time_spent spent = details_time(&replay.ui.details);
-    double seconds = 0;
-    for (int i = 0; i < replay.ui.details.epoch_count; i++)
-        seconds += replay.ui.details.epochs[i].seconds + replay.ui.details.epochs[i].eval_s;
-    ck_assert_int_eq(replay.ui.details.epoch_count, 4);
-    ck_assert_double_eq_tol(spent.total, seconds, 1e-6);
-    ck_assert(spent.compute > spent.wait && spent.wait > spent.reduce && spent.reduce > 0);
+    const struct run_details *details = &replay.ui.details;
+    const struct measure *measure = &details->measure;
+    struct measured_time time = measure_time(measure);
+    double seconds = 0, eval_s = 0;
+    ck_assert_int_eq(measure->count, 4);
+    ck_assert_int_eq(details->epoch_count, 4);
+    for (int i = 1; i < measure->count; i++) {
+        seconds += details->epochs[i].seconds;
+        eval_s += measure->epochs[i].eval_s;
+    }
+    ck_assert_double_eq_tol(time.seconds, seconds, 1e-6);
+    ck_assert_double_eq_tol(time.eval_s, eval_s, 1e-6);
+    ck_assert(time.wait_s > time.sync_s && time.sync_s > 0);
+    ck_assert(outcome_make(&outcome, &measure, 1, &err));
+    snprintf(text, sizeof text, "%.0f%% computing, %.0f%% all-reduce, %.0f%% waiting",
+             100 * (1 - outcome.sync_share - outcome.wait_share), 100 * outcome.sync_share,
+             100 * outcome.wait_share);
+    expect_on_screen(text, true);
+    expect_on_screen("Where the time went after the first epoch", true);
 }
 END_TEST
 
@@ -94,25 +112,25 @@ START_TEST(details_scroll_to_their_end)
 }
 END_TEST
 
-START_TEST(details_of_a_forgotten_run_close)
+START_TEST(details_of_a_deleted_run_close)
 {
     replay_keys(&replay, "/run=4<Enter><Enter>Xy");
     ck_assert_str_eq(replay_last(&replay), "delete {\"run\":4}");
-    forget(4);
+    without_run(4);
     ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
-    expect_message("run 4 is forgotten");
+    expect_message("run 4 is deleted");
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("ui run");
+    Suite *suite = suite_create("run");
     TCase *tests = runs_case("ui run");
-    tcase_add_test(tests, details_tell_of_checkpoints_and_shares);
+    tcase_add_test(tests, details_show_checkpoints_and_shares);
     tcase_add_test(tests, details_follow_the_run);
-    tcase_add_test(tests, time_adds_up);
+    tcase_add_test(tests, time_is_that_of_a_comparison);
     tcase_add_test(tests, details_scroll_to_their_end);
-    tcase_add_test(tests, details_of_a_forgotten_run_close);
+    tcase_add_test(tests, details_of_a_deleted_run_close);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/control/control.h"
 #include "ui/control/engine.h"
 #include "ui/draw/key.h"
@@ -197,7 +197,7 @@ START_TEST(one_device_at_length)
     ck_assert_int_eq(replay.ui.view, VIEW_DEVICE);
     ck_assert(on_screen("device 2 of 3"));
     ck_assert(on_screen("rows         128, 50% of the mini-batch"));
-    ck_assert(on_screen("reducing     1.20 s, 12% of it"));
+    ck_assert(on_screen("all-reduce   1.20 s, 12% of it"));
     ck_assert(on_screen("power        400/700 W"));
     replay_keys(&replay, "<Down>");
     ck_assert(on_screen("device 3 of 3"));

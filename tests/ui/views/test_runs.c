@@ -61,7 +61,7 @@ START_TEST(marks_show_and_go)
     ck_assert(!ui_is_marked(&replay.ui, 18));
     ck_assert(ui_is_marked(&replay.ui, 17));
     /* A mark of a run that is gone would never go. */
-    forget(17);
+    without_run(17);
     ck_assert_int_eq(replay.ui.mark_count, 0);
 }
 END_TEST
@@ -86,7 +86,7 @@ START_TEST(only_what_has_ended_is_deleted)
     ck_assert_msg(strncmp(replay_last(&replay), "delete", 6) != 0, "%s", replay_last(&replay));
     replay_keys(&replay, "Xy");
     ck_assert_str_eq(replay_last(&replay), "delete {\"run\":16}");
-    forget(16);
+    without_run(16);
     /* The cursor keeps its line: the next older run. */
     expect_selected(15);
 }
@@ -96,7 +96,7 @@ START_TEST(deleting_the_last_line_moves_up)
 {
     replay_keys(&replay, "<End>");
     expect_selected(1);
-    forget(1);
+    without_run(1);
     expect_selected(2);
 }
 END_TEST
@@ -163,7 +163,7 @@ START_TEST(tags_are_written)
 }
 END_TEST
 
-START_TEST(what_has_ended_goes_on)
+START_TEST(what_has_ended_resumes)
 {
     replay_keys(&replay, "<Down><Down>a");
     ck_assert_ptr_null(replay.ui.prompt);
@@ -190,7 +190,7 @@ START_TEST(what_has_ended_goes_on)
 }
 END_TEST
 
-START_TEST(going_on_forgets_what_was_behind)
+START_TEST(resuming_drops_what_came_after)
 {
     replay_keys(&replay, "/run=13<Enter>");
     struct state_run *run = state_run(&replay.ui.state, 13);
@@ -249,11 +249,11 @@ START_TEST(the_dashboard_shares_it_all)
     ck_assert_int_eq(replay.ui.details.run, 17);
     replay_keys(&replay, "<Esc>");
     ck_assert_int_eq(replay.ui.view, VIEW_DASHBOARD);
-    /* There x is for the run that goes on, with an ended one in focus. */
+    /* There x is for the running run, with an ended one in focus. */
     replay_keys(&replay, "x");
     ck_assert_int_eq(replay.ui.asked_run, 18);
     replay_keys(&replay, "n");
-    forget(17);
+    without_run(17);
     expect_selected(16);
     replay_keys(&replay, "<Home>K");
     expect_selected(20);
@@ -266,7 +266,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("ui runs");
+    Suite *suite = suite_create("runs");
     TCase *tests = runs_case("ui runs");
     tcase_add_test(tests, the_selection_survives);
     tcase_add_test(tests, a_filter_acts_while_it_is_typed);
@@ -277,8 +277,8 @@ int main(void)
     tcase_add_test(tests, the_queue_moves);
     tcase_add_test(tests, notes_are_written);
     tcase_add_test(tests, tags_are_written);
-    tcase_add_test(tests, what_has_ended_goes_on);
-    tcase_add_test(tests, going_on_forgets_what_was_behind);
+    tcase_add_test(tests, what_has_ended_resumes);
+    tcase_add_test(tests, resuming_drops_what_came_after);
     tcase_add_test(tests, the_selected_run_is_controlled);
     tcase_add_test(tests, settings_go_into_the_form);
     tcase_add_test(tests, the_dashboard_shares_it_all);

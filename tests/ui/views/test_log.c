@@ -6,7 +6,7 @@
 
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/app/replay.h"
+#include "tests/ui/replay.h"
 #include "ui/control/control.h"
 #include "ui/control/engine.h"
 #include "ui/draw/key.h"
@@ -195,7 +195,7 @@ START_TEST(its_list_joins_what_is_here)
 }
 END_TEST
 
-START_TEST(the_log_forgets_the_oldest)
+START_TEST(the_log_drops_the_oldest)
 {
     say_many(1, STATE_MAX_LOG);
     replay_keys(&replay, "L<Home>");
@@ -229,7 +229,7 @@ int main(void)
     tcase_add_test(tests, words_in_any_order_and_case);
     tcase_add_test(tests, the_workbench_tells_of_the_engine);
     tcase_add_test(tests, its_list_joins_what_is_here);
-    tcase_add_test(tests, the_log_forgets_the_oldest);
+    tcase_add_test(tests, the_log_drops_the_oldest);
     tcase_add_test(tests, a_long_message_has_several_lines);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

@@ -20,7 +20,7 @@ START_TEST(a_crash_is_told_of_once)
     json_t *runs = json_loads(interrupted, 0, NULL);
     ui_connected(&replay.ui);
     ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
-    expect_message("2 runs were interrupted: R lists them, and there a lets one go on");
+    expect_message("2 runs were interrupted: R lists them, and there a resumes one");
     expect_on_screen("interrupted", true);
     replay_keys(&replay, "<Down>");
     ui_answer(&replay.ui, REQUEST_RUNS, runs, NULL);
@@ -129,7 +129,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("ui said");
+    Suite *suite = suite_create("said");
     TCase *tests = runs_case("ui said");
     tcase_add_test(tests, a_crash_is_told_of_once);
     tcase_add_test(tests, lost_runs_do_not_run);
