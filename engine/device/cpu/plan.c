@@ -5,19 +5,12 @@
 #include <string.h>
 
 #include "engine/device/cpu/conv/fusion.h"
+#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/lanes/build.h"
 #include "engine/device/cpu/layers/elementwise.h"
 #include "engine/device/cpu/layers/input.h"
-#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/layers/loss.h"
-
-static const struct layer_kind *layer_of(enum net_kind kind)
-{
-#define LAYER(kind, word) [kind] = &layer_##word,
-    static const struct layer_kind *const layers[] = {NET_OPERATIONS(LAYER)};
-    return layers[kind];
-}
 
 static bool run_addition(struct plan *plan, void *layer, struct error *err)
 {
@@ -29,7 +22,7 @@ static bool run_addition(struct plan *plan, void *layer, struct error *err)
 }
 
 static const struct build_backend build_backend = {.number_size = sizeof(float),
-                                                   .layer_of = layer_of,
+                                                   .layer_of = cpu_layer_of,
                                                    .input = build_input,
                                                    .loss = build_loss,
                                                    .run_addition = run_addition};

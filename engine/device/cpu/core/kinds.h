@@ -9,4 +9,12 @@
 NET_OPERATIONS(CPU_LAYER)
 #undef CPU_LAYER
 
+static inline const struct layer_kind *cpu_layer_of(enum net_kind kind)
+{
+#define LAYER(kind, word) [kind] = &layer_##word,
+    static const struct layer_kind *const layers[] = {NET_OPERATIONS(LAYER)};
+#undef LAYER
+    return layers[kind];
+}
+
 #endif

@@ -59,13 +59,13 @@ static bool bind_op(struct builder *b, struct lanes_net *net, struct lanes_op *o
 {
     const struct net_op *from = &net->net->ops[op->op];
     const size_t rows = (size_t)net->groups * (size_t)net->kernels->lanes;
-    if (op->kind != NET_CONV && op->kind != NET_LINEAR)
+    if (op->kind != LANES_CONV && op->kind != LANES_LINEAR)
         return true;
     op->weights = param_values(b, from->weight);
     op->weight_gradient = param_grads(b, from->weight);
     op->bias = param_values(b, from->bias);
     op->bias_gradient = param_grads(b, from->bias);
-    if (op->kind == NET_CONV || !op->backward)
+    if (op->kind == LANES_CONV || !op->backward)
         return true;
     op->x_rows = use_new(b, rows * op->x_stride * sizeof(float), err);
     op->dy_rows = use_new(b, rows * op->y_stride * sizeof(float), err);

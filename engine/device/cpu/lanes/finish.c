@@ -68,7 +68,7 @@ static void finish_conv(const struct lanes_net *net, const struct lanes_op *op, 
 
 void lanes_finish(const struct lanes_net *net, const struct lanes_op *op, int part, int parts)
 {
-    if (op->kind == NET_LINEAR)
+    if (op->kind == LANES_LINEAR)
         finish_linear(net, op, part, parts);
     else
         finish_conv(net, op, part, parts);

@@ -42,23 +42,31 @@ static enum lanes_act act_of(enum net_kind kind)
     return acts[kind];
 }
 
+/* 0: not computed here. */
+static enum lanes_kind kind_of(enum net_kind kind)
+{
+    static const enum lanes_kind kinds[NET_KINDS] = {
+        [NET_CONV] = LANES_CONV,           [NET_LINEAR] = LANES_LINEAR,
+        [NET_MAXPOOL] = LANES_POOL,        [NET_AVGPOOL] = LANES_POOL,
+        [NET_GLOBAL_AVGPOOL] = LANES_POOL, [NET_DROPOUT] = LANES_DROPOUT,
+    };
+    return act_of(kind) != LANES_NONE ? LANES_ACTIVATION : kinds[kind];
+}
+
 bool lanes_op_suits(const struct graph *graph, const struct node *node, bool flat)
 {
     const struct net_op *op = &graph->net->ops[node->op];
-    switch (node->kind) {
-    case NET_CONV:
+    switch (kind_of(node->kind)) {
+    case LANES_CONV:
         return !flat && op->stride_h == 1 && op->stride_w == 1;
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-    case NET_GLOBAL_AVGPOOL:
+    case LANES_POOL:
         return !flat;
-    case NET_LINEAR:
-    case NET_FLATTEN:
-    case NET_DROPOUT:
+    case LANES_LINEAR:
+    case LANES_DROPOUT:
+    case LANES_ACTIVATION:
         return true;
-    default:
-        return act_of(node->kind) != LANES_NONE;
     }
+    return node->kind == NET_FLATTEN;
 }
 
 static size_t image_floats(const struct layout *l, int value)
@@ -91,7 +99,7 @@ static bool join_activation(struct lanes_net *net, const struct node *node, int 
 {
     struct lanes_op *last = net->op_count > 0 ? &net->ops[net->op_count - 1] : NULL;
     if (!last || last->y != x || last->act != LANES_NONE || act_of(node->kind) == LANES_NONE ||
-        (last->kind != NET_CONV && last->kind != NET_LINEAR))
+        (last->kind != LANES_CONV && last->kind != LANES_LINEAR))
         return false;
     last->act = act_of(node->kind);
     return true;
@@ -100,8 +108,8 @@ static bool join_activation(struct lanes_net *net, const struct node *node, int 
 static void shape_pool(struct lanes_op *op, const struct net_op *from)
 {
     const struct lanes_image x = op->pool.x;
-    op->pool.max = op->kind == NET_MAXPOOL;
-    if (op->kind == NET_GLOBAL_AVGPOOL) {
+    op->pool.max = from->kind == NET_MAXPOOL;
+    if (from->kind == NET_GLOBAL_AVGPOOL) {
         op->pool.kernel_h = op->pool.stride_h = x.h;
         op->pool.kernel_w = op->pool.stride_w = x.w;
         return;
@@ -126,7 +134,7 @@ static void add_op(struct layout *l, const struct node *node)
     const int y = l->value_of[node->output] = net->value_count++;
     net->values[y].image = (struct lanes_image){.c = shape.c, .h = shape.h, .w = shape.w};
     net->ops[net->op_count++] =
-        (struct lanes_op){.kind = node->kind,
+        (struct lanes_op){.kind = kind_of(node->kind),
                           .op = node->op,
                           .x = x,
                           .y = y,
@@ -143,10 +151,10 @@ static void add_borders(struct layout *l)
         const struct net_op *from = &l->net->net->ops[op->op];
         struct lanes_image *x = &l->net->values[op->x].image;
         const struct lanes_image *y = &l->net->values[op->y].image;
-        if (op->kind == NET_CONV) {
+        if (op->kind == LANES_CONV) {
             x->pad_h = from->pad_h;
             x->pad_w = from->pad_w;
-        } else if (op->kind == NET_DROPOUT || act_of(op->kind) != LANES_NONE) {
+        } else if (op->kind == LANES_DROPOUT || op->kind == LANES_ACTIVATION) {
             x->pad_h = y->pad_h;
             x->pad_w = y->pad_w;
         }
@@ -157,7 +165,7 @@ static void add_borders(struct layout *l)
 static void join_pool(struct lanes_op *op, struct lanes_op *before)
 {
     if (!op->backward || !op->data || !lanes_pool_is_simple(&op->pool) || before->y != op->x ||
-        before->kind != NET_CONV)
+        before->kind != LANES_CONV)
         return;
     before->through = true;
     op->before = before;
@@ -172,7 +180,7 @@ static void shape_op(struct layout *l, struct lanes_op *op)
     const size_t lanes = (size_t)net->kernels->lanes;
     size_t weights;
     switch (op->kind) {
-    case NET_CONV:
+    case LANES_CONV:
         op->conv = (struct lanes_conv){
             .kernel_h = from->kernel_h, .kernel_w = from->kernel_w, .x = x, .y = y, .act = op->act};
         op->conv.tile = lanes_conv_tile(&op->conv);
@@ -191,7 +199,7 @@ static void shape_op(struct layout *l, struct lanes_op *op)
             net->packed += weights;
         }
         break;
-    case NET_LINEAR:
+    case LANES_LINEAR:
         op->in = (int)lanes_size(&x);
         op->out = y.c;
         op->x_stride = ((size_t)op->in + lanes - 1) / lanes * lanes;
@@ -199,16 +207,15 @@ static void shape_op(struct layout *l, struct lanes_op *op)
         op->packed = net->packed;
         net->packed += (size_t)op->in * (size_t)op->out;
         break;
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-    case NET_GLOBAL_AVGPOOL:
+    case LANES_POOL:
         op->pool.x = x;
         op->pool.y = y;
         shape_pool(op, from);
         if (op != net->ops)
             join_pool(op, op - 1);
         break;
-    default:
+    case LANES_DROPOUT:
+    case LANES_ACTIVATION:
         break;
     }
 }
@@ -220,11 +227,11 @@ static bool lay_out_op(struct layout *l, int i, struct error *err)
     const int forward = forward_time(i), backward = backward_time(net, i);
     if (!use_value(l, op->x, forward, err) || !use_value(l, op->y, forward, err))
         return false;
-    if (op->kind == NET_DROPOUT && !use(l, &l->factors[i], image_floats(l, op->x), forward, err))
+    if (op->kind == LANES_DROPOUT && !use(l, &l->factors[i], image_floats(l, op->x), forward, err))
         return false;
     if (!op->backward)
         return true;
-    if (op->kind == NET_DROPOUT && !use(l, &l->factors[i], 0, backward, err))
+    if (op->kind == LANES_DROPOUT && !use(l, &l->factors[i], 0, backward, err))
         return false;
     if (op->through) /* the gradient of y goes over its value */
         l->gradients[op->y] = l->values[op->y];

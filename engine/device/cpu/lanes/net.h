@@ -17,9 +17,10 @@ struct lanes_value {
     size_t at, gradient;
 };
 
-/* One operation; conv, linear, activation, pooling or dropout. */
+enum lanes_kind { LANES_CONV = 1, LANES_LINEAR, LANES_POOL, LANES_DROPOUT, LANES_ACTIVATION };
+
 struct lanes_op {
-    enum net_kind kind;
+    enum lanes_kind kind;
     int op;   /* of the network */
     int x, y; /* values */
     enum lanes_act act;

@@ -133,22 +133,20 @@ static void go_forward(const struct pass *p, const struct lanes_op *op)
     const float *x = value(p, op->x);
     float *y = value(p, op->y);
     switch (op->kind) {
-    case NET_CONV:
+    case LANES_CONV:
         k->conv(&op->conv, x, p->packed + op->packed, op->bias, y, scratch(p));
         break;
-    case NET_LINEAR:
+    case LANES_LINEAR:
         k->linear(op->in, op->out, op->act, x, p->packed + op->packed, op->bias, y);
         break;
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-    case NET_GLOBAL_AVGPOOL:
+    case LANES_POOL:
         k->pool(&op->pool, x, y);
         break;
-    case NET_DROPOUT:
+    case LANES_DROPOUT:
         draw_factors(p, op, p->memory + op->factors);
         k->mask(x, p->memory + op->factors, (int)lanes_size(image), y);
         break;
-    default:
+    case LANES_ACTIVATION:
         k->activate(op->act, image, x, y);
         break;
     }
@@ -214,31 +212,25 @@ static void go_back(struct pass *p, const struct lanes_op *op)
     const struct lanes_kernels *k = p->net->kernels;
     const struct lanes_image *image = &p->net->values[op->x].image;
     const size_t size = (size_t)lanes_size(image);
-    switch (op->kind) {
-    case NET_CONV:
-        conv_back(p, op);
-        return;
-    case NET_LINEAR:
-        linear_back(p, op);
-        return;
-    default:
-        break;
-    }
-    if (!op->data)
-        return;
     const float *dy = gradient(p, op->y);
     float *dx = gradient(p, op->x);
+    if (!op->data && op->kind != LANES_CONV && op->kind != LANES_LINEAR)
+        return;
     switch (op->kind) {
-    case NET_MAXPOOL:
-    case NET_AVGPOOL:
-    case NET_GLOBAL_AVGPOOL:
+    case LANES_CONV:
+        conv_back(p, op);
+        return;
+    case LANES_LINEAR:
+        linear_back(p, op);
+        return;
+    case LANES_POOL:
         k->pool_back(&op->pool, value(p, op->x), value(p, op->y), dy, dx, op->act_before,
                      op->before && op->before->bias ? sums(p, op->before->bias_sums) : NULL);
         break;
-    case NET_DROPOUT:
+    case LANES_DROPOUT:
         k->mask(dy, p->memory + op->factors, (int)size, dx);
         break;
-    default:
+    case LANES_ACTIVATION:
         memcpy(dx, dy, size * (size_t)k->lanes * sizeof *dx);
         k->activate_back(op->act, image, value(p, op->y), dx, NULL);
         break;
@@ -267,10 +259,10 @@ static void pack_weights(struct pass *p, float *packed, int part, int parts)
     const struct lanes_net *net = p->net;
     for (int i = 0; i < net->op_count; i++) {
         const struct lanes_op *op = &net->ops[i];
-        if (op->kind == NET_LINEAR)
+        if (op->kind == LANES_LINEAR)
             lanes_pack_linear(net->kernels, op->out, op->in, op->weights, packed + op->packed, part,
                               parts);
-        if (op->kind == NET_CONV && i % parts == part) {
+        if (op->kind == LANES_CONV && i % parts == part) {
             lanes_pack_conv(net->kernels, &op->conv, op->weights, packed + op->packed, scratch(p));
             if (op->backward && op->data)
                 lanes_pack_data(net->kernels, &op->conv, op->weights, packed + op->packed_data,
@@ -286,7 +278,7 @@ static void finish(struct pass *p, int part, int parts)
     forget_time(p);
     for (int i = 0; i < net->op_count; i++) {
         const struct lanes_op *op = &net->ops[i];
-        if (!op->backward || (op->kind != NET_LINEAR && op->kind != NET_CONV))
+        if (!op->backward || (op->kind != LANES_LINEAR && op->kind != LANES_CONV))
             continue;
         lanes_finish(net, op, part, parts);
         note_time(p, op->steps[1]);

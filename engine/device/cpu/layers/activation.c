@@ -113,6 +113,8 @@ static bool describe(struct builder *b, const struct node *node, desc_t data,
         [NET_SIGMOID] = dnnl_eltwise_logistic_use_dst_for_bwd,
         [NET_TANH] = dnnl_eltwise_tanh_use_dst_for_bwd,
     };
+    if (algorithms[node->kind] == dnnl_alg_kind_undef)
+        return error_set(err, ERROR_FAILED, "no algorithm of oneDNN for this activation");
     return dnnl_check(
         compat_eltwise(out, b->device->engine, algorithms[node->kind], data, hint, b->device->attr),
         "activation", err);

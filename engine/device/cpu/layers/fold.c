@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/device/cpu/core/kinds.h"
+#include "engine/device/plan/unary_layer.h"
+
 /* A convolution and the BatchNorm that becomes part of it. */
 struct fold {
     const float *from, *gamma, *beta, *mean, *var;
@@ -98,7 +101,8 @@ static void fold_nodes(const struct cpu_replica *r, struct graph *out)
 /* Whether a value of another name may lie in the same memory. */
 static bool may_alias(const struct node *node)
 {
-    return node->kind == NET_FLATTEN || node->kind == NET_DROPOUT;
+    const struct unary_kind *unary = cpu_layer_of(node->kind)->unary;
+    return unary && unary->is_alias;
 }
 
 /* Whether the addition at node `at` is the last to look at its residual, which `conv` does not

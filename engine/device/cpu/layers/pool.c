@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/core/primitive.h"
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/primitive.h"
 #include "engine/device/plan/unary_layer.h"
 
 /* Max and average pooling by the library; the former remembers where each maximum stood. */
@@ -37,6 +37,8 @@ static bool describe(struct builder *b, const struct node *node, desc_t src, des
     const struct net_op *op = &b->graph->net->ops[node->op];
     const dnnl_dims_t stride = {op->stride_h, op->stride_w}, pad = {op->pad_h, op->pad_w},
                       kernel = {op->kernel_h, op->kernel_w};
+    if (algorithms[node->kind] == dnnl_alg_kind_undef)
+        return error_set(err, ERROR_FAILED, "no algorithm of oneDNN for this pooling");
     return dnnl_check(compat_pool(out, b->device->engine,
                                   b->training ? dnnl_forward_training : dnnl_forward_inference,
                                   algorithms[node->kind], src, dst, stride, kernel, pad, hint,

@@ -54,8 +54,16 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
         [NET_TANH] = ACTIVATION_TANH,
     };
     struct activation_layer *a = object;
-    (void)err;
     a->function = functions[node->kind];
+    a->shape = cuda_shape(b, node->input);
+    return a->function || error_set(err, ERROR_FAILED, "no kernel for this activation");
+}
+
+static bool prepare_leaky_relu(struct builder *b, const struct node *node, void *object,
+                               struct error *err)
+{
+    struct activation_layer *a = object;
+    (void)err;
     a->shape = cuda_shape(b, node->input);
     a->slope = (float)b->graph->net->ops[node->op].negative_slope;
     return true;
@@ -68,7 +76,7 @@ static const struct unary_kind activation = {.size = sizeof(struct activation_la
                                              .keeps_output = true,
                                              .in_place = true},
                                leaky_relu = {.size = sizeof(struct activation_layer),
-                                             .prepare = prepare,
+                                             .prepare = prepare_leaky_relu,
                                              .run = run_leaky_relu,
                                              .run_backward = run_leaky_relu_backward,
                                              .keeps_output = true,
