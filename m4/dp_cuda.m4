@@ -49,7 +49,7 @@ AC_DEFUN([DP_CUDA],
   AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@],
       [require the CUDA toolkit (in DIR; default: look for it in $CUDA_HOME, beside nvcc and in
-       /usr/local/cuda, and go on without)])],
+       /usr/local/cuda, and continue without)])],
     [], [with_cuda=check])
   AC_ARG_WITH([cudnn],
     [AS_HELP_STRING([--with-cudnn=DIR], [cuDNN is in DIR (default: beside CUDA or in /usr)])],

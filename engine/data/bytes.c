@@ -18,7 +18,7 @@ struct bytes {
     uint64_t size;       /* of the file */
     uint64_t out;        /* bytes handed out so far, for messages */
     bool packed, inited; /* gzip; inflateInit2 was called */
-    bool end_of_file;    /* nothing left behind `in` */
+    bool end_of_file;    /* nothing left after `in` */
     bool end_of_member;  /* the gzip trailer was read and was right */
     z_stream stream;     /* next_in, avail_in: the unread part of `in`, packed or not */
     unsigned char in[1 << 16];
@@ -102,7 +102,7 @@ static bool inflate_some(struct bytes *bytes, unsigned char *to, size_t want, si
     z_stream *s = &bytes->stream;
     if (bytes->end_of_member) {
         if (!at_gzip_magic(bytes))
-            return error_set(err, ERROR_FAILED, "%s: trailing bytes behind the gzip data",
+            return error_set(err, ERROR_FAILED, "%s: trailing bytes after the gzip data",
                              bytes->path);
         bytes->end_of_member = false;
         if (inflateReset(s) != Z_OK)

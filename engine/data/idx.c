@@ -144,13 +144,13 @@ static bool idx_body(struct idx_file *file, uint8_t *to, size_t want, struct err
         return false;
     if (got < want)
         return error_set(err, ERROR_FAILED,
-                         "%s: cut off: %zu bytes behind the header, which promises %zu", file->path,
+                         "%s: cut off: %zu bytes after the header, which promises %zu", file->path,
                          got, want);
     if (!bytes_read(file->bytes, &extra, 1, &more, err))
         return false;
     if (more)
         return error_set(err, ERROR_FAILED,
-                         "%s: trailing bytes behind the %zu that the header promises", file->path,
+                         "%s: trailing bytes after the %zu that the header promises", file->path,
                          want);
     return true;
 }

@@ -6,7 +6,7 @@
 #include "engine/data/data.h"
 
 /*
- * The kinds of data sets behind data_open. Each `describe` fills the shape, the classes and the
+ * The kinds of data sets that data_open knows. Each `describe` fills the shape, the classes and the
  * number of training rows without taking memory for rows; each `load` or `make` fills the train
  * and test parts, which dataset_free releases, also after a failure.
  */
@@ -23,7 +23,7 @@ bool dataset_allocate(struct dataset *set, bool numbers, const char *what, struc
 /* Every label below set->classes? `path` is the file that the labels came from. */
 bool dataset_check_labels(const struct dataset *set, const char *path, struct error *err);
 
-/* idx.c: four files in `dir`, each plain or with .gz behind its name. */
+/* idx.c: four files in `dir`, each plain or with .gz after its name. */
 bool idx_present(const char *dir); /* all four are there */
 bool idx_any(const char *dir);     /* at least one is there: the folder is meant to be this kind */
 bool idx_describe(const char *dir, int classes, struct dataset *shape, int *test_rows,

@@ -17,7 +17,7 @@
  * What a kind of device can do: one small table of functions per backend (cpu, cuda).
  *
  * A device is opened, used and closed on one thread, its worker, and on no other: oneDNN primitives
- * and CUDA contexts are tied to it. The one exception is the memory behind a replica's arenas,
+ * and CUDA contexts are tied to it. The one exception is the memory of a replica's arenas,
  * which the sync methods of host-accessible devices read and write between barrier.
  */
 
@@ -44,7 +44,7 @@ struct device_watch {
 struct device_options {
     struct device_id id;
     enum number_type type;     /* GPU: of activations and products; CPU: f32 whatever is said */
-    bool deterministic;        /* the same bits in every run, also where that is slower */
+    bool deterministic;        /* deterministic, also where that is slower */
     struct device_watch watch; /* GPU; a CPU device computes on the caller's own thread */
     bool estimate;             /* CPU: plans will not run; what would be measured is guessed */
     int threads;               /* CPU: size of the OpenMP team */
@@ -69,7 +69,7 @@ struct replica {
 };
 
 /*
- * Sums `count` numbers over all devices of the run in place, every device gets the same bits. For
+ * Sums `count` numbers over all devices of the run in place, identical on every device. For
  * synchronised BatchNorm, in the order of its layers: twice as many numbers as the layer has
  * channels, in the forward pass the sums of x and of x squared, in the backward pass those of the
  * gradient g and of g * x. Blocks; fails when another device failed or the run is being ended.
@@ -87,7 +87,7 @@ struct device_allreduce {
 };
 
 /*
- * Gradients become final from the front of the arena to its end while the backward pass goes on.
+ * Gradients become final from the front of the arena to its end while the backward pass continues.
  * `ready` is called on the device's thread, in order, for each bucket grads[ends[i-1]..ends[i]), as
  * soon as all work that makes it has been done, or, on a GPU, queued on the device's stream.
  */
@@ -109,7 +109,7 @@ struct plan_request {
     bool profile;                    /* keep what plan_profile tells */
 };
 
-/* What a step of a pass belongs to: an operation of the network, or what is in front of and behind
+/* What a step of a pass belongs to: an operation of the network, or what is before and after
  * all of them. */
 enum plan_part { PLAN_OPERATION, PLAN_INPUT, PLAN_LOSS };
 
@@ -120,10 +120,10 @@ enum plan_direction {
     PLAN_BACKWARD,   /* all gradients of an operation at once */
     PLAN_BACKWARD_DATA,
     PLAN_BACKWARD_WEIGHTS,
-    PLAN_BACKWARD_RELU, /* the gradient in front of the ReLU that an operation ends in */
+    PLAN_BACKWARD_RELU, /* the gradient before the ReLU that an operation ends in */
     PLAN_GRADIENT_SUM,  /* of those that several readers of a value give back */
     PLAN_FORWARD_AGAIN, /* a result that was not kept for the backward pass */
-    PLAN_FOLD,          /* the weights of a convolution with the BatchNorm behind it */
+    PLAN_FOLD,          /* the weights of a convolution with the BatchNorm after it */
 };
 
 /* The time of one step of a plan, over all passes. */
@@ -179,7 +179,7 @@ enum pass_moment {
     PASS_MOMENTS
 };
 
-/* So many passes may be queued behind the one that is being waited for. */
+/* This many passes may be queued after the one that is being waited for. */
 enum { PASSES_AHEAD = 2, PASSES_QUEUED = PASSES_AHEAD + 1 };
 
 struct pass_outcome {
@@ -319,7 +319,7 @@ struct backend {
     struct plan_time *(*plan_profile)(struct plan *plan, int *count);
     bool profile_slows; /* a profiled pass takes longer than one that is not */
     /*
-     * What a plan goes on without, so that it is slower than it could be: a line that the plan
+     * What a plan lacks, so that it is slower than it could be: a line that the plan
      * owns,
      * "" when there is nothing. To be read between passes. NULL: there never is.
      */

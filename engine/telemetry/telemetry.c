@@ -33,7 +33,7 @@ struct telemetry {
     bool abandoned; /* nobody waits for the thread: it releases all this */
     struct telemetry_sample sample;
     double sampled_at; /* when the system last answered */
-    bool stale;        /* the sample was too old and has been forgotten */
+    bool stale;        /* the sample was too old and has been dropped */
     /* of the sampling thread alone: */
     int root;
     char *buffer;

@@ -211,7 +211,7 @@ bool weights_read_note(const char *path, char **note, struct error *err)
     return ok;
 }
 
-/* The next numbers as they are in the file: so many of `count`, at most a chunk of them. */
+/* The next numbers as they are in the file: as many of `count` as a chunk holds. */
 #define CHUNK 4096
 
 static size_t to_chunk(uint32_t chunk[CHUNK], const float *values, size_t count)

@@ -29,10 +29,10 @@ void weights_init(const struct net *net, struct weights *weights, enum init_rule
                   uint64_t seed);
 
 /*
- * safetensors, PyTorch names (reference/formats). Reading accepts names behind "module.", wants
+ * safetensors, PyTorch names (reference/formats). Reading accepts names after "module.", wants
  * every entry of the network with its shape and refuses others; F32 only. Errors name file, entry,
  * what was found and expected. Writing is atomic; entries stand in module order, with
- * num_batches_tracked (I64, []) behind running_var. Files are written with checksums
+ * num_batches_tracked (I64, []) after running_var. Files are written with checksums
  * (engine/weights/checksum.h) and refused where one does not agree; files without are read.
  */
 bool weights_read(const struct net *net, const char *path, struct weights *weights,

@@ -13,7 +13,7 @@
 void json_begin(void);
 
 /*
- * As json_loadb. Jansson 2.14 forgets a byte of a string for which it got no memory, and then
+ * As json_loadb. Jansson 2.14 drops a byte of a string for which it got no memory, and then
  * returns another string or ends the process by an assertion: memory is held back for it.
  */
 json_t *json_read(const char *text, size_t length, size_t flags, json_error_t *where);

@@ -24,7 +24,7 @@
 #define READ_SECONDS 300.0
 
 /* A run of no epochs in an engine of the command's own: it tests its initial weights, and leaves
- * no run behind. */
+ * no run. */
 struct evaluation {
     struct client *client;
     json_t *begin, *end; /* the "run" and the "end" event */

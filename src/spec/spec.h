@@ -45,8 +45,8 @@ struct spec {
     double init_std; /* INIT_NORMAL */
     char *init_file; /* INIT_FILE: a .safetensors file */
     enum row_order order;
-    enum augment_flags augment; /* of training pictures */
-    bool deterministic;         /* the same bits in every run, also where that is slower */
+    enum augment_flags augment;            /* of training pictures */
+    bool deterministic;                    /* deterministic, also where that is slower */
     long train_rows, test_rows, max_steps; /* 0: all */
     long checkpoint_epochs;                /* epochs between checkpoints; 0: none */
     double checkpoint_minutes;             /* or minutes between them; 0: not by time */

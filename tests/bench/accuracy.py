@@ -3,7 +3,7 @@
 
 A seed is one pair of trainings: PyTorch makes the initial weights, and both begin with them and take
 the rows in the program's order, so that they differ in roundings alone. As results take hours, each
-is kept in a file as soon as it is there, and a later call goes on behind those.
+is kept in a file as soon as it is there, and a later call continues after those.
 """
 
 import json

@@ -61,7 +61,7 @@ def options():
     parser.add_argument("--seeds", type=int, help="trainings of each kind for the accuracy (" +
                         ", ".join(f"{model} {n}" for model, n in accuracy.SEEDS.items()) + ")")
     parser.add_argument("--results", metavar="FILE",
-                        help="keep those trainings there and go on behind them")
+                        help="keep the trainings there and continue after them")
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md alone")
     args = parser.parse_args()
     for name in ("rounds", "seeds"):
@@ -187,7 +187,7 @@ def run_part(args, part, load, page):
 
 def main():
     args = options()
-    # Leave by way of the clean-up, which stops the engine behind the workbench.
+    # Leave by way of the clean-up, which stops the engine after the workbench.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     load = os.getloadavg()[0]
     args.data, args.data_name = choose_data()

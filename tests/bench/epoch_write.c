@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What writing one epoch costs in a given store: `epoch_write STORE EPOCHS` adds a run with so many
+ * What writing one epoch costs in a given store: `epoch_write STORE EPOCHS` adds a run with EPOCHS
  * epochs as the engine does, each as a transaction, and prints the median in milliseconds.
  */
 #include <stdio.h>

@@ -123,7 +123,7 @@ def one_round(home, middle):
 
 
 def of_runs(args, count):
-    """{what: [figures]} with so many runs."""
+    """{what: [figures]} with `count` runs."""
     figures = {}
     with tempfile.TemporaryDirectory(prefix="dph.") as folder:
         home = Home(folder)

@@ -111,7 +111,7 @@ def built(name):
 
 
 def peak(threads):
-    """{"sgemm_gflops", "triad_gb_s"} of so many threads."""
+    """{"sgemm_gflops", "triad_gb_s"} of that number of threads."""
     done = subprocess.run([built("peak"), str(threads)], stdout=subprocess.PIPE, check=True,
                           timeout=SECONDS)
     return json.loads(done.stdout)

@@ -119,7 +119,7 @@ def read(path):
 
 
 def split(path, part):
-    """The page before, between and behind the marks of the part."""
+    """The page before, between and after the marks of the part."""
     page = read(path)
     begin, end = MARK.format(part, "begin"), MARK.format(part, "end")
     if begin not in page or end not in page:

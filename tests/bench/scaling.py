@@ -107,7 +107,7 @@ def shown(value, digits=0):
 
 
 def line(results, peak):
-    """Cells of a table's line, behind its name; medians."""
+    """Cells of a table's line, after its name; medians."""
     gflops, gigabytes = median(results, "gflops"), median(results, "gigabytes")
     return [report.spread([result["ms"] for result in results], 2),
             shown(median(results, "rate")), shown(gflops), share(gflops, peak["sgemm_gflops"]),

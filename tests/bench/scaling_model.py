@@ -48,7 +48,7 @@ def buckets(count):
 
 
 def segments(profile):
-    """[(seconds, bytes of each bucket complete behind it)]: what lies between completed buckets."""
+    """[(seconds, bytes of each bucket complete after it)]: what lies between completed buckets."""
     ends, cut, seconds, done, told = buckets(profile.gradients), [], 0.0, 0, 0
     for operation in profile.operations:
         seconds += operation.seconds
@@ -96,13 +96,13 @@ class Host:
     graph_s: float   # to start the graph of a segment
     reduce_s: float  # to start an all-reduce
     update_s: float
-    late_s: float    # from an event on the device to when the waiting host goes on
+    late_s: float    # from an event on the device to when the waiting host continues
     owner_s: float   # from the last device's end to the next step, through the run's own thread
     ahead: int       # steps that are queued ahead; 0: three waits in each step
 
 
 def run_until(begin, seconds, busy, slower):
-    """The end of work that goes on `slower` (0.1: takes 10 % longer) while gradients are summed."""
+    """The end of work that runs `slower` (0.1: takes 10 % longer) while gradients are summed."""
     at, left = begin, seconds
     for start, end in busy:
         if end <= at or slower == 0:

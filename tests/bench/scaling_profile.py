@@ -7,7 +7,7 @@ import json
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """In the order of the pass; `gradients` are complete behind it, in numbers."""
+    """In the order of the pass; `gradients` are complete after it, in numbers."""
     name: str
     seconds: float
     gradients: int = 0

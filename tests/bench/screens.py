@@ -84,7 +84,7 @@ class Home:
 
     @contextlib.contextmanager
     def training(self, devices):
-        """A run on so many CPU devices that outlasts any measurement; it trains when this begins."""
+        """A run on `devices` CPU devices that outlasts any measurement; it trains already."""
         options = {**self.data, "model": "smallnet", "devices": f"cpu:0-{devices - 1}",
                    "cpu-threads": 1, "epochs": 1000, "test-rows": 1000, "train-rows": 10000}
         words = [word for key, value in options.items() for word in ("--" + key, str(value))]
@@ -92,7 +92,7 @@ class Home:
         end = time.monotonic() + 60
         while (last := self.runs()[-1]).get("epochs_done", 0) < 1:
             if time.monotonic() > end:
-                raise program.Failure("the run behind the workbench has not trained an epoch "
+                raise program.Failure("the run of the workbench has not trained an epoch "
                                       "within 60 s")
             time.sleep(0.2)
         try:
@@ -203,7 +203,7 @@ def key_times(home):
 
 
 def after_block(home):
-    """{(name, how): bytes that came when the terminal went on after BLOCKED seconds}."""
+    """{(name, how): bytes that came when the terminal accepted output after BLOCKED seconds}."""
     out = {}
     with home.viewers(sizes=SIZES[:1]) as stopped, home.viewers(sizes=SIZES[:1]) as unread:
         everyone = [viewer for viewer, _ in [*stopped.values(), *unread.values()]]

@@ -12,7 +12,7 @@
 /*
  * Speed of whole training steps (forward, loss, backward, update) on one CPU device:
  *   step MODEL-FILE ROWS THREADS [STEPS [CHANNELS HEIGHT WIDTH]]
- * prints the median over the steps behind the first two. Random pixels; data for 10 classes.
+ * prints the median over the steps after the first two. Random pixels; data for 10 classes.
  */
 
 struct bench {

@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--lr", type=float, default=0.1)
     parser.add_argument("--orders", metavar="DIR")
-    parser.add_argument("--train-rows", type=int, default=0, help="the first so many; 0: all")
+    parser.add_argument("--train-rows", type=int, default=0, help="use the first rows only; 0: all")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--channels-last", action="store_true")
     args = parser.parse_args()

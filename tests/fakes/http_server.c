@@ -32,7 +32,7 @@ static void send_text(int fd, char *text)
     free(text);
 }
 
-/* Read up to the empty line behind the header. */
+/* Read up to the empty line after the header. */
 static bool read_request(int fd, char *request, size_t size)
 {
     size_t have = 0;

@@ -14,8 +14,8 @@
 struct http_server {
     const char *folder;
     bool no_ranges;       /* ignore Range and send the whole file */
-    int unavailable;      /* answer so many requests with 503 first */
-    int breaks;           /* break off so many answers ... */
+    int unavailable;      /* number of requests answered with 503 first */
+    int breaks;           /* number of answers broken off ... */
     int break_after;      /* ... after this many bytes of the body */
     bool stall;           /* ... and wait instead of closing */
     bool no_length;       /* leave Content-Length out */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Allocations of the engine fail, one in each trial: it goes on or says why not, and loses nothing.
+"""Allocations of the engine fail, one in each trial: it survives or says why not, and loses nothing.
 
 An allocation is told from others by its call stack. The engine is made to do all that it does in
 short, in acts; the stacks that come by are noted, and then each fails once, in the act in which it
@@ -216,7 +216,7 @@ class Allocations(Trials):
         return [(ACTS[act], again, stack) for act, again, stack in sorted(plan)]
 
     def settle(self, engine):
-        """Behind a failure: what goes on is stopped, and all works as before."""
+        """After a failure: what runs is stopped, and all works as before."""
         engine.connect()  # what failed may cost the connection, a moment later
         player = Player(engine, True)
         for run in player.ask("runs"):
@@ -227,7 +227,7 @@ class Allocations(Trials):
             raise Fault(f"the run after the failure failed: {engine.log()}")
 
     def fail(self, engine, act, stack):
-        """One act with one failure, in an engine that is to go on: the outcome."""
+        """One act with one failure, in an engine that must continue: the outcome."""
         self.page.set_target(stack)
         try:
             player = self.play(engine, act, False)
@@ -322,7 +322,7 @@ class Allocations(Trials):
         engine = Engine(self.home)
         engine.wait(engine.submit(**SHORT), ("done",))
         if engine.stop() != 0 or len(self.home.temporary_files()) > 1:
-            raise Fault(f"the engine behind it failed: {engine.log()}")
+            raise Fault(f"the engine after it failed: {engine.log()}")
 
     def complain(self, act, stack, fault):
         self.bad += 1

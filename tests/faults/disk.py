@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A disk that is full for a while, and a clock that is set: runs go on, and nothing kept is lost.
+"""A full disk, and a clock that is set: runs continue, and nothing kept is lost.
 
 A small file system of its own (where users may mount one in a namespace), and calls that fail with
 ENOSPC and EDQUOT from some moment on.
@@ -43,13 +43,13 @@ def live_through(home, engine, fill, make_space):
     wait_for("a warning of checkpoints", lambda: "no checkpoint could be written" in engine.log())
     before = epochs_kept(home, run)
     done = engine.must("show", run=run)["epochs_done"]
-    wait_for("the run goes on", lambda: engine.must("show", run=run)["epochs_done"] > done + 3)
+    wait_for("the run continues", lambda: engine.must("show", run=run)["epochs_done"] > done + 3)
     make_space()
     wait_for("the store catches up", lambda: "runs are kept again" in engine.log())
     engine.must("stop", run=run, when="epoch")
     ended = engine.wait(run)
     if ended["status"] != "stopped":
-        raise Fault(f"the run did not go on: {ended}")
+        raise Fault(f"the run did not continue: {ended}")
     engine.stop()
     after = epochs_kept(home, run)
     if after != ended["epochs_done"] or after <= before:
@@ -90,7 +90,7 @@ def on_small_disk():
     finally:
         subprocess.run(["umount", "-l", home.data], check=False)
     home.remove()
-    print(f"small disk: a run of {epochs} epochs went on while it was full")
+    print(f"small disk: a run of {epochs} epochs continued while it was full")
     return end_on_full_disk()
 
 
@@ -150,7 +150,7 @@ def try_refusals(error):
     epochs = live_through(home, engine, lambda: page.set_active(1), lambda: page.set_active(0))
     page.close()
     home.remove()
-    print(f"{errno.errorcode[error]}: a run of {epochs} epochs went on while writing failed")
+    print(f"{errno.errorcode[error]}: a run of {epochs} epochs continued while writing failed")
 
 
 def try_clock():

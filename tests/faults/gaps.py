@@ -47,7 +47,7 @@ class Appearing:
             raise Fault(f"cannot watch {folder}: {os.strerror(ctypes.get_errno())}")
 
     def wait(self, steps):
-        """Until there is one of so many steps or more: a fast run leaves some out."""
+        """Until there is one of `steps` steps or more: a fast run leaves some out."""
         end = time.monotonic() + DEADLINE
         while True:
             if not select.select([self.handle], [], [], max(0, end - time.monotonic()))[0]:
@@ -124,8 +124,8 @@ def main():
         gaps.engine.kill()
         raise
     gaps.close()
-    print(f"seed {SEED}: {KILLS} kills as a checkpoint appeared; {gaps.behind} times the store was "
-          f"behind it; {gaps.missing} resumed runs lack epochs, {gaps.other_bits} ended with other "
+    print(f"seed {SEED}: {KILLS} kills as a checkpoint appeared; {gaps.behind} times the store "
+          f"lagged; {gaps.missing} resumed runs lack epochs, {gaps.other_bits} ended with other "
           "weights")
     return 1 if gaps.behind or gaps.missing or gaps.other_bits else 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Engines killed at random moments: nothing kept is lost, and runs go on to the same weights.
+"""Engines killed at random moments: nothing kept is lost, and resumed runs reach the same weights.
 
 FAULTS_KILLS=200 kills as often (default 15), FAULTS_SEED=N at other moments.
 """
@@ -54,7 +54,7 @@ def check_checksums(path, text, header, data):
 
 
 def check_interrupted(engine, run, was_known):
-    """What an engine finds that starts behind a kill. The run goes on, or begins if it never was."""
+    """What an engine finds after a kill. The run is resumed, or begins if it never did."""
     known = {found["run"]: found["status"] for found in engine.must("runs")}
     unfinished = [number for number, status in known.items()
                   if status not in ("done", "failed", "interrupted")]
@@ -70,7 +70,7 @@ def check_interrupted(engine, run, was_known):
     if "result" in answer:
         return answer["result"]["run"]
     if "checkpoint" not in answer["error"]["message"]:
-        raise Fault(f"it cannot go on: {answer}")
+        raise Fault(f"it cannot be resumed: {answer}")
     return engine.submit(**LONG)  # it left none yet
 
 
@@ -88,7 +88,7 @@ class Kills:
         self.kept = self.home.kept(self.first)
 
     def kill_one(self, run):
-        """Go on with a run (None: with a new one) and kill the engine; its number if it goes on."""
+        """Resume a run (None: start one) and kill the engine; its number if it can be resumed."""
         wait = self.moments.uniform(0, 0.7 * self.seconds)
         early = self.moments.random() < 0.1
         engine = Engine(self.home)
@@ -139,8 +139,8 @@ def main():
                 kills.finish(run)
             run, since = None, 0
     kills.home.remove()
-    print(f"seed {SEED}: {kills.done} kills, {kills.at_start} of them right behind the start of a "
-          f"run; {kills.resumed} times a run went on; {kills.finished} runs ended with the same "
+    print(f"seed {SEED}: {kills.done} kills, {kills.at_start} of them right after the start of a "
+          f"run; {kills.resumed} resumed; {kills.finished} runs ended with the same "
           "weights and momentum")
     return 0
 

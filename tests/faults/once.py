@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Calls of the engine fail, one in each trial: it goes on or says why not, and loses nothing.
+"""Calls of the engine fail, one in each trial: it survives or says why not, and loses nothing.
 
 Allocations have a test of their own, allocations.py.
 
@@ -26,7 +26,7 @@ SAMPLE = int(os.environ.get("FAULTS_SAMPLE", "4"))
 
 
 def chosen(count):
-    """Which of so many calls fail: all, or a sample spread evenly with the first and the last."""
+    """Which of `count` calls fail: all, or a sample spread evenly with the first and the last."""
     if os.environ.get("FAULTS_ALL") or count <= SAMPLE:
         return range(1, count + 1)
     return sorted({1 + round(i * (count - 1) / (SAMPLE - 1)) for i in range(SAMPLE)})

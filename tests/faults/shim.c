@@ -189,7 +189,7 @@ static bool fails_on(enum fault_kind kind, const void *caller, int fd)
 }
 
 #define CALLER __builtin_return_address(0)
-/* The function that this one stands in front of. */
+/* The function that this one replaces. */
 #define NEXT(NAME)                                                                                 \
     static __typeof__(NAME) *next;                                                                 \
     if (!next)                                                                                     \

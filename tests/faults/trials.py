@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What trials of single failures share: a home with an earlier run, and what must hold behind each."""
+"""What trials of single failures share: a home with an earlier run, and what holds after each."""
 
 import os
 import sys
@@ -89,13 +89,13 @@ class Trials:
             raise Fault(f"temporary files pile up: {self.home.temporary_files()}")
 
     def check_home(self):
-        """The same once the engine has ended, and a later engine goes on with it."""
+        """The same once the engine has ended, and a later engine continues with it."""
         self.check_kept()
         engine = Engine(self.home)
         try:
             for run in engine.must("runs"):
                 if run["status"] not in ("done", "failed", "interrupted", "stopped"):
-                    raise Fault(f"run {run['run']} is {run['status']} behind the engine's end")
+                    raise Fault(f"run {run['run']} is {run['status']} after the engine's end")
             resumed = engine.submit(resume=1, epochs=3)
             engine.wait(resumed, ("done",))
             engine.wait(engine.submit(**SHORT), ("done",))
@@ -103,7 +103,7 @@ class Trials:
             engine.kill()
             raise
         if engine.stop() != 0:
-            raise Fault(f"the engine behind it failed: {engine.log()}")
+            raise Fault(f"the engine after it failed: {engine.log()}")
 
 
 def need_shim():

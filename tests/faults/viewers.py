@@ -130,7 +130,7 @@ def epoch_seconds(engine, run):
 
 
 def new_viewer(engine):
-    """Behind those of the attack that still wait to be accepted."""
+    """After those of the attack that still wait to be accepted."""
     end = time.monotonic() + 30
     while True:
         try:
@@ -142,7 +142,7 @@ def new_viewer(engine):
 
 
 def storm(engine, run, attack, seconds):
-    """The engine's largest memory meanwhile; that it goes on and answers is checked."""
+    """The engine's largest memory meanwhile; that it runs and answers is checked."""
     before = engine.must("show", run=run)["epochs_done"]
     child = start_attack(engine, attack, seconds)
     most = 0
@@ -186,7 +186,7 @@ def check():
     engine.wait(run, ("stopped",))
     if engine.stop() != 0:
         raise Fault(engine.log())
-    print(f"quiet: {quiet >> 20} MiB, behind it all: {left >> 20} MiB")
+    print(f"quiet: {quiet >> 20} MiB, after all: {left >> 20} MiB")
     home.remove()
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a viewer may send: the bytes go to a running engine (with scripted runs, fake_run.c) over
- * its socket, and a request behind them must be answered, unless the engine closed the connection
+ * its socket, and a request after them must be answered, unless the engine closed the connection
  * or was told to end. A new engine takes over now and then, so that runs do not pile up.
  */
 #include <errno.h>
@@ -124,7 +124,7 @@ static bool tell(int fd, const void *bytes, size_t size)
     return true;
 }
 
-/* Forget the engine, if it was told to end; end it when it is time to, or has a run to train. */
+/* Drop the engine, if it was told to end; end it when it is time to, or has a run to train. */
 static void change_engines(bool trains)
 {
     int fd = reach();

@@ -69,7 +69,7 @@ static void add_folder(struct corpus *corpus, const char *folder)
         free(entries);
 }
 
-/* A block of exactly `size` bytes, so that a sanitizer sees the first one behind it. */
+/* A block of exactly `size` bytes, so that a sanitizer sees the first one after it. */
 static void run(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -103,7 +103,7 @@ static size_t extreme(struct corpus *corpus, uint8_t *data, size_t size)
     return size;
 }
 
-/* A piece once more, behind itself; `data` has room for twice the size. */
+/* A chunk once more, after itself; `data` has room for twice the size. */
 static size_t repeat(struct corpus *corpus, uint8_t *data, size_t size)
 {
     size_t at = below(corpus, size), length = below(corpus, size - at + 1);
@@ -111,7 +111,7 @@ static size_t repeat(struct corpus *corpus, uint8_t *data, size_t size)
     return size + length;
 }
 
-/* The end of another file behind the beginning of this one. */
+/* The end of another file after the beginning of this one. */
 static size_t splice(struct corpus *corpus, uint8_t *data, size_t size)
 {
     const struct input *other = &corpus->inputs[below(corpus, corpus->count)];

@@ -239,7 +239,7 @@ class GpuRun(unittest.TestCase):
         self.assertEqual(results["kernels"][0], "PASS")
         self.assertEqual(results["graph"][0], "FAIL")
         self.assertEqual(results["ops-bf16"][0], "LEFT")
-        # What passed with other sources is run again, behind the others, and kept until then.
+        # What passed with other sources is run again, after the others, and kept until then.
         kept = [line.rsplit("\t", 1) for line in self.text("results.tsv").splitlines()
                 if line.startswith(("plans\t", "slopes\t"))]
         shutil.rmtree(self.build)
@@ -252,7 +252,7 @@ class GpuRun(unittest.TestCase):
         self.assertEqual(self.results(out)["matmul"][0], "PASS")
         self.run_it("--resume", "--budget", "30", "--out", out)
         self.assertNotIn("earlier", self.text("results.md", out))
-        # Without --resume all is forgotten.
+        # Without --resume all is deleted.
         self.run_it("--only", "nccl-one", "--out", out)
         self.assertEqual(list(self.results(out)), ["nccl-one"])
 
@@ -274,7 +274,7 @@ class GpuRun(unittest.TestCase):
         self.assertIn("logs/plans.log", names)
 
     def test_ended_in_the_middle(self):
-        """Results that can be read, and that --resume goes on from."""
+        """Results that can be read, and that --resume continues from."""
         out = self.path("out")
         command = [RUN, "--cuda", self.path("cuda"), "--build", self.build, "--stand-ins",
                    "--only", "graph,nccl-one,plans", "--out", out]

@@ -17,7 +17,7 @@ models-bf16      120  900  the shipped models against the reference, every layer
 nccl-one          15  300  all-reduce by NCCL with one rank
 nccl-two          30  300  all-reduce by NCCL between two processes on one GPU
 replicas          60  900  2 and 3 replicas on one GPU equal one, by all three methods
-resume            30  600  a run that was stopped resumes from its checkpoint with the same bits
+resume            30  600  a run that was stopped resumes from its checkpoint, bit-identical
 memory            30  600  out of memory is an error naming need and free memory; the next run works
 trajectory        60  900  losses in bf16 stay beside those in f32
 mixed             30  900  CPU and GPU in one run equal one device
@@ -27,7 +27,7 @@ END
     fi
     cat <<'END'
 staging           20  600  rows staged from host memory equal rows resident on the GPU
-deterministic     20  600  deterministic mode gives the same bits twice
+deterministic     20  600  deterministic mode gives identical results twice
 plans             30  900  plans side by side, weights in and out, no rows, mistakes named
 shards            30  900  shards of two devices add up to one batch, BatchNorm synchronised or not
 models-f32        60  900  the shipped models against the reference, every layer's gradient, f32

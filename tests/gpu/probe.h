@@ -10,7 +10,7 @@
 
 /*
  * What is worth knowing of a GPU in its first minute, in parts that need nothing of each other.
- * Each tells what it finds line by line, as soon as it knows, what is wrong behind "FAIL: ", and
+ * Each tells what it finds line by line, as soon as it knows, what is wrong after "FAIL: ", and
  * returns how much was wrong. For tests/gpu/run, and on a simulated GPU for `make check`.
  */
 struct probe {
@@ -24,7 +24,7 @@ struct probe {
 /* A line, flushed. */
 void probe_say(const struct probe *probe, const char *pattern, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same behind "FAIL: "; 1. */
+/* The same after "FAIL: "; 1. */
 int probe_fail(const struct probe *probe, const char *pattern, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -46,7 +46,7 @@ int probe_libraries(const struct probe *probe);
  * result, and all sums for BatchNorm.
  */
 int probe_convolutions(const struct probe *probe);
-/* Each step of a training pass behind the input captured as a CUDA graph by itself, and started. */
+/* Each step of a training pass after the input captured as a CUDA graph by itself, and started. */
 int probe_capture(const struct probe *probe);
 /* Some training steps as runs take them; the plan must have nothing to note. */
 int probe_steps(const struct probe *probe);

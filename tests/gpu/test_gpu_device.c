@@ -112,7 +112,7 @@ START_TEST(plans_and_arenas)
 {
     static const enum number_type types[] = {TYPE_F32, TYPE_BF16};
     struct trial_device device = gpu(types[_i]);
-    device.options.deterministic = true; /* the same bits are expected twice */
+    device.options.deterministic = true; /* identical results are expected twice */
     conform_no_rows(&device);
     conform_side_by_side(&device);
     conform_arenas(&device);
@@ -128,7 +128,7 @@ START_TEST(shards_add_up)
 }
 END_TEST
 
-/* --- the same bits --- */
+/* --- deterministic results --- */
 
 #define STEPS 4
 
@@ -167,7 +167,7 @@ static void expect_same(const struct trial *trial, const struct outcome *a, cons
         const struct net_param *p = &net->params[i];
         ck_assert_msg(memcmp(a->after.values + p->offset, b->after.values + p->offset,
                              p->count * sizeof(float)) == 0,
-                      "%s: not the same bits of %s", what, p->name);
+                      "%s: %s is not bit-identical", what, p->name);
     }
 }
 

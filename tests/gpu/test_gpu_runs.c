@@ -97,7 +97,7 @@ START_TEST(kinds_of_devices_mix)
 }
 END_TEST
 
-/* Of every row 65536 numbers are kept, of 2 bytes at least; so many rows cannot fit. */
+/* Of every row 65536 numbers are kept, of 2 bytes at least; this many rows cannot fit. */
 static const char wide_model[] = "default_input = [ 10, 1, 1 ]; default_classes = 10;\n"
                                  "layers = ( { type = \"linear\"; outputs = 65536; }, \"relu\",\n"
                                  "  { type = \"linear\"; outputs = \"classes\"; } );\n";
@@ -270,7 +270,7 @@ static void run_part(const char *type, const char *save, const char *checkpoints
     rec.on_event = stops ? stop_there : NULL;
     ck_assert_msg(recorder_run(&rec) != stops, "%s: %s", settings, rec.err.text);
     if (resumes) {
-        /* Behind the steps that were queued when the run was stopped. */
+        /* After the steps that were queued when the run was stopped. */
         double at = recorder_number(recorder_event(&rec, "run", 0), "resumed_at");
         ck_assert(at >= STOP_AT && at <= STOP_AT + PASSES_AHEAD);
     }

@@ -11,7 +11,7 @@ Exit status 77: no PyTorch with CUDA here; the reason is printed.
 resnet18 of tests/harness/torch_nets.py at 28x28. A step takes its rows by index from data that lie on the
 GPU as uint8, scales them, goes forward, back and updates with fused SGD with momentum, as a step of
 the program does; the loss is read at the end of the measurement alone, so that the GPU never waits
-for Python. Time is taken over all steps behind the warm ones, between two synchronisations. cuDNN
+for Python. Time is taken over all steps after the warm ones, between two synchronisations. cuDNN
 chooses its algorithms by measuring. The settings:
 
     eager                 no compilation

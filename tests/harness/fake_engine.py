@@ -218,7 +218,7 @@ class FakeEngine:
         if run['status'] in ('queued', 'running'):
             raise RuntimeError('run %d has not ended' % resume)
         if run['checkpoint'] is None:
-            raise RuntimeError('run %d left no checkpoint to go on from' % resume)
+            raise RuntimeError('run %d left no checkpoint to resume from' % resume)
         run.update(status='queued', error=None, ended_at=None, epochs=epochs or run['epochs'],
                    devices=list_devices(devices) if devices else run['devices'])
         self.queue.append(resume)
@@ -244,7 +244,7 @@ class FakeEngine:
                              'this one crashed or was killed' % run['run'])
 
     def do_stop(self, params):
-        """Of a run that goes on only what concerns its epoch: tests end it when they want."""
+        """Of the running run only what concerns its epoch: tests end it when they want."""
         run, when = self.run(params['run']), params.get('when', 'step')
         if when not in ('step', 'epoch', 'now', 'never'):
             raise ValueError("'when' must be step, epoch, now or never")
@@ -261,7 +261,7 @@ class FakeEngine:
         return {}
 
     def _change(self, params, key):
-        """lr or epochs of a waiting run or of the one that goes on."""
+        """lr or epochs of a waiting run or of the running one."""
         run = self.run(params['run'])
         before, run[key] = run[key], params[key]
         if self._goes_on(run):
@@ -381,7 +381,7 @@ class FakeEngine:
         self._send(self.clients, {'jsonrpc': '2.0', 'method': 'log', 'params': message})
 
     def warn(self, text):
-        """The preflight check of the run that goes on has found something."""
+        """The preflight check of the running run has found something."""
         run = self.run(self.live['run'])
         run['warnings'].append(text)
         self._event({'run': run['run'], 'event': 'warning', 'text': text})
@@ -396,7 +396,7 @@ class FakeEngine:
             self.say_state()
 
     def _retune(self, what, values=None):
-        """A change of the run that goes on takes effect."""
+        """A change of the running run takes effect."""
         run = self.run(self.live['run'])
         event = {'event': 'retune', 'epoch': self.live['epoch'], 'step': self.live['step'],
                  'total_steps': self.live['total_steps'], 'what': what, **(values or {})}
@@ -459,7 +459,7 @@ class FakeEngine:
         self._event(dict(point, run=run['run']))
 
     def epoch(self):
-        """Finish the epoch that goes on."""
+        """Finish the running epoch."""
         with self.lock:
             live = self.live
             run = self.run(live['run'])

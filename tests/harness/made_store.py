@@ -122,7 +122,7 @@ def add_run(db, number, epochs, points, chance):
 
 
 def make(path, runs, epochs, points=0):
-    """A store of so many runs of so many epochs, the same figures for the same numbers."""
+    """A store of `runs` runs of `epochs` epochs, the same figures for the same numbers."""
     os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
     chance = random.Random(1)
     db = sqlite3.connect(path, isolation_level=None)

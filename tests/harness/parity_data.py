@@ -232,5 +232,5 @@ def read_safetensors(path):
             raise ValueError(f"{path}: a hole or an overlap at byte {begin}")
         expected = end
     if expected != len(body):
-        raise ValueError(f"{path}: {len(body) - expected} bytes behind the last entry")
+        raise ValueError(f"{path}: {len(body) - expected} bytes after the last entry")
     return out

@@ -13,7 +13,7 @@ import time
 
 PATIENCE = 60.0
 
-# Each completion writes what it offers, and a line of "." behind it, to $OUT; a command that is run
+# Each completion writes what it offers, and a line of "." after it, to $OUT; a command that is run
 # writes its arguments there.
 BASH_SETUP = r"""
 unset HISTFILE
@@ -37,7 +37,7 @@ autoload -Uz compinit
 compinit -u -D
 unsetopt beep list_beep
 LISTMAX=1000
-# As compadd, which says what it adds, and behind a bar what it shows.
+# As compadd, which says what it adds, and after a bar what it shows.
 compadd() {
     if (( ${argv[(I)-[OAD]]} )); then
         builtin compadd "$@"
@@ -123,7 +123,7 @@ class Shell:
         return [word for word in offered if word]
 
     def arguments(self, line):
-        """Those of the command after a Tab behind `line` and Enter."""
+        """Those of the command after `line`, a Tab and Enter."""
         self.type("\x15" + line + "\t")
         self.taken()
         self.type("\r")

@@ -389,7 +389,7 @@ class Fetching(Case):
             self.assertFalse(Slow.left.wait(0.3), "it ends by itself")
             child.send_signal(signal.SIGINT)
             child.communicate(timeout=PATIENCE)
-            self.assertTrue(Slow.left.wait(PATIENCE), "the download goes on")
+            self.assertTrue(Slow.left.wait(PATIENCE), "the download continues")
             Slow.left.clear()
 
     def test_failures(self):
@@ -556,7 +556,7 @@ class Engine(Case):
         self.assertNotEqual(self.pid(), old)
 
     def test_it_is_found_again_when_its_socket_was_removed(self):
-        """As by a login manager at the end of the last session, while a run goes on."""
+        """As by a login manager at the end of the last session, while a run trains."""
         self.good("train", *ENDLESS, "--detach")
         engine = self.pid()
         for leave_folder in (True, False):

@@ -79,7 +79,7 @@ class Eval(unittest.TestCase):
         self.assertRegex(self.good("eval", newest, "--test-rows", "100", "--devices", "cpu:0-1"),
                          r"^test acc 0\.\d{4}, loss \d\.\d{4}, 100 rows in \S+ s on "
                          r"\[cpu:0, cpu:1\]: linear on glyphs\n$")
-        # It leaves no run behind, and needs no engine in the background.
+        # It leaves no run, and needs no engine in the background.
         self.assertEqual(len(self.good_json("runs")), 1)
         self.good("engine", "stop")
         self.good("eval", "--run", "1")
@@ -131,7 +131,7 @@ class Eval(unittest.TestCase):
         run = self.show(1)
         self.assertEqual(run["status"], "interrupted")
         self.assertIn("crashed or was killed", run["error"])
-        # It may have trained on behind the checkpoint.
+        # It may have trained on after the checkpoint.
         epochs = str(max(run["epochs_done"], run["checkpoint"]["steps"] // 8) + 2)
         self.good("eval", "--run", "1")
         self.good("train", "--resume", "1", "--epochs", epochs)

@@ -212,7 +212,7 @@ class States(Case):
         engine.call("hello", version="0")
         state = engine.state_where(lambda state: state["no_gpus"] == "the NVIDIA driver does not answer")
         self.assertEqual(gpus_of(state["devices"]), [])
-        # A run goes on as if there were nothing, and so does the end of the engine.
+        # A run continues as if there were nothing, and so does the end of the engine.
         spec = {"model": "linear", "data": "random:200x10", "batch": 20, "epochs": 1}
         number = engine.call("submit", **spec)["run"]
         while engine.call("show", run=number)["status"] != "done":

@@ -16,7 +16,7 @@ PARTS = ("operations", "input", "loss", "optimizer", "sync", "wait", "split", "m
 OUTSIDE = ["all operations", *PARTS[1:]]
 DIRECTIONS = ["forward", "statistics", "forward again", "backward", "data gradient", "weight gradient",
               "relu gradient", "gradient sum"]
-# What is part of the operation in front of it, or only another name for the same numbers.
+# What is part of the operation before it, or only another name for the same numbers.
 WITHOUT_WORK = ("relu", "add", "flatten")
 
 

@@ -40,7 +40,7 @@ class Streaming(cli.Case):
         self.store = None
 
     def use(self, epochs):
-        """A store with run 1 of so many epochs."""
+        """A store with run 1 of `epochs` epochs."""
         self.env["XDG_DATA_HOME"] = self.path(f"data-{epochs}")
         self.store = self.path(f"data-{epochs}/dpartui/runs.db")
         if not os.path.exists(self.store):

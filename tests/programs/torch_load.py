@@ -7,7 +7,7 @@
 For resnet18 and cifar-cnn:
     there   the program trains and saves; PyTorch loads the file with strict names and, evaluating
             the same test rows, finds the loss and the accuracy that the program reported
-    back    a file written from PyTorch's state_dict, every name behind `module.` as DataParallel
+    back    a file written from PyTorch's state_dict, every name after `module.` as DataParallel
             leaves it, is taken by the program: the loss of its first step is that of PyTorch, and
             what it saves after a step with almost no learning rate has the same weights and the
             running statistics of PyTorch after one step

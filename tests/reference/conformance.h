@@ -42,7 +42,7 @@ void conform_rough(const struct trial_device *device, const struct trial *trial,
                    const char *what);
 
 void conform_no_rows(const struct trial_device *device);
-/* Plans share a workspace that grows under them; a pass gives the same bits each time. */
+/* Plans share a workspace that grows under them; a pass is deterministic. */
 void conform_side_by_side(const struct trial_device *device);
 /* Weights come back as they went in, and the surplus in the arenas stays zero through updates. */
 void conform_arenas(const struct trial_device *device);

@@ -236,7 +236,7 @@ static void expect_same(const struct trial *trial, const struct outcome *a, cons
     ck_assert_mem_eq(a->grads, b->grads, trial->net->value_count * sizeof(float));
 }
 
-/* Plans share a workspace that grows under them; a pass gives the same bits each time. */
+/* Plans share a workspace that grows under them; a pass is deterministic. */
 void conform_side_by_side(const struct trial_device *device)
 {
     struct trial trial;
@@ -303,7 +303,7 @@ void conform_arenas(const struct trial_device *device)
     trial_free(&trial);
 }
 
-/* The message, behind the device's name. */
+/* The message, after the device's name. */
 static void expect_text(const struct trial_device *device, const struct error *err,
                         const char *text)
 {

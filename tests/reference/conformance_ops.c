@@ -19,7 +19,7 @@ static const struct {
     double tolerance;
 } nets[] = {
     /* convolutions: odd channel counts, strides, paddings, windows, no bias, with and without what
-     * can be fused behind them */
+     * can be fused after them */
     {"{ type = 'conv'; channels = 5; kernel = 3; pad = 1; }, 'tanh',"
      "{ type = 'conv'; channels = 17; kernel = [3, 2]; stride = [2, 1]; pad = [1, 0]; }, 'flatten',"
      "{ type = 'linear'; outputs = 'classes'; }",
@@ -87,7 +87,7 @@ static const struct {
      4,
      false,
      TOLERANCE},
-    /* batchnorm on the input, on flat values, behind pooling; followed by nothing or by dropout */
+    /* batchnorm on the input, on flat values, after pooling; followed by nothing or by dropout */
     {"'batchnorm', { type = 'conv'; channels = 8; kernel = 3; }, { type = 'maxpool'; kernel = 2; },"
      "'batchnorm', 'relu', 'flatten', 'batchnorm', { type = 'linear'; outputs = 12; },"
      "'batchnorm', 'relu', { type = 'linear'; outputs = 3; }",

@@ -33,7 +33,7 @@ static void teardown(void)
     remove_tree(directory);
 }
 
-/* These layers and a linear one behind them. */
+/* These layers and a linear one after them. */
 static void make(const char *input, int classes, const char *layers)
 {
     struct error err = ERROR_INIT;

@@ -129,7 +129,7 @@ void wait_as(state reason)
     become(self);
 }
 
-/* When every lane that `lane` waits for is there, let all of them go on. */
+/* When every lane that `lane` waits for is there, let all of them continue. */
 void meet(size_t first, unsigned mask)
 {
     auto &all = active->threads;
@@ -176,7 +176,7 @@ void meet_if_all_came(size_t lane_of_warp)
             meet(first, active->threads[i].mask);
 }
 
-/* One pass through the threads: each that can goes on until it waits. False: none could. */
+/* One pass through the threads: each that can continues until it waits. False: none could. */
 bool pass(unsigned number)
 {
     block_run &b = *active;
@@ -215,7 +215,7 @@ void passed_barrier(int line)
         race_barrier(line);
 }
 
-/* Nobody can go on: the end, a barrier that all reached, or a mistake. */
+/* No thread can continue: the end, a barrier that all reached, or a mistake. */
 bool release_barrier()
 {
     block_run &b = *active;
@@ -322,7 +322,7 @@ std::string run_kernel(const char *name, const kernel_shape &shape, unsigned see
     const size_t blocks = size_t{shape.blocks.x} * shape.blocks.y * shape.blocks.z;
     const bool sampled = the_machine().sampled && blocks > 2;
     turn order(sampled ? 2 : blocks, seed);
-    /* Exactly as much as was asked for, so that AddressSanitizer sees what is behind it. */
+    /* Exactly as much as was asked for, so that AddressSanitizer sees what is after it. */
     void *shared = nullptr;
     if (posix_memalign(&shared, 16, std::max<size_t>(shape.shared, 1)))
         return "out of memory";

@@ -28,7 +28,7 @@ const void *fiber_stack(const fiber *f, size_t *size);
 /* Begin a function on the fiber, leaving what ran there before unfinished. It must never return:
  * its last act is fiber_leave. Runs at the next fiber_enter. */
 void fiber_begin(fiber *f, void (*function)());
-/* Go on there until it leaves. */
+/* Continue there until it leaves. */
 void fiber_enter(fiber *f);
 /* From a fiber: go back to who entered it. */
 void fiber_leave();

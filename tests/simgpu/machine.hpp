@@ -149,7 +149,7 @@ class api_call
     cudaError_t failure = cudaSuccess;
 };
 
-/* The device has done an operation: its clock goes on. */
+/* The device has done an operation: its clock advances. */
 void spend(int device, const std::string &operation);
 
 /* Captures. What cannot be done in one ends it as invalid; `status` is handed through. */

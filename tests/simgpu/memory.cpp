@@ -32,7 +32,7 @@ void *take_sparse(size_t size, int device)
     return p;
 }
 
-/* Exactly `size` bytes, so that AddressSanitizer sees what is behind them. */
+/* Exactly `size` bytes, so that AddressSanitizer sees what is after them. */
 void *take(size_t size, int device)
 {
     void *p = nullptr;

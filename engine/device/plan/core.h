@@ -53,7 +53,7 @@ void plan_core_memory(const struct plan_core *core, struct plan_memory *out);
 /* Give every buffer its address in the workspace, which has moved since the last pass. */
 void plan_core_bind(struct plan_core *core, void *workspace);
 /*
- * Run steps [begin, end). What goes wrong is told with the operation's name, behind that of the
+ * Run steps [begin, end). What goes wrong is told with the operation's name, after that of the
  * device.
  */
 bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *net,

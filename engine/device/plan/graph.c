@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Convolutions of up to so many channels read the plain layout, as those on pictures do. */
+/* Convolutions of up to this many channels read the plain layout, as those on pictures do. */
 #define PLAIN_CONV_CHANNELS 3
-/* Channels last: a first convolution that reads up to so many numbers for each of its own reads
+/* Channels last: a first convolution that reads up to this many numbers for each of its own reads
  * them laid out as columns. Beyond that the copies cost more than few channels do. */
 #define MOST_TAPS 160
 

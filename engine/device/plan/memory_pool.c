@@ -94,8 +94,8 @@ bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct err
     int kept = gather(pool, BUFFER_PLANNED, order, 0);
     int count = gather(pool, BUFFER_SCRATCH, order, kept);
     *planned = place(order, 0, kept);
-    size_t behind = place(order, kept, count), mixed = place(order, 0, count);
-    if (behind < mixed) {
+    size_t above = place(order, kept, count), mixed = place(order, 0, count);
+    if (above < mixed) {
         kept = gather(pool, BUFFER_PLANNED, order, 0);
         gather(pool, BUFFER_SCRATCH, order, kept);
         place(order, 0, kept);

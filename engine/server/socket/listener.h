@@ -12,7 +12,7 @@
 /*
  * The socket other processes of this user find the engine by. A lock file beside it, held for the
  * engine's life, leaves exactly one of several engines started together; the lock goes with the
- * process, so what a killed engine left behind is never in the way.
+ * process, so what a killed engine left is never in the way.
  */
 struct listener {
     int fd, lock_fd; /* -1: none */

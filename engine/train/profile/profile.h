@@ -42,7 +42,7 @@ struct profile {
     struct profile_device devices[SPEC_MAX_DEVICES];
 };
 
-/* Forget all that was taken so far. */
+/* Drop all that was measured so far. */
 void profile_clear(struct profile *profile);
 void profile_free(struct profile *profile);
 

@@ -75,7 +75,7 @@ void balance_measure(struct balance *balance, const double *seconds);
  */
 bool balance_propose(struct balance *balance, double cost_s, struct balance_advice *advice);
 
-/* The advice has been taken; what was measured before is forgotten. */
+/* The advice has been taken; what was measured before is dropped. */
 void balance_change(struct balance *balance, const struct balance_advice *advice);
 
 #endif

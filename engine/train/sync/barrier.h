@@ -27,7 +27,7 @@ bool barrier_wait(struct barrier *barrier, int party, double *waited, struct err
 
 /*
  * Replace values[0..count) by their sums over all parties, added in the order of the parties, so
- * that all get the same bits. `count` must be the same everywhere. Adds to *waited as above.
+ * that all get identical results. `count` must be the same everywhere. Adds to *waited as above.
  */
 bool barrier_sum(struct barrier *barrier, int party, double *values, size_t count, double *waited,
                  struct error *err);

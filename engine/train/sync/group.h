@@ -16,9 +16,9 @@
  * device to device.
  *
  * Whatever the host or the devices' own kernels sum is summed in the order of the devices (((g0 +
- * g1) + g2) + ...), so on devices of one kind all methods and those transports give the same bits;
- * different kinds round the update differently. A library of the devices may have an order of its
- * own. With one device nothing is copied.
+ * g1) + g2) + ...), so on devices of one kind all methods and those transports give identical
+ * results; different kinds round the update differently. A library of the devices may have an order
+ * of its own. With one device nothing is copied.
  */
 enum sync_transport {
     SYNC_SHARED,     /* arenas of one layout in host memory, read and written where they are */

@@ -62,7 +62,7 @@ static void open_and_close(bool resumes)
 
 START_TEST(runs_of_one_number_have_folders_of_their_own)
 {
-    open_and_close(true); /* nothing to go on with yet */
+    open_and_close(true); /* nothing to continue yet */
     ck_assert(exists("run-7"));
     open_and_close(false);
     ck_assert(exists("run-7.2"));
@@ -86,7 +86,7 @@ static char *read_file(size_t *length)
     return data;
 }
 
-/* How many whole records there are; the file must end behind the last. */
+/* How many whole records there are; the file must end after the last. */
 static int count_records(const char *data, size_t length)
 {
     int count = 0;

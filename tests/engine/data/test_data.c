@@ -58,7 +58,7 @@ START_TEST(named_data_are_found)
     put_idx(home, false);
     open_or_fail(NULL, NULL);
     ck_assert_str_eq(data.source, home);
-    /* Behind a data directory that lacks it, the data home is looked into. */
+    /* Where the data directory lacks it, the data home is searched. */
     open_or_fail("fashion-mnist", "/nowhere");
     ck_assert_str_eq(data.source, home);
     free(home);

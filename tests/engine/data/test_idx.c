@@ -66,8 +66,8 @@ static const struct bad_file {
     {0, CUT, 16, 0, {"train-images-idx3-ubyte", "cut off"}},
     {2, CUT, 135, 0, {"t10k-images-idx3-ubyte", "cut off"}},
     {3, CUT, 17, 0, {"t10k-labels-idx1-ubyte", "cut off"}},
-    {0, APPEND, 0, 1, {"train-images-idx3-ubyte", "trailing bytes behind the 240"}},
-    {3, APPEND, 0, 5, {"t10k-labels-idx1-ubyte", "trailing bytes behind the 10"}},
+    {0, APPEND, 0, 1, {"train-images-idx3-ubyte", "trailing bytes after the 240"}},
+    {3, APPEND, 0, 5, {"t10k-labels-idx1-ubyte", "trailing bytes after the 10"}},
     {0, NUMBER, 0, 0x801, {"begins with 0x00000801", "begin with 0x00000803"}},
     {1, NUMBER, 0, 0x803, {"IDX labels", "begin with 0x00000801"}},
     {2, NUMBER, 0, 0xdeadbeef, {"t10k-images-idx3-ubyte", "begins with 0xdeadbeef"}},
@@ -87,7 +87,7 @@ static const struct bad_file {
     {1, PACKED_CUT, 30, 0, {"train-labels-idx1-ubyte.gz", "cut off"}},
     {0, PACKED_BYTE, 2, 99, {"train-images-idx3-ubyte.gz", "damaged gzip data"}},
     {0, PACKED_BYTE, 30, 0xff, {"train-images-idx3-ubyte.gz", "damaged gzip data"}},
-    {0, PACKED_APPEND, 0, 3, {"train-images-idx3-ubyte.gz", "trailing bytes behind the gzip"}},
+    {0, PACKED_APPEND, 0, 3, {"train-images-idx3-ubyte.gz", "trailing bytes after the gzip"}},
     {1, REMOVE, 0, 0, {"neither train-labels-idx1-ubyte", "train-labels-idx1-ubyte.gz is there"}},
     {0, FOLDER, 0, 0, {"train-images-idx3-ubyte", "a directory, not a regular file"}},
     {3, FOLDER, 0, 0, {"t10k-labels-idx1-ubyte", "a directory, not a regular file"}},
@@ -182,7 +182,7 @@ START_TEST(every_cut_and_every_flipped_bit_of_a_packed_file_is_noticed)
         }
         gzip[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
-    /* Time stamp, system and level in the header, and up to seven bits behind the last block. */
+    /* Time stamp, system and level in the header, and up to seven bits after the last block. */
     ck_assert_uint_le(harmless, 6 * 8 + 1 + 7);
 }
 END_TEST

@@ -51,7 +51,7 @@ static void teardown(void)
     remove_tree(root);
 }
 
-/* One member as ustar has it; the fields that a check wants to be wrong are changed behind it. */
+/* One member as ustar has it; the fields that a check wants to be wrong are changed after it. */
 struct member {
     char name[101], type;
     long size;         /* of the contents that follow */

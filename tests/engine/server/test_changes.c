@@ -79,7 +79,7 @@ START_TEST(epochs_can_be_more_or_fewer)
     ck_assert(number_of(event, "from") == 5 && number_of(event, "to") == 1000);
     json_decref(event);
     json_decref(next_event(client, run, "epoch"));
-    /* The third goes on, or a later one. */
+    /* The third continues, or a later one. */
     refuse_saying(client, "set_epochs", with(run, "epochs", json_integer(1)), "fewer than ");
     json_t *runs = ask(client, "runs", NULL);
     ck_assert(number_of(json_array_get(runs, 0), "epochs") == 1000);

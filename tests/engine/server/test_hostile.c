@@ -101,7 +101,7 @@ START_TEST(bad_lines_get_their_error)
         ck_assert(bad_lines[_i].has_id ? json_integer_value(id) == 7 : json_is_null(id));
         json_decref(answer);
     }
-    /* The connection goes on. */
+    /* The connection still works. */
     json_t *answer = raw_line(fd);
     ck_assert_str_eq(string_of(answer, "id"), "probe");
     ck_assert_ptr_nonnull(json_object_get(answer, "result"));

@@ -208,7 +208,7 @@ START_TEST(states_tell_of_run_and_devices)
     ck_assert_int_eq((long)number_of(ours, "run"), run);
     ck_assert_str_eq(string_of(ours, "status"), "running");
     ck_assert_int_eq((int)number_of(ours, "steps_per_epoch"), 10);
-    /* The one of the machine, and behind it the two that only the run has. */
+    /* The one of the machine, and after it the two that only the run has. */
     json_t *devices = json_object_get(state, "devices");
     ck_assert_uint_eq(json_array_size(devices), 3);
     for (size_t i = 0; i < 3; i++)

@@ -227,7 +227,7 @@ static void write_file(const char *text, size_t data)
     text_free(&file);
 }
 
-/* Entries as Python's writers order them: by offset, counters last, all behind a prefix. */
+/* Entries as Python's writers order them: by offset, counters last, all after a prefix. */
 #define ENTRY(p, name, type, shape, begin, end)                                                    \
     "\"" p name "\":{\"dtype\":\"" type "\",\"shape\":" shape ",\"data_offsets\":[" #begin         \
     "," #end "]}"

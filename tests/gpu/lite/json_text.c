@@ -92,7 +92,7 @@ static size_t read_escape(struct reader *r, char *to)
     return found != NULL;
 }
 
-/* Behind the opening quote; NULL: failed. The caller frees it. */
+/* After the opening quote; NULL: failed. The caller frees it. */
 static char *read_string(struct reader *r)
 {
     char *text = malloc((size_t)(r->end - r->at) + 1);

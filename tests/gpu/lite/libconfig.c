@@ -86,7 +86,7 @@ static size_t word_length(const char *at)
     return length;
 }
 
-/* One character, behind a backslash too; false: no such escape. */
+/* One character, after a backslash too; false: no such escape. */
 static bool read_character(struct reader *r, char *to)
 {
     static const char from[] = "nrtf\"\\", into[] = "\n\r\t\f\"\\";
@@ -107,7 +107,7 @@ static bool read_character(struct reader *r, char *to)
     return true;
 }
 
-/* Strings that follow each other are one. Behind the opening quote. */
+/* Strings that follow each other are one. After the opening quote. */
 static bool read_string(struct reader *r, config_setting_t *setting)
 {
     char *text = malloc(strlen(r->at) + 1);

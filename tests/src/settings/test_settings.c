@@ -169,7 +169,7 @@ START_TEST(every_key_is_taken)
 }
 END_TEST
 
-/* Values and the words that the one-line error must hold, behind "test.conf:". */
+/* Values and the words that the one-line error must hold, after "test.conf:". */
 static const struct {
     const char *text, *says;
 } refused[] = {

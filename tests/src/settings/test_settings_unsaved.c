@@ -13,7 +13,7 @@
 
 /* What goes wrong with settings.conf. */
 
-/* Files, and what the error says behind the path of settings.conf. */
+/* Files, and what the error says after the path of settings.conf. */
 static const struct {
     const char *text, *says;
 } broken[] = {

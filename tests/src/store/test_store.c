@@ -227,7 +227,7 @@ START_TEST(a_damaged_run_is_interrupted_too)
 }
 END_TEST
 
-/* Nor does a damaged run take the place of a whole one in a list of so many. */
+/* Nor does a damaged run take the place of a whole one in a limited list. */
 START_TEST(a_damaged_run_takes_no_place_of_a_limit)
 {
     struct error err = ERROR_INIT;

@@ -61,7 +61,7 @@ START_TEST(no_store_yet_is_no_failure)
 }
 END_TEST
 
-/* Homes behind links are normal where they lie on another disk. */
+/* Homes that are reached by links are normal where they lie on another disk. */
 START_TEST(links_that_lead_to_the_folder_are_followed)
 {
     struct error err = ERROR_INIT;

@@ -22,7 +22,7 @@
  * same GPUs can block each other; so all ranks must ask for all operations in one order.
  */
 
-/* Communicators are made within so many seconds, or not at all; so long may the last reduction take
+/* Seconds within which communicators must be made, and the time that the last reduction may take
  * when all is done. */
 static const double JOIN_S = 120, REST_S = 10;
 

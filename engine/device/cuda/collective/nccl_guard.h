@@ -21,7 +21,7 @@ struct nccl_end {
     ncclComm_t comm; /* the watchdog reads it while NCCL makes it */
     cudaEvent_t done;
     struct nccl_mark *marks; /* NCCL_MARKS, of the newest reductions, used in turn */
-    long marked, checked;    /* reductions in all; so many are known to be done */
+    long marked, checked;    /* reductions in all, and those known to be done */
     atomic_long queued;      /* calls so far: whose host is behind; any thread */
     atomic_long recorded;    /* marks whose event `before` is recorded; any thread */
     /* Guarded by group.lock. */
@@ -66,7 +66,7 @@ bool nccl_guard_start(struct device_group *group, struct error *err);
  * cannot be ended stays, and stderr says so. */
 void nccl_guard_end(struct device_group *group);
 
-/* In front of a call that may block, and behind it: false when the group is broken, or `status`
+/* Before a call that may block, and after it: false when the group is broken, or `status`
  * says so. A call that takes longer than limit_s (0: as long as it likes) is ended with an error.
  */
 bool nccl_enter(struct device_group *group, int rank, const char *what, double limit_s,

@@ -55,7 +55,7 @@ struct function_tanh {
     }
 };
 
-/* y = f(x + bias). The channels behind the real ones stay zero, also where f(0) is not. */
+/* y = f(x + bias). The channels after the real ones stay zero, also where f(0) is not. */
 template <typename F, typename T> struct activation_work : F {
     struct constants {
         float bias[pack<T>::size];

@@ -30,7 +30,7 @@ static inline HOST_DEVICE struct tap tap_of(int tap, int kernel_w, int channels)
     return t;
 }
 
-/* The tap behind it. */
+/* The next tap. */
 static inline HOST_DEVICE struct tap tap_next(struct tap t, int kernel_w, int channels)
 {
     if (++t.channel == channels) {

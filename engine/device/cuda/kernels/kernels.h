@@ -11,7 +11,7 @@
 /*
  * The backend's own kernels (*.cu), started on a stream by functions with C linkage. Nothing here
  * allocates, waits or reads device memory from the host, so everything can be captured in a CUDA
- * graph. All give the same bits in every run: sums go through partial results in a fixed order,
+ * graph. All are deterministic: sums go through partial results in a fixed order,
  * never through atomic additions.
  *
  * A tensor is rows x pixels x channels, channels last and filled up to a multiple of 8 with zeros
@@ -113,7 +113,7 @@ cudaError_t kernel_convert(cudaStream_t s, enum cuda_type from, const void *x, e
 /*
  * Sums over rows and pixels, channel by channel: sums[c] = sum of x (a bias gradient). Needs
  * scratch as said by kernel_sums_scratch, in bytes, and KERNEL_COUNTERS counters, zero before the
- * first of these kernels and zero again behind each; kernels that may run at the same time must not
+ * first of these kernels and zero again after each; kernels that may run at the same time must not
  * share them. (Shapes that need more counters, of 200,000 channels and more, are invalid.)
  */
 #define KERNEL_COUNTERS 16384
@@ -144,7 +144,7 @@ struct dropout_args {
 cudaError_t kernel_dropout(cudaStream_t s, enum cuda_type type, const struct dropout_args *args,
                            const void *x, void *y);
 
-/* Flattening in c,h,w order: flat[row][c * h * w + ...] = x, zeros behind the real numbers up to
+/* Flattening in c,h,w order: flat[row][c * h * w + ...] = x, zeros after the real numbers up to
  * cuda_padded(real * h * w); and back, zeros in the channels that fill x up. */
 cudaError_t kernel_flatten(cudaStream_t s, enum cuda_type type, struct tensor_shape x_shape,
                            const void *x, void *flat);
@@ -254,7 +254,7 @@ cudaError_t kernel_norm_backward_apply(cudaStream_t s, const struct norm_backwar
 /*
  * Softmax and cross-entropy. logits: rows x stride f32, of which `classes` count. Writes
  * dlogits (of `type`, rows x stride, may be NULL when evaluating) = (p - onehot) / *global_rows,
- * zero in the columns behind the classes; result->loss_sum and ->correct (of this pass). Scratch as
+ * zero in the columns after the classes; result->loss_sum and ->correct (of this pass). Scratch as
  * said by kernel_loss_scratch. `global_rows` is device memory.
  */
 struct loss_result {

@@ -70,7 +70,7 @@ static __device__ void store_number(uint16_t *to, float x)
     *to = bf16_round(x);
 }
 
-/* (softmax - onehot) * scale, zeros behind the classes. */
+/* (softmax - onehot) * scale, zeros after the classes. */
 template <typename T>
 static __device__ void gradient_of_row(const float *x, int classes, int stride, int lane,
                                        double max, double sum, int label, double scale, T *to)

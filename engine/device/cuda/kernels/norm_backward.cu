@@ -4,8 +4,8 @@
 
 /*
  * g = dy [+ dy2], with ReLU where y > 0 alone. y itself is not read: without a residual it is what
- * the forward pass made of x, which is read anyway, and whose sign is found again from the same
- * bits; with one the forward pass has left a bit for each of its numbers.
+ * the forward pass made of x, which is read anyway, and whose sign is recomputed by the same
+ * operation; with one the forward pass has left a bit for each of its numbers.
  */
 enum norm_relu { RELU_NONE, RELU_OF_X, RELU_OF_MASK };
 

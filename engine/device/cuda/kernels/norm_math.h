@@ -74,8 +74,8 @@ static inline HOST_DEVICE struct norm_affine norm_affine_of(double mean, double 
     return a;
 }
 
-/* y without the residual. An fma by name, so that every pass finds the same bits, whatever else the
- * compiler joins there. */
+/* y without the residual. An fma by name, so that every pass finds the same value, whatever else
+ * the compiler joins there. */
 static inline HOST_DEVICE float norm_affine_at(float x, float scale, float shift)
 {
     return fmaf(x, scale, shift);

@@ -39,7 +39,7 @@ struct sums_layout {
     uint32_t chunks, folds;
 };
 
-/* `blocks`: at most so many where SUMS_RUN allows it. */
+/* `blocks`: at most this number where SUMS_RUN allows it. */
 static inline struct sums_layout sums_layout_of(struct tensor_shape shape, int pack_size,
                                                 uint32_t blocks)
 {
@@ -59,7 +59,7 @@ static inline struct sums_layout sums_layout_of(struct tensor_shape shape, int p
     return l;
 }
 
-/* Rows of `partial`, those of chunks and behind them those of folds, have SUMS_KINDS * channels
+/* Rows of `partial`, those of chunks and after them those of folds, have SUMS_KINDS * channels
  * numbers. */
 static inline size_t sums_scratch(const struct sums_layout *l, int channels)
 {
@@ -110,7 +110,7 @@ static __device__ struct sums_tile sums_tile_of(const struct sums_layout &l, uin
     return t;
 }
 
-/* sums[column]: of `count` rows, by all threads, behind a barrier. Rows are read past the L1 cache,
+/* sums[column]: of `count` rows, by all threads, after a barrier. Rows are read past the L1 cache,
  * which may not know what other blocks wrote. */
 static __device__ void sums_of_rows(const struct sums_tile &t, const double *rows, uint32_t count,
                                     double sums[SUMS_THREADS])

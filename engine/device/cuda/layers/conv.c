@@ -12,7 +12,7 @@
 
 /*
  * A convolution. Each direction is one plan of the library; what it cannot join to the forward
- * pass, bias and ReLU, is a kernel behind it. Where a BatchNorm follows, the sums that it wants may
+ * pass, bias and ReLU, is a kernel after it. Where a BatchNorm follows, the sums that it wants may
  * come with the forward pass. In bf16 the gradient of the filters is rounded once, when the library
  * writes it, and later widened into the arena (widen.h).
  */
@@ -20,7 +20,7 @@ struct conv {
     struct conv_table *table; /* the device's, of which the plans are */
     const struct conv_plan *forward, *weights, *data;
     const struct buffer *x, *y, *dy;
-    struct buffer *masked, *dx; /* masked: gradient in front of the ReLU */
+    struct buffer *masked, *dx; /* masked: gradient before the ReLU */
     struct buffer *workspaces[3], *rounded, *pieces;
     struct widening *widening;
     struct value_sums sums;

@@ -107,7 +107,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
 }
 
 /*
- * The gradient in front of the ReLU (and of the addition) is written down where the other branch
+ * The gradient before the ReLU (and of the addition) is written down where the other branch
  * wants it, or where making it twice would cost more reading; else both passes over memory make it.
  */
 static bool place_gradients(struct norm *n, struct builder *b, const struct node *node,

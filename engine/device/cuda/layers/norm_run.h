@@ -4,7 +4,7 @@
 
 #include "engine/device/cuda/pass/plan.h"
 
-/* BatchNorm, with the addition and ReLU behind it where the fuse pass joined them. */
+/* BatchNorm, with the addition and ReLU after it where the fuse pass joined them. */
 
 struct norm_scratch {
     struct buffer *own, *all; /* f64, 2 x channels: of this device, of all */
@@ -24,7 +24,7 @@ struct norm {
     double *host;           /* pinned: sums on their way to the other devices */
     /* values; in a plan of 0 rows NULL */
     struct buffer *x, *other, *y;
-    struct buffer *mask; /* of the ReLU behind an addition, from forward to backward; NULL: none */
+    struct buffer *mask; /* of the ReLU after an addition, from forward to backward; NULL: none */
     struct buffer *dy, *dy2, *g, *dx;
 };
 

@@ -14,7 +14,7 @@ struct widening;
 /*
  * The buffer for `count` numbers (a multiple of 8) that the step being built, the weights' gradient
  * of the convolution `node`, leaves in bf16, and that belong at `to`. Unless *out is NULL, that
- * step has to run it behind the library's call. NULL with *err filled when memory ran out.
+ * step has to run it after the library's call. NULL with *err filled when memory ran out.
  */
 struct buffer *widening_add(struct builder *b, const struct node *node, float *to, size_t count,
                             struct widening **out, struct error *err);

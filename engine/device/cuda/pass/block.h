@@ -7,13 +7,13 @@
 
 /*
  * What changes from pass to pass, in one block of device memory: filled in pinned memory and copied
- * at the start, so that steps themselves are the same each time. Behind it the pass's result.
+ * at the start, so that steps themselves are the same each time. After it the pass's result.
  */
 struct pass_block {
     size_t norms_at, scale_at, shift_at, index_at, bytes; /* of the block */
     size_t slot_bytes;                                    /* in pinned memory */
     struct buffer *block, *result;
-    char *host; /* pinned, for each pass that may be queued: the block, and the result behind it */
+    char *host; /* pinned, for each pass that may be queued: the block, and the result after it */
     int norm_count, norm_capacity;
     double *pixels; /* per BatchNorm: pixels of a channel */
     bool *shared;   /* whose statistics are those of all devices */

@@ -9,7 +9,7 @@
 
 /*
  * A pass on a GPU: its steps queue kernels and library calls on the device's stream. What they read
- * that differs from pass to pass lies in device memory (block.h), so that the steps behind the
+ * that differs from pass to pass lies in device memory (block.h), so that the steps after the
  * input can be captured once, as CUDA graphs, and started as a whole from then on.
  */
 
@@ -27,7 +27,7 @@ struct cut {
 /* Steps up to where a gradient bucket is complete. */
 struct segment {
     int begin, end;        /* steps */
-    int bucket_end;        /* buckets before this one are complete behind it */
+    int bucket_end;        /* buckets before this one are complete after it */
     cudaGraphExec_t graph; /* all of it, or up to its first cut; NULL: not captured */
     struct cut *cuts, *last_cut;
 };
@@ -53,7 +53,7 @@ struct plan {
     struct segment *capturing; /* NULL: steps run as they are queued */
     bool captures; /* whether segments should be captured; false once that failed, too */
     bool warm;     /* has run eagerly, so that libraries have loaded what they need */
-    /* What it goes on without: choices of algorithms that cannot be kept for the next time, passes
+    /* What it lacks: choices of algorithms that cannot be kept for the next time, passes
      * that are not started as graphs. "": nothing. */
     char note[200];
 };

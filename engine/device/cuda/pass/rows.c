@@ -164,8 +164,8 @@ static bool grow_set(struct device *device, struct staging *s, size_t bytes, str
 }
 
 /*
- * Room in all sets at once, in the first pass over so many rows: allocating may wait for the whole
- * GPU, which must not happen while reductions wait there for other GPUs.
+ * Room in all sets at once, in the first pass over this many rows: allocating may wait for the
+ * whole GPU, which must not happen while reductions wait there for other GPUs.
  */
 static bool make_room(struct device *device, struct resident *r, struct staging *s, int rows,
                       size_t bytes, struct error *err)
@@ -185,7 +185,7 @@ static bool make_room(struct device *device, struct resident *r, struct staging 
     return true;
 }
 
-/* Gather rows and queue their copy, behind the work that reads what the set held before. */
+/* Gather rows and queue their copy, after the work that reads what the set held before. */
 static bool stage(struct device *device, struct resident *r, struct staging *s,
                   const struct dataset *data, const uint32_t *index, int rows, struct error *err)
 {

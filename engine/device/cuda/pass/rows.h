@@ -20,7 +20,7 @@ struct rows {
 /* Where the rows of `batch` are; work queued on the device's stream may read them. */
 bool rows_find(struct device *device, const struct batch *batch, struct rows *out,
                struct error *err);
-/* Behind the last work on the pass's stream that reads them. */
+/* After the last work on the pass's stream that reads them. */
 bool rows_mark_read(struct device *device, struct error *err);
 /* Bring the rows that batch->next_index names, if they are not there already. To be called when
  * the pass over `batch` has been queued. */

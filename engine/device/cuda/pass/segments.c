@@ -12,7 +12,7 @@
  * different times.
  */
 
-/* The step behind which grads[0..end) are final. */
+/* The step after which grads[0..end) are final. */
 static int last_step_before(const struct plan *plan, size_t end)
 {
     const struct net *net = plan->replica->base.net;

@@ -6,13 +6,13 @@
 #include "engine/device/device.h"
 
 /*
- * What the steps of a profiled plan take on the device: an event in front of each step and one
- * behind it, on the pass's stream. Each step is started by the host alone, so where the device is
+ * What the steps of a profiled plan take on the device: an event before each step and one
+ * after it, on the pass's stream. Each step is started by the host alone, so where the device is
  * done before the host has started the next kernel, the step's time is the host's.
  */
 struct step_times {
     struct plan_time *list; /* per step; NULL: nobody wants to know */
-    cudaEvent_t *events;    /* twice as many, in front of and behind each step */
+    cudaEvent_t *events;    /* twice as many, before and after each step */
     int count;
     bool on; /* for the running pass */
 };

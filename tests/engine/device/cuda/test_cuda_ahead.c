@@ -226,8 +226,8 @@ static void pause_for_a_while(struct recorder *recorder, const char *kind, json_
         atomic_store(&recorder->control.paused, false);
 }
 
-/* The retunes stand behind the event of the step that they name, which is one of those queued when
- * they were asked for, and in front of the next one. */
+/* The retunes come after the event of the step that they name, which is one of those queued when
+ * they were asked for, and before the next one. */
 static long place_of_change(const char *what)
 {
     long step = 0, place = 0;

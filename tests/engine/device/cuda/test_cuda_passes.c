@@ -129,7 +129,7 @@ static bool ignore(void *context, int bucket, struct error *err)
     return true;
 }
 
-/* Kernels that a training pass of resnet18 launches, with so many buckets of gradients; libraries'
+/* Kernels that a training pass of resnet18 launches, with `buckets` gradient buckets; libraries'
  * calls are not among them. */
 static long launches_of(enum number_type type, int buckets)
 {

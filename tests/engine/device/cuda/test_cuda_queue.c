@@ -21,7 +21,7 @@ static const struct net_shape wide_input = {3, 32, 32};
 
 #define WIDE_ROWS 200
 
-/* An update behind each pass, so that the next one depends on it. */
+/* An update after each pass, so that the next one depends on it. */
 static void update(struct rig *rig)
 {
     const struct optimizer_step step = {.lr = 0.05f, .momentum = 0.9f};

@@ -88,7 +88,7 @@ END_TEST
 #define MANY_EPOCHS 100000
 #define BEST_EPOCH  77777
 
-/* Those that stay of so many epochs, by the rule of thinning.h, and the newest, not thinned yet. */
+/* Those that stay of MANY_EPOCHS, by the rule of thinning.h, and the newest, not thinned yet. */
 START_TEST(epochs_that_wait_too_long_are_thinned)
 {
     struct history *history = start_on_full_disk();

@@ -74,7 +74,7 @@ static void leave_log(void)
     put_file(folder, "runs.db-wal", garbage, sizeof garbage);
 }
 
-/* In the middle of the file, which has so many bytes at most. */
+/* In the middle of the file, which has at most `limit` bytes. */
 static void spoil(size_t limit)
 {
     struct error err = ERROR_INIT;

@@ -26,7 +26,7 @@ static double accuracy(long epoch)
     return epoch == LATE_BEST ? 0.95 : epoch == BEST ? 0.9 : 0.5 + 1e-6 * (double)epoch;
 }
 
-/* A run of EPOCHS epochs with so many warnings before them. */
+/* A run of EPOCHS epochs with `warnings` warnings before them. */
 static void put_long_run(struct store *store, long number, int warnings)
 {
     struct error err = ERROR_INIT;
@@ -74,7 +74,7 @@ static long widest_gap(const struct event_buffer *buffer)
     return widest;
 }
 
-/* So many that they are thinned in memory, too. */
+/* Enough to be thinned in memory, too. */
 static void train_more(struct event_buffer *buffer)
 {
     for (long epoch = EPOCHS + 1; epoch <= EPOCHS + MORE; epoch++)

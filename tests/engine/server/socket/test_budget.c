@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/server/viewers/work.h"
 #include "engine/server/viewers/connections.h"
 #include "engine/server/viewers/costs.h"
 #include "engine/server/viewers/work.h"
@@ -220,7 +219,7 @@ static void ask_for_more_than_there_is(void)
 START_TEST(work_waits_until_it_is_paid_for)
 {
     ask_for_more_than_there_is();
-    /* What the viewer asks for behind it waits, too, and its end does not make it forgotten. */
+    /* What the viewer asks for after it waits, too, and its end does not lose it. */
     ck_assert(!connection_accepts(connection));
     connection->input_ended = true;
     ck_assert(!connection_is_over(connection));

@@ -40,7 +40,7 @@ START_TEST(a_sleeping_follower_costs_bounded_memory)
              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"follow\",\"params\":{\"run\":%ld}}\n",
              run);
     raw_send(fd, follow, strlen(follow));
-    /* It does not read, and the run goes on to its end. */
+    /* It does not read, and the run continues to its end. */
     wait_status(client, run, "done");
     if (memory_is_telling)
         ck_assert_int_lt(resident_kib() - before, 32 * 1024);
@@ -170,14 +170,14 @@ START_TEST(more_runs_than_a_line_can_hold_are_cut)
 }
 END_TEST
 
-/* Runs that are taken out while one goes on are forgotten like others that ended. */
+/* Runs that are taken out while one trains are dropped like others that ended. */
 START_TEST(runs_taken_out_cost_bounded_memory)
 {
     enum { KEPT = 1000, RUNS = KEPT + 100 };
     struct client *client = viewer();
     long first = submit(client, "model=slow epochs=1000000");
     wait_status(client, first, "running");
-    /* While it goes on requests get little time. */
+    /* While it trains, requests get little time. */
     tell(client, "pause", json_pack("{s:I}", "run", (json_int_t)first));
     for (int i = 0; i < RUNS; i++) {
         long run = number_and_free(ask(client, "submit", run_with_data("glyphs")));

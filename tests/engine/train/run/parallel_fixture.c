@@ -157,7 +157,7 @@ void check_same(const struct outcome *one, const struct outcome *other, const ch
 {
     ck_assert_msg(memcmp(one->weights.values, other->weights.values,
                          one->net->value_count * sizeof(float)) == 0,
-                  "%s: not the same bits", what);
+                  "%s: not bit-identical", what);
     ck_assert_msg(one->test_loss == other->test_loss && one->train_loss == other->train_loss,
                   "%s: not the same losses", what);
 }

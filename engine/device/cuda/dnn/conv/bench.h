@@ -32,7 +32,7 @@ bool conv_bench_open(struct conv_bench *bench, const struct conv_maker *maker,
                      const struct conv_request *request, bool *short_of_memory, struct error *err);
 void conv_bench_close(struct conv_bench *bench);
 
-/* Have a workspace of at least so many bytes; as above. */
+/* Have a workspace of at least `bytes`; as above. */
 bool conv_bench_reserve(struct conv_bench *bench, size_t bytes, bool *short_of_memory);
 
 /* Device memory; *short_of_memory as above. */

@@ -35,7 +35,7 @@ char *conv_choices_key(size_t version, const char *device, const char *request)
     return NULL;
 }
 
-/* The next field of a line: ended, *at behind it; NULL when there is none. */
+/* The next field of a line: ended, *at after it; NULL when there is none. */
 static char *next_field(char **at)
 {
     return *at ? strsep(at, "\t") : NULL;
@@ -60,7 +60,7 @@ static bool parse_knobs(char *text, struct dnn_choice *way)
     return true;
 }
 
-/* `values` are the fields behind the key and are taken apart. */
+/* `values` are the fields after the key and are taken apart. */
 static bool parse_values(char *values, struct conv_choice *choice)
 {
     long engine = CONV_CHOICE_NONE, workspace;

@@ -50,7 +50,7 @@ static int of_engine(const struct dnn_candidate *candidates, int count, int64_t 
     return found;
 }
 
-/* Leave out compiled candidates behind enough ready ones, and defaults that are there twice. */
+/* Leave out compiled candidates after enough ready ones, and defaults that are there twice. */
 static int drop_needless(struct dnn_candidate *candidates, int count)
 {
     int kept = 0, ready = 0;

@@ -7,18 +7,18 @@
 
 /* Candidates kept of what heuristics offer: two lists of about forty. */
 #define CONV_OFFERED 96
-/* So many are timed at most. */
+/* At most this many are timed. */
 #define CONV_TIMED 48
-/* Of each engine that has to be compiled, half a second to some seconds for each, only so many. */
+/* At most this many of each engine that has to be compiled, which takes 0.5 s to some seconds. */
 #define CONV_COMPILED_PER_ENGINE 4
-/* A compiled candidate behind so many ready ones is not compiled: heuristics put compiled engines
+/* A compiled candidate after this many ready ones is not compiled: heuristics put compiled engines
  * first where these are better. */
 #define CONV_READY_BEFORE 8
 
 /*
- * Candidates that heuristics leave out: for the sums behind a convolution, more kernels of engine
+ * Candidates that heuristics leave out: for the sums after a convolution, more kernels of engine
  * 2, the only one of that pattern that uses Hopper's own tensor core instructions (cuDNN 9.19).
- * Added behind the last of `count` candidates, at most up to `capacity`, no choice twice; returns
+ * Added after the last of `count` candidates, at most up to `capacity`, no choice twice; returns
  * the new count.
  */
 int conv_order_extend(enum conv_pattern pattern, struct dnn_candidate *candidates, int count,

@@ -12,7 +12,7 @@
 #include "engine/device/cuda/dnn/conv/store.h"
 #include "engine/device/cuda/dnn/conv/tune.h"
 
-/* A compiled engine of which two kernels take so many times as long as the best is left alone. */
+/* A compiled engine of which two kernels take this many times as long as the best is skipped. */
 #define HOPELESS 1.5
 
 struct search {

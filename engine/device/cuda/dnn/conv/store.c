@@ -39,7 +39,7 @@ static char *path_of(const char *folder, const char *key)
     return text_format("%s/%016" PRIx64 "%s", folder, hash(HASH_BEGIN, key, strlen(key)), suffix);
 }
 
-/* Of the lines behind the first. */
+/* Of the lines after the first. */
 static uint64_t checksum(const char *key, const char *text, size_t length)
 {
     const uint64_t of_key = hash(HASH_BEGIN, key, strlen(key));
@@ -72,7 +72,7 @@ char *conv_store_read(const char *folder, const char *key, size_t *length, struc
         char *text = find_text(data, size, key);
         if (text) {
             *length = size - (size_t)(text - data);
-            memmove(data, text, *length + 1); /* the NUL behind the data, too */
+            memmove(data, text, *length + 1); /* the NUL after the data, too */
             found = data;
         } else {
             error_set(err, ERROR_FAILED,

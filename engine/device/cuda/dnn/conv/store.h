@@ -18,7 +18,7 @@
 char *conv_store_path(struct error *err);
 
 /*
- * The text kept for `key` (one line), a new string with a NUL behind it, the caller's. NULL: none;
+ * The text kept for `key` (one line), a new string with a NUL after it, the caller's. NULL: none;
  * *err then is untouched where there simply is no file, and says in one line what is wrong with one
  * that is damaged or not ours.
  */

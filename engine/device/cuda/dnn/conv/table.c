@@ -49,7 +49,7 @@ static struct entry *find(const struct conv_table *table, const struct conv_requ
     return NULL;
 }
 
-/* Shares of the rows that change from time to time leave plans behind. */
+/* Shares that change leave plans that nothing uses. */
 static void drop_unused(struct conv_table *table)
 {
     int kept = 0, excess = table->count - (CONV_TABLE_PLANS - 1);

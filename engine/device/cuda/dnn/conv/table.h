@@ -11,7 +11,7 @@
  */
 struct conv_table;
 
-/* Plans that nobody uses any more are kept as long as there are no more than so many in all. */
+/* Plans that nobody uses any more are kept as long as there are at most this many in all. */
 #define CONV_TABLE_PLANS 512
 /* What one start may spend on compiling (see struct conv_maker). */
 #define CONV_COMPILE_SECONDS 60.0

@@ -141,7 +141,7 @@ static bool queue_step(struct rank *self, int step, struct error *err)
     }
     if (!t->collective->overlaps && !wait_for_all(t, self->index, err))
         return false;
-    /* Once all together, as behind a pass that nothing may overlap. */
+    /* Once all together, as after a pass that nothing may overlap. */
     if ((!t->collective->overlaps || step == 1) &&
         !t->collective->reduce(t->device_group, self->index, 0, t->request.buckets, err))
         return false;

@@ -89,7 +89,7 @@ START_TEST(choices_are_replaced_and_dropped)
     put("1\tg\ta", 3);
     ck_assert_int_eq(engine_of("1\tg\ta"), 3);
     ck_assert_int_eq(engine_of("1\tg\tb"), 2);
-    /* Neither the beginning of a key nor one that goes on is the same. */
+    /* Neither the beginning of a key nor a longer one is the same. */
     ck_assert_int_eq(engine_of("1\tg\t"), -1);
     ck_assert_int_eq(engine_of("1\tg\tab"), -1);
     ck_assert_int_eq(engine_of("1\th\ta"), -1);

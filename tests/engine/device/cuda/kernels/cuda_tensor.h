@@ -25,7 +25,7 @@ void cuda_done(cudaError_t launched);
 void *cuda_memory(const void *data, size_t bytes);
 void *cuda_copy(const void *device, size_t bytes);
 
-/* What kernels that sum over such a tensor work in; the counters must be zero behind each. */
+/* What kernels that sum over such a tensor work in; the counters must be zero after each. */
 struct sums_memory cuda_sums_memory(struct tensor_shape shape);
 void cuda_counters_are_zero(struct sums_memory memory);
 
@@ -34,7 +34,7 @@ float *cuda_vector(const double *x, size_t count);
 double *cuda_vector_copy(const float *device, size_t count);
 double *cuda_doubles_copy(const double *device, size_t count);
 
-/* Numbers that the type can hold, about `mean` with deviation 1, zero behind the real channels;
+/* Numbers that the type can hold, about `mean` with deviation 1, zero after the real channels;
  * of another `number`, others. To be freed. */
 double *tensor_random(struct tensor_shape shape, enum cuda_type type, double mean, unsigned number);
 double *vector_random(int channels, int real, double mean, unsigned number);

@@ -35,7 +35,7 @@ void norm_case_free(struct norm_case *l);
 float *norm_case_vector(const struct norm_case *l);
 /* Of channel c of x, by two passes. */
 struct norm_case_moments norm_case_moments(const struct norm_case *l, const double *x, size_t c);
-/* Statistics of x, in one kernel; checks that sums alone have the same bits. */
+/* Statistics of x, in one kernel; checks that sums alone are identical. */
 void norm_case_statistics(struct norm_case *l, const void *x);
 
 #endif

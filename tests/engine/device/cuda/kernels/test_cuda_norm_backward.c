@@ -41,7 +41,7 @@ static struct norm_gradients gradients_of(const struct norm_case *l, bool biases
                                    .c = norm_case_vector(l)};
 }
 
-/* The forward pass: what it stores for y, and, for a ReLU behind an addition, its mask. */
+/* The forward pass: what it stores for y, and, for a ReLU after an addition, its mask. */
 static double *run_forward(const struct norm_case *l, const void *from, enum relu_from relu,
                            uint8_t **mask)
 {
