@@ -11,8 +11,8 @@
 #include "engine/device/cpu/core/machine.h"
 
 /*
- * What earlier processes measured, so that all of a user's agree and need not measure again (see
- * base/choices.h):
+ * The autotune cache: what earlier processes measured, so that all processes of a user agree and
+ * only the first one measures (see base/choices.h):
  *
  *     versions and instruction set, processor, shape    the key
  *     algorithm, seconds

@@ -8,7 +8,7 @@
 int conv_cache_find(const struct conv_shape *shape, enum conv_direction direction, int threads,
                     const struct conv_algorithm *list, int count);
 
-/* Keep it for later processes. A failure is ignored: the next process measures again. */
+/* Store it for later processes. A failure is ignored: the next process measures for itself. */
 void conv_cache_put(const struct conv_shape *shape, enum conv_direction direction, int threads,
                     struct conv_algorithm algorithm, double seconds);
 

@@ -23,7 +23,7 @@
 #define MANY_ROWS   128 /* so that batches of more rows share a decision */
 #define SMALL_FLOPS 2e7 /* per thread */
 #define CLEARLY     0.9 /* times the other's seconds: a clear win */
-#define CLOSE       1.3 /* times the fastest's seconds: worth measuring again */
+#define CLOSE       1.3 /* times the fastest's seconds: worth a second measurement */
 #define TIMED_RUNS  10  /* calm ones */
 #define SURE_RUNS   2   /* calm ones, at least, for a decision that is kept on disk */
 
@@ -164,7 +164,7 @@ static bool measure(struct device *device, const struct decision *d,
     return true;
 }
 
-/* Unless it is sure, the next process measures again. */
+/* A verdict that is not sure is not stored: the next process measures for itself. */
 static bool measure_and_keep(struct device *device, const struct decision *d,
                              const struct conv_algorithm *list, int count, int *best,
                              struct error *err)

@@ -14,7 +14,7 @@
 bool conv_choose(struct device *device, const struct conv_shape *shape,
                  enum conv_direction direction, struct conv_algorithm *out, struct error *err);
 
-/* Whether a direction of a convolution goes by a kernel that fuses (conv/fusion.h). */
+/* Whether a direction of a convolution is computed by a kernel that fuses (conv/fusion.h). */
 bool conv_fuses(const struct builder *b, const struct node *node, enum conv_direction direction,
                 bool *yes, struct error *err);
 

@@ -10,8 +10,9 @@
 #define HOPELESS       1.5 /* times another algorithm's seconds */
 #define ROUNDS_PER_RUN 2   /* at most, where runs are disturbed */
 
-/* One algorithm: a primitive of the library with its arguments, or a pass of a kernel of ours. */
-struct trial {
+/* An algorithm to measure: a primitive of the library with its arguments, or a pass of a kernel of
+ * ours. */
+struct candidate {
     const struct conv_kernel *kernel;
     struct conv_pass pass;
     dnnl_primitive_desc_t desc; /* NULL: there is no such algorithm, or it is a kernel */
@@ -47,15 +48,15 @@ static void place(struct bench *b)
     b->rest = (b->rest + CONV_SCRATCH_ALIGN - 1) / CONV_SCRATCH_ALIGN * CONV_SCRATCH_ALIGN;
 }
 
-static desc_t layout_of(const struct trial *trial, dnnl_query_t query, int index)
+static desc_t layout_of(const struct candidate *candidate, dnnl_query_t query, int index)
 {
-    return dnnl_primitive_desc_query_md(trial->desc, query, index);
+    return dnnl_primitive_desc_query_md(candidate->desc, query, index);
 }
 
 /* The library's own layout of the weights; NULL: the stored one. */
-static desc_t other_weights(const struct bench *b, const struct trial *trial)
+static desc_t other_weights(const struct bench *b, const struct candidate *candidate)
 {
-    desc_t wanted = layout_of(trial, conv_queries(b->direction).weights, 0);
+    desc_t wanted = layout_of(candidate, conv_arguments(b->direction)->weights.query, 0);
     return dnnl_memory_desc_equal(wanted, b->stored) ? NULL : wanted;
 }
 
@@ -65,14 +66,14 @@ static size_t bytes_of(desc_t layout)
 }
 
 /* Of the rest, in bytes. */
-static size_t trial_bytes(const struct bench *b, const struct trial *trial)
+static size_t candidate_bytes(const struct bench *b, const struct candidate *candidate)
 {
-    if (trial->kernel)
-        return trial->kernel->scratch(b->shape, b->device->threads);
-    if (!trial->desc)
+    if (candidate->kernel)
+        return candidate->kernel->scratch(b->shape, b->device->threads);
+    if (!candidate->desc)
         return 0;
-    return bytes_of(other_weights(b, trial)) +
-           bytes_of(layout_of(trial, dnnl_query_scratchpad_md, 0));
+    return bytes_of(other_weights(b, candidate)) +
+           bytes_of(layout_of(candidate, dnnl_query_scratchpad_md, 0));
 }
 
 static bool make_argument(const struct bench *b, int arg, desc_t layout, size_t at,
@@ -84,79 +85,75 @@ static bool make_argument(const struct bench *b, int arg, desc_t layout, size_t 
         "memory object", err);
 }
 
-static bool add_argument(const struct bench *b, struct trial *trial, int arg, desc_t layout,
+static bool add_argument(const struct bench *b, struct candidate *candidate, int arg, desc_t layout,
                          size_t at, struct error *err)
 {
     if (!layout || dnnl_memory_desc_get_size(layout) == 0)
         return true;
-    if (!make_argument(b, arg, layout, at, &trial->args[trial->count], err))
+    if (!make_argument(b, arg, layout, at, &candidate->args[candidate->count], err))
         return false;
-    trial->count++;
+    candidate->count++;
     return true;
 }
 
-static bool add_bias(const struct bench *b, struct trial *trial, struct error *err)
+static bool add_bias(const struct bench *b, struct candidate *candidate, struct error *err)
 {
-    if (!b->shape->bias || b->direction == CONV_BACKWARD_DATA)
-        return true;
-    const bool forward = b->direction == CONV_FORWARD;
-    const desc_t layout =
-        layout_of(trial, forward ? dnnl_query_weights_md : dnnl_query_diff_weights_md, 1);
-    return add_argument(b, trial, forward ? DNNL_ARG_BIAS : DNNL_ARG_DIFF_BIAS, layout, b->bias,
+    const struct conv_arguments *a = conv_arguments(b->direction);
+    return !b->shape->bias || b->direction == CONV_BACKWARD_DATA ||
+           add_argument(b, candidate, a->bias, layout_of(candidate, a->weights.query, 1), b->bias,
                         err);
 }
 
-static bool make_reorder(const struct bench *b, struct trial *trial, desc_t other,
+static bool make_reorder(const struct bench *b, struct candidate *candidate, desc_t other,
                          struct error *err)
 {
     const bool gradient = b->direction == CONV_BACKWARD_WEIGHTS;
     const desc_t from = gradient ? other : b->stored, to = gradient ? b->stored : other;
     dnnl_primitive_desc_t desc;
-    if (!make_argument(b, DNNL_ARG_FROM, from, gradient ? b->rest : b->weights, &trial->moved[0],
-                       err) ||
-        !make_argument(b, DNNL_ARG_TO, to, gradient ? b->weights : b->rest, &trial->moved[1],
+    if (!make_argument(b, DNNL_ARG_FROM, from, gradient ? b->rest : b->weights,
+                       &candidate->moved[0], err) ||
+        !make_argument(b, DNNL_ARG_TO, to, gradient ? b->weights : b->rest, &candidate->moved[1],
                        err) ||
         !dnnl_check(dnnl_reorder_primitive_desc_create(&desc, from, b->device->engine, to,
                                                        b->device->engine, NULL),
                     "reorder", err))
         return false;
-    const dnnl_status_t status = dnnl_primitive_create(&trial->reorder, desc);
+    const dnnl_status_t status = dnnl_primitive_create(&candidate->reorder, desc);
     dnnl_primitive_desc_destroy(desc);
     return dnnl_check(status, "reorder", err);
 }
 
-static bool make_primitive(const struct bench *b, struct trial *trial, struct error *err)
+static bool make_primitive(const struct bench *b, struct candidate *candidate, struct error *err)
 {
-    const struct conv_queries q = conv_queries(b->direction);
-    const desc_t other = other_weights(b, trial);
-    const int src = b->direction == CONV_BACKWARD_DATA ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
-    const int dst = b->direction == CONV_FORWARD ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
-    const int weights =
-        b->direction == CONV_BACKWARD_WEIGHTS ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS;
-    return dnnl_check(dnnl_primitive_create(&trial->primitive, trial->desc), "primitive", err) &&
-           add_argument(b, trial, src, layout_of(trial, q.src, 0), b->in, err) &&
-           add_argument(b, trial, weights, other ? other : b->stored, other ? b->rest : b->weights,
+    const struct conv_arguments *a = conv_arguments(b->direction);
+    const desc_t other = other_weights(b, candidate);
+    return dnnl_check(dnnl_primitive_create(&candidate->primitive, candidate->desc), "primitive",
+                      err) &&
+           add_argument(b, candidate, a->src.arg, layout_of(candidate, a->src.query, 0), b->in,
                         err) &&
-           add_argument(b, trial, dst, layout_of(trial, q.dst, 0), b->out, err) &&
-           add_argument(b, trial, DNNL_ARG_SCRATCHPAD,
-                        layout_of(trial, dnnl_query_scratchpad_md, 0), b->rest + bytes_of(other),
+           add_argument(b, candidate, a->weights.arg, other ? other : b->stored,
+                        other ? b->rest : b->weights, err) &&
+           add_argument(b, candidate, a->dst.arg, layout_of(candidate, a->dst.query, 0), b->out,
                         err) &&
-           add_bias(b, trial, err) && (!other || make_reorder(b, trial, other, err));
+           add_argument(b, candidate, DNNL_ARG_SCRATCHPAD,
+                        layout_of(candidate, dnnl_query_scratchpad_md, 0),
+                        b->rest + bytes_of(other), err) &&
+           add_bias(b, candidate, err) && (!other || make_reorder(b, candidate, other, err));
 }
 
-static void make_pass(const struct bench *b, struct trial *trial)
+static void make_pass(const struct bench *b, struct candidate *candidate)
 {
     char *base = b->memory.data;
-    trial->pass = (struct conv_pass){
+    candidate->pass = (struct conv_pass){
         .shape = b->shape, .threads = b->device->threads, .scratch = base + b->rest};
-    conv_pass_point(&trial->pass, b->direction, (float *)(base + b->in),
+    conv_pass_point(&candidate->pass, b->direction, (float *)(base + b->in),
                     (float *)(base + b->weights), b->shape->bias ? (float *)(base + b->bias) : NULL,
                     (float *)(base + b->out));
 }
 
-static bool can_run(const struct trial *trial)
+static bool can_run(const struct candidate *candidate)
 {
-    return trial->kernel || trial->desc;
+    return candidate->kernel || candidate->desc;
 }
 
 /* Pages that were never written all map to one page of zeros, which every cache holds: write. */
@@ -170,38 +167,38 @@ static bool make_memory(struct bench *b, size_t bytes, struct error *err)
     return true;
 }
 
-static bool make_trials(struct bench *b, const struct conv_algorithm *list, struct trial *trials,
-                        int count, struct error *err)
+static bool make_candidates(struct bench *b, const struct conv_algorithm *list,
+                            struct candidate *candidates, int count, struct error *err)
 {
     size_t most = 0;
     for (int i = 0; i < count; i++) {
-        trials[i].kernel = list[i].kernel;
+        candidates[i].kernel = list[i].kernel;
         if (!list[i].kernel && conv_describe(b->device, b->shape, b->direction, list[i].library,
-                                             false, &trials[i].desc) != dnnl_success)
-            trials[i].desc = NULL;
-        const size_t bytes = trial_bytes(b, &trials[i]);
+                                             false, &candidates[i].desc) != dnnl_success)
+            candidates[i].desc = NULL;
+        const size_t bytes = candidate_bytes(b, &candidates[i]);
         most = bytes > most ? bytes : most;
     }
     if (!make_memory(b, b->rest + most, err))
         return false;
     for (int i = 0; i < count; i++) {
-        if (trials[i].kernel)
-            make_pass(b, &trials[i]);
-        else if (trials[i].desc && !make_primitive(b, &trials[i], err))
+        if (candidates[i].kernel)
+            make_pass(b, &candidates[i]);
+        else if (candidates[i].desc && !make_primitive(b, &candidates[i], err))
             return false;
     }
     return true;
 }
 
-static void trial_free(struct trial *trial)
+static void candidate_free(struct candidate *candidate)
 {
-    for (int i = 0; i < trial->count; i++)
-        dnnl_memory_destroy(trial->args[i].memory);
+    for (int i = 0; i < candidate->count; i++)
+        dnnl_memory_destroy(candidate->args[i].memory);
     for (int i = 0; i < 2; i++)
-        dnnl_memory_destroy(trial->moved[i].memory);
-    dnnl_primitive_destroy(trial->reorder);
-    dnnl_primitive_destroy(trial->primitive);
-    dnnl_primitive_desc_destroy(trial->desc);
+        dnnl_memory_destroy(candidate->moved[i].memory);
+    dnnl_primitive_destroy(candidate->reorder);
+    dnnl_primitive_destroy(candidate->primitive);
+    dnnl_primitive_desc_destroy(candidate->desc);
 }
 
 static bool execute(const struct bench *b, dnnl_primitive_t primitive, int count,
@@ -212,21 +209,21 @@ static bool execute(const struct bench *b, dnnl_primitive_t primitive, int count
                       "execution", err);
 }
 
-static bool run_library(const struct bench *b, const struct trial *trial, struct error *err)
+static bool run_library(const struct bench *b, const struct candidate *candidate, struct error *err)
 {
     const bool gradient = b->direction == CONV_BACKWARD_WEIGHTS;
-    return (gradient || execute(b, trial->reorder, 2, trial->moved, err)) &&
-           execute(b, trial->primitive, trial->count, trial->args, err) &&
-           (!gradient || execute(b, trial->reorder, 2, trial->moved, err));
+    return (gradient || execute(b, candidate->reorder, 2, candidate->moved, err)) &&
+           execute(b, candidate->primitive, candidate->count, candidate->args, err) &&
+           (!gradient || execute(b, candidate->reorder, 2, candidate->moved, err));
 }
 
-static bool trial_run(const struct bench *b, const struct trial *trial, double *seconds,
-                      struct error *err)
+static bool candidate_run(const struct bench *b, const struct candidate *candidate, double *seconds,
+                          struct error *err)
 {
     double start = clock_seconds();
-    if (trial->kernel)
-        trial->kernel->run(&trial->pass);
-    else if (!run_library(b, trial, err))
+    if (candidate->kernel)
+        candidate->kernel->run(&candidate->pass);
+    else if (!run_library(b, candidate, err))
         return false;
     *seconds = clock_seconds() - start;
     return true;
@@ -240,12 +237,12 @@ static long displaced(void)
 }
 
 /* A run in which a thread lost its CPU says little; it counts only until there is a calm one. */
-static bool take_turn(const struct bench *b, const struct trial *trial, struct conv_timing *timing,
-                      struct error *err)
+static bool take_turn(const struct bench *b, const struct candidate *candidate,
+                      struct conv_timing *timing, struct error *err)
 {
     double seconds;
     long before = displaced();
-    if (!trial_run(b, trial, &seconds, err))
+    if (!candidate_run(b, candidate, &seconds, err))
         return false;
     bool calm = displaced() == before, first_calm = calm && timing->calm_runs == 0;
     bool counts = calm || timing->calm_runs == 0;
@@ -265,19 +262,19 @@ static bool is_beaten(const struct conv_timing *timings, int count, int i)
     return false;
 }
 
-/* In rounds, until all that may still win have had enough calm runs. */
-static bool take_turns(const struct bench *b, const struct trial *trials, int count, int runs,
-                       struct conv_timing *timings, struct error *err)
+/* In rounds, until all candidates that may still win have had enough calm runs. */
+static bool take_turns(const struct bench *b, const struct candidate *candidates, int count,
+                       int runs, struct conv_timing *timings, struct error *err)
 {
     bool more = true;
     for (int round = 0; more && round < ROUNDS_PER_RUN * runs; round++) {
         more = false;
         for (int i = 0; i < count; i++) {
-            if (!can_run(&trials[i]) || timings[i].calm_runs >= runs ||
+            if (!can_run(&candidates[i]) || timings[i].calm_runs >= runs ||
                 is_beaten(timings, count, i))
                 continue;
             more = true;
-            if (!take_turn(b, &trials[i], &timings[i], err))
+            if (!take_turn(b, &candidates[i], &timings[i], err))
                 return false;
         }
     }
@@ -288,7 +285,7 @@ bool conv_measure(struct device *device, const struct conv_shape *shape,
                   enum conv_direction direction, const struct conv_algorithm *list, int count,
                   int runs, struct conv_timing *timings, struct error *err)
 {
-    struct trial trials[CONV_MOST_ALGORITHMS] = {{0}};
+    struct candidate candidates[CONV_MOST_ALGORITHMS] = {{0}};
     struct bench bench = {.device = device,
                           .shape = shape,
                           .direction = direction,
@@ -299,12 +296,12 @@ bool conv_measure(struct device *device, const struct conv_shape *shape,
     if (!bench.stored)
         return error_memory(err, "layout of weights");
     place(&bench);
-    bool ok = make_trials(&bench, list, trials, count, err);
+    bool ok = make_candidates(&bench, list, candidates, count, err);
     for (int i = 0; ok && i < count; i++)
-        ok = !can_run(&trials[i]) || trial_run(&bench, &trials[i], &ignored, err);
-    ok = ok && take_turns(&bench, trials, count, runs, timings, err);
+        ok = !can_run(&candidates[i]) || candidate_run(&bench, &candidates[i], &ignored, err);
+    ok = ok && take_turns(&bench, candidates, count, runs, timings, err);
     for (int i = 0; i < count; i++)
-        trial_free(&trials[i]);
+        candidate_free(&candidates[i]);
     mapping_free(&bench.memory);
     compat_desc_free(bench.stored);
     return ok;

@@ -144,11 +144,20 @@ bool conv_describe_best(struct device *device, const struct conv_shape *shape,
     return true;
 }
 
-struct conv_queries conv_queries(enum conv_direction direction)
+const struct conv_arguments *conv_arguments(enum conv_direction direction)
 {
-    return (struct conv_queries){
-        .src = direction == CONV_BACKWARD_DATA ? dnnl_query_diff_src_md : dnnl_query_src_md,
-        .weights =
-            direction == CONV_BACKWARD_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
-        .dst = direction == CONV_FORWARD ? dnnl_query_dst_md : dnnl_query_diff_dst_md};
+    static const struct conv_arguments arguments[] = {
+        [CONV_FORWARD] = {.src = {DNNL_ARG_SRC, dnnl_query_src_md},
+                          .weights = {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                          .dst = {DNNL_ARG_DST, dnnl_query_dst_md},
+                          .bias = DNNL_ARG_BIAS},
+        [CONV_BACKWARD_DATA] = {.src = {DNNL_ARG_DIFF_SRC, dnnl_query_diff_src_md},
+                                .weights = {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+                                .dst = {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md}},
+        [CONV_BACKWARD_WEIGHTS] = {.src = {DNNL_ARG_SRC, dnnl_query_src_md},
+                                   .weights = {DNNL_ARG_DIFF_WEIGHTS, dnnl_query_diff_weights_md},
+                                   .dst = {DNNL_ARG_DIFF_DST, dnnl_query_diff_dst_md},
+                                   .bias = DNNL_ARG_DIFF_BIAS},
+    };
+    return &arguments[direction];
 }

@@ -26,10 +26,14 @@ bool conv_describe_best(struct device *device, const struct conv_shape *shape,
                         enum conv_direction direction, enum library_algorithm algorithm,
                         dnnl_primitive_desc_t *out, struct error *err);
 
-/* The queries for source, weights and destination in each direction. */
-struct conv_queries {
-    dnnl_query_t src, weights, dst;
+/* How the library calls what a direction reads and writes. */
+struct conv_arguments {
+    struct conv_argument {
+        int arg;            /* DNNL_ARG_... */
+        dnnl_query_t query; /* for its layout */
+    } src, weights, dst;
+    int bias;
 };
-struct conv_queries conv_queries(enum conv_direction direction);
+const struct conv_arguments *conv_arguments(enum conv_direction direction);
 
 #endif

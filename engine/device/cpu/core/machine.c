@@ -38,7 +38,7 @@ static double read_quota(const char *path)
     return value / period;
 }
 
-/* The tightest CPU quota (version 2) on the way from the process's cgroup to the root; none: 0. */
+/* The tightest CPU quota (version 2) from the process's cgroup up to the root; none: 0. */
 static double cgroup_cores(void)
 {
     char line[1024], path[1200];

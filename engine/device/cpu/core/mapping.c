@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-/* From this size on a page is asked for even if it is not filled: scattered over small ones, what a
- * small network works with gets in its own way in the caches. */
+/* From this size on a huge page is used even if it is not filled: scattered over small pages, the
+ * values of a small network displace each other in the caches. */
 #define HUGE_FROM ((size_t)128 << 10)
 
 /* Whole huge pages, aligned to one, so that none at the edges is split. */

@@ -118,10 +118,10 @@ bool primitive_output(struct builder *b, struct primitive *p, dnnl_primitive_des
 void primitive_label(struct builder *b, enum plan_direction direction, dnnl_primitive_desc_t desc)
 {
     const char *name = "";
-    char method[80];
+    char algorithm[80];
     dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name);
-    snprintf(method, sizeof method, "oneDNN %s", name);
-    build_label(b, direction, method);
+    snprintf(algorithm, sizeof algorithm, "oneDNN %s", name);
+    build_label(b, direction, algorithm);
 }
 
 static bool stage_run(struct device *device, const struct stage *stage, struct error *err)

@@ -6,7 +6,7 @@
 
 /*
  * A library primitive with its arguments. Where the primitive wants another layout than the one
- * stored, a reorder before or behind it goes through scratch memory; callers need not care. The
+ * stored, a reorder before or after it goes through scratch memory; callers need not care. The
  * arrays hold what the widest primitive (a convolution with bias and scratchpad) needs.
  */
 
@@ -36,7 +36,7 @@ bool primitive_output(struct builder *b, struct primitive *p, dnnl_primitive_des
 bool primitive_bind(struct builder *b, struct primitive *p, int arg, desc_t layout,
                     struct buffer *buffer, struct error *err);
 /* build_label() with the library's own name for what it has chosen: "oneDNN jit:avx512_core". Right
- * in front of build_step, as others may be built for what the step reads. */
+ * before build_step, as others may be built for what the step reads. */
 void primitive_label(struct builder *b, enum plan_direction direction, dnnl_primitive_desc_t desc);
 bool primitive_run(struct device *device, struct primitive *p, struct error *err);
 void primitive_release(void *primitive);

@@ -12,7 +12,7 @@
 #define MOST_GROUP_BYTES    ((size_t)6 << 18)
 #define MOST_LINEAR_WEIGHTS ((size_t)1 << 17)
 
-/* One operation behind the other, from the input to the logits. */
+/* One operation after the other, from the input to the logits. */
 static bool is_chain(const struct graph *graph)
 {
     int value = 0;

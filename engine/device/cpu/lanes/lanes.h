@@ -17,7 +17,7 @@
 
 #define LANES_MOST 16
 
-/* Products of a tile by Winograd's method, see lanes/winograd.h. */
+/* Products of a tile by Winograd's algorithm, see lanes/winograd.h. */
 #define LANES_POINTS 8
 
 /* What follows a layer and is computed along with it. */
@@ -44,7 +44,7 @@ static inline ptrdiff_t lanes_size(const struct lanes_image *i)
     return i->c * lanes_plane(i);
 }
 
-/* Where its first number lies, behind the border. */
+/* Where its first number lies, after the border. */
 static inline ptrdiff_t lanes_first(const struct lanes_image *i)
 {
     return i->pad_h * lanes_row(i) + i->pad_w;
@@ -55,7 +55,7 @@ struct lanes_conv {
     int kernel_h, kernel_w;
     struct lanes_image x, y;
     enum lanes_act act;
-    int tile; /* how many results side by side Winograd's method makes at a time; 0: plainly */
+    int tile; /* results side by side that Winograd's algorithm makes at a time; 0: direct */
 };
 
 struct lanes_pool {
@@ -87,7 +87,7 @@ struct lanes_product {
 struct lanes_kernels {
     const char *name;
     int lanes;
-    int conv_outputs;   /* a block of outputs of a convolution has at most so many */
+    int conv_outputs;   /* a block of outputs of a convolution has at most this many */
     int linear_outputs; /* and one of a linear layer; a power of two */
     int outer_outputs;  /* and one of the gradient of a convolution's weights */
 

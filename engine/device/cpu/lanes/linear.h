@@ -29,7 +29,7 @@ static TARGET void linear_data(int in, int out, const float *dy, const float *w,
     }
 }
 
-/* Results are whole vectors but the last of a row, which goes by a detour. */
+/* Results are whole vectors except the last of a row, which is copied from `last`. */
 static TARGET void linear_weights(int rows, int in, int out, const float *x, ptrdiff_t x_stride,
                                   const float *dy, ptrdiff_t dy_stride, float *dw)
 {

@@ -18,7 +18,7 @@ struct layout {
     struct buffer **factors; /* per operation: of dropout */
 };
 
-/* Steps, for the lives of buffers: forward 1..n behind the input, the loss, backward. */
+/* Steps, for the lives of buffers: forward 1..n after the input, the loss, backward. */
 static int forward_time(int op)
 {
     return op + 1;
@@ -94,7 +94,7 @@ static bool use_gradient(struct layout *l, int value, int time, struct error *er
     return use(l, &l->gradients[value], image_floats(l, value), time, err);
 }
 
-/* An activation of its own behind a convolution or linear layer that has none: computed there. */
+/* An activation after a convolution or linear layer that has none is computed there. */
 static bool join_activation(struct lanes_net *net, const struct node *node, int x)
 {
     struct lanes_op *last = net->op_count > 0 ? &net->ops[net->op_count - 1] : NULL;
@@ -143,7 +143,7 @@ static void add_op(struct layout *l, const struct node *node)
                           .data = l->graph->values[node->input].wants_grad};
 }
 
-/* A convolution wants a border around what it reads; what lies in front of it makes that. */
+/* A convolution wants a border around what it reads; the operation before it makes that. */
 static void add_borders(struct layout *l)
 {
     for (int i = l->net->op_count; i-- > 0;) {
@@ -161,7 +161,7 @@ static void add_borders(struct layout *l)
     }
 }
 
-/* The pooling behind a convolution takes the backward pass of its activation. */
+/* The pooling after a convolution takes the backward pass of its activation. */
 static void join_pool(struct lanes_op *op, struct lanes_op *before)
 {
     if (!op->backward || !op->data || !lanes_pool_is_simple(&op->pool) || before->y != op->x ||

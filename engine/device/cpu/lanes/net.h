@@ -25,14 +25,14 @@ struct lanes_op {
     int x, y; /* values */
     enum lanes_act act;
     bool backward, data; /* takes part in the backward pass; x wants its gradient */
-    /* The gradient of y arrives as that in front of the activation, bias counted: the pooling
-     * behind did it along with its own. */
+    /* The gradient of y arrives as that before the activation, bias counted: the pooling
+     * after it did that along with its own. */
     bool through;
     union {
         struct lanes_conv conv;
         struct lanes_pool pool;
     };
-    /* A pooling that does so: over x, with the activation in front of it. */
+    /* A pooling that does so: over x, with the activation before it. */
     enum lanes_act act_before;
     const struct lanes_op *before;
     int in, out;                 /* linear */
@@ -56,13 +56,13 @@ struct lanes_net {
     struct lanes_value *values;
     int value_count;
     size_t memory;                                         /* floats of a thread */
-    size_t sums_at, logit_gradients, pictures, scratch_at; /* offsets into them, behind values */
+    size_t sums_at, logit_gradients, pictures, scratch_at; /* offsets into them, after the values */
     size_t scratch;                                        /* floats */
     size_t sums;                /* vectors, a multiple of lanes: gradients of all convolutions */
     size_t packed;              /* floats */
     size_t logits_row, picture; /* numbers of a row of logits, of a row of the data */
     float *scale, *shift;       /* of pixels, per channel */
-    int loss_step, step_count;  /* of a profile: of the loss; at most so many, 0 is the input's */
+    int loss_step, step_count;  /* of a profile: of the loss; an upper bound; 0 is the input's */
     double *spent;              /* seconds of step_count steps, thread by thread; NULL: none */
     struct buffer *threads_memory, *packed_weights, *partial, *logits, *losses;
 };

@@ -172,7 +172,7 @@ static TARGET void clear_rows(float *x, ptrdiff_t row, struct extent rows, struc
                    (size_t)(columns.end - columns.begin) * LANES * sizeof *x);
 }
 
-/* Zeros where no window is: between windows and behind the last. */
+/* Zeros where no window is: between windows and after the last. */
 static TARGET void clear_gaps(const struct lanes_pool *p, float *dx, ptrdiff_t row)
 {
     const struct extent all = {0, p->x.w};

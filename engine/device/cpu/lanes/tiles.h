@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* What Winograd's method makes of tiles and of rows of them, for lanes/winograd.h, which says which
+/* Winograd's algorithm on tiles and on rows of tiles, for lanes/winograd.h, which says which
  * points there are. */
 
 #define POINTS LANES_POINTS
@@ -133,7 +133,7 @@ INLINE void row_to_results(const float *from, ptrdiff_t point, int tiles, int wi
     }
 }
 
-/* Tiles of x overlap: what one leaves to the next is carried along. x begins behind the border, of
+/* Tiles of x overlap: what one leaves to the next is carried along. x begins after the border, of
  * `border` columns. */
 INLINE void row_from_points(const float *from, ptrdiff_t point, int tiles, int border, int width,
                             float *x, const int tile)

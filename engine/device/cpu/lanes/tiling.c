@@ -11,7 +11,7 @@ int lanes_conv_tile(const struct lanes_conv *c)
     if (c->kernel_w != 3 && c->kernel_w != 5)
         return 0;
     /* Of a row of results, in vector operations: those that turn tiles into points and back, with
-     * what it costs to begin and end a sum, beside the products. A fifth must be saved. */
+     * what it costs to begin and end a sum, and the products. A fifth must be saved. */
     const long tiles = (c->y.w + tile - 1) / tile, changes = 32 * in + (48 + 4 * tile) * out;
     const long tiled = tiles * (LANES_POINTS * products + changes),
                plain = products * c->kernel_w * c->y.w;
@@ -36,13 +36,13 @@ size_t lanes_conv_scratch(const struct lanes_conv *c, const struct lanes_kernels
                weights = in * (band + halo) + outer * band;
     long most = forward > data ? forward : data;
     most = (most > weights ? most : weights) * row;
-    /* and for weights on their way, which are no vectors */
+    /* and for weights while they are packed, which are no vectors */
     const long packing = LANES_POINTS * in * out * c->kernel_h;
     return (size_t)(most > packing ? most : packing);
 }
 
 /* Row p of G is a^0, a^1, ... for the point a, divided by the product of its distances to the other
- * points; 1 in front and behind for 0 and infinity. */
+ * points; 1 as its first and last number for 0 and infinity. */
 static const float of_one = -2.0F / 9, of_two = 1.0F / 90, of_half = 32.0F / 45;
 
 void lanes_weights_to_points(int width, const float *w, float *to, ptrdiff_t point)

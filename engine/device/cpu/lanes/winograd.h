@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Convolutions of lanes/kernels.h by Winograd's method along rows: y = A' ((G w) * (B' x)) makes a
- * tile of results side by side from 8 products instead of `tile` times `kernel_w`, from each row of
- * the kernel. The points are 0, 1, -1, 2, -2, 1/2, -1/2 and infinity, whatever the kernel's width
- * is (S. Winograd, "Arithmetic complexity of computations", 1980; A. Lavin, S. Gray, "Fast
+ * Convolutions of lanes/kernels.h by Winograd's algorithm along rows: y = A' ((G w) * (B' x)) makes
+ * a tile of results side by side from 8 products instead of `tile` times `kernel_w`, from each row
+ * of the kernel. The points are 0, 1, -1, 2, -2, 1/2, -1/2 and infinity, whatever the kernel's
+ * width is (S. Winograd, "Arithmetic complexity of computations", 1980; A. Lavin, S. Gray, "Fast
  * algorithms for convolutional neural networks", 2015). Each gradient is the transposed of the
  * same: of x by A, products and B, of w by B', A, products and G'. Seen from one point, there is a
  * convolution with a kernel of one column, over tiles instead of columns.
@@ -89,7 +89,7 @@ static struct points_source points_of_x(const struct lanes_conv *c, const float 
                                   .tile = c->tile};
 }
 
-/* dy: behind its border. */
+/* dy: after its border. */
 static struct points_source points_of_dy(const struct lanes_conv *c, const float *dy)
 {
     return (struct points_source){.at = dy,
@@ -238,7 +238,7 @@ static TARGET void data_tiled(const struct lanes_conv *c, const float *dy, const
     }
 }
 
-/* --- either way --- */
+/* --- direct or in tiles --- */
 
 static TARGET void conv(const struct lanes_conv *c, const float *x, const float *w,
                         const float *bias, float *y, float *scratch)

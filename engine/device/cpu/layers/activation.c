@@ -9,7 +9,7 @@
  * from which the backward pass computes the derivative. Sigmoid and tanh are the library's, which
  * has vector exponentials; it works on whole blocks, because with the true number of channels it
  * falls back to its slow reference code. sigmoid(0) is not 0, so the channels that fill the last
- * block are cleared behind it.
+ * block are cleared after it.
  */
 struct activation {
     struct unary_layer base;
@@ -45,7 +45,7 @@ static bool run_relu_backward(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
-/* Below so many numbers waking the team costs more than the loop. */
+/* For fewer numbers waking the team costs more than the loop. */
 #define PARALLEL_FROM 16384
 
 static bool run_leaky_relu(struct plan *plan, void *layer, struct error *err)

@@ -104,7 +104,7 @@ static bool fuse_norm(struct conv_run *run, const struct fused_norm *norm, struc
 {
     run->fused.norm = norm;
     return !norm || conv_run_fuses(run) ||
-           error_set(err, ERROR_FAILED, "a convolution goes by another algorithm than planned");
+           error_set(err, ERROR_FAILED, "a convolution has another algorithm than planned");
 }
 
 /* What the step being built reads instead of the BatchNorm's result. */

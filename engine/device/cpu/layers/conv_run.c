@@ -3,37 +3,27 @@
 
 #include "engine/device/cpu/autotune/choose.h"
 
-static bool attach_forward(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
-                           const struct conv_stored *s, const struct conv_buffers *at,
-                           struct error *err)
+/* Bind the arguments: two of source, weights and destination are read, the third is computed. */
+static bool attach(struct builder *b, struct primitive *p, enum conv_direction direction,
+                   dnnl_primitive_desc_t desc, const struct conv_stored *s,
+                   const struct conv_buffers *at, struct error *err)
 {
-    const struct conv_queries q = conv_queries(CONV_FORWARD);
-    return primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, at->src, err) &&
-           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, at->weights, err) &&
-           primitive_output(b, p, desc, DNNL_ARG_DST, q.dst, s->dst, at->dst, err) &&
-           (!at->bias || primitive_bind(b, p, DNNL_ARG_BIAS, s->bias, at->bias, err));
-}
-
-static bool attach_data(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
-                        const struct conv_stored *s, const struct conv_buffers *at,
-                        struct error *err)
-{
-    const struct conv_queries q = conv_queries(CONV_BACKWARD_DATA);
-    return primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, at->dst, err) &&
-           primitive_input(b, p, desc, DNNL_ARG_WEIGHTS, q.weights, s->weights, at->weights, err) &&
-           primitive_output(b, p, desc, DNNL_ARG_DIFF_SRC, q.src, s->src, at->src, err);
-}
-
-static bool attach_weights(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
-                           const struct conv_stored *s, const struct conv_buffers *at,
-                           struct error *err)
-{
-    const struct conv_queries q = conv_queries(CONV_BACKWARD_WEIGHTS);
-    return primitive_input(b, p, desc, DNNL_ARG_SRC, q.src, s->src, at->src, err) &&
-           primitive_input(b, p, desc, DNNL_ARG_DIFF_DST, q.dst, s->dst, at->dst, err) &&
-           primitive_output(b, p, desc, DNNL_ARG_DIFF_WEIGHTS, q.weights, s->weights, at->weights,
-                            err) &&
-           (!at->bias || primitive_bind(b, p, DNNL_ARG_DIFF_BIAS, s->bias, at->bias, err));
+    const struct conv_arguments *a = conv_arguments(direction);
+    const struct {
+        enum conv_direction computed_by;
+        const struct conv_argument *as;
+        desc_t stored;
+        struct buffer *buffer;
+    } list[] = {{CONV_BACKWARD_DATA, &a->src, s->src, at->src},
+                {CONV_BACKWARD_WEIGHTS, &a->weights, s->weights, at->weights},
+                {CONV_FORWARD, &a->dst, s->dst, at->dst}};
+    for (int i = 0; i < 3; i++)
+        if (!(list[i].computed_by == direction ? primitive_output : primitive_input)(
+                b, p, desc, list[i].as->arg, list[i].as->query, list[i].stored, list[i].buffer,
+                err))
+            return false;
+    return !at->bias || direction == CONV_BACKWARD_DATA ||
+           primitive_bind(b, p, a->bias, s->bias, at->bias, err);
 }
 
 static enum plan_direction label_of(enum conv_direction direction)
@@ -53,18 +43,8 @@ static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_di
     if (!conv_describe_best(b->device, run->shape, direction, algorithm, &desc, err))
         return false;
     primitive_label(b, label_of(direction), desc);
-    bool ok = primitive_make(b, p, desc, err);
-    switch (direction) {
-    case CONV_FORWARD:
-        ok = ok && attach_forward(b, p, desc, stored, &run->at, err);
-        break;
-    case CONV_BACKWARD_DATA:
-        ok = ok && attach_data(b, p, desc, stored, &run->at, err);
-        break;
-    case CONV_BACKWARD_WEIGHTS:
-        ok = ok && attach_weights(b, p, desc, stored, &run->at, err);
-        break;
-    }
+    const bool ok =
+        primitive_make(b, p, desc, err) && attach(b, p, direction, desc, stored, &run->at, err);
     dnnl_primitive_desc_destroy(desc);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/layers/elementwise.h"
 
-/* Below so many numbers waking the team costs more than the loop. */
+/* For fewer numbers waking the team costs more than the loop. */
 #define PARALLEL_FROM 16384
 
 void elementwise_add(const float *a, const float *b, bool relu, float *sum, size_t count)

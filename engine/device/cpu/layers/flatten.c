@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/core/primitive.h"
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/primitive.h"
 #include "engine/device/plan/unary_layer.h"
 
 /*
  * Another name for the same numbers, or the same numbers in another layout. A conversion works on
- * the shape in front of it; the flat shape behind it has them in the same order.
+ * the shape before it; the flat shape after it has them in the same order.
  */
 struct conversion {
     struct unary_layer base;

@@ -65,7 +65,7 @@ static const struct node *foldable(const struct cpu_replica *r, const struct nod
     return NULL;
 }
 
-/* Folded convolutions move to where their BatchNorm stood, with the addition behind them. */
+/* Folded convolutions move to where their BatchNorm stood, with the addition after them. */
 static void fold_nodes(const struct cpu_replica *r, struct graph *out)
 {
     const struct graph *g = &r->graph;

@@ -6,10 +6,10 @@
 
 /*
  * Evaluation with BatchNorm folded into convolutions. With running statistics BatchNorm is a scale
- * and a shift per channel, so the convolution in front of it does both with other weights and
- * another bias (Jacob et al. 2018, arXiv:1712.05877, section 3.2), and the ReLU and the addition
- * behind it too. Weights change between passes, so each pass recomputes the folded ones, layer by
- * layer, into memory that the layers share.
+ * and a shift per channel, so the convolution before it does both with other weights and
+ * another bias (Jacob et al. 2018, arXiv:1712.05877, section 3.2), and also the ReLU and the
+ * addition after it. Weights change between passes, so each pass recomputes the folded ones, layer
+ * by layer, into memory that the layers share.
  */
 
 /*

@@ -5,7 +5,7 @@
 #include "engine/data/augment.h"
 #include "engine/device/plan/builder.h"
 
-/* What the first and last steps of a plan do with a row, for whoever does it in another way. */
+/* What the first and last steps of a plan do with a row; lanes/run.c does the same for a group. */
 
 /* A pixel of channel c becomes pixel * scale[c] + shift[c]; numbers are taken as they are. */
 void input_scaling(const struct net *net, float *scale, float *shift);

@@ -6,7 +6,7 @@
 #include "engine/device/cpu/core/plan.h"
 
 /*
- * BatchNorm, with the addition and ReLU behind it where the fuse pass joined them. Channels are
+ * BatchNorm, with the addition and ReLU after it where the fuse pass joined them. Channels are
  * independent, so a channel block is the unit of parallel work; where the team is larger than the
  * blocks divide, rows are cut into chunks as well, whose sums are added in a fixed order.
  */
@@ -26,7 +26,7 @@ struct batchnorm {
     struct buffer *x, *other, *y, *mask;
     struct buffer *dy, *dy2, *g, *dx;
     struct buffer *stats; /* [STAT_ARRAYS][channels], from forward to backward */
-    struct buffer *sums;  /* doubles: [blocks][chunks][2][block]; behind them [2][channels], which
+    struct buffer *sums;  /* doubles: [blocks][chunks][2][block]; after them [2][channels], which
                            * devices all-reduce */
     /* Fusion with convolutions (conv/fusion.h). */
     bool fused;             /* those that read y compute it from x; it is not stored */
@@ -40,7 +40,7 @@ struct batchnorm_recompute {
     const struct buffer *other, *y;
 };
 
-/* Arrays over the channels, one behind the other. */
+/* Arrays over the channels, one after the other. */
 enum { STAT_MEAN, STAT_ISTD, STAT_SCALE, STAT_SHIFT, STAT_A, STAT_B, STAT_C, STAT_ARRAYS };
 
 static inline float *stat(const struct batchnorm *n, int array)

@@ -186,7 +186,7 @@ static bool allreduce(struct plan *plan, const struct batchnorm *n, double *valu
 }
 
 /* Turn sums about an origin into sums about zero, in double precision, and add those of all
- * devices. The all-reduced array lies behind the sums. */
+ * devices. The all-reduced array lies after the sums. */
 static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct error *err)
 {
     static const float zero[KERNELS_MAX_BLOCK];

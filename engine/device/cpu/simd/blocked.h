@@ -108,7 +108,7 @@ static TARGET void norm_forward(const struct norm_forward *t)
         forward_rows(t, false, false, t->stream);
 }
 
-/* The gradient behind the ReLU at vector `i` of a row. */
+/* The gradient before the ReLU at vector `i` of a row. */
 static inline TARGET vector masked_gradient(const float *dy, const float *dy2, const uint16_t *mask,
                                             size_t i, vector x, vector scale, vector shift,
                                             bool relu)

@@ -9,8 +9,8 @@
 /*
  * The inner loops of BatchNorm with what follows it (addition, ReLU), one set per instruction set.
  * A call works on one slab: one block of channels of some rows. All of them are memory-bound, so
- * they read each tensor as seldom as possible: the ReLU behind a plain BatchNorm leaves no mask, it
- * is computed again from x; the one behind an addition leaves one bit per element. Channel-wise
+ * they read each tensor as few times as possible: the ReLU after a plain BatchNorm leaves no mask,
+ * it is recomputed from x; the one after an addition leaves one bit per element. Channel-wise
  * arrays hold `block` floats. Nothing is parallel here.
  */
 
@@ -33,7 +33,7 @@ struct norm_forward {
 };
 
 /*
- * The gradient behind the ReLU is g = (dy [+ dy2]) where y > 0. Sums: of g and of g*(x - mean).
+ * The gradient before the ReLU is g = (dy [+ dy2]) where y > 0. Sums: of g and of g*(x - mean).
  * Data: dx = a*g + b*x + c. With `mask` (residual) the sums pass leaves g in `g`, which may be dy,
  * and the data pass reads it there.
  */

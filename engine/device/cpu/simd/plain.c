@@ -45,7 +45,7 @@ static void norm_forward(const struct norm_forward *t)
     }
 }
 
-/* The gradient behind the ReLU. */
+/* The gradient before the ReLU. */
 static inline float masked_gradient(const struct norm_backward *t, size_t at)
 {
     float g = t->dy[at] + (t->dy2 ? t->dy2[at] : 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Rows into columns. Included behind the vectors of an instruction set. */
+/* Rows into columns. Included after the vectors of an instruction set. */
 
 /* LANES vectors as a matrix, in place. Every step weaves the two halves into each other, which
  * takes the top bit of a row's number to the bottom of a lane's. */
@@ -20,7 +20,7 @@ static inline TARGET __attribute__((always_inline)) void transpose(vector m[LANE
     }
 }
 
-/* The same in memory, rows behind each other. */
+/* The same in memory, one row after the other. */
 static inline TARGET void transpose_square(const float *from, float *to)
 {
     vector m[LANES];

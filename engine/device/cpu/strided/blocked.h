@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The passes of strided.h. Included behind the vectors of an instruction set; STRIDED_KERNELS names
- * the list that comes of it.
+ * The passes of strided/kernels.h. Included after the vectors of an instruction set;
+ * STRIDED_KERNELS is the name of the list.
  *
  * A pass takes some rows at a time and, of them, the tiles of one pair of kinds: values are mapped
  * to their points (values[point][channel block][tile][LANES]), multiplied, a matrix of weights for

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The maps of strided.h along one side, for each kind of tile. Included behind the vectors of an
- * instruction set. Every lane is a channel of its own.
+ * The maps of strided/plan.h along one side, for each kind of tile. Included after the vectors of
+ * an instruction set. Every lane is a channel of its own.
  *
  * With d[0..m] the odd pixels and e[0..m-1] the even ones of a tile of m outputs, L_p Lagrange's
  * polynomial of the finite points (degree m-1) and N the product of all (z - point): the value at

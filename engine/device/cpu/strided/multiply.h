@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Sums of products of matrices, the inner loops of strided/blocked.h. Included behind the vectors
+ * Sums of products of matrices, the inner loops of strided/blocked.h. Included after the vectors
  * of an instruction set, for one of its files.
  *
  * The right factor and the result are made of groups of WIDE vectors of columns (the last group may
- * have fewer), row behind row in each group: [group][row][vector of the group][LANES]. A product of
+ * have fewer), row after row in each group: [group][row][vector of the group][LANES]. A product of
  * up to HIGH rows and a whole group is kept in registers.
  */
 

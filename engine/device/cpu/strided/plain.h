@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * What stands for the maps where the kernel is 1x1 and a tile one pixel of a plain product of
- * matrices: pixels are gathered, and spread out again. Part of strided/blocked.h.
+ * Instead of the maps where the kernel is 1x1 and a tile one pixel of a plain product of
+ * matrices: pixels are gathered and scattered. Part of strided/blocked.h.
  */
 
 static TARGET void plain_x(const struct tiles *t, const struct conv_shape *s, const float *x,

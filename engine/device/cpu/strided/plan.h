@@ -79,7 +79,7 @@ struct strided_plan {
 };
 
 /*
- * For a shape that strided_fits. Sizes are floats. The scratch holds, one behind the other, the
+ * For a shape that strided_fits. Sizes are floats. The scratch holds, one after the other, the
  * mapped weights and then the values and products of each copy; of the weights' gradient, for each
  * copy its weights, values and products.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * How tiles of images come to be the matrices of strided/blocked.h, and what comes of those tiles
- * again. Part of that header.
+ * From tiles of images to the matrices of strided/blocked.h, and back. Part of that header.
  */
 
 static inline int least(int a, int b)
@@ -114,7 +113,7 @@ static TARGET void map_window(enum strided_map map, const struct tiles *t, const
                                (struct spread){panel, (size_t)columns * panel}, rows);
 }
 
-/* The way back: of products at in[(i * columns + j) * panel] to `to`. */
+/* Back: products at in[(i * columns + j) * panel] to `to`. */
 static TARGET void map_products(enum strided_map map, const struct tiles *t, const float *in,
                                 size_t panel, int columns, int rows, float *out, struct spread to)
 {
@@ -129,8 +128,8 @@ static TARGET void map_products(enum strided_map map, const struct tiles *t, con
 #define AHEAD 4
 
 /*
- * Ask for the pixels of a tile, `scale` for each of its outputs along a side; behind the last tile
- * the next block follows. The rows of a tile are too short for the processor to see what comes
+ * Ask for the pixels of a tile, `scale` for each of its outputs along a side; after the last tile
+ * comes the next block. The rows of a tile are too short for the processor to see what comes
  * next. To be inlined early, as GCC takes a function that only prefetches for one without an
  * effect, and drops the call.
  */

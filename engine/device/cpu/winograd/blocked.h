@@ -70,8 +70,8 @@ INLINE void place_next(const struct winograd_group *group, struct place *at)
 
 static const float zeros[WINOGRAD_TILE * LANES];
 
-/* The window of a block of x at (top, left), whose rows lie behind each other in `copy`: zeros for
- * what is not there, and what is goes through BatchNorm if it is to. */
+/* The window of a block of x at (top, left), row after row in `copy`: zeros outside the
+ * image; what is inside goes through BatchNorm if there is one. */
 INLINE void copy_window(const struct winograd *job, int in_block, const float *image, int top,
                         int left, float *copy, const bool norm)
 {

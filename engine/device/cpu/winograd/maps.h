@@ -3,7 +3,7 @@
 /*
  * The linear maps of winograd.h's tiles, after Lavin, Gray, Fast Algorithms for Convolutional
  * Neural Networks, 2015 (arXiv:1509.09308). Every lane of a vector is a channel of its own.
- * Included behind winograd/sizes.h by a file that has defined GROUP.
+ * Part of winograd/blocked.h.
  *
  * Along a side, a tile of 4 interpolates at 0, 1, -1, 2, -2 and infinity, a tile of 3 at all of
  * them but -2. Weights are taken at these points as they are, divided by 6, whatever the tile; what
@@ -46,8 +46,8 @@ struct look {
 
 /*
  * V of the window d for a tile of h x w: point p goes to out[p * stride]. Rows of points that share
- * subexpressions are made together and the window is read again for the others, so that nothing but
- * the result has to be stored.
+ * subexpressions are computed together and the window is read a second time for the others, so that
+ * nothing but the result has to be stored.
  */
 INLINE void tile_values(const struct look *d, float *out, ptrdiff_t stride, const int h,
                         const int w)

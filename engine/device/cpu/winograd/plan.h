@@ -6,9 +6,9 @@
 #include "engine/device/cpu/winograd/groups.h"
 
 /*
- * Two ways to walk through the 36 products. Either all weights are transformed first and every
+ * Two orders of the 36 products. Either all weights are transformed first and every
  * thread takes groups of tiles whose V and M stay in its second-level cache while U is read once
- * per group. Or, where there are so many channels that U would be read from memory again and again,
+ * per group. Or, where there are so many channels that U would be read from memory many times,
  * the values of a block of groups are transformed first, and then, a pair of output blocks at a
  * time, weights, some input channels at a time, right where they are multiplied; U never leaves its
  * cache. There a thread has blocks of its own, or, where tiles are few, all of them share one and

@@ -14,7 +14,7 @@
 
 #define WINOGRAD_SKIPPED 4 /* the point along a side that a tile of 3 does without */
 
-/* The tiles of a side of so many outputs: as many of 3 as make up for what 4 does not divide. A
+/* The tiles of a side of `outputs`: as many of 3 as make up for what 4 does not divide. A
  * side too short for that has tiles of 3 alone, which hang over. */
 struct winograd_cut {
     int fours, threes;

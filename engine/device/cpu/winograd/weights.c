@@ -5,13 +5,14 @@
 
 #include "engine/device/cpu/core/team.h"
 
-#define POINT_ONE (WINOGRAD_TILE + 1) /* whose D is the sum of a tile's pixels: 1, both ways */
-#define MAX_WIDTH 32                  /* V and D of a run, and the sums, are 20 KB for each point */
-#define OWN_BYTES ((size_t)64 << 20)  /* of sums */
-#define PADDING   16                  /* floats: a cache line */
-#define PIECE     32                  /* tiles, about */
-#define CHUNK     128                 /* tiles, about */
-#define FIELD     256                 /* channels */
+#define POINT_ONE                                                                                  \
+    (WINOGRAD_TILE + 1) /* whose D is the sum of a tile's pixels: 1, along both sides */
+#define MAX_WIDTH 32    /* V and D of a run, and the sums, are 20 KB for each point */
+#define OWN_BYTES ((size_t)64 << 20) /* of sums */
+#define PADDING   16                 /* floats: a cache line */
+#define PIECE     32                 /* tiles, about */
+#define CHUNK     128                /* tiles, about */
+#define FIELD     256                /* channels */
 
 static size_t ceil_div(size_t a, size_t b)
 {
@@ -79,7 +80,7 @@ static void set_chunk(struct winograd_weights *w)
     w->chunk = w->single ? most : ceil_div(most, chunks);
 }
 
-/* Fields along a side of so many groups. */
+/* Fields along a side of `groups`. */
 static size_t side_fields(const struct winograd_weights *w, int groups)
 {
     return ceil_div((size_t)groups, (size_t)w->field);

@@ -15,7 +15,7 @@
  * for Convolutional Neural Networks, 2015 (arXiv:1509.09308). For each of the 36 points the sum
  * over tiles is a product of matrices, (in x tiles) by (tiles x out).
  *
- * A side is cut into tiles of 4 outputs, and so many of 3 that little is left over: 7 is 4 + 3 with
+ * A side is cut into tiles of 4 outputs, and as many of 3 as leave little over: 7 is 4 + 3 with
  * 6 + 5 points, where two tiles of 4 have 12. The points of a tile of 3 are those of a tile of 4
  * but one, and all scales that differ are in its V, so that both add to the same sums.
  *

@@ -16,7 +16,7 @@
 /*
  * sums[rows][columns vectors] (+)= V^T D of `count` tiles; all strides are `width`. The sums are
  * asked for long before they are needed, and of V and D what the next run will read: the processor
- * does not look behind a page by itself.
+ * does not look beyond a page by itself.
  */
 static inline __attribute__((always_inline)) TARGET void
 multiply_run(const float *v, const float *d, size_t count, size_t width, bool first, float *sums,
