@@ -28,7 +28,7 @@ struct data {
  *  glyphs                          made from `seed` (see glyphs.c)
  *  random:ROWSxCOLUMNS             N(0,1) vectors, labels in {0,1}; the test part has as many rows
  *  DIR                             the four IDX files (gz or plain) or the CIFAR-10 binary files;
- *                                  beside IDX files, classes.txt may name the classes, one a line,
+ *                                  next to IDX files, classes.txt may name the classes, one a line,
  *                                  and so says how many there are; without it there are ten
  *  NULL                            fashion-mnist if present, else glyphs
  * Every file is checked whole: magic, counts, sizes, label range. *out is released by data_close.

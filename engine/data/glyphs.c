@@ -104,7 +104,7 @@ struct pose {
 };
 
 /*
- * Here and below every draw is a statement of its own: C leaves the order of evaluation open inside
+ * Here and below every draw is a separate statement: C leaves the order of evaluation open inside
  * initialisers and argument lists, and another order would be another picture.
  */
 static struct pose draw_pose(struct draws *d)
@@ -234,7 +234,7 @@ static void draw_glyph(struct draws *d, int label, uint8_t *pixels)
     }
 }
 
-/* Every ten rows hold every class once, in an order of their own. */
+/* Every ten rows hold every class once, in their own order. */
 static void draw_labels(struct draws *d, uint8_t *labels)
 {
     for (int i = 0; i < CLASSES; i++)

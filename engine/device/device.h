@@ -115,7 +115,7 @@ enum plan_part { PLAN_OPERATION, PLAN_INPUT, PLAN_LOSS };
 
 enum plan_direction {
     PLAN_FORWARD,
-    PLAN_STATISTICS, /* mean and variance of a BatchNorm's input, where they are a step of their own
+    PLAN_STATISTICS, /* mean and variance of a BatchNorm's input, where they are a separate step
                       */
     PLAN_BACKWARD,   /* all gradients of an operation at once */
     PLAN_BACKWARD_DATA,
@@ -301,7 +301,7 @@ struct backend {
     bool (*plan_run)(struct device *device, struct plan *plan, const struct batch *batch,
                      struct batch_result *result, struct error *err);
     /*
-     * The same without waiting, for devices that compute beside the host; all three are NULL where
+     * The same without waiting, for devices that compute asynchronously; all three are NULL where
      * none does. plan_queue queues a pass, of which nothing but `data` is read later; at most
      * PASSES_QUEUED of a device may be queued and not taken, and plan_run is for when there is
      * none. plan_mark marks the end of what was queued since, for the newest one. plan_take waits

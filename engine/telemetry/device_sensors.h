@@ -24,7 +24,7 @@ enum sensor {
 
 #define SENSOR_REASON_SIZE 144
 
-/* A reason in a struct of its own, so that it is copied by assignment. */
+/* A reason in a separate struct, so that it is copied by assignment. */
 struct sensor_reason {
     char text[SENSOR_REASON_SIZE];
 };

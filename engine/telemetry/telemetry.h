@@ -9,7 +9,7 @@
 #include "engine/telemetry/cpu_sensors.h"
 
 /*
- * What the machine is doing, sampled once a second on a thread of its own from /proc and, for
+ * What the machine is doing, sampled once a second on its own thread from /proc and, for
  * what its sensors tell, /sys. Readers take the newest sample and never wait for the system.
  */
 

@@ -105,7 +105,7 @@ char *paths_runtime_dir(struct error *err)
     return path;
 }
 
-/* Without a home the places that depend on it are missing; that of data is an error of its own. */
+/* Without a home the places that depend on it are missing; that of data is a separate error. */
 static void note_home(struct text *note)
 {
     static const struct place *const places[] = {&config_home, &cache_home, &state_home};
@@ -178,7 +178,7 @@ bool paths_is_model_file(const char *name)
     return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0);
 }
 
-/* A directory in a string of its own, which is freed. */
+/* A directory in a new string, which is freed. */
 static bool visit_and_free(char *directory, bool (*visit)(const char *, void *), void *context)
 {
     bool end = directory && visit(directory, context);

@@ -97,7 +97,7 @@ static uintmax_t take_unsigned(struct conversion *how)
     return va_arg(how->args, unsigned);
 }
 
-/* With a format of its own, which holds nothing but the conversion. */
+/* With a separate format, which holds nothing but the conversion. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void put_number(struct text *out, struct conversion *how)

@@ -22,7 +22,7 @@ bool client_connect(struct client **out, struct error *err);
 bool client_connect_within(struct client **out, double seconds, struct error *err);
 
 /*
- * Start the background engine (a process in a session of its own, detached from the terminal) and
+ * Start the background engine (a process in its own session, detached from the terminal) and
  * return without waiting for it; connect until it answers. Two started at once: one wins, the
  * other leaves.
  */

@@ -16,7 +16,7 @@
 #include "store/place.h"
 #include "store/rescue/check.h"
 
-/* Are the run store and the checkpoints whole? Reads only, beside an engine or without one. */
+/* Are the run store and the checkpoints whole? Reads only, with or without an engine. */
 
 struct checking {
     enum display_kind kind;

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "output/svg.h"
 
-/* Curves of runs as a picture of their own, with a legend below. */
+/* Curves of runs as a separate picture, with a legend below. */
 
 struct svg_curve {
     const char *name;                 /* UTF-8 */

@@ -18,7 +18,7 @@ static void widen(double *low, double *high, double value)
     }
 }
 
-/* From the first place to the last, with some room beside them. */
+/* From the first place to the last, with some room on both sides. */
 static void span_x(const struct svg_panel *panel, struct svg_frame *frame)
 {
     double low = INFINITY, high = -INFINITY;

@@ -59,7 +59,7 @@ void spec_init(struct spec *spec);
 void spec_free(struct spec *spec);
 bool spec_copy(struct spec *to, const struct spec *from, struct error *err);
 
-/* The data sets that have a name of their own: X(name, whether it is read from files, rather than
+/* The data sets that have their own name: X(name, whether it is read from files, rather than
  * made by the program). */
 #define DATA_SETS(X) X("fashion-mnist", true) X("mnist", true) X("cifar10", true) X("glyphs", false)
 

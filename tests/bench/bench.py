@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measure the program beside PyTorch on this machine, and write the figures down.
+"""Compare the program with PyTorch on this machine, and write the figures down.
 
     make bench                            everything but scaling, accuracy and history
     make bench BENCH_ARGS=--quick         a rough look, nothing is written
@@ -187,7 +187,7 @@ def run_part(args, part, load, page):
 
 def main():
     args = options()
-    # Leave by way of the clean-up, which stops the engine after the workbench.
+    # Leave by way of the clean-up, which also stops the workbench's engine.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     load = os.getloadavg()[0]
     args.data, args.data_name = choose_data()

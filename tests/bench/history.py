@@ -67,7 +67,7 @@ class Home:
         self.spent("engine", "stop")
 
     def first_frame(self):
-        """(milliseconds, of the processor, MiB) of the workbench beside a running engine."""
+        """(milliseconds, of the processor, MiB) of the workbench with a running engine."""
         viewer = ptymeter.Viewer([program.path()], 80, 24, self.environment)
         try:
             frame = viewer.first_frame()

@@ -31,7 +31,7 @@ OPEN_OTHER_END = 0x5441  # TIOCGPTPEER of <asm-generic/ioctls.h>
 
 
 class Viewer:
-    """A program on a pseudo terminal of its own. `events` are (seconds since the fork, bytes)."""
+    """A program on its own pseudo terminal. `events` are (seconds since the fork, bytes)."""
 
     def __init__(self, command, columns=80, rows=24, environment=None):
         self.name = command[0]

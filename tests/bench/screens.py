@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The workbench as a terminal program, beside htop and btop where this machine has them.
+"""The workbench as a terminal program, compared with htop and btop where this machine has them.
 
 Every function measures all viewers in the same moments: each is started by itself, so that its
 first frame is timed alone, and then all are watched, pressed or stopped together.
@@ -48,7 +48,7 @@ def version(name):
 
 
 class Home:
-    """A home of its own for all viewers and the engine, with nothing configured."""
+    """A separate home for all viewers and the engine, with nothing configured."""
 
     def __init__(self, data):
         self.data = data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What training and evaluation cost beside PyTorch: the benchmark's parts with a line of PyTorch.
+"""Costs of training and evaluation against PyTorch: the benchmark's parts with a line of PyTorch.
 
 Of PyTorch every release that was named takes part, each in several settings. As most of these are
 slower on a given machine, one short round is run first, and only the fastest of each release and

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /*
- * A web server on a thread of its own, on a free port of the loopback interface, that answers GET
+ * A web server on its own thread, on a free port of the loopback interface, that answers GET
  * from one folder, one connection at a time, and misbehaves as told. Set the rules before
  * http_server_start; read the counts at any time.
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Allocations of the engine fail, one in each trial: it survives or says why not, and loses nothing.
+"""Allocations of the engine fail, one per trial: it survives or says why not, and loses nothing.
 
 An allocation is told from others by its call stack. The engine is made to do all that it does in
 short, in acts; the stacks that come by are noted, and then each fails once, in the act in which it
@@ -271,7 +271,7 @@ class Allocations(Trials):
         return made
 
     def trial(self, act, stack):
-        """A trial that needs an engine of its own."""
+        """A trial that needs its own engine."""
         self.renew()
         self.renew_data(act)
         self.page.set_phase(1 << 62)

@@ -64,7 +64,7 @@ def live_through(home, engine, fill, make_space):
 
 
 def on_small_disk():
-    """In a namespace of its own, as root there; with room for what a fast machine keeps."""
+    """In a separate namespace, as root there; with room for what a fast machine keeps."""
     home = Home()
     os.mkdir(home.data)
     mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", home.data],

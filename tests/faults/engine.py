@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An engine of a home of its own, for tests that make it fail, kill it or storm it."""
+"""An engine with its own home, for tests that make it fail, kill it or storm it."""
 
 import hashlib
 import json

@@ -25,7 +25,7 @@ LONG = {"model": "linear", "data": "random:400x100", "devices": "cpu:0-1", "cpu_
 
 
 def last_checkpoint(home, run):
-    """The tensors of the newest one's files. The metadata beside them hold the seconds it took."""
+    """The tensors of the newest one's files. Their metadata holds the seconds it took."""
     names = os.listdir(home.checkpoints(run))
     newest = max(name.split(".")[0] for name in names)
     return {name: tensors(os.path.join(home.checkpoints(run), name)) for name in names

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Calls of the engine fail, one in each trial: it survives or says why not, and loses nothing.
 
-Allocations have a test of their own, allocations.py.
+Allocations have their own test, allocations.py.
 
 `make check` tries a sample. All calls:  FAULTS_ALL=1; only some kinds:  FAULTS_KINDS=open,read;
 other samples:  FAULTS_SAMPLE=N of each kind. One trial:  FAULTS_TRIAL=open:17:24 (errno).

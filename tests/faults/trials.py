@@ -108,6 +108,6 @@ class Trials:
 
 def need_shim():
     if is_sanitized():
-        skip("sanitizers have an allocator of their own")
+        skip("sanitizers have their own allocator")
     if not os.path.exists(SHIM) or os.path.getsize(SHIM) == 0:
         skip("this compiler cannot build the library that makes calls fail")

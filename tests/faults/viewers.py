@@ -100,7 +100,7 @@ ATTACKS = (flood, stall, send_halves, send_long_lines, send_wrong_types, connect
 
 
 def start_attack(engine, attack, seconds):
-    """In a process of its own, for the time; the process's id."""
+    """In a separate process, for the time; the process's id."""
     child = os.fork()
     if child:
         return child
@@ -191,7 +191,7 @@ def check():
 
 
 def ask_for_work(connect, end):
-    """Requests that have something computed on threads of their own."""
+    """Requests that have something computed on separate threads."""
     questions = [("model", {"model": "resnet18", "devices": "cpu:0", "batch": 256}),
                  ("check", SETTINGS), ("devices", {}), ("check", {"model": "nothing"})]
     lines = b"".join(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})

@@ -19,7 +19,7 @@ static const char model[] = "input = [1, 2, 2];\n"
 static const char *const names[] = {"step-00000001.safetensors",
                                     "step-00000001.momentum.safetensors"};
 
-/* The network, read once: a file of its own, because folders are emptied. */
+/* The network, read once: a separate file, because folders are emptied. */
 static const struct net *network(void)
 {
     static struct net *net;

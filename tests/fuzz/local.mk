@@ -1,6 +1,6 @@
 # Readers of what comes from outside, fed with rubbish
 # Plain programs that replay their corpora in `make check`; fuzzers where configured with
-# --enable-fuzzing, which `make fuzz` does in a folder of its own.
+# --enable-fuzzing, which `make fuzz` does in a separate folder.
 fuzz_names = archive cifar device_list idx model protocol record safetensors settings spec store
 
 if HAVE_CUDA_TOOLKIT

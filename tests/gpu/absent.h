@@ -8,7 +8,7 @@
 enum { GPU_ABSENT = 77 };
 
 /*
- * True when CUDA sees no GPU; then "skipped: no GPU: why" is printed. Asks in a process of its own,
+ * True when CUDA sees no GPU; then "skipped: no GPU: why" is printed. Asks in a separate process,
  * because CUDA does not work in those that a process starts after its first call.
  */
 bool gpu_absent(void);

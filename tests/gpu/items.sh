@@ -8,7 +8,7 @@
 items() {
     cat <<'END'
 probe            120  360  libraries, convolutions, capture and 20 steps of resnet18 in bf16
-speed            200  600  samples/s at batch 256 and 1024 beside PyTorch, quickly
+speed            200  600  samples/s at batch 256 and 1024 against PyTorch, quickly
 kernels           20  600  the backend's own kernels against plain loops
 conv              60  600  convolutions by cuDNN, fused ones too, against plain loops
 matmul            20  300  products by cuBLASLt against plain loops
@@ -19,11 +19,11 @@ nccl-two          30  300  all-reduce by NCCL between two processes on one GPU
 replicas          60  900  2 and 3 replicas on one GPU equal one, by all three methods
 resume            30  600  a run that was stopped resumes from its checkpoint, bit-identical
 memory            30  600  out of memory is an error naming need and free memory; the next run works
-trajectory        60  900  losses in bf16 stay beside those in f32
+trajectory        60  900  losses in bf16 stay close to those in f32
 mixed             30  900  CPU and GPU in one run equal one device
 END
     if $bench; then
-        echo 'bench           3600 9000  samples/s beside PyTorch on the same card'
+        echo 'bench           3600 9000  samples/s against PyTorch on the same card'
     fi
     cat <<'END'
 staging           20  600  rows staged from host memory equal rows resident on the GPU

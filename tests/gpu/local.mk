@@ -17,7 +17,7 @@ endif
 endif
 endif
 
-# Those that build programs do so with flags of their own: with sanitizers it would be the same again.
+# Those that build programs do so with their own flags: with sanitizers it would be the same again.
 dist_check_SCRIPTS += %D%/gpu_bench.py
 if !SANITIZERS
 dist_check_SCRIPTS += %D%/gpu_link.py %D%/gpu_run.py

@@ -28,7 +28,7 @@ void probe_say(const struct probe *probe, const char *pattern, ...)
 int probe_fail(const struct probe *probe, const char *pattern, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A part runs in a process of its own, so that one that crashes or hangs takes no other with it. */
+/* A part runs in its own process, so that one that crashes or hangs takes no other with it. */
 struct probe_part {
     const char *name;
     int (*run)(const struct probe *probe);

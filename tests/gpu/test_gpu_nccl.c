@@ -19,7 +19,7 @@
 
 /*
  * The engine's collectives by NCCL on a machine with one GPU: with one rank, and between two
- * processes that share the GPU, each of which is told that it is on a host of its own. On simulated
+ * processes that share the GPU, each of which is told that it is on its own host. On simulated
  * GPUs two threads with a GPU each take their place.
  */
 
@@ -100,7 +100,7 @@ START_TEST(one_rank_sums_itself)
 }
 END_TEST
 
-/* --- two ranks, each with a group of its own --- */
+/* --- two ranks, each with its own group --- */
 
 enum { RANKS = 2, NUMBERS = 1 << 20, STEPS = 3, CHANNELS = 64 };
 

@@ -18,8 +18,8 @@
 
 /*
  * Whole runs on cuda:0: several replicas on it, CPU and GPU together, memory that runs out, and
- * losses in bf16 beside those in f32. Each case is an item of tests/gpu/run. On a simulated GPU, by
- * `make check`, the small networks have to do.
+ * losses in bf16 against those in f32. Each case is an item of tests/gpu/run. On a simulated GPU,
+ * by `make check`, the small networks have to do.
  */
 
 static const char *const methods[] = {"allreduce", "reduce-broadcast", "central"};

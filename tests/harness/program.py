@@ -65,7 +65,7 @@ def train(options, seconds=900):
     """
     command = train_command(options)
     shown = " ".join(command)
-    # A session of its own, so that nothing that the program started outlives a timeout.
+    # A separate session, so that nothing that the program started outlives a timeout.
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, env=environment(),
                           start_new_session=True) as process:

@@ -124,7 +124,7 @@ class Terminal:
 
 
 def run_as_job(command, env):
-    """As a shell does: the program in a group of its own; when it stops, wait for a line, then let
+    """As a shell does: the program in its own group; when it stops, wait for a line, then let
     it continue."""
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     child = os.fork()

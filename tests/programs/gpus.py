@@ -146,7 +146,7 @@ class Listed(Case):
 
 
 class Private:
-    """An engine of its own on a socket."""
+    """A private engine on a socket."""
 
     def __init__(self, env):
         self.socket, theirs = socket.socketpair()

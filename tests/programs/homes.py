@@ -75,7 +75,7 @@ class Homes(cli.Case):
             self.assertIn(warning, file.read())
 
     def test_a_runtime_folder_of_no_use(self):
-        # With a user of its own, so that the engine of nobody else is met.
+        # As a separate user, so that the engine of nobody else is met.
         if os.geteuid() != 0:
             self.skipTest("needs root, to be another user")
         place = f"/tmp/dpartui-{NOBODY}"

@@ -56,7 +56,7 @@ compare command commands listed
 options_in_page "$man/dpartui.1" >listed
 compare 'option of dpartui' options listed
 
-# Each option of a run, as an entry of its own in TRAINING.
+# Each option of a run, as a separate entry in TRAINING.
 "$dpartui" train --help | options_in_help | grep -vx -e help -e version >options
 sed -n '/^\.Sh TRAINING/,/^\.Sh DEVICES/s/^\.It Fl Fl //p' "$man/dpartui.1" |
     sed 's/ , Fl Fl /\n/g' | sed 's/ .*//' | sort -u >listed

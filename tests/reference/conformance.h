@@ -25,7 +25,7 @@ void conformance_model_make(struct trial *trial, int model);
 void conform_model(const struct trial_device *device, int model);
 
 /*
- * Devices in threads of their own, devices[0] and devices[1] in turn, with shards that add up to
+ * Devices in their own threads, devices[0] and devices[1] in turn, with shards that add up to
  * the reference's batch: with synchronised BatchNorm, and without any BatchNorm.
  */
 extern const int conformance_splits;

@@ -16,7 +16,7 @@ namespace simgpu
 {
 
 /*
- * A stack of its own to run a function on, in turn with the one that starts it. Fibers are used by
+ * A separate stack to run a function on, in turn with the one that starts it. Fibers are used by
  * one OS thread at a time (the one that holds the machine's lock), which may be another for each
  * function that is begun.
  */

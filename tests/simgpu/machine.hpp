@@ -154,7 +154,7 @@ void spend(int device, const std::string &operation);
 
 /* Captures. What cannot be done in one ends it as invalid; `status` is handed through. */
 cudaError_t spoil(capture *c, cudaError_t status);
-/* The calling thread may not do `what` in a capture of its own: spoils that and says so. */
+/* The calling thread may not do `what` in its own capture: spoils that and says so. */
 bool capture_forbids(const char *what);
 /* Spoils the captures of the device's streams (`blocking`: of those that the device's own stream
  * waits for) where there are any: what is done would wait for them. */

@@ -14,7 +14,7 @@ struct add_layer {
     bool relu;
 };
 
-/* `run` is given `a`, which a backend has at the front of an object of its own: sum = left + right,
+/* `run` is given `a`, which a backend has at the front of its own object: sum = left + right,
  * then the ReLU. */
 bool add_layer_forward(struct builder *b, const struct node *node, step_function *run,
                        struct add_layer *a, struct error *err);

@@ -213,7 +213,7 @@ void gradient_drop(struct buffer *part)
     part->holders--;
 }
 
-/* A step of its own that turns both parts of a gradient into one. */
+/* A separate step that turns both parts of a gradient into one. */
 static bool add_parts(struct builder *b, const struct node *node, int value, struct error *err)
 {
     struct gradient *g = &b->gradients[value];

@@ -6,7 +6,7 @@
 
 /* How layers without parameters on one value are built, on all devices; backends give the steps. */
 
-/* A backend has it at the front of an object of its own. */
+/* A backend has it at the front of its own object. */
 struct unary_layer {
     struct buffer *x, *y, *dy, *dx;
 };

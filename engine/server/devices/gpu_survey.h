@@ -10,7 +10,7 @@
 /*
  * Which GPUs this build's backend can train on. To ask it starts the driver, which takes from
  * hundredths of a second to many seconds and, where the driver is sick, for ever; so it is asked on
- * a thread of its own, when somebody first looks, and again when somebody asks.
+ * a separate thread, when somebody first looks, and again when somebody asks.
  */
 
 struct gpu_survey;

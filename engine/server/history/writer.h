@@ -9,7 +9,7 @@
 #include "engine/log/log.h"
 
 /*
- * Writes runs into the store on a thread of its own, so that neither training nor viewers wait for
+ * Writes runs into the store on its own thread, so that neither training nor viewers wait for
  * a disk. What has to be kept is handed over in order and written in transactions a moment later; a
  * disk that is full or fails is tried again until it takes them. All functions but history_start
  * take NULL for "nothing is kept". Those that hand over may be called on any thread, with any lock.

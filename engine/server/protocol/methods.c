@@ -16,7 +16,7 @@
 struct method {
     const char *name;
     method_function *answer; /* at once, or ... */
-    task_work *work;         /* ... on a thread of its own */
+    task_work *work;         /* ... on a separate thread */
     bool in_order;           /* later requests of the same viewer wait for it */
 };
 

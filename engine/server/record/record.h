@@ -11,7 +11,8 @@
 #include "engine/train/run/run.h"
 #include "spec/spec.h"
 
-/* Events of a run that are kept beside its steps; epochs are thinned where there are more. */
+/* Events of a run that are kept in addition to its steps; epochs are thinned where there are more.
+ */
 #define RECORD_MARKS 10000
 
 /*

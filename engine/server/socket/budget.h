@@ -6,7 +6,7 @@
 
 /*
  * What viewers may cost a run: 1 % of the machine's time, half of it for what the serving thread
- * does, half for what requests have computed on threads of their own. Each half pays for itself, so
+ * does, half for what requests have computed on separate threads. Each half pays for itself, so
  * that a request to stop a run never waits for somebody's large network. Costs are known when they
  * have arisen: a half that is below 0 has nothing done until time has paid for it.
  *

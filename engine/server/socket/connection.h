@@ -39,10 +39,10 @@ struct follow {
 };
 
 struct task;
-/* Result (a new reference) or an error; called on a thread of its own (task.h). */
+/* Result (a new reference) or an error; called on a separate thread (task.h). */
 typedef bool task_work(struct task *task, const json_t *params, json_t **result, struct error *err);
 
-/* A request for something that is computed on a thread of its own. */
+/* A request for something that is computed on a separate thread. */
 struct request {
     task_work *work; /* NULL: none */
     bool in_order;   /* later requests of the same viewer wait for it */

@@ -12,7 +12,7 @@
 /*
  * What a run would take on each of its devices, from the devices' own plans: for the full
  * mini-batch, the short one at the end of an epoch, and evaluation. Nothing is trained, but each
- * device is opened and planned, so this is for a thread of its own. The spec's devices and threads
+ * device is opened and planned, so this is for a separate thread. The spec's devices and threads
  * are resolved. `rows` and `test_rows` of the data may be 0: not known, then there is no short
  * mini-batch. *out is a new array, one object per device.
  */

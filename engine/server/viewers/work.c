@@ -9,7 +9,7 @@
  */
 #define ADVANCE 0.002
 
-/* What it costs beside what its thread can count: that a thread is made, and gone. */
+/* What it costs in addition to what its thread can count: that a thread is made, and gone. */
 #define THREAD_SECONDS 1e-4
 
 static struct connection *find_connection(struct server *server, uint64_t id)

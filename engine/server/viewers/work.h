@@ -5,9 +5,9 @@
 #include "engine/server/viewers/parts.h"
 
 /*
- * Requests that work on threads of their own. Start one, or let it wait with its connection until
- * the budget allows it; takes over id and params. It is answered with an error when there are too
- * many, or when it cannot be started.
+ * Requests that are computed on separate threads. Start one, or let it wait with its connection
+ * until the budget allows it; takes over id and params. It is answered with an error when there are
+ * too many, or when it cannot be started.
  */
 void server_take_work(struct server *server, struct connection *connection,
                       const struct request *request);

@@ -7,8 +7,8 @@
 #include "base/error.h"
 
 /*
- * Reads a whole store through on a thread of its own, at the lowest priority and by a connection of
- * its own, while it is in use.
+ * Reads a whole store through on its own thread, at the lowest priority and with its own
+ * connection, while it is in use.
  */
 struct store_inspection;
 

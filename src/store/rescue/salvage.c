@@ -160,7 +160,7 @@ static bool take_all_runs(struct store *from, struct store *to, struct store_sal
     return take_runs(from, to, known, saved, err) && take_runs(from, to, lost, saved, err);
 }
 
-/* Events of runs without a row wait in a table of their own until that is rebuilt. */
+/* Events of runs without a row wait in a separate table until that is rebuilt. */
 static const char all_events[] =
     "CREATE TEMP TABLE saved (run INTEGER, number INTEGER, name TEXT, event TEXT,"
     " PRIMARY KEY (run, number)) WITHOUT ROWID";

@@ -12,7 +12,7 @@
 
 /*
  * Stand-in for the Check library, with what the tests use, for machines that have a GPU but not the
- * library (tests/gpu/run). Every test runs in a process of its own; CK_RUN_CASE and CK_RUN_SUITE
+ * library (tests/gpu/run). Every test runs in its own process; CK_RUN_CASE and CK_RUN_SUITE
  * choose, CK_FORK=no keeps all in one process. See Check's manual for the rest.
  */
 typedef struct Suite Suite;

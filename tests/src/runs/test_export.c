@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs as tables and pictures; tests/programs/keeping.py reads them with parsers of their own. */
+/* Runs as tables and pictures; tests/programs/keeping.py reads them with their own parsers. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 #include "output/svg_chart.h"
 #include "runs/csv.h"
-#include "runs/metric.h"
 #include "runs/json.h"
+#include "runs/metric.h"
 #include "tests/suites.h"
 
 static struct error err;

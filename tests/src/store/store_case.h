@@ -7,7 +7,7 @@
 
 #include "store/list.h"
 
-/* A run store in a folder of its own, for the tests of one. */
+/* A run store in its own folder, for the tests of one. */
 
 #define must(CALL) ck_assert_msg(CALL, "%s", err.text)
 

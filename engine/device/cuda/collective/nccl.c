@@ -14,7 +14,7 @@
 
 /*
  * Reductions by NCCL, a communicator for each GPU, used by that GPU's thread alone. A bucket is
- * reduced on a stream of its own as soon as the pass has queued what makes it, beside the rest of
+ * reduced on its own stream as soon as the pass has queued what makes it, parallel to the rest of
  * the backward pass. Nothing here waits: the device's own stream waits for the sums, and whoever
  * waits for that stream asks nccl_check_rank whether it still may.
  *

@@ -185,7 +185,7 @@ static __device__ void sums_of_thread(const Work &work, const struct sums_layout
 }
 
 /*
- * Work has, beside what each.h asks for,
+ * Work has, in addition to what each.h needs,
  *     enum { size, resident }         numbers of a pack; blocks that a multiprocessor is to hold
  *     void add(size_t i, const loaded &, const constants &, float sum[], float product[]) const
  * Finish has

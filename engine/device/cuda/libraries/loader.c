@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 3))) static bool reject(struct search *search, 
     return false;
 }
 
-/* Not there, as opposed to there and not to be opened, or lacking a library of its own. */
+/* Not there, as opposed to there and not to be opened, or lacking its own library. */
 static bool is_absent(const char *said, const char *path)
 {
     return !said || (strstr(said, "No such file") && strncmp(said, path, strlen(path)) == 0);

@@ -15,7 +15,7 @@ struct queued_pass {
 
 /*
  * A device is the thread that opened it. Everything is queued on `stream` in order; `side` is for
- * what may overlap it: rows staged ahead. (Reductions between GPUs have streams of their own.)
+ * what may overlap it: rows staged ahead. (Reductions between GPUs have their own streams.)
  */
 struct device {
     char name[16];  /* "cuda:1" */

@@ -45,7 +45,7 @@ static void run_once(struct rig *rig, struct plan *plan, const struct trial *tri
     out->grads[pass] = rig_read(rig, ARENA_GRADS);
 }
 
-/* Four passes of one plan, or of a new one each, on a device of its own. */
+/* Four passes of one plan, or of a new one each, on a separate device. */
 static void run_passes(const struct trial *trial, bool new_plans, struct passes *out, char *note)
 {
     const struct trial_device device = exact_gpu();

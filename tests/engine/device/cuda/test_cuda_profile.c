@@ -359,7 +359,7 @@ START_TEST(gpus_tell_what_summing_takes)
 }
 END_TEST
 
-/* A CPU beside the GPU has no times of the steps that the GPU runs outside the profile. */
+/* A CPU in a run with the GPU has no times of the steps that the GPU runs outside the profile. */
 START_TEST(other_devices_leave_the_same_steps_out)
 {
     struct recorder rec;

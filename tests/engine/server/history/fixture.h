@@ -5,7 +5,7 @@
 #include "engine/server/history/writer.h"
 #include "store/store.h"
 
-/* A history writer with a store in a folder of its own, and what tests hand over to it and find
+/* A history writer with a store in its own folder, and what tests hand over to it and find
  * there. */
 
 extern char *folder, *path; /* of the store */

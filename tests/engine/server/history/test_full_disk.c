@@ -16,7 +16,7 @@
 
 /*
  * As a disk that is full: no file grows beyond what Check's own file of this test may need. Each
- * test is a process of its own.
+ * test is its own process.
  */
 static void set_disk_full(bool full)
 {

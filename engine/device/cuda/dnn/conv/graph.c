@@ -202,7 +202,7 @@ static bool build_plain(struct builder *b, const struct direction *to)
     return convolve(b, to, outer(b, CONV_X), outer(b, CONV_W), outer(b, CONV_Y));
 }
 
-/* The sums are of what has not been rounded yet: y is a copy beside them, not what they read. */
+/* The sums are of what has not been rounded yet: y is a separate copy, not what they read. */
 static bool build_forward_stats(struct builder *b)
 {
     descriptor exact = inner(b, CONV_Y);
@@ -240,12 +240,12 @@ static bool build_operations(struct builder *b)
     return error_set(b->err, ERROR_FAILED, "no such pattern of a convolution");
 }
 
-/* cuDNN's sums and squares beside a convolution add as blocks of the GPU come along. */
+/* cuDNN's sums and squares of a convolution add as blocks of the GPU come along. */
 static bool check_order(const struct conv_request *r, struct error *err)
 {
     return !r->deterministic || r->pattern != CONV_FORWARD_STATS ||
            error_set(err, ERROR_FAILED,
-                     "cuDNN adds these sums in no fixed order: use a pass of its own");
+                     "cuDNN adds these sums in no fixed order: use a separate pass");
 }
 
 bool conv_graph_build(struct conv_graph *graph, const struct cudnn_api *api, cudnnHandle_t handle,

@@ -10,7 +10,8 @@
 #define SAMPLES    5
 #define SAMPLE_S   5e-4 /* so long at least, that the clock's steps do not matter */
 #define RUNS_LIMIT 24   /* in one sample */
-/* What starting one kernel by itself may take, which a single run shows beside the kernel. */
+/* What starting one kernel by itself may take, which a single run shows in addition to the kernel.
+ */
 #define START_S 15e-6
 
 struct conv_tuner {

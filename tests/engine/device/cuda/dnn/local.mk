@@ -2,7 +2,7 @@ if HAVE_CUDA_TOOLKIT
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_conv_choices %D%/test_conv_plans
 
-# The driver that cuDNN compiles with; in a folder of its own, where no program is.
+# The driver that cuDNN compiles with; in its own folder, where no program is.
 check_DATA += %D%/stub_driver/libcuda.so.1
 CLEANFILES += %D%/stub_driver/libcuda.so.1
 %D%/stub_driver/libcuda.so.1: %D%/stub_driver.c
