@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/data/cifar.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 
 #include "base/file.h"
 #include "engine/data/bytes.h"
-#include "engine/data/sets.h"
+#include "engine/data/dataset.h"
 
 /*
  * CIFAR-10, binary version (https://www.cs.toronto.edu/~kriz/cifar.html): records of one label

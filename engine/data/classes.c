@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/data/classes.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "engine/data/sets.h"
+#include "engine/data/dataset.h"
 
 #define CLASS_NAME_MOST 64 /* bytes of one name */
 

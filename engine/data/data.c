@@ -9,7 +9,12 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "engine/data/sets.h"
+#include "engine/data/cifar.h"
+#include "engine/data/classes.h"
+#include "engine/data/dataset.h"
+#include "engine/data/glyphs.h"
+#include "engine/data/idx.h"
+#include "engine/data/random.h"
 
 enum source_kind { SOURCE_IDX, SOURCE_CIFAR, SOURCE_GLYPHS, SOURCE_RANDOM };
 

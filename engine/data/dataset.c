@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
+#include "engine/data/dataset.h"
 
-#include "engine/data/sets.h"
+#include <stdlib.h>
 
 void dataset_free(struct dataset *set)
 {

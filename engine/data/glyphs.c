@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/data/glyphs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
-#include "engine/data/sets.h"
+#include "engine/data/dataset.h"
 
 /*
  * `glyphs`: ten capital letters as crooked strokes on a noisy ground, drawn from a seed, for

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/data/idx.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/data/bytes.h"
-#include "engine/data/sets.h"
+#include "engine/data/dataset.h"
 
 /*
  * IDX, the format of MNIST and its relatives (http://yann.lecun.com/exdb/mnist/): a big-endian

@@ -6,14 +6,13 @@ libdata_a_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
 libdata_a_SOURCES = \
 	%D%/augment.h \
 	%D%/bytes.c %D%/bytes.h \
-	%D%/cifar.c \
-	%D%/classes.c \
+	%D%/cifar.c %D%/cifar.h \
+	%D%/classes.c %D%/classes.h \
 	%D%/data.c %D%/data.h \
-	%D%/dataset.c \
-	%D%/glyphs.c \
-	%D%/idx.c \
-	%D%/random.c \
-	%D%/sets.h
+	%D%/dataset.c %D%/dataset.h \
+	%D%/glyphs.c %D%/glyphs.h \
+	%D%/idx.c %D%/idx.h \
+	%D%/random.c %D%/random.h
 
 noinst_LIBRARIES += libfetch.a
 libfetch_a_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(CRYPTO_CFLAGS)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/data/random.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +8,7 @@
 
 #include "base/rng.h"
 #include "base/text.h"
-#include "engine/data/sets.h"
+#include "engine/data/dataset.h"
 
 /*
  * "random:ROWSxCOLUMNS": vectors of N(0,1) numbers. A hidden unit vector w, the same for both

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/weights/file.h"
+
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,6 @@
 #include "engine/weights/checksum.h"
 #include "engine/weights/safetensors.h"
 #include "engine/weights/stored.h"
-#include "engine/weights/weights.h"
 
 #define MODULE_PREFIX "module."
 

@@ -3,4 +3,4 @@ libnet_a_SOURCES += \
 	%D%/safetensors.c %D%/safetensors.h \
 	%D%/stored.c %D%/stored.h \
 	%D%/weights.c %D%/weights.h \
-	%D%/file.c
+	%D%/file.c %D%/file.h

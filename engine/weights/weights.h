@@ -28,32 +28,4 @@ void weights_let_go(const struct net *net, struct weights *weights);
 void weights_init(const struct net *net, struct weights *weights, enum init_rule rule, double std,
                   uint64_t seed);
 
-/*
- * safetensors, PyTorch names (reference/formats). Reading accepts names after "module.", wants
- * every entry of the network with its shape and refuses others; F32 only. Errors name file, entry,
- * what was found and expected. Writing is atomic; entries stand in module order, with
- * num_batches_tracked (I64, []) after running_var. Files are written with checksums
- * (engine/weights/checksum.h) and refused where one does not agree; files without are read.
- */
-bool weights_read(const struct net *net, const char *path, struct weights *weights,
-                  struct error *err);
-bool weights_write(const struct net *net, const char *path, const struct weights *weights,
-                   struct error *err);
-
-/* The same with `note` (NULL: none) as "dpartui" in the file's metadata, where others ignore it. */
-bool weights_write_noted(const struct net *net, const char *path, const struct weights *weights,
-                         const char *note, struct error *err);
-/* That note; a new string the caller frees. ERROR_ABSENT: the file has none. */
-bool weights_read_note(const char *path, char **note, struct error *err);
-
-/*
- * The optimizer's state: `states` arrays, and of each an entry "PARAMETER.NAME" for every trained
- * parameter. `values` are net->value_count numbers in canonical order for each array, one array
- * after the other; those of running statistics are not looked at.
- */
-bool state_write(const struct net *net, const char *path, const char *const *names, int states,
-                 const float *values, struct error *err);
-bool state_read(const struct net *net, const char *path, const char *const *names, int states,
-                float *values, struct error *err);
-
 #endif

@@ -3,7 +3,8 @@
  * The six CIFAR-10 files of a folder. The first byte says which of them is the rest of the input;
  * the others hold one record.
  */
-#include "engine/data/sets.h"
+#include "engine/data/cifar.h"
+#include "engine/data/dataset.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char *const names[] = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",

@@ -3,7 +3,7 @@
  * The four IDX files of a folder and its classes.txt. The first byte says which of them is the rest
  * of the input; the others are good.
  */
-#include "engine/data/sets.h"
+#include "engine/data/idx.h"
 #include "tests/fuzz/fuzz.h"
 
 struct part {

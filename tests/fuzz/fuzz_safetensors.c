@@ -6,7 +6,7 @@
 #include "engine/device/optimizer.h"
 #include "engine/model/file.h"
 #include "engine/train/checkpoint/checkpoint.h"
-#include "engine/weights/weights.h"
+#include "engine/weights/file.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char model[] = "input = [1, 2, 2];\n"

@@ -10,6 +10,7 @@
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "engine/model/file.h"
+#include "engine/weights/file.h"
 #include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/recorder.h"

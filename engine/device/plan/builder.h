@@ -87,14 +87,6 @@ struct addition {
     size_t count;
 };
 
-/*
- * Fill in the steps of `core` (whose request is set), part of `plan`, and lay out its memory. What
- * was made is the plan's, on failure too; release it with plan_core_free.
- */
-bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *device,
-                     const struct graph *graph, const struct build_backend *backend,
-                     struct error *err);
-
 /* All that return a pointer return NULL with *err filled when memory ran out. */
 
 /* A new buffer of `bytes`. Those for the whole plan must be marked by use; scratch is valid in the

@@ -43,6 +43,17 @@ struct plan_core {
     struct batch_result result;
 };
 
+struct build_backend;
+
+/*
+ * Fill in the steps of `core` (whose request is set), part of `plan`, and lay out its memory. What
+ * was made is the plan's, on failure too; release it with plan_core_free. `backend` is of
+ * builder.h.
+ */
+bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *device,
+                     const struct graph *graph, const struct build_backend *backend,
+                     struct error *err);
+
 /* Bytes of workspace that a pass needs. */
 static inline size_t plan_core_bytes(const struct plan_core *core)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/checkpoint/checkpoint.h"
+#include "engine/weights/file.h"
 
 #include <limits.h>
 #include <math.h>

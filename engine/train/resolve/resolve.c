@@ -13,7 +13,7 @@
 #include "engine/model/file.h"
 #include "engine/train/resolve/devices.h"
 #include "engine/train/split/shares.h"
-#include "engine/weights/weights.h"
+#include "engine/weights/file.h"
 #include "spec/names.h"
 
 static bool resolve_data(struct spec *spec, struct dataset *shape, struct error *err)

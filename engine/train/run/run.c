@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run/run.h"
+#include "engine/weights/file.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/model/file.h"
-#include "engine/weights/weights.h"
+#include "engine/weights/file.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/device/cuda/dnn/conv/choices.h"
+#include "engine/device/cuda/dnn/conv/search.h"
 #include "engine/device/cuda/dnn/conv/store.h"
 #include "engine/device/cuda/dnn/conv/table.h"
 
@@ -47,7 +48,7 @@ double cuda_conv_seconds(const struct plan *plan, const struct conv_request *req
     const struct conv_maker maker = maker_of(plan->device, &choices, &plans);
     const double seconds = plan->device->convs
                                ? conv_table_seconds(plan->device->convs, &maker, request)
-                               : conv_plan_remembered(&maker, request);
+                               : conv_search_remembered(&maker, request);
     free(choices);
     free(plans);
     return seconds;

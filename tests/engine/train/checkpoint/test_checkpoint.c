@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "engine/model/file.h"
 #include "engine/train/checkpoint/checkpoint.h"
+#include "engine/weights/file.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "engine/model/file.h"
+#include "engine/weights/file.h"
 #include "tests/recorder.h"
 #include "tests/support.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/weights/file.h"
 #include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/recorder.h"
 #include "tests/suites.h"

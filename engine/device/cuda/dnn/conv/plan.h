@@ -50,9 +50,6 @@ struct conv_maker {
 bool conv_plan_create(struct conv_maker *maker, const struct conv_request *request,
                       struct conv_plan **out, struct error *err);
 void conv_plan_destroy(struct conv_plan *plan);
-/* Seconds of one run by the choice that the cache has for a request, without making the plan; NAN:
- * none was made, INFINITY: no engine does it. */
-double conv_plan_remembered(const struct conv_maker *maker, const struct conv_request *request);
 size_t conv_plan_workspace(const struct conv_plan *plan); /* bytes */
 /* Median seconds of one run as measured when tuned; NAN: not measured. */
 double conv_plan_seconds(const struct conv_plan *plan);

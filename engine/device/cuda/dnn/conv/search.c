@@ -332,7 +332,7 @@ bool conv_search(struct conv_maker *maker, const struct conv_request *request,
     return ok;
 }
 
-double conv_plan_remembered(const struct conv_maker *maker, const struct conv_request *request)
+double conv_search_remembered(const struct conv_maker *maker, const struct conv_request *request)
 {
     struct conv_choice choice = {.seconds = NAN};
     char *key = maker->cache_path && !request->deterministic ? key_of(maker, request) : NULL;

@@ -5,7 +5,7 @@
 #include "engine/device/cuda/dnn/conv/plan.h"
 #include "engine/device/cuda/dnn/engine.h"
 
-/* The way to compute a request that was found best. */
+/* The best engine found for a request. */
 struct conv_found {
     struct dnn_plan way;
     struct dnn_choice choice;
@@ -23,5 +23,9 @@ bool conv_search(struct conv_maker *maker, const struct conv_request *request,
 bool conv_search_candidates(const struct conv_maker *maker, const struct conv_request *request,
                             cudnnBackendDescriptor_t graph, const struct dnn_target *target,
                             struct dnn_candidate *candidates, int *count, struct error *err);
+
+/* Seconds of one run by the choice that the cache has for a request, without making the plan; NAN:
+ * none was made, INFINITY: no engine does it. */
+double conv_search_remembered(const struct conv_maker *maker, const struct conv_request *request);
 
 #endif

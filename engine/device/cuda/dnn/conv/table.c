@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/dnn/conv/table.h"
+#include "engine/device/cuda/dnn/conv/search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -117,6 +118,6 @@ double conv_table_seconds(const struct conv_table *table, const struct conv_make
 {
     const struct entry *entry = find(table, request);
     if (!entry)
-        return conv_plan_remembered(maker, request);
+        return conv_search_remembered(maker, request);
     return entry->plan ? conv_plan_seconds(entry->plan) : (double)INFINITY;
 }

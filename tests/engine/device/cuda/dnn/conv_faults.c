@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "engine/device/cuda/dnn/conv/search.h"
 #include "engine/device/cuda/dnn/conv/table.h"
 #include "tests/engine/device/cuda/dnn/conv_fixture.h"
 #include "tests/support.h"
@@ -158,7 +159,7 @@ START_TEST(engines_that_add_to_dirty_sums_are_not_taken)
         /* The second start knows. */
         ck_assert_int_eq(simgpu_calls("cuDNN plan built") > built, start == 0);
     }
-    ck_assert(isinf(conv_plan_remembered(&conv_maker, &r)));
+    ck_assert(isinf(conv_search_remembered(&conv_maker, &r)));
 }
 END_TEST
 
@@ -210,12 +211,12 @@ START_TEST(compiling_has_its_limit)
     conv_maker.compile_left = &left;
     conv_plan_destroy(conv_tuned_plan(&r));
     ck_assert_int_eq(simgpu_calls("cuDNN plan compiled"), 0);
-    ck_assert(isnan(conv_plan_remembered(&conv_maker, &r)));
+    ck_assert(isnan(conv_search_remembered(&conv_maker, &r)));
     left = 100;
     conv_plan_destroy(conv_tuned_plan(&r));
     ck_assert_int_gt(simgpu_calls("cuDNN plan compiled"), 0);
     ck_assert(left < 100);
-    ck_assert(conv_plan_remembered(&conv_maker, &r) > 0);
+    ck_assert(conv_search_remembered(&conv_maker, &r) > 0);
     /* Where there are compiled engines only, a fused pattern waits for that start, too. */
     struct conv_plan *plan;
     r = compiled_request();
