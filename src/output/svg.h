@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ui/chart/chart.h"
+#include "ui/chart/scale.h"
 
 /*
  * What pictures are made of: SVG 1.1 that needs nothing else, on a light or a dark ground as the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "output/svg_chart.h"
+#include "ui/chart/scale.h"
 
 #include <math.h>
 #include <stdlib.h>

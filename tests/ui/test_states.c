@@ -6,8 +6,9 @@
 #include "base/text.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/replay.h"
 #include "tests/ui/golden_case.h"
+#include "tests/ui/replay.h"
+#include "ui/app/recording.h"
 #include "ui/control/engine.h"
 #include "ui/control/picture.h"
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "ui/chart/scale.h"
 #include "ui/panels/chart.h"
 
 /* What keys do in the chart: choose a metric, read values, zoom. */

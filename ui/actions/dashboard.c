@@ -6,6 +6,7 @@
 
 #include "ui/actions/chart.h"
 #include "ui/actions/views.h"
+#include "ui/form/devices.h"
 #include "ui/keys/walk.h"
 
 /* What keys do in the dashboard's lists and form. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/actions/pages.h"
 
+#include "ui/form/devices.h"
 #include "ui/keys/walk.h"
 #include "ui/views/device.h"
 #include "ui/views/help.h"

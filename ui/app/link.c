@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "client/open.h"
+#include "ui/app/recording.h"
 #include "ui/control/engine.h"
 
 /* Trying to connect costs a failed system call: often while an engine starts, seldom after. */

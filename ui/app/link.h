@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ui/app/playback.h"
+#include "ui/app/recording.h"
 #include "ui/session/ui.h"
 
 /*

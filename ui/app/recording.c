@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/app/recording.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "ui/app/playback.h"
 
 /* Days of training; a longer one was left running by mistake. */
 #define SIZE_LIMIT ((size_t)256 << 20)

@@ -7,7 +7,7 @@
 
 #include "ui/app/term.h"
 
-/* What comes from the terminal through curses (part of ui/app/term.h). */
+/* What comes from the terminal through curses. */
 
 /* How far a control sequence has come: none, "\033[", "\033O", the three bytes of an old mouse. */
 enum term_sequence { SEQUENCE_NONE, SEQUENCE_CSI, SEQUENCE_SS3, SEQUENCE_X10 };

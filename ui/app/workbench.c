@@ -13,6 +13,7 @@
 #include "ui/actions/settings.h"
 #include "ui/app/link.h"
 #include "ui/app/playback.h"
+#include "ui/app/recording.h"
 #include "ui/app/term.h"
 #include "ui/control/control.h"
 #include "ui/control/picture.h"

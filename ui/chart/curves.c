@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/chart/curves.h"
+
 #include <math.h>
 #include <stddef.h>
-
-#include "ui/chart/parts.h"
 
 /* Curves as lines of dots. */
 

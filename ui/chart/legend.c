@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/chart/legend.h"
+
 #include <math.h>
 #include <stdio.h>
-
-#include "ui/chart/parts.h"
 
 /* What the curves are called and how far they got. */
 

@@ -1,7 +1,7 @@
 libui_a_SOURCES += \
 	%D%/chart.c %D%/chart.h \
 	%D%/curve.c %D%/curve.h \
-	%D%/curves.c \
-	%D%/legend.c \
-	%D%/parts.h \
-	%D%/scale.c
+	%D%/curves.c %D%/curves.h \
+	%D%/legend.c %D%/legend.h \
+	%D%/plot.c %D%/plot.h \
+	%D%/scale.c %D%/scale.h

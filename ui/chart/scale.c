@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <math.h>
+#include "ui/chart/scale.h"
 
-#include "ui/chart/chart.h"
+#include <math.h>
 
 /* What the axes of a chart cover, and where their ticks are. */
 

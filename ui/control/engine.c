@@ -19,6 +19,7 @@
 #include "ui/actions/views.h"
 #include "ui/control/form_check.h"
 #include "ui/control/refresh.h"
+#include "ui/state/log.h"
 
 /* The engine sends a state at most this often; nobody can read faster ones. */
 #define WATCH_INTERVAL_S 1.0

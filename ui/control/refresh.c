@@ -3,6 +3,7 @@
 
 #include "ui/actions/run_list.h"
 #include "ui/control/form_check.h"
+#include "ui/state/curve.h"
 
 static void want_curve(struct ui *ui, long number)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/form/devices.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "ui/form/form.h"
-
 /*
- * Which devices the next run uses (part of ui/form/form.h). The spec holds the choice; what is
+ * Which devices the next run uses. The spec holds the choice; what is
  * on offer is what the engine lists, CPU devices up to cpu_top, and whatever the spec names
  * besides.
  */

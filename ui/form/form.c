@@ -7,6 +7,7 @@
 
 #include "spec/set.h"
 #include "spec/text.h"
+#include "ui/form/devices.h"
 #include "ui/form/field.h"
 
 static const char *const keys[FORM_FIELDS] = {

@@ -1,4 +1,4 @@
 libui_a_SOURCES += \
-	%D%/devices.c \
+	%D%/devices.c %D%/devices.h \
 	%D%/field.c %D%/field.h \
 	%D%/form.c %D%/form.h

@@ -2,6 +2,7 @@
 #ifndef DPARTUI_UI_PANELS_DEVICE_CELLS_H
 #define DPARTUI_UI_PANELS_DEVICE_CELLS_H
 
+#include "ui/form/devices.h"
 #include "ui/panels/panel.h"
 
 /* The devices side by side, in `columns` columns and `lines` lines below a

@@ -2,6 +2,7 @@
 #ifndef DPARTUI_UI_PANELS_DEVICE_PARTS_H
 #define DPARTUI_UI_PANELS_DEVICE_PARTS_H
 
+#include "ui/form/devices.h"
 #include "ui/panels/panel.h"
 
 /* What the list of devices, its compact form and the view of one device have in common. */

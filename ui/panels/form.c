@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ui/form/devices.h"
+
 enum { LABEL_WIDTH = 10 };
 
 /* What "default", "all" and the like come to on this machine; NULL: nothing, or out of memory. */

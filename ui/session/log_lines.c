@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "ui/session/ui.h"
+#include "ui/state/log.h"
 
 const char *log_level_name(enum log_level level)
 {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ui/form/devices.h"
 #include "ui/session/ui.h"
 
 void sweep_devices(const struct ui *ui, struct device_list *list)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/state/curve.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/state/curve.h"
 #include "ui/state/read.h"
 
 static void release(struct run_details *details)

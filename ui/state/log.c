@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/state/log.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

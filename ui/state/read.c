@@ -8,19 +8,6 @@
 
 #include "base/escape.h"
 
-static const char *const status_names[] = {
-    [RUN_UNKNOWN] = "-",       [RUN_QUEUED] = "queued",
-    [RUN_RUNNING] = "running", [RUN_PAUSED] = "paused",
-    [RUN_DONE] = "done",       [RUN_STOPPED] = "stopped",
-    [RUN_FAILED] = "failed",   [RUN_INTERRUPTED] = "interrupted",
-    [RUN_LOST] = "lost?",
-};
-
-const char *run_status_name(enum run_status status)
-{
-    return status_names[status];
-}
-
 double read_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -45,7 +32,7 @@ static enum run_status read_status(const json_t *object)
 {
     const char *value = json_string_value(json_object_get(object, "status"));
     for (int i = RUN_QUEUED; value && i <= RUN_INTERRUPTED; i++)
-        if (strcmp(value, status_names[i]) == 0)
+        if (strcmp(value, run_status_name((enum run_status)i)) == 0)
             return (enum run_status)i;
     return RUN_UNKNOWN;
 }

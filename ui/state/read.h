@@ -5,7 +5,7 @@
 #include "ui/state/state.h"
 
 /*
- * The engine's JSON as values (part of ui/state/state.c). False: the object says too little to be
+ * The engine's JSON as values. False: the object says too little to be
  * used at all; everything else that is missing or wrong is NAN, 0 or "".
  */
 bool read_device(const json_t *object, struct state_device *device);
@@ -18,8 +18,6 @@ void read_engine(const json_t *object, struct state *state);
 void read_live(const json_t *object, struct state_live *live);
 /* `retune` events; false without a step and a word. */
 bool read_retune(const json_t *object, struct retune *retune);
-/* state/setting.c: of `show`. */
-void read_setting(const json_t *show, struct run_setting *setting);
 double read_number(const json_t *object, const char *key);
 /* The same of one that cannot be negative. */
 double read_amount(const json_t *object, const char *key);
@@ -29,23 +27,5 @@ long read_run_number(const json_t *object);
 
 /* What was live of a device is not known any more. */
 void device_forget(struct state_device *device);
-
-/* state/curve.c: what a run's curve is made of. False only when memory ran out. */
-bool curve_read(struct state_run *run, const json_t *show, struct error *err);
-bool curve_add_epoch(struct state_run *run, const struct epoch_point *point, struct error *err);
-bool curve_add_measure(struct state_run *run, const json_t *event, struct error *err);
-bool curve_add_fine(struct state_run *run, const json_t *event, struct error *err);
-bool curve_add_retune(struct state_run *run, const json_t *event, struct error *err);
-void curve_move(struct state_run *to, struct state_run *from);
-void curve_free(struct state_run *run);
-/*
- * The array, moved when it was full, with room for one element after its `count`; NULL when memory
- * ran out, and then `array` is as it was.
- */
-void *room_for_one(void *array, int count, int *capacity, size_t size, struct error *err);
-
-/* state/log.c: the engine's messages. */
-bool log_add(struct state *state, const json_t *message, struct error *err);
-void log_free(struct state *state);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/state/setting.h"
+
 #include <stdlib.h>
 
 #include "base/json.h"

@@ -6,7 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/state/curve.h"
+#include "ui/state/log.h"
 #include "ui/state/read.h"
+#include "ui/state/setting.h"
+
+const char *run_status_name(enum run_status status)
+{
+    static const char *const names[] = {
+        [RUN_UNKNOWN] = "-",       [RUN_QUEUED] = "queued",
+        [RUN_RUNNING] = "running", [RUN_PAUSED] = "paused",
+        [RUN_DONE] = "done",       [RUN_STOPPED] = "stopped",
+        [RUN_FAILED] = "failed",   [RUN_INTERRUPTED] = "interrupted",
+        [RUN_LOST] = "lost?",
+    };
+    return names[status];
+}
 
 void state_init(struct state *state)
 {

@@ -170,24 +170,14 @@ void state_disconnected(struct state *state);
 /* A notification's method and params. False only when memory ran out. */
 bool state_notification(struct state *state, const char *method, const json_t *params,
                         struct error *err);
-/* Results of `runs`, `show` and `log`. */
+/* Results of `runs` and `show`. */
 bool state_runs(struct state *state, const json_t *result, struct error *err);
 bool state_show(struct state *state, const json_t *result, struct error *err);
-bool state_log(struct state *state, const json_t *result, struct error *err);
-/* A message of the workbench itself. */
-bool state_log_local(struct state *state, double time, enum log_level level, const char *text,
-                     struct error *err);
 
 /* NULL: no such run is known. */
 struct state_run *state_run(const struct state *state, long run);
 /* Is it known neither to wait nor to train any more? */
 bool run_has_ended(const struct state_run *run);
-/*
- * Somebody looks at a run's curve. True: it is not known and should be asked for; from then on it
- * counts as known, and when there are more than STATE_MAX_CURVES the one that was not looked at for
- * longest is dropped, so that a day of looking at runs does not fill the memory.
- */
-bool state_use_curve(struct state *state, struct state_run *run);
 /* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */
 int state_queue_place(const struct state *state, long run);
 /* The first run of the same model and data that has a speed; what others are compared with. */

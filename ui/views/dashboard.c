@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/figure.h"
+#include "ui/form/devices.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/device_parts.h"
 #include "ui/panels/devices.h"

@@ -2,6 +2,7 @@
 #ifndef DPARTUI_UI_VIEWS_DEVICE_H
 #define DPARTUI_UI_VIEWS_DEVICE_H
 
+#include "ui/form/devices.h"
 #include "ui/views/views.h"
 
 /* The devices that can be chosen and the one in focus among them; -1: there is none. */

@@ -6,6 +6,7 @@
 
 #include "tests/suites.h"
 #include "ui/chart/chart.h"
+#include "ui/chart/scale.h"
 
 static void check_ticks(struct ticks ticks, double first, double step, int count, int decimals)
 {

@@ -7,6 +7,7 @@
 
 #include "tests/suites.h"
 #include "tests/ui/replay.h"
+#include "ui/chart/scale.h"
 #include "ui/control/engine.h"
 #include "ui/panels/chart.h"
 

@@ -7,6 +7,7 @@
 #include "tests/suites.h"
 #include "tests/ui/replay.h"
 #include "ui/control/engine.h"
+#include "ui/form/devices.h"
 
 static struct replay replay;
 

@@ -10,6 +10,7 @@
 #include "ui/control/control.h"
 #include "ui/control/engine.h"
 #include "ui/draw/key.h"
+#include "ui/form/devices.h"
 #include "ui/panels/device_parts.h"
 
 static struct replay replay;

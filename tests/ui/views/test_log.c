@@ -10,6 +10,7 @@
 #include "ui/control/control.h"
 #include "ui/control/engine.h"
 #include "ui/draw/key.h"
+#include "ui/state/log.h"
 
 static struct replay replay;
 

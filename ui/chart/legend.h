@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_CHART_LEGEND_H
+#define DPARTUI_UI_CHART_LEGEND_H
+
+#include "ui/chart/plot.h"
+
+/* The end label: "12", "12 train" or what the series is called. */
+struct series_name {
+    char text[32];
+};
+const char *series_name(const struct chart_series *series, struct series_name *name);
+
+/* Names and values in the first row, and at the curves' ends. */
+void draw_legend(const struct chart *chart, struct surface *surface, int y, int x, int end);
+void draw_end_labels(const struct plot *plot, struct surface *surface, const struct chart *chart);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_UI_CHART_SCALE_H
+#define DPARTUI_UI_CHART_SCALE_H
+
+#include "ui/chart/chart.h"
+
+/* Round ticks: first + i * step for i in 0..count-1, with so many decimals to tell them apart. */
+struct ticks {
+    double first, step;
+    int count, decimals;
+};
+
+/*
+ * Steps of 1, 2 or 5 times a power of ten covering low..high with at most `most` (>= 2) ticks; the
+ * first lies at or below `low`, the last at or above `high`. Heckbert, "Nice numbers for graph
+ * labels", Graphics Gems, 1990. Equal or not finite bounds are widened.
+ */
+struct ticks ticks_around(double low, double high, int most);
+/* The same steps, `least` or more, but all ticks inside low..high; about `most` of them. */
+struct ticks ticks_inside(double low, double high, int most, double least);
+
+/*
+ * The values in sight; false when there are none. In a chart that may diverge, values more than
+ * three times as high as where healthy curves begin (those that begin within twenty times of the
+ * lowest) are not counted as long as others are in sight: a loss that explodes runs off the top,
+ * with a mark there, and does not squash the rest.
+ */
+bool chart_range(const struct chart *chart, double *low, double *high);
+/* The y axis that the chart's series need, or the fixed one: at most `most` ticks. */
+struct ticks chart_y_ticks(const struct chart *chart, int most);
+
+#endif
