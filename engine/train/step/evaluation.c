@@ -74,5 +74,5 @@ bool rank_evaluate(void *context, int index, struct error *err)
     bool ok = evaluate(rank, err);
     if (ok)
         rank_show(rank, ACTIVITY_WAIT);
-    return rank_conclude(rank, ok, err);
+    return ok;
 }

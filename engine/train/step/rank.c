@@ -30,8 +30,9 @@ static bool is_culprit(const struct rank *rank)
     return barrier_abort_reason(rank->ranks->barrier, &culprit, &reason) && culprit == rank->index;
 }
 
-bool rank_conclude(struct rank *rank, bool ok, struct error *err)
+void rank_conclude(void *context, int index, bool ok, struct error *err)
 {
+    struct rank *rank = &((struct ranks *)context)->rank[index];
     if (!ok) {
         if (!strstr(err->text, rank->name))
             error_prefix(err, "%s", rank->name);
@@ -40,7 +41,6 @@ bool rank_conclude(struct rank *rank, bool ok, struct error *err)
         sync_break_off(&rank->ranks->group, rank->index);
     }
     rank_progress(rank);
-    return ok;
 }
 
 static bool prepare(struct rank *rank, struct error *err)
@@ -70,7 +70,7 @@ bool rank_prepare(void *context, int index, struct error *err)
     bool ok = prepare(rank, err);
     if (ok)
         rank_show(rank, ACTIVITY_IDLE);
-    return rank_conclude(rank, ok, err);
+    return ok;
 }
 
 bool rank_change_shares(void *context, int index, struct error *err)
@@ -81,7 +81,7 @@ bool rank_change_shares(void *context, int index, struct error *err)
     bool ok = plans_get(rank, err);
     if (ok)
         rank_show(rank, before);
-    return rank_conclude(rank, ok, err);
+    return ok;
 }
 
 bool rank_join(void *context, int index, struct error *err)
@@ -95,14 +95,14 @@ bool rank_join(void *context, int index, struct error *err)
             error_prefix(&refusal, "%s", ranks->names[index]);
         ranks->rank[index].refusal = refusal;
     }
-    return rank_conclude(&ranks->rank[index], true, err);
+    return true;
 }
 
 bool rank_leave(void *context, int index, struct error *err)
 {
-    struct ranks *ranks = context;
-    sync_leave(&ranks->group, index);
-    return rank_conclude(&ranks->rank[index], true, err);
+    (void)err;
+    sync_leave(&((struct ranks *)context)->group, index);
+    return true;
 }
 
 bool rank_export(void *context, int index, struct error *err)
@@ -113,7 +113,7 @@ bool rank_export(void *context, int index, struct error *err)
               sync_even_out(&ranks->group, index, ranks->statistics_from, err);
     if (ok && index == 0)
         ok = rank->backend->replica_export(rank->device, rank->replica, &ranks->work->weights, err);
-    return rank_conclude(rank, ok, err);
+    return ok;
 }
 
 bool rank_export_state(void *context, int index, struct error *err)
@@ -126,7 +126,7 @@ bool rank_export_state(void *context, int index, struct error *err)
         ok = rank->backend->values_export(rank->device, rank->replica,
                                           (enum replica_arena)(ARENA_STATE + i),
                                           ranks->exported + (size_t)i * count, err);
-    return rank_conclude(rank, ok, err);
+    return ok;
 }
 
 void rank_close(void *context, int index)

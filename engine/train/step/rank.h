@@ -13,6 +13,9 @@ bool rank_join(void *context, int index, struct error *err);
 bool rank_leave(void *context, int index, struct error *err);        /* that, if some could not */
 bool rank_export(void *context, int index, struct error *err);       /* rank 0 into work->weights */
 bool rank_export_state(void *context, int index, struct error *err); /* into ->exported */
+/* The end of every task. The first rank that fails aborts the others; those then fail with its
+ * reason, which does not count. */
+void rank_conclude(void *context, int index, bool ok, struct error *err);
 void rank_close(void *context, int index);
 
 /* For tasks: what the rank does, as viewers see it. */
@@ -21,10 +24,5 @@ void rank_show(struct rank *rank, enum activity activity);
 void rank_show_busy(struct rank *rank);
 /* Another sign of progress. */
 void rank_progress(struct rank *rank);
-/*
- * The end of every task. The first rank that fails aborts the others; those then fail with its
- * reason, which does not count.
- */
-bool rank_conclude(struct rank *rank, bool ok, struct error *err);
 
 #endif

@@ -132,7 +132,8 @@ static void abandoned(void *context)
 bool ranks_start(struct ranks *ranks, struct error *err)
 {
     bool crowded = false;
-    struct worker_tasks tasks = {.context = ranks, .close = rank_close, .abandoned = abandoned};
+    struct worker_tasks tasks = {
+        .context = ranks, .conclude = rank_conclude, .close = rank_close, .abandoned = abandoned};
     double work = net_training_flops(ranks->work->net) * (double)ranks->spec->batch;
     /* A second net: the owner watches for hanging devices and reports them better. */
     double limit_s = 4 * ranks->stall_s + work / SLOWEST_FLOPS;

@@ -124,8 +124,7 @@ static bool take(struct rank *rank, struct error *err)
 
 bool rank_take(void *context, int index, struct error *err)
 {
-    struct rank *rank = &((struct ranks *)context)->rank[index];
-    return rank_conclude(rank, take(rank, err), err);
+    return take(&((struct ranks *)context)->rank[index], err);
 }
 
 bool rank_step(void *context, int index, struct error *err)
@@ -142,5 +141,5 @@ bool rank_step(void *context, int index, struct error *err)
     /* The next step follows at once: what a viewer sees in between is a device that trains. */
     if (ok)
         rank_show_busy(rank);
-    return rank_conclude(rank, ok, err);
+    return ok;
 }

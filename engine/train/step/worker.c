@@ -26,8 +26,7 @@ struct worker {
     struct workers *workers;
     pthread_t thread;
     int index;
-    bool busy, ok;
-    struct error err;
+    bool busy;
 };
 
 struct workers {
@@ -55,9 +54,8 @@ static void run_task(struct workers *workers, struct worker *self)
     struct error err = ERROR_INIT;
     pthread_mutex_unlock(&workers->lock);
     bool ok = task(workers->tasks.context, self->index, &err);
+    workers->tasks.conclude(workers->tasks.context, self->index, ok, &err);
     pthread_mutex_lock(&workers->lock);
-    self->ok = ok;
-    self->err = err;
     self->busy = false;
     if (--workers->busy == 0) {
         pthread_cond_broadcast(&workers->finished);
@@ -183,7 +181,6 @@ bool workers_start(int count, const char *const *names, const struct worker_task
         struct worker *worker = &workers->worker[workers->count];
         worker->workers = workers;
         worker->index = workers->count;
-        worker->ok = true;
         status = start_thread(worker, names[workers->count]);
         if (status == 0)
             workers->count++;
@@ -232,16 +229,6 @@ bool workers_finished(struct workers *workers, int worker)
     bool finished = !workers->worker[worker].busy;
     pthread_mutex_unlock(&workers->lock);
     return finished;
-}
-
-bool workers_result(struct workers *workers, int worker, struct error *err)
-{
-    pthread_mutex_lock(&workers->lock);
-    bool ok = workers->worker[worker].ok;
-    if (!ok)
-        *err = workers->worker[worker].err;
-    pthread_mutex_unlock(&workers->lock);
-    return ok;
 }
 
 /* With the lock held: wait until all threads have closed; false: some have not in this time. */

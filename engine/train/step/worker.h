@@ -15,6 +15,8 @@ struct workers;
 /* What the threads run. `context` is the owner's; `worker` counts from 0. */
 struct worker_tasks {
     void *context;
+    /* After each task, on its thread: what it returned, with *err where that is false. */
+    void (*conclude)(void *context, int worker, bool ok, struct error *err);
     /* After the last task, when no thread is inside a task any more: give back what the worker
      * holds (called even when no task ran). */
     void (*close)(void *context, int worker);
@@ -39,9 +41,6 @@ bool workers_wait(struct workers *workers, double seconds);
 
 /* Has this worker finished the posted task? Any time. */
 bool workers_finished(struct workers *workers, int worker);
-
-/* Result of the worker's last task, once finished; false with *err when it failed. */
-bool workers_result(struct workers *workers, int worker, struct error *err);
 
 /*
  * End the threads: each calls tasks.close on its way out, for which there are `close_s` seconds.

@@ -18,7 +18,16 @@ struct scene {
     int counters[PARTIES];
     double sums[PARTIES][3];
     double waited[PARTIES];
+    bool ok[PARTIES];
+    struct error errs[PARTIES];
 };
+
+static void conclude(void *context, int rank, bool ok, struct error *err)
+{
+    struct scene *scene = context;
+    scene->ok[rank] = ok;
+    scene->errs[rank] = *err;
+}
 
 static void close_rank(void *context, int rank)
 {
@@ -32,7 +41,7 @@ static struct workers *begin(struct scene *scene, int count, double limit_s, boo
 {
     struct workers *workers;
     struct error err = ERROR_INIT;
-    const struct worker_tasks tasks = {.context = scene, .close = close_rank};
+    const struct worker_tasks tasks = {.context = scene, .conclude = conclude, .close = close_rank};
     ck_assert_msg(barrier_create(count, names, limit_s, spin, &scene->barrier, &err), "%s",
                   err.text);
     ck_assert_msg(workers_start(count, names, &tasks, &workers, &err), "%s", err.text);
@@ -67,11 +76,10 @@ static bool count_rounds(void *context, int rank, struct error *err)
 START_TEST(barrier_holds)
 {
     struct scene scene = {.rounds = ROUNDS};
-    struct error err = ERROR_INIT;
     struct workers *workers = begin(&scene, PARTIES, 60, _i, count_rounds);
     ck_assert(workers_wait(workers, 60));
     for (int i = 0; i < PARTIES; i++) {
-        ck_assert_msg(workers_result(workers, i, &err), "%s", err.text);
+        ck_assert_msg(scene.ok[i], "%s", scene.errs[i].text);
         ck_assert(scene.waited[i] > 0);
     }
     end(&scene, workers);
@@ -110,11 +118,10 @@ static bool sum_rounds(void *context, int rank, struct error *err)
 START_TEST(sums_are_bit_equal_and_in_order)
 {
     struct scene scene = {.rounds = ROUNDS};
-    struct error err = ERROR_INIT;
     struct workers *workers = begin(&scene, PARTIES, 60, false, sum_rounds);
     ck_assert(workers_wait(workers, 60));
     for (int i = 0; i < PARTIES; i++) {
-        ck_assert_msg(workers_result(workers, i, &err), "%s", err.text);
+        ck_assert_msg(scene.ok[i], "%s", scene.errs[i].text);
         ck_assert_mem_eq(scene.sums[i], scene.sums[0], sizeof scene.sums[0]);
     }
     end(&scene, workers);
@@ -131,12 +138,11 @@ static bool unequal_sum(void *context, int rank, struct error *err)
 START_TEST(sum_refuses_unequal_lengths)
 {
     struct scene scene = {0};
-    struct error err = ERROR_INIT;
     struct workers *workers = begin(&scene, 2, 60, false, unequal_sum);
     ck_assert(workers_wait(workers, 60));
-    ck_assert(!workers_result(workers, 0, &err));
-    ck_assert_ptr_nonnull(strstr(err.text, "d1"));
-    ck_assert(!workers_result(workers, 1, &err));
+    ck_assert(!scene.ok[0]);
+    ck_assert_ptr_nonnull(strstr(scene.errs[0].text, "d1"));
+    ck_assert(!scene.ok[1]);
     end(&scene, workers);
 }
 END_TEST
@@ -163,10 +169,10 @@ START_TEST(abort_wakes_everybody_with_the_reason)
     ck_assert_int_eq(culprit, -1);
     ck_assert(workers_wait(workers, 60));
     for (int i = 0; i < PARTIES; i++) {
-        ck_assert_int_eq(workers_result(workers, i, &err), i == scene.leaver);
+        ck_assert_int_eq(scene.ok[i], i == scene.leaver);
         if (i != scene.leaver) {
-            ck_assert_str_eq(err.text, "enough");
-            ck_assert_int_eq(err.kind, ERROR_CANCELLED);
+            ck_assert_str_eq(scene.errs[i].text, "enough");
+            ck_assert_int_eq(scene.errs[i].kind, ERROR_CANCELLED);
         }
     }
     /* Who comes later gets it, too. */
@@ -180,11 +186,10 @@ END_TEST
 START_TEST(deadline_names_the_missing)
 {
     struct scene scene = {.leaver = 5};
-    struct error err = ERROR_INIT;
     struct workers *workers = begin(&scene, PARTIES, 0.05, false, leave_one);
     ck_assert(workers_wait(workers, 60));
-    ck_assert(!workers_result(workers, 0, &err));
-    ck_assert_ptr_nonnull(strstr(err.text, "of waiting for d5"));
+    ck_assert(!scene.ok[0]);
+    ck_assert_ptr_nonnull(strstr(scene.errs[0].text, "of waiting for d5"));
     end(&scene, workers);
 }
 END_TEST
