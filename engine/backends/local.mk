@@ -1,1 +1,1 @@
-libdevice_a_SOURCES += %D%/registry.c %D%/registry.h
+libdevice_a_SOURCES += %D%/registry.c %D%/registry.h %D%/choice.c %D%/choice.h

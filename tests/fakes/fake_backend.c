@@ -370,18 +370,3 @@ const struct backend *backend_find(enum device_kind kind, const char **why)
     *why = "there are only CPU devices in this test";
     return kind == DEVICE_CPU ? &backend : NULL;
 }
-
-bool devices_resolve(const struct device_list *choice, struct device_id *ids, int *count,
-                     struct error *err)
-{
-    if (choice->choice == DEVICES_DEFAULT) {
-        ids[0] = (struct device_id){DEVICE_CPU, 0};
-        *count = 1;
-        return true;
-    }
-    if (choice->choice != DEVICES_LISTED)
-        return error_set(err, ERROR_USAGE, "this machine has no GPU");
-    memcpy(ids, choice->id, (size_t)choice->count * sizeof ids[0]);
-    *count = choice->count;
-    return true;
-}

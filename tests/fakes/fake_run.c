@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/backends/choice.h"
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "engine/train/resolve/resolve.h"
@@ -47,23 +48,6 @@ const struct backend *backend_find(enum device_kind kind, const char **why)
         .kind = DEVICE_CPU, .enumerate = fake_enumerate, .open = fake_open};
     *why = "not in this test";
     return kind == DEVICE_CPU ? &cpu : NULL;
-}
-
-bool devices_resolve(const struct device_list *choice, struct device_id *ids, int *count,
-                     struct error *err)
-{
-    if (choice->choice != DEVICES_LISTED) {
-        ids[0] = (struct device_id){DEVICE_CPU, 0};
-        *count = 1;
-        return true;
-    }
-    for (int i = 0; i < choice->count; i++) {
-        if (choice->id[i].kind != DEVICE_CPU)
-            return error_set(err, ERROR_USAGE, "there are no GPUs in this test");
-        ids[i] = choice->id[i];
-    }
-    *count = choice->count;
-    return true;
 }
 
 bool resolve_spec(struct spec *spec, struct error *err)

@@ -33,9 +33,10 @@ struct posing {
     int device;
     bool hangs; /* instead of failing */
     bool has_collective, collective_refuses;
-    bool collective_breaks;       /* when joined, rather than when created */
-    struct device_facts facts;    /* of every posing device */
-    atomic_bool go_on;            /* hanging devices come back */
+    bool collective_breaks;    /* when joined, rather than when created */
+    struct device_facts facts; /* of every posing device */
+    double row_s[4];   /* what posing_clock takes each row for, on the devices of these indices */
+    atomic_bool go_on; /* hanging devices come back */
     atomic_int opened, closed;    /* posing devices */
     atomic_int joined, left;      /* of groups of devices */
     atomic_int stages;            /* not yet given back */
@@ -47,6 +48,9 @@ struct posing {
 extern struct posing posing;
 
 void posing_reset(void);
+
+/* Time of the calling device's thread, in which nothing but passes over rows. */
+double posing_clock(void);
 
 /* posing_collective.c: sums of what was ready, by the threads of the devices, in their order. */
 extern const struct collective posing_collective;

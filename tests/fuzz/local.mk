@@ -65,7 +65,7 @@ fuzz:
 %C%_fuzz_protocol_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 %C%_fuzz_protocol_SOURCES = %D%/fuzz_protocol.c tests/fakes/fake_run.c
 %C%_fuzz_protocol_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_protocol_LDADD = $(fuzz_libs) libserver.a libstore.a libtrain.a libnet.a libdata.a \
+%C%_fuzz_protocol_LDADD = $(fuzz_libs) libserver.a libstore.a libtrain.a libdevice.a libnet.a libdata.a \
 	libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(ZLIB_LIBS) $(SQLITE_LIBS) \
 	$(PTHREAD_LIBS)
 %C%_fuzz_record_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/backends/choice.h"
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "spec/names.h"

@@ -8,6 +8,7 @@
 #ifdef HAVE_CUDA_TOOLKIT
 #include "engine/device/cuda/backend.h"
 #endif
+#include "engine/backends/choice.h"
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "tests/suites.h"

@@ -7,7 +7,7 @@ check_PROGRAMS += %D%/test_protocol
 	%D%/test_keeping.c %D%/socket/test_places.c tests/fakes/fake_run.c \
 	%D%/test_sensor_states.c tests/fakes/engine_thread.c tests/fakes/engine_thread.h \
 	tests/support.c tests/support.h
-%C%_test_protocol_LDADD = libserver.a libstore.a libtrain.a libboard.a libnet.a libfetch.a libdata.a \
-	libclient.a libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CURL_LIBS) \
+%C%_test_protocol_LDADD = libserver.a libstore.a libtrain.a libdevice.a libboard.a libnet.a \
+	libfetch.a libdata.a libclient.a libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CURL_LIBS) \
 	$(CRYPTO_LIBS) $(ZLIB_LIBS) $(SQLITE_LIBS) $(PTHREAD_LIBS) $(CHECK_LIBS)
 endif

@@ -32,7 +32,8 @@ parallel_fixture = %D%/parallel_fixture.c %D%/parallel_fixture.h \
 	$(TRAIN_LIBS) $(DNNL_LIBS)
 %C%_test_unequal_CPPFLAGS = $(tests_engine_train_split_test_split_CPPFLAGS)
 %C%_test_unequal_SOURCES = %D%/test_unequal.c \
-	tests/fakes/slow_backend.c tests/fakes/slow_backend.h $(parallel_fixture)
+	tests/fakes/posing_backend.c tests/fakes/posing_backend.h \
+	tests/fakes/posing_collective.c $(parallel_fixture)
 %C%_test_unequal_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
 %C%_test_unequal_LDADD = libtrain.a libboard.a libcpu.a libplan.a $(TRAIN_LIBS) $(DNNL_LIBS)
 %C%_test_checkpoints_CPPFLAGS = $(tests_engine_train_split_test_split_CPPFLAGS)

@@ -101,8 +101,9 @@ struct outcome train_until(const char *model, const char *settings, bool stop)
     struct error err = ERROR_INIT;
     char *path = format("%s/%s.conf", folder, model);
     char *file = format("%s/weights", folder);
-    char *all = format("model=%s data=%s/data save=%s lr=0.05 init=default cpu-threads=1 %s", path,
-                       folder, file, settings);
+    char *all =
+        format("model=%s data=%s/data save=%s lr=0.05 init=default devices=cpu:0 cpu-threads=1 %s",
+               path, folder, file, settings);
     recorder_init(&rec, all);
     if (parallel_clock)
         rec.limits.clock = parallel_clock;

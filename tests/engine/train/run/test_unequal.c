@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "tests/engine/train/run/parallel_fixture.h"
-#include "tests/fakes/slow_backend.h"
+#include "tests/fakes/posing_backend.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 
@@ -31,12 +31,12 @@ START_TEST(unequal_devices_equal_one_device)
     double tolerance = 3 * (_i < 2 ? PLAIN_TOLERANCE : NORMALISED_TOLERANCE);
     char *common = format("batch=29 train-rows=92 epochs=6 %s", kinds[_i].settings);
     struct outcome one = train(kinds[_i].model, common);
-    slow_row_s[0] = 1;
-    slow_row_s[1] = 10;
-    slow_row_s[2] = 3;
-    parallel_clock = slow_clock;
+    posing.row_s[0] = 1;
+    posing.row_s[1] = 10;
+    posing.row_s[2] = 3;
+    parallel_clock = posing_clock;
     for (int devices = 2; devices <= 3; devices++) {
-        char *settings = format("%s devices=cpu:0-%d split=auto", common, devices - 1);
+        char *settings = format("%s devices=cuda:0-%d split=auto", common, devices - 1);
         struct outcome many = train(kinds[_i].model, settings);
         ck_assert_msg(many.share_changes == 1, "%s: %d changes of shares", settings,
                       many.share_changes);
