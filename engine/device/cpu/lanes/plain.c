@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The loops of lanes.h in plain C, and which loops a processor can run. */
 #include "engine/device/cpu/lanes/lanes.h"
 
 #include <string.h>

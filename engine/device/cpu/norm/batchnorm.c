@@ -139,18 +139,19 @@ static bool x_is_free(const struct builder *b, const struct node *node)
 static bool build_recompute_step(struct builder *b, const struct node *node, void *layer,
                                  struct buffer *to, struct error *err)
 {
-    struct batchnorm_recompute *step = build_object(b, sizeof *step, NULL, err);
-    if (!step)
+    struct batchnorm *copy = build_object(b, sizeof *copy, NULL, err);
+    if (!copy)
         return false;
-    step->norm = layer;
-    step->y = to;
-    if (step->norm->residual && !(step->other = build_forward_value(b, node->residual, err)))
+    *copy = *(const struct batchnorm *)layer;
+    copy->y = to;
+    copy->mask = NULL;
+    if (copy->residual && !(copy->other = build_forward_value(b, node->residual, err)))
         return false;
-    build_use(b, step->norm->x);
-    build_use(b, step->norm->stats);
+    build_use(b, copy->x);
+    build_use(b, copy->stats);
     build_use(b, to);
     build_label(b, PLAN_FORWARD_AGAIN, "");
-    return build_step(b, node, batchnorm_run_recompute, step, err);
+    return build_step(b, node, batchnorm_run_recompute, copy, err);
 }
 
 static bool reader_fuses(const struct builder *b, const struct node *node, bool *yes,

@@ -34,12 +34,6 @@ struct batchnorm {
     int threads;            /* that made them */
 };
 
-/* Recomputes the output in the backward pass, from the statistics of the forward pass. */
-struct batchnorm_recompute {
-    struct batchnorm *norm;
-    const struct buffer *other, *y;
-};
-
 /* Arrays over the channels, one after the other. */
 enum { STAT_MEAN, STAT_ISTD, STAT_SCALE, STAT_SHIFT, STAT_A, STAT_B, STAT_C, STAT_ARRAYS };
 

@@ -5,25 +5,25 @@
 
 #include "engine/device/cpu/norm/statistics.h"
 
-/* One piece of parallel work: a channel block of some rows. */
-struct piece {
+/* One item of parallel work: a chunk of the rows of a channel block. */
+struct item {
     struct slab slab;
     size_t start; /* floats to the slab's first number */
     int channel;
     double *sums; /* 2 x block */
 };
 
-static struct piece piece_of(const struct batchnorm *n, int item)
+static struct item item_of(const struct batchnorm *n, int index)
 {
-    int block = item / n->chunks, chunk = item % n->chunks;
+    int block = index / n->chunks, chunk = index % n->chunks;
     int from = (int)((long)n->rows * chunk / n->chunks);
     int to = (int)((long)n->rows * (chunk + 1) / n->chunks);
     size_t stride = (size_t)n->channels * n->pixels;
-    return (struct piece){
+    return (struct item){
         .slab = {.rows = (size_t)(to - from), .pixels = n->pixels, .stride = stride},
         .start = (size_t)from * stride + (size_t)block * n->pixels * (size_t)n->block,
         .channel = block * n->block,
-        .sums = (double *)n->sums->data + (size_t)item * 2 * (size_t)n->block};
+        .sums = (double *)n->sums->data + (size_t)index * 2 * (size_t)n->block};
 }
 
 /* The first number of each channel: near enough to the mean to keep the squares small. */
@@ -33,34 +33,31 @@ static void take_origin(const struct batchnorm *n, int block, float *origin)
     memcpy(origin, x, (size_t)n->block * sizeof *origin);
 }
 
-static void sum_piece(const struct batchnorm *n, const struct piece *p)
+static void sum_item(const struct batchnorm *n, int index)
 {
+    const struct item p = item_of(n, index);
     float origin[KERNELS_MAX_BLOCK];
-    take_origin(n, p->channel / n->block, origin);
-    n->kernels->norm_sums(&p->slab, (const float *)n->x->data + p->start, origin, p->sums);
+    take_origin(n, p.channel / n->block, origin);
+    n->kernels->norm_sums(&p.slab, (const float *)n->x->data + p.start, origin, p.sums);
 }
 
-/* `recompute`: where the recomputed result goes, which leaves no mask; NULL: the first one. */
-static void forward_piece(const struct batchnorm *n, const struct piece *p,
-                          const struct batchnorm_recompute *recompute)
+static void forward_item(const struct batchnorm *n, int index)
 {
-    const struct buffer *other = recompute ? recompute->other : n->other,
-                        *y = recompute ? recompute->y : n->y;
+    const struct item p = item_of(n, index);
     const struct norm_forward args = {
-        .slab = p->slab,
-        .x = (const float *)n->x->data + p->start,
-        .residual = n->residual ? (const float *)other->data + p->start : NULL,
-        .y = (float *)y->data + p->start,
-        .mask =
-            n->mask && !recompute ? (uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
-        .scale = stat(n, STAT_SCALE) + p->channel,
-        .shift = stat(n, STAT_SHIFT) + p->channel,
+        .slab = p.slab,
+        .x = (const float *)n->x->data + p.start,
+        .residual = n->residual ? (const float *)n->other->data + p.start : NULL,
+        .y = (float *)n->y->data + p.start,
+        .mask = n->mask ? (uint16_t *)n->mask->data + p.start / (size_t)n->block : NULL,
+        .scale = stat(n, STAT_SCALE) + p.channel,
+        .shift = stat(n, STAT_SHIFT) + p.channel,
         .relu = n->relu,
         .stream = n->stream};
     n->kernels->norm_forward(&args);
 }
 
-static struct norm_backward backward_args(const struct batchnorm *n, const struct piece *p)
+static struct norm_backward backward_args(const struct batchnorm *n, const struct item *p)
 {
     return (struct norm_backward){
         .slab = p->slab,
@@ -113,57 +110,60 @@ static void block_statistics(struct batchnorm *n, int block)
                          (double)n->rows * (double)n->pixels);
 }
 
-/* Channel blocks go to threads whole: statistics and use of them in one visit. */
-static void forward_whole(struct batchnorm *n)
+/* A pass over a value: sums of each item, what follows from those of a channel block, and its use.
+ */
+struct norm_pass {
+    void (*sum)(const struct batchnorm *n, int index); /* NULL: the sums are there */
+    void (*finish)(struct batchnorm *n, int block);
+    void (*use)(const struct batchnorm *n, int index); /* NULL: no use */
+};
+
+/* Channel blocks go to threads whole: their sums and the use of them in one visit. */
+static void run_whole(struct batchnorm *n, const struct norm_pass *pass)
 {
 #pragma omp parallel for schedule(static)
     for (int block = 0; block < n->blocks; block++) {
-        struct piece p = piece_of(n, block);
-        if (!n->moments)
-            sum_piece(n, &p);
-        block_statistics(n, block);
-        if (!n->fused)
-            forward_piece(n, &p, NULL);
+        if (pass->sum)
+            pass->sum(n, block);
+        pass->finish(n, block);
+        if (pass->use)
+            pass->use(n, block);
     }
 }
 
-/* One channel block after the other, each in one visit of all threads; x is read for its sums. */
-static void forward_together(struct batchnorm *n)
+/* One channel block after the other, each in one visit of all threads. */
+static void run_together(struct batchnorm *n, const struct norm_pass *pass)
 {
 #pragma omp parallel
     for (int block = 0; block < n->blocks; block++) {
 #pragma omp for schedule(static)
-        for (int chunk = 0; chunk < n->chunks; chunk++) {
-            const struct piece p = piece_of(n, block * n->chunks + chunk);
-            sum_piece(n, &p);
-        }
+        for (int chunk = 0; chunk < n->chunks; chunk++)
+            pass->sum(n, block * n->chunks + chunk);
 #pragma omp single
-        block_statistics(n, block);
+        pass->finish(n, block);
 #pragma omp for schedule(static) nowait
-        for (int chunk = 0; chunk < n->chunks; chunk++) {
-            const struct piece p = piece_of(n, block * n->chunks + chunk);
-            if (!n->fused)
-                forward_piece(n, &p, NULL);
-        }
+        for (int chunk = 0; chunk < n->chunks; chunk++)
+            if (pass->use)
+                pass->use(n, block * n->chunks + chunk);
     }
 }
 
-static void sum_pieces(struct batchnorm *n)
+static void run_items(const struct batchnorm *n, void (*run)(const struct batchnorm *n, int index))
 {
 #pragma omp parallel for schedule(static)
-    for (int item = 0; item < n->blocks * n->chunks; item++) {
-        struct piece p = piece_of(n, item);
-        sum_piece(n, &p);
-    }
+    for (int index = 0; index < n->blocks * n->chunks; index++)
+        run(n, index);
 }
 
-static void forward_pieces(const struct batchnorm *n, const struct batchnorm_recompute *recompute)
+/* Whether a pass was done in one visit to each channel block. */
+static bool run_at_once(struct batchnorm *n, const struct norm_pass *pass)
 {
-#pragma omp parallel for schedule(static)
-    for (int item = 0; item < n->blocks * n->chunks; item++) {
-        struct piece p = piece_of(n, item);
-        forward_piece(n, &p, recompute);
-    }
+    const bool together = n->together && pass->sum, whole = !n->sync && n->chunks == 1;
+    if (together)
+        run_together(n, pass);
+    else if (whole)
+        run_whole(n, pass);
+    return together || whole;
 }
 
 /*
@@ -214,16 +214,12 @@ static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct
 bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
 {
     struct batchnorm *n = layer;
-    if (n->together && !n->moments) {
-        forward_together(n);
+    const struct norm_pass pass = {n->moments ? NULL : sum_item, block_statistics,
+                                   n->fused ? NULL : forward_item};
+    if (run_at_once(n, &pass))
         return true;
-    }
-    if (!n->sync && n->chunks == 1) {
-        forward_whole(n);
-        return true;
-    }
-    if (n->rows > 0 && !n->moments)
-        sum_pieces(n);
+    if (n->rows > 0 && pass.sum)
+        run_items(n, pass.sum);
     if (n->sync) {
         if (!statistics_of_devices(plan, n, err))
             return false;
@@ -231,40 +227,38 @@ bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
         for (int block = 0; block < n->blocks; block++)
             block_statistics(n, block);
     }
-    if (n->rows > 0 && !n->fused)
-        forward_pieces(n, NULL);
+    if (n->rows > 0 && pass.use)
+        run_items(n, pass.use);
     return true;
 }
 
 bool batchnorm_run_evaluation(struct plan *plan, void *layer, struct error *err)
 {
-    struct batchnorm *n = layer;
     (void)plan;
     (void)err;
-    batchnorm_evaluation(n);
-    forward_pieces(n, NULL);
+    batchnorm_evaluation(layer);
+    run_items(layer, forward_item);
     return true;
 }
 
 bool batchnorm_run_recompute(struct plan *plan, void *layer, struct error *err)
 {
-    const struct batchnorm_recompute *recompute = layer;
     (void)plan;
     (void)err;
-    forward_pieces(recompute->norm, recompute);
+    run_items(layer, forward_item);
     return true;
 }
 
-static void backward_sum_piece(const struct batchnorm *n, int item)
+static void backward_sum_item(const struct batchnorm *n, int index)
 {
-    const struct piece p = piece_of(n, item);
+    const struct item p = item_of(n, index);
     const struct norm_backward args = backward_args(n, &p);
     n->kernels->norm_backward_sums(&args, p.sums);
 }
 
-static void backward_data_piece(const struct batchnorm *n, int item)
+static void backward_data_item(const struct batchnorm *n, int index)
 {
-    const struct piece p = piece_of(n, item);
+    const struct item p = item_of(n, index);
     const struct norm_backward args = backward_args(n, &p);
     n->kernels->norm_backward_data(&args);
 }
@@ -277,47 +271,6 @@ static void block_gradients(struct batchnorm *n, int block)
     batchnorm_gradients(n, channel, n->block, sums, products);
     batchnorm_coefficients(n, channel, n->block, sums, products,
                            (double)n->rows * (double)n->pixels);
-}
-
-static void backward_whole(struct batchnorm *n)
-{
-#pragma omp parallel for schedule(static)
-    for (int block = 0; block < n->blocks; block++) {
-        backward_sum_piece(n, block);
-        block_gradients(n, block);
-        if (n->wants_dx)
-            backward_data_piece(n, block);
-    }
-}
-
-static void backward_together(struct batchnorm *n)
-{
-#pragma omp parallel
-    for (int block = 0; block < n->blocks; block++) {
-#pragma omp for schedule(static)
-        for (int chunk = 0; chunk < n->chunks; chunk++)
-            backward_sum_piece(n, block * n->chunks + chunk);
-#pragma omp single
-        block_gradients(n, block);
-#pragma omp for schedule(static) nowait
-        for (int chunk = 0; chunk < n->chunks; chunk++)
-            if (n->wants_dx)
-                backward_data_piece(n, block * n->chunks + chunk);
-    }
-}
-
-static void backward_sum_pieces(struct batchnorm *n)
-{
-#pragma omp parallel for schedule(static)
-    for (int item = 0; item < n->blocks * n->chunks; item++)
-        backward_sum_piece(n, item);
-}
-
-static void backward_data_pieces(struct batchnorm *n)
-{
-#pragma omp parallel for schedule(static)
-    for (int item = 0; item < n->blocks * n->chunks; item++)
-        backward_data_piece(n, item);
 }
 
 /* Devices all-reduce products about zero: their means may differ in the last bit. */
@@ -358,19 +311,15 @@ static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *
 bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err)
 {
     struct batchnorm *n = layer;
-    if (n->together) {
-        backward_together(n);
+    const struct norm_pass pass = {backward_sum_item, block_gradients,
+                                   n->wants_dx ? backward_data_item : NULL};
+    if (run_at_once(n, &pass))
         return true;
-    }
-    if (!n->sync && n->chunks == 1) {
-        backward_whole(n);
-        return true;
-    }
     if (n->rows > 0)
-        backward_sum_pieces(n);
+        run_items(n, pass.sum);
     if (!join_backward(plan, n, err))
         return false;
-    if (n->wants_dx && n->rows > 0)
-        backward_data_pieces(n);
+    if (n->rows > 0 && pass.use)
+        run_items(n, pass.use);
     return true;
 }

@@ -6,7 +6,7 @@
 
 /* The passes over memory: steps on a struct batchnorm. */
 step_function batchnorm_run_forward, batchnorm_run_evaluation, batchnorm_run_backward;
-/* The same on a struct batchnorm_recompute. */
+/* The output once more, into the y of a copy of the layer that has no mask. */
 step_function batchnorm_run_recompute;
 
 #endif

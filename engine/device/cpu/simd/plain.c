@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The loops of kernels.h in plain C, and which loops a processor can run. */
 #include "engine/device/cpu/simd/kernels.h"
 
 /*

@@ -48,11 +48,6 @@ const struct strided_side_kind strided_kinds[STRIDED_KINDS] = {
 /* Of the threads' own gradients of mapped weights: more, and they share one. */
 #define OWN_BYTES ((size_t)32 << 20)
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static bool side_fits(int in, int out, int kernel, int stride, int pad)
 {
     if (stride != 2 || out != (in + 1) / 2)

@@ -95,6 +95,11 @@ static inline size_t strided_panel(int rows, int columns)
     return (size_t)rows * (size_t)columns + 16;
 }
 
+static inline int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 /* Whether y, or dx, is stored past the caches. */
 bool strided_streams(const struct conv_shape *shape, enum conv_direction direction);
 

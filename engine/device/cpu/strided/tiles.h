@@ -4,11 +4,6 @@
  * From tiles of images to the matrices of strided/blocked.h, and back. Part of that header.
  */
 
-static inline int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Tiles of some rows, all of one pair of kinds. */
 struct tiles {
     const struct strided_run *h, *w;
