@@ -22,9 +22,8 @@ void *room_for_one(void *array, int count, int *capacity, size_t size, struct er
     return moved;
 }
 
-/* Put a point where it belongs; one at the same epoch is replaced. */
-static bool add_point(struct epoch_point **points, int *count, int *capacity, int most,
-                      const struct epoch_point *point, struct error *err)
+bool curve_add_point(struct epoch_point **points, int *count, int *capacity, int most,
+                     const struct epoch_point *point, struct error *err)
 {
     int at = *count;
     while (at > 0 && (*points)[at - 1].epoch >= point->epoch)
@@ -47,8 +46,8 @@ static bool add_point(struct epoch_point **points, int *count, int *capacity, in
 
 bool curve_add_epoch(struct state_run *run, const struct epoch_point *point, struct error *err)
 {
-    return add_point(&run->points, &run->point_count, &run->point_capacity, STATE_MAX_POINTS, point,
-                     err);
+    return curve_add_point(&run->points, &run->point_count, &run->point_capacity, STATE_MAX_POINTS,
+                           point, err);
 }
 
 /* Half as many, as the engine does when there are too many: each is the later one of two. */
@@ -71,8 +70,8 @@ bool curve_add_fine(struct state_run *run, const json_t *event, struct error *er
         return true;
     if (run->fine_count == STATE_MAX_FINE)
         thin_out(run);
-    return add_point(&run->fine, &run->fine_count, &run->fine_capacity, STATE_MAX_FINE, &point,
-                     err);
+    return curve_add_point(&run->fine, &run->fine_count, &run->fine_capacity, STATE_MAX_FINE,
+                           &point, err);
 }
 
 bool curve_add_retune(struct state_run *run, const json_t *event, struct error *err)

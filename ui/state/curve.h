@@ -6,6 +6,9 @@
 
 /* What a run's curve is made of. False only when memory ran out. */
 bool curve_read(struct state_run *run, const json_t *show, struct error *err);
+/* Put a point where it belongs, unless there are `most`; one of the same epoch is replaced. */
+bool curve_add_point(struct epoch_point **points, int *count, int *capacity, int most,
+                     const struct epoch_point *point, struct error *err);
 bool curve_add_epoch(struct state_run *run, const struct epoch_point *point, struct error *err);
 bool curve_add_measure(struct state_run *run, const json_t *event, struct error *err);
 bool curve_add_fine(struct state_run *run, const json_t *event, struct error *err);

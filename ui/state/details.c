@@ -89,63 +89,23 @@ static int read_devices(const json_t *array, struct detail_device *devices)
     return count;
 }
 
-static bool read_detail_epoch(const json_t *event, struct detail_epoch *epoch,
-                              struct detail_device *devices, int *device_count)
-{
-    *epoch = (struct detail_epoch){
-        .epoch = read_amount(event, "epoch"),
-        .step = read_amount(event, "step"),
-        .lr = read_amount(event, "lr"),
-        .train_loss = read_number(event, "train_loss"),
-        .train_acc = read_amount(event, "train_acc"),
-        .test_loss = read_number(event, "test_loss"),
-        .test_acc = read_amount(event, "test_acc"),
-        .seconds = read_amount(event, "seconds"),
-        .samples_per_s = read_amount(event, "samples_per_s"),
-    };
-    *device_count = read_devices(json_object_get(event, "devices"), devices);
-    return epoch->epoch > 0 && epoch->epoch <= 1e9;
-}
-
-/* Put an epoch where it belongs; one of the same number is replaced. */
-static bool add_epoch(struct run_details *details, const struct detail_epoch *epoch,
-                      struct error *err)
-{
-    int at = details->epoch_count;
-    while (at > 0 && details->epochs[at - 1].epoch >= epoch->epoch)
-        at--;
-    if (at < details->epoch_count && details->epochs[at].epoch == epoch->epoch) {
-        details->epochs[at] = *epoch;
-        return true;
-    }
-    if (details->epoch_count == DETAILS_EPOCHS)
-        return true;
-    struct detail_epoch *moved = room_for_one(details->epochs, details->epoch_count,
-                                              &details->epoch_capacity, sizeof *moved, err);
-    if (!moved)
-        return false;
-    details->epochs = moved;
-    struct detail_epoch *place = &moved[at];
-    memmove(place + 1, place, (size_t)(details->epoch_count - at) * sizeof *place);
-    *place = *epoch;
-    details->epoch_count++;
-    return true;
-}
-
 bool details_epoch(struct run_details *details, const json_t *event, struct error *err)
 {
     struct detail_device devices[DETAILS_DEVICES];
-    struct detail_epoch epoch;
-    int count;
-    if (!read_detail_epoch(event, &epoch, devices, &count))
+    struct epoch_point epoch;
+    if (!read_epoch(event, &epoch))
         return true;
+    int count = read_devices(json_object_get(event, "devices"), devices);
     bool newest =
         details->epoch_count == 0 || details->epochs[details->epoch_count - 1].epoch <= epoch.epoch;
     if (newest && count > 0) {
         memcpy(details->devices, devices, sizeof devices[0] * (size_t)count);
         details->device_count = count;
     }
-    return measure_add(&details->measure, event, err) && add_epoch(details, &epoch, err);
+    if (details->measure.count < STATE_MAX_POINTS && !measure_add(&details->measure, event, err))
+        return false;
+    return curve_add_point(&details->epochs, &details->epoch_count, &details->epoch_capacity,
+                           STATE_MAX_POINTS, &epoch, err);
 }
 
 /* Each device in turn, but those that are like the one before only once. */
@@ -203,10 +163,12 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
 int details_best(const struct run_details *details)
 {
     int best = -1;
-    for (int i = 0; i < details->epoch_count; i++)
-        if (isfinite(details->epochs[i].test_acc) &&
-            (best < 0 || details->epochs[i].test_acc > details->epochs[best].test_acc))
+    for (int i = 0; i < details->epoch_count; i++) {
+        double test_acc = details->epochs[i].value[METRIC_TEST_ACC];
+        if (isfinite(test_acc) &&
+            (best < 0 || test_acc > details->epochs[best].value[METRIC_TEST_ACC]))
             best = i;
+    }
     return best;
 }
 

@@ -2,18 +2,14 @@
 #ifndef DPARTUI_UI_STATE_DETAILS_H
 #define DPARTUI_UI_STATE_DETAILS_H
 
-#include <jansson.h>
-#include <stdbool.h>
-
-#include "base/error.h"
-#include "experiment/measure.h"
+#include "ui/state/state.h"
 
 /*
  * Everything about one run beyond its line in the list, from `show` and the events after it. As in
  * ui/state/state.h, what is missing or wrong is NAN, 0 or "".
  */
 
-enum { DETAILS_SETTINGS = 48, DETAILS_DEVICES = 64, DETAILS_EPOCHS = 100000 };
+enum { DETAILS_SETTINGS = 48, DETAILS_DEVICES = 64 };
 
 struct detail_setting {
     char name[24]; /* as the options of dpartui.1 */
@@ -23,10 +19,6 @@ struct detail_setting {
 struct detail_device {
     char name[16];
     double rows, samples_per_s, compute_s, sync_s, wait_s; /* of one epoch */
-};
-
-struct detail_epoch {
-    double epoch, step, lr, train_loss, train_acc, test_loss, test_acc, seconds, samples_per_s;
 };
 
 struct run_details {
@@ -41,7 +33,7 @@ struct run_details {
     json_t *profile;                        /* "profile" event, or NULL */
     struct detail_setting settings[DETAILS_SETTINGS];
     int setting_count;
-    struct detail_epoch *epochs; /* by rising number */
+    struct epoch_point *epochs; /* by rising number */
     int epoch_count, epoch_capacity;
     struct measure measure;                        /* of the same epochs, where the time went */
     double epochs_kept, epochs_of;                 /* of a thinned run: how many of how many */

@@ -36,7 +36,7 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
     int at = details_best(details);
     if (at >= 0)
         snprintf(best, sizeof best, ", best %s in epoch %s",
-                 figure_fixed(&f[0], details->epochs[at].test_acc, 3),
+                 figure_fixed(&f[0], details->epochs[at].value[METRIC_TEST_ACC], 3),
                  figure_whole(&f[1], details->epochs[at].epoch));
     else if (isfinite(run->best_test_acc))
         snprintf(best, sizeof best, ", best %s", figure_fixed(&f[0], run->best_test_acc, 3));
@@ -318,19 +318,21 @@ static const struct list_column epoch_columns[] = {
 enum { EPOCH_COLUMNS = sizeof epoch_columns / sizeof epoch_columns[0] };
 
 static void draw_epoch(const struct page *page, int y, const struct column_place *places,
-                       const struct detail_epoch *epoch, bool best)
+                       const struct run_details *details, int at, bool best)
 {
+    const struct epoch_point *epoch = &details->epochs[at];
+    const double *value = epoch->value;
     struct figure f[EPOCH_COLUMNS];
     char number[40];
     const char *text[] = {
         number,
-        figure_digits(&f[1], epoch->lr, 4),
-        figure_fixed(&f[2], epoch->train_loss, 4),
-        figure_fixed(&f[3], epoch->train_acc, 4),
-        figure_fixed(&f[4], epoch->test_loss, 4),
-        figure_fixed(&f[5], epoch->test_acc, 4),
-        figure_seconds(&f[6], epoch->seconds),
-        figure_count(&f[7], epoch->samples_per_s),
+        figure_digits(&f[1], value[METRIC_LR], 4),
+        figure_fixed(&f[2], value[METRIC_TRAIN_LOSS], 4),
+        figure_fixed(&f[3], value[METRIC_TRAIN_ACC], 4),
+        figure_fixed(&f[4], value[METRIC_TEST_LOSS], 4),
+        figure_fixed(&f[5], value[METRIC_TEST_ACC], 4),
+        figure_seconds(&f[6], details->measure.epochs[at].seconds),
+        figure_count(&f[7], value[METRIC_SPEED]),
     };
     snprintf(number, sizeof number, "%s%s", best ? "*" : "", figure_whole(&f[0], epoch->epoch));
     for (int i = 0; i < EPOCH_COLUMNS; i++)
@@ -360,6 +362,6 @@ void section_epochs(struct page *page, const struct ui *ui, const struct state_r
     for (int i = 0; i < details->epoch_count; i++) {
         int y = page_next(page);
         if (y >= 0)
-            draw_epoch(page, y, places, &details->epochs[i], i == best);
+            draw_epoch(page, y, places, details, i, i == best);
     }
 }
