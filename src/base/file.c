@@ -60,7 +60,7 @@ bool file_read(const char *path, size_t limit, char **data, size_t *length, stru
 }
 
 /*
- * A new file beside writer->path. Not by mkostemp: its files are 0600 whatever the umask says, and
+ * A new file next to writer->path. Not by mkostemp: its files are 0600 whatever the umask says, and
  * the umask can only be read by setting it, which other threads would notice.
  */
 static bool create_temporary(struct file_writer *writer, struct error *err)

@@ -28,7 +28,7 @@ int open_output(const char *path);
 bool sync_directory(const char *path, struct error *err);
 
 /*
- * A file that appears whole or not at all: it is written under a temporary name beside `path`,
+ * A file that appears whole or not at all: it is written under a temporary name next to `path`,
  * synced, renamed over `path`, and the directory is synced. Usage:
  *     file_writer_open -> file_writer_put ... -> file_writer_commit
  * What is there and no regular file (a directory, a device, a pipe) is refused and stays.

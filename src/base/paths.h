@@ -41,15 +41,15 @@ void paths_visit_models(bool (*visit)(const char *directory, void *context), voi
 /*
  * Find a model description: a path is taken as it is (paths_is_model_file); otherwise NAME.conf
  * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, the
- * installed $(pkgdatadir)/models, and etc/models beside the running program. The error lists the
+ * installed $(pkgdatadir)/models, and etc/models next to the running program. The error lists the
  * directories searched.
  */
 char *paths_find_model(const char *name_or_file, struct error *err);
 
-/* Path of the program `name` that stands beside the running one, else `name` for $PATH. */
+/* Path of the program `name` that stands next to the running one, else `name` for $PATH. */
 char *paths_sibling_program(const char *name, struct error *err);
 
-/* Path of a file of ours that stands beside the running program, else in $(pkglibdir). */
+/* Path of a file of ours that stands next to the running program, else in $(pkglibdir). */
 char *paths_own_file(const char *name, struct error *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /*
- * Starting `dpartui-engine`, found beside the running program or in $PATH. Either way it gets a
+ * Starting `dpartui-engine`, found next to the running program or in $PATH. Either way it gets a
  * session of its own (Ctrl-C and hang-ups of the terminal do not reach it), default signal
  * dispositions, no descriptors but those named here, and an environment without the variables that
  * pin or size OpenMP teams: the engine places its own threads. An engine that cannot be executed

@@ -115,7 +115,7 @@ static bool check_the_checkpoints(struct checking *c, const char *folder, const 
     return ok;
 }
 
-/* Damaged stores beside the one that is used, which may hold runs that nothing else has. */
+/* Damaged stores next to the one that is used, which may hold runs that nothing else has. */
 static void list_set_aside(struct checking *c, const char *path, json_t *result)
 {
     static const char *const parts[] = {"-wal", "-shm"};

@@ -149,7 +149,7 @@ static bool write_file(const struct saved_settings *saved, struct error *err)
     struct text out = TEXT_INIT;
     struct file_writer writer = FILE_WRITER_INIT;
     text_puts(&out, "# settings.conf - written by the settings page of dpartui's workbench, which "
-                    "writes it again\n# each time. What it says wins over dpartui.conf beside it, "
+                    "writes it again\n# each time. What it says wins over dpartui.conf next to it, "
                     "but not over the environment and\n# the command line; dpartui.conf(5). It may "
                     "be removed.\n\n");
     put_group(saved, "screen", &out);

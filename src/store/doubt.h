@@ -6,7 +6,7 @@
 
 /*
  * Whether a store is whole is only known after all of it was read, which takes seconds where it
- * holds many runs. So that is done only where there is a reason, which the file PATH.check beside
+ * holds many runs. So that is done only where there is a reason, which the file PATH.check next to
  * the store at `path` remembers:
  *
  * - unchecked: an engine was killed, as the write-ahead log it left shows. The store is

@@ -13,7 +13,7 @@ json_t *study_table_json(const struct study_table *table, const struct study_run
 /* A line per variant, with a line of names above. Empty: not known. */
 void study_table_csv(const struct study_table *table, struct text *out);
 
-/* Speed with its spread beside ideal scaling, and accuracy. */
+/* Speed with its spread, and ideal scaling, and accuracy. */
 void study_table_svg(const struct study_table *table, struct text *out);
 
 #endif

@@ -6,7 +6,7 @@
 
 /*
  * Studies are kept as $XDG_DATA_HOME/dpartui/comparisons/ID.json, each file written whole or not at
- * all. Only one process at a time works on a study: it holds a lock on ID.lock beside it.
+ * all. Only one process at a time works on a study: it holds a lock on ID.lock next to it.
  */
 struct study_lock {
     int fd;

@@ -121,8 +121,8 @@ def screen(args):
                 add(blocks, screens.after_block(home))
         missing = [name for name in ("htop", "btop") if name not in home.others]
         versions = [screens.version(name) for name in home.others]
-    beside = "- beside " + ", ".join(versions + [name + ": missing" for name in missing])
-    return "\n\n".join((beside, report.screens(costs), report.keys(keys), report.blocks(blocks)))
+    rivals = "- against " + ", ".join(versions + [name + ": missing" for name in missing])
+    return "\n\n".join((rivals, report.screens(costs), report.keys(keys), report.blocks(blocks)))
 
 
 def gpu(args):

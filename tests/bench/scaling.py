@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How a step's time grows, what its parts take, and what the machine could do.
 
-All figures are those of `dpartui train --profile`, beside the peak of this machine, measured in the
+All figures are those of `dpartui train --profile`, with the peak of this machine, measured in the
 same rounds by tests/bench/peak.c.
 """
 
@@ -195,7 +195,7 @@ def measured(args):
 
 
 def outside_operations(args):
-    """(table, lines of the summary): what a step takes beside its operations."""
+    """(table, lines of the summary): what a step takes besides its operations."""
     steps = 4 if args.quick else 6
     part = training.Part(args, "time outside the operations, % of the step", 2, False)
     part.column("resnet18, batch 256", training.ours(args.data), {},

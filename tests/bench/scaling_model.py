@@ -157,7 +157,7 @@ FREE_HOST = Host("none", 0, 0, 0, 0, 0, 0, 2)
 
 
 def predict(profile, hosts_by_name, links, rows, gpus, hosts, options):
-    """A line of the table. Efficiency: samples/s beside as many single GPUs, steps queued ahead."""
+    """A line of the table. Efficiency: samples/s against as many single GPUs, steps queued ahead."""
     own = at_rows(profile, rows, options.floor * MICRO)
     extra = {"slower": options.contention / 100, "spread": options.straggler / 100}
     alone = step_s(own, hosts_by_name["queued"], links)
@@ -304,7 +304,7 @@ def main(arguments):
     print("Inputs:", ", ".join(f"{name.replace('_', '-')} {value}"
                                for name, value in inputs.items()))
     print("Step: compute, + gradients that computing does not hide, + host, steps queued ahead;\n"
-          "waiting: three waits of the host in each step. Efficiency: beside single GPUs, queued "
+          "waiting: three waits of the host in each step. Efficiency: against single GPUs, queued "
           "ahead.\n")
     table(lines, options.markdown)
 

@@ -62,7 +62,7 @@ static size_t lowest_place(struct buffer *const *placed, int count, const struct
     return offset;
 }
 
-/* Sort and place order[from..to) beside those before; the end of the region they all need. */
+/* Sort and place order[from..to) next to those before; the end of the region they all need. */
 static size_t place(struct buffer **order, int from, int to)
 {
     size_t end = 0;

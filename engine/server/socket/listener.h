@@ -10,7 +10,7 @@
 #include "engine/log/log.h"
 
 /*
- * The socket other processes of this user find the engine by. A lock file beside it, held for the
+ * The socket other processes of this user find the engine by. A lock file next to it, held for the
  * engine's life, leaves exactly one of several engines started together; the lock goes with the
  * process, so what a killed engine left is never in the way.
  */

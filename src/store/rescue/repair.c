@@ -23,7 +23,7 @@
 #include "store/write.h"
 #include "store/writing.h"
 
-/* A repair in progress: a folder beside the store in which the new one is made. */
+/* A repair in progress: a folder next to the store in which the new one is made. */
 struct repair {
     char *path, *folder;
     int lock_fd;
@@ -73,7 +73,7 @@ static bool begin_repair(const char *path, struct repair *repair, struct error *
         return true;
     free(repair->folder);
     repair->folder = NULL;
-    return error_errno(err, "%s: no folder can be made beside it", repair->path);
+    return error_errno(err, "%s: no folder can be made next to it", repair->path);
 }
 
 /* FOLDER/new.db, closed, from the damaged file. */

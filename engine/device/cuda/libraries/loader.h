@@ -24,7 +24,7 @@ struct library_wish {
 
 /*
  * Opens the first library that will do: found by the loader (LD_LIBRARY_PATH, its cache), in
- * `folder`, or, where that belongs to Python's packages (.../nvidia/PACKAGE/lib), in those beside
+ * `folder`, or, where that belongs to Python's packages (.../nvidia/PACKAGE/lib), in those next to
  * it. Fills `table`; the library stays open to the end of the process. ERROR_FAILED says what the
  * first one lacks that was found, or where none is, and what to do.
  */

@@ -134,7 +134,7 @@ START_TEST(packages_of_python)
     place("nvidia/other/lib", "fake_library.so");
     ck_assert_msg(open_in("nvidia/this/lib"), "%s", err.text);
     ck_assert_int_eq(api.seven(), 7);
-    /* Only there does it look beside the folder. */
+    /* Only there does it look next to the folder. */
     place("opt/other/lib", "fake_library.so");
     fails_with("opt/this/lib", "was not found");
 }

@@ -336,7 +336,7 @@ static bool prepend(const char *variable, const char *text)
     return ok;
 }
 
-/* The folder of the stub driver is beside this program. No check runs yet, so nothing of
+/* The folder of the stub driver is next to this program. No check runs yet, so nothing of
  * tests/support.h may be used. */
 static bool find_stub(char folder[PATH_MAX])
 {
@@ -357,7 +357,7 @@ static int start_anew(char **argv)
     char folder[PATH_MAX];
     const char *other = getenv("DPARTUI_TEST_CUDNN");
     if (!find_stub(folder)) {
-        puts("cannot find " STUB " beside this program: make check builds it");
+        puts("cannot find " STUB " next to this program: make check builds it");
         return 1;
     }
     /* cuDNN leaks; that we do not is seen where it is simulated (test_conv_sim). */
