@@ -37,9 +37,9 @@ static bool parse_item(const char *text, const char **at, struct device_list *li
                        struct error *err)
 {
     enum device_kind kind = DEVICE_CUDA;
-    for (enum device_kind k = DEVICE_CPU; k <= DEVICE_CUDA; k++) {
+    for (size_t k = 0; k < sizeof kind_prefix / sizeof *kind_prefix; k++) {
         if (strncmp(*at, kind_prefix[k], strlen(kind_prefix[k])) == 0) {
-            kind = k;
+            kind = (enum device_kind)k;
             *at += strlen(kind_prefix[k]);
             break;
         }

@@ -70,12 +70,14 @@ static bool same_key(const char *a, const char *b)
     return *a == '\0' && *b == '\0';
 }
 
+static const struct field unknown = {"", "", STEP_NOT, NULL};
+
 const struct field *field_find(const char *key)
 {
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (same_key(fields[i].key, key))
             return &fields[i];
-    return NULL;
+    return &unknown;
 }
 
 /* The word before or after the present one, around the ends. */

@@ -17,7 +17,8 @@ struct field {
     const char *const *words; /* of STEP_WORDS, NULL after the last; others may be typed */
 };
 
-/* The field of a key, in which '_' is as good as '-'; NULL: there is none. */
+/* The field of a key, in which '_' is as good as '-'; where there is none, one without
+ * an explanation. */
 const struct field *field_find(const char *key);
 
 /*
