@@ -6,15 +6,15 @@
 #include "base/text.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/replay.h"
 #include "tests/ui/golden_case.h"
+#include "tests/ui/replay.h"
 #include "ui/draw/ansi.h"
 #include "ui/session/view.h"
 
 /*
  * Every view with 0, 1, 2, 8 and 16 devices in text, and with 2 devices in every kind of colours,
  * against tests/ui/golden/matrix and tests/ui/golden/colour. The recordings machine-N are one
- * situation on machines of so many devices.
+ * situation on machines of 0 to 16 devices.
  */
 static const int machines[] = {0, 1, 2, 8, 16};
 

@@ -13,7 +13,7 @@
 #include "ui/control/picture.h"
 
 /*
- * What can become of the engine, its runs and devices, and of the workbench's own files: a dump in
+ * What can happen to the engine, its runs and devices, and of the workbench's own files: a dump in
  * tests/ui/golden/states for each, of what the user sees at first and where the whole story is.
  */
 
@@ -105,7 +105,7 @@ static void recording_on_full_disk(struct replay *replay)
 static const struct {
     const char *name, *recording; /* NULL: none yet */
     void (*happen)(struct replay *replay);
-    const char *keys; /* to where more is told; NULL: nowhere */
+    const char *keys; /* to the view that says more; NULL: none */
 } states[] = {
     {"starting", NULL, NULL, NULL},
     {"no-engine", NULL, no_engine, "L"},

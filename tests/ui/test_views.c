@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "tests/suites.h"
 #include "tests/support.h"
-#include "tests/ui/replay.h"
 #include "tests/ui/golden_case.h"
+#include "tests/ui/replay.h"
 #include "ui/control/engine.h"
 
 /*
@@ -16,7 +16,7 @@
  * to be seen: UPDATE_GOLDEN=1 tests/ui/test_views, then read the difference.
  */
 static const struct {
-    const char *name, *recording; /* NULL: no engine; "300": so many runs */
+    const char *name, *recording; /* NULL: no engine; "300": that many runs */
     const char *keys;
     enum link_state link; /* what becomes of the engine at the end */
 } scenes[] = {
@@ -207,7 +207,7 @@ static void press_random_keys(struct replay *replay, int count, unsigned *seed)
     int keys[300], known = list_keys(keys, 300);
     while (count-- > 0) {
         replay_key(replay, keys[next_random(seed) % (unsigned)known]);
-        /* The palette can be told to leave. */
+        /* The palette can leave, too. */
         replay->ui.quit = false;
     }
 }

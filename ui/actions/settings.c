@@ -25,7 +25,7 @@ static int count_unsaved(const struct ui *ui)
     return unsaved;
 }
 
-/* Is there something to save, and somebody who does? */
+/* Is there something to save, and a way to save it? */
 static bool can_save(const struct ui *ui)
 {
     return count_unsaved(ui) > 0 && ui->settings_source->save;

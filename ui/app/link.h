@@ -19,8 +19,8 @@ struct link;
 bool link_open(struct link **out, struct ui *ui, struct error *err);
 /* Write down all that passes; borrowed until link_close. */
 void link_record(struct link *link, struct recording *recording);
-/* Connect to an engine that runs, once, or tell the ui that there is none: instead of link_step's
- * way of getting one. */
+/* Connect to an engine that runs, once, or report to the ui that there is none: instead of
+ * link_step's way of getting one. */
 void link_look(struct link *link);
 void link_close(struct link *link);
 /* For poll(): the socket (-1: none now) and its events. */
@@ -33,10 +33,10 @@ enum news {
     NEWS_NONE,
     NEWS_SMALL, /* points of curves: they can wait for the state that follows within a second */
     NEWS_STATE, /* values that change all the time */
-    NEWS_FULL,  /* what somebody waits for: answers, events, the line itself */
+    NEWS_FULL,  /* what a user waits for: answers, events, the connection itself */
 };
 
-/* Do what can be done now and tell the ui. Returns how much changed. */
+/* Do what can be done now and update the ui. Returns how much changed. */
 enum news link_step(struct link *link);
 /* When link_step wants to be called even if nothing arrives, on clock_seconds(); INFINITY: not. */
 double link_deadline(const struct link *link);

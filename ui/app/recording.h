@@ -10,8 +10,8 @@
 /*
  * Sessions on record: what passed between a workbench and its engine, one JSON object a line, with
  * `t`, the seconds since its beginning. Requests have id and method, answers an id, notifications a
- * method, as on the socket; {"connection":"up"} and {"connection":"lost","advice":TEXT} tell what
- * became of the line itself.
+ * method, as on the socket; {"connection":"up"} and {"connection":"lost","advice":TEXT} say
+ * whether there was an engine.
  */
 struct recording;
 

@@ -57,7 +57,7 @@ static bool ask_only(void *context, enum request request, json_t *params, struct
     }
 }
 
-/* Take in what the engine says until it has answered all questions and told its state. */
+/* Read messages until the engine has sent its state and answered all requests. */
 static bool listen_to_engine(struct ui *ui, struct link *link, struct error *err)
 {
     double give_up = clock_seconds() + ANSWER_SECONDS;

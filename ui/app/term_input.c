@@ -60,7 +60,7 @@ void term_input_open(struct term_input *input, struct _win_st *keys, bool mouse)
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++)
         if (key_defined(sequences[i].sequence) == 0)
             define_key(sequences[i].sequence, sequences[i].key);
-    /* Curses would wait for more when it is told of a click that it was not asked for. */
+    /* Given a click that it did not ask for, curses would wait for more. */
     keyok(KEY_MOUSE, FALSE);
 }
 

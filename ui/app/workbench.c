@@ -28,7 +28,7 @@
 #define SMALL_NEWS_S 1.0
 
 /*
- * What frames that nobody asked for may cost on a slow line, in bytes a second: so much for a
+ * What frames that no key asked for may cost on a slow line, in bytes a second: so much for a
  * screen of 80x24, and so much more for each cell beyond. After a large one the next waits, at most
  * so long.
  */
@@ -115,7 +115,7 @@ static void take_events(struct workbench *w)
     }
 }
 
-/* After a frame: when the next one of those that nobody asked for may follow. */
+/* After a frame: when the next one that no key asked for may follow. */
 static void pay(struct workbench *w)
 {
     double cells = (double)w->surface.rows * w->surface.columns;

@@ -77,7 +77,7 @@ void draw_legend(const struct chart *chart, struct surface *surface, int y, int 
     enum canvas_kind kind = chart_canvas(chart, surface);
     int sample = canvas_sample_width(kind);
     int count = list_entries(chart, entries), room = end - x + GAP, fitting, whole, past;
-    /* First each curve in front, then their bests, then what was before. */
+    /* First each curve in front, then their bests, then older ones. */
     for (past = 0; past < count && entries[past]->rank > SERIES_PAST; past++)
         ;
     fitting = fit(chart, entries, past, sample, false, &room);

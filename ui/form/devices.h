@@ -18,10 +18,10 @@ enum { FORM_MAX_DEVICES = STATE_MAX_DEVICES + 2 * SPEC_MAX_DEVICES };
  * count, at most FORM_MAX_DEVICES. With the default choice the devices it comes to are chosen.
  */
 int form_devices(const struct form *form, const struct state *state, struct form_device *devices);
-/* Choose or unchoose a device; the last one stays (ERROR_USAGE). */
+/* Choose a device or drop it again; the last one stays (ERROR_USAGE). */
 bool form_toggle(struct form *form, const struct state *state, struct device_id id,
                  struct error *err);
-/* Offer one more CPU device and choose it; take the last such one away. */
+/* Offer one more CPU device and choose it; remove the last such one. */
 bool form_add_cpu(struct form *form, const struct state *state, struct error *err);
 bool form_remove_cpu(struct form *form, const struct state *state, struct error *err);
 /* How many devices the next run would use. */

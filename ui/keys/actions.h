@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * Everything the workbench can be told to do, in one table: it finds a key's action, and the key
+ * Everything the workbench can do, in one table: it finds a key's action, and the key
  * bar, the help screen, the command palette, the names in the configuration and the manual's list
  * of keys are made from it.
  */

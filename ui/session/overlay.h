@@ -18,7 +18,7 @@ struct ui;
 struct prompt {
     const char *label; /* before the text, with a %ld for the run; NULL: the view draws the text */
     const char *hint;  /* after it; may be NULL */
-    /* Take the text over. False keeps the prompt open; ui_say tells what is wrong. */
+    /* Use the text. False keeps the prompt open; ui_say says what is wrong. */
     bool (*accept)(struct ui *ui, const char *text);
     void (*changed)(struct ui *ui, const char *text); /* after each key; may be NULL */
     void (*left)(struct ui *ui);                      /* without a value; may be NULL */

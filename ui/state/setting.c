@@ -18,7 +18,7 @@ static unsigned long digest_of(const char *text)
 }
 
 /*
- * Members that have a place of their own in a comparison, or that do not change what a step does.
+ * Members that a comparison handles separately, or that do not change what a step does.
  * The seed is among them: another one gives results that are as good. Threads that differ from
  * device to device are not: nothing else has a place for them.
  */

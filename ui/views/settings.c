@@ -29,7 +29,7 @@ static const char *source_name(enum setting_origin source)
     return names[source];
 }
 
-/* Group headings have rows of their own, so that a setting's row lies below its place. */
+/* Group headings take a row each, so that a setting's row lies below its place. */
 static int headings_down_to(const struct ui *ui, int line)
 {
     struct setting setting;

@@ -1,12 +1,9 @@
 if HAVE_CHECK
 check_PROGRAMS += \
-	%D%/test_chart_keys %D%/test_keymap %D%/test_settings %D%/test_sweep
+	%D%/test_chart_keys %D%/test_settings %D%/test_sweep
 %C%_test_settings_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_settings_SOURCES = %D%/test_settings.c $(ui_replay)
 %C%_test_settings_LDADD = $(ui_test_libs)
-%C%_test_keymap_CPPFLAGS = $(ui_test_cppflags)
-%C%_test_keymap_SOURCES = %D%/test_keymap.c $(ui_replay)
-%C%_test_keymap_LDADD = $(ui_test_libs)
 %C%_test_chart_keys_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_chart_keys_SOURCES = %D%/test_chart_keys.c $(ui_replay)
 %C%_test_chart_keys_LDADD = $(ui_test_libs)

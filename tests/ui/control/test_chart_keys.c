@@ -207,7 +207,7 @@ START_TEST(a_window_follows_by_pages)
     }
     check_window(5.8, 7.8);
     ck_assert_int_eq(moved, 3);
-    /* Not under the eyes of somebody who reads; but afterwards. */
+    /* Not while a user reads values; but afterwards. */
     replay_keys(&replay, "<Left>");
     for (int tenth = 76; tenth <= 80; tenth++)
         fine_point(1, tenth);

@@ -9,7 +9,7 @@
 #include "tests/suites.h"
 #include "ui/state/run_list.h"
 
-/* Sorting and filtering runs, and the figures that their details are made of. */
+/* Sorting and filtering runs, and the numbers that their details are made of. */
 
 enum { MOST = 40 };
 
@@ -17,7 +17,7 @@ static struct state_run runs[MOST];
 static struct state state;
 static struct run_list list;
 
-/* A run without any figure. */
+/* A run without any number. */
 static struct state_run *add(void)
 {
     struct state_run *run = &runs[state.run_count++];
