@@ -69,7 +69,7 @@ static size_t bytes_of(desc_t layout)
 static size_t candidate_bytes(const struct bench *b, const struct candidate *candidate)
 {
     if (candidate->kernel)
-        return candidate->kernel->scratch(b->shape, b->device->threads);
+        return candidate->kernel->scratch(b->shape, b->direction, b->device->threads);
     if (!candidate->desc)
         return 0;
     return bytes_of(other_weights(b, candidate)) +

@@ -4,6 +4,7 @@
 void conv_pass_point(struct conv_pass *pass, enum conv_direction direction, float *src,
                      float *weights, float *bias, float *dst)
 {
+    pass->direction = direction;
     switch (direction) {
     case CONV_FORWARD:
         pass->x = src;

@@ -16,6 +16,7 @@
 /* One pass of one direction. Members that the direction does not use are NULL. */
 struct conv_pass {
     const struct conv_shape *shape;
+    enum conv_direction direction;
     int threads;       /* of the OpenMP team that the calling thread may start */
     const float *x;    /* FORWARD, BACKWARD_WEIGHTS: the input */
     const float *w;    /* FORWARD, BACKWARD_DATA */
@@ -34,8 +35,8 @@ struct conv_pass {
 
 #define CONV_SCRATCH_ALIGN 4096
 
-/* Point a pass at its values (x, dx), weights (w, dw), bias (or dbias; NULL: none) and results (y,
- * dy), as its direction calls them. */
+/* Set the direction of a pass and point it at its values (x, dx), weights (w, dw), bias (or dbias;
+ * NULL: none) and results (y, dy), as its direction calls them. */
 void conv_pass_point(struct conv_pass *pass, enum conv_direction direction, float *src,
                      float *weights, float *bias, float *dst);
 
@@ -44,7 +45,7 @@ struct conv_kernel {
     int block;        /* of channels, on both sides */
     enum conv_direction direction;
     bool (*fits)(const struct conv_shape *shape);
-    size_t (*scratch)(const struct conv_shape *shape, int threads);
+    size_t (*scratch)(const struct conv_shape *shape, enum conv_direction direction, int threads);
     /* On the device's thread, outside parallel regions. Deterministic on a machine: the order of
      * sums over rows depends only on the shape, the threads and the sizes of caches. */
     void (*run)(const struct conv_pass *pass);

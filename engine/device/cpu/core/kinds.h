@@ -4,7 +4,7 @@
 
 #include "engine/device/plan/builder.h"
 
-/* A layer for each operation: layer_conv is in layers/conv.c, layer_batchnorm in norm/batchnorm.c. */
+/* A layer for each operation, in the files of layers/ and norm/: layer_conv in layers/conv.c. */
 #define CPU_LAYER(kind, word) extern const struct layer_kind layer_##word;
 NET_OPERATIONS(CPU_LAYER)
 #undef CPU_LAYER

@@ -52,7 +52,7 @@ static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_di
 static bool make_own(struct builder *b, struct conv_run *run, struct error *err)
 {
     build_label(b, label_of(run->kernel->direction), run->kernel->name);
-    size_t bytes = run->kernel->scratch(run->shape, b->device->threads);
+    size_t bytes = run->kernel->scratch(run->shape, run->kernel->direction, b->device->threads);
     /* A buffer starts somewhere in a page. */
     run->scratch = build_scratch(b, bytes + CONV_SCRATCH_ALIGN, err);
     if (!run->scratch)

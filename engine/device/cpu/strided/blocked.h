@@ -155,12 +155,13 @@ static TARGET void make_rows(const struct conv_pass *pass, const struct strided_
     }
 }
 
-static void run_rows(const struct conv_pass *pass, bool backward)
+static void run_rows(const struct conv_pass *pass)
 {
+    const bool backward = pass->direction == CONV_BACKWARD_DATA;
     const struct conv_shape *s = pass->shape;
     struct strided_plan plan;
     float *weights = pass->scratch;
-    strided_plan_make(&plan, s, backward ? CONV_BACKWARD_DATA : CONV_FORWARD, pass->threads);
+    strided_plan_make(&plan, s, pass->direction, pass->threads);
 #pragma omp parallel num_threads(pass->threads)
     {
         float *own =
@@ -174,16 +175,6 @@ static void run_rows(const struct conv_pass *pass, bool backward)
         for (int first = 0; first < s->rows; first += plan.rows)
             make_rows(pass, &plan, backward, first, weights, own);
     }
-}
-
-static void run_forward(const struct conv_pass *pass)
-{
-    run_rows(pass, false);
-}
-
-static void run_data(const struct conv_pass *pass)
-{
-    run_rows(pass, true);
 }
 
 /* A thread's share of some rows' part of the gradient of all matrices. */
@@ -273,7 +264,6 @@ static void run_weights(const struct conv_pass *pass)
 }
 
 const struct conv_kernel STRIDED_KERNELS[3] = {
-    {"strided", LANES, CONV_FORWARD, strided_fits, strided_scratch_forward, run_forward, false},
-    {"strided", LANES, CONV_BACKWARD_DATA, strided_fits, strided_scratch_data, run_data, false},
-    {"strided", LANES, CONV_BACKWARD_WEIGHTS, strided_fits, strided_scratch_weights, run_weights,
-     false}};
+    {"strided", LANES, CONV_FORWARD, strided_fits, strided_scratch, run_rows, false},
+    {"strided", LANES, CONV_BACKWARD_DATA, strided_fits, strided_scratch, run_rows, false},
+    {"strided", LANES, CONV_BACKWARD_WEIGHTS, strided_fits, strided_scratch, run_weights, false}};

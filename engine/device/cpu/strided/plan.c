@@ -150,26 +150,11 @@ void strided_plan_make(struct strided_plan *plan, const struct conv_shape *s,
     measure_runs(plan, plan->rows, direction == CONV_BACKWARD_DATA);
 }
 
-static size_t scratch(const struct conv_shape *shape, enum conv_direction direction, int threads)
+size_t strided_scratch(const struct conv_shape *shape, enum conv_direction direction, int threads)
 {
     struct strided_plan plan;
     strided_plan_make(&plan, shape, direction, threads);
     const size_t copies = (size_t)plan.copies;
     const size_t weights = direction == CONV_BACKWARD_WEIGHTS ? copies : 1;
     return (plan.weights * weights + (plan.values + plan.products) * copies) * sizeof(float);
-}
-
-size_t strided_scratch_forward(const struct conv_shape *shape, int threads)
-{
-    return scratch(shape, CONV_FORWARD, threads);
-}
-
-size_t strided_scratch_data(const struct conv_shape *shape, int threads)
-{
-    return scratch(shape, CONV_BACKWARD_DATA, threads);
-}
-
-size_t strided_scratch_weights(const struct conv_shape *shape, int threads)
-{
-    return scratch(shape, CONV_BACKWARD_WEIGHTS, threads);
 }

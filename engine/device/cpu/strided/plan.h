@@ -104,8 +104,6 @@ static inline int least(int a, int b)
 bool strided_streams(const struct conv_shape *shape, enum conv_direction direction);
 
 bool strided_fits(const struct conv_shape *shape);
-size_t strided_scratch_forward(const struct conv_shape *shape, int threads);
-size_t strided_scratch_data(const struct conv_shape *shape, int threads);
-size_t strided_scratch_weights(const struct conv_shape *shape, int threads);
+size_t strided_scratch(const struct conv_shape *shape, enum conv_direction direction, int threads);
 
 #endif

@@ -222,25 +222,16 @@ static bool fits(const struct conv_shape *s)
            (s->in_block == 8 || s->in_block == 16) && s->out_h > 0 && s->out_w > 0;
 }
 
-static size_t scratch_of(const struct conv_shape *shape, int threads, bool gradient)
+static size_t scratch(const struct conv_shape *shape, enum conv_direction direction, int threads)
 {
     struct winograd_plan p;
-    winograd_plan_make(&p, shape, gradient, threads);
+    winograd_plan_make(&p, shape, direction == CONV_BACKWARD_DATA, threads);
     return (p.shared + p.own * (size_t)threads) * sizeof(float);
 }
 
-static size_t forward_scratch(const struct conv_shape *shape, int threads)
+static void run(const struct conv_pass *pass)
 {
-    return scratch_of(shape, threads, false);
-}
-
-static size_t gradient_scratch(const struct conv_shape *shape, int threads)
-{
-    return scratch_of(shape, threads, true);
-}
-
-static void run(const struct conv_pass *pass, bool gradient)
-{
+    const bool gradient = pass->direction == CONV_BACKWARD_DATA;
     struct winograd_plan p;
     winograd_plan_make(&p, pass->shape, gradient, pass->threads);
     p.job.x = gradient ? pass->dy : pass->x;
@@ -257,26 +248,12 @@ static void run(const struct conv_pass *pass, bool gradient)
         run_by_tiles(&p, pass->scratch);
 }
 
-static void run_forward(const struct conv_pass *pass)
-{
-    run(pass, false);
-}
-
-static void run_gradient(const struct conv_pass *pass)
-{
-    run(pass, true);
-}
-
-#define KERNEL(BLOCK, DIRECTION, SCRATCH, RUN, FUSES)                                              \
+#define KERNEL(BLOCK, DIRECTION, FUSES)                                                            \
     {                                                                                              \
-        "winograd 4x4", BLOCK, DIRECTION, fits, SCRATCH, RUN, FUSES                                \
+        "winograd 4x4", BLOCK, DIRECTION, fits, scratch, run, FUSES                                \
     }
 
-const struct conv_kernel winograd_forward_16 =
-    KERNEL(16, CONV_FORWARD, forward_scratch, run_forward, true);
-const struct conv_kernel winograd_forward_8 =
-    KERNEL(8, CONV_FORWARD, forward_scratch, run_forward, true);
-const struct conv_kernel winograd_data_16 =
-    KERNEL(16, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);
-const struct conv_kernel winograd_data_8 =
-    KERNEL(8, CONV_BACKWARD_DATA, gradient_scratch, run_gradient, false);
+const struct conv_kernel winograd_forward_16 = KERNEL(16, CONV_FORWARD, true);
+const struct conv_kernel winograd_forward_8 = KERNEL(8, CONV_FORWARD, true);
+const struct conv_kernel winograd_data_16 = KERNEL(16, CONV_BACKWARD_DATA, false);
+const struct conv_kernel winograd_data_8 = KERNEL(8, CONV_BACKWARD_DATA, false);

@@ -168,8 +168,9 @@ static bool fits(const struct conv_shape *shape)
     return winograd_weights_fits(shape, LANES);
 }
 
-static size_t scratch(const struct conv_shape *shape, int threads)
+static size_t scratch(const struct conv_shape *shape, enum conv_direction direction, int threads)
 {
+    (void)direction;
     return winograd_weights_scratch(shape, LANES, threads);
 }
 

@@ -101,13 +101,14 @@ static void trial_conv_free(struct trial_conv *t)
 
 static void run(const struct trial_conv *t, struct conv_pass pass)
 {
-    const size_t bytes = t->kernel->scratch(&t->shape, t->threads);
+    const size_t bytes = t->kernel->scratch(&t->shape, t->kernel->direction, t->threads);
     pass.shape = &t->shape;
     pass.threads = t->threads;
     pass.scratch =
         aligned_alloc(CONV_SCRATCH_ALIGN, (bytes / CONV_SCRATCH_ALIGN + 1) * CONV_SCRATCH_ALIGN);
     ck_assert_ptr_nonnull(pass.scratch);
     omp_set_num_threads(t->threads);
+    pass.direction = t->kernel->direction;
     t->kernel->run(&pass);
     free(pass.scratch);
 }

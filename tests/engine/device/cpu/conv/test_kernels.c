@@ -213,7 +213,7 @@ static void check_result(const struct array *a, const char *what)
 
 static void run(struct trial *t, const struct conv_kernel *kernel, int threads)
 {
-    const size_t bytes = kernel->scratch(&t->shape, threads);
+    const size_t bytes = kernel->scratch(&t->shape, kernel->direction, threads);
     const size_t size = (bytes / CONV_SCRATCH_ALIGN + 2) * CONV_SCRATCH_ALIGN;
     unsigned char *scratch = aligned_alloc(CONV_SCRATCH_ALIGN, size);
     ck_assert_ptr_nonnull(scratch);

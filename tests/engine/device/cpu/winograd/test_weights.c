@@ -64,7 +64,7 @@ static void trial_free(struct trial *t)
 /* Everything that has to be written, and the scratch memory, is NaN before. */
 static void trial_run(struct trial *t, const struct conv_kernel *kernel, int threads, bool bias)
 {
-    const size_t bytes = kernel->scratch(&t->shape, threads);
+    const size_t bytes = kernel->scratch(&t->shape, kernel->direction, threads);
     const size_t size = (bytes + 4095) / 4096 * 4096;
     unsigned char *scratch = aligned_alloc(4096, size + 4096);
     ck_assert_ptr_nonnull(scratch);
@@ -72,6 +72,7 @@ static void trial_run(struct trial *t, const struct conv_kernel *kernel, int thr
     memset(t->dw, 0xff, t->weights * sizeof(float));
     memset(t->dbias, 0xff, (size_t)t->shape.out * sizeof(float));
     const struct conv_pass pass = {.shape = &t->shape,
+                                   .direction = kernel->direction,
                                    .threads = threads,
                                    .x = t->x,
                                    .dy = t->dy,
