@@ -8,8 +8,8 @@
 
 /*
  * The rows of a run one after the other, in memory that does not grow with their number. They are
- * read in batches and no statement stays open in between: a reader that stands still, as one in
- * front of a pager, keeps no snapshot of the file, which would stop the writer's log from being
+ * read in batches and no statement stays open in between: a reader that stands still, as one that
+ * feeds a pager, keeps no snapshot of the file, which would stop the writer's log from being
  * reused. What is added after store_cursor_open is not read.
  */
 enum store_rows {

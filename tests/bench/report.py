@@ -17,7 +17,7 @@ BUDGETS = {
 }
 BUDGET_KEY_MS = 50
 
-# A line of the summary, as text: ours, what it is held against, whose that is, and how many times
+# A line of the summary, as text: ours, what it is compared with, whose that is, and how many times
 # as good ours is.
 Figure = collections.namedtuple("Figure", "ours other whose times")
 SUMMARY = "summary"

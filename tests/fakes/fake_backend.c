@@ -284,7 +284,7 @@ static void run_row(const struct plan *plan, const struct batch *batch, int i,
     }
 }
 
-/* There is no BatchNorm here, but its exchange can be tried: rows must add up to the batch. */
+/* There is no BatchNorm here, but its all-reduce can be tried: rows must add up to the batch. */
 static bool try_allreduce(const struct plan *plan, const struct batch *batch, struct error *err)
 {
     double rows = batch->rows;

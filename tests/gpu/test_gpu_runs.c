@@ -128,7 +128,7 @@ START_TEST(memory_runs_out_politely)
                   "the error does not tell device, need and free memory: %s", rec.err.text);
     recorder_free(&rec);
     free(settings);
-    /* The engine and the device live on. */
+    /* The engine and the device still work. */
     struct outcome next = train("normalised", ROWS " devices=cuda:0");
     struct outcome again = train("normalised", ROWS " devices=cuda:0");
     check_close(&next, &again, NORMALISED_TOLERANCE, "the next run");

@@ -38,6 +38,11 @@ BANNED = {  # a regular expression for whole words: what to write
     "rendezvous": "barrier",
     "reshare|resharing": "load balancing",
     "queue_inside": "queue_internal",
+    "(goes|went|gone) on|go on (with|from|without)": "continue, resume, run",
+    "same bits": "deterministic, bit-identical",
+    "forget(s|ting)? (a|the|this|that|one) run": "delete",
+    "behind (the|each|every|this|that) (pass|step|epoch|barrier|convolution|header|last)": "after",
+    "(within|at least|at most|up to) so many": "N, this many, that number of",
 }
 
 

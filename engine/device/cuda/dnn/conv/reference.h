@@ -6,7 +6,7 @@
 
 /*
  * What a request has to give, element by element, by plain loops on the host in f64: what autotuned
- * engines, and the tests, are held against.
+ * engines, and the tests, are compared with.
  */
 
 /* The tensors that a request reads, as f32 (numbers that the stored type can hold), channels last.

@@ -45,7 +45,7 @@ static const struct {
      "conv*! conv* conv*+! flatten linear", "conv*! conv* conv* add! flatten linear"},
     /* the convolution reads what is added */
     {TAKE(5) ", " UNIT(CONV(5) ", " NORM) ", " END, "conv*! conv* add! flatten linear", NULL},
-    /* the residual is read again behind the inner unit */
+    /* the residual is read again after the inner unit */
     {TAKE(5) ", " UNIT(DEEP(5) ", " CONV(5) ", " NORM) ", " END,
      "conv*! conv*! conv* add! conv*+! flatten linear",
      "conv*! conv*! conv* add! conv* add! flatten linear"},

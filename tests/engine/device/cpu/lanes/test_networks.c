@@ -218,7 +218,7 @@ START_TEST(others_go_by_layers)
 }
 END_TEST
 
-/* The same bits each time, and in any place of the batch; threads share rows, so logits do not
+/* Deterministic, and the same in any place of the batch; threads share rows, so logits do not
  * depend on them. */
 START_TEST(passes_repeat)
 {

@@ -14,7 +14,7 @@
 /* Of the largest number of a result. */
 #define TOLERANCE 1e-5
 
-/* Rows shorter than a tile, tiles that reach over the edge, borders, and so many channels that
+/* Rows shorter than a tile, tiles that reach over the edge, borders, and enough channels that
  * points are made in several bands. */
 static const struct {
     int in, out, kernel_h, kernel_w, h, w, pad_h, pad_w; /* h, w: of y */

@@ -14,7 +14,7 @@
 /*
  * What a start builds: ResNet-18 on the simulated GPU, whose cuDNN counts plans. A full batch, a
  * short one and an evaluation are planned, as a run does, and the full one again, as after a change
- * of shares that is taken back.
+ * of shares that is reverted.
  */
 #define ROWS  4
 #define SHORT 2
