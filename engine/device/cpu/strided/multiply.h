@@ -117,23 +117,17 @@ typedef void multiply_panel(const struct panel *p);
 #else
 #define EACH_WIDE(of, high) of(high, 1) of(high, 2)
 #endif
-EACH_WIDE(MULTIPLY, 1)
-EACH_WIDE(MULTIPLY, 2)
-EACH_WIDE(MULTIPLY, 3)
-EACH_WIDE(MULTIPLY, 4)
-EACH_WIDE(MULTIPLY, 5)
-EACH_WIDE(MULTIPLY, 6)
+#define EACH_HIGH(of) of(1) of(2) of(3) of(4) of(5) of(6)
+
+#define MULTIPLY_HIGH(high) EACH_WIDE(MULTIPLY, high)
+EACH_HIGH(MULTIPLY_HIGH)
 
 #define VALUES_NAME(high, wide) multiply_##high##_##wide,
 #define TURNED_NAME(high, wide) turned_##high##_##wide,
-#define EACH_HIGH(of)                                                                              \
-    {EACH_WIDE(of, 1)}, {EACH_WIDE(of, 2)}, {EACH_WIDE(of, 3)}, {EACH_WIDE(of, 4)},                \
-        {EACH_WIDE(of, 5)},                                                                        \
-    {                                                                                              \
-        EACH_WIDE(of, 6)                                                                           \
-    }
-static multiply_panel *const multiply_values[HIGH][WIDE] = {EACH_HIGH(VALUES_NAME)};
-static multiply_panel *const multiply_turned[HIGH][WIDE] = {EACH_HIGH(TURNED_NAME)};
+#define VALUES_HIGH(high)       {EACH_WIDE(VALUES_NAME, high)},
+#define TURNED_HIGH(high)       {EACH_WIDE(TURNED_NAME, high)},
+static multiply_panel *const multiply_values[HIGH][WIDE] = {EACH_HIGH(VALUES_HIGH)};
+static multiply_panel *const multiply_turned[HIGH][WIDE] = {EACH_HIGH(TURNED_HIGH)};
 
 /* One term of a sum of products. */
 struct term {
