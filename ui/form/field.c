@@ -33,7 +33,7 @@ static const struct field fields[] = {
     {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them in the list", STEP_NOT, NULL},
     {"cpu-threads", "of each CPU device; 0: its share of the cores; 2,1: one by one", STEP_ONE,
      NULL},
-    {"batch", "global batch size: rows in a step, over all devices", STEP_DOUBLE, NULL},
+    {"batch", "global batch size, over all devices", STEP_DOUBLE, NULL},
     {"lr", "learning rate; r changes that of the running run", STEP_125, NULL},
     {"epochs", "times over the whole training set", STEP_ONE, NULL},
     {"split", "how a mini-batch is divided; auto: by speed; also weighted:W0,W1", STEP_WORDS,

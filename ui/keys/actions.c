@@ -11,14 +11,14 @@
 
 /* In the order of the key bar and the help screen; the first that matches a key wins. */
 static const struct action_entry table[] = {
-    ENTRY(ACTION_START, "start", CONTEXT_DASHBOARD, 2, "start",
-          "start the next run; queue it while another is running", 's', KEYCODE_F1 + 4),
+    ENTRY(ACTION_START, "start", CONTEXT_DASHBOARD, 2, "start", "start the next run, or queue it",
+          's', KEYCODE_F1 + 4),
     ENTRY(ACTION_STOP, "stop", CONTEXT_RUN_CONTROL, 2, "stop",
-          "stop the running run, or take one out of the queue", 'x', KEYCODE_F1 + 8),
+          "stop a run, or take it out of the queue", 'x', KEYCODE_F1 + 8),
     ENTRY(ACTION_PAUSE, "pause", CONTEXT_RUN_CONTROL, 3, "pause",
-          "pause the run between two steps, or let it continue", 'p'),
+          "pause the run after a step, or continue", 'p'),
     ENTRY(ACTION_RETUNE, "retune", CONTEXT_RUN_CONTROL, 2, "retune",
-          "change the learning rate of the running run", 'r', KEYCODE_F1 + 6),
+          "change the learning rate of the run", 'r', KEYCODE_F1 + 6),
     ENTRY(ACTION_EPOCHS, "epochs", CONTEXT_RUN_CONTROL, 4, "epochs",
           "give the run more epochs or fewer", 'n'),
     ENTRY(ACTION_SCALE, "scale", CONTEXT_DASHBOARD, 2, "scale",

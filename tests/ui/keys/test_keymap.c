@@ -143,7 +143,7 @@ START_TEST(the_palette_finds_and_does)
     replay_recording(&replay, "train-2", 0);
     replay_keys(&replay, ":paus");
     char *screen = replay_screen(&replay, 24, 80, true);
-    ck_assert_ptr_nonnull(strstr(screen, "pause the run between"));
+    ck_assert_ptr_nonnull(strstr(screen, "pause the run after"));
     free(screen);
     replay_keys(&replay, "<Enter>");
     ck_assert_str_eq(replay_last(&replay), "pause {\"run\":2}");
