@@ -251,6 +251,19 @@ bool gradient_give(struct builder *b, const struct node *node, int value, struct
     return true;
 }
 
+bool build_loss_step(struct builder *b, step_function *run, void *loss,
+                     const struct buffer **gradient, struct error *err)
+{
+    const int output = b->graph->output;
+    struct buffer *made = NULL;
+    if (b->training && b->graph->values[output].wants_grad &&
+        !(made = gradient_new(b, output, err)))
+        return false;
+    *gradient = made;
+    return build_step(b, NULL, run, loss, err) &&
+           (!made || gradient_give(b, NULL, output, made, err));
+}
+
 bool gradient_take(struct builder *b, const struct node *node, int value, int most,
                    struct buffer *parts[2], struct error *err)
 {

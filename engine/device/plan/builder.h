@@ -128,6 +128,9 @@ bool build_step(struct builder *b, const struct node *node, step_function *run, 
  */
 bool gradient_give(struct builder *b, const struct node *node, int value, struct buffer *part,
                    struct error *err);
+/* The step of the loss, which in training writes the first gradient, that of the logits. */
+bool build_loss_step(struct builder *b, step_function *run, void *loss,
+                     const struct buffer **gradient, struct error *err);
 /* Take the gradient of `value` for the step being built: parts[1] is NULL unless `most` is 2. Both
  * NULL: there is none. Drop each part with gradient_drop after the last step that reads it. */
 bool gradient_take(struct builder *b, const struct node *node, int value, int most,

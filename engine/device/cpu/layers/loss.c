@@ -71,16 +71,5 @@ bool build_loss(struct builder *b, struct error *err)
     l->logits = b->core->logits = build_value(b, b->graph->output, err);
     b->core->logits_row = value_row(logits);
     l->losses = l->logits ? build_scratch(b, (size_t)b->rows * sizeof(double), err) : NULL;
-    if (!l->losses)
-        return false;
-    struct buffer *gradient = NULL;
-    if (b->training && logits->wants_grad) {
-        gradient = gradient_new(b, b->graph->output, err);
-        if (!gradient)
-            return false;
-    }
-    l->gradient = gradient;
-    if (!build_step(b, NULL, run_loss, l, err))
-        return false;
-    return !gradient || gradient_give(b, NULL, b->graph->output, gradient, err);
+    return l->losses && build_loss_step(b, run_loss, l, &l->gradient, err);
 }

@@ -59,16 +59,5 @@ bool cuda_build_loss(struct builder *b, struct error *err)
     if (!take_logits(b, l, err))
         return false;
     l->scratch = build_scratch(b, kernel_loss_scratch(b->rows), err);
-    if (!l->scratch)
-        return false;
-    struct buffer *gradient = NULL;
-    if (b->training && logits->wants_grad) {
-        gradient = gradient_new(b, b->graph->output, err);
-        if (!gradient)
-            return false;
-    }
-    l->gradient = gradient;
-    if (!build_step(b, NULL, run_loss, l, err))
-        return false;
-    return !gradient || gradient_give(b, NULL, b->graph->output, gradient, err);
+    return l->scratch && build_loss_step(b, run_loss, l, &l->gradient, err);
 }
