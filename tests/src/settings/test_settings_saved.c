@@ -8,6 +8,7 @@
 #include "spec/set.h"
 #include "tests/src/settings/saved_fixture.h"
 #include "tests/suites.h"
+#include "ui/form/field.h"
 
 /* What settings.conf does when all goes well. */
 
@@ -114,8 +115,11 @@ START_TEST(everything_can_be_saved)
 
     ck_assert_uint_eq(sizeof values / sizeof values[0], SETTINGS_KEYS);
     saved_begin();
-    for (size_t i = 0; i < SETTINGS_KEYS; i++)
+    for (size_t i = 0; i < SETTINGS_KEYS; i++) {
         ck_assert_msg(saved_set(values[i].name, values[i].value), "%s", err.text);
+        ck_assert_msg(field_find(strchr(values[i].name, '.') + 1)->hint[0] != '\0',
+                      "%s has no explanation in ui/form/field.c", values[i].name);
+    }
     ck_assert_msg(saved_save(), "%s", err.text);
     saved_end();
     saved_begin();
