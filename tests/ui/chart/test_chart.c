@@ -6,6 +6,7 @@
 
 #include "tests/suites.h"
 #include "ui/chart/chart.h"
+#include "ui/chart/curve.h"
 #include "ui/chart/scale.h"
 
 static void check_ticks(struct ticks ticks, double first, double step, int count, int decimals)
@@ -15,6 +16,13 @@ static void check_ticks(struct ticks ticks, double first, double step, int count
     ck_assert_int_eq(ticks.count, count);
     ck_assert_int_eq(ticks.decimals, decimals);
 }
+
+START_TEST(every_metric_has_a_look)
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        ck_assert_msg(metric_look((enum metric)i)->title, "metric %d has none in curve.c", i);
+}
+END_TEST
 
 START_TEST(round_steps)
 {
@@ -363,6 +371,7 @@ int main(void)
 {
     Suite *suite = suite_create("chart");
     TCase *tests = tcase_create("chart");
+    tcase_add_test(tests, every_metric_has_a_look);
     tcase_add_test(tests, round_steps);
     tcase_add_test(tests, any_range_gets_ticks_around_it);
     tcase_add_test(tests, the_axis_stays_within_what_can_be);
