@@ -106,7 +106,7 @@ struct plan_request {
     bool sync_bn; /* BatchNorm statistics through `allreduce` */
     struct device_allreduce allreduce;
     struct gradient_buckets buckets; /* TRAIN */
-    bool profile;                    /* keep what plan_profile tells */
+    bool profile;                    /* keep what plan_profile reports */
 };
 
 /* What a step of a pass belongs to: an operation of the network, or what is before and after

@@ -29,7 +29,7 @@ bool reporter_update(struct fetch_reporter *reporter, int64_t done, struct error
     double now = clock_seconds(), passed = now - reporter->last_time;
     /* An archive may hold more than was counted on. */
     progress->done = done < progress->total ? done : progress->total;
-    /* The end of a phase is told in any case, so that a bar ends full. */
+    /* The end of a phase is always reported, so that a bar ends full. */
     bool end = progress->done == progress->total && reporter->last_done < progress->total;
     if (passed < reporter->each_s && !end)
         return true;

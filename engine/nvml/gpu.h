@@ -4,7 +4,7 @@
 
 #include "engine/nvml/gpu_list.h"
 
-/* One device on the NVML thread: how to ask for its figures, and what was last told. */
+/* One device on the NVML thread: how to ask for its values, and the last answers. */
 struct nvml_gpu {
     struct gpu_name name;
     int broken;                            /* an NVML code: why there is no handle; 0: there is */

@@ -13,7 +13,7 @@ const char *nvml_words(int code)
     case NVML_NOT_SUPPORTED:
         return "the NVIDIA driver does not tell this of this GPU";
     case NVML_NO_PERMISSION:
-        return "the NVIDIA driver tells this to other users only";
+        return "the NVIDIA driver does not let this user read it";
     case NVML_NOT_FOUND:
         return "the NVIDIA driver does not know this GPU any more";
     case NVML_INSUFFICIENT_POWER:
@@ -46,7 +46,7 @@ const char *nvml_words(int code)
 
 void nvml_throttle_words(unsigned long long reasons, char *text, size_t size)
 {
-    /* A power brake and heat are told once more as a slowdown by hardware. */
+    /* A power brake and heat are also reported as a slowdown by hardware. */
     if (reasons & (NVML_THROTTLE_HARDWARE_THERMAL | NVML_THROTTLE_POWER_BRAKE))
         reasons &= ~NVML_THROTTLE_HARDWARE;
     if (reasons & NVML_THROTTLE_HARDWARE_THERMAL)

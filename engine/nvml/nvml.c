@@ -26,7 +26,7 @@ struct nvml {
     pthread_cond_t wake, told;
     bool leaving, ended;
     bool abandoned;    /* nobody waits for the thread: it releases all this */
-    bool looked;       /* the list is what the driver told, or a reason */
+    bool looked;       /* the list is what the driver reported, or a reason */
     bool stale;        /* ... and it has been dropped since the driver does not answer */
     double busy_since; /* when the thread went to ask the driver; 0: it does not */
     double wanted_at;  /* when somebody last read */

@@ -8,9 +8,9 @@
 #include "engine/nvml/gpu_list.h"
 
 /*
- * The GPUs as the NVIDIA driver's library NVML tells them, asked every two seconds on a thread of
- * its own while somebody looks. The library is loaded when the program runs; without it there is no
- * GPU and a reason. Readers take what was told last and never wait for the driver.
+ * The GPUs as the NVIDIA driver's library NVML reports them, asked every two seconds on a separate
+ * thread while somebody looks. The library is loaded when the program runs; without it there is no
+ * GPU and a reason. Readers take the last answer and never wait for the driver.
  */
 
 #define NVML_LIBRARY "libnvidia-ml.so.1"
@@ -43,13 +43,13 @@ bool nvml_start(struct nvml **out, const struct nvml_options *options, struct er
 bool nvml_stop(struct nvml *nvml);
 
 /*
- * Copy what was told last. Before the first answer there is no GPU; when the driver has not
+ * Copy the last answer. Before the first answer there is no GPU; when the driver has not
  * answered for seconds, no GPU is working and nothing is known of any.
  */
 void nvml_read(struct nvml *nvml, struct gpu_list *list);
 uint64_t nvml_version(struct nvml *nvml);
 
-/* Has the driver told its GPUs for the first time? Waits for that, at most `seconds`. */
+/* Has the driver reported its GPUs for the first time? Waits for that, at most `seconds`. */
 bool nvml_wait(struct nvml *nvml, double seconds);
 
 #endif

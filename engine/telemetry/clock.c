@@ -92,7 +92,7 @@ static bool show_cpuinfo(int root, const int *cpus, int count, struct cpu_figure
         changed |= show_clock(&figures->clock_max_mhz[cpus[i]], NAN);
     }
     sensor_say(&figures->missing[SENSOR_CLOCK],
-               "neither " CPU_FOLDER "/cpu*/cpufreq nor /proc/cpuinfo tells it");
+               "neither " CPU_FOLDER "/cpu*/cpufreq nor /proc/cpuinfo has it");
     sensor_say(&figures->missing[SENSOR_CLOCK_MAX], "no " CPU_FOLDER "/cpu*/cpufreq");
     return changed;
 }

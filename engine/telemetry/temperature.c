@@ -48,7 +48,7 @@ static const struct driver *find_driver(const char *name)
     return is_cpu_zone(name) ? &zone : NULL;
 }
 
-/* The smaller the better. Also tells the package by its number when the label does. */
+/* The smaller the better. Also gives the package by its number when the label does. */
 static int rank_label(const struct driver *driver, const char *label, int *id)
 {
     *id = -1;

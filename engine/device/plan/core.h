@@ -64,8 +64,7 @@ void plan_core_memory(const struct plan_core *core, struct plan_memory *out);
 /* Give every buffer its address in the workspace, which has moved since the last pass. */
 void plan_core_bind(struct plan_core *core, void *workspace);
 /*
- * Run steps [begin, end). What goes wrong is told with the operation's name, after that of the
- * device.
+ * Run steps [begin, end). Errors begin with the names of the device and the operation.
  */
 bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *net,
                    const char *device_name, int begin, int end, struct error *err);

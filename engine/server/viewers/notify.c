@@ -125,7 +125,7 @@ void server_add_state(struct server *server, struct connection *connection, doub
     uint64_t version = server->queue.version, changes = server->queue.changes;
     bool running = queue_running(&server->queue);
     pthread_mutex_unlock(&server->queue.lock);
-    /* What starts, pauses and ends is told with its event, not a second after it. */
+    /* Starts, pauses and ends are sent with their event, not a second later. */
     if (now < connection->next_state && changes == connection->state_changes)
         return;
     version += telemetry_version(server->telemetry) + nvml_version(server->nvml) +

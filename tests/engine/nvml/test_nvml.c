@@ -331,7 +331,7 @@ START_TEST(libraries_that_cannot_be_used)
         const char *words;
     } of[] = {{NVML_DRIVER_NOT_LOADED, "the NVIDIA driver is not loaded"},
               {NVML_VERSION_MISMATCH, "of different versions: reboot"},
-              {NVML_NO_PERMISSION, "to other users only"},
+              {NVML_NO_PERMISSION, "not let this user read it"},
               {NVML_OPERATING_SYSTEM, "a control group keeps this process"},
               {NVML_UNKNOWN, "the NVIDIA driver cannot be used"}};
     struct nvml_api other;

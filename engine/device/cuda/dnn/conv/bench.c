@@ -177,7 +177,7 @@ bool conv_bench_open(struct conv_bench *bench, const struct conv_maker *maker,
            take_all(bench, short_of_memory) && fill_all(bench);
 }
 
-/* Statuses are not looked at: whatever is wrong has been told. */
+/* Statuses are not looked at: errors have been reported. */
 void conv_bench_close(struct conv_bench *bench)
 {
     for (int role = CONV_X; role < CONV_ROLES; role++)

@@ -32,7 +32,7 @@ struct conv_maker {
      * used up, only what cannot be done without is compiled. Choices that this has narrowed are not
      * remembered: the next start finds those made before, and spends its time on the others. */
     double *compile_left;
-    /* Out: to be told once (ERROR_NONE: nothing): why something could not be remembered or was not
+    /* Out: to report once (ERROR_NONE: nothing): why something could not be remembered or was not
      * taken from what is, or which engine gave wrong results. The plans are as good without. */
     struct error cache_error;
 };
