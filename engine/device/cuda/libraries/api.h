@@ -77,7 +77,7 @@ struct cublaslt_api {
 /*
  * The tables, opened at the first call and kept to the process's end. NULL: ERROR_FAILED says which
  * library is missing, too old or lacks which function, and what to install. Any thread. NCCL's is
- * in nccl_api.h.
+ * in nccl.h.
  */
 const struct cudnn_api *cudnn_open(struct error *err);
 const struct cublaslt_api *cublaslt_open(struct error *err);
