@@ -47,12 +47,8 @@ static char *note_of(struct client *client, long run)
 
 START_TEST(a_run_has_a_note)
 {
-    static const char *const refused[] = {"two\nlines",
-                                          "bell\a",
-                                          "\x1b[2J",
-                                          "\x7f",
-                                          "c1 \302\2332J",
-                                          "tab\t"};
+    static const char *const refused[] = {"two\nlines", "bell\a",        "\x1b[2J",
+                                          "\x7f",       "c1 \302\2332J", "tab\t"};
     struct client *client = viewer();
     json_t *result =
         ask(client, "submit",

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "engine/device/cuda/libraries/api.h"
-#include "engine/device/cuda/libraries/nccl.h"
 #include "engine/device/cuda/libraries/loader.h"
+#include "engine/device/cuda/libraries/nccl.h"
 
 /* The backend's way to shared libraries (library.h), which here leads to the simulator's. */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/layers/elementwise.h"
-#include "engine/device/cpu/core/kinds.h"
 #include "engine/device/plan/add_layer.h"
 
 struct add {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/rng.h"
-#include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/plan.h"
 #include "engine/device/plan/unary_layer.h"
 
 /*

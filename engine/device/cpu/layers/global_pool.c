@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/plan.h"
 #include "engine/device/plan/unary_layer.h"
 
 /* Global average pooling: blocks of channels in, plain channels out. */
