@@ -11,7 +11,7 @@ static const struct {
     const char *what, *words;
 } changes[] = {
     {"pause", "paused"},
-    {"resume", "resumed"},
+    {"resume", "unpaused"},
     {"stop_after_epoch", "to stop after this epoch"},
     {"go_on", "not to stop after this epoch"},
 };
@@ -28,7 +28,6 @@ const char *retune_text(char *buffer, size_t size, const char *what, double from
                         double step)
 {
     const char *words = retune_words(what);
-
     if (isfinite(from) && isfinite(to))
         snprintf(buffer, size, "%s %.6g -> %.6g after step %.0f", words, from, to, step);
     else
@@ -39,14 +38,12 @@ const char *retune_text(char *buffer, size_t size, const char *what, double from
 static double number_of(const json_t *event, const char *key)
 {
     const json_t *value = json_object_get(event, key);
-
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 const char *event_retune_text(char *buffer, size_t size, const json_t *event)
 {
     const char *what = json_string_value(json_object_get(event, "what"));
-
     return retune_text(buffer, size, what ? what : "?", number_of(event, "from"),
                        number_of(event, "to"),
                        (double)json_integer_value(json_object_get(event, "step")));
@@ -57,7 +54,6 @@ const char *event_shares_text(char *buffer, size_t size, const json_t *event)
     const json_t *shares = json_object_get(event, "shares");
     const char *reason = json_string_value(json_object_get(event, "reason"));
     struct text text = TEXT_INIT;
-
     text_puts(&text, "shares ");
     for (size_t i = 0; i < json_array_size(shares); i++)
         text_printf(&text, "%s%lld", i > 0 ? "," : "",

@@ -8,7 +8,7 @@
 /* Room for most texts about a run's events. */
 #define EVENT_TEXT_SIZE 4200
 
-/* What a change without figures means: "resumed" for "resume"; an unknown one, and one with
+/* What a change without figures means: "unpaused" for "resume"; an unknown one, and one with
  * figures, is its own word. */
 const char *retune_words(const char *what);
 /*

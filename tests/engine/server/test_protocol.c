@@ -121,6 +121,10 @@ START_TEST(a_run_can_be_paused_and_retuned)
         json_decref(step);
     }
     tell(client, "pause", of_run(run));
+    wait_status(client, run, "paused");
+    tell(client, "resume", of_run(run)); /* the old name of unpause */
+    wait_status(client, run, "running");
+    tell(client, "pause", of_run(run));
     tell(client, "stop", json_pack("{s:I, s:b}", "run", (json_int_t)run, "now", 1));
     expect_end(client, run, "stopped");
     refuse(client, "stop", of_run(run), ERROR_FAILED);
@@ -365,5 +369,5 @@ static Suite *protocol_suite(void)
 int main(void)
 {
     return run_suites(protocol_suite(), hostile_suite(), flood_suite(), sensor_states_suite(),
-                      changes_suite(), keeping_suite(), places_suite(), NULL);
+                      changes_suite(), stored_runs_suite(), places_suite(), NULL);
 }
