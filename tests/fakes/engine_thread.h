@@ -55,10 +55,10 @@ void raw_send(int fd, const void *data, size_t length);
 /* The next line as JSON (a new reference); NULL when the engine closed the connection. */
 json_t *raw_line(int fd);
 
-/* test_hostile.c, test_flood.c, test_changes.c, test_keeping.c, test_places.c,
+/* test_hostile.c, test_flood.c, test_changes.c, history/test_stored_runs.c, test_places.c,
  * test_sensor_states.c */
 Suite *hostile_suite(void), *flood_suite(void);
-Suite *changes_suite(void), *keeping_suite(void);
+Suite *changes_suite(void), *stored_runs_suite(void);
 Suite *places_suite(void), *sensor_states_suite(void);
 
 #endif

@@ -206,14 +206,14 @@ class FakeEngine:
 
     def do_submit(self, params):
         if 'resume' in params:
-            return {'run': self._go_on(**params)}
+            return {'run': self._resume_run(**params)}
         if params['batch'] == 13:
             raise ValueError('batch 13 is unlucky: use another one')
         if self.refusal:
             raise RuntimeError(self.refusal)
         return {'run': self.submit(params)}
 
-    def _go_on(self, resume, epochs=None, devices=None):
+    def _resume_run(self, resume, epochs=None, devices=None):
         run = self.run(resume)
         if run['status'] in ('queued', 'running'):
             raise RuntimeError('run %d has not ended' % resume)
@@ -251,7 +251,7 @@ class FakeEngine:
         if run['status'] == 'queued' and when != 'never':
             self.queue.remove(run['run'])
             self._finish(run, 'stopped', None)
-        elif self._goes_on(run):
+        elif self._is_running(run):
             if when in ('epoch', 'never') and (when == 'epoch') != run['stop_after_epoch']:
                 run['stop_after_epoch'] = self.live['stop_after_epoch'] = when == 'epoch'
                 self._retune('stop_after_epoch' if when == 'epoch' else 'go_on')
@@ -264,7 +264,7 @@ class FakeEngine:
         """lr or epochs of a waiting run or of the running one."""
         run = self.run(params['run'])
         before, run[key] = run[key], params[key]
-        if self._goes_on(run):
+        if self._is_running(run):
             self.live[key] = params[key]
             self.live['total_steps'] = self.steps * run['epochs']
             self._retune(key, {'from': before, 'to': params[key]})
@@ -283,14 +283,14 @@ class FakeEngine:
         run = self.run(params['run'])
         if params['epochs'] < 1:
             raise ValueError("'epochs' must be a whole number from 1 to 1000000")
-        if self._goes_on(run) and params['epochs'] < self.live['epoch']:
+        if self._is_running(run) and params['epochs'] < self.live['epoch']:
             raise RuntimeError('run %d is in epoch %d: it cannot have fewer than %d'
                                % (run['run'], self.live['epoch'], self.live['epoch']))
         return self._change(params, 'epochs')
 
     def _set_paused(self, params, paused):
         run = self.run(params['run'])
-        if not self._goes_on(run):
+        if not self._is_running(run):
             raise RuntimeError('run %d is %s: only a running run can be paused'
                                % (run['run'], run['status']))
         if paused != (run['status'] == 'paused'):
@@ -317,7 +317,7 @@ class FakeEngine:
 
     def do_delete(self, params):
         run = self.run(params['run'])
-        if run['status'] == 'queued' or self._goes_on(run):
+        if run['status'] == 'queued' or self._is_running(run):
             raise RuntimeError('run %d is %s: only a run that has ended can be deleted; stop it '
                                'first' % (run['run'], run['status']))
         self.runs.remove(run)
@@ -370,7 +370,7 @@ class FakeEngine:
                 return run
         raise LookupError('there is no run %s' % number)
 
-    def _goes_on(self, run):
+    def _is_running(self, run):
         return self.live is not None and self.live['run'] == run['run']
 
     def say(self, level, run, text, time=None):

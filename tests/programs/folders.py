@@ -139,6 +139,11 @@ class Folders(unittest.TestCase):
         for path in source_files():
             self.assertLessEqual(text_of(path).count("\n"), MOST_LINES, path)
 
+    def test_functions_have_no_blank_lines(self):
+        for path in source_files():
+            for body in re.findall(r"^\{\n(.*?)^\}", text_of(path), re.M | re.S):
+                self.assertFalse("\n\n" in body, f"{path}: {body[:60]}...")
+
     def test_each_folder_has_a_fragment(self):
         makefile = text_of("Makefile.am")
         for folder in sizes():

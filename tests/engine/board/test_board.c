@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event files for TensorBoard; tests/programs/keeping.py reads them with its own decoder. */
+/* Event files for TensorBoard; tests/programs/history.py reads them with its own decoder. */
 #include <check.h>
 #include <glob.h>
 #include <signal.h>

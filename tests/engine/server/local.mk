@@ -4,7 +4,7 @@ check_PROGRAMS += %D%/test_protocol
 %C%_test_protocol_CPPFLAGS = $(libserver_a_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_protocol_SOURCES = \
 	%D%/test_protocol.c %D%/test_hostile.c %D%/socket/test_flood.c %D%/test_changes.c \
-	%D%/test_keeping.c %D%/socket/test_places.c tests/fakes/fake_run.c \
+	%D%/history/test_stored_runs.c %D%/socket/test_places.c tests/fakes/fake_run.c \
 	%D%/test_sensor_states.c tests/fakes/engine_thread.c tests/fakes/engine_thread.h \
 	tests/support.c tests/support.h
 %C%_test_protocol_LDADD = libserver.a libstore.a libtrain.a libdevice.a libboard.a libnet.a \

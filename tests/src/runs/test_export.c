@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs as tables and pictures; tests/programs/keeping.py reads them with their own parsers. */
+/* Runs as tables and pictures; tests/programs/history.py reads them with their own parsers. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>

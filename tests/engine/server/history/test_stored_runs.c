@@ -197,10 +197,10 @@ START_TEST(messages_are_clean_and_bounded)
 }
 END_TEST
 
-Suite *keeping_suite(void)
+Suite *stored_runs_suite(void)
 {
-    Suite *suite = suite_create("keeping");
-    TCase *tests = tcase_create("keeping");
+    Suite *suite = suite_create("stored runs");
+    TCase *tests = tcase_create("stored runs");
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, engine_begin, engine_end);
     tcase_add_test(tests, a_run_has_a_note);

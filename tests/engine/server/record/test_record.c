@@ -132,7 +132,6 @@ START_TEST(a_thinned_run_resumes_where_its_checkpoint_is)
     ck_assert_double_eq_tol(record->s_per_epoch, 45000.0 / REACHED, 1e-9);
     /* That of another epoch would be wrong. */
     ck_assert(isnan(record->train_acc));
-
     json_t *epoch = json_pack("{s:s, s:I, s:f, s:f}", "event", "epoch", "epoch",
                               (json_int_t)REACHED + 1, "seconds", 2.0, "train_acc", 0.75);
     record_take_event(record, epoch);
@@ -140,7 +139,6 @@ START_TEST(a_thinned_run_resumes_where_its_checkpoint_is)
     ck_assert_int_eq(record->epochs_done, REACHED + 1);
     ck_assert_double_eq_tol(record->s_per_epoch, 45002.0 / (REACHED + 1), 1e-9);
     ck_assert_double_eq(record->train_acc, 0.75);
-
     ck_assert(record_rewind(record, NULL));
     ck_assert_int_eq(record->epochs_done, 0);
     ck_assert(isnan(record->best_test_acc));

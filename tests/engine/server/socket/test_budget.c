@@ -179,7 +179,7 @@ START_TEST(work_on_other_threads_is_charged)
 }
 END_TEST
 
-START_TEST(work_is_charged_while_it_goes_on)
+START_TEST(work_is_charged_while_it_is_done)
 {
     atomic_store(&may_end, false);
     ask_for(compute_and_wait);
@@ -286,7 +286,7 @@ int main(void)
     tcase_add_checked_fixture(work, set_up, tear_down);
     tcase_set_timeout(work, 60);
     tcase_add_test(work, work_on_other_threads_is_charged);
-    tcase_add_test(work, work_is_charged_while_it_goes_on);
+    tcase_add_test(work, work_is_charged_while_it_is_done);
     tcase_add_test(work, the_advance_is_given_back);
     tcase_add_test(work, work_waits_until_it_is_paid_for);
     tcase_add_test(work, without_a_run_nothing_waits);
