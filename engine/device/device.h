@@ -18,7 +18,7 @@
  *
  * A device is opened, used and closed on one thread, its worker, and on no other: oneDNN primitives
  * and CUDA contexts are tied to it. The one exception is the memory of a replica's arenas,
- * which the sync methods of host-accessible devices read and write between barrier.
+ * which the sync methods of host-accessible devices read and write between barriers.
  */
 
 struct device_info {
@@ -44,7 +44,7 @@ struct device_watch {
 struct device_options {
     struct device_id id;
     enum number_type type;     /* GPU: of activations and products; CPU: f32 whatever is said */
-    bool deterministic;        /* deterministic, also where that is slower */
+    bool deterministic;        /* bit-identical results, even if that is slower */
     struct device_watch watch; /* GPU; a CPU device computes on the caller's own thread */
     bool estimate;             /* CPU: plans will not run; what would be measured is guessed */
     int threads;               /* CPU: size of the OpenMP team */
@@ -263,7 +263,7 @@ struct backend {
     bool (*values_import)(struct device *device, struct replica *replica, enum replica_arena arena,
                           const float *values, struct error *err);
     /*
-     * A piece of an arena as it is, to host memory and back, once all that was queued before is
+     * A range of an arena as it is, to host memory and back, once all that was queued before is
      * done. NULL for backends whose arenas the host can read.
      */
     bool (*arena_read)(struct device *device, const struct replica *replica,
@@ -319,9 +319,8 @@ struct backend {
     struct plan_time *(*plan_profile)(struct plan *plan, int *count);
     bool profile_slows; /* a profiled pass takes longer than one that is not */
     /*
-     * What a plan lacks, so that it is slower than it could be: a line that the plan
-     * owns,
-     * "" when there is nothing. To be read between passes. NULL: there never is.
+     * What a plan lacks, so that it is slower than it could be: a line that the plan owns, ""
+     * when there is nothing. Read it between passes. NULL: there never is.
      */
     const char *(*plan_note)(const struct plan *plan);
     /* Logits of the rows just run, rows x classes, row-major on the host: for tests. No other plan

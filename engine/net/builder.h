@@ -43,10 +43,7 @@ bool net_builder_sum(struct net_builder *builder, const char *name, int line, in
                      int *output, struct error *err);
 /* Take a name for a layer or group of layers; two of one name are found by net_builder_finish. */
 bool net_builder_name(struct net_builder *builder, const char *name, int line, struct error *err);
-/*
- * Make `output` the logits and lay out the params. On
- * success the network is the caller's.
- */
+/* Make `output` the logits and lay out the params. On success the network is the caller's. */
 bool net_builder_finish(struct net_builder *builder, int output, struct net **out,
                         struct error *err);
 /* Release what is left, the unfinished network included. */

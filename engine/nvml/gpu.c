@@ -81,7 +81,6 @@ static void read_clocks(struct reading *reading)
     mhz = 0;
     code = NVML_CALL(reading->api, clock_max, handle, NVML_CLOCK_SM, &mhz);
     put_sensor(reading, SENSOR_CLOCK_MAX, code, mhz, 1);
-
     char words[sizeof sensors->throttle];
     unsigned long long reasons = 0;
     code = NVML_CALL(reading->api, throttle, handle, &reasons);
@@ -226,7 +225,7 @@ static void read_memory(struct reading *reading)
 /* Rates begin again: nobody looked for a while. */
 static void forget_gpu(struct nvml_gpu *gpu, const char *reason)
 {
-    gpu_figures_forget(&gpu->figures, reason);
+    gpu_figures_drop(&gpu->figures, reason);
     gpu->counted_at = 0;
     gpu->compared = false;
 }

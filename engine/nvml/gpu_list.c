@@ -21,7 +21,7 @@ static void say(struct sensor_reason *reason, const char *text)
     snprintf(reason->text, sizeof reason->text, "%s", text);
 }
 
-void gpu_figures_forget(struct gpu_figures *gpu, const char *reason)
+void gpu_figures_drop(struct gpu_figures *gpu, const char *reason)
 {
     gpu->load = gpu->tensor_load = gpu->memory_load = NAN;
     gpu->memory_used = 0;

@@ -39,7 +39,7 @@ struct gpu_list {
 const struct gpu_figures *gpu_list_find(const struct gpu_list *list, const char *uuid);
 
 /* No figure is known, all for this reason; name and memory of the GPU stay. */
-void gpu_figures_forget(struct gpu_figures *gpu, const char *reason);
+void gpu_figures_drop(struct gpu_figures *gpu, const char *reason);
 
 /* Copy what is used of a list. */
 void gpu_list_copy(struct gpu_list *to, const struct gpu_list *from);

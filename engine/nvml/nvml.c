@@ -64,7 +64,7 @@ static void forget(struct gpu_list *list, const char *reason, bool working)
 {
     for (int i = 0; i < list->count; i++) {
         struct gpu_figures *gpu = &list->gpu[i];
-        gpu_figures_forget(gpu, reason);
+        gpu_figures_drop(gpu, reason);
         gpu->working &= working;
         if (!working)
             snprintf(gpu->broken.text, sizeof gpu->broken.text, "%s", reason);

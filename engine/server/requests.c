@@ -7,6 +7,7 @@
 /* Requests of one viewer that are handled before it is the others' turn, and of all in a round. */
 #define LINES_PER_TURN  32
 #define LINES_PER_ROUND 64
+
 static int lines_per_turn(const struct server *server)
 {
     int share = LINES_PER_ROUND / server->connection_count;

@@ -171,7 +171,7 @@ static bool output_waits(const struct server *server)
 }
 
 /* The loop's condition: false when the engine may end. */
-static bool must_go_on(struct server *server)
+static bool must_continue(struct server *server)
 {
     if (!server->leaving)
         return true;
@@ -198,9 +198,9 @@ static bool heard_something(const struct poll_set *set)
 static bool loop(struct server *server, struct error *err)
 {
     struct poll_set set;
-    while (must_go_on(server)) {
+    while (must_continue(server)) {
         double now = clock_seconds();
-        server_forget_costs(server);
+        server_reset_costs(server);
         prepare_poll(server, &set, now);
         if (!wait_for_something(&set, now, err))
             return false;

@@ -28,7 +28,7 @@ void weights_free(struct weights *weights)
 }
 
 /* Pages that belong to the numbers alone; where the system does not take them they just stay. */
-void weights_let_go(const struct net *net, struct weights *weights)
+void weights_release_pages(const struct net *net, struct weights *weights)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)weights->values;
     const uintptr_t from = (first + page - 1) / page * page;

@@ -17,7 +17,7 @@ bool weights_create(const struct net *net, struct weights *out, struct error *er
 void weights_free(struct weights *weights);
 void weights_copy(const struct net *net, struct weights *to, const struct weights *from);
 /* Give the memory back until the numbers are written again; they are undefined meanwhile. */
-void weights_let_go(const struct net *net, struct weights *weights);
+void weights_release_pages(const struct net *net, struct weights *weights);
 
 /*
  * Fill by rule (reference: PyTorch 2, nn.Linear and nn.Conv2d). NORMAL: conv and linear weights

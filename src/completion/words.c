@@ -182,7 +182,6 @@ static bool is_new(struct text *seen, const char *name)
     char *line = text_format("\n%s\n", name);
     const char *before = text_cstr(seen);
     bool known = line && before && strstr(before, line);
-
     if (!known && line)
         text_puts(seen, line);
     free(line);
@@ -209,7 +208,6 @@ static bool print_models_in(const char *directory, void *context)
 static void print_models(void)
 {
     struct text seen = TEXT_INIT;
-
     paths_visit_models(print_models_in, &seen);
     text_free(&seen);
 }

@@ -7,7 +7,6 @@
 bool signals_open(struct signals *signals, struct error *err)
 {
     static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH};
-
     sigemptyset(&signals->watched);
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         sigaddset(&signals->watched, watched[i]);
@@ -34,7 +33,6 @@ void signals_close(struct signals *signals)
 int signals_next(struct signals *signals)
 {
     struct signalfd_siginfo info;
-
     if (read(signals->fd, &info, sizeof info) != (ssize_t)sizeof info)
         return 0;
     return (int)info.ssi_signo;
@@ -43,7 +41,6 @@ int signals_next(struct signals *signals)
 void signals_stop_here(void)
 {
     sigset_t stop;
-
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &stop, NULL);

@@ -140,7 +140,6 @@ START_TEST(batchnorm_has_two_modes)
     ck_assert_double_eq_tol(ref->tensors[1][0], 0.5 / sqrt(1 + 1e-5), 1e-12);
     ck_assert_double_eq_tol(ref->tensors[1][2], 5 / sqrt(2 + 1e-5), 1e-12);
     ck_assert_mem_eq(ref->values, start, sizeof start);
-
     refnet_train(ref, &batch, &result);
     ck_assert_double_eq_tol(ref->tensors[1][0], -1 / sqrt(1 + 1e-5), 1e-12);
     ck_assert_double_eq_tol(ref->tensors[1][4], 1 / sqrt(1 + 1e-5), 1e-12);

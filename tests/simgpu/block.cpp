@@ -14,14 +14,10 @@
 
 namespace simgpu
 {
-
 __thread position here;
-
 namespace
 {
-
 enum class state { unstarted, ready, at_barrier, at_warp, done };
-
 struct gpu_thread {
     state now;
     fiber *stack; /* once it had to wait */

@@ -22,7 +22,6 @@
 
 namespace simgpu
 {
-
 namespace
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -51,7 +50,6 @@ struct fiber {
 namespace
 {
 __thread fiber *running;
-
 void arrived([[maybe_unused]] void *fake, [[maybe_unused]] const void **bottom,
              [[maybe_unused]] size_t *size)
 {

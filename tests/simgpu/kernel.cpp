@@ -11,10 +11,8 @@ using namespace simgpu;
 namespace
 {
 constexpr size_t shared_limit = 48 << 10; /* without asking for more by cudaFuncSetAttribute */
-
 /* Races are looked for as often, as it takes time: of a network's training, in some steps. */
 constexpr unsigned checked_runs = 100;
-
 bool shape_is_valid(const kernel_shape &k)
 {
     auto none = [](dim3 d) { return d.x == 0 || d.y == 0 || d.z == 0; };

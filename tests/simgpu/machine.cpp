@@ -9,7 +9,6 @@
 
 namespace simgpu
 {
-
 namespace
 {
 constexpr simgpu_options default_options = {3, 256u << 20, SIMGPU_LAZY, 1, false, false};

@@ -15,7 +15,6 @@ constexpr size_t granule = 512;   /* what a device's memory is counted in */
 constexpr size_t alignment = 256; /* of what cudaMalloc returns */
 constexpr int garbage = 0xFF;     /* NaN in every format */
 constexpr size_t sparse_size = size_t{1} << 30;
-
 size_t counted(size_t size)
 {
     return (size + granule - 1) / granule * granule;

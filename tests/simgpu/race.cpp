@@ -15,10 +15,8 @@
 
 namespace simgpu
 {
-
 namespace
 {
-
 /* One access of one thread to some of a word's 4 bytes; all 0: none. */
 struct access {
     uint64_t run : 24; /* which block of which launch, counted from the program's start */

@@ -12,11 +12,8 @@
 
 namespace
 {
-
 #define must(CALL) ck_assert_int_eq(CALL, cudaSuccess)
-
 constexpr unsigned ALL = 0xffffffffu;
-
 __global__ void fill(float *x, int n, float value)
 {
     int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -522,14 +519,12 @@ START_TEST(test_captures_that_cannot_be)
     ck_assert_int_eq(cudaMalloc(&p, 16), cudaErrorStreamCaptureUnsupported);
     ck_assert_int_eq(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureInvalidated);
     ck_assert_ptr_null(graph);
-
     must(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
     must(cudaEventRecord(fork, s));
     must(cudaStreamWaitEvent(side, fork, 0));
     (void)cudaGetLastError();
     must(LAUNCH(fill, dim3(1), dim3(4), 0, side, x, 4, 5.0f));
     ck_assert_int_eq(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureUnjoined);
-
     must(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
     ck_assert_int_eq(cudaMemcpyAsync(here, x, 16, cudaMemcpyDeviceToHost, s),
                      cudaErrorStreamCaptureUnsupported);

@@ -14,9 +14,7 @@
 
 namespace
 {
-
 #define must(CALL) ck_assert_int_eq(CALL, cudaSuccess)
-
 __global__ void fill(float *x, float value)
 {
     x[threadIdx.x] = value;

@@ -14,12 +14,9 @@
 
 namespace
 {
-
 constexpr unsigned threads = 64;
 constexpr unsigned all_lanes = 0xffffffffu;
-
 enum way { NOTHING, WARP, BLOCK, SHUFFLE };
-
 __device__ void wait_as(way w)
 {
     if (w == WARP)

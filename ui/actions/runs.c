@@ -96,7 +96,7 @@ static bool accept_lr(struct ui *ui, const char *text)
 static bool accept_epochs(struct ui *ui, const char *text)
 {
     long epochs;
-    if (!parse_long(text, 1, 1000000, &epochs)) {
+    if (!parse_long(text, 1, SPEC_MAX_EPOCHS, &epochs)) {
         ui_say(ui, true, "wants a whole number from 1 to 1000000");
         return false;
     }

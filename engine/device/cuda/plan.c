@@ -125,7 +125,7 @@ static void bind_memory(struct device *device, struct plan *plan)
 {
     if (plan->core.bound && plan->core.workspace_moves == device->workspace_moves)
         return;
-    cuda_segments_forget(plan);
+    cuda_segments_drop(plan);
     plan->warm = false;
     plan_core_bind(&plan->core, device->workspace);
     plan->core.bound = true;

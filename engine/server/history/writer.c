@@ -113,7 +113,7 @@ static bool write_out(struct history *history, bool was_failing)
     return ok;
 }
 
-static void *keep_for_ever(void *context)
+static void *writer_main(void *context)
 {
     struct history *history = context;
     bool ok = true;
@@ -317,7 +317,7 @@ static bool start_thread(struct history *history, struct error *err)
     pthread_mutex_init(&history->lock, NULL);
     errno = deadline_cond_init(&history->wake);
     if (errno == 0) {
-        errno = pthread_create(&history->thread, NULL, keep_for_ever, history);
+        errno = pthread_create(&history->thread, NULL, writer_main, history);
         if (errno == 0)
             return true;
         pthread_cond_destroy(&history->wake);

@@ -23,7 +23,7 @@ void server_pay(struct server *server, double now)
         budget_forgive(budget);
 }
 
-void server_forget_costs(struct server *server)
+void server_reset_costs(struct server *server)
 {
     server->charged = clock_thread_seconds();
 }

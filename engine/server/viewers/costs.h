@@ -12,7 +12,7 @@
 /* Bring the budget up to date. */
 void server_pay(struct server *server, double now);
 /* What this thread has done since the last charge is free, or is charged. */
-void server_forget_costs(struct server *server);
+void server_reset_costs(struct server *server);
 void server_charge_costs(struct server *server, enum budget_part part);
 
 #endif

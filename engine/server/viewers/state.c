@@ -117,8 +117,8 @@ static json_t *device_json(const struct server *server, const struct snapshot *s
         add_cpu(object, missing, server, snapshot, device);
     } else {
         memset(&unknown, 0, sizeof unknown);
-        gpu_figures_forget(&unknown, info->available ? "the NVIDIA driver does not report this GPU"
-                                                     : info->reason);
+        gpu_figures_drop(&unknown, info->available ? "the NVIDIA driver does not report this GPU"
+                                                   : info->reason);
         add_gpu(object, missing, gpu ? gpu : &unknown);
     }
     add_run_figures(object, device);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/checkpoint/checkpoint.h"
-#include "engine/weights/file.h"
 
 #include <limits.h>
 #include <math.h>
@@ -11,6 +10,7 @@
 #include "base/json.h"
 #include "engine/device/optimizer.h"
 #include "engine/train/checkpoint/place.h"
+#include "engine/weights/file.h"
 #include "engine/weights/safetensors.h"
 
 bool checkpoint_create(const struct net *net, int states, struct checkpoint *out, struct error *err)

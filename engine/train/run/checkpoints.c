@@ -137,7 +137,7 @@ bool checkpoints_write(struct run *run, bool wait, struct error *err)
         .test_rows = run->spec.test_rows,
     };
     weights_copy(run->work.net, &buffer->weights, &run->work.weights);
-    weights_let_go(run->work.net, &run->work.weights);
+    weights_release_pages(run->work.net, &run->work.weights);
     run->ranks.states = buffer->states;
     run->ranks.exported = buffer->state;
     if (buffer->states > 0 && !run_command(run, rank_export_state, 0, err))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run/prepare.h"
-#include "engine/weights/file.h"
 
 #include <stdlib.h>
 
@@ -9,6 +8,7 @@
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
 #include "engine/train/sync/choose.h"
+#include "engine/weights/file.h"
 
 static bool make_weights(struct run *run, struct error *err)
 {
@@ -131,7 +131,7 @@ bool run_prepare(struct run *run, struct error *err)
         !checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
         !run_command(run, rank_prepare, 0, err) || !inspect(run, err) || !connect(run, err))
         return false;
-    weights_let_go(run->work.net, &run->work.weights); /* the devices have them now */
+    weights_release_pages(run->work.net, &run->work.weights); /* the devices have them now */
     load_balance_begin(&run->load_balance, &run->ranks);
     steps_begin(run);
     return true;

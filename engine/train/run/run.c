@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run/run.h"
-#include "engine/weights/file.h"
 
 #include <stdlib.h>
 
@@ -9,6 +8,7 @@
 #include "engine/train/run/epoch.h"
 #include "engine/train/run/prepare.h"
 #include "engine/train/run/state.h"
+#include "engine/weights/file.h"
 
 /* After the epoch's steps; *done: everything that was to be trained has been. */
 static bool finish_epoch(struct run *run, bool *done, struct error *err)

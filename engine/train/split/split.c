@@ -52,7 +52,6 @@ static bool split_weighted(const double *weights, long rows, int devices, long *
     /* Relative to the largest, so that the sum of huge weights stays finite. */
     for (int i = 0; i < devices; i++)
         total += weights[i] / largest;
-
     long left = rows;
     for (int i = 0; i < devices; i++) {
         double quota = (double)rows * (weights[i] / largest) / total;

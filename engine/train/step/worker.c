@@ -100,9 +100,7 @@ static void *worker_main(void *argument)
         }
     }
     pthread_mutex_unlock(&workers->lock);
-
     workers->tasks.close(workers->tasks.context, self->index);
-
     pthread_mutex_lock(&workers->lock);
     bool last = --workers->open == 0 && workers->abandoned;
     pthread_cond_broadcast(&workers->finished);

@@ -154,7 +154,6 @@ START_TEST(resnet18_is_the_tutorials)
     ck_assert_int_eq(trained, 76);
     ck_assert_double_eq_tol(net_forward_flops(net), 0.912e9, 0.0005e9);
     ck_assert_double_eq_tol(net_training_flops(net), 2.735e9, 0.0005e9);
-
     long first = param_named(order[0]) - net->params;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
         ck_assert_str_eq(net->params[(size_t)first + i].name, order[i]);
@@ -166,7 +165,6 @@ START_TEST(resnet18_is_the_tutorials)
     expect_param("fc.1.weight", NET_WEIGHT, 2, (const int[]){10, 512}, 512);
     expect_param("fc.1.bias", NET_BIAS, 1, (const int[]){10}, 512);
     ck_assert_ptr_null(param_named("resnet_block1.0.conv3.weight"));
-
     const struct net_op *sum = op_named("resnet_block2.0");
     ck_assert_int_eq(sum->kind, NET_ADD);
     ck_assert_str_eq(net->ops[net->tensors[sum->inputs[0]].producer].name, "resnet_block2.0.bn2");

@@ -31,7 +31,7 @@ START_TEST(an_intel_server_tells_everything)
 }
 END_TEST
 
-START_TEST(throttling_is_told_while_it_goes_on)
+START_TEST(throttling_is_reported_while_it_lasts)
 {
     add_intel();
     look();
@@ -210,7 +210,7 @@ static Suite *sensors_suite(void)
     TCase *tests = tcase_create("machines");
     tcase_add_checked_fixture(tests, machine_begin, machine_end);
     tcase_add_test(tests, an_intel_server_tells_everything);
-    tcase_add_test(tests, throttling_is_told_while_it_goes_on);
+    tcase_add_test(tests, throttling_is_reported_while_it_lasts);
     tcase_add_test(tests, a_quota_of_any_group_around_is_told);
     tcase_add_test(tests, a_quota_is_told_without_heat_counters);
     tcase_add_test(tests, an_amd_cpu_tells_its_die);

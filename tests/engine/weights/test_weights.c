@@ -70,7 +70,6 @@ START_TEST(init_follows_the_rule)
     ck_assert_float_eq(values[param_named("b.bias")->offset], 0);
     ck_assert_float_eq(values[param_named("b.running_mean")->offset], 0);
     ck_assert_float_eq(values[param_named("b.running_var")->offset], 1);
-
     double squares = 0;
     weights_init(net, &weights, INIT_NORMAL, 0.01, 1);
     for (size_t i = 0; i < weight->count; i++)
@@ -125,7 +124,7 @@ START_TEST(numbers_that_were_let_go_can_come_back)
     for (size_t i = 0; i < count + 2 * BESIDE; i++)
         block[i] = (float)i;
     struct weights part = {.values = block + BESIDE};
-    weights_let_go(&large, &part);
+    weights_release_pages(&large, &part);
     for (size_t i = 0; i < BESIDE; i++) {
         ck_assert_float_eq(block[i], (float)i);
         ck_assert_float_eq(block[count + BESIDE + i], (float)(count + BESIDE + i));
@@ -136,7 +135,7 @@ START_TEST(numbers_that_were_let_go_can_come_back)
     for (size_t i = 0; i < count; i++)
         ck_assert_float_eq(part.values[i], 7);
     free(block);
-    weights_let_go(net, &weights); /* less than a page */
+    weights_release_pages(net, &weights); /* less than a page */
     weights.values[0] = 1;
 }
 END_TEST

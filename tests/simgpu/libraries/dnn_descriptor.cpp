@@ -11,7 +11,6 @@ using namespace simgpu;
 namespace
 {
 thread_local char last_error[512];
-
 /* An attribute of a kind of descriptor; max 0: only to be read. */
 struct rule {
     cudnnBackendDescriptorType_t of;

@@ -10,7 +10,6 @@ using namespace simgpu;
 namespace
 {
 constexpr uintptr_t workspace_alignment = 256;
-
 /* What a pack gives for the graph's tensors, or why not. */
 cudnnStatus_t find_pointers(const dnn_descriptor &graph, const dnn_descriptor &pack, int device,
                             std::map<int64_t, void *> *out)

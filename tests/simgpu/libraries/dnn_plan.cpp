@@ -42,7 +42,6 @@ namespace
 /* 2 is compiled, and only for graphs of several operations. */
 constexpr int engine_count = 3, compiled_engine = 2;
 constexpr int64_t compiled_kernels = 45; /* values of its knob */
-
 bool is_fused(const dnn_descriptor &graph)
 {
     return graph.attributes.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).parts.size() > 1;

@@ -10,17 +10,14 @@ namespace
 {
 #define ATTR(NAME) CUDNN_ATTR_OPERATION_##NAME
 #define KIND(NAME) CUDNN_BACKEND_OPERATION_##NAME##_DESCRIPTOR
-
 struct values {
     dnn_tensor shape;
     std::vector<float> v; /* n, h, w, c */
-
     /* The channels of a pixel. */
     float *at(int64_t n, int64_t h, int64_t w)
     {
         return v.data() + ((n * shape.h + h) * shape.w + w) * shape.c;
     }
-
     /* Values from a picture, or a filter, to the next. */
     int64_t apart() const
     {
@@ -39,7 +36,6 @@ class graph_run
     {
     }
     void operate(const dnn_descriptor &d);
-
   private:
     values &read(const dnn_descriptor *tensor);
     values make(const dnn_descriptor *tensor) const;
@@ -51,7 +47,6 @@ class graph_run
     void backward_filter(const dnn_descriptor &d);
     void pointwise(const dnn_descriptor &d);
     void sums(const dnn_descriptor *x, const dnn_descriptor *sum, const dnn_descriptor *squares);
-
     bool tensor_cores, adds, leaves_out;
     const std::map<int64_t, void *> &pointers;
     std::map<int64_t, values> known;

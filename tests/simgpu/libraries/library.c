@@ -28,7 +28,7 @@ static const struct entry *find_entry(const char *name)
     return NULL;
 }
 
-bool library_open(const struct library_wish *wish, void *table, struct error *err)
+bool library_open(const struct library_request *wish, void *table, struct error *err)
 {
     for (size_t i = 0; i < wish->symbol_count; i++) {
         const struct entry *found = find_entry(wish->symbols[i]);
@@ -40,7 +40,7 @@ bool library_open(const struct library_wish *wish, void *table, struct error *er
     return true;
 }
 
-bool library_open_once(struct library_once *once, const struct library_wish *wish, void *table,
+bool library_open_once(struct library_once *once, const struct library_request *wish, void *table,
                        struct error *err)
 {
     pthread_mutex_lock(&once->lock);

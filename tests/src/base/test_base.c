@@ -94,7 +94,6 @@ START_TEST(written_whole_or_not_at_all)
     ck_assert_uint_eq(length, 5);
     ck_assert_str_eq(data, "hello");
     free(data);
-
     /* A full disk in the middle of the second version leaves the first. */
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit limit, small;

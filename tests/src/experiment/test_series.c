@@ -80,7 +80,6 @@ START_TEST(speed_up_and_efficiency)
         make_run(2, 2, 256, 0.1, 1870),
     };
     struct series series;
-
     make_series(&series, SCALING_STRONG, runs, 3, &runs[0]);
     ck_assert_int_eq(series.count, 3);
     ck_assert_int_eq(series.base, 0);
@@ -108,7 +107,6 @@ START_TEST(a_base_of_two_devices)
         make_run(2, 8, 512, 0.2, 6000),
     };
     struct series series;
-
     make_series(&series, SCALING_STRONG, runs, 2, &runs[1]);
     ck_assert_double_eq(series.rows[1].outcome.speed_up, 3);
     ck_assert_double_eq(series_ideal_speed_up(&series, 8), 4);
@@ -127,7 +125,6 @@ START_TEST(weak_scaling)
         make_run(6, 4, 1024, 0.4, 3600),
     };
     struct series series;
-
     make_series(&series, SCALING_WEAK, runs, 6, &runs[3]);
     ck_assert_int_eq(series.count, 4);
     ck_assert_double_eq(series.batch, 256);
@@ -152,7 +149,6 @@ END_TEST
 START_TEST(only_like_runs_are_compared)
 {
     struct series_run one = make_run(1, 1, 256, 0.1, 1000), other;
-
     other = make_run(2, 2, 256, 0.1, 1900);
     ck_assert(series_alike(&one, &other, false));
     other.model = "lenet";
@@ -208,7 +204,6 @@ START_TEST(unknown_numbers)
         make_run(4, 8, 256, 0.1, 3000),
     };
     struct series series;
-
     set_measure(&measures[4], 3, 3000, 0.9);
     make_series(&series, SCALING_STRONG, runs, 4, &runs[0]);
     ck_assert_int_eq(series.base, 1);
@@ -241,7 +236,6 @@ START_TEST(one_of_several_runs_is_taken)
         make_run(5, 1, 256, 0.1, 1300), make_run(6, 2, 256, 0.1, 2000),
     };
     struct series series;
-
     runs[3].failed = true;
     runs[4].threads = 2;
     /* The newest with the anchor's threads, a speed, and no failure. */
@@ -301,7 +295,6 @@ START_TEST(more_rows_than_there_is_room_for)
 {
     struct series_run runs[SERIES_ROWS + 6];
     struct series series;
-
     for (int i = 0; i < SERIES_ROWS + 6; i++)
         runs[i] = make_run(i + 1, i + 1, 256, 0.1, 1000);
     make_series(&series, SCALING_STRONG, runs, SERIES_ROWS + 6, &runs[0]);
@@ -326,7 +319,6 @@ START_TEST(counts_of_a_sweep)
         {65, 0, {0}},
     };
     int counts[SWEEP_RUNS];
-
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ck_assert_int_eq(sweep_counts(cases[i].most, counts), cases[i].count);
         for (int j = 0; j < cases[i].count; j++)
@@ -342,7 +334,6 @@ static void begin_sweep(struct sweep *sweep, const char *devices, const char *sp
     struct error err = ERROR_INIT;
     struct device_list list;
     struct spec spec;
-
     spec_init(&spec);
     ck_assert(device_list_parse(devices, &list, &err));
     ck_assert_msg(spec_set(&spec, "model", "smallnet", &err) &&
@@ -360,7 +351,6 @@ START_TEST(specs_of_a_sweep)
     struct sweep sweep;
     struct spec spec;
     char note[100];
-
     begin_sweep(&sweep, "cpu:0-2", "weighted:1,2,3", SCALING_WEAK, 8);
     ck_assert_int_eq(sweep.count, 3);
     ck_assert_msg(sweep_spec(&sweep, 2, &spec, &err), "%s", err.text);
@@ -394,7 +384,6 @@ START_TEST(sweeps_that_cannot_be)
     struct error err = ERROR_INIT;
     struct sweep sweep;
     struct spec spec;
-
     /* 256 rows do not divide evenly by three; 768 do. */
     begin_sweep(&sweep, "cuda:0-2", "even", SCALING_STRONG, 8);
     ck_assert_int_eq(sweep.spec.cpu_threads, 0);
@@ -419,7 +408,6 @@ START_TEST(time_of_an_epoch)
     static const int devices[] = {1, 2, 4};
     static const double seconds[] = {16, 8.5, 4.5};
     bool at_least = false;
-
     ck_assert_double_nan(sweep_estimate(devices, seconds, 0, 2, &at_least));
     ck_assert_double_eq(sweep_estimate(devices, seconds, 3, 2, &at_least), 8.5);
     ck_assert(!at_least);
@@ -436,7 +424,6 @@ int main(void)
 {
     Suite *suite = suite_create("series");
     TCase *tests = tcase_create("series");
-
     tcase_add_test(tests, speed_up_and_efficiency);
     tcase_add_test(tests, a_base_of_two_devices);
     tcase_add_test(tests, weak_scaling);

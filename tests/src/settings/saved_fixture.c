@@ -22,7 +22,6 @@ static void forget_environment(void)
 {
     for (size_t i = 0; settings_key(i) != NULL; i++) {
         char *variable = format("DPARTUI_%s", strchr(settings_key(i), '.') + 1);
-
         for (char *c = variable; *c != '\0'; c++)
             *c = (char)toupper((unsigned char)*c);
         unsetenv(variable);
@@ -56,7 +55,6 @@ void saved_teardown(void)
 void put_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
-
     ck_assert_ptr_nonnull(file);
     ck_assert_int_ne(fputs(text, file), EOF);
     ck_assert_int_eq(fclose(file), 0);
@@ -77,7 +75,6 @@ void saved_end(void)
 static size_t place(const char *name)
 {
     size_t i = 0;
-
     while (settings_key(i) != NULL && strcmp(settings_key(i), name) != 0)
         i++;
     ck_assert_msg(settings_key(i) != NULL, "no key %s", name);
@@ -87,7 +84,6 @@ static size_t place(const char *name)
 struct setting saved_look(const char *name)
 {
     struct setting setting;
-
     ck_assert(saved.source.at(saved.source.context, place(name), &setting));
     ck_assert_str_eq(setting.name, name);
     return setting;
@@ -111,7 +107,6 @@ bool saved_save(void)
 void saved_expect(const char *name, const char *value, enum setting_origin source, bool unsaved)
 {
     struct setting setting = saved_look(name);
-
     ck_assert_str_eq(setting.value, value);
     ck_assert_msg(setting.source == source, "%s comes from %d", name, (int)setting.source);
     ck_assert_msg(setting.unsaved == unsaved, "%s unsaved: %d", name, setting.unsaved);

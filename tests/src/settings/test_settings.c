@@ -261,17 +261,14 @@ START_TEST(a_hostile_file_is_refused)
     write_bytes("test.conf", nul, sizeof nul - 1);
     ck_assert(!settings_take_file(&settings, "test.conf", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "zero byte"));
-
     write_text("test.conf", "");
     ck_assert_int_eq(truncate("test.conf", (1 << 20) + 1), 0);
     ck_assert(!settings_take_file(&settings, "test.conf", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "1048577 bytes"));
-
     ck_assert(!settings_take_file(&settings, "etc", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "not a regular file"));
     ck_assert(!settings_take_file(&settings, "missing.conf", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "missing.conf"));
-
     struct text lines = TEXT_INIT;
     while (lines.length < 70000)
         text_puts(&lines, "\n");
@@ -279,7 +276,6 @@ START_TEST(a_hostile_file_is_refused)
     text_free(&lines);
     ck_assert(!settings_take_file(&settings, "test.conf", SOURCE_USER, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "lines"));
-
     /* Groups and lists nested as deep as the limit of the size allows. */
     static const char *const nests[] = {"a={", "a=(", "((((((((", "{{{{{{{{"};
     for (size_t i = 0; i < sizeof nests / sizeof nests[0]; i++) {

@@ -15,7 +15,6 @@
 START_TEST(sources_are_known)
 {
     struct setting setting;
-
     ck_assert_int_eq(mkdir("etc", 0700), 0);
     put_text("etc/dpartui.conf", "train = { lr = 0.5; batch = 10; momentum = 0.9; };");
     put_text(own_file, "train = { batch = 20; momentum = 0.5; };");
@@ -55,7 +54,6 @@ START_TEST(what_is_saved_wins_the_next_time)
     ck_assert_msg(saved_save(), "%s", err.text);
     saved_expect("train.batch", "64", SOURCE_SAVED, false);
     saved_end();
-
     saved_begin();
     saved_expect("train.batch", "64", SOURCE_SAVED, false);
     saved_expect("train.lr", "0.5", SOURCE_USER, false);
@@ -65,7 +63,6 @@ START_TEST(what_is_saved_wins_the_next_time)
     saved_expect("train.batch", "20", SOURCE_USER, true);
     ck_assert_msg(saved_save(), "%s", err.text);
     saved_end();
-
     saved_begin();
     saved_expect("train.batch", "20", SOURCE_USER, false);
     saved_expect("screen.palette", "colour-blind", SOURCE_SAVED, false);
@@ -112,7 +109,6 @@ START_TEST(everything_can_be_saved)
         {"train.checkpoint_every", "10m"},
         {"train.deterministic", "yes"},
     };
-
     ck_assert_uint_eq(sizeof values / sizeof values[0], SETTINGS_KEYS);
     saved_begin();
     for (size_t i = 0; i < SETTINGS_KEYS; i++) {
@@ -203,7 +199,6 @@ int main(void)
 {
     Suite *suite = suite_create("saved settings");
     TCase *tcase = tcase_create("saved settings");
-
     tcase_add_checked_fixture(tcase, saved_setup, saved_teardown);
     tcase_add_test(tcase, sources_are_known);
     tcase_add_test(tcase, what_is_saved_wins_the_next_time);

@@ -60,7 +60,6 @@ END_TEST
 START_TEST(a_write_that_fails_leaves_the_old_file)
 {
     struct rlimit limit, before;
-
     saved_begin();
     ck_assert(saved_set("screen.mouse", "yes"));
     ck_assert_msg(saved_save(), "%s", err.text);
@@ -86,7 +85,6 @@ END_TEST
 START_TEST(a_folder_is_made_and_a_folder_in_the_way_refused)
 {
     char *config = format("%s/dpartui", folder);
-
     saved_begin();
     ck_assert_int_eq(rmdir(config), 0);
     ck_assert(saved_set("screen.mouse", "yes"));
@@ -118,7 +116,6 @@ int main(void)
 {
     Suite *suite = suite_create("unsaved settings");
     TCase *tcase = tcase_create("unsaved settings");
-
     tcase_add_checked_fixture(tcase, saved_setup, saved_teardown);
     tcase_add_loop_test(tcase, a_broken_file_is_named, 0, sizeof broken / sizeof broken[0]);
     tcase_add_test(tcase, what_cannot_be_saved_is_kept);

@@ -37,7 +37,6 @@ START_TEST(a_run_comes_back_as_it_was_kept)
     json_t *tags = json_pack("[s,s]", "paper", "baseline");
     must(store_set_tags(store, 12, tags, &err));
     store_close(store);
-
     struct store *reader = NULL;
     json_t *shown = NULL;
     must(store_open_reading(path, &reader, &err));

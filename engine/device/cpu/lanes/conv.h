@@ -66,7 +66,7 @@ static TARGET void conv_plain(const struct lanes_conv *c, const float *x, const 
         conv_row(c, &t, x + h * t.x_row, w, bias, to + h * lanes_row(&c->y) * LANES);
 }
 
-/* So many rows of dy at a time that they stay in the first cache with the x that they meet. */
+/* Of dy at a time: with the rows of x that it is multiplied with it fits the first cache. */
 #define BAND_BYTES 24576
 
 static TARGET void weights_plain(const struct lanes_conv *c, const float *x, const float *dy,

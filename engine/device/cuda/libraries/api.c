@@ -41,7 +41,7 @@ static int cublaslt_version(const void *table)
 /* Both promise that a program made for one version runs with every later one of the same major. */
 const struct cudnn_api *cudnn_open(struct error *err)
 {
-    static const struct library_wish wish = {
+    static const struct library_request request = {
         .name = "cuDNN",
         .file = "libcudnn.so." TEXT(CUDNN_MAJOR),
         .folder = CUDNN_DIR,
@@ -52,12 +52,12 @@ const struct cudnn_api *cudnn_open(struct error *err)
     };
     static struct library_once once = LIBRARY_ONCE_INIT;
     static struct cudnn_api api;
-    return library_open_once(&once, &wish, &api, err) ? &api : NULL;
+    return library_open_once(&once, &request, &api, err) ? &api : NULL;
 }
 
 const struct cublaslt_api *cublaslt_open(struct error *err)
 {
-    static const struct library_wish wish = {
+    static const struct library_request request = {
         .name = "cuBLAS",
         .file = "libcublasLt.so." TEXT(CUBLAS_VER_MAJOR),
         .folder = CUBLASLT_DIR,
@@ -68,7 +68,7 @@ const struct cublaslt_api *cublaslt_open(struct error *err)
     };
     static struct library_once once = LIBRARY_ONCE_INIT;
     static struct cublaslt_api api;
-    return library_open_once(&once, &wish, &api, err) ? &api : NULL;
+    return library_open_once(&once, &request, &api, err) ? &api : NULL;
 }
 
 bool cuda_check(cudaError_t status, const char *what, struct error *err)

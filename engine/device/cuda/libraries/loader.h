@@ -11,7 +11,7 @@
 /* Shared libraries that are opened while the program runs, each into a table of its functions. */
 
 /* What is wanted. A table is a structure that has nothing but pointers to functions. */
-struct library_wish {
+struct library_request {
     const char *name;           /* "cuDNN" */
     const char *file;           /* "libcudnn.so.9": its major version is that of the headers */
     const char *folder;         /* where configure found it; "": nowhere */
@@ -28,7 +28,7 @@ struct library_wish {
  * it. Fills `table`; the library stays open to the end of the process. ERROR_FAILED says what the
  * first one lacks that was found, or where none is, and what to do.
  */
-bool library_open(const struct library_wish *wish, void *table, struct error *err);
+bool library_open(const struct library_request *request, void *table, struct error *err);
 
 /* A library that the whole process uses once somebody asked for it; start with
  * LIBRARY_ONCE_INIT. A failure is not kept: the library may have been installed meanwhile. */
@@ -43,7 +43,7 @@ struct library_once {
     }
 
 /* library_open at the first call, nothing once that succeeded; any thread. */
-bool library_open_once(struct library_once *once, const struct library_wish *wish, void *table,
-                       struct error *err);
+bool library_open_once(struct library_once *once, const struct library_request *request,
+                       void *table, struct error *err);
 
 #endif

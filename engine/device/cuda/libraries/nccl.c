@@ -22,7 +22,7 @@ static int version_of(const void *table)
 /* ncclConfig_t says which version it was made for, and NCCL takes those of earlier ones. */
 const struct nccl_api *nccl_open(struct error *err)
 {
-    static const struct library_wish wish = {
+    static const struct library_request request = {
         .name = "NCCL",
         .file = "libnccl.so.2",
         .folder = NCCL_DIR,
@@ -33,7 +33,7 @@ const struct nccl_api *nccl_open(struct error *err)
     };
     static struct library_once once = LIBRARY_ONCE_INIT;
     static struct nccl_api api;
-    return library_open_once(&once, &wish, &api, err) ? &api : NULL;
+    return library_open_once(&once, &request, &api, err) ? &api : NULL;
 }
 
 bool nccl_check(const struct nccl_api *api, ncclResult_t status, const char *what,

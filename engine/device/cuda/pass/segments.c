@@ -71,7 +71,7 @@ static void forget(struct plan *plan, bool at_rest)
     }
 }
 
-void cuda_segments_forget(struct plan *plan)
+void cuda_segments_drop(struct plan *plan)
 {
     forget(plan, true);
 }
@@ -163,7 +163,7 @@ static void capture_all(struct plan *plan)
         if (!is_fixed(plan, segment) || segment->graph || capture(plan, segment, &reason))
             continue;
         (void)cudaGetLastError(); /* else the next call would report it again */
-        cuda_segments_forget(plan);
+        cuda_segments_drop(plan);
         plan->captures = false;
         snprintf(plan->note, sizeof plan->note, "no CUDA graphs: %s", reason.text);
         return;

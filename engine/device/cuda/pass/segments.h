@@ -6,7 +6,7 @@
 
 /* Cut the plan's steps where buckets end. */
 bool cuda_segments_make(struct plan *plan, struct error *err);
-void cuda_segments_forget(struct plan *plan); /* the captured graphs: addresses have changed */
+void cuda_segments_drop(struct plan *plan); /* the captured graphs: addresses have changed */
 /* at_rest: the device does not run their graphs; else these are left. */
 void cuda_segments_free(struct plan *plan, bool at_rest);
 /* In the middle of a step, in place of run(plan, layer, what, err): where the step is being

@@ -146,7 +146,6 @@ static float *range_of(const struct device *device, const struct replica *replic
     float *numbers = replica_arena(replica, arena, &count);
     if (begin <= end && end <= count)
         return numbers + begin;
-
     error_set(err, ERROR_FAILED, "%s: numbers %zu to %zu asked for of %zu", device->name, begin,
               end, count);
     return NULL;

@@ -67,13 +67,13 @@ static bool open_in(const char *folder)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.2000s/%s", root, folder);
-    struct library_wish wish = {.name = "Fake",
-                                .file = FILE_NAME,
-                                .folder = path,
-                                .symbols = symbols,
-                                .symbol_count = 2,
-                                .version = 20500,
-                                .version_of = version_of};
+    struct library_request wish = {.name = "Fake",
+                                   .file = FILE_NAME,
+                                   .folder = path,
+                                   .symbols = symbols,
+                                   .symbol_count = 2,
+                                   .version = 20500,
+                                   .version_of = version_of};
     return library_open(&wish, &api, &err);
 }
 
@@ -154,13 +154,13 @@ START_TEST(a_failure_is_not_kept)
     static struct library_once once = LIBRARY_ONCE_INIT;
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.2000s/lib", root);
-    struct library_wish wish = {.name = "Fake",
-                                .file = FILE_NAME,
-                                .folder = path,
-                                .symbols = symbols,
-                                .symbol_count = 2,
-                                .version = 20500,
-                                .version_of = version_of};
+    struct library_request wish = {.name = "Fake",
+                                   .file = FILE_NAME,
+                                   .folder = path,
+                                   .symbols = symbols,
+                                   .symbol_count = 2,
+                                   .version = 20500,
+                                   .version_of = version_of};
     ck_assert(!library_open_once(&once, &wish, &api, &err));
     place("lib", "fake_library.so");
     ck_assert(library_open_once(&once, &wish, &api, &err));

@@ -102,7 +102,7 @@ START_TEST(graphs_do_what_steps_do)
 }
 END_TEST
 
-START_TEST(passes_go_on_without_graphs)
+START_TEST(passes_continue_without_graphs)
 {
     static const char *const functions[] = {"cudaStreamBeginCapture", "cudaGraphInstantiate"};
     struct trial trial;
@@ -360,7 +360,7 @@ int main(void)
     tcase_add_checked_fixture(tc, cuda_start, cuda_finish);
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, graphs_do_what_steps_do);
-    tcase_add_loop_test(tc, passes_go_on_without_graphs, 0, 2);
+    tcase_add_loop_test(tc, passes_continue_without_graphs, 0, 2);
     tcase_add_test(tc, a_pass_takes_few_launches);
     tcase_add_test(tc, a_kernel_whose_size_is_unknown_is_not_launched);
     tcase_add_loop_test(tc, buckets_are_told_when_they_are_complete, 0, 3);

@@ -363,7 +363,6 @@ static Suite *live_change_suite(void)
     tcase_add_test(tcase, a_stop_after_the_last_epoch_changes_nothing);
     tcase_add_test(tcase, a_stop_only_becomes_more_urgent);
     tcase_add_test(tcase, the_log_has_the_changes);
-
     tcase = add_case(suite, "epochs and pauses");
     tcase_add_test(tcase, more_epochs);
     tcase_add_test(tcase, fewer_epochs);

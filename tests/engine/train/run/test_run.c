@@ -309,7 +309,6 @@ static Suite *run_suite(void)
     tcase_add_test(tcase, evaluation_in_chunks_counts_each_row_once);
     tcase_add_test(tcase, first_rows_only);
     tcase_add_test(tcase, batch_larger_than_the_data);
-
     tcase = add_case(suite, "events");
     tcase_add_test(tcase, events_in_order);
     tcase_add_test(tcase, run_event_says_what_is_run);

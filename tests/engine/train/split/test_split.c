@@ -188,7 +188,6 @@ START_TEST(shares_of_a_run)
     ck_assert(first->eval_begin == 0 && first->eval_rows == 501);
     ck_assert(first->eval_full == 150 && first->eval_rest == 51);
     ck_assert(second->eval_begin == 501 && second->eval_rows == 500 && second->eval_rest == 50);
-
     /* What is not known: no short batch, and evaluation in the largest batches there may be. */
     ck_assert(share_rows(&spec, 0, 0, &shares, &err));
     ck_assert(!shares.rest_occurs && first->rest == 0 && first->eval_full == 150);

@@ -19,17 +19,13 @@
 
 namespace
 {
-
 constexpr uint16_t one = 0x3f80, two = 0x4000, three = 0x4040; /* in bf16 */
 constexpr int multiprocessors = 132;
 constexpr int parts = 16; /* of a tensor, each of which is written */
-
 /* 2^35 numbers but for one row. */
 const tensor_shape largest = {(1 << 23) - 1, 8, 8, 64, 64};
 const tensor_shape quarter = {(1 << 23) - 1, 4, 4, 64, 64};
-
 cudaStream_t stream;
-
 void prepare()
 {
     const simgpu_options options = {1, size_t{1} << 40, SIMGPU_LAZY, 1, false, false};
