@@ -45,8 +45,8 @@
         OPTION_DATA_DIR, OPTION_DEVICES, OPTION_GPUS, OPTION_CPU_THREADS
 #define OPTIONS_PACE OPTION_BATCH, OPTION_OF("lr", OPTION_SETTING, "X", "learning rate")
 #define OPTIONS_TRAINING                                                                           \
-    OPTION_OF("momentum", OPTION_SETTING, "X", "of the SGD"),                                      \
-        OPTION_OF("weight-decay", OPTION_SETTING, "X", "of the SGD"),                              \
+    OPTION_OF("momentum", OPTION_SETTING, "X", "of SGD"),                                          \
+        OPTION_OF("weight-decay", OPTION_SETTING, "X", "of SGD"),                                  \
         OPTION_OF("epochs", OPTION_SETTING, "N", "passes over the training rows"),                 \
         OPTION_OF("seed", OPTION_SETTING, "N", "of weights, order, dropout and made data"),        \
         OPTION_SPLIT,                                                                              \

@@ -155,9 +155,10 @@ static const struct option options[] = {
 const struct command command_train = {
     .name = "train",
     .summary = "Submit a run and follow it to its end",
-    .details = "Ctrl-C once ends it after the current step, twice at once. Closing the terminal\n"
-               "does not end it. The exit status is 0 when the run is done, 1 when it failed or\n"
-               "was stopped, 2 when it is impossible.\n",
+    .details =
+        "Ctrl-C ends it after the current step; a second one ends it at once. Closing the\n"
+        "terminal does not end it. The exit status is 0 when the run is done, 1 when it failed or\n"
+        "was stopped, 2 when it is impossible.\n",
     .options = options,
     .run = run,
 };

@@ -12,8 +12,8 @@ static const struct {
 } changes[] = {
     {"pause", "paused"},
     {"resume", "unpaused"},
-    {"stop_after_epoch", "to stop after this epoch"},
-    {"go_on", "not to stop after this epoch"},
+    {"stop_after_epoch", "stop at epoch end requested"},
+    {"go_on", "stop cancelled"},
 };
 
 const char *retune_words(const char *what)

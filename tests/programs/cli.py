@@ -321,7 +321,7 @@ class Training(Case):
         self.assertFalse(shown["epochs"][-1]["partial"])
         self.assertEqual(sum(point["steps"] for point in shown["points"]),
                          shown["epochs"][-1]["step"])
-        self.assertIn("changes while it ran\n  to stop after this epoch after step ",
+        self.assertIn("changes while it ran\n  stop at epoch end requested after step ",
                       self.good("show", run))
 
     def test_detached_runs_are_queued(self):

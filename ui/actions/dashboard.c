@@ -44,7 +44,8 @@ static void scale(struct ui *ui)
     if (!form_set(&ui->form, FORM_BATCH, batch, &err) || !form_set(&ui->form, FORM_LR, lr, &err))
         ui_say(ui, true, "%s", err.text);
     else
-        ui_say(ui, false, "batch %s and lr %s for %d devices", batch, lr, suggestion.devices);
+        ui_say(ui, false, "batch %s and lr %s for %d device%s", batch, lr, suggestion.devices,
+               suggestion.devices == 1 ? "" : "s");
 }
 
 /* Above the first run lies "none": only the run in front is on the chart then. */
