@@ -116,8 +116,8 @@ static bool append_accuracy(const struct outcome *outcome, const struct outcome 
     if (isfinite(outcome->accuracy_change))
         return append(buffer, size, used, ", test accuracy %+.3f", outcome->accuracy_change);
     if (outcome->epochs != base->epochs && isfinite(outcome->epochs) && isfinite(base->epochs))
-        return append(buffer, size, used, " (after %.0f epochs, not %.0f)", outcome->epochs,
-                      base->epochs);
+        return append(buffer, size, used, " (after %.0f epoch%s, not %.0f)", outcome->epochs,
+                      outcome->epochs == 1 ? "" : "s", base->epochs);
     return true;
 }
 
