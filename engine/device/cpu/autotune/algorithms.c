@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/autotune/algorithms.h"
 
+#include "engine/device/cpu/simd/processor.h"
 #include "engine/device/cpu/strided/kernels.h"
 #include "engine/device/cpu/winograd/values.h"
 #include "engine/device/cpu/winograd/weights.h"
@@ -32,11 +33,9 @@ const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int
 {
     static const struct conv_kernel *const none[] = {NULL};
 #if defined(__x86_64__)
-    if (block == 16 && __builtin_cpu_supports("avx512f") && may_use(dnnl_cpu_isa_avx512_core))
-        return of_16[direction];
-    if (block == 8 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        may_use(dnnl_cpu_isa_avx2))
-        return of_8[direction];
+    if (processor_has_vectors(block) &&
+        may_use(block == 16 ? dnnl_cpu_isa_avx512_core : dnnl_cpu_isa_avx2))
+        return block == 16 ? of_16[direction] : of_8[direction];
 #else
     (void)direction;
     (void)block;

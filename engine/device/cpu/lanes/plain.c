@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "engine/device/cpu/simd/processor.h"
+
 /* For any processor: the compiler makes of vectors of four what it can. */
 #define TARGET
 #define LANES           4
@@ -120,11 +122,8 @@ const struct lanes_kernels lanes_plain = LANES_KERNELS("plain C");
 const struct lanes_kernels *lanes_find(int block)
 {
 #if defined(__x86_64__)
-    if (block == lanes_avx512.lanes && __builtin_cpu_supports("avx512f"))
-        return &lanes_avx512;
-    if (block == lanes_avx2.lanes && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma"))
-        return &lanes_avx2;
+    if (processor_has_vectors(block))
+        return block == lanes_avx512.lanes ? &lanes_avx512 : &lanes_avx2;
 #endif
     return block == 1 ? &lanes_plain : NULL;
 }

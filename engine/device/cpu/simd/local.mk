@@ -4,6 +4,7 @@ libcpu_a_SOURCES += \
 	%D%/avx512.c \
 	%D%/blocked.h \
 	%D%/plain.c \
+	%D%/processor.h \
 	%D%/transpose.h \
 	%D%/vector.h \
 	%D%/vector_avx2.h \

@@ -2,6 +2,8 @@
 /* The loops of kernels.h in plain C, and which loops a processor can run. */
 #include "engine/device/cpu/simd/kernels.h"
 
+#include "engine/device/cpu/simd/processor.h"
+
 /*
  * For values in the plain layout, a slab being one channel: what lies on linear layers, on the
  * network's input, and everything on processors without AVX2.
@@ -95,11 +97,8 @@ const struct kernels kernels_plain = {.block = 1,
 const struct kernels *kernels_find(int block)
 {
 #if defined(__x86_64__)
-    if (block == kernels_avx512.block && __builtin_cpu_supports("avx512f"))
-        return &kernels_avx512;
-    if (block == kernels_avx2.block && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma"))
-        return &kernels_avx2;
+    if (processor_has_vectors(block))
+        return block == kernels_avx512.block ? &kernels_avx512 : &kernels_avx2;
 #endif
     return block == 1 ? &kernels_plain : NULL;
 }

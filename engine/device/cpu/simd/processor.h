@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef DPARTUI_ENGINE_DEVICE_CPU_SIMD_PROCESSOR_H
+#define DPARTUI_ENGINE_DEVICE_CPU_SIMD_PROCESSOR_H
+
+#include <stdbool.h>
+
+/* Whether the processor has the instructions of kernels on vectors of this many floats: AVX-512 for
+ * 16, AVX2 for 8. */
+static inline bool processor_has_vectors(int floats)
+{
+#if defined(__x86_64__)
+    return floats == 16  ? __builtin_cpu_supports("avx512f")
+           : floats == 8 ? __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+                         : false;
+#else
+    (void)floats;
+    return false;
+#endif
+}
+
+#endif
