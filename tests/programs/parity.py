@@ -54,7 +54,7 @@ ONE = {"devices": "cpu:0"}
 TWO = {"devices": "cpu:0-1", "sync-bn": True}
 THREE = {"devices": "cpu:0-2", "sync-bn": True, "split": "balanced", "sync": "central"}
 DEVICES = {
-    "resnet18": (TWO,),  # on one device as resnet18-decay
+    "resnet18": (ONE, TWO),
     "resnet18-decay": (ONE, THREE),
     "cifar-cnn": (ONE, TWO, THREE),
     "cifar-cnn-decay": (ONE, TWO),
