@@ -106,7 +106,7 @@ void outcome_compare(struct outcome *outcome, const struct outcome *base)
     outcome->accuracy_change =
         outcome->epochs == base->epochs ? outcome->test_acc.mean - base->test_acc.mean : NAN;
     /* What a single device waits for can only be input. Where that takes as long on more devices
-       it is the serial part of Amdahl's law: its share grows with the speed-up. */
+     * it is the serial part of Amdahl's law: its share grows with the speed-up. */
     outcome->input_share =
         base->devices == 1 && isfinite(base->wait_share * outcome->speed_up)
             ? fmax(0, fmin(base->wait_share * fmax(outcome->speed_up, 1), outcome->wait_share))
