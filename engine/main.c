@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "config.h"
 #include "engine/server/server.h"
-#include "engine/train/checkpoint/checkpoint.h"
+#include "engine/train/checkpoint/folder.h"
 #include "store/place.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };

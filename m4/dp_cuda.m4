@@ -193,20 +193,18 @@ m4_define([_DP_CUDNN],
   CPPFLAGS=$dp_save_cpp])
 
 # Code for which GPUs: what this nvcc knows of 8.0 (A100), 9.0 (H100, H200), 10.0 (B200), and PTX of
-# the newest, which drivers translate for what comes later. PTXAS_GENCODE: those without the PTX, for
-# tests/engine/device/cuda/kernels/ptxas.py, whatever code the program is to have.
+# the newest, which drivers translate for what comes later.
 m4_define([_DP_NVCC_GENCODE],
   [dp_known=`"$NVCC" --list-gpu-code 2>/dev/null`
+  dp_codes=
   dp_newest=
-  PTXAS_GENCODE=
   for dp_code in 80 90 100; do
     AS_CASE([" "`echo $dp_known`" "], [*" sm_$dp_code "*],
-      [AS_VAR_APPEND([PTXAS_GENCODE], ["-gencode=arch=compute_$dp_code,code=sm_$dp_code "])
+      [AS_VAR_APPEND([dp_codes], ["-gencode=arch=compute_$dp_code,code=sm_$dp_code "])
        dp_newest=$dp_code])
   done
-  AC_SUBST([PTXAS_GENCODE])
   AS_IF([test "x$NVCC_GENCODE" = x && test "x$dp_newest" != x],
-    [NVCC_GENCODE="$PTXAS_GENCODE-gencode=arch=compute_$dp_newest,code=compute_$dp_newest"])])
+    [NVCC_GENCODE="$dp_codes-gencode=arch=compute_$dp_newest,code=compute_$dp_newest"])])
 
 # Compile a kernel and link it by the C compiler, which says whether nvcc gets along with the host's
 # compiler and the runtime with the system. Sets dp_cuda.

@@ -67,7 +67,10 @@ static void take_progress(void *context, const struct run_progress *progress)
 
 bool recorder_run(struct recorder *recorder)
 {
-    struct run_sink sink = {take_event, take_progress, recorder};
+    struct run_sink sink = {.event = take_event,
+                            .progress = take_progress,
+                            .predictions = recorder->on_predictions,
+                            .context = recorder};
     json_decref(recorder->events);
     recorder->events = json_array();
     ck_assert_ptr_nonnull(recorder->events);

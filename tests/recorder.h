@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_RECORDER_H
-#define DPARTUI_TESTS_RECORDER_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,6 +20,9 @@ struct recorder {
     /* Called with each event and snapshot, on the run's thread; may be NULL. */
     void (*on_event)(struct recorder *recorder, const char *kind, json_t *event);
     void (*on_progress)(struct recorder *recorder, const struct run_progress *progress);
+    /* As of struct run_sink, with the recorder as its context; may be NULL. */
+    void (*on_predictions)(void *recorder, const struct confusion *confusion,
+                           const char *const *class_names);
 };
 
 /* Settings as "key=value" words, blank-separated. */
@@ -43,5 +45,3 @@ long recorder_step(const char *kind, const json_t *event);
 
 /* A path below $TMPDIR, in a static buffer for each of four names. */
 const char *temporary_path(const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_SUPPORT_H
-#define DPARTUI_TESTS_SUPPORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ char *shipped_model(const char *name);
 
 /* Write DIR/NAME; NULL data: zeros. Folders in between are made. */
 void put_file(const char *dir, const char *name, const void *data, size_t length);
-
-#endif

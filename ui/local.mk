@@ -4,7 +4,6 @@ libui_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(NCURSESW_CFLAGS)
 libui_a_SOURCES =
 
 if HAVE_CHECK
-ui_test_cppflags = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 ui_test_libs = libsettings.a libui.a libclient.a libspec.a libbase.a $(CHECK_LIBS) $(JANSSON_LIBS) \
 	$(LIBCONFIG_LIBS)
 endif

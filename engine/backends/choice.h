@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_BACKENDS_CHOICE_H
-#define DPARTUI_ENGINE_BACKENDS_CHOICE_H
+#pragma once
 
 #include "engine/device/device.h"
 
@@ -10,5 +9,3 @@
  */
 bool devices_resolve(const struct device_list *choice, struct device_id *ids, int *count,
                      struct error *err);
-
-#endif

@@ -13,6 +13,8 @@
 
 /* Points of a whole run, besides those at the ends of epochs. */
 #define POINTS 1000
+/* Settings of a run, many more than there are. */
+#define SETTINGS 128
 /* Runs of one number in a folder, from engines that keep nothing. */
 #define NAMESAKES 10000
 
@@ -97,6 +99,27 @@ static double number(const json_t *event, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+void board_put_settings(struct board *board, const json_t *settings, double wall_time)
+{
+    struct event_setting list[SETTINGS];
+    size_t count = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)settings, key, value)
+    {
+        bool word = json_is_string(value), truth = json_is_boolean(value);
+        if (count == SETTINGS || !(word || truth || json_is_number(value)))
+            continue;
+        list[count++] = (struct event_setting){.name = key,
+                                               .word = word ? json_string_value(value)
+                                                       : json_is_true(value) ? "yes"
+                                                       : truth               ? "no"
+                                                                             : NULL,
+                                               .number = json_number_value(value)};
+    }
+    event_file_put_settings(&board->file, wall_time, list, count);
+}
+
 static double ratio(double a, double b)
 {
     return b > 0 ? a / b : NAN;
@@ -144,11 +167,24 @@ static void put_kept_point(struct board *board, const json_t *event, double wall
 static void put_epoch(struct board *board, const json_t *event, double wall_time)
 {
     const struct event_scalar scalars[] = {{"test/loss", number(event, "test_loss")},
-                                           {"test/accuracy", number(event, "test_acc")}};
+                                           {"test/accuracy", number(event, "test_acc")},
+                                           {"validation/loss", number(event, "val_loss")},
+                                           {"validation/accuracy", number(event, "val_acc")},
+                                           {"gradient_norm", number(event, "grad_norm")}};
     put_point(board);
     event_file_put(&board->file, wall_time, json_integer_value(json_object_get(event, "step")),
                    scalars, sizeof scalars / sizeof *scalars);
     event_file_flush(&board->file);
+}
+
+/* Of a run that kept its test rows for the end. */
+static void put_test(struct board *board, const json_t *event, double wall_time)
+{
+    const struct event_scalar scalars[] = {{"test/loss", number(event, "test_loss")},
+                                           {"test/accuracy", number(event, "test_acc")}};
+    if (json_object_get(event, "tested"))
+        event_file_put(&board->file, wall_time, json_integer_value(json_object_get(event, "steps")),
+                       scalars, sizeof scalars / sizeof *scalars);
 }
 
 static bool say_failure(struct board *board, struct error *err)
@@ -176,6 +212,7 @@ bool board_take(struct board *board, const json_t *event, double wall_time, stru
         put_epoch(board, event, wall_time);
     } else if (strcmp(name, "end") == 0) {
         put_point(board);
+        put_test(board, event, wall_time);
         event_file_flush(&board->file);
     }
     return say_failure(board, err);

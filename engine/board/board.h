@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_BOARD_BOARD_H
-#define DPARTUI_ENGINE_BOARD_BOARD_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -9,7 +8,8 @@
 
 /*
  * A run for TensorBoard: its events become the scalars train/loss, train/accuracy, test/loss,
- * test/accuracy, learning_rate and samples_per_s over the steps, in an event file in DIR/run-N.
+ * test/accuracy, learning_rate and samples_per_s over the steps, and validation/loss,
+ * validation/accuracy and gradient_norm where events have them, in an event file in DIR/run-N.
  * Steps are summed up so that a run has about a thousand points.
  */
 struct board;
@@ -21,6 +21,10 @@ struct board;
 bool board_open(struct board **out, const char *directory, long run, bool resumes, double wall_time,
                 struct error *err);
 
+/* The settings of the run, an object, for the page of hyperparameters: words, numbers and truth
+ * values; others are left out. */
+void board_put_settings(struct board *board, const json_t *settings, double wall_time);
+
 /*
  * Take an event of docs/protocol.md: "run", "step" or "point", "epoch", "end"; others are ignored.
  * It happened at `wall_time`, in seconds since 1970. "epoch" and "end" write all that has been
@@ -30,5 +34,3 @@ bool board_take(struct board *board, const json_t *event, double wall_time, stru
 
 /* Write the rest; false as above. NULL is fine. */
 bool board_close(struct board *board, struct error *err);
-
-#endif

@@ -24,7 +24,24 @@ enum {
     EVENT_SUMMARY = 5,
     SUMMARY_VALUE = 1,
     VALUE_TAG = 1,
-    VALUE_SIMPLE = 2
+    VALUE_SIMPLE = 2,
+    VALUE_METADATA = 9
+};
+
+/* Of SummaryMetadata and PluginData, and of what the plugin "hparams" has in there:
+ * HParamsPluginData, SessionStartInfo, an entry of its map of settings, and google.protobuf.Value.
+ */
+enum {
+    METADATA_PLUGIN = 1,
+    PLUGIN_NAME = 1,
+    PLUGIN_CONTENT = 2,
+    HPARAMS_SESSION_START = 3,
+    SESSION_HPARAMS = 1,
+    SESSION_START_SECONDS = 5,
+    ENTRY_KEY = 1,
+    ENTRY_VALUE = 2,
+    KIND_NUMBER = 2,
+    KIND_STRING = 3
 };
 
 uint32_t event_file_crc(const void *data, size_t length)
@@ -83,11 +100,11 @@ static void put_message(struct text *out, int field, struct text *message)
     text_consume(message, message->length);
 }
 
-static void put_wall_time(struct text *out, double wall_time)
+static void put_double(struct text *out, int field, double value)
 {
     uint64_t bits;
-    memcpy(&bits, &wall_time, sizeof bits);
-    put_key(out, EVENT_WALL_TIME, WIRE_64);
+    memcpy(&bits, &value, sizeof bits);
+    put_key(out, field, WIRE_64);
     put_little_endian(out, bits, 8);
 }
 
@@ -140,7 +157,7 @@ bool event_file_open(struct event_file *file, const char *folder, double wall_ti
     free(path);
     if (file->fd < 0)
         return false;
-    put_wall_time(&event, wall_time);
+    put_double(&event, EVENT_WALL_TIME, wall_time);
     put_bytes(&event, EVENT_FILE_VERSION, version, sizeof version - 1);
     put_record(file, &event);
     return true;
@@ -156,7 +173,7 @@ void event_file_put(struct event_file *file, double wall_time, int64_t step,
         if (!isnan(scalars[i].value))
             put_scalar(&summary, &value, &scalars[i]);
     if (summary.length > 0 || summary.failed) {
-        put_wall_time(&event, wall_time);
+        put_double(&event, EVENT_WALL_TIME, wall_time);
         put_key(&event, EVENT_STEP, WIRE_VARINT);
         put_varint(&event, (uint64_t)step);
         put_message(&event, EVENT_SUMMARY, &summary);
@@ -164,6 +181,39 @@ void event_file_put(struct event_file *file, double wall_time, int64_t step,
     }
     text_free(&summary);
     text_free(&value);
+}
+
+/* The innermost messages first. */
+void event_file_put_settings(struct event_file *file, double wall_time,
+                             const struct event_setting *settings, size_t count)
+{
+    static const char plugin_name[] = "hparams", tag[] = "_hparams_/session_start_info";
+    struct text event = TEXT_INIT, outer = TEXT_INIT, middle = TEXT_INIT, inner = TEXT_INIT;
+    if (file->fd < 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (settings[i].word)
+            put_bytes(&inner, KIND_STRING, settings[i].word, strlen(settings[i].word));
+        else
+            put_double(&inner, KIND_NUMBER, settings[i].number);
+        put_bytes(&middle, ENTRY_KEY, settings[i].name, strlen(settings[i].name));
+        put_message(&middle, ENTRY_VALUE, &inner);
+        put_message(&outer, SESSION_HPARAMS, &middle);
+    }
+    put_double(&outer, SESSION_START_SECONDS, wall_time);
+    put_message(&inner, HPARAMS_SESSION_START, &outer);
+    put_bytes(&middle, PLUGIN_NAME, plugin_name, sizeof plugin_name - 1);
+    put_message(&middle, PLUGIN_CONTENT, &inner);
+    put_message(&inner, METADATA_PLUGIN, &middle);
+    put_bytes(&outer, VALUE_TAG, tag, sizeof tag - 1);
+    put_message(&outer, VALUE_METADATA, &inner);
+    put_message(&middle, SUMMARY_VALUE, &outer);
+    put_double(&event, EVENT_WALL_TIME, wall_time);
+    put_message(&event, EVENT_SUMMARY, &middle);
+    put_record(file, &event);
+    text_free(&outer);
+    text_free(&middle);
+    text_free(&inner);
 }
 
 static void give_up(struct event_file *file)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_BOARD_EVENT_FILE_H
-#define DPARTUI_ENGINE_BOARD_EVENT_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,12 +32,21 @@ struct event_scalar {
     double value;    /* NAN: left out */
 };
 
+/* A setting of a run: a word or, where that is NULL, a number. */
+struct event_setting {
+    const char *name, *word;
+    double number;
+};
+
 /* Create a file with a new name in `folder`, which exists; `wall_time` as below. */
 bool event_file_open(struct event_file *file, const char *folder, double wall_time,
                      struct error *err);
 /* `wall_time` is in seconds since 1970. */
 void event_file_put(struct event_file *file, double wall_time, int64_t step,
                     const struct event_scalar *scalars, size_t count);
+/* What a run was started with, for TensorBoard's page of hyperparameters. */
+void event_file_put_settings(struct event_file *file, double wall_time,
+                             const struct event_setting *settings, size_t count);
 /* Write what has been gathered. */
 void event_file_flush(struct event_file *file);
 /* Flush and close; may be called again. */
@@ -46,5 +54,3 @@ void event_file_close(struct event_file *file);
 
 /* CRC-32C (Castagnoli; RFC 3720, B.4). */
 uint32_t event_file_crc(const void *data, size_t length);
-
-#endif

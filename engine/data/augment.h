@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DATA_AUGMENT_H
-#define DPARTUI_ENGINE_DATA_AUGMENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ AUGMENT_INLINE int augment_source(struct augment_change change, int y, int x, in
         return -1;
     return from_y * w + (change.flip ? w - 1 - from_x : from_x);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DATA_BYTES_H
-#define DPARTUI_ENGINE_DATA_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ bool bytes_read(struct bytes *bytes, void *to, size_t want, size_t *got, struct 
 uint64_t bytes_bound(const struct bytes *bytes);
 
 void bytes_close(struct bytes *bytes);
-
-#endif

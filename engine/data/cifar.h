@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DATA_CIFAR_H
-#define DPARTUI_ENGINE_DATA_CIFAR_H
+#pragma once
 
 #include "base/error.h"
 #include "engine/data/data.h"
@@ -10,5 +9,3 @@ bool cifar_present(const char *dir); /* all are there */
 bool cifar_any(const char *dir);     /* at least one is there */
 bool cifar_describe(const char *dir, struct dataset *shape, int *test_rows, struct error *err);
 bool cifar_load(const char *dir, struct dataset *train, struct dataset *test, struct error *err);
-
-#endif

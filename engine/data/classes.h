@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DATA_CLASSES_H
-#define DPARTUI_ENGINE_DATA_CLASSES_H
+#pragma once
 
 #include "base/error.h"
 
@@ -8,5 +7,3 @@
 const char *const *classes_copy(const char *const *names, int count, struct error *err);
 /* The names in DIR/classes.txt, one a line; *count stays as it is where there is no such file. */
 bool classes_read(const char *dir, const char *const **names, int *count, struct error *err);
-
-#endif

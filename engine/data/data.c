@@ -1,288 +1,91 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/data/data.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/paths.h"
 #include "base/text.h"
 #include "engine/data/cifar.h"
 #include "engine/data/classes.h"
 #include "engine/data/dataset.h"
+#include "engine/data/find.h"
 #include "engine/data/glyphs.h"
 #include "engine/data/idx.h"
+#include "engine/data/npz.h"
 #include "engine/data/random.h"
 
-enum source_kind { SOURCE_IDX, SOURCE_CIFAR, SOURCE_GLYPHS, SOURCE_RANDOM };
-
-static const char *const fashion_classes[] = {"t-shirt", "trouser",   "pullover", "dress",
-                                              "coat",    "sandal",    "shirt",    "sneaker",
-                                              "bag",     "ankle boot"};
-static const char *const cifar_classes[] = {"airplane", "automobile", "bird",  "cat",  "deer",
-                                            "dog",      "frog",       "horse", "ship", "truck"};
-static const char *const digit_classes[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
-
-static const char *const glyph_classes[] = {"A", "E", "F", "H", "K", "N", "T", "X", "Y", "Z"};
-
-/* The sets that have a name and lie in files: where below a data directory, in this order. */
-static const struct known_set {
-    const char *name;
-    enum source_kind kind;
-    const char *folders[4];
-    const char *const *classes;
-} known_sets[] = {
-    /* "": a data directory that is itself the folder with the four files */
-    {"fashion-mnist", SOURCE_IDX, {"fashion-mnist", ""}, fashion_classes},
-    {"mnist", SOURCE_IDX, {"mnist"}, digit_classes},
-    {"cifar10",
-     SOURCE_CIFAR,
-     {"cifar10/cifar-10-batches-bin", "cifar10", "cifar-10-batches-bin"},
-     cifar_classes},
-};
-
-/* A request that was looked into: what kind of set, and where. */
-struct found {
-    enum source_kind kind;
-    char *name;                 /* for struct data */
-    char *dir;                  /* of the files; NULL for sets that are made */
-    const char *const *classes; /* one block of its own, or NULL */
-    int class_count;
-};
-
-static void found_free(struct found *found)
+/* Rows that lie in the memory of `pictures`, which nobody writes to. */
+static struct dataset rows_of(const struct pictures *pictures, long first, long rows)
 {
-    free(found->name);
-    free(found->dir);
-    free((void *)found->classes);
-    *found = (struct found){0};
+    size_t row = (size_t)pictures->channels * (size_t)pictures->height * (size_t)pictures->width;
+    return (struct dataset){
+        .rows = (int)rows,
+        .channels = pictures->channels,
+        .height = pictures->height,
+        .width = pictures->width,
+        .classes = pictures->class_count,
+        .pixels = (uint8_t *)(uintptr_t)(pictures->pixels + (size_t)first * row),
+        .labels = (uint8_t *)(uintptr_t)(pictures->labels + first),
+    };
 }
 
-char *data_directory(const char *data_dir, struct error *err)
+static bool load_pictures(const struct data_request *request, struct found *found, struct data *out,
+                          struct error *err)
 {
-    const char *chosen = data_dir && *data_dir ? data_dir : getenv("DPARTUI_DATA_DIR");
-    char *path = NULL;
-    if (chosen && *chosen) {
-        path = strdup(chosen);
-    } else {
-        char *home = paths_data_home(err);
-        if (!home)
-            return NULL;
-        path = path_join(home, "data");
-        free(home);
-    }
-    if (!path)
-        error_memory(err, "data directory");
-    return path;
-}
-
-static bool kind_present(enum source_kind kind, const char *dir)
-{
-    return kind == SOURCE_IDX ? idx_present(dir) : cifar_present(dir);
-}
-
-static bool kind_any(enum source_kind kind, const char *dir)
-{
-    return kind == SOURCE_IDX ? idx_any(dir) : cifar_any(dir);
-}
-
-/*
- * The first folder of a known set below `root` that holds all its files, else the first that holds
- * some of them (opening it will say which are missing), else NULL. False: out of memory.
- */
-static bool search_root(const struct known_set *set, const char *root, char **complete,
-                        char **partial, struct error *err)
-{
-    for (int i = 0; set->folders[i]; i++) {
-        char *dir = *set->folders[i] ? path_join(root, set->folders[i]) : strdup(root);
-        if (!dir)
-            return error_memory(err, root);
-        if (kind_present(set->kind, dir)) {
-            *complete = dir;
-            return true;
-        }
-        if (!*partial && kind_any(set->kind, dir))
-            *partial = dir;
-        else
-            free(dir);
-    }
-    return true;
-}
-
-/* *dir: the folder of a known set, or NULL with the directories that were searched in `searched`.*/
-static bool search_known(const struct known_set *set, const char *data_dir, char **dir,
-                         struct text *searched, struct error *err)
-{
-    struct error no_home = ERROR_INIT;
-    char *roots[2] = {data_directory(data_dir, err), NULL}, *partial = NULL;
-    if (!roots[0])
+    struct pictures *pictures = &out->pictures;
+    if (!pictures_load(found->dir, &request->pictures, &request->watch, pictures, err))
         return false;
-    /* The data home comes second; where HOME is unset the first directory is all there is. */
-    char *home = paths_data_home(&no_home);
-    roots[1] = home ? path_join(home, "data") : NULL;
-    *dir = NULL;
-    bool ok = true;
-    for (int i = 0; i < 2 && ok && !*dir && roots[i]; i++) {
-        if (i && strcmp(roots[0], roots[1]) == 0)
-            break;
-        ok = search_root(set, roots[i], dir, &partial, err);
-        text_printf(searched, "%s%s", i ? " or " : "", roots[i]);
-    }
-    if (ok && !*dir) {
-        *dir = partial;
-        partial = NULL;
-    }
-    free(partial);
-    free(home);
-    free(roots[0]);
-    free(roots[1]);
-    return ok;
+    out->train = rows_of(pictures, 0, pictures->train_rows);
+    out->validation = rows_of(pictures, pictures->train_rows, pictures->validation_rows);
+    out->test =
+        rows_of(pictures, pictures->train_rows + pictures->validation_rows, pictures->test_rows);
+    found->classes =
+        classes_copy((const char *const *)pictures->classes, pictures->class_count, err);
+    return found->classes;
 }
 
-static bool find_known(const struct known_set *set, const char *data_dir, struct found *found,
-                       struct error *err)
+static bool load(const struct data_request *request, struct found *found, struct data *out,
+                 struct error *err)
 {
-    struct text searched = TEXT_INIT;
-    bool ok = search_known(set, data_dir, &found->dir, &searched, err);
-    if (ok && !found->dir) {
-        const char *places = text_cstr(&searched);
-        ok = error_set(err, ERROR_USAGE,
-                       "no %s in %s: run `dpartui fetch %s`, or use --data glyphs, which needs no "
-                       "files",
-                       set->name, places ? places : "the data directories", set->name);
-    }
-    text_free(&searched);
-    if (!ok)
-        return false;
-    found->kind = set->kind;
-    found->class_count = 10;
-    found->name = strdup(set->name);
-    if (!found->name)
-        return error_memory(err, set->name);
-    found->classes = classes_copy(set->classes, 10, err);
-    return found->classes != NULL;
-}
-
-static bool find_made(const char *name, enum source_kind kind, struct found *found,
-                      struct error *err)
-{
-    found->kind = kind;
-    found->name = strdup(name);
-    if (!found->name)
-        return error_memory(err, name);
-    if (kind == SOURCE_GLYPHS)
-        found->classes = classes_copy(glyph_classes, 10, err);
-    return kind != SOURCE_GLYPHS || found->classes;
-}
-
-/* A new string: the folder itself, or the one that CIFAR-10's archive made in it. NULL: no memory.
- */
-static char *inner_folder(const char *name)
-{
-    char *inner = path_join(name, "cifar-10-batches-bin");
-    if (!inner || (!idx_any(name) && !cifar_any(name) && cifar_any(inner)))
-        return inner;
-    free(inner);
-    return strdup(name);
-}
-
-/* A folder of the user's own. */
-static bool find_folder(const char *name, struct found *found, struct error *err)
-{
-    struct stat info;
-    if (stat(name, &info) != 0 && errno == ENOENT)
-        return error_set(err, ERROR_USAGE,
-                         "no data set '%s': not fashion-mnist, mnist, cifar10, glyphs or "
-                         "random:ROWSxCOLUMNS, and no folder of that name",
-                         name);
-    if (stat(name, &info) != 0)
-        return error_errno(err, "%s: cannot stat", name);
-    if (!S_ISDIR(info.st_mode))
-        return error_set(err, ERROR_USAGE,
-                         "%s: not a folder: --data takes the folder that holds the files", name);
-    found->dir = inner_folder(name);
-    found->name = strdup(name);
-    if (!found->dir || !found->name)
-        return error_memory(err, name);
-    found->class_count = 10;
-    if (idx_any(found->dir)) {
-        found->kind = SOURCE_IDX;
-        const char *const *names;
-        int count = found->class_count;
-        bool ok = classes_read(found->dir, &names, &count, err);
-        found->classes = names;
-        found->class_count = count;
-        return ok;
-    }
-    if (!cifar_any(found->dir))
-        return error_set(err, ERROR_USAGE,
-                         "%s: holds neither IDX files (train-images-idx3-ubyte...) nor CIFAR-10 "
-                         "binary files (data_batch_1.bin...)",
-                         name);
-    found->kind = SOURCE_CIFAR;
-    found->classes = classes_copy(cifar_classes, 10, err);
-    return found->classes != NULL;
-}
-
-/* NULL: fashion-mnist where all of it is present, else glyphs. */
-static bool find_default(const char *data_dir, struct found *found, struct error *err)
-{
-    struct text searched = TEXT_INIT;
-    struct error ignored = ERROR_INIT;
-    char *dir = NULL;
-    bool present = search_known(&known_sets[0], data_dir, &dir, &searched, &ignored) && dir &&
-                   idx_present(dir);
-    text_free(&searched);
-    free(dir);
-    return present ? find_known(&known_sets[0], data_dir, found, err)
-                   : find_made("glyphs", SOURCE_GLYPHS, found, err);
-}
-
-static bool find(const char *name, const char *data_dir, struct found *found, struct error *err)
-{
-    *found = (struct found){0};
-    if (!name)
-        return find_default(data_dir, found, err);
-    if (strcmp(name, "glyphs") == 0)
-        return find_made(name, SOURCE_GLYPHS, found, err);
-    if (strncmp(name, "random:", strlen("random:")) == 0)
-        return find_made(name, SOURCE_RANDOM, found, err);
-    for (size_t i = 0; i < sizeof known_sets / sizeof *known_sets; i++)
-        if (strcmp(name, known_sets[i].name) == 0)
-            return find_known(&known_sets[i], data_dir, found, err);
-    return find_folder(name, found, err);
-}
-
-static bool load(const struct found *found, uint64_t seed, struct dataset *train,
-                 struct dataset *test, struct error *err)
-{
+    struct dataset *train = &out->train, *test = &out->test;
     switch (found->kind) {
     case SOURCE_IDX:
         return idx_load(found->dir, found->class_count, train, test, err);
     case SOURCE_CIFAR:
         return cifar_load(found->dir, train, test, err);
+    case SOURCE_PICTURES:
+        return load_pictures(request, found, out, err);
+    case SOURCE_NPZ:
+        return npz_load(found->dir, train, test, err);
     case SOURCE_GLYPHS:
-        return glyphs_make(seed, train, test, err);
+        return glyphs_make(request->seed, request->wanted, train, test, err);
     case SOURCE_RANDOM:
-        return random_make(found->name, seed, train, test, err);
+        return random_make(found->name, request->seed, train, test, err);
     }
     return error_set(err, ERROR_FAILED, "%s: unknown kind of data", found->name);
 }
 
-bool data_open(const char *name, const char *data_dir, uint64_t seed, struct data *out,
-               struct error *err)
+/* Where the data came from, as a new string. NULL: *err. */
+static char *source_of(const struct data_request *request, const struct found *found,
+                       const struct data *data, struct error *err)
+{
+    char *source = found->dir
+                       ? data->pictures.choices
+                             ? text_format("%s (%s)", found->dir, data->pictures.choices)
+                             : strdup(found->dir)
+                       : text_format("made from seed %llu", (unsigned long long)request->seed);
+    if (!source)
+        error_memory(err, found->name);
+    return source;
+}
+
+bool data_open(const struct data_request *request, struct data *out, struct error *err)
 {
     struct found found;
     *out = (struct data){0};
-    bool ok = find(name, data_dir, &found, err) && load(&found, seed, &out->train, &out->test, err);
-    if (ok) {
-        out->source = found.dir ? strdup(found.dir)
-                                : text_format("made from seed %llu", (unsigned long long)seed);
-        if (!out->source)
-            ok = error_memory(err, found.name);
-    }
+    bool ok = data_find(request->name, request->data_dir, &found, err) &&
+              load(request, &found, out, err) &&
+              (out->source = source_of(request, &found, out, err));
     if (ok) {
         out->name = found.name;
         out->class_names = found.classes;
@@ -295,18 +98,41 @@ bool data_open(const char *name, const char *data_dir, uint64_t seed, struct dat
     return ok;
 }
 
+/* What lies in the memory of pictures is released with it. */
+static void release_rows(struct dataset *set, const struct pictures *pictures)
+{
+    if (pictures->pixels)
+        set->pixels = set->labels = NULL;
+    dataset_free(set);
+}
+
 void data_close(struct data *data)
 {
     free(data->name);
     free(data->source);
     free((void *)data->class_names);
-    dataset_free(&data->train);
-    dataset_free(&data->test);
+    release_rows(&data->train, &data->pictures);
+    release_rows(&data->test, &data->pictures);
+    release_rows(&data->validation, &data->pictures);
+    pictures_free(&data->pictures);
     *data = (struct data){0};
 }
 
-static bool describe(const struct found *found, struct dataset *shape, int *test_rows,
-                     struct error *err)
+static bool describe_pictures(const struct data_request *request, const struct found *found,
+                              struct dataset *shape, int *test_rows, struct error *err)
+{
+    struct pictures pictures;
+    if (!pictures_describe(found->dir, &request->pictures, &request->watch, &pictures, err))
+        return false;
+    *shape = rows_of(&pictures, 0, pictures.train_rows);
+    shape->pixels = shape->labels = NULL;
+    *test_rows = (int)pictures.test_rows;
+    pictures_free(&pictures);
+    return true;
+}
+
+static bool describe(const struct data_request *request, const struct found *found,
+                     struct dataset *shape, int *test_rows, struct error *err)
 {
     *shape = (struct dataset){0};
     *test_rows = 0;
@@ -315,6 +141,10 @@ static bool describe(const struct found *found, struct dataset *shape, int *test
         return idx_describe(found->dir, found->class_count, shape, test_rows, err);
     case SOURCE_CIFAR:
         return cifar_describe(found->dir, shape, test_rows, err);
+    case SOURCE_PICTURES:
+        return describe_pictures(request, found, shape, test_rows, err);
+    case SOURCE_NPZ:
+        return npz_describe(found->dir, shape, test_rows, err);
     case SOURCE_GLYPHS:
         glyphs_describe(shape, test_rows);
         return true;
@@ -327,13 +157,13 @@ static bool describe(const struct found *found, struct dataset *shape, int *test
     return error_set(err, ERROR_FAILED, "%s: unknown kind of data", found->name);
 }
 
-bool data_describe(const char *name, const char *data_dir, struct dataset *shape, int *test_rows,
+bool data_describe(const struct data_request *request, struct dataset *shape, int *test_rows,
                    char **resolved, struct error *err)
 {
     struct found found;
     int rows;
-    bool ok = find(name, data_dir, &found, err) &&
-              describe(&found, shape, test_rows ? test_rows : &rows, err);
+    bool ok = data_find(request->name, request->data_dir, &found, err) &&
+              describe(request, &found, shape, test_rows ? test_rows : &rows, err);
     if (ok) {
         *resolved = found.name;
         found.name = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DATA_DATA_H
-#define DPARTUI_ENGINE_DATA_DATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "engine/data/pictures/pictures.h"
 
 /* Rows of labelled examples in memory. Exactly one of `pixels` and `numbers` is set. */
 struct dataset {
@@ -20,6 +20,22 @@ struct data {
     char *source;                   /* where it was read from, for the record; "made from seed N" */
     const char *const *class_names; /* train.classes of them, or NULL */
     struct dataset train, test;
+    struct dataset validation; /* that a folder of pictures has of its own; no rows: none */
+    struct pictures pictures; /* whose pixels and labels those are, where they came from pictures */
+};
+
+/* Of each part; 0: all. */
+struct data_rows {
+    long train, test;
+};
+
+/* Which data. Strings are borrowed. */
+struct data_request {
+    const char *name, *data_dir; /* see data_open */
+    uint64_t seed;               /* of made data */
+    struct data_rows wanted;     /* of glyphs only the first rows that are wanted are made */
+    struct picture_settings pictures;
+    struct data_watch watch; /* while pictures are read */
 };
 
 /*
@@ -29,12 +45,13 @@ struct data {
  *  random:ROWSxCOLUMNS             N(0,1) vectors, labels in {0,1}; the test part has as many rows
  *  DIR                             the four IDX files (gz or plain) or the CIFAR-10 binary files;
  *                                  next to IDX files, classes.txt may name the classes, one a line,
- *                                  and so says how many there are; without it there are ten
+ *                                  and so says how many there are; without it there are ten.
+ *                                  Or pictures: train/CLASS/ and test/CLASS/, or CLASS/ alone
+ *  FILE.npz                        NumPy's arrays x_train, y_train, x_test and y_test (npz.h)
  *  NULL                            fashion-mnist if present, else glyphs
  * Every file is checked whole: magic, counts, sizes, label range. *out is released by data_close.
  */
-bool data_open(const char *name, const char *data_dir, uint64_t seed, struct data *out,
-               struct error *err);
+bool data_open(const struct data_request *request, struct data *out, struct error *err);
 void data_close(struct data *data);
 
 /*
@@ -48,7 +65,5 @@ char *data_directory(const char *data_dir, struct error *err);
  * What data_open would open, without reading the rows: shape and classes of the training part, rows
  * of the test part (test_rows may be NULL), and the name as it would stand there, a new string.
  */
-bool data_describe(const char *name, const char *data_dir, struct dataset *shape, int *test_rows,
+bool data_describe(const struct data_request *request, struct dataset *shape, int *test_rows,
                    char **resolved, struct error *err);
-
-#endif

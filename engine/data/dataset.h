@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DATA_DATASET_H
-#define DPARTUI_ENGINE_DATA_DATASET_H
+#pragma once
 
 #include "base/error.h"
 #include "engine/data/data.h"
@@ -22,5 +21,3 @@ bool dataset_allocate(struct dataset *set, bool numbers, const char *what, struc
 
 /* Every label below set->classes? `path` is the file that the labels came from. */
 bool dataset_check_labels(const struct dataset *set, const char *path, struct error *err);
-
-#endif

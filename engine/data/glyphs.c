@@ -2,7 +2,6 @@
 #include "engine/data/glyphs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "engine/data/dataset.h"
@@ -237,7 +236,7 @@ static void draw_glyph(struct draws *d, int label, uint8_t *pixels)
 }
 
 /* Every ten rows hold every class once, in their own order. */
-static void draw_labels(struct draws *d, uint8_t *labels)
+static void draw_labels(struct draws *d, uint8_t labels[CLASSES])
 {
     for (int i = 0; i < CLASSES; i++)
         labels[i] = (uint8_t)i;
@@ -257,11 +256,13 @@ static bool make_part(uint64_t seed, uint32_t part, int rows, struct dataset *se
     set->rows = rows;
     if (!dataset_allocate(set, false, "glyphs", err))
         return false;
+    uint8_t labels[CLASSES];
     for (int row = 0; row < rows; row++) {
         if (row % CLASSES == 0) {
             struct draws order = draw_begin(seed, PART_ORDERS + part, row / CLASSES);
-            draw_labels(&order, set->labels + row);
+            draw_labels(&order, labels);
         }
+        set->labels[row] = labels[row % CLASSES];
         struct draws draws = draw_begin(seed, part, row);
         draw_glyph(&draws, set->labels[row], set->pixels + (size_t)row * SIDE * SIDE);
     }
@@ -275,8 +276,14 @@ void glyphs_describe(struct dataset *shape, int *test_rows)
         .rows = TRAIN_ROWS, .channels = 1, .height = SIDE, .width = SIDE, .classes = CLASSES};
 }
 
-bool glyphs_make(uint64_t seed, struct dataset *train, struct dataset *test, struct error *err)
+static int first_rows(long wanted, int all)
 {
-    return make_part(seed, PART_TRAIN, TRAIN_ROWS, train, err) &&
-           make_part(seed, PART_TEST, TEST_ROWS, test, err);
+    return wanted > 0 && wanted < all ? (int)wanted : all;
+}
+
+bool glyphs_make(uint64_t seed, struct data_rows wanted, struct dataset *train,
+                 struct dataset *test, struct error *err)
+{
+    return make_part(seed, PART_TRAIN, first_rows(wanted.train, TRAIN_ROWS), train, err) &&
+           make_part(seed, PART_TEST, first_rows(wanted.test, TEST_ROWS), test, err);
 }

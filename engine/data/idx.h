@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DATA_IDX_H
-#define DPARTUI_ENGINE_DATA_IDX_H
+#pragma once
 
 #include "base/error.h"
 #include "engine/data/data.h"
@@ -12,5 +11,3 @@ bool idx_describe(const char *dir, int classes, struct dataset *shape, int *test
                   struct error *err);
 bool idx_load(const char *dir, int classes, struct dataset *train, struct dataset *test,
               struct error *err);
-
-#endif

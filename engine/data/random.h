@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DATA_RANDOM_H
-#define DPARTUI_ENGINE_DATA_RANDOM_H
+#pragma once
 
 #include "base/error.h"
 #include "engine/data/data.h"
@@ -9,5 +8,3 @@
 bool random_describe(const char *name, struct dataset *shape, struct error *err);
 bool random_make(const char *name, uint64_t seed, struct dataset *train, struct dataset *test,
                  struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_COLLECTIVE_H
-#define DPARTUI_ENGINE_DEVICE_COLLECTIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ struct collective {
      */
     bool (*check)(struct device_group *group, int rank, struct error *err);
 };
-
-#endif

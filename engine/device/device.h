@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_DEVICE_H
-#define DPARTUI_ENGINE_DEVICE_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,10 +61,15 @@ struct device_options {
 struct replica {
     const struct net *net;
     size_t count; /* floats in each of the next */
-    float *params, *grads, *state[OPTIMIZER_STATES];
+    float *params, *grads, *state[STATES_KEPT];
+    int states;              /* how many arrays of state there are; NULL: the others */
+    uint8_t *spared;         /* of each 16 numbers, whether weight decay leaves them alone; NULL: of
+                               none. In the same memory as the arenas */
     size_t statistics_count; /* floats of BatchNorm running statistics */
     float *statistics;
-    bool host_accessible; /* the pointers above are host memory; else the device's */
+    bool host_accessible;   /* the pointers above are host memory; else the device's */
+    const float *grad_norm; /* host memory: norm of the gradients in the last update that is done;
+                               not a number where that did not clip */
 };
 
 /*
@@ -102,11 +106,13 @@ enum plan_mode { PLAN_TRAIN, PLAN_EVAL };
 
 struct plan_request {
     enum plan_mode mode;
-    int rows;     /* exactly this many; 0 is allowed (a device without a shard) */
-    bool sync_bn; /* BatchNorm statistics through `allreduce` */
+    int rows;               /* exactly this many; 0 is allowed (a device without a shard) */
+    bool sync_bn;           /* BatchNorm statistics through `allreduce` */
+    double label_smoothing; /* TRAIN: the share of its label that a row's classes have alike */
     struct device_allreduce allreduce;
     struct gradient_buckets buckets; /* TRAIN */
     bool profile;                    /* keep what plan_profile reports */
+    bool predictions;                /* EVAL: passes give batch_result.predicted */
 };
 
 /* What a step of a pass belongs to: an operation of the network, or what is before and after
@@ -165,8 +171,13 @@ struct batch {
 };
 
 struct batch_result {
-    double loss_sum; /* sum over the rows of the cross-entropy, before the update */
+    double loss_sum; /* sum over the rows of the cross-entropy, before the update: in training
+                        against the smoothed labels */
     long correct;
+    /* Of each row the class with the largest logit, of equal ones the first, which is what
+     * `correct` counts. The plan's memory, until the device's next pass. NULL: made without
+     * `predictions`. */
+    const uint8_t *predicted;
 };
 
 /* The moments of a pass that was queued, and of the step that it belongs to, on the device's own
@@ -203,23 +214,21 @@ static inline float *replica_arena(const struct replica *replica, enum replica_a
 }
 
 /* Numbers in all arenas. */
-static inline size_t replica_numbers(size_t count, size_t statistics_count)
+static inline size_t replica_numbers(const struct replica *replica)
 {
-    return (2 + OPTIMIZER_STATES) * count + statistics_count;
+    return (size_t)(2 + replica->states) * replica->count + replica->statistics_count;
 }
 
 /* Lay the arenas of a replica out from `memory` on, one after the other; where they end. */
-static inline float *replica_place_arenas(struct replica *replica, float *memory, size_t count,
-                                          size_t statistics_count)
+static inline float *replica_place_arenas(struct replica *replica, float *memory)
 {
-    replica->count = count;
-    replica->statistics_count = statistics_count;
     replica->params = memory;
-    replica->grads = memory + count;
-    for (int i = 0; i < OPTIMIZER_STATES; i++)
-        replica->state[i] = memory + (size_t)(2 + i) * count;
-    replica->statistics = memory + (2 + OPTIMIZER_STATES) * count;
-    return replica->statistics + statistics_count;
+    replica->grads = replica->params + replica->count;
+    float *end = replica->grads + replica->count;
+    for (int i = 0; i < replica->states; i++, end += replica->count)
+        replica->state[i] = end;
+    replica->statistics = end;
+    return end + replica->statistics_count;
 }
 
 struct device;     /* backend's own */
@@ -246,7 +255,8 @@ struct backend {
     void (*close)(struct device *device);
 
     /* The network's arenas on this device (zeroed). One network per open device. */
-    bool (*replica_create)(struct device *device, const struct net *net, struct replica **out,
+    bool (*replica_create)(struct device *device, const struct net *net,
+                           const struct replica_request *request, struct replica **out,
                            struct error *err);
     void (*replica_destroy)(struct device *device, struct replica *replica);
     /* Canonical weights (host) to arenas and back; running statistics included. */
@@ -327,10 +337,12 @@ struct backend {
      * of the device may have been made or run since. */
     bool (*plan_logits)(struct device *device, struct plan *plan, float *logits, struct error *err);
 
-    /* params[begin..end) by grads and state of the replica. Leaves grads as they are: other
-     * devices may still be reading them. */
+    /* params[begin..end), and their average, by grads and state of the replica. Leaves grads as
+     * they are: other devices may still be reading them. A step that clips goes by the norm of all
+     * of grads; the same gradients have the same norm, to the last bit, on all devices of a kind.
+     */
     bool (*update)(struct device *device, struct replica *replica, size_t begin, size_t end,
                    const struct optimizer_step *step, struct error *err);
+    /* Params and one state change places. NULL: runs of such devices keep no average. */
+    bool (*swap)(struct device *device, struct replica *replica, int state, struct error *err);
 };
-
-#endif

@@ -1,34 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_OPTIMIZER_H
-#define DPARTUI_ENGINE_DEVICE_OPTIMIZER_H
+#pragma once
 
+#include "engine/device/update.h"
+#include "engine/weights/weights.h"
 #include "spec/spec.h"
 
 /*
- * The optimizer, apart from its arithmetic: that is each backend's `update` (device.h). Besides a
- * parameter and its gradient it reads and writes some numbers of its own, the state, which begin at
- * zero. Replicas and checkpoints have an array of each.
+ * The optimizer of a run: which rule updates its parameters, and with which numbers. The rules'
+ * arithmetic is in update.h; each backend has a loop for each (`update` in device.h).
  */
-#define OPTIMIZER_STATES 1
 
-/* What an update is made with. PyTorch's SGD: g += wd*w; v = m*v + g; w -= lr*v, where v, its
- * state, is neither read nor written without momentum. */
-struct optimizer_step {
-    float lr, momentum, weight_decay;
+/* The arrays that a run keeps besides its weights, as PyTorch calls them: the entries of
+ * checkpoints are "PARAMETER.exp_avg". Replicas have them in this order. With an average of the
+ * parameters it is the last: checkpoints have the average as the weights, and the parameters that
+ * are trained, which change places with it to be saved, as "PARAMETER.unaveraged". */
+struct state_arrays optimizer_states(const struct spec *spec);
+
+/* Which of them is the average; -1: there is none. */
+int optimizer_average(const struct spec *spec);
+
+/* What a replica has besides parameters and gradients. */
+struct replica_request {
+    int states;  /* of these arrays; 0 where another rank updates the parameters */
+    bool spares; /* weight decay leaves parameters with one dimension alone */
 };
 
-static inline struct optimizer_step optimizer_step(const struct spec *spec, double lr)
-{
-    return (struct optimizer_step){(float)lr, (float)spec->momentum, (float)spec->weight_decay};
-}
+struct replica_request optimizer_request(const struct spec *spec, int rank);
 
-/* How many of the arrays a run uses, and its checkpoints hold. */
-static inline int optimizer_states(const struct spec *spec)
-{
-    return spec->momentum > 0 ? 1 : 0;
-}
-
-/* What PyTorch calls them: the entries of checkpoints are "PARAMETER.momentum_buffer". */
-static const char *const optimizer_state_names[OPTIMIZER_STATES] = {"momentum_buffer"};
-
-#endif
+/* Step `number` of the run, from 1, with this learning rate. */
+struct optimizer_step optimizer_step(const struct spec *spec, double lr, long number);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_FETCH_ADDRESS_H
-#define DPARTUI_ENGINE_FETCH_ADDRESS_H
+#pragma once
 
 /*
  * An address for people to read, without the user's name and password in it; a new
@@ -8,5 +7,3 @@
  * a password that should have been escaped may hold any character.
  */
 char *address_shown(const char *url);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_FETCH_ARCHIVE_H
-#define DPARTUI_ENGINE_FETCH_ARCHIVE_H
+#pragma once
 
 #include "engine/fetch/reporter.h"
 
@@ -11,5 +10,3 @@
  */
 bool archive_unpack(const char *path, const char *folder, const char *target,
                     struct fetch_reporter *reporter, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_FETCH_FETCH_H
-#define DPARTUI_ENGINE_FETCH_FETCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ struct fetch_progress {
 typedef bool fetch_report(void *context, const struct fetch_progress *progress);
 bool fetch_dataset(const char *name, const char *data_dir, const char *from, fetch_report *report,
                    void *context, struct error *err);
-
-#endif

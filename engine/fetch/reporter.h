@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_FETCH_REPORTER_H
-#define DPARTUI_ENGINE_FETCH_REPORTER_H
+#pragma once
 
 #include "engine/fetch/fetch.h"
 
@@ -17,5 +16,3 @@ bool reporter_begin(struct fetch_reporter *reporter, const char *phase, int64_t 
                     struct error *err);
 /* Tell how far it is, if it is time to. False with ERROR_CANCELLED: stop. */
 bool reporter_update(struct fetch_reporter *reporter, int64_t done, struct error *err);
-
-#endif

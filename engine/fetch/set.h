@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_FETCH_SET_H
-#define DPARTUI_ENGINE_FETCH_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ extern const struct fetch_patience fetch_patience_default;
 bool fetch_set(const struct fetch_set *set, const char *data_dir, const char *from,
                const struct fetch_patience *patience, fetch_report *report, void *context,
                struct error *err);
-
-#endif

@@ -2,7 +2,6 @@
 #include "engine/fetch/transfer.h"
 
 #include <curl/curl.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

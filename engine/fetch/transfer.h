@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_FETCH_TRANSFER_H
-#define DPARTUI_ENGINE_FETCH_TRANSFER_H
+#pragma once
 
 #include "engine/fetch/reporter.h"
 #include "engine/fetch/set.h"
@@ -10,5 +9,3 @@
 bool transfer_file(const char *url, const char *path, int64_t size,
                    const struct fetch_patience *patience, struct fetch_reporter *reporter,
                    bool *resumed, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_LOG_LOG_H
-#define DPARTUI_ENGINE_LOG_LOG_H
+#pragma once
 
 #include <jansson.h>
 #include <pthread.h>
@@ -50,5 +49,3 @@ uint64_t engine_log_next(struct engine_log *log);
 json_t *engine_log_take(struct engine_log *log, uint64_t *next);
 /* An array of the `limit` newest messages, oldest first. */
 json_t *engine_log_newest(struct engine_log *log, uint64_t limit);
-
-#endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "engine/model/layers.h"
+#include "engine/model/recipe.h"
 #include "engine/model/text.h"
 #include "engine/net/builder.h"
 #include "engine/net/error.h"
@@ -128,7 +128,7 @@ static bool read_model(const char *path, const config_setting_t *root, const str
     int classes, output;
     bool ok = model_known_keys(path, root,
                                "name input default_input classes default_classes mean std layers "
-                               "order",
+                               "order training",
                                "a model", err) &&
               choose_input(path, root, wanted, &input, err) &&
               choose_classes(path, root, wanted, &classes, err) &&
@@ -140,20 +140,42 @@ static bool read_model(const char *path, const config_setting_t *root, const str
     return ok;
 }
 
-static bool load(const char *path, const struct wanted *wanted, struct net **out, struct error *err)
+/* The file's text, parsed; config_destroy after any outcome. */
+static bool parse(const char *path, config_t *config, struct error *err)
 {
     char *text;
     size_t length;
-    *out = NULL;
     if (!file_read(path, MODEL_FILE_LIMIT, &text, &length, err)) {
+        config_init(config);
         err->kind = ERROR_USAGE;
         return false;
     }
-    config_t config;
-    bool ok = model_text_parse(path, text, length, &config, err) &&
-              read_model(path, config_root_setting(&config), wanted, out, err);
-    config_destroy(&config);
+    bool ok = model_text_parse(path, text, length, config, err);
     free(text);
+    return ok;
+}
+
+static bool load(const char *path, const struct wanted *wanted, struct net **out, struct error *err)
+{
+    config_t config;
+    struct spec recipe;
+    *out = NULL;
+    spec_init(&recipe);
+    bool ok = parse(path, &config, err) &&
+              model_read_recipe(path, config_root_setting(&config), &recipe, err) &&
+              read_model(path, config_root_setting(&config), wanted, out, err);
+    spec_free(&recipe);
+    config_destroy(&config);
+    return ok;
+}
+
+bool net_load_recipe(const char *path, struct spec *recipe, struct error *err)
+{
+    config_t config;
+    spec_init(recipe);
+    bool ok = parse(path, &config, err) &&
+              model_read_recipe(path, config_root_setting(&config), recipe, err);
+    config_destroy(&config);
     return ok;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_MODEL_FILE_H
-#define DPARTUI_ENGINE_MODEL_FILE_H
+#pragma once
 
 #include <stdbool.h>
 
 #include "base/error.h"
 #include "engine/net/net.h"
+#include "spec/spec.h"
 
 /* The reader of model files: dpartui-model.5 has their format, etc/models/resnet18.conf is a
  * commented example. A file has at most 1 MiB; @include is refused. */
@@ -17,7 +17,8 @@
  */
 bool net_load(const char *path, struct net_shape input, int classes, struct net **out,
               struct error *err);
+/* The settings for training that the file has: they are given in *recipe (spec/origin.h), a new
+ * spec; release with spec_free, also after a failure. */
+bool net_load_recipe(const char *path, struct spec *recipe, struct error *err);
 /* As net_load for data not known yet: the input and classes that the file itself gives. */
 bool net_load_default(const char *path, struct net **out, struct error *err);
-
-#endif

@@ -11,8 +11,7 @@
 #include "engine/model/text.h"
 #include "engine/net/error.h"
 
-#define MAX_NESTING 16      /* of groups of layers */
-#define MAX_SIZE    1000000 /* channels and outputs of a layer */
+#define MAX_NESTING 16 /* of groups of layers */
 
 /* Where in the file and in the network the reader is. */
 struct place {
@@ -110,7 +109,8 @@ static bool read_size(const struct place *place, const struct entry *entry, cons
     if (word)
         return model_error(place->builder->file, entry->line, err,
                            "'%s' must be a whole number or \"classes\"", key);
-    return model_get_int(place->builder->file, entry->setting, key, true, 1, MAX_SIZE, out, err);
+    return model_get_int(place->builder->file, entry->setting, key, true, 1, NET_MAX_SIZE, out,
+                         err);
 }
 
 /* One number for both sides, or [down, across]. */
@@ -138,6 +138,10 @@ static bool read_setting(const struct place *place, const struct entry *entry,
     switch (s->type) {
     case NET_SETTING_SIZE:
         return read_size(place, entry, s->key, field, err);
+    case NET_SETTING_COUNT:
+        *(int *)field = isnan(s->preset) ? 0 : (int)s->preset;
+        return model_get_int(file, entry->setting, s->key, isnan(s->preset), (int)s->low,
+                             (int)s->high, field, err);
     case NET_SETTING_PAIR:
         return read_pair(place, entry, s, field, err);
     case NET_SETTING_BOOL:
@@ -146,6 +150,8 @@ static bool read_setting(const struct place *place, const struct entry *entry,
     case NET_SETTING_NUMBER:
         *(double *)field = s->preset;
         return model_get_double(file, entry->setting, s->key, s->low, s->high, field, err);
+    case NET_SETTING_WORD:
+        return model_get_word(file, entry->setting, s->key, s->words, field, err);
     }
     return false;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_MODEL_LAYERS_H
-#define DPARTUI_ENGINE_MODEL_LAYERS_H
+#pragma once
 
 #include <libconfig.h>
 #include <stdbool.h>
@@ -14,5 +13,3 @@
  */
 bool model_read_layers(struct net_builder *builder, const config_setting_t *root, int *output,
                        struct error *err);
-
-#endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/model/text.h"
 #include "engine/net/error.h"
 
 bool model_order_add(struct model_order *order, const char *name, int begin, int end,

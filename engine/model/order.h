@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_MODEL_ORDER_H
-#define DPARTUI_ENGINE_MODEL_ORDER_H
+#pragma once
 
 #include <libconfig.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ bool model_order_add(struct model_order *order, const char *name, int begin, int
 bool model_order_apply(struct model_order *order, struct net_builder *builder,
                        const config_setting_t *group, struct error *err);
 void model_order_free(struct model_order *order);
-
-#endif

@@ -107,6 +107,25 @@ bool model_get_bool(const char *file, const config_setting_t *group, const char 
     return true;
 }
 
+bool model_get_word(const char *file, const config_setting_t *group, const char *key,
+                    const char *words, int *out, struct error *err)
+{
+    const config_setting_t *member = config_setting_get_member(group, key);
+    const char *word = member ? config_setting_get_string(member) : NULL;
+    int place = 0;
+    if (!member)
+        return true;
+    for (const char *at = words; word && *at; place++) {
+        const size_t length = strcspn(at, " ");
+        if (strlen(word) == length && strncmp(word, at, length) == 0) {
+            *out = place;
+            return true;
+        }
+        at += length + (at[length] == ' ');
+    }
+    return model_error(file, line_of(member), err, "'%s' must be one of the words: %s", key, words);
+}
+
 static bool is_name(const char *name)
 {
     size_t length = strlen(name);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_MODEL_TEXT_H
-#define DPARTUI_ENGINE_MODEL_TEXT_H
+#pragma once
 
 #include <libconfig.h>
 #include <stdbool.h>
@@ -35,6 +34,9 @@ bool model_get_double(const char *file, const config_setting_t *group, const cha
                       double high, double *out, struct error *err);
 bool model_get_bool(const char *file, const config_setting_t *group, const char *key, bool *out,
                     struct error *err);
+/* A string that is one of `words`, which blanks separate; *out is its place among them. */
+bool model_get_word(const char *file, const config_setting_t *group, const char *key,
+                    const char *words, int *out, struct error *err);
 /* Letters, digits, '_', '-', and single dots between them, at most 64. Borrowed from the group. */
 bool model_get_name(const char *file, const config_setting_t *group, const char *key,
                     const char **out, struct error *err);
@@ -44,5 +46,3 @@ bool model_get_ints(const char *file, const config_setting_t *group, const char 
 /* The same for numbers. */
 bool model_get_doubles(const char *file, const config_setting_t *group, const char *key, double low,
                        double high, int capacity, double *values, int *count, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NET_BUILDER_H
-#define DPARTUI_ENGINE_NET_BUILDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ bool net_builder_finish(struct net_builder *builder, int output, struct net **ou
                         struct error *err);
 /* Release what is left, the unfinished network included. */
 void net_builder_free(struct net_builder *builder);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NET_ERROR_H
-#define DPARTUI_ENGINE_NET_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@
  * false. */
 bool model_error(const char *file, int line, struct error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NET_FUSE_H
-#define DPARTUI_ENGINE_NET_FUSE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ struct fused {
 /* Release with fused_free. Fails only when memory runs out. */
 bool fuse(const struct net *net, struct fused *out, struct error *err);
 void fused_free(struct fused *fused);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NET_NET_H
-#define DPARTUI_ENGINE_NET_NET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,8 +26,8 @@ struct net_tensor {
 enum net_role {
     NET_WEIGHT,       /* of conv or linear: initialised by the init rule */
     NET_BIAS,         /* of conv or linear */
-    NET_BN_WEIGHT,    /* gamma, starts at 1 */
-    NET_BN_BIAS,      /* beta, starts at 0 */
+    NET_BN_WEIGHT,    /* gamma of batchnorm or groupnorm, starts at 1 */
+    NET_BN_BIAS,      /* beta of the same, starts at 0 */
     NET_RUNNING_MEAN, /* starts at 0; not trained */
     NET_RUNNING_VAR,  /* starts at 1; not trained */
 };
@@ -77,5 +76,3 @@ double net_forward_flops(const struct net *net);
 double net_training_flops(const struct net *net);
 
 bool net_is_trained(const struct net_param *param); /* false for running statistics */
-
-#endif

@@ -41,10 +41,21 @@ static bool pool_shape(const struct net *net, struct net_op *op, struct net_shap
 {
     for (int i = 0; i < 2; i++)
         op->stride[i] = op->stride[i] ? op->stride[i] : op->kernel[i];
+    if (op->kind == NET_AVGPOOL && op->pad_h == 0 && op->pad_w == 0)
+        op->count_include_pad = true; /* both are the same then */
     if (2 * op->pad_h > op->kernel_h || 2 * op->pad_w > op->kernel_w)
         return error_set(err, ERROR_USAGE, "padding %dx%d is more than half of the %dx%d window",
                          op->pad_h, op->pad_w, op->kernel_h, op->kernel_w);
     return window_shape(net, op, net->tensors[op->inputs[0]].shape.c, out, err);
+}
+
+static bool groupnorm_shape(const struct net *net, struct net_op *op, struct net_shape *out,
+                            struct error *err)
+{
+    *out = net->tensors[op->inputs[0]].shape;
+    return out->c % op->groups == 0 ||
+           error_set(err, ERROR_USAGE, "its %d channels cannot be divided into %d equal groups",
+                     out->c, op->groups);
 }
 
 static bool global_avgpool_shape(const struct net *net, struct net_op *op, struct net_shape *out,
@@ -85,19 +96,28 @@ static double linear_flops(const struct net_op *op, struct net_shape in, struct 
 
 #define SIZE(key)                                                                                  \
     {                                                                                              \
-        key, NET_SETTING_SIZE, offsetof(struct net_op, outputs), 0, 0, 0                           \
+        key, NET_SETTING_SIZE, offsetof(struct net_op, outputs), 0, 0, 0, NULL                     \
     }
-#define BIAS                                                                                       \
+#define COUNT(field, preset)                                                                       \
     {                                                                                              \
-        "bias", NET_SETTING_BOOL, offsetof(struct net_op, has_bias), 0, 1, true                    \
+#field, NET_SETTING_COUNT, offsetof(struct net_op, field), 1, NET_MAX_SIZE, preset, NULL   \
     }
+#define BOOL(key, field, preset)                                                                   \
+    {                                                                                              \
+        key, NET_SETTING_BOOL, offsetof(struct net_op, field), 0, 1, preset, NULL                  \
+    }
+#define BIAS BOOL("bias", has_bias, true)
 #define PAIR(field, low, preset)                                                                   \
     {                                                                                              \
-#field, NET_SETTING_PAIR, offsetof(struct net_op, field), low, MOST_WINDOW, preset         \
+#field, NET_SETTING_PAIR, offsetof(struct net_op, field), low, MOST_WINDOW, preset, NULL   \
     }
 #define NUMBER(field, low, high, preset)                                                           \
     {                                                                                              \
-#field, NET_SETTING_NUMBER, offsetof(struct net_op, field), low, high, preset              \
+#field, NET_SETTING_NUMBER, offsetof(struct net_op, field), low, high, preset, NULL        \
+    }
+#define WORD(key, field, words)                                                                    \
+    {                                                                                              \
+        key, NET_SETTING_WORD, offsetof(struct net_op, field), 0, 0, 0, words                      \
     }
 
 static const struct net_operation
@@ -114,12 +134,22 @@ static const struct net_operation
                            .takes_relu = true,
                            .settings = {NUMBER(eps, 1e-12, 1, 1e-5), NUMBER(momentum, 0, 1, 0.1)},
                            .params = net_batchnorm_params},
+    groupnorm_operation = {.inputs = 1,
+                           .access = NET_SAME_LAYOUT,
+                           .settings = {COUNT(groups, NAN), NUMBER(eps, 1e-12, 1, 1e-5)},
+                           .shape = groupnorm_shape,
+                           .params = net_groupnorm_params},
     relu_operation = {.inputs = 1, .access = NET_ANY_ORDER},
     leaky_relu_operation = {.inputs = 1,
                             .access = NET_ANY_ORDER,
                             .settings = {NUMBER(negative_slope, 0, 1, 0.01)}},
     sigmoid_operation = {.inputs = 1, .access = NET_ANY_ORDER},
     tanh_operation = {.inputs = 1, .access = NET_ANY_ORDER},
+    gelu_operation = {.inputs = 1,
+                      .access = NET_ANY_ORDER,
+                      .settings = {WORD("approximate", gelu, "none tanh")}},
+    silu_operation = {.inputs = 1, .access = NET_ANY_ORDER},
+    hardswish_operation = {.inputs = 1, .access = NET_ANY_ORDER},
     maxpool_operation = {.inputs = 1,
                          .access = NET_SAME_LAYOUT,
                          /* Stride 0: as the kernel, windows side by side. */
@@ -127,7 +157,8 @@ static const struct net_operation
                          .shape = pool_shape},
     avgpool_operation = {.inputs = 1,
                          .access = NET_SAME_LAYOUT,
-                         .settings = {PAIR(kernel, 1, NAN), PAIR(stride, 1, 0), PAIR(pad, 0, 0)},
+                         .settings = {PAIR(kernel, 1, NAN), PAIR(stride, 1, 0), PAIR(pad, 0, 0),
+                                      BOOL("count_include_pad", count_include_pad, true)},
                          .shape = pool_shape},
     global_avgpool_operation = {.inputs = 1,
                                 .access = NET_PIXELS_GONE,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NET_OPERATION_H
-#define DPARTUI_ENGINE_NET_OPERATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,12 +15,16 @@
 #define NET_OPERATIONS(X)                                                                          \
     X(NET_CONV, conv)                                                                              \
     X(NET_BATCHNORM, batchnorm)                                                                    \
+    X(NET_GROUPNORM, groupnorm) /* of the channels of a group and all pixels, row by row */        \
     X(NET_RELU, relu)                                                                              \
     X(NET_LEAKY_RELU, leaky_relu)                                                                  \
     X(NET_SIGMOID, sigmoid)                                                                        \
     X(NET_TANH, tanh)                                                                              \
+    X(NET_GELU, gelu)                                                                              \
+    X(NET_SILU, silu)           /* x * sigmoid(x) */                                               \
+    X(NET_HARDSWISH, hardswish) /* x * min(max(x + 3, 0), 6) / 6 */                                \
     X(NET_MAXPOOL, maxpool)                                                                        \
-    X(NET_AVGPOOL, avgpool)               /* divides by the whole window, padding included */      \
+    X(NET_AVGPOOL, avgpool)                                                                        \
     X(NET_GLOBAL_AVGPOOL, global_avgpool) /* c,h,w -> c,1,1 */                                     \
     X(NET_LINEAR, linear)                 /* flattens its input in c,h,w order */                  \
     X(NET_FLATTEN, flatten)               /* c,h,w -> c*h*w,1,1 in that order */                   \
@@ -46,6 +49,11 @@ static inline size_t net_shape_size(struct net_shape s)
 }
 
 #define NET_NONE (-1)
+
+#define NET_MAX_SIZE 1000000 /* channels and outputs of a layer, and groups of them */
+
+/* How gelu computes x * P(X <= x) of the standard normal distribution. */
+enum net_gelu { NET_GELU_EXACT, NET_GELU_TANH };
 
 /* One operation of a network. Settings that its kind does not have are zero. */
 struct net_op {
@@ -74,18 +82,21 @@ struct net_op {
             int pad_h, pad_w;
         };
     };
-    double eps, momentum;  /* batchnorm */
-    double p;              /* dropout: share of values dropped */
-    double negative_slope; /* leaky_relu */
+    bool count_include_pad; /* avgpool: divides by the whole window, padding included */
+    int groups;             /* groupnorm: channels go into so many, neighbours together */
+    double eps, momentum;   /* batchnorm; eps: groupnorm */
+    double p;               /* dropout: share of values dropped */
+    double negative_slope;  /* leaky_relu */
+    enum net_gelu gelu;     /* gelu */
     /* Indices into the network's params, NET_NONE where absent. */
-    int weight, bias;              /* conv (OIHW), linear ([out,in]), batchnorm (gamma, beta) */
+    int weight, bias; /* conv (OIHW), linear ([out,in]), batchnorm and groupnorm (gamma, beta) */
     int running_mean, running_var; /* batchnorm */
 };
 
 /* How an operation moves numbers: which layouts in memory a device may give its values. */
 enum net_access {
     NET_ANY_ORDER,     /* element by element, in whatever order they lie */
-    NET_SAME_LAYOUT,   /* channel by channel: its output is laid out as its inputs, which agree */
+    NET_SAME_LAYOUT,   /* by channels: its output is laid out as its inputs, which agree */
     NET_ALL_CHANNELS,  /* reads all channels of a pixel: convolution */
     NET_ALL_NUMBERS,   /* a vector from all numbers in any order, as its weights can be permuted */
     NET_PIXELS_GONE,   /* a vector with one number per channel */
@@ -93,10 +104,12 @@ enum net_access {
 };
 
 enum net_setting_type {
-    NET_SETTING_SIZE, /* int: a whole number or the word "classes"; required */
-    NET_SETTING_PAIR, /* int[2]: a number or [down, across]; required where `preset` is NAN */
+    NET_SETTING_SIZE,  /* int: a whole number or the word "classes"; required */
+    NET_SETTING_COUNT, /* int: a whole number; required where `preset` is NAN */
+    NET_SETTING_PAIR,  /* int[2]: a number or [down, across]; required where `preset` is NAN */
     NET_SETTING_BOOL,
     NET_SETTING_NUMBER, /* double from low to high */
+    NET_SETTING_WORD,   /* enum: the place of a word in `words`, the first unless given */
 };
 
 /* A setting of a layer in model files. */
@@ -105,6 +118,7 @@ struct net_setting {
     enum net_setting_type type;
     size_t offset; /* in struct net_op */
     double low, high, preset;
+    const char *words; /* separated by blanks */
 };
 
 #define NET_MOST_SETTINGS 5
@@ -130,5 +144,3 @@ struct net_operation {
 
 const struct net_operation *net_operation(enum net_kind kind);
 const char *net_kind_name(enum net_kind kind); /* "conv", ... as in model files */
-
-#endif

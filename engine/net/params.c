@@ -100,6 +100,19 @@ bool net_batchnorm_params(struct net *net, const char *file, int index, struct e
     return true;
 }
 
+bool net_groupnorm_params(struct net *net, const char *file, int index, struct error *err)
+{
+    struct net_op *op = &net->ops[index];
+    const int channels = net->tensors[op->output].shape.c;
+    const struct net_param weight = {.role = NET_BN_WEIGHT,
+                                     .op = index,
+                                     .ndim = 1,
+                                     .dims = {channels}},
+                           bias = {.role = NET_BN_BIAS, .op = index, .ndim = 1, .dims = {channels}};
+    return add_param(net, file, weight, "weight", &op->weight, err) &&
+           add_param(net, file, bias, "bias", &op->bias, err);
+}
+
 bool net_make_params(struct net *net, const char *file, const int *modules, int module_count,
                      struct error *err)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NET_PARAMS_H
-#define DPARTUI_ENGINE_NET_PARAMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,10 +17,9 @@ bool net_product(const int *factors, int count, size_t *out);
 bool net_conv_params(struct net *net, const char *file, int index, struct error *err);
 bool net_linear_params(struct net *net, const char *file, int index, struct error *err);
 bool net_batchnorm_params(struct net *net, const char *file, int index, struct error *err);
+bool net_groupnorm_params(struct net *net, const char *file, int index, struct error *err);
 
 /* Give the operations `modules` their params, in this order, and the params their places in the
  * canonical arena. `file` names the model in messages. */
 bool net_make_params(struct net *net, const char *file, const int *modules, int module_count,
                      struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NVML_API_H
-#define DPARTUI_ENGINE_NVML_API_H
+#pragma once
 
 #include <stdint.h>
 
@@ -175,5 +174,3 @@ struct nvml_api {
 
 #define NVML_CALL(api, function, ...)                                                              \
     ((api)->function ? (api)->function(__VA_ARGS__) : NVML_FUNCTION_NOT_FOUND)
-
-#endif

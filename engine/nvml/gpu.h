@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NVML_GPU_H
-#define DPARTUI_ENGINE_NVML_GPU_H
+#pragma once
 
 #include "engine/nvml/gpu_list.h"
 
@@ -27,5 +26,3 @@ void nvml_gpu_end(const struct nvml_api *api, struct nvml_gpu *gpu);
  * error of one call only costs its figure; *restart is set when the driver must be opened again.
  */
 bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool *restart);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NVML_GPU_LIST_H
-#define DPARTUI_ENGINE_NVML_GPU_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ struct gpu_name {
  * divided GPU stands for its first MIG instance. `order` has room for `count`.
  */
 int gpus_visible(const char *visible, const struct gpu_name *names, int count, int *order);
-
-#endif

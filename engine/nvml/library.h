@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NVML_LIBRARY_H
-#define DPARTUI_ENGINE_NVML_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ const char *nvml_words(int code);
  * as fit. Clocks that are low because there is nothing to do are not held back.
  */
 void nvml_throttle_words(unsigned long long reasons, char *text, size_t size);
-
-#endif

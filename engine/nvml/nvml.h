@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NVML_NVML_H
-#define DPARTUI_ENGINE_NVML_NVML_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -51,5 +50,3 @@ uint64_t nvml_version(struct nvml *nvml);
 
 /* Has the driver reported its GPUs for the first time? Waits for that, at most `seconds`. */
 bool nvml_wait(struct nvml *nvml, double seconds);
-
-#endif

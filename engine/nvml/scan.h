@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_NVML_SCAN_H
-#define DPARTUI_ENGINE_NVML_SCAN_H
+#pragma once
 
 #include "engine/nvml/gpu.h"
 
@@ -17,5 +16,3 @@ struct nvml_scan {
  */
 bool nvml_scan_look(const struct nvml_api *api, const char *visible, struct nvml_scan *scan);
 void nvml_scan_end(const struct nvml_api *api, struct nvml_scan *scan);
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_LISTEN_H
-#define DPARTUI_ENGINE_SERVER_LISTEN_H
+#pragma once
 
 #include "engine/server/viewers/parts.h"
 
 /* Listen again where viewers look now; an idle engine that nobody can find ends. */
 void server_check_socket(struct server *server, double now);
-
-#endif

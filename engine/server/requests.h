@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_REQUESTS_H
-#define DPARTUI_ENGINE_SERVER_REQUESTS_H
+#pragma once
 
 #include "engine/server/viewers/parts.h"
 
@@ -8,5 +7,3 @@
 bool server_take_requests(struct server *server, struct connection *connection, bool readable);
 /* Is there a request that server_take_requests could handle without reading? */
 bool server_has_lines(const struct connection *connection);
-
-#endif

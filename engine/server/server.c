@@ -18,7 +18,7 @@
 #include "engine/server/viewers/costs.h"
 #include "engine/server/viewers/notify.h"
 #include "engine/server/viewers/work.h"
-#include "engine/train/checkpoint/checkpoint.h"
+#include "engine/train/checkpoint/folder.h"
 #include "system/affinity.h"
 
 /* Events are handed out this often, in seconds, however fast they come. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_SERVER_H
-#define DPARTUI_ENGINE_SERVER_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ enum server_end {
  * (ERROR_USAGE), no socket can be made, ...
  */
 bool server_run(const struct server_options *options, enum server_end *end, struct error *err);
-
-#endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/telemetry/clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "engine/telemetry/device_sensors.h"

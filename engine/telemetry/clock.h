@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_CLOCK_H
-#define DPARTUI_ENGINE_TELEMETRY_CLOCK_H
+#pragma once
 
 #include "engine/telemetry/cpu_sensors.h"
 
@@ -15,5 +14,3 @@ void clocks_find(struct clocks *clocks, int root, const int *cpus, int count);
 /* True: what can be seen of the figures has changed. */
 bool clocks_read(struct clocks *clocks, int root, const int *cpus, int count,
                  struct cpu_figures *figures);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_CPU_SENSORS_H
-#define DPARTUI_ENGINE_TELEMETRY_CPU_SENSORS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void cpu_sensors_close(struct cpu_sensors *sensors);
  * every two seconds. True: what can be seen changed.
  */
 bool cpu_sensors_update(struct cpu_sensors *sensors, double now, struct cpu_figures *figures);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_DEVICE_SENSORS_H
-#define DPARTUI_ENGINE_TELEMETRY_DEVICE_SENSORS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ const char *sensor_name(enum sensor sensor);
 /* Round a figure to `step`, unless it only trembles around the one that is shown. True: it changed.
  */
 bool sensor_show(double *shown, double value, double step);
-
-#endif

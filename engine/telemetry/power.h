@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_POWER_H
-#define DPARTUI_ENGINE_TELEMETRY_POWER_H
+#pragma once
 
 #include "engine/telemetry/sensor_file.h"
 #include "engine/telemetry/topology.h"
@@ -27,5 +26,3 @@ void powers_find(struct powers *powers, int root, const struct topology *topolog
 bool powers_read(struct powers *powers, int root, int packages, double now,
                  struct cpu_figures *figures);
 void powers_close(struct powers *powers);
-
-#endif

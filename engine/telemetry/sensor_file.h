@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_SENSOR_FILE_H
-#define DPARTUI_ENGINE_TELEMETRY_SENSOR_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void sensor_say(struct sensor_reason *reason, const char *format, ...)
 #define SENSOR_MAX_PROBES 32
 /* Files of single CPUs read in one update: what they cost shall not grow with the machine. */
 #define SENSOR_CPUS_PER_UPDATE 64
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_TELEMETRY_H
-#define DPARTUI_ENGINE_TELEMETRY_TELEMETRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ struct cpu_ticks {
 };
 void telemetry_parse_stat(const char *text, struct cpu_ticks *ticks, int capacity);
 uint64_t telemetry_parse_memory(const char *text, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_TEMPERATURE_H
-#define DPARTUI_ENGINE_TELEMETRY_TEMPERATURE_H
+#pragma once
 
 #include "engine/telemetry/sensor_file.h"
 #include "engine/telemetry/topology.h"
@@ -23,5 +22,3 @@ void temperatures_find(struct temperatures *temperatures, int root,
 bool temperatures_read(struct temperatures *temperatures, int root, int packages,
                        struct cpu_figures *figures);
 void temperatures_close(struct temperatures *temperatures);
-
-#endif

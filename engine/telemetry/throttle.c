@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/telemetry/throttle.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_THROTTLE_H
-#define DPARTUI_ENGINE_TELEMETRY_THROTTLE_H
+#pragma once
 
 #include "engine/telemetry/cpu_sensors.h"
 
@@ -20,5 +19,3 @@ void throttles_find_quotas(struct throttles *throttles, int root);
 bool throttles_read(struct throttles *throttles, int root, const int *cpus, int count,
                     struct cpu_figures *figures);
 void throttles_close(struct throttles *throttles);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TELEMETRY_TOPOLOGY_H
-#define DPARTUI_ENGINE_TELEMETRY_TOPOLOGY_H
+#pragma once
 
 #include "engine/telemetry/cpu_sensors.h"
 
@@ -14,5 +13,3 @@ struct topology {
 void topology_find(struct topology *topology, int root, struct cpu_figures *figures);
 /* Index of the package with this number; -1: none. */
 int topology_package(const struct topology *topology, int id);
-
-#endif

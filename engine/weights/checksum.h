@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_WEIGHTS_CHECKSUM_H
-#define DPARTUI_ENGINE_WEIGHTS_CHECKSUM_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ bool checksum_check(const json_t *metadata, const char *path, const char *name, 
 /* Does that of the header, whose text this is? */
 bool checksum_check_header(const json_t *metadata, const char *path, const char *text,
                            size_t length, struct error *err);
-
-#endif

@@ -183,13 +183,12 @@ bool weights_read(const struct net *net, const char *path, struct weights *weigh
     return ok;
 }
 
-bool state_read(const struct net *net, const char *path, const char *const *names, int states,
+bool state_read(const struct net *net, const char *path, const struct state_arrays *arrays,
                 float *values, struct error *err)
 {
     struct stored_list list;
     struct weights weights = {.values = values};
-    bool ok =
-        stored_state(net, names, states, &list, err) && read_file(net, path, &list, &weights, err);
+    bool ok = stored_state(net, arrays, &list, err) && read_file(net, path, &list, &weights, err);
     stored_free(&list);
     return ok;
 }
@@ -328,14 +327,13 @@ bool weights_write(const struct net *net, const char *path, const struct weights
     return weights_write_noted(net, path, weights, NULL, err);
 }
 
-bool state_write(const struct net *net, const char *path, const char *const *names, int states,
+bool state_write(const struct net *net, const char *path, const struct state_arrays *arrays,
                  const float *values, struct error *err)
 {
     struct stored_list list;
     /* Only read from. */
     const struct weights weights = {.values = (float *)(uintptr_t)values};
-    bool ok = stored_state(net, names, states, &list, err) &&
-              write_file(path, &list, &weights, NULL, err);
+    bool ok = stored_state(net, arrays, &list, err) && write_file(path, &list, &weights, NULL, err);
     stored_free(&list);
     return ok;
 }

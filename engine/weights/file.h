@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_WEIGHTS_FILE_H
-#define DPARTUI_ENGINE_WEIGHTS_FILE_H
+#pragma once
 
 #include "engine/weights/weights.h"
 
@@ -23,13 +22,11 @@ bool weights_write_noted(const struct net *net, const char *path, const struct w
 bool weights_read_note(const char *path, char **note, struct error *err);
 
 /*
- * The optimizer's state: `states` arrays, and of each an entry "PARAMETER.NAME" for every trained
- * parameter. `values` are net->value_count numbers in canonical order for each array, one array
- * after the other; those of running statistics are not looked at.
+ * The optimizer's state: of each array an entry "PARAMETER.NAME" for every trained parameter.
+ * `values` are net->value_count numbers in canonical order for each array, one array after the
+ * other; those of running statistics are not looked at.
  */
-bool state_write(const struct net *net, const char *path, const char *const *names, int states,
+bool state_write(const struct net *net, const char *path, const struct state_arrays *arrays,
                  const float *values, struct error *err);
-bool state_read(const struct net *net, const char *path, const char *const *names, int states,
+bool state_read(const struct net *net, const char *path, const struct state_arrays *arrays,
                 float *values, struct error *err);
-
-#endif

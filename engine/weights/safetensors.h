@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_WEIGHTS_SAFETENSORS_H
-#define DPARTUI_ENGINE_WEIGHTS_SAFETENSORS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ bool safetensors_describe(json_t *header, const char *name, const char *dtype, c
 /* Write length and header with its checksum, filled up with spaces so that the tensors begin at a
  * multiple of 8. */
 bool safetensors_put_header(struct file_writer *writer, json_t *header, struct error *err);
-
-#endif

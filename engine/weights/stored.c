@@ -21,19 +21,19 @@ static bool all_named(const struct stored_list *list, struct error *err)
     return true;
 }
 
-bool stored_state(const struct net *net, const char *const *names, int states,
+bool stored_state(const struct net *net, const struct state_arrays *arrays,
                   struct stored_list *list, struct error *err)
 {
     *list = (struct stored_list){0};
-    list->items = calloc((size_t)states * (size_t)net->param_count + 1, sizeof *list->items);
+    list->items = calloc((size_t)arrays->count * (size_t)net->param_count + 1, sizeof *list->items);
     if (!list->items)
         return error_memory(err, "state of the optimizer");
-    for (int k = 0; k < states; k++) {
+    for (int k = 0; k < arrays->count; k++) {
         for (int i = 0; i < net->param_count; i++) {
             const struct net_param *param = &net->params[i];
             if (net_is_trained(param))
                 list->items[list->count++] =
-                    (struct stored){text_format("%s.%s", param->name, names[k]), param,
+                    (struct stored){text_format("%s.%s", param->name, arrays->names[k]), param,
                                     (size_t)k * net->value_count + param->offset};
         }
     }

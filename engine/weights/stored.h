@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_WEIGHTS_STORED_H
-#define DPARTUI_ENGINE_WEIGHTS_STORED_H
+#pragma once
 
 #include "base/error.h"
-#include "engine/net/net.h"
+#include "engine/weights/weights.h"
 
 /* One entry of a weights file: a param, what the optimizer keeps of one, or the counter of a
  * BatchNorm. */
@@ -22,8 +21,6 @@ struct stored_list {
  * by stored_free whatever the result. */
 bool stored_weights(const struct net *net, struct stored_list *list, struct error *err);
 /* What the optimizer keeps of each trained param, array by array. */
-bool stored_state(const struct net *net, const char *const *names, int states,
+bool stored_state(const struct net *net, const struct state_arrays *arrays,
                   struct stored_list *list, struct error *err);
 void stored_free(struct stored_list *list);
-
-#endif

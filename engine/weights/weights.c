@@ -50,16 +50,41 @@ static void fill_normal(const struct net_param *param, float *values,
         values[i] = (float)(std * rng_normal(stream, i));
 }
 
-/* U(-b, b) with b = 1/sqrt(fan_in) */
+/* U(-bound, bound) */
 static void fill_uniform(const struct net_param *param, float *values,
-                         const struct rng_stream *stream)
+                         const struct rng_stream *stream, double bound)
 {
-    double bound = 1 / sqrt(param->fan_in);
     for (size_t i = 0; i < param->count; i++)
         values[i] = (float)(bound * (2 * rng_uniform(stream, i) - 1));
 }
 
-void weights_init(const struct net *net, struct weights *weights, enum init_rule rule, double std,
+/* How far rules with no scale of their own spread the numbers: that of a fan of 1. */
+static const struct spread {
+    bool normal; /* a standard deviation, else a bound */
+    bool by_both_fans;
+    double of_one;
+} spreads[] = {
+    [INIT_XAVIER_UNIFORM] = {false, true, 2.449489742783178},   /* sqrt(6) */
+    [INIT_XAVIER_NORMAL] = {true, true, 1.4142135623730951},    /* sqrt(2) */
+    [INIT_KAIMING_UNIFORM] = {false, false, 2.449489742783178}, /* sqrt(6) */
+    [INIT_KAIMING_NORMAL] = {true, false, 1.4142135623730951},  /* sqrt(2) */
+    [INIT_PYTORCH] = {false, false, 1},
+};
+
+static void fill_weight(const struct net_param *param, float *values,
+                        const struct rng_stream *stream, enum init_rule rule, double scale)
+{
+    const struct spread *s = &spreads[rule];
+    const double fan_out = (double)param->count / param->dims[1];
+    const double fan = param->fan_in + (s->by_both_fans ? fan_out : 0);
+    const double width = rule <= INIT_UNIFORM ? scale : s->of_one / sqrt(fan);
+    if (rule == INIT_NORMAL || s->normal)
+        fill_normal(param, values, stream, width);
+    else
+        fill_uniform(param, values, stream, width);
+}
+
+void weights_init(const struct net *net, struct weights *weights, enum init_rule rule, double scale,
                   uint64_t seed)
 {
     weights->batches_tracked = 0;
@@ -69,13 +94,10 @@ void weights_init(const struct net *net, struct weights *weights, enum init_rule
         struct rng_stream stream = rng_stream(seed, RNG_INIT, (uint32_t)i, 0, 0);
         switch (param->role) {
         case NET_WEIGHT:
-            if (rule == INIT_NORMAL)
-                fill_normal(param, values, &stream, std);
-            else
-                fill_uniform(param, values, &stream);
+            fill_weight(param, values, &stream, rule, scale);
             break;
         case NET_BIAS:
-            fill_uniform(param, values, &stream);
+            fill_uniform(param, values, &stream, 1 / sqrt(param->fan_in));
             break;
         case NET_BN_WEIGHT:
         case NET_RUNNING_VAR:

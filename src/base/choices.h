@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_CHOICES_H
-#define DPARTUI_BASE_CHOICES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ bool choices_put(const struct choices *file, const char *key, const char *choice
 
 /* $XDG_CACHE_HOME/dpartui/NAME, a new string the caller frees; NULL with *err filled. */
 char *choices_path(const char *name, struct error *err);
-
-#endif

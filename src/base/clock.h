@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_CLOCK_H
-#define DPARTUI_BASE_CLOCK_H
+#pragma once
 
 /* Seconds on the monotonic clock: for durations and deadlines, never for dates. */
 double clock_seconds(void);
@@ -15,5 +14,3 @@ double clock_date(void);
  * no date. */
 #define CLOCK_DATE_TEXT 32
 const char *clock_date_text(char text[CLOCK_DATE_TEXT], double date);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_CONF_TEXT_H
-#define DPARTUI_BASE_CONF_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@
  * begins with "FILE:LINE: ".
  */
 bool conf_text_check(const char *file, const char *text, size_t length, struct error *err);
-
-#endif

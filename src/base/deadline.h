@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_DEADLINE_H
-#define DPARTUI_BASE_DEADLINE_H
+#pragma once
 
 #include <pthread.h>
 #include <time.h>
@@ -33,5 +32,3 @@ static inline struct timespec deadline_after(double seconds)
     }
     return moment;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_ERROR_H
-#define DPARTUI_BASE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ bool error_memory(struct error *err, const char *what);
 
 /* Put "PREFIX: " before the text that *err already holds; returns false. */
 bool error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

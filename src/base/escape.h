@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_ESCAPE_H
-#define DPARTUI_BASE_ESCAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ size_t utf8_decode(const char *at, size_t length, char32_t *character);
 #define UTF8_BYTES 4
 /* Of a text that was cut somewhere: drop the last character if it is not whole. */
 void utf8_trim(char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_FIGURE_H
-#define DPARTUI_BASE_FIGURE_H
+#pragma once
 
 /*
  * Numbers as commands and the workbench show them: short, of steady width, "-" for what is not
@@ -36,5 +35,3 @@ const char *figure_times(struct figure *figure, double value);
 const char *figure_percent(struct figure *figure, double fraction);
 /* The same of any size: 104%. */
 const char *figure_efficiency(struct figure *figure, double fraction);
-
-#endif

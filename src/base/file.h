@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_FILE_H
-#define DPARTUI_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ bool make_directories(const char *path, unsigned mode, struct error *err);
 
 /* "DIR/NAME" in a new string the caller frees; NULL when memory ran out. */
 char *path_join(const char *directory, const char *name);
-
-#endif

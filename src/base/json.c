@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/escape.h"
 #include "base/text.h"
@@ -221,6 +220,12 @@ double member_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+double member_score(const json_t *object)
+{
+    double score = member_number(object, "val_acc");
+    return isnan(score) ? member_number(object, "test_acc") : score;
 }
 
 const char *member_text(const json_t *object, const char *key)

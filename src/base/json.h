@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_JSON_H
-#define DPARTUI_BASE_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -62,10 +61,11 @@ json_t *json_finite(double value);
 
 /* A number member of a JSON object; NAN when it is missing or null. */
 double member_number(const json_t *object, const char *key);
+/* What an epoch, or a run's newest one, is compared by: its accuracy on validation rows, where it
+ * has one, else that on test rows. NAN: neither is known. */
+double member_score(const json_t *object);
 /* A string member; "-" when it is missing or null. */
 const char *member_text(const json_t *object, const char *key);
 
 /* A JSON value on standard output, with a newline after it. */
 void print_json(const json_t *value);
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_NEAREST_H
-#define DPARTUI_BASE_NEAREST_H
+#pragma once
 
 #include <stddef.h>
 
 /* The nearest of `count` names for a mistyped one, or NULL when none is near. */
 const char *nearest_name(const char *typed, const char *const *names, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_PATHS_H
-#define DPARTUI_BASE_PATHS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -51,5 +50,3 @@ char *paths_sibling_program(const char *name, struct error *err);
 
 /* Path of a file of ours that stands next to the running program, else in $(pkglibdir). */
 char *paths_own_file(const char *name, struct error *err);
-
-#endif

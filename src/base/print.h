@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_PRINT_H
-#define DPARTUI_BASE_PRINT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -17,5 +16,3 @@ void print_to(FILE *out, const char *format, ...) __attribute__((format(printf, 
 /* Columns that an escaped text takes on a terminal of this locale; its bytes where it is not of the
  * locale's character set. */
 size_t print_width(const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_RNG_H
-#define DPARTUI_BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,6 +29,7 @@
  *     GLYPHS       part         row          0       up to the user
  *     RANDOM_DATA  part         row          0       column; labels follow the columns
  *     AUGMENT      0            row number   epoch   see engine/data/augment.h
+ *     VALIDATION   0            0            0       row number
  *
  * Dropout drops the element when its word < rng_threshold(p). The row number counts from 0 in the
  * data set, not in the shard, so a mask does not depend on how rows are split over devices.
@@ -66,5 +66,3 @@ double rng_normal(const struct rng_stream *stream, uint64_t element);
 
 /* For an event of probability p in [0,1): it happens when a word is below this number. */
 uint32_t rng_threshold(double p);
-
-#endif

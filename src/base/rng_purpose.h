@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_RNG_PURPOSE_H
-#define DPARTUI_BASE_RNG_PURPOSE_H
+#pragma once
 
 /* What random numbers are for (rng.h); apart, as kernels of a GPU need it alone. */
 enum rng_purpose {
@@ -10,6 +9,5 @@ enum rng_purpose {
     RNG_GLYPHS = 4,
     RNG_RANDOM_DATA = 5,
     RNG_AUGMENT = 6,
+    RNG_VALIDATION = 7,
 };
-
-#endif

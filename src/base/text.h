@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_BASE_TEXT_H
-#define DPARTUI_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
  */
 bool parse_long(const char *string, long low, long high, long *out);
 bool parse_double(const char *string, double low, double high, double *out);
-
-#endif

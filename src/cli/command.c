@@ -7,9 +7,9 @@
 
 #include "base/nearest.h"
 #include "base/print.h"
-#include "base/text.h"
 #include "spec/set.h"
 #include "spec/text.h"
+#include "spec/values.h"
 
 const char *invocation_value(const struct invocation *invocation, const char *option)
 {
@@ -87,7 +87,8 @@ static bool take_option(struct invocation *invocation, const char *text, const c
         *used = true;
     }
     invocation->values[index] = value;
-    if (option->kind == OPTION_SETTING || option->kind == OPTION_SWITCH)
+    if ((option->kind == OPTION_SETTING || option->kind == OPTION_SWITCH) &&
+        !(invocation->command->lists && spec_is_list(name, value)))
         return spec_set(&invocation->settings.spec, name, value, err);
     return true;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLI_COMMAND_H
-#define DPARTUI_CLI_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +31,7 @@ struct option {
 };
 
 #define COMMANDS_MAX  32
-#define OPTIONS_MAX   48
+#define OPTIONS_MAX   64
 #define ARGUMENTS_MAX 64
 
 struct command;
@@ -53,6 +52,7 @@ struct command {
     int argument_min, argument_max;
     bool live_run;                /* its RUN is one that has not ended */
     bool dash_words;              /* "-word" is an argument; options begin with two dashes */
+    bool lists;                   /* it looks itself at settings that have several values */
     const char *summary;          /* one line for the list of commands */
     const char *details;          /* lines below it in the command's own help, or NULL */
     const struct option *options; /* ends with a NULL name; --help and --version are understood */
@@ -80,5 +80,3 @@ bool command_parse(const struct command *command, int argc, char *const *argv,
 
 void command_print_help(const struct command *command);
 void command_print_options(const struct command *command);
-
-#endif

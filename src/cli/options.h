@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLI_OPTIONS_H
-#define DPARTUI_CLI_OPTIONS_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -23,10 +22,21 @@
     OPTION_OF("train-rows", OPTION_SETTING, "N", "use the first N training rows; 0: all")
 #define OPTION_TEST_ROWS                                                                           \
     OPTION_OF("test-rows", OPTION_SETTING, "N", "use the first N test rows; 0: all")
+#define OPTION_RECIPE                                                                              \
+    OPTION_OF("recipe", OPTION_SETTING, "auto|none", "what the model file says of training")
 #define OPTION_BATCH OPTION_OF("batch", OPTION_SETTING, "N", "global batch size, over all devices")
 #define OPTION_CPU_THREADS                                                                         \
     OPTION_OF("cpu-threads", OPTION_SETTING, "N,...",                                              \
               "threads of each CPU device; 0: its share of the cores")
+
+/* How a folder of pictures becomes rows. */
+#define OPTIONS_PICTURES                                                                           \
+    OPTION_OF("image-size", OPTION_SETTING, "N|WxH",                                               \
+              "of pictures of a folder: resized, then cut; own: all have one"),                    \
+        OPTION_OF("image-colour", OPTION_SETTING, "WHICH",                                         \
+                  "grey, colour, or auto: if any has it"),                                         \
+        OPTION_OF("test-share", OPTION_SETTING, "X", "of each class, where there is no test/"),    \
+        OPTION_OF("skip-broken", OPTION_SWITCH, NULL, "leave out what cannot be read")
 
 /* How a screen is drawn; run_preferences_take takes them over. */
 #define OPTIONS_SCREEN                                                                             \
@@ -41,12 +51,22 @@
     OPTION_OF("model", OPTION_SETTING, "NAME|FILE",                                                \
               "network, by name or from a model description"),                                     \
         OPTION_OF("data", OPTION_SETTING, "NAME|DIR",                                              \
-                  "fashion-mnist, mnist, cifar10, glyphs, random:ROWSxCOLUMNS or a folder"),       \
-        OPTION_DATA_DIR, OPTION_DEVICES, OPTION_GPUS, OPTION_CPU_THREADS
+                  "fashion-mnist, mnist, cifar10, glyphs, random:ROWSxCOLUMNS, a folder or .npz"), \
+        OPTION_DATA_DIR, OPTIONS_PICTURES, OPTION_DEVICES, OPTION_GPUS, OPTION_CPU_THREADS
 #define OPTIONS_PACE OPTION_BATCH, OPTION_OF("lr", OPTION_SETTING, "X", "learning rate")
 #define OPTIONS_TRAINING                                                                           \
-    OPTION_OF("momentum", OPTION_SETTING, "X", "of SGD"),                                          \
-        OPTION_OF("weight-decay", OPTION_SETTING, "X", "of SGD"),                                  \
+    OPTION_OF("lr-schedule", OPTION_SETTING, "SHAPE",                                              \
+              "constant, step:N, multistep:N,M, cosine, linear, one-cycle, ..."),                  \
+        OPTION_OF("warmup", OPTION_SETTING, "EPOCHS", "in which lr rises from near 0; 0: none"),   \
+        OPTION_OF("optimizer", OPTION_SETTING, "NAME", "sgd, nesterov, adam, adamw or rmsprop"),   \
+        OPTION_OF("momentum", OPTION_SETTING, "X", "of sgd, nesterov and rmsprop"),                \
+        OPTION_OF("weight-decay", OPTION_SETTING, "X", "share of each weight that is taken off"),  \
+        OPTION_OF("beta1", OPTION_SETTING, "X", "decay of adam's mean of gradients"),              \
+        OPTION_OF("beta2", OPTION_SETTING, "X", "decay of adam's and rmsprop's mean of squares"),  \
+        OPTION_OF("eps", OPTION_SETTING, "X", "added to the root of that mean"),                   \
+        OPTION_OF("no-decay", OPTION_SETTING, "WHAT", "norm-bias: weight decay spares these"),     \
+        OPTION_OF("clip-norm", OPTION_SETTING, "X", "most that the norm of all gradients is"),     \
+        OPTION_OF("ema", OPTION_SETTING, "DECAY", "evaluate and save an average of the weights"),  \
         OPTION_OF("epochs", OPTION_SETTING, "N", "passes over the training rows"),                 \
         OPTION_OF("seed", OPTION_SETTING, "N", "of weights, order, dropout and made data"),        \
         OPTION_SPLIT,                                                                              \
@@ -54,19 +74,25 @@
         OPTION_OF("sync-bn", OPTION_SWITCH, NULL, "BatchNorm statistics over all devices"),        \
         OPTION_DTYPE,                                                                              \
         OPTION_OF("init", OPTION_SETTING, "RULE|FILE",                                             \
-                  "normal:STD, default or a .safetensors file"),                                   \
-        OPTION_OF("order", OPTION_SETTING, "ORDER", "shuffle or sequential"),                      \
+                  "normal:STD, kaiming-normal ..., default or a .safetensors file"),               \
+        OPTION_RECIPE, OPTION_OF("order", OPTION_SETTING, "ORDER", "shuffle or sequential"),       \
         OPTION_OF("augment", OPTION_SETTING, "CHANGES",                                            \
                   "of training pictures: none, flip, crop, flip-crop"),                            \
+        OPTION_OF("label-smoothing", OPTION_SETTING, "X",                                          \
+                  "share of a label for all classes alike"),                                       \
         OPTION_OF("checkpoint-every", OPTION_SETTING, "N", "epochs, minutes as in 10m, or off"),   \
         OPTION_OF("deterministic", OPTION_SWITCH, NULL,                                            \
                   "the same result in every run, if slower"),                                      \
         OPTION_TRAIN_ROWS, OPTION_TEST_ROWS,                                                       \
+        OPTION_OF("validation", OPTION_SETTING, "X",                                               \
+                  "share of the training rows to choose by; 0: none"),                             \
+        OPTION_OF("patience", OPTION_SETTING, "EPOCHS",                                            \
+                  "end after so many without a better accuracy; 0: never"),                        \
+        OPTION_OF("stop-at-acc", OPTION_SETTING, "X", "end at this accuracy; 0: at none"),         \
         OPTION_OF("max-steps", OPTION_SETTING, "N", "stop after N steps in all; 0: no limit")
 #define OPTIONS_SPEC                                                                               \
     OPTIONS_PLACE, OPTIONS_PACE, OPTIONS_TRAINING,                                                 \
         OPTION_OF("save", OPTION_SETTING, "FILE", "write the final weights as safetensors"),       \
+        OPTION_OF("save-best", OPTION_SETTING, "FILE", "write those of the best epoch"),           \
         OPTION_OF("log", OPTION_SETTING, "FILE", "write the events, one JSON object a line"),      \
         OPTION_OF("tensorboard", OPTION_SETTING, "DIR", "write DIR/run-N for TensorBoard")
-
-#endif

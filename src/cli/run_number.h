@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLI_RUN_NUMBER_H
-#define DPARTUI_CLI_RUN_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -8,5 +7,3 @@
 
 /* The number of a run on the command line; ERROR_USAGE: it is not a number. */
 bool run_number_parse(const char *text, long *number, struct error *err);
-
-#endif

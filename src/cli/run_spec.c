@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "spec/origin.h"
 
 char *run_spec_absolute_path(const char *path, struct error *err)
 {
@@ -40,25 +41,25 @@ static bool make_absolute(char **path, struct error *err)
     return true;
 }
 
-/* A folder rather than the name of a data set. */
-static bool is_data_folder(const char *name)
+/* A folder or file rather than the name of a data set. */
+static bool is_data_path(const char *name)
 {
     struct stat info;
     for (const struct data_name *known = data_names; known->name; known++)
         if (strcmp(name, known->name) == 0)
             return false;
-    return strchr(name, '/') || (stat(name, &info) == 0 && S_ISDIR(info.st_mode));
+    return strchr(name, '/') || stat(name, &info) == 0;
 }
 
 bool run_spec_make_absolute(struct spec *spec, struct error *err)
 {
     if (spec->model && paths_is_model_file(spec->model) && !make_absolute(&spec->model, err))
         return false;
-    if (spec->data && is_data_folder(spec->data) && !make_absolute(&spec->data, err))
+    if (spec->data && is_data_path(spec->data) && !make_absolute(&spec->data, err))
         return false;
     return make_absolute(&spec->data_dir, err) && make_absolute(&spec->init_file, err) &&
            make_absolute(&spec->save, err) && make_absolute(&spec->log, err) &&
-           make_absolute(&spec->tensorboard, err);
+           make_absolute(&spec->tensorboard, err) && make_absolute(&spec->save_best, err);
 }
 
 bool run_spec_finish(struct invocation *invocation, struct error *err)
@@ -71,6 +72,7 @@ bool run_spec_finish(struct invocation *invocation, struct error *err)
             return error_set(err, ERROR_USAGE, "--gpus '%s' must be a whole number from 1 to %d",
                              gpus, SPEC_MAX_DEVICES);
         spec->devices = (struct device_list){.choice = DEVICES_FIRST_GPUS, .count = (int)count};
+        spec_give(spec, "devices");
     }
     return run_spec_make_absolute(spec, err) && spec_validate(spec, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLI_RUN_SPEC_H
-#define DPARTUI_CLI_RUN_SPEC_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -24,5 +23,3 @@ char *run_spec_absolute_path(const char *path, struct error *err);
  * settings page which values, also of the spec, came from the command line.
  */
 bool run_preferences_take(struct invocation *invocation, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLIENT_CLIENT_H
-#define DPARTUI_CLIENT_CLIENT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ bool client_call(struct client *client, const char *method, json_t *params, doub
  * (may be NULL) borrows from the message.
  */
 bool client_response(const json_t *message, json_t **result, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLIENT_OPEN_H
-#define DPARTUI_CLIENT_OPEN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ bool client_open(struct client **out, double seconds, struct error *err);
 bool client_open_private(struct client **out, struct error *err);
 
 void client_close(struct client *client);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLIENT_PEER_H
-#define DPARTUI_CLIENT_PEER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -22,5 +21,3 @@ bool peer_is_stopped(pid_t pid);
  * connection right now), and what to do: ERROR_SILENT. `pid` may be 0. Returns false.
  */
 bool peer_error(struct error *err, pid_t pid, double seconds);
-
-#endif

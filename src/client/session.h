@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLIENT_SESSION_H
-#define DPARTUI_CLIENT_SESSION_H
+#pragma once
 
 #include "client/open.h"
 
@@ -30,5 +29,3 @@ bool session_open_within(struct client **out, double seconds, struct error *err)
  */
 bool session_stop(struct client *client, long run, int times, const char **remark,
                   struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLIENT_SPAWN_H
-#define DPARTUI_CLIENT_SPAWN_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -25,5 +24,3 @@ bool spawn_private_engine(int fd, pid_t *child, struct error *err);
 
 /* Path of the background engine's log; a new string the caller frees. */
 char *spawn_log_path(struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLIENT_STATE_H
-#define DPARTUI_CLIENT_STATE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ struct client {
     size_t kept_taken;
     bool lost; /* the engine has closed the connection */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_CLIENT_STORE_WAIT_H
-#define DPARTUI_CLIENT_STORE_WAIT_H
+#pragma once
 
 /*
  * Bring the user's run store up to date if it is of an older version, and show on standard error
@@ -8,5 +7,3 @@
  * whoever opens the store next.
  */
 void store_wait(void);
-
-#endif

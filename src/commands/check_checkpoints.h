@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMMANDS_CHECK_CHECKPOINTS_H
-#define DPARTUI_COMMANDS_CHECK_CHECKPOINTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,5 +24,3 @@ struct check_checkpoints {
  */
 bool check_checkpoints(const char *folder, const char *store, struct check_checkpoints *check,
                        struct error *err);
-
-#endif

@@ -14,6 +14,7 @@
 #include "commands/display.h"
 #include "commands/list.h"
 #include "output/table.h"
+#include "spec/json.h"
 #include "study/export.h"
 #include "study/file.h"
 #include "study/json.h"
@@ -123,6 +124,30 @@ static int train(struct invocation *invocation, struct study *study, struct erro
     return ok && study_count(study, STUDY_DONE) == study->entry_count ? STATUS_DONE : STATUS_FAILED;
 }
 
+/* Weak scaling takes the largest run to the highest rate at once, unless its spec, resolved with
+ * the model's recipe, has a warm-up. */
+static bool advise_warmup(struct client *client, const struct study *study, struct error *err)
+{
+    const struct study_variant *last = &study->variants[study->variant_count - 1];
+    json_t *resolved = NULL;
+    struct spec spec;
+    if (study->kind != STUDY_DEVICES || study->scaling != SCALING_WEAK ||
+        !(last->lr > study->variants[0].lr))
+        return true;
+    spec_init(&spec);
+    bool ok =
+        client_call(client, "check", json_deep_copy(last->spec), SESSION_SECONDS, &resolved, err) &&
+        spec_from_json(&spec, resolved, err);
+    if (ok && lr_begins_highest(&spec.schedule))
+        print_to(stderr,
+                 "dpartui: lr grows to %g with the devices, from the first step on: --warmup 1 may "
+                 "help\n",
+                 last->lr);
+    spec_free(&spec);
+    json_decref(resolved);
+    return ok;
+}
+
 static int start(struct invocation *invocation, struct error *err)
 {
     struct client *client = NULL;
@@ -130,7 +155,8 @@ static int start(struct invocation *invocation, struct error *err)
     struct study_lock lock = STUDY_LOCK_INIT;
     int status = STATUS_FAILED;
     if (session_open(&client, err) && study_of_options(invocation, client, &study, err) &&
-        study_claim(&study, &lock, err) && study_save(&study, err))
+        advise_warmup(client, &study, err) && study_claim(&study, &lock, err) &&
+        study_save(&study, err))
         status = train(invocation, &study, err);
     study_release(&lock);
     study_free(&study);
@@ -166,6 +192,46 @@ static int show(struct invocation *invocation, const char *id, struct error *err
     return ok ? STATUS_DONE : STATUS_FAILED;
 }
 
+static bool give_out_range(struct invocation *invocation, const struct range_run *test,
+                           struct error *err)
+{
+    if (invocation_has(invocation, "csv")) {
+        range_print_csv(test);
+        return true;
+    }
+    if (!invocation_has(invocation, "json"))
+        return range_print(test, err);
+    json_t *object = range_json(test);
+    if (!object)
+        return error_memory(err, "steps");
+    print_json(object);
+    json_decref(object);
+    return true;
+}
+
+static int try_range(struct invocation *invocation, struct error *err)
+{
+    struct range_run test = {.from = 0};
+    struct client *client = NULL;
+    bool data = invocation_has(invocation, "json") || invocation_has(invocation, "csv");
+    json_t *params = range_of_options(invocation, &test, err);
+    if (!params)
+        return STATUS_FAILED;
+    if (!session_open(&client, err)) {
+        json_decref(params);
+        return STATUS_FAILED;
+    }
+    bool ok = range_train(&test, client, params, !data && display_choose(false) == DISPLAY_TERMINAL,
+                          err) &&
+              give_out_range(invocation, &test, err);
+    if (ok && test.failure[0])
+        print_to(stderr, "dpartui: run %ld failed: %s\n", test.run, test.failure);
+    bool done = ok && !test.failure[0] && !test.interrupted;
+    range_run_free(&test);
+    client_close(client);
+    return done ? STATUS_DONE : STATUS_FAILED;
+}
+
 static void add_count(struct table *table, int count)
 {
     struct figure text;
@@ -174,11 +240,11 @@ static void add_count(struct table *table, int count)
 
 static void add_study(struct table *table, const struct study *study)
 {
-    struct figure date;
+    struct figure date, title;
     char done[40];
     table_cell(table, study->id);
     table_cell(table, figure_date(&date, study->created));
-    table_cell(table, study_title(study));
+    table_cell(table, study_title(study, &title));
     add_count(table, study->variant_count);
     add_count(table, study->repeats);
     snprintf(done, sizeof done, "%d/%d", study_count(study, STUDY_DONE), study->entry_count);
@@ -266,7 +332,7 @@ static bool check_alone(struct invocation *invocation, const char *name, struct 
 
 static int run(struct invocation *invocation, struct error *err)
 {
-    static const char *const modes[] = {"resume", "show", "list"};
+    static const char *const modes[] = {"resume", "show", "list", "lr-range"};
     const char *mode = NULL;
     if (invocation_has(invocation, "json") && invocation_has(invocation, "csv")) {
         error_set(err, ERROR_USAGE, "--json and --csv exclude each other");
@@ -283,6 +349,8 @@ static int run(struct invocation *invocation, struct error *err)
     }
     if (!mode)
         return start(invocation, err);
+    if (strcmp(mode, "lr-range") == 0)
+        return try_range(invocation, err);
     if (!check_alone(invocation, mode, err))
         return STATUS_USAGE;
     if (strcmp(mode, "list") == 0)
@@ -298,9 +366,9 @@ static const struct option options[] = {
      "the same batch, or batch and lr in proportion to the devices [strong]"},
     {"repeats", OPTION_VALUE, "N", "runs of each, with fresh seeds, interleaved [1]"},
     {"target-acc", OPTION_VALUE, "X", "also measure the seconds to this test accuracy"},
-    {"batch", OPTION_VALUE, "N,...", "global batch size; several: compare"},
-    {"lr", OPTION_VALUE, "X,...", "learning rate; several: compare"},
+    {"lr-range", OPTION_VALUE, "X:Y", "one short run in which lr rises, and a rate to try"},
     OPTIONS_PLACE,
+    OPTIONS_PACE,
     OPTIONS_TRAINING,
     {"list", OPTION_FLAG, NULL, "list all comparisons"},
     {"show", OPTION_VALUE, "ID", "print what one measured, without training"},
@@ -313,11 +381,13 @@ static const struct option options[] = {
 
 const struct command command_compare = {
     .name = "compare",
-    .summary = "Train on several numbers of devices and compare",
+    .lists = true,
+    .summary = "Train with several numbers of devices, or other settings, and compare",
     .details =
-        "Also several batch sizes or learning rates. The runs go to the background engine one\n"
-        "by one. Ctrl-C once ends the comparison after the current step and keeps what is\n"
-        "done; --resume continues it. The exit status is 0 when all runs are done.\n",
+        "One or two settings with several values each, as in --batch 128,256 --lr 0.05,0.1,\n"
+        "are compared in all combinations. The runs go to the background engine one by one.\n"
+        "Ctrl-C once ends the comparison after the current step and keeps what is done;\n"
+        "--resume continues it. The exit status is 0 when all runs are done.\n",
     .options = options,
     .run = run,
 };

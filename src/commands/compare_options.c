@@ -11,7 +11,10 @@
 #include "cli/run_spec.h"
 #include "client/session.h"
 #include "experiment/sweep.h"
+#include "spec/fill.h"
+#include "spec/json.h"
 #include "spec/set.h"
+#include "spec/values.h"
 #include "system/affinity.h"
 
 /* CPU devices of a comparison that names none: a made-up device is a thread, so no more than cores,
@@ -73,13 +76,23 @@ static void all_counts(int most, char *buffer, size_t size)
         used += (size_t)snprintf(buffer + used, size - used, "%s%d", i > 0 ? "," : "", counts[i]);
 }
 
-/* A batch or learning rate that is one value is a setting; several are what is compared. */
-static bool take_values(struct invocation *invocation, const char *key, const char **several,
-                        struct error *err)
+/* The settings that have several values are what is compared. */
+static bool take_settings(struct invocation *invocation, struct study_request *request,
+                          struct error *err)
 {
-    const char *value = invocation_value(invocation, key);
-    *several = value && strchr(value, ',') ? value : NULL;
-    return !value || *several || spec_set(&invocation->settings.spec, key, value, err);
+    const struct option *options = invocation->command->options;
+    int count = 0;
+    for (size_t i = 0; options[i].name; i++) {
+        const char *key = options[i].name, *value = invocation->values[i];
+        if (!value || !spec_is_list(key, value))
+            continue;
+        if (count == STUDY_VARIED)
+            return error_set(err, ERROR_USAGE,
+                             "--%s, --%s and --%s have several values: at most two settings can",
+                             request->settings[0].key, request->settings[1].key, key);
+        request->settings[count++] = (struct study_setting){key, value};
+    }
+    return true;
 }
 
 static bool take_numbers(struct invocation *invocation, struct study_request *request,
@@ -118,19 +131,44 @@ static bool take_request(struct invocation *invocation, struct study_request *re
                                       .counts = invocation_value(invocation, "devices-counts"),
                                       .lists = invocation_value(invocation, "devices-list"),
                                       .cores = affinity_count()};
-    if (!take_values(invocation, "batch", &request->batches, err) ||
-        !take_values(invocation, "lr", &request->rates, err) ||
-        !leave_out_checkpoints(invocation, err) || !take_numbers(invocation, request, err) ||
-        !run_spec_finish(invocation, err))
+    if (!take_settings(invocation, request, err) || !leave_out_checkpoints(invocation, err) ||
+        !take_numbers(invocation, request, err) || !run_spec_finish(invocation, err))
         return false;
-    int asked = !!request->counts + !!request->lists + !!request->batches + !!request->rates;
-    if (asked > 1)
+    bool settings = request->settings[0].key;
+    if (!!request->counts + !!request->lists + settings > 1)
         return error_set(err, ERROR_USAGE,
                          "one thing at a time: --devices-counts, --devices-list, or several "
-                         "values of --batch or --lr");
-    if (invocation_has(invocation, "scaling") && (request->batches || request->rates))
+                         "values of settings");
+    if (invocation_has(invocation, "scaling") && settings)
         return error_set(err, ERROR_USAGE, "--scaling is for comparing devices");
     return true;
+}
+
+struct filling {
+    struct client *client;
+    const char *lists; /* of devices */
+};
+
+/* What the engine fills in, so that runs differ in nothing but what is compared. */
+static bool take_filled(void *context, struct spec *spec, struct error *err)
+{
+    const struct filling *filling = context;
+    struct spec resolved;
+    json_t *result = NULL, *params = spec_given_to_json(spec);
+    if (!params)
+        return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+    /* Those are of the devices of each run; the network may depend on their kind. */
+    json_object_del(params, "split");
+    json_object_del(params, "cpu_threads");
+    if (filling->lists)
+        json_object_set_new(params, "devices",
+                            json_stringn(filling->lists, strcspn(filling->lists, "; ")));
+    spec_init(&resolved);
+    bool ok = client_call(filling->client, "check", params, SUBMIT_SECONDS, &result, err) &&
+              spec_from_json(&resolved, result, err) && spec_take_filled(spec, &resolved, err);
+    spec_free(&resolved);
+    json_decref(result);
+    return ok;
 }
 
 bool study_of_options(struct invocation *invocation, struct client *client, struct study *study,
@@ -141,7 +179,10 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
     char counts[80];
     if (!take_request(invocation, &request, err))
         return false;
-    if (!request.lists && !request.batches && !request.rates) {
+    struct filling filling = {client, request.lists};
+    request.fill = take_filled;
+    request.context = &filling;
+    if (!request.lists && !request.settings[0].key) {
         int most = request.counts ? study_most(request.counts) : 0;
         if (!find_pool(client, request.spec, most, &pool, err))
             return false;
@@ -154,4 +195,73 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
         return false;
     study->created = clock_date();
     return true;
+}
+
+enum { STEPS = 100, STEPS_LEAST = 20 };
+
+/* "1e-4:1" */
+static bool take_rates(const char *text, struct range_run *test, struct error *err)
+{
+    char from[32];
+    size_t length = strcspn(text, ":");
+    snprintf(from, sizeof from, "%.*s", (int)length, text);
+    if (text[length] != ':' || length >= sizeof from ||
+        !parse_double(from, 1e-12, SPEC_MAX_LR, &test->from) ||
+        !parse_double(text + length + 1, 1e-12, SPEC_MAX_LR, &test->to) ||
+        !(test->from < test->to && test->from >= 1e-12 * test->to))
+        return error_set(
+            err, ERROR_USAGE,
+            "--lr-range '%.60s' must be two learning rates, the lower one first, as in "
+            "1e-4:1",
+            text);
+    return true;
+}
+
+/* What the test sets itself, and what is for several runs. */
+static bool check_options(struct invocation *invocation, struct error *err)
+{
+    static const char *const without[] = {"devices-counts", "devices-list", "scaling", "repeats",
+                                          "target-acc",     "lr",           "warmup",  "epochs",
+                                          "lr-schedule",    "svg"};
+    const struct option *options = invocation->command->options;
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (invocation_value(invocation, without[i]))
+            return error_set(err, ERROR_USAGE, "--%s has no meaning with --lr-range", without[i]);
+    for (size_t i = 0; options[i].name; i++)
+        if (invocation->values[i] && spec_is_list(options[i].name, invocation->values[i]))
+            return error_set(err, ERROR_USAGE,
+                             "--%s has several values: --lr-range is a test of one run",
+                             options[i].name);
+    return true;
+}
+
+/* A short run that is not evaluated more than it has to be: one test row unless others were given.
+ */
+static bool make_spec(struct invocation *invocation, struct range_run *test, struct error *err)
+{
+    struct spec *spec = &invocation->settings.spec;
+    char steps[24], lr[40], schedule[40];
+    test->steps = spec->max_steps > 0 ? spec->max_steps : STEPS;
+    if (test->steps < STEPS_LEAST)
+        return error_set(err, ERROR_USAGE, "--lr-range needs at least %d steps: --max-steps",
+                         STEPS_LEAST);
+    snprintf(steps, sizeof steps, "%ld", test->steps);
+    snprintf(lr, sizeof lr, "%.17g", test->to);
+    snprintf(schedule, sizeof schedule, "range:%.17g", test->from / test->to);
+    return spec_set(spec, "max-steps", steps, err) && spec_set(spec, "epochs", steps, err) &&
+           spec_set(spec, "lr", lr, err) && spec_set(spec, "lr-schedule", schedule, err) &&
+           spec_set(spec, "warmup", "0", err) && spec_set(spec, "checkpoint-every", "off", err) &&
+           (invocation_has(invocation, "test-rows") || spec_set(spec, "test-rows", "1", err)) &&
+           sweep_prepare(spec, 0, affinity_count(), err) && run_spec_finish(invocation, err);
+}
+
+json_t *range_of_options(struct invocation *invocation, struct range_run *test, struct error *err)
+{
+    if (!take_rates(invocation_value(invocation, "lr-range"), test, err) ||
+        !check_options(invocation, err) || !make_spec(invocation, test, err))
+        return NULL;
+    json_t *params = spec_given_to_json(&invocation->settings.spec);
+    if (!params)
+        error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+    return params;
 }

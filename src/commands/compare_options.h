@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMMANDS_COMPARE_OPTIONS_H
-#define DPARTUI_COMMANDS_COMPARE_OPTIONS_H
+#pragma once
 
 #include "cli/command.h"
 #include "client/client.h"
 #include "experiment/study.h"
+#include "study/range.h"
 
 /*
  * The study that the options of `dpartui compare` ask for; the engine is asked for the machine's
@@ -13,4 +13,5 @@
 bool study_of_options(struct invocation *invocation, struct client *client, struct study *study,
                       struct error *err);
 
-#endif
+/* What --lr-range asks for, and its run as `submit` takes it; NULL after an error. */
+json_t *range_of_options(struct invocation *invocation, struct range_run *test, struct error *err);

@@ -54,25 +54,41 @@ void display_end(struct display *display)
     json_decref(display->state);
 }
 
+/* ", cosine, warmup 1"; "" where the learning rate stays what it is. */
+static void describe_schedule(char *buffer, size_t size, const json_t *event)
+{
+    const char *shape = json_string_value(json_object_get(event, "lr_schedule"));
+    double warmup = member_number(event, "warmup");
+    bool rises = warmup > 0;
+    char rise[32] = "";
+    if (rises)
+        snprintf(rise, sizeof rise, ", warmup %g", warmup);
+    buffer[0] = '\0';
+    if (shape && (rises || strcmp(shape, "constant") != 0))
+        snprintf(buffer, size, ", %s%s", shape, rise);
+}
+
 static void print_run(const struct display *display, const json_t *event)
 {
     struct figure params;
-    char devices[200];
-    print("run %ld: %s (%s parameters) on %s, batch %.0f, lr %g, %s\n", display->run,
+    char devices[200], schedule[200];
+    describe_schedule(schedule, sizeof schedule, event);
+    print("run %ld: %s (%s parameters) on %s, batch %.0f, lr %g%s, %s\n", display->run,
           member_text(event, "model"), figure_count(&params, member_number(event, "params")),
           member_text(event, "data"), member_number(event, "batch"), member_number(event, "lr"),
-          run_devices_short(devices, sizeof devices, event));
+          schedule, run_devices_short(devices, sizeof devices, event));
 }
 
 static void print_epoch(const struct display *display, const json_t *event)
 {
-    struct figure loss, train, test, time, rate, all;
+    struct figure loss, train, score, time, rate, all;
+    const bool validated = json_is_number(json_object_get(event, "val_acc"));
     const char *epochs = figure_whole(&all, member_number(display->begin, "epochs"));
-    print("epoch %*.0f/%s  loss %s  train acc %s  test acc %s  %s s  %s samples/s\n",
+    print("epoch %*.0f/%s  loss %s  train acc %s  %s acc %s  %s s  %s samples/s\n",
           (int)strlen(epochs), member_number(event, "epoch"), epochs,
           figure_fixed(&loss, member_number(event, "train_loss"), 4),
           figure_fixed(&train, member_number(event, "train_acc"), 3),
-          figure_fixed(&test, member_number(event, "test_acc"), 3),
+          validated ? "validation" : "test", figure_fixed(&score, member_score(event), 3),
           figure_seconds(&time, member_number(event, "seconds")),
           figure_count(&rate, member_number(event, "samples_per_s")));
 }
@@ -101,20 +117,36 @@ static void print_retune(const struct display *display, const json_t *event)
     }
 }
 
+/* "validation acc 0.861, "; "" where there are no validation rows. */
+static void describe_validation(char *buffer, size_t size, const json_t *event)
+{
+    struct figure accuracy;
+    double value = member_number(event, "val_acc");
+    buffer[0] = '\0';
+    if (isfinite(value))
+        snprintf(buffer, size, "validation acc %s, ", figure_fixed(&accuracy, value, 3));
+}
+
 static void print_end(const struct display *display, const json_t *event)
 {
     struct figure accuracy, time, rate;
-    char devices[400];
+    char devices[400], validation[64], tested[64] = "";
     bool done = strcmp(member_text(event, "status"), "done") == 0;
     if (!display->begin)
         return; /* it never began: there are no figures */
     if (!done)
         print("%s after step %.0f of %.0f\n", member_text(event, "status"),
               member_number(event, "steps"), member_number(display->begin, "total_steps"));
-    if (!done && isnan(member_number(event, "test_acc")))
+    if (json_object_get(event, "reason"))
+        print("ended early: %s\n", member_text(event, "reason"));
+    if (!done && isnan(member_score(event)))
         return;
-    print("test acc %s, %s s/epoch, %s samples/s on %s\n",
-          figure_fixed(&accuracy, member_number(event, "test_acc"), 3),
+    describe_validation(validation, sizeof validation, event);
+    if (json_object_get(event, "tested"))
+        snprintf(tested, sizeof tested, " with the %s weights, of epoch %.0f",
+                 member_text(event, "tested"), member_number(event, "tested_epoch"));
+    print("%stest acc %s%s, %s s/epoch, %s samples/s on %s\n", validation,
+          figure_fixed(&accuracy, member_number(event, "test_acc"), 3), tested,
           figure_seconds(&time, member_number(event, "s_per_epoch")),
           figure_whole(&rate, member_number(event, "samples_per_s")),
           device_names_short(devices, sizeof devices, json_object_get(display->begin, "devices")));
@@ -186,8 +218,12 @@ static void describe_run(const struct display *display, struct bar *bar, const j
     const char *phase = member_text(run, "phase");
     double step = member_number(run, "step"), total = member_number(run, "total_steps");
     if (strcmp(phase, "prepare") == 0) {
+        double read = member_number(run, "read"), all = member_number(run, "to_read");
+        bool reading = all > 0;
         snprintf(bar->left, sizeof bar->left, "preparing");
-        bar->share = NAN;
+        bar->share = reading ? read / all : NAN;
+        if (reading)
+            bar_add(bar, 1, "%.0f of %.0f pictures read", read, all);
         return;
     }
     snprintf(bar->left, sizeof bar->left, "epoch %.0f/%.0f", member_number(run, "epoch"),

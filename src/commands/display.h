@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMMANDS_DISPLAY_H
-#define DPARTUI_COMMANDS_DISPLAY_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ void display_settle(struct display *display);
 void display_redraw(struct display *display);
 /* A remark on standard error. */
 void display_remark(struct display *display, const char *text);
-
-#endif

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
@@ -15,35 +14,25 @@
 #include "cli/options.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
+#include "commands/display.h"
 #include "commands/list.h"
 #include "events/device_names.h"
+#include "output/bar.h"
+#include "output/confusion.h"
 #include "spec/json.h"
 #include "spec/set.h"
 
 /* Reading weights, data's headers and the checks of a run, from a disk that may be slow. */
 #define READ_SECONDS 300.0
 
-/* A run of no epochs in an engine of the command's own: it tests its initial weights, and leaves
- * no run. */
+/* In an engine of the command's own, so that it leaves no run. */
 struct evaluation {
     struct client *client;
-    json_t *begin, *end; /* the "run" and the "end" event */
-    double begin_s, seconds;
+    long id;        /* of the request */
+    json_t *result; /* its answer */
+    bool draws;     /* standard output is a terminal */
+    struct bar_line line;
 };
-
-/* What says how to train must not get in the way of a run that does not. */
-static bool leave_training_out(struct spec *spec, struct error *err)
-{
-    static const char *const values[][2] = {
-        {"epochs", "0"},     {"checkpoint-every", "off"}, {"save", ""},       {"log", ""},
-        {"train-rows", "0"}, {"max-steps", "0"},          {"split", "chunk"}, {"sync", "allreduce"},
-        {"augment", "none"}, {"sync-bn", "no"},
-    };
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (!spec_set(spec, values[i][0], values[i][1], err))
-            return false;
-    return true;
-}
 
 /* What to evaluate, as the params of `weights`; NULL: *err. */
 static json_t *weights_params(const struct invocation *invocation, struct error *err)
@@ -102,7 +91,7 @@ static bool prepare(struct evaluation *evaluation, struct invocation *invocation
 {
     struct spec *spec = &invocation->settings.spec;
     json_t *note = NULL;
-    if (!leave_training_out(spec, err)) {
+    if (!spec_leave_training_out(spec, err)) {
         json_decref(which);
         return false;
     }
@@ -121,42 +110,56 @@ static bool prepare(struct evaluation *evaluation, struct invocation *invocation
     return run_spec_finish(invocation, err);
 }
 
-static bool submit(struct evaluation *evaluation, const struct spec *spec, struct error *err)
+static bool request(struct evaluation *evaluation, const struct spec *spec, bool confusion,
+                    struct error *err)
 {
-    json_t *result = NULL, *params = spec_to_json(spec);
+    json_t *params = spec_to_json(spec);
     if (!params)
         return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
-    if (!client_call(evaluation->client, "submit", params, READ_SECONDS, &result, err))
-        return false;
-    json_t *run = json_incref(json_object_get(result, "run"));
-    json_decref(result);
-    return client_call(evaluation->client, "follow", json_pack("{s:o}", "run", run),
-                       SESSION_SECONDS, NULL, err);
-}
-
-static void take_event(struct evaluation *evaluation, json_t *event)
-{
-    const char *name = json_string_value(json_object_get(event, "event"));
-    if (name && strcmp(name, "run") == 0 && !evaluation->begin) {
-        evaluation->begin = json_incref(event);
-        evaluation->begin_s = clock_seconds();
-    } else if (name && strcmp(name, "warning") == 0) {
-        print_to(stderr, "dpartui: %s\n", member_text(event, "text"));
-    } else if (name && strcmp(name, "end") == 0 && !evaluation->end) {
-        evaluation->end = json_incref(event);
-        evaluation->seconds = clock_seconds() - evaluation->begin_s;
+    if (json_object_set_new(params, "confusion", json_boolean(confusion)) != 0) {
+        json_decref(params);
+        return error_memory(err, "evaluation");
     }
+    return client_send(evaluation->client, "evaluate", params, &evaluation->id, err);
 }
 
-static bool await_end(struct evaluation *evaluation, struct error *err)
+static void show_progress(struct evaluation *evaluation, const json_t *progress)
 {
-    while (!evaluation->end) {
+    double done = member_number(progress, "done"), all = member_number(progress, "total");
+    const char *phase = member_text(progress, "phase");
+    struct bar bar = {.share = all > 0 ? done / all : NAN};
+    struct figure f[2];
+    snprintf(bar.left, sizeof bar.left, "%.20s", phase);
+    bar_add(&bar, 1, "%s of %s rows", figure_whole(&f[0], done), figure_whole(&f[1], all));
+    bar_draw(&evaluation->line, &bar);
+    fflush(stdout);
+}
+
+static bool take_message(struct evaluation *evaluation, const json_t *message, struct error *err)
+{
+    const char *method = json_string_value(json_object_get(message, "method"));
+    if (evaluation->draws && method && strcmp(method, "evaluate") == 0)
+        show_progress(evaluation, json_object_get(message, "params"));
+    if (method || json_integer_value(json_object_get(message, "id")) != evaluation->id)
+        return true;
+    json_t *result;
+    bool ok = client_response(message, &result, err);
+    evaluation->result = ok ? json_incref(result) : NULL;
+    return ok;
+}
+
+/* Ctrl-C ends us, and with the connection the evaluation. */
+static bool await_result(struct evaluation *evaluation, struct error *err)
+{
+    while (!evaluation->result) {
         json_t *message;
         if (!client_next(evaluation->client, &message, err))
             return false;
         if (message) {
-            take_event(evaluation, json_object_get(message, "params"));
+            bool ok = take_message(evaluation, message, err);
             json_decref(message);
+            if (!ok)
+                return false;
             continue;
         }
         struct pollfd wait = {
@@ -165,48 +168,48 @@ static bool await_end(struct evaluation *evaluation, struct error *err)
         if (poll(&wait, 1, -1) < 0 && errno != EINTR)
             return error_errno(err, "cannot wait for the engine");
     }
-    const char *error = json_string_value(json_object_get(evaluation->end, "error"));
-    if (strcmp(member_text(evaluation->end, "status"), "done") != 0 || !evaluation->begin)
-        return error_set(err, ERROR_FAILED, "%s", error ? error : "the evaluation was stopped");
     return true;
 }
 
-static void print_result(const struct evaluation *evaluation)
+static void print_warnings(const json_t *result)
+{
+    size_t i;
+    const json_t *text;
+    json_array_foreach(json_object_get(result, "warnings"), i, text)
+        print_to(stderr, "dpartui: %s\n", json_string_value(text) ? json_string_value(text) : "-");
+}
+
+static void print_result(const json_t *result)
 {
     struct figure accuracy, loss, seconds;
     char devices[400];
-    print(
-        "test acc %s, loss %s, %.0f rows in %s s on %s: %s on %s\n",
-        figure_fixed(&accuracy, member_number(evaluation->end, "test_acc"), 4),
-        figure_fixed(&loss, member_number(evaluation->end, "test_loss"), 4),
-        member_number(evaluation->begin, "test_rows"),
-        figure_seconds(&seconds, evaluation->seconds),
-        device_names_short(devices, sizeof devices, json_object_get(evaluation->begin, "devices")),
-        member_text(evaluation->begin, "model"), member_text(evaluation->begin, "data"));
+    print("test acc %s, loss %s, %.0f rows in %s s on %s: %s on %s\n",
+          figure_fixed(&accuracy, member_number(result, "test_acc"), 4),
+          figure_fixed(&loss, member_number(result, "test_loss"), 4),
+          member_number(result, "test_rows"),
+          figure_seconds(&seconds, member_number(result, "seconds")),
+          device_names_short(devices, sizeof devices, json_object_get(result, "devices")),
+          member_text(result, "model"), member_text(result, "data"));
 }
 
-static bool print_object(const struct evaluation *evaluation, const char *file, struct error *err)
+static bool show(const struct invocation *invocation, json_t *result, struct error *err)
 {
-    static const char *const of_begin[] = {"model", "data", "devices", "test_rows", "dtype"};
-    static const char *const of_end[] = {"test_acc", "test_loss"};
-    json_t *object =
-        json_pack("{s:o, s:f}", "file", json_any_text(file), "seconds", evaluation->seconds);
-    bool ok = object;
-    for (size_t i = 0; ok && i < sizeof of_begin / sizeof *of_begin; i++)
-        ok = json_object_set(object, of_begin[i],
-                             json_object_get(evaluation->begin, of_begin[i])) == 0;
-    for (size_t i = 0; ok && i < sizeof of_end / sizeof *of_end; i++)
-        ok = json_object_set(object, of_end[i], json_object_get(evaluation->end, of_end[i])) == 0;
-    if (ok)
-        print_json(object);
-    json_decref(object);
-    return ok || error_memory(err, "result");
+    bool whole = invocation_has(invocation, "matrix");
+    print_warnings(result);
+    json_object_del(result, "warnings");
+    if (invocation_has(invocation, "json")) {
+        print_json(result);
+        return true;
+    }
+    print_result(result);
+    return !(whole || invocation_has(invocation, "confusion")) ||
+           confusion_print(result, whole, err);
 }
 
 static int run(struct invocation *invocation, struct error *err)
 {
     struct evaluation evaluation = {.client = NULL};
-    struct spec *spec = &invocation->settings.spec;
+    const struct spec *spec = &invocation->settings.spec;
     json_t *which = weights_params(invocation, err);
     if (!which)
         return STATUS_USAGE;
@@ -214,24 +217,25 @@ static int run(struct invocation *invocation, struct error *err)
         json_decref(which);
         return STATUS_FAILED;
     }
-    bool ok = prepare(&evaluation, invocation, which, err) && submit(&evaluation, spec, err) &&
-              await_end(&evaluation, err);
-    if (ok && invocation_has(invocation, "json"))
-        ok = print_object(&evaluation, spec->init_file, err);
-    else if (ok)
-        print_result(&evaluation);
-    json_decref(evaluation.begin);
-    json_decref(evaluation.end);
+    bool confusion =
+        invocation_has(invocation, "confusion") || invocation_has(invocation, "matrix");
+    evaluation.draws = display_choose(invocation_has(invocation, "json")) == DISPLAY_TERMINAL;
+    bool ok = prepare(&evaluation, invocation, which, err) &&
+              request(&evaluation, spec, confusion, err) && await_result(&evaluation, err);
+    bar_clear(&evaluation.line);
+    ok = ok && show(invocation, evaluation.result, err);
+    json_decref(evaluation.result);
     client_close(evaluation.client);
     return ok ? STATUS_DONE : STATUS_FAILED;
 }
 
 static const struct option options[] = {
     {"run", OPTION_VALUE, "RUN", "the newest checkpoint of this run instead of a file"},
-    {"best", OPTION_FLAG, NULL, "with --run: the checkpoint of its best test accuracy"},
+    {"best", OPTION_FLAG, NULL, "with --run: the checkpoint of its best epoch"},
     {"model", OPTION_SETTING, "NAME|FILE", "network; a checkpoint knows its own"},
     {"data", OPTION_SETTING, "NAME|DIR", "whose test rows; a checkpoint knows its own"},
     OPTION_DATA_DIR,
+    OPTIONS_PICTURES,
     OPTION_DEVICES,
     OPTION_GPUS,
     OPTION_CPU_THREADS,
@@ -239,6 +243,9 @@ static const struct option options[] = {
     {"batch", OPTION_SETTING, "N", "rows at a time, over all devices"},
     OPTION_DTYPE,
     OPTION_TEST_ROWS,
+    {"confusion", OPTION_FLAG, NULL,
+     "what is taken for what: accuracy and precision of each class"},
+    {"matrix", OPTION_FLAG, NULL, "the same with the confusion matrix, however wide it is"},
     OPTION_JSON,
     OPTIONS_END,
 };

@@ -16,7 +16,6 @@
 #include "runs/csv.h"
 #include "runs/json.h"
 #include "runs/metric.h"
-#include "runs/pick.h"
 #include "runs/source.h"
 
 /* Runs for other programs: tables, everything as JSON, pictures. */
@@ -162,11 +161,18 @@ static bool make_curves(const struct run_metric *metric, const struct runs *runs
     return true;
 }
 
+/* What is drawn where nothing is asked for: what the first run's epochs are compared by. */
+static const char *default_figure(const struct runs *runs)
+{
+    const json_t *head = runs->count > 0 ? runs->views[0].head : NULL;
+    return json_is_number(json_object_get(head, "val_acc")) ? "val_acc" : "test_acc";
+}
+
 static bool put_svg(const struct invocation *invocation, const struct runs *runs, struct text *out,
                     struct error *err)
 {
     const char *asked = invocation_value(invocation, "figure");
-    const struct run_metric *metric = run_metric_find(asked ? asked : "test_acc", err);
+    const struct run_metric *metric = run_metric_find(asked ? asked : default_figure(runs), err);
     struct picture_curves all = {.count = 0};
     if (!metric)
         return false;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMMANDS_FOLLOW_H
-#define DPARTUI_COMMANDS_FOLLOW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ struct follow_options {
 
 bool follow_run(struct client *client, long run, const struct follow_options *options,
                 struct follow_result *result, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMMANDS_LIST_H
-#define DPARTUI_COMMANDS_LIST_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -11,5 +10,3 @@ extern const struct command command_workbench, command_train, command_compare, c
 
 /* All of them, the workbench first; ends with NULL. */
 extern const struct command *const commands[];
-
-#endif

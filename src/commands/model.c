@@ -112,6 +112,25 @@ static bool print_memory(const json_t *memory, struct error *err)
     return table_end(&table, err);
 }
 
+static void print_recipe(const json_t *recipe)
+{
+    const char *key, *comma = "";
+    json_t *value;
+    struct figure text;
+    if (json_object_size(recipe) > 0)
+        print("\nrecipe (--recipe none leaves it out): ");
+    json_object_foreach((json_t *)(uintptr_t)recipe, key, value)
+    {
+        print("%s%s %s", comma, key,
+              json_is_number(value)    ? figure_digits(&text, json_number_value(value), 6)
+              : json_is_boolean(value) ? (json_is_true(value) ? "yes" : "no")
+                                       : member_text(recipe, key));
+        comma = ", ";
+    }
+    if (json_object_size(recipe) > 0)
+        putchar('\n');
+}
+
 static bool print_model(const json_t *model, const struct spec *spec, struct error *err)
 {
     struct figure input, params, forward, training;
@@ -126,6 +145,7 @@ static bool print_model(const json_t *model, const struct spec *spec, struct err
           figure_count(&params, member_number(model, "params")), member_number(model, "params"),
           figure_flop(&forward, member_number(model, "forward_flops")),
           figure_flop(&training, member_number(model, "training_flops")));
+    print_recipe(json_object_get(model, "training"));
     print("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
           spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"
                                     : "");
@@ -143,7 +163,7 @@ static int run(struct invocation *invocation, struct error *err)
     if (!spec_set(spec, "model", invocation->arguments[0], err) ||
         !run_spec_finish(invocation, err) || !session_open_to_ask(&client, err))
         return STATUS_FAILED;
-    json_t *params = spec_to_json(spec);
+    json_t *params = spec_given_to_json(spec);
     bool ok = params
                   ? client_call(client, "model", params, MODEL_SECONDS, &model, err)
                   : error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
@@ -160,6 +180,7 @@ static const struct option options[] = {
     {"data", OPTION_SETTING, "NAME|DIR", "lay it out for these data"},
     OPTION_DATA_DIR,
     OPTION_BATCH,
+    OPTION_RECIPE,
     OPTION_DEVICES,
     OPTION_CPU_THREADS,
     OPTION_SPLIT,

@@ -17,12 +17,11 @@
 #include "output/table.h"
 #include "runs/pick.h"
 #include "runs/source.h"
-#include "spec/spec.h"
 #include "store/list.h"
 
 /* The list of runs; with a word for it in front, changes of runs (runs_change.h). */
 
-static void add_run(struct table *table, const json_t *run)
+static void add_run(struct table *table, const json_t *run, bool validates)
 {
     struct figure text;
     char devices[60], epochs[100];
@@ -37,26 +36,48 @@ static void add_run(struct table *table, const json_t *run)
     snprintf(epochs, sizeof epochs, "%.0f/%.0f", member_number(run, "epochs_done"),
              member_number(run, "epochs"));
     table_cell(table, epochs);
+    if (validates)
+        table_cell(table, figure_fixed(&text, member_number(run, "val_acc"), 3));
     table_cell(table, figure_fixed(&text, member_number(run, "test_acc"), 3));
     table_cell(table, figure_seconds(&text, member_number(run, "s_per_epoch")));
     table_cell(table, figure_count(&text, member_number(run, "samples_per_s")));
     table_cell(table, member_text(run, "note"));
 }
 
+/* Has any run validation rows? */
+static bool any_validates(const json_t *list)
+{
+    size_t index;
+    json_t *run;
+    json_array_foreach(list, index, run)
+    {
+        if (json_is_number(json_object_get(run, "val_acc")))
+            return true;
+    }
+    return false;
+}
+
 static bool print_runs(const json_t *list, struct error *err)
 {
     static const struct column columns[] = {
-        {"RUN", true},    {"DATE", false},    {"STATUS", false}, {"MODEL", false},
-        {"DATA", false},  {"DEVICES", false}, {"BATCH", true},   {"LR", true},
-        {"EPOCHS", true}, {"TEST ACC", true}, {"S/EPOCH", true}, {"SAMPLES/S", true},
-        {"NOTE", false}};
+        {"RUN", true},       {"DATE", false},    {"STATUS", false},  {"MODEL", false},
+        {"DATA", false},     {"DEVICES", false}, {"BATCH", true},    {"LR", true},
+        {"EPOCHS", true},    {"VAL ACC", true},  {"TEST ACC", true}, {"S/EPOCH", true},
+        {"SAMPLES/S", true}, {"NOTE", false}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    const bool validates = any_validates(list);
+    struct column shown[COLUMNS];
+    size_t count = 0;
     struct table table;
     size_t index;
     json_t *run;
-    table_begin(&table, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (validates || strcmp(columns[i].title, "VAL ACC") != 0)
+            shown[count++] = columns[i];
+    table_begin(&table, shown, count);
     json_array_foreach(list, index, run)
     {
-        add_run(&table, run);
+        add_run(&table, run, validates);
     }
     return table_end(&table, err);
 }

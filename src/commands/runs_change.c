@@ -9,7 +9,6 @@
 #include "cli/run_number.h"
 #include "client/session.h"
 #include "commands/runs_repair.h"
-#include "runs/source.h"
 #include "store/place.h"
 #include "store/read.h"
 

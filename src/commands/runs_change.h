@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMMANDS_RUNS_CHANGE_H
-#define DPARTUI_COMMANDS_RUNS_CHANGE_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -12,5 +11,3 @@ typedef bool runs_change(struct invocation *invocation, struct error *err);
 
 /* NULL: it is no such word. */
 runs_change *runs_change_named(const char *word);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMMANDS_RUNS_REPAIR_H
-#define DPARTUI_COMMANDS_RUNS_REPAIR_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -9,5 +8,3 @@
  * the store what can be read of FILE. No engine may use the store.
  */
 bool runs_repair(struct invocation *invocation, struct error *err);
-
-#endif

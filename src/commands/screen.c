@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <langinfo.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

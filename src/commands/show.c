@@ -21,17 +21,21 @@
 static void print_setting(const json_t *spec, const char *key)
 {
     const json_t *value = json_object_get(spec, key);
+    const char *origin = json_string_value(json_object_get(json_object_get(spec, "origins"), key));
     struct figure text;
     char name[32];
+    if (json_is_object(value))
+        return;
     snprintf(name, sizeof name, "%s", key);
     for (char *at = name; *at; at++)
         *at = *at == '_' ? '-' : *at;
-    if (json_is_boolean(value))
-        print("  %-18s%s\n", name, json_is_true(value) ? "yes" : "no");
-    else if (json_is_number(value))
-        print("  %-18s%s\n", name, figure_digits(&text, json_number_value(value), 6));
-    else
-        print("  %-18s%s\n", name, member_text(spec, key));
+    print("  %-18s%s", name,
+          json_is_boolean(value)  ? (json_is_true(value) ? "yes" : "no")
+          : json_is_number(value) ? figure_digits(&text, json_number_value(value), 6)
+                                  : member_text(spec, key));
+    if (origin && strcmp(origin, "given") != 0)
+        print("  (%s)", origin);
+    putchar('\n');
 }
 
 /* A line for each row that is a retune or a change of the shares. */
@@ -111,6 +115,19 @@ static void print_time(const json_t *run, const char *key, const char *what)
         print("  %-18s%s\n", what, figure_date(&date, member_number(run, key)));
 }
 
+/* "test acc 0.853 (best 0.861)", or of validation rows, too. */
+static void print_accuracy(const json_t *run)
+{
+    struct figure accuracy, best, test;
+    const bool validates = json_is_number(json_object_get(run, "val_acc"));
+    const char *member = validates ? "best_val_acc" : "best_test_acc";
+    print("%s acc %s (best %s)", validates ? "validation" : "test",
+          figure_fixed(&accuracy, member_score(run), 3),
+          figure_fixed(&best, member_number(run, member), 3));
+    if (validates)
+        print(", test acc %s", figure_fixed(&test, member_number(run, "test_acc"), 3));
+}
+
 static void print_tags(const json_t *tags)
 {
     if (json_array_size(tags) > 0)
@@ -135,7 +152,7 @@ static void print_thinned(const json_t *thinned)
 static bool print_run(const struct run_view *view, struct error *err)
 {
     const json_t *run = view->head;
-    struct figure accuracy, best, time, rate;
+    struct figure time, rate;
     char devices[400];
     const char *key;
     json_t *value, *spec = json_object_get(run, "spec");
@@ -147,9 +164,10 @@ static bool print_run(const struct run_view *view, struct error *err)
     print_tags(json_object_get(run, "tags"));
     if (json_is_string(json_object_get(run, "error")))
         print("error: %s\n", member_text(run, "error"));
-    print("test acc %s (best %s), %s s/epoch, %s samples/s on %s\n\nsettings\n",
-          figure_fixed(&accuracy, member_number(run, "test_acc"), 3),
-          figure_fixed(&best, member_number(run, "best_test_acc"), 3),
+    if (json_is_string(json_object_get(run, "reason")))
+        print("ended early: %s\n", member_text(run, "reason"));
+    print_accuracy(run);
+    print(", %s s/epoch, %s samples/s on %s\n\nsettings\n",
           figure_seconds(&time, member_number(run, "s_per_epoch")),
           figure_count(&rate, member_number(run, "samples_per_s")),
           run_devices_short(devices, sizeof devices, run));

@@ -13,13 +13,14 @@
 #include "commands/list.h"
 #include "output/profile.h"
 #include "spec/json.h"
+#include "spec/set.h"
 #include "spec/text.h"
 
 static bool submit(struct client *client, const struct spec *spec, const char *note, long *run,
                    struct error *err)
 {
     json_t *result = NULL;
-    json_t *params = spec_to_json(spec);
+    json_t *params = spec_given_to_json(spec);
     if (params && note && json_object_set_new(params, "note", json_string(note)) != 0) {
         json_decref(params);
         params = NULL;
@@ -125,8 +126,9 @@ static int run(struct invocation *invocation, struct error *err)
                   "--resume is for the engine in the background, which has the checkpoints");
         return STATUS_USAGE;
     }
-    invocation->settings.spec.profile = invocation_has(invocation, "profile");
-    if (!run_spec_finish(invocation, err) ||
+    bool profile = invocation_has(invocation, "profile");
+    if ((profile && !spec_set(&invocation->settings.spec, "profile", "yes", err)) ||
+        !run_spec_finish(invocation, err) ||
         !(foreground ? session_open_private(&client, err) : session_open(&client, err)))
         return STATUS_FAILED;
     int status = STATUS_FAILED;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMPLETION_ARGUMENT_H
-#define DPARTUI_COMPLETION_ARGUMENT_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -29,5 +28,3 @@ bool argument_of_option(const struct option *option, struct argument *out);
 
 /* The argument at `index` of a command, from 0; false when there is none. */
 bool argument_of_command(const struct command *command, size_t index, struct argument *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMPLETION_BASH_H
-#define DPARTUI_COMPLETION_BASH_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -9,5 +8,3 @@
  * that only the machine knows are asked for by `dpartui completion words SOURCE` while one types.
  */
 void complete_bash(const struct command *const *commands);
-
-#endif

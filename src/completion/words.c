@@ -15,9 +15,7 @@
 #include "base/text.h"
 #include "client/open.h"
 #include "events/device_names.h"
-#include "runs/pick.h"
 #include "runs/source.h"
-#include "spec/spec.h"
 #include "study/file.h"
 #include "system/affinity.h"
 
@@ -95,10 +93,11 @@ static void print_live_runs(void)
 static void print_comparison(const char *id)
 {
     struct study study;
+    struct figure title;
     struct error ignored = ERROR_INIT;
     if (!study_load(id, &study, &ignored))
         return;
-    print_word(id, study_title(&study));
+    print_word(id, study_title(&study, &title));
     study_free(&study);
 }
 

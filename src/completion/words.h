@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_COMPLETION_WORDS_H
-#define DPARTUI_COMPLETION_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@
  * none, and no message. False: there is no such source.
  */
 bool words_print(const char *source);
-
-#endif

@@ -24,14 +24,18 @@ const char *retune_words(const char *what)
     return what;
 }
 
-const char *retune_text(char *buffer, size_t size, const char *what, double from, double to,
-                        double step)
+const char *retune_text(char *buffer, size_t size, const char *what,
+                        const struct retune_figures *figures)
 {
     const char *words = retune_words(what);
-    if (isfinite(from) && isfinite(to))
-        snprintf(buffer, size, "%s %.6g -> %.6g after step %.0f", words, from, to, step);
+    char scaled[48] = "";
+    if (isfinite(figures->scale))
+        snprintf(scaled, sizeof scaled, " (schedule x %.4g)", figures->scale);
+    if (isfinite(figures->from) && isfinite(figures->to))
+        snprintf(buffer, size, "%s %.6g -> %.6g after step %.0f%s", words, figures->from,
+                 figures->to, figures->step, scaled);
     else
-        snprintf(buffer, size, "%s after step %.0f", words, step);
+        snprintf(buffer, size, "%s after step %.0f", words, figures->step);
     return buffer;
 }
 
@@ -44,9 +48,10 @@ static double number_of(const json_t *event, const char *key)
 const char *event_retune_text(char *buffer, size_t size, const json_t *event)
 {
     const char *what = json_string_value(json_object_get(event, "what"));
-    return retune_text(buffer, size, what ? what : "?", number_of(event, "from"),
-                       number_of(event, "to"),
-                       (double)json_integer_value(json_object_get(event, "step")));
+    const struct retune_figures figures = {
+        number_of(event, "from"), number_of(event, "to"), number_of(event, "scale"),
+        (double)json_integer_value(json_object_get(event, "step"))};
+    return retune_text(buffer, size, what ? what : "?", &figures);
 }
 
 const char *event_shares_text(char *buffer, size_t size, const json_t *event)

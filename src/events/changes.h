@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EVENTS_CHANGES_H
-#define DPARTUI_EVENTS_CHANGES_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -12,11 +11,15 @@
  * figures, is its own word. */
 const char *retune_words(const char *what);
 /*
- * A change of a run in words: "lr 0.1 -> 0.05 after step 590", "paused after step 590"; NAN for
- * figures that mean nothing. Into `buffer` of `size` bytes, which is returned.
+ * A change of a run in words: "lr 0.1 -> 0.05 after step 590", "paused after step 590", where it
+ * scales the rest of a schedule with " (schedule x 0.5)" at the end; NAN for figures that mean
+ * nothing. Into `buffer` of `size` bytes, which is returned.
  */
-const char *retune_text(char *buffer, size_t size, const char *what, double from, double to,
-                        double step);
+struct retune_figures {
+    double from, to, scale, step;
+};
+const char *retune_text(char *buffer, size_t size, const char *what,
+                        const struct retune_figures *figures);
 /*
  * A "retune" event in the same words. Into `buffer` of `size` bytes, which is returned.
  */
@@ -24,5 +27,3 @@ const char *event_retune_text(char *buffer, size_t size, const json_t *event);
 
 /* A "shares" event: "shares 192,64 after step 20: by the measured speeds ...". Likewise. */
 const char *event_shares_text(char *buffer, size_t size, const json_t *event);
-
-#endif

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "spec/spec.h"
+#include "spec/device_list.h"
 
 char *run_devices_text(const json_t *run)
 {

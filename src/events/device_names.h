@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EVENTS_DEVICE_NAMES_H
-#define DPARTUI_EVENTS_DEVICE_NAMES_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ char *run_devices_text(const json_t *run);
 const char *run_devices_short(char *buffer, size_t size, const json_t *run);
 /* "[cpu:0, cpu:1]" from an array of strings, as results name them; long lists are shortened. */
 const char *device_names_short(char *buffer, size_t size, const json_t *list);
-
-#endif

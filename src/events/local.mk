@@ -1,2 +1,5 @@
-libbase_a_SOURCES += %D%/changes.c %D%/changes.h %D%/profile.c %D%/profile.h
+libbase_a_SOURCES += \
+	%D%/changes.c %D%/changes.h \
+	%D%/confusion.c %D%/confusion.h \
+	%D%/profile.c %D%/profile.h
 libcommand_a_SOURCES += %D%/device_names.c %D%/device_names.h

@@ -2,7 +2,6 @@
 #include "events/profile.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 static double number(const json_t *object, const char *key)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EVENTS_PROFILE_H
-#define DPARTUI_EVENTS_PROFILE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Reading "profile" events, for those who show them: where the time of a run's steps went. What is
@@ -45,5 +45,3 @@ struct profile_row *profile_event_rows(const json_t *event, size_t device, enum 
 /* What is outside of the operations, one row for each `index` from 0; false after the last. */
 bool profile_event_outside(const json_t *event, size_t device, size_t index,
                            struct profile_row *row);
-
-#endif

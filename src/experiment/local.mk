@@ -1,6 +1,7 @@
 libui_a_SOURCES += \
 	%D%/measure.c %D%/measure.h \
 	%D%/outcome.c %D%/outcome.h \
+	%D%/range.c %D%/range.h \
 	%D%/sentence.c %D%/sentence.h \
 	%D%/series.c %D%/series.h \
 	%D%/spread.c %D%/spread.h \

@@ -64,7 +64,7 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
     struct measured_epoch epoch = {.epoch = member_number(event, "epoch"),
                                    .seconds = member_number(event, "seconds"),
                                    .samples_per_s = member_number(event, "samples_per_s"),
-                                   .test_acc = member_number(event, "test_acc"),
+                                   .test_acc = member_score(event),
                                    .eval_s = member_number(event, "eval_s"),
                                    .partial = json_is_true(json_object_get(event, "partial"))};
     int at = measure->count;
@@ -80,6 +80,7 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
         memmove(measure->epochs + at + 1, measure->epochs + at,
                 (size_t)(measure->count++ - at) * sizeof epoch);
     measure->epochs[at] = epoch;
+    measure->validated |= json_is_number(json_object_get(event, "val_acc"));
     return true;
 }
 

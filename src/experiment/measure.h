@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EXPERIMENT_MEASURE_H
-#define DPARTUI_EXPERIMENT_MEASURE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -9,7 +8,8 @@
 
 /* An epoch of a run: speed, and where the time of its devices went. NAN: not known. */
 struct measured_epoch {
-    double epoch, seconds, samples_per_s, test_acc;
+    double epoch, seconds, samples_per_s;
+    double test_acc;                 /* on validation rows, where the run has some */
     double eval_s;                   /* not in `seconds` */
     bool partial;                    /* it was cut short */
     double device_s, sync_s, wait_s; /* sums over the devices: all, all-reduce, waiting */
@@ -27,6 +27,7 @@ struct measured_time {
 struct measure {
     struct measured_epoch *epochs; /* owned */
     int count, capacity;
+    bool validated; /* on rows that are kept for it, not on the test rows */
 };
 
 /* Add an "epoch" event; one of the same number is replaced. False: memory ran out. */
@@ -45,9 +46,7 @@ bool measure_is_warm_up(const struct measure *measure);
 
 struct measured_time measure_time(const struct measure *measure);
 
-/* After the last epoch; NAN: not known. */
+/* After the last epoch, on validation rows where there are some; NAN: not known. */
 double measure_test_acc(const struct measure *measure);
 /* Seconds of training, evaluation excluded, until an epoch reached the accuracy; NAN: none did. */
 double measure_seconds_to(const struct measure *measure, double test_acc);
-
-#endif

@@ -66,7 +66,7 @@ static struct spread spread_epochs(const struct measure *const *runs, int count,
 }
 
 bool outcome_make(struct outcome *outcome, const struct measure *const *runs, int count,
-                  struct error *err)
+                  double target_acc, struct error *err)
 {
     struct means means = {.epochs = {.count = 0}};
     size_t room = (size_t)count + 1;
@@ -81,17 +81,23 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
     outcome->wait_share = mean_of(&means.wait_share);
     outcome->device_rate = mean_of(&means.device_rate);
     outcome->rows = mean_of(&means.rows);
-    outcome->samples_per_s = outcome->test_acc = outcome->s_per_epoch;
+    outcome->samples_per_s = outcome->test_acc = outcome->target_s = outcome->s_per_epoch;
     outcome->speed_up = outcome->efficiency = outcome->accuracy_change = NAN;
     outcome->input_share = NAN;
+    outcome->validated = false;
     double *scratch = calloc(room, sizeof *scratch);
     if (!scratch)
         return error_memory(err, "epochs");
     outcome->s_per_epoch = spread_epochs(runs, count, false, scratch);
     outcome->samples_per_s = spread_epochs(runs, count, true, scratch);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        outcome->validated |= runs[i]->validated;
         scratch[i] = measure_test_acc(runs[i]);
+    }
     outcome->test_acc = spread_of(scratch, (size_t)count);
+    for (int i = 0; i < count; i++)
+        scratch[i] = measure_seconds_to(runs[i], target_acc);
+    outcome->target_s = spread_of(scratch, (size_t)count);
     free(scratch);
     return true;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EXPERIMENT_OUTCOME_H
-#define DPARTUI_EXPERIMENT_OUTCOME_H
+#pragma once
 
 #include "experiment/measure.h"
 #include "experiment/spread.h"
@@ -16,6 +15,9 @@ struct outcome {
     int threads; /* of all of these together; 0: not known */
     /* Epochs that count, of all runs; test accuracies of the runs. */
     struct spread s_per_epoch, samples_per_s, test_acc;
+    struct spread
+        target_s;      /* seconds of training until the target accuracy, of those that got it */
+    bool validated;    /* test_acc is accuracy on validation rows */
     double epochs;     /* of a run, mean */
     bool warm_up;      /* some run has a single epoch, which counts */
     double sync_share; /* of the devices' time, means over the runs: all-reduce, exposed */
@@ -28,11 +30,10 @@ struct outcome {
     double input_share;     /* the part of wait_share that is waiting for input */
 };
 
-/* Of the runs with these measures; the part against a base is not known yet. */
+/* Of the runs with these measures, with a target accuracy, NAN for none; the part against a base is
+ * not known yet. */
 bool outcome_make(struct outcome *outcome, const struct measure *const *runs, int count,
-                  struct error *err);
+                  double target_acc, struct error *err);
 
 /* Fill in the part against a base, which may be the outcome itself. */
 void outcome_compare(struct outcome *outcome, const struct outcome *base);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EXPERIMENT_SENTENCE_H
-#define DPARTUI_EXPERIMENT_SENTENCE_H
+#pragma once
 
 #include "experiment/table.h"
 
@@ -16,10 +15,5 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
 /* "Of the devices' time: 91% compute, 7% all-reduce, 1% input, 1% waiting". */
 const char *sentence_of_shares(const struct outcome *outcome, char *buffer, size_t size);
 
-/*
- * Of a study: of the most devices, or which batch or learning rate is the fastest and which the
- * most accurate.
- */
+/* Of a study: of the most devices, or which values are the fastest and which the most accurate. */
 const char *sentence_of_study(const struct study_table *table, char *buffer, size_t size);
-
-#endif

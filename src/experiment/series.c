@@ -45,12 +45,13 @@ bool series_alike(const struct series_run *a, const struct series_run *b, bool g
 }
 
 void series_begin(struct series *series, enum scaling scaling, const struct series_run *anchor,
-                  const struct series_run *measure, bool guess)
+                  const struct series_run *measure, double target_acc, bool guess)
 {
     double share = scaling == SCALING_WEAK && measure->devices > 0 ? measure->devices : 1;
     series->scaling = scaling;
     series->anchor = *anchor;
     series->guess = guess;
+    series->target_acc = target_acc;
     series->batch = measure->batch / share;
     series->lr = measure->lr / share;
     series->count = 0;
@@ -146,13 +147,13 @@ double series_ideal_speed_up(const struct series *series, double devices)
     return series->base < 0 ? NAN : devices / series->rows[series->base].run.devices;
 }
 
-static bool make_outcome(struct series_row *row, struct error *err)
+static bool make_outcome(struct series_row *row, double target_acc, struct error *err)
 {
     const struct series_run *run = &row->run;
     struct outcome *outcome = &row->outcome;
     row->repeats[row->repeat_count++] = run->measure;
     row->others -= row->repeat_count - 1;
-    bool ok = outcome_make(outcome, row->repeats, row->repeat_count, err);
+    bool ok = outcome_make(outcome, row->repeats, row->repeat_count, target_acc, err);
     outcome->devices = run->devices;
     outcome->cpus = strcmp(run->device_kind, "cpu") == 0 ? run->devices : 0;
     outcome->threads = run->threads * outcome->cpus;
@@ -170,7 +171,7 @@ bool series_finish(struct series *series, struct error *err)
     bool ok = true;
     series->base = -1;
     for (int i = series->count - 1; i >= 0; i--) {
-        ok = make_outcome(&series->rows[i], err) && ok;
+        ok = make_outcome(&series->rows[i], series->target_acc, err) && ok;
         if (series->rows[i].outcome.samples_per_s.median > 0)
             series->base = i;
         for (int j = i + 1; j < series->count; j++)
@@ -180,4 +181,12 @@ bool series_finish(struct series *series, struct error *err)
     for (int i = 0; i < series->count && series->base >= 0; i++)
         outcome_compare(&series->rows[i].outcome, &series->rows[series->base].outcome);
     return ok;
+}
+
+bool series_validated(const struct series *series)
+{
+    bool validated = false;
+    for (int i = 0; i < series->count; i++)
+        validated |= series->rows[i].outcome.validated;
+    return validated;
 }

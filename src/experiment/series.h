@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EXPERIMENT_SERIES_H
-#define DPARTUI_EXPERIMENT_SERIES_H
+#pragma once
 
 #include "experiment/outcome.h"
 #include "experiment/sweep.h"
@@ -45,6 +44,7 @@ struct series {
     struct series_run anchor;            /* what all are alike to */
     bool guess;                          /* what is not known agrees with anything */
     double batch, lr;                    /* strong: of every run; weak: for one device */
+    double target_acc;                   /* to measure the time to; NAN: none */
     int count;                           /* rows, by rising number of devices */
     struct series_row rows[SERIES_ROWS]; /* one a number of devices */
     int base;                            /* the row others are compared with; -1: no speed yet */
@@ -70,7 +70,7 @@ bool series_alike(const struct series_run *a, const struct series_run *b, bool g
  * memory ran out.
  */
 void series_begin(struct series *series, enum scaling scaling, const struct series_run *anchor,
-                  const struct series_run *measure, bool guess);
+                  const struct series_run *measure, double target_acc, bool guess);
 void series_add(struct series *series, const struct series_run *run);
 void series_add_repeat(struct series *series, const struct series_run *run);
 /* Is any row's run of a study, which may have repeats? */
@@ -83,4 +83,5 @@ bool series_is_repeat(const struct series_row *row, const struct series_run *run
 /* The speed-up that ideal scaling from the base would give on `devices`. */
 double series_ideal_speed_up(const struct series *series, double devices);
 
-#endif
+/* Are the accuracies of its runs those on validation rows? */
+bool series_validated(const struct series *series);

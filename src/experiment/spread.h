@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EXPERIMENT_SPREAD_H
-#define DPARTUI_EXPERIMENT_SPREAD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ struct spread {
 
 /* Sorts `values`. */
 struct spread spread_of(double *values, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "experiment/study.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,8 @@
 #include "base/text.h"
 #include "spec/json.h"
 #include "spec/set.h"
+#include "spec/text.h"
+#include "spec/values.h"
 
 #define NOTE_PREFIX "compare "
 
@@ -32,6 +33,11 @@ int study_most(const char *counts)
         most = count > most ? count : most;
     }
     return (int)most;
+}
+
+static bool fill(const struct study_request *request, struct spec *spec, struct error *err)
+{
+    return !request->fill || request->fill(request->context, spec, err);
 }
 
 static int all_threads(const struct spec *spec, int cpus)
@@ -141,35 +147,79 @@ static bool plan_lists(struct study *study, const struct study_request *request,
            error_set(err, ERROR_USAGE, "--devices-list names no devices");
 }
 
-/* Values of one setting. */
-static bool plan_values(struct study *study, const char *key, const char *values, struct spec *spec,
-                        struct error *err)
+/* A variant with the values that `spec` has of the varied settings. */
+static bool add_values(struct study *study, const struct study_request *request, struct spec *spec,
+                       struct error *err)
 {
-    for (const char *at = values; at;) {
-        char part[40], label[64];
-        if (!next_part(&at, ",", part, sizeof part))
-            return error_set(err, ERROR_USAGE, "--%s '%s' is no list of numbers", key, values);
-        if (!spec_set(spec, key, part, err) || !spec_validate(spec, err))
+    char label[sizeof study->variants->label] = "";
+    size_t used = 0;
+    if (!fill(request, spec, err) || !spec_validate(spec, err))
+        return false;
+    for (int i = 0; i < study->varied_count && used < sizeof label; i++) {
+        char *value = spec_get(spec, study->varied[i], err);
+        if (!value)
             return false;
-        snprintf(label, sizeof label, "%s %s", key, part);
-        if (!add_variant(study, label, spec, err))
+        used += (size_t)snprintf(label + used, sizeof label - used, "%s%s %s", i > 0 ? ", " : "",
+                                 study->varied[i], value);
+        free(value);
+    }
+    return used < sizeof label ? add_variant(study, label, spec, err)
+                               : error_set(err, ERROR_USAGE, "'%.40s...' is too long", label);
+}
+
+/* Each combination of the values from varied setting `which` on. */
+static bool plan_values(struct study *study, const struct study_request *request, int which,
+                        struct spec *spec, struct error *err)
+{
+    const char *key = request->settings[which].key, *values = request->settings[which].values;
+    for (const char *at = values; at;) {
+        char value[80];
+        if (!spec_next_value(key, &at, value, sizeof value))
+            return error_set(err, ERROR_USAGE, "--%s '%.60s': a value between commas is %s", key,
+                             values, value[0] ? "too long" : "missing");
+        if (!spec_set(spec, key, value, err))
+            return false;
+        if (!(which + 1 < study->varied_count ? plan_values(study, request, which + 1, spec, err)
+                                              : add_values(study, request, spec, err)))
             return false;
     }
     return true;
 }
 
+/* How many there are; more than a study has need not be made first. */
+static bool count_combinations(const struct study *study, const struct study_request *request,
+                               struct error *err)
+{
+    long count = 1;
+    for (int i = 0; i < study->varied_count; i++) {
+        long values = 0;
+        char value[80];
+        for (const char *at = request->settings[i].values; at; values++)
+            spec_next_value(request->settings[i].key, &at, value, sizeof value);
+        count *= values;
+    }
+    return count <= STUDY_VARIANTS ||
+           error_set(err, ERROR_USAGE,
+                     "these values make %ld variants, %ld runs: a comparison has at most %d "
+                     "variants",
+                     count, count * request->repeats, STUDY_VARIANTS);
+}
+
 static bool plan_variants(struct study *study, const struct study_request *request,
                           struct spec *spec, struct error *err)
 {
-    if (request->batches || request->rates) {
-        study->kind = request->batches ? STUDY_BATCH : STUDY_LR;
-        return sweep_prepare(spec, 0, study->cores, err) &&
-               plan_values(study, request->batches ? "batch" : "lr",
-                           request->batches ? request->batches : request->rates, spec, err);
+    for (int i = 0; i < STUDY_VARIED && request->settings[i].key; i++)
+        snprintf(study->varied[study->varied_count++], sizeof study->varied[0], "%s",
+                 request->settings[i].key);
+    if (study->varied_count > 0) {
+        study->kind = STUDY_SETTINGS;
+        return count_combinations(study, request, err) &&
+               sweep_prepare(spec, 0, study->cores, err) &&
+               plan_values(study, request, 0, spec, err);
     }
     study->kind = STUDY_DEVICES;
-    return request->lists ? plan_lists(study, request, spec, err)
-                          : plan_counts(study, request, spec, err);
+    return fill(request, spec, err) && (request->lists ? plan_lists(study, request, spec, err)
+                                                       : plan_counts(study, request, spec, err));
 }
 
 static bool plan_order(struct study *study, uint64_t seed, struct error *err)
@@ -253,12 +303,32 @@ int study_unfinished(const struct study *study)
     return study->entry_count - study_count(study, STUDY_DONE) - study_count(study, STUDY_FAILED);
 }
 
-const char *study_title(const struct study *study)
+const char *study_title(const struct study *study, struct figure *text)
 {
-    if (study->kind == STUDY_BATCH)
-        return "batch sizes";
-    if (study->kind == STUDY_LR)
-        return "learning rates";
-    return study->scaling == SCALING_STRONG ? "devices, strong scaling (the same batch)"
-                                            : "devices, weak scaling (batch and lr grow)";
+    if (study->kind == STUDY_SETTINGS)
+        snprintf(text->text, sizeof text->text, "%s%s%s", study->varied[0],
+                 study->varied_count > 1 ? " and " : "", study->varied[1]);
+    else
+        snprintf(text->text, sizeof text->text, "devices, %s",
+                 study->scaling == SCALING_STRONG ? "strong scaling (the same batch)"
+                                                  : "weak scaling (batch and lr grow)");
+    return text->text;
+}
+
+const char *study_value(const struct study *study, const struct study_variant *variant, int which,
+                        struct figure *text)
+{
+    char member[sizeof study->varied[0]];
+    size_t i = 0;
+    do
+        member[i] = study->varied[which][i] == '-' ? '_' : study->varied[which][i];
+    while (member[i++]);
+    const json_t *value = json_object_get(variant->spec, member);
+    if (json_is_number(value))
+        return figure_digits(text, json_number_value(value), 12);
+    snprintf(text->text, sizeof text->text, "%s",
+             json_is_string(value) ? json_string_value(value)
+             : json_is_true(value) ? "yes"
+                                   : "no");
+    return text->text;
 }

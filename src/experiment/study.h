@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EXPERIMENT_STUDY_H
-#define DPARTUI_EXPERIMENT_STUDY_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/figure.h"
 #include "experiment/sweep.h"
 
 /*
- * A study: what `dpartui compare` trains. Some variants of one run that differ in a single thing,
- * each as often as there are repeats, the repeats interleaved (A B A B), so that other work on
- * the machine is spread over all of them. Each repeat has its own seed, the same one for every
- * variant. Pure; the caller submits the runs.
+ * A study: what `dpartui compare` trains. Some variants of one run that differ in their devices, or
+ * in the values of one or two settings, of which there is each combination; each variant as often
+ * as there are repeats, the repeats interleaved (A B A B), so that other work on the machine is
+ * spread over all of them. Each repeat has its own seed, the same one for every variant. Pure; the
+ * caller submits the runs.
  */
-enum study_kind { STUDY_DEVICES, STUDY_BATCH, STUDY_LR };
+enum study_kind { STUDY_DEVICES, STUDY_SETTINGS };
 
 enum study_state {
     STUDY_WAITING, /* not trained yet */
@@ -26,13 +27,13 @@ enum study_state {
     STUDY_DELETED, /* its run is no longer in the store */
 };
 
-enum { STUDY_VARIANTS = 32, STUDY_REPEATS = 1000, STUDY_REASON = 200 };
+enum { STUDY_VARIANTS = 64, STUDY_VARIED = 2, STUDY_REPEATS = 1000, STUDY_REASON = 200 };
 
 struct study_variant {
-    char label[80]; /* "2 devices", "cpu:0-1", "batch 256" */
-    int devices;    /* 0: left to the engine */
-    int cpus;       /* CPU devices among them */
-    int threads;    /* of all of these together; 0: not known */
+    char label[100]; /* "2 devices", "cpu:0-1", "batch 256, lr 0.1" */
+    int devices;     /* 0: left to the engine */
+    int cpus;        /* CPU devices among them */
+    int threads;     /* of all of these together; 0: not known */
     long batch;
     double lr;
     json_t *spec; /* owned; without a seed */
@@ -49,8 +50,10 @@ struct study_entry {
 struct study {
     char id[16];
     enum study_kind kind;
-    enum scaling scaling; /* of STUDY_DEVICES */
-    bool lists;           /* devices were listed rather than counted */
+    enum scaling scaling;          /* of STUDY_DEVICES */
+    bool lists;                    /* devices were listed rather than counted */
+    int varied_count;              /* of STUDY_SETTINGS, 1 or 2: */
+    char varied[STUDY_VARIED][20]; /* which ones, as options are called; the last varies fastest */
     int repeats, cores;
     double target_acc; /* NAN: none */
     double created;    /* seconds since 1970 */
@@ -60,16 +63,24 @@ struct study {
     struct study_entry *entries; /* in the order of training */
 };
 
-/* What a command line asks to be compared. One of counts, lists, batches, rates is used. */
+/* A setting with its values, "128,256". */
+struct study_setting {
+    const char *key, *values;
+};
+
+/* What a command line asks to be compared. One of counts, lists, settings is used. */
 struct study_request {
     const struct spec *spec;
     enum scaling scaling;
-    const struct device_list *pool; /* counts: the first ones of these */
-    const char *counts;             /* "1,2,4" */
-    const char *lists;              /* "cpu:0;cpu:0-1" */
-    const char *batches, *rates;    /* "128,256"; "0.1,0.2" */
+    const struct device_list *pool;              /* counts: the first ones of these */
+    const char *counts;                          /* "1,2,4" */
+    const char *lists;                           /* "cpu:0;cpu:0-1" */
+    struct study_setting settings[STUDY_VARIED]; /* without keys: none */
     int repeats, cores;
     double target_acc;
+    /* Fill in what the spec, or one with the values of a variant, leaves open; NULL: nothing. */
+    bool (*fill)(void *context, struct spec *spec, struct error *err);
+    void *context;
 };
 
 /* The largest number of a list of counts; 0 when it is not one. */
@@ -97,7 +108,8 @@ void study_tag(const struct study *study, char *buffer, size_t size);
 int study_count(const struct study *study, enum study_state state);
 /* Entries that a resumed study trains. */
 int study_unfinished(const struct study *study);
-/* "devices, strong scaling", "batch sizes". */
-const char *study_title(const struct study *study);
-
-#endif
+/* "devices, strong scaling (the same batch)", "batch and lr". */
+const char *study_title(const struct study *study, struct figure *text);
+/* The value that a variant has of varied setting `which`. */
+const char *study_value(const struct study *study, const struct study_variant *variant, int which,
+                        struct figure *text);

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "spec/set.h"
 
@@ -30,8 +29,8 @@ bool sweep_prepare(struct spec *spec, int cpus, int cores, struct error *err)
 {
     if (cpus > 0 && spec->cpu_threads == 0 && spec->thread_count == 0)
         spec->cpu_threads = cores / cpus > 1 ? cores / cpus : 1;
-    return spec_set(spec, "save", "", err) && spec_set(spec, "log", "", err) &&
-           spec_set(spec, "tensorboard", "", err);
+    return spec_set(spec, "save", "", err) && spec_set(spec, "save-best", "", err) &&
+           spec_set(spec, "log", "", err) && spec_set(spec, "tensorboard", "", err);
 }
 
 /* Batch and rate for `devices`, through their text: 0.1 for 3 is 0.3, not 0.30000000000000004. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EXPERIMENT_SWEEP_H
-#define DPARTUI_EXPERIMENT_SWEEP_H
+#pragma once
 
 #include <stddef.h>
 
@@ -70,5 +69,3 @@ void sweep_note(const struct sweep *sweep, char *buffer, size_t size);
  */
 double sweep_estimate(const int *measured, const double *seconds, int count, int devices,
                       bool *at_least);
-
-#endif

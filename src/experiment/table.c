@@ -19,26 +19,17 @@ static void count_runs(const struct study *study, const struct study_run *runs, 
     row->missing = study->repeats - row->done - row->failed;
 }
 
-/* Room for the runs of a variant. */
-struct scratch {
-    const struct measure **measures;
-    double *values;
-};
-
+/* `measures` has room for those of a variant. */
 static bool fill_row(const struct study *study, const struct study_run *runs, int variant,
-                     struct scratch *scratch, struct study_row *row, struct error *err)
+                     const struct measure **measures, struct study_row *row, struct error *err)
 {
     int count = 0;
     *row = (struct study_row){.variant = &study->variants[variant]};
     count_runs(study, runs, variant, row);
-    for (int i = 0; i < study->entry_count; i++) {
-        if (!is_done(&runs[i], variant))
-            continue;
-        scratch->values[count] = measure_seconds_to(&runs[i].measure, study->target_acc);
-        scratch->measures[count++] = &runs[i].measure;
-    }
-    row->target_s = spread_of(scratch->values, (size_t)count);
-    bool ok = outcome_make(&row->outcome, scratch->measures, count, err);
+    for (int i = 0; i < study->entry_count; i++)
+        if (is_done(&runs[i], variant))
+            measures[count++] = &runs[i].measure;
+    bool ok = outcome_make(&row->outcome, measures, count, study->target_acc, err);
     row->outcome.devices = row->variant->devices;
     row->outcome.cpus = row->variant->cpus;
     row->outcome.threads = row->variant->threads;
@@ -65,17 +56,14 @@ static void choose_base(struct study_table *table)
 bool study_tabulate(const struct study *study, const struct study_run *runs,
                     struct study_table *table, struct error *err)
 {
-    size_t room = (size_t)study->entry_count + 1;
-    struct scratch scratch = {calloc(room, sizeof *scratch.measures),
-                              calloc(room, sizeof *scratch.values)};
-    bool ok = (scratch.measures && scratch.values) || error_memory(err, "comparison");
+    const struct measure **measures = calloc((size_t)study->entry_count + 1, sizeof *measures);
+    bool ok = measures || error_memory(err, "comparison");
     *table = (struct study_table){.study = study, .count = study->variant_count};
     for (int i = 0; ok && i < table->count; i++) {
-        ok = fill_row(study, runs, i, &scratch, &table->rows[i], err);
+        ok = fill_row(study, runs, i, measures, &table->rows[i], err);
         table->warm_up |= table->rows[i].outcome.warm_up;
     }
-    free(scratch.measures);
-    free(scratch.values);
+    free(measures);
     if (!ok)
         return false;
     choose_base(table);

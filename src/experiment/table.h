@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_EXPERIMENT_TABLE_H
-#define DPARTUI_EXPERIMENT_TABLE_H
+#pragma once
 
 #include "experiment/outcome.h"
 #include "experiment/study.h"
@@ -19,7 +18,6 @@ struct study_row {
     const struct study_variant *variant;
     int done, failed, missing; /* runs; missing: not trained, stopped or deleted */
     struct outcome outcome;    /* of those that are done */
-    struct spread target_s;    /* seconds of training until the target accuracy */
 };
 
 struct study_table {
@@ -47,5 +45,3 @@ const char *study_warm_up_words(const struct study_table *table);
  */
 double study_seconds_left(const struct study *study, const struct study_run *runs,
                           double running_s);
-
-#endif

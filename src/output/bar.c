@@ -89,7 +89,7 @@ void bar_compose(const struct bar *given, int columns, char *line, size_t size)
     escape_copy(line, room < size ? room : size, text);
 }
 
-static int terminal_columns(void)
+int terminal_columns(void)
 {
     struct winsize window;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_OUTPUT_BAR_H
-#define DPARTUI_OUTPUT_BAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +33,8 @@ struct bar_line {
     bool shown;
 };
 
+/* Of standard output; 80 where it is no terminal. */
+int terminal_columns(void);
+
 void bar_draw(struct bar_line *line, const struct bar *bar);
 void bar_clear(struct bar_line *line);
-
-#endif

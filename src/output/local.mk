@@ -1,5 +1,7 @@
 libcommand_a_SOURCES += \
 	%D%/bar.c %D%/bar.h \
+	%D%/confusion.c %D%/confusion.h \
+	%D%/plot.c %D%/plot.h \
 	%D%/stream.c %D%/stream.h \
 	%D%/profile.c %D%/profile.h \
 	%D%/svg.c %D%/svg.h \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_OUTPUT_PROFILE_H
-#define DPARTUI_OUTPUT_PROFILE_H
+#pragma once
 
 #include "base/error.h"
 #include "events/profile.h"
@@ -13,5 +12,3 @@ enum profile_order profile_order_of(const char *word);
  * several devices the sum of all, then each.
  */
 bool profile_print(const json_t *event, enum profile_order order, struct error *err);
-
-#endif

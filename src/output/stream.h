@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_OUTPUT_STREAM_H
-#define DPARTUI_OUTPUT_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ bool stream_drain(struct stream *output, struct error *err);
 /* Write the rest; unless `ok`, drop it and the file. True: `ok`, and all was written. Whether
  * standard output took it is looked at when the program ends. */
 bool stream_close(struct stream *output, bool ok, struct error *err);
-
-#endif

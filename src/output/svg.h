@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_OUTPUT_SVG_H
-#define DPARTUI_OUTPUT_SVG_H
+#pragma once
 
 #include "base/text.h"
 #include "ui/chart/chart.h"
@@ -62,5 +61,3 @@ void svg_line_to(struct text *out, struct svg_pen *pen, const struct svg_frame *
                  double y);
 void svg_line_end(struct text *out);
 void svg_dot(struct text *out, const struct svg_frame *frame, double x, double y);
-
-#endif

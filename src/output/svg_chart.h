@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_OUTPUT_SVG_CHART_H
-#define DPARTUI_OUTPUT_SVG_CHART_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ struct svg_chart {
 
 /* Add the picture to `out`; the caller looks at out->failed. */
 bool svg_chart_draw(const struct svg_chart *chart, struct text *out, struct error *err);
-
-#endif

@@ -5,7 +5,7 @@
 
 /* Room around the axes: for title and legend, the numbers, the names below. */
 enum { LEGEND_TOP = 40, LEGEND_LINE = 18, ROOM_LEFT = 78, ROOM_RIGHT = 18, ROOM_BOTTOM = 48 };
-/* Lines in the legend; panels side by side then are of one height. */
+/* Lines in the legend at least; panels side by side then are of one height. */
 enum { LEGEND_LINES = 2 };
 /* Figures on the y axis. */
 #define TICKS_MOST 8
@@ -96,9 +96,10 @@ static void put_legend(struct text *out, const struct svg_panel *panel, double l
 void svg_panel_draw(struct text *out, const struct svg_panel *panel, double left, double top,
                     double width, double height)
 {
+    size_t legend = panel->series_count > LEGEND_LINES ? panel->series_count : LEGEND_LINES;
     struct svg_frame frame = {.left = left + ROOM_LEFT,
                               .right = left + width - ROOM_RIGHT,
-                              .top = top + LEGEND_TOP + LEGEND_LINES * LEGEND_LINE,
+                              .top = top + LEGEND_TOP + (double)legend * LEGEND_LINE,
                               .bottom = top + height - ROOM_BOTTOM};
     double middle = (frame.left + frame.right) / 2;
     span_x(panel, &frame);

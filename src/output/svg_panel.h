@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_OUTPUT_SVG_PANEL_H
-#define DPARTUI_OUTPUT_SVG_PANEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ struct svg_panel {
 
 void svg_panel_draw(struct text *out, const struct svg_panel *panel, double left, double top,
                     double width, double height);
-
-#endif

@@ -45,23 +45,42 @@ static void print_cell(const struct table *table, size_t column, const char *tex
     print(last ? "\n" : "  ");
 }
 
+static size_t column_width(const struct table *table, size_t column)
+{
+    size_t most = print_width(table->columns[column].title);
+    for (size_t i = column; i < table->filled; i += table->width) {
+        size_t width = print_width(table->cells[i]);
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
+size_t table_width(const struct table *table)
+{
+    size_t sum = 2 * (table->width - 1);
+    for (size_t i = 0; i < table->width; i++)
+        sum += column_width(table, i);
+    return sum;
+}
+
+void table_free(struct table *table)
+{
+    for (size_t i = 0; i < table->filled; i++)
+        free(table->cells[i]);
+    free(table->cells);
+}
+
 bool table_end(struct table *table, struct error *err)
 {
     size_t *widths = calloc(table->width, sizeof *widths);
     bool ok = widths && !table->failed;
-    for (size_t i = 0; ok && i < table->width; i++)
-        widths[i] = print_width(table->columns[i].title);
-    for (size_t i = 0; ok && i < table->filled; i++) {
-        size_t width = print_width(table->cells[i]), *column = &widths[i % table->width];
-        *column = width > *column ? width : *column;
-    }
-    for (size_t i = 0; ok && i < table->width; i++)
+    for (size_t i = 0; ok && i < table->width; i++) {
+        widths[i] = column_width(table, i);
         print_cell(table, i, table->columns[i].title, widths[i]);
+    }
     for (size_t i = 0; ok && i < table->filled; i++)
         print_cell(table, i % table->width, table->cells[i], widths[i % table->width]);
-    for (size_t i = 0; i < table->filled; i++)
-        free(table->cells[i]);
-    free(table->cells);
+    table_free(table);
     free(widths);
     return ok || error_memory(err, "table");
 }

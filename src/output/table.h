@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_OUTPUT_TABLE_H
-#define DPARTUI_OUTPUT_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +25,9 @@ struct table {
 void table_begin(struct table *table, const struct column *columns, size_t width);
 /* The next cell, copied; escaped (base/escape.h). */
 void table_cell(struct table *table, const char *text);
+/* Columns of a terminal that its longest line takes. */
+size_t table_width(const struct table *table);
+/* Release it unprinted. */
+void table_free(struct table *table);
 /* Print what there is and release it. */
 bool table_end(struct table *table, struct error *err);
-
-#endif

@@ -59,6 +59,7 @@ bool run_board_write(const struct run_view *view, const char *directory, struct 
     long number = (long)json_integer_value(json_object_get(view->head, "run"));
     if (!board_open(&board, directory, number, false, time.begin, err))
         return false;
+    board_put_settings(board, json_object_get(view->head, "spec"), time.begin);
     bool ok = run_rows_open(&epochs, view, STORE_EPOCHS, err);
     if (ok) {
         ok = run_rows_open(&points, view, STORE_POINTS, err);

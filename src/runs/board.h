@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_BOARD_H
-#define DPARTUI_RUNS_BOARD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -8,5 +7,3 @@
 
 /* Write a run into DIRECTORY/run-N for TensorBoard. */
 bool run_board_write(const struct run_view *view, const char *directory, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_CSV_H
-#define DPARTUI_RUNS_CSV_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
  */
 bool run_csv_put(const struct run_view *views, int count, bool points, struct stream *output,
                  struct error *err);
-
-#endif

@@ -15,9 +15,22 @@ static const struct figure titles[COLUMNS] = {{"EPOCH"},     {"TRAIN LOSS"}, {"T
                                               {"TEST LOSS"}, {"TEST ACC"},   {"SECONDS"},
                                               {"SAMPLES/S"}};
 
+/* Of a run with validation rows, whose epochs are not tested. */
+static const struct figure validation_titles[COLUMNS] = {
+    {"EPOCH"},   {"TRAIN LOSS"}, {"TRAIN ACC"}, {"VAL LOSS"},
+    {"VAL ACC"}, {"SECONDS"},    {"SAMPLES/S"}};
+
+static const struct figure *titles_of(const struct run_view *view)
+{
+    return json_is_number(json_object_get(view->head, "val_acc")) ? validation_titles : titles;
+}
+
 static void make_cells(struct figure cells[COLUMNS], const json_t *epoch)
 {
-    static const char *const losses[] = {"train_loss", "train_acc", "test_loss", "test_acc"};
+    static const char *const tested[] = {"train_loss", "train_acc", "test_loss", "test_acc"};
+    static const char *const validated[] = {"train_loss", "train_acc", "val_loss", "val_acc"};
+    const char *const *losses =
+        json_is_number(json_object_get(epoch, "val_acc")) ? validated : tested;
     figure_whole(&cells[0], member_number(epoch, "epoch"));
     for (int i = 0; i < 4; i++)
         figure_fixed(&cells[i + 1], member_number(epoch, losses[i]), i % 2 ? 3 : 4);
@@ -48,7 +61,7 @@ static bool measure(const struct run_view *view, int widths[COLUMNS], bool *any,
     if (!ok)
         return false;
     *any = false;
-    widen(widths, titles);
+    widen(widths, titles_of(view));
     while ((ok = run_rows_next(&rows, err)) && rows.row) {
         make_cells(cells, rows.row);
         widen(widths, cells);
@@ -69,7 +82,7 @@ bool epoch_table_print(const struct run_view *view, struct error *err)
     if (!run_rows_open(&rows, view, STORE_EPOCHS, err))
         return false;
     putchar('\n');
-    print_line(widths, titles);
+    print_line(widths, titles_of(view));
     while ((ok = run_rows_next(&rows, err)) && rows.row) {
         make_cells(cells, rows.row);
         print_line(widths, cells);

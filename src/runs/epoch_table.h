@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_EPOCH_TABLE_H
-#define DPARTUI_RUNS_EPOCH_TABLE_H
+#pragma once
 
 #include "runs/view.h"
 
@@ -10,5 +9,3 @@
  * that memory does not grow with their number.
  */
 bool epoch_table_print(const struct run_view *view, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_JSON_H
-#define DPARTUI_RUNS_JSON_H
+#pragma once
 
 #include "output/stream.h"
 #include "runs/view.h"
@@ -8,5 +7,3 @@
 /* Write a run with all that is kept of it as a JSON object, as print_json does, `depth` levels deep
  * in what stands around it. */
 bool run_json_put(const struct run_view *view, int depth, struct stream *output, struct error *err);
-
-#endif

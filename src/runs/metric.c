@@ -11,6 +11,8 @@
 static const struct run_metric metrics[] = {
     {"test_acc", "Test accuracy", false, false, 1},
     {"test_loss", "Test loss", false, true, INFINITY},
+    {"val_acc", "Validation accuracy", false, false, 1},
+    {"val_loss", "Validation loss", false, true, INFINITY},
     {"train_acc", "Training accuracy", true, false, 1},
     {"train_loss", "Training loss", true, true, INFINITY},
     {"lr", "Learning rate", true, false, INFINITY},
@@ -37,8 +39,8 @@ const struct run_metric *run_metric_find(const char *name, struct error *err)
         error_set(err, ERROR_USAGE, "there is no metric '%.40s': did you mean '%s'?", name, near);
     else
         error_set(err, ERROR_USAGE,
-                  "there is no metric '%.40s': it is test_acc, test_loss, train_acc, train_loss, "
-                  "lr, samples_per_s or seconds",
+                  "there is no metric '%.40s': it is test_acc, test_loss, val_acc, val_loss, "
+                  "train_acc, train_loss, lr, samples_per_s or seconds",
                   name);
     return NULL;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_METRIC_H
-#define DPARTUI_RUNS_METRIC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ const struct run_metric *run_metric_find(const char *name, struct error *err);
  */
 bool run_metric_curve(const struct run_metric *metric, const struct run_view *view,
                       struct chart_point **points, int *count, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runs/pick.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "events/device_names.h"
-#include "spec/spec.h"
 #include "store/list.h"
 
 static bool has_tag(const json_t *run, const char *asked)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_PICK_H
-#define DPARTUI_RUNS_PICK_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ const char *run_pick_key(size_t index);
  * ERROR_USAGE: it is none.
  */
 bool run_pick_time(const char *text, double now, bool end, double *out, struct error *err);
-
-#endif

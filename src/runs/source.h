@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_SOURCE_H
-#define DPARTUI_RUNS_SOURCE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ bool run_source_view(struct run_source *source, long number, struct run_view *vi
                      struct error *err);
 /* The same as one object with its "epochs" and "points", the caller's. */
 bool run_source_show(struct run_source *source, long number, json_t **run, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_RUNS_VIEW_H
-#define DPARTUI_RUNS_VIEW_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ bool run_rows_open(struct run_rows *rows, const struct run_view *view, enum stor
                    struct error *err);
 bool run_rows_next(struct run_rows *rows, struct error *err);
 void run_rows_close(struct run_rows *rows);
-
-#endif

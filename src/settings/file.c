@@ -19,7 +19,7 @@ static char *value_text(const config_setting_t *setting, enum value_kind kind, s
     static const char *const wanted[] = {
         [VALUE_TEXT] = "text in quotes",  [VALUE_FILE] = "text in quotes",
         [VALUE_WHOLE] = "a whole number", [VALUE_NUMBER] = "a number",
-        [VALUE_BOOL] = "true or false",   [VALUE_COUNTS] = "a whole number, or some in quotes",
+        [VALUE_BOOL] = "true or false",   [VALUE_COUNTS] = "a whole number, or text in quotes",
     };
     int type = config_setting_type(setting);
     bool is_text = kind == VALUE_TEXT || kind == VALUE_FILE || kind == VALUE_COUNTS;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SETTINGS_FILE_H
-#define DPARTUI_SETTINGS_FILE_H
+#pragma once
 
 #include "settings/settings.h"
 
@@ -8,5 +7,3 @@
  * over. */
 bool settings_take_file(struct settings *settings, const char *path, enum setting_origin source,
                         struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SETTINGS_KEYS_H
-#define DPARTUI_SETTINGS_KEYS_H
+#pragma once
 
 #include "settings/settings.h"
 
@@ -12,7 +11,7 @@ enum value_kind {
     VALUE_TEXT,
     VALUE_FILE, /* text that may name a file or folder; "~/" stands for the home directory */
     VALUE_WHOLE,
-    VALUE_COUNTS, /* a whole number, or text that lists some */
+    VALUE_COUNTS, /* a whole number, or text: several, or a word */
     VALUE_NUMBER, /* 1 is as good as 1.0 */
     VALUE_BOOL,
 };
@@ -34,5 +33,3 @@ char *settings_key_text(size_t key, const struct spec *spec, const struct prefer
 
 /* Every key as "group.name" for index 0, 1, ...; NULL after the last. */
 const char *settings_key(size_t index);
-
-#endif

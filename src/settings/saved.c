@@ -112,7 +112,7 @@ static void put_value(struct text *out, enum value_kind kind, const char *value)
         put_string(out, value);
         break;
     case VALUE_COUNTS:
-        if (strchr(value, ','))
+        if (value[strspn(value, "0123456789")])
             put_string(out, value);
         else
             text_puts(out, value);

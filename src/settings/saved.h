@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SETTINGS_SAVED_H
-#define DPARTUI_SETTINGS_SAVED_H
+#pragma once
 
 #include "settings/settings.h"
 
@@ -30,5 +29,3 @@ bool saved_settings_open(struct saved_settings *saved, const struct settings *se
                          struct error *err);
 /* After any outcome of saved_settings_open. */
 void saved_settings_close(struct saved_settings *saved);
-
-#endif

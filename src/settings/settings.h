@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SETTINGS_SETTINGS_H
-#define DPARTUI_SETTINGS_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
  * $XDG_CONFIG_HOME/dpartui, environment.
  */
 
-enum { SETTINGS_KEYS = 27 };
+enum { SETTINGS_KEYS = 45 };
 
 struct settings {
     struct spec spec; /* what a run starts from; not yet validated as a whole */
@@ -51,5 +50,3 @@ bool settings_read_saved(struct settings *settings, const char *path, struct err
 
 /* The command line has set the key of this name ("batch", "cpu-threads"), of whatever group. */
 void settings_on_command_line(struct settings *settings, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SPEC_DEVICE_LIST_H
-#define DPARTUI_SPEC_DEVICE_LIST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ bool device_list_parse(const char *text, struct device_list *list, struct error 
 const char *device_id_text(struct device_id id, char *buffer);
 /* "cpu:0-7,cuda:0", "all", "default"; a new string the caller frees, NULL: out of memory. */
 char *device_list_text(const struct device_list *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SPEC_FIELDS_H
-#define DPARTUI_SPEC_FIELDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,6 +22,8 @@ enum spec_field_kind {
     FIELD_THREADS,
     FIELD_INIT,
     FIELD_CHECKPOINTS,
+    FIELD_SCHEDULE, /* all but the warm-up */
+    FIELD_IMAGE_SIZE,
 };
 
 struct spec_field {
@@ -44,5 +45,3 @@ static inline const void *spec_field_at(const struct spec *spec, const struct sp
 {
     return (const char *)spec + field->offset;
 }
-
-#endif

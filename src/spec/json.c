@@ -7,8 +7,11 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "spec/fields.h"
+#include "spec/origin.h"
 #include "spec/set.h"
 #include "spec/text.h"
+
+static const char origins_member[] = "origins";
 
 /* The option name with '_' for '-', as JSON members are written. */
 static void member_name(const struct spec_field *field, char *name, size_t size)
@@ -49,11 +52,29 @@ static json_t *field_json(const struct spec *spec, const struct spec_field *fiel
     return value;
 }
 
-json_t *spec_to_json(const struct spec *spec)
+/* NULL: memory ran out. */
+static json_t *origins_json(const struct spec *spec)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; object && i < spec_field_count; i++) {
+        const char *origin = spec_origin_name(spec_origin(spec, &spec_fields[i]));
+        char name[32];
+        member_name(&spec_fields[i], name, sizeof name);
+        if (origin && json_object_set_new(object, name, json_string(origin)) != 0) {
+            json_decref(object);
+            object = NULL;
+        }
+    }
+    return object;
+}
+
+static json_t *to_json(const struct spec *spec, bool all)
 {
     json_t *object = json_object();
     for (size_t i = 0; object && i < spec_field_count; i++) {
         char name[32];
+        if (!all && spec_origin(spec, &spec_fields[i]) != ORIGIN_GIVEN)
+            continue;
         member_name(&spec_fields[i], name, sizeof name);
         if (json_object_set_new(object, name, field_json(spec, &spec_fields[i])) != 0) {
             json_decref(object);
@@ -61,6 +82,22 @@ json_t *spec_to_json(const struct spec *spec)
         }
     }
     return object;
+}
+
+json_t *spec_to_json(const struct spec *spec)
+{
+    json_t *object = to_json(spec, true);
+    if (object && spec->resolved &&
+        json_object_set_new(object, origins_member, origins_json(spec)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+json_t *spec_given_to_json(const struct spec *spec)
+{
+    return to_json(spec, false);
 }
 
 /* A JSON value as the text form that spec_set reads; NULL with *err filled for other types. */
@@ -93,7 +130,7 @@ bool spec_change(struct spec *spec, const json_t *object, struct error *err)
     bool ok = true;
     json_object_foreach((json_t *)object, key, value)
     {
-        if (json_is_null(value))
+        if (json_is_null(value) || strcmp(key, origins_member) == 0)
             continue;
         char *text = json_text(key, value, err);
         ok = text && spec_set(spec, key, text, err);
@@ -104,10 +141,34 @@ bool spec_change(struct spec *spec, const json_t *object, struct error *err)
     return ok;
 }
 
+static bool take_origins(struct spec *spec, const json_t *origins, struct error *err)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(origins))
+        return error_set(err, ERROR_USAGE, "'%s' must be an object", origins_member);
+    memset(spec->origin, ORIGIN_DEFAULT, sizeof spec->origin);
+    json_object_foreach((json_t *)origins, key, value)
+    {
+        const struct spec_field *field = spec_find_field(key);
+        const char *name = json_string_value(value);
+        enum spec_origin origin;
+        if (!field || !name || !spec_origin_find(name, &origin))
+            return error_set(err, ERROR_USAGE, "'%s': '%.40s' has no such origin", origins_member,
+                             key);
+        spec_set_origin(spec, field, origin);
+    }
+    spec->resolved = true;
+    return true;
+}
+
 bool spec_from_json(struct spec *spec, const json_t *object, struct error *err)
 {
     spec_init(spec);
     bool ok = spec_change(spec, object, err);
+    const json_t *origins = ok ? json_object_get(object, origins_member) : NULL;
+    if (origins && !json_is_null(origins))
+        ok = take_origins(spec, origins, err);
     if (!ok)
         spec_free(spec);
     return ok;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SPEC_JSON_H
-#define DPARTUI_SPEC_JSON_H
+#pragma once
 
 #include <jansson.h>
 
 #include "spec/spec.h"
 
-/* JSON with the option names as members ("batch", "weight_decay", "train_rows", ...). */
+/*
+ * JSON with the option names as members ("batch", "weight_decay", "train_rows", ...). Of a resolved
+ * spec also "origins", an object: where those values come from that are not the program's defaults
+ * ({"lr":"recipe"}). NULL: a name or path is not UTF-8, or memory ran out.
+ */
 json_t *spec_to_json(const struct spec *spec);
+/* Only what was given: for the engine, which fills in the rest. */
+json_t *spec_given_to_json(const struct spec *spec);
+/* Members that it has are given; with "origins" the spec is resolved, and they say so. */
 bool spec_from_json(struct spec *spec, const json_t *object, struct error *err);
 /* Set the fields that the object has; after a failure some of them may have been set. */
 bool spec_change(struct spec *spec, const json_t *object, struct error *err);
-
-#endif

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SPEC_NAMES_H
-#define DPARTUI_SPEC_NAMES_H
+#pragma once
 
 #include "spec/spec.h"
 
 /* The words for what is chosen among few, by the values of their enums; arrays end with NULL. */
+extern const char *const optimizer_names[];
+extern const char *const no_decay_names[];
 extern const char *const split_names[],
-    *const sync_names[], *const type_names[], *const augment_names[], *const order_names[];
+    *const sync_names[], *const type_names[], *const augment_names[],
+                                                  *const colour_names[],
+                                                      *const order_names[], *const recipe_names[],
+                                                                                *const init_names[];
 
 const char *split_rule_name(enum split_rule rule);     /* "chunk" ... */
 const char *sync_method_name(enum sync_method method); /* "allreduce" ... */
 const char *number_type_name(enum number_type type);   /* "default", "f32" ... */
+bool init_has_scale(enum init_rule rule);              /* normal and uniform */
 const char *augment_name(enum augment_flags augment);  /* "none", "flip" ... */
-
-#endif

@@ -7,11 +7,12 @@
 
 #include "base/text.h"
 #include "spec/fields.h"
+#include "spec/names.h"
+#include "spec/origin.h"
 
 /* Values that continue after a word. */
 static const char weighted_prefix[] = "weighted:";
-static const char normal_prefix[] = "normal:";
-static const char init_default[] = "default";
+static const char image_size_own[] = "own";
 
 enum { BOOL_WORDS = 4 };
 static const char *const bool_words[2][BOOL_WORDS] = {{"no", "false", "off", "0"},
@@ -90,34 +91,47 @@ static bool set_split(const struct spec_field *field, struct spec *spec, const c
     return true;
 }
 
-/* "normal:STD", "normal", "default", or a .safetensors file. */
+/* INIT_FILE: no rule has this name. */
+static enum init_rule init_find(const char *value)
+{
+    int rule = 0;
+    for (; init_names[rule]; rule++) {
+        const size_t length = strlen(init_names[rule]);
+        if (strncmp(value, init_names[rule], length) == 0 &&
+            (init_has_scale((enum init_rule)rule) || value[length] == '\0'))
+            break;
+    }
+    return (enum init_rule)rule;
+}
+
+static bool set_init_file(struct spec *spec, const char *value, struct error *err)
+{
+    static const char extension[] = ".safetensors";
+    const size_t length = strlen(value), tail = strlen(extension);
+    if (length <= tail || strcmp(value + length - tail, extension) != 0)
+        return error_set(err, ERROR_USAGE,
+                         "init '%s' is none of normal:STD, uniform:BOUND, xavier-uniform, "
+                         "xavier-normal, kaiming-uniform, kaiming-normal, default, and no "
+                         ".safetensors file",
+                         value);
+    if (!set_string(&spec->init_file, value, err))
+        return false;
+    spec->init = INIT_FILE;
+    return true;
+}
+
+/* A rule's name, with its scale where it has one, "normal", or a .safetensors file. */
 static bool set_init(struct spec *spec, const char *value, struct error *err)
 {
-    size_t length = strlen(value);
-    const char *extension = ".safetensors";
-    size_t tail = strlen(extension);
-    if (strcmp(value, init_default) == 0) {
-        spec->init = INIT_PYTORCH;
-    } else if (strcmp(value, "normal") == 0) {
-        spec->init = INIT_NORMAL;
-        spec->init_std = 0.01;
-    } else if (strncmp(value, normal_prefix, strlen(normal_prefix)) == 0) {
-        double std;
-        if (!parse_double(value + strlen(normal_prefix), 0, 1e3, &std))
-            return error_set(err, ERROR_USAGE,
-                             "init '%s': the standard deviation must be a number from 0 to 1000",
-                             value);
-        spec->init = INIT_NORMAL;
-        spec->init_std = std;
-    } else if (length > tail && strcmp(value + length - tail, extension) == 0) {
-        if (!set_string(&spec->init_file, value, err))
-            return false;
-        spec->init = INIT_FILE;
-        return true;
-    } else {
+    const char *text = strcmp(value, "normal") == 0 ? "normal:0.01" : value;
+    const enum init_rule rule = init_find(text);
+    if (rule == INIT_FILE)
+        return set_init_file(spec, value, err);
+    if (init_has_scale(rule) &&
+        !parse_double(text + strlen(init_names[rule]), 0, 1e3, &spec->init_scale))
         return error_set(err, ERROR_USAGE,
-                         "init '%s' is neither normal:STD, default nor a .safetensors file", value);
-    }
+                         "init '%s': a number from 0 to 1000 must follow the colon", value);
+    spec->init = rule;
     free(spec->init_file);
     spec->init_file = NULL;
     return true;
@@ -211,11 +225,28 @@ static bool set_checkpoints(const struct spec_field *field, struct spec *spec, c
     return true;
 }
 
-bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err)
+/* "own", "32", or "64x48", width first. */
+static bool set_image_size(const struct spec_field *field, struct picture_settings *where,
+                           const char *value, struct error *err)
 {
-    const struct spec_field *field = spec_find_field(key);
-    if (!field)
-        return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
+    const char *cross = strchr(value, 'x'), *height = cross ? cross + 1 : value;
+    char width[8];
+    long sides[2] = {0, 0}, low = (long)field->low, high = (long)field->high;
+    snprintf(width, sizeof width, "%.*s", (int)(cross ? cross - value : (long)strlen(value)),
+             value);
+    if (strcmp(value, image_size_own) != 0 &&
+        !(parse_long(width, low, high, &sides[0]) && parse_long(height, low, high, &sides[1])))
+        return error_set(err, ERROR_USAGE,
+                         "%s '%.60s': own, or 32 or 64x48 (width x height), from %ld to %ld",
+                         field->key, value, low, high);
+    where->width = (int)sides[0];
+    where->height = (int)sides[1];
+    return true;
+}
+
+static bool set_field(struct spec *spec, const struct spec_field *field, const char *value,
+                      struct error *err)
+{
     void *where = (char *)spec + field->offset;
     switch (field->kind) {
     case FIELD_LONG:
@@ -245,8 +276,24 @@ bool spec_set(struct spec *spec, const char *key, const char *value, struct erro
         return set_init(spec, value, err);
     case FIELD_CHECKPOINTS:
         return set_checkpoints(field, spec, value, err);
+    case FIELD_SCHEDULE:
+        return lr_schedule_parse(where, value, err);
+    case FIELD_IMAGE_SIZE:
+        return set_image_size(field, where, value, err);
     }
-    return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
+    return error_set(err, ERROR_USAGE, "there is no setting '%s'", field->key);
+}
+
+bool spec_set(struct spec *spec, const char *key, const char *value, struct error *err)
+{
+    const struct spec_field *field = spec_find_field(key);
+    if (!field)
+        return error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
+    if (!set_field(spec, field, value, err))
+        return false;
+    bool named = field->kind == FIELD_STRING || field->kind == FIELD_PATH;
+    spec_set_origin(spec, field, named && !value[0] ? ORIGIN_DEFAULT : ORIGIN_GIVEN);
+    return true;
 }
 
 /* NULL after the last of `words`, which a NULL ends. */
@@ -260,7 +307,7 @@ static const char *word_at(const char *const *words, size_t index)
 
 const char *spec_word(const char *key, size_t index)
 {
-    static const char *const inits[] = {init_default, normal_prefix, NULL};
+    static const char *const sizes[] = {image_size_own, NULL};
     static const char *const truths[] = {"yes", "no", NULL}; /* of bool_words, what spec_get says */
     const struct spec_field *field = spec_find_field(key);
     if (!field)
@@ -271,10 +318,32 @@ const char *spec_word(const char *key, size_t index)
     case FIELD_SPLIT:
         return index == SPLIT_WEIGHTED ? weighted_prefix : word_at(field->names, index);
     case FIELD_INIT:
-        return word_at(inits, index);
+        return word_at(init_names, index);
+    case FIELD_IMAGE_SIZE:
+        return word_at(sizes, index);
     case FIELD_BOOL:
         return word_at(truths, index);
+    case FIELD_SCHEDULE:
+        return lr_schedule_word(index);
     default:
         return NULL;
     }
+}
+
+bool spec_leave_training_out(struct spec *spec, struct error *err)
+{
+    static const char *const values[][2] = {
+        {"epochs", "0"},       {"checkpoint-every", "off"}, {"save", ""},
+        {"log", ""},           {"tensorboard", ""},         {"profile", "no"},
+        {"train-rows", "0"},   {"max-steps", "0"},          {"split", "chunk"},
+        {"sync", "allreduce"}, {"augment", "none"},         {"label-smoothing", "0"},
+        {"sync-bn", "no"},     {"lr-schedule", "constant"}, {"warmup", "0"},
+        {"clip-norm", "0"},    {"no-decay", "none"},        {"ema", "0"},
+        {"validation", "0"},   {"patience", "0"},           {"stop-at-acc", "0"},
+        {"save-best", ""},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (!spec_set(spec, values[i][0], values[i][1], err))
+            return false;
+    return true;
 }

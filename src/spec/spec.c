@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "spec/fields.h"
+#include "spec/origin.h"
 
 #define ROW(name, fetched) {name, fetched},
 
@@ -13,12 +14,16 @@ const struct data_name data_names[] = {DATA_SETS(ROW){NULL, false}};
 void spec_init(struct spec *spec)
 {
     *spec = (struct spec){
+        .pictures = {.test_share = 0.2},
         .batch = 256,
         .lr = 0.1,
+        .beta1 = 0.9,
+        .beta2 = 0.999,
+        .eps = 1e-8,
         .epochs = 10,
         .seed = 1,
         .init = INIT_NORMAL,
-        .init_std = 0.01,
+        .init_scale = 0.01,
         .checkpoint_epochs = 1,
     };
 }
@@ -30,6 +35,7 @@ void spec_free(struct spec *spec)
     free(spec->data_dir);
     free(spec->init_file);
     free(spec->save);
+    free(spec->save_best);
     free(spec->log);
     free(spec->tensorboard);
     spec_init(spec);
@@ -38,10 +44,11 @@ void spec_free(struct spec *spec)
 bool spec_copy(struct spec *to, const struct spec *from, struct error *err)
 {
     *to = *from;
-    char *const *const source[] = {&from->model, &from->data, &from->data_dir,   &from->init_file,
-                                   &from->save,  &from->log,  &from->tensorboard};
-    char **const target[] = {&to->model, &to->data, &to->data_dir,   &to->init_file,
-                             &to->save,  &to->log,  &to->tensorboard};
+    char *const *const source[] = {&from->model,     &from->data,       &from->data_dir,
+                                   &from->init_file, &from->save,       &from->save_best,
+                                   &from->log,       &from->tensorboard};
+    char **const target[] = {&to->model, &to->data,      &to->data_dir, &to->init_file,
+                             &to->save,  &to->save_best, &to->log,      &to->tensorboard};
     bool ok = true;
     for (size_t i = 0; i < sizeof source / sizeof source[0]; i++) {
         *target[i] = *source[i] ? strdup(*source[i]) : NULL;
@@ -75,6 +82,36 @@ bool spec_validate_threads(const struct spec *spec, struct error *err)
                      spec->thread_count, cpus);
 }
 
+/* Constants that an optimizer cannot work with; each is wrong for all that have it. */
+static bool validate_optimizer(const struct spec *spec, struct error *err)
+{
+    if (!(spec->beta1 < 1) || !(spec->beta2 < 1))
+        return error_set(
+            err, ERROR_USAGE,
+            "%s 1: the average would keep its first value: give a number below 1, such "
+            "as %s",
+            spec->beta1 < 1 ? "beta2" : "beta1", spec->beta1 < 1 ? "0.999" : "0.9");
+    if (!(spec->ema < 1))
+        return error_set(err, ERROR_USAGE,
+                         "ema 1: the average would keep its first value: give a number below 1, "
+                         "such as 0.999, or 0 for none");
+    return spec->eps > 0 ||
+           error_set(err, ERROR_USAGE,
+                     "eps 0: a parameter without gradients would be divided by 0: give a number "
+                     "above 0, such as 1e-8");
+}
+
+/* What ends a run early needs an epoch to look at. */
+static bool validate_end(const struct spec *spec, bool final, struct error *err)
+{
+    bool waits = spec->patience > 0;
+    if (!final || spec->epochs > 0 || (!waits && !(spec->stop_at_acc > 0)))
+        return true;
+    return error_set(err, ERROR_USAGE,
+                     "%s: a run of 0 epochs has no accuracy to improve: give it epochs, or %s 0",
+                     waits ? "patience" : "stop-at-acc", waits ? "patience" : "stop-at-acc");
+}
+
 bool spec_validate(const struct spec *spec, struct error *err)
 {
     for (size_t i = 0; i < spec_field_count; i++)
@@ -88,5 +125,10 @@ bool spec_validate(const struct spec *spec, struct error *err)
         return error_set(err, ERROR_USAGE,
                          "split has %d weights for %d devices: give one weight for each device",
                          spec->weight_count, spec->devices.count);
-    return spec->devices.choice != DEVICES_LISTED || spec_validate_threads(spec, err);
+    /* Until then a recipe may say how many epochs there are. */
+    bool final = spec->resolved || spec_origin(spec, spec_find_field("epochs")) == ORIGIN_GIVEN;
+    if (final && !lr_schedule_check(&spec->schedule, spec->epochs, err))
+        return false;
+    return validate_end(spec, final, err) && validate_optimizer(spec, err) &&
+           (spec->devices.choice != DEVICES_LISTED || spec_validate_threads(spec, err));
 }

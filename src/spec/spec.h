@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SPEC_SPEC_H
-#define DPARTUI_SPEC_SPEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "engine/data/augment.h"
+#include "engine/data/pictures/settings.h"
 #include "spec/device_list.h"
+#include "spec/schedule.h"
 
 /*
  * Everything that defines a run. The viewer fills one from options, configuration or the form,
@@ -16,23 +17,57 @@
  */
 
 #define SPEC_MAX_EPOCHS 1000000
+#define SPEC_MAX_LR     1e6
+#define SPEC_MAX_FIELDS 64
+
+/* Where the value of a field comes from; a later one wins. */
+enum spec_origin { ORIGIN_DEFAULT, ORIGIN_OPTIMIZER, ORIGIN_RECIPE, ORIGIN_GIVEN };
 
 enum split_rule { SPLIT_CHUNK, SPLIT_EVEN, SPLIT_BALANCED, SPLIT_WEIGHTED, SPLIT_AUTO };
 enum sync_method { SYNC_ALLREDUCE, SYNC_REDUCE_BROADCAST, SYNC_CENTRAL };
 enum number_type { TYPE_DEFAULT, TYPE_F32, TYPE_TF32, TYPE_BF16 };
-enum init_rule { INIT_NORMAL, INIT_PYTORCH, INIT_FILE };
+/* Names are those of PyTorch's torch.nn.init; PYTORCH: what its layers begin with. */
+enum init_rule {
+    INIT_NORMAL,
+    INIT_UNIFORM,
+    INIT_XAVIER_UNIFORM,
+    INIT_XAVIER_NORMAL,
+    INIT_KAIMING_UNIFORM,
+    INIT_KAIMING_NORMAL,
+    INIT_PYTORCH,
+    INIT_FILE
+};
+enum recipe_use { RECIPE_AUTO, RECIPE_NONE };
+enum optimizer_kind {
+    OPTIMIZER_SGD,
+    OPTIMIZER_NESTEROV,
+    OPTIMIZER_ADAM,
+    OPTIMIZER_ADAMW,
+    OPTIMIZER_RMSPROP
+};
+/* Parameters that weight decay leaves alone; NORM_BIAS: of one dimension, those of BatchNorm and
+ * GroupNorm, and biases. */
+enum decay_exception { NO_DECAY_NONE, NO_DECAY_NORM_BIAS };
 enum row_order { ORDER_SHUFFLE, ORDER_SEQUENTIAL };
 
 struct spec {
     char *model;    /* name or file; NULL: resnet18 with a GPU, else smallnet */
     char *data;     /* name, folder or random:RxC; NULL: fashion-mnist if present, else glyphs */
     char *data_dir; /* where named data lie; NULL: $DPARTUI_DATA_DIR, else the data home */
+    struct picture_settings pictures; /* how a folder of pictures is read */
     struct device_list devices;
     int cpu_threads;  /* per CPU device; 0: cores / CPU devices, at least 1 */
     int thread_count; /* 0: all have cpu_threads; else one number for each CPU device: */
     int threads[SPEC_MAX_DEVICES];
     long batch; /* rows of the whole mini-batch, over all devices */
-    double lr, momentum, weight_decay;
+    double lr;  /* of the steps with the highest rate */
+    struct lr_schedule schedule;
+    enum optimizer_kind optimizer;
+    double momentum, weight_decay;
+    double beta1, beta2, eps; /* of Adam; of RMSprop beta2, its alpha, and eps */
+    enum decay_exception no_decay;
+    double clip_norm; /* what the norm of all gradients is kept to; 0: they stay */
+    double ema;       /* decay of the weights' average that is evaluated; 0: the weights are */
     long epochs;
     uint64_t seed;
     enum split_rule split;
@@ -42,16 +77,24 @@ struct spec {
     bool sync_bn;
     enum number_type dtype;
     enum init_rule init;
-    double init_std; /* INIT_NORMAL */
-    char *init_file; /* INIT_FILE: a .safetensors file */
+    double init_scale;      /* INIT_NORMAL: standard deviation; INIT_UNIFORM: bound */
+    char *init_file;        /* INIT_FILE: a .safetensors file */
+    enum recipe_use recipe; /* of the model file, for what nobody gave */
     enum row_order order;
     enum augment_flags augment;            /* of training pictures */
+    double label_smoothing;                /* PyTorch's, in training */
     bool deterministic;                    /* deterministic, also where that is slower */
     long train_rows, test_rows, max_steps; /* 0: all */
+    double validation;                     /* share of the training rows; 0: none of them */
+    long patience;                         /* epochs without a better accuracy; 0: any number */
+    double stop_at_acc;                    /* ends the run; 0: none does */
     long checkpoint_epochs;                /* epochs between checkpoints; 0: none */
     double checkpoint_minutes;             /* or minutes between them; 0: not by time */
-    char *save, *log, *tensorboard;        /* absolute paths, or NULL */
+    char *save, *save_best;                /* absolute paths, or NULL */
+    char *log, *tensorboard;               /* likewise */
     bool profile;                          /* tell where the steps' time went */
+    unsigned char origin[SPEC_MAX_FIELDS]; /* of each of spec_fields, an enum spec_origin */
+    bool resolved; /* the engine has filled in what nobody gave: all values are final */
 };
 
 /* The defaults of dpartui.1. Release with spec_free. */
@@ -74,5 +117,3 @@ bool spec_validate(const struct spec *spec, struct error *err);
 
 /* Of that, cpu-threads against the devices; also for a list that came later. */
 bool spec_validate_threads(const struct spec *spec, struct error *err);
-
-#endif

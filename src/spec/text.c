@@ -56,10 +56,10 @@ static char *init_text(const struct spec *spec)
 {
     if (spec->init == INIT_FILE)
         return strdup(spec->init_file ? spec->init_file : "");
-    if (spec->init == INIT_PYTORCH)
-        return strdup("default");
-    char *number = spec_double_text(spec->init_std);
-    char *string = number ? text_format("normal:%s", number) : NULL;
+    if (!init_has_scale(spec->init))
+        return strdup(init_names[spec->init]);
+    char *number = spec_double_text(spec->init_scale);
+    char *string = number ? text_format("%s%s", init_names[spec->init], number) : NULL;
     free(number);
     return string;
 }
@@ -74,6 +74,15 @@ static char *checkpoints_text(const struct spec *spec)
     }
     return spec->checkpoint_epochs == 0 ? strdup("off")
                                         : text_format("%ld", spec->checkpoint_epochs);
+}
+
+static char *image_size_text(const struct picture_settings *pictures)
+{
+    if (pictures->width == 0)
+        return strdup("own");
+    return pictures->width == pictures->height
+               ? text_format("%d", pictures->width)
+               : text_format("%dx%d", pictures->width, pictures->height);
 }
 
 char *spec_field_text(const struct spec *spec, const struct spec_field *field)
@@ -105,6 +114,10 @@ char *spec_field_text(const struct spec *spec, const struct spec_field *field)
         return init_text(spec);
     case FIELD_CHECKPOINTS:
         return checkpoints_text(spec);
+    case FIELD_SCHEDULE:
+        return lr_schedule_text(where);
+    case FIELD_IMAGE_SIZE:
+        return image_size_text(where);
     }
     return NULL;
 }

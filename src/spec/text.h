@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SPEC_TEXT_H
-#define DPARTUI_SPEC_TEXT_H
+#pragma once
 
 #include "spec/spec.h"
 
@@ -14,5 +13,3 @@ char *spec_field_text(const struct spec *spec, const struct spec_field *field);
 
 /* The shortest decimal form that reads back as the same double; likewise. */
 char *spec_double_text(double value);
-
-#endif

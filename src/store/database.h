@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_DATABASE_H
-#define DPARTUI_STORE_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ bool store_exec(struct store *store, const char *sql, const char *what, struct e
 
 /* ERROR_FAILED: it is of `version`, which is newer than what this program knows. */
 bool store_refuse_newer(struct store *store, int version, struct error *err);
-
-#endif

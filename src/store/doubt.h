@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_DOUBT_H
-#define DPARTUI_STORE_DOUBT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ bool store_is_unchecked(const char *path);
 
 /* It was read through and is whole, or gone: no mark. */
 void store_trust(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_EXAMINE_H
-#define DPARTUI_STORE_EXAMINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ char *store_damaged_path(const char *path);
 
 /* Move the closed file and what belongs to it out of the way, under a name that `notice` says. */
 bool store_set_aside(struct store *store, char *notice, size_t notice_size, struct error *err);
-
-#endif

@@ -46,7 +46,8 @@ bool store_events_thinned(struct store *store, long run, long most, json_t **eve
                 "  OR number IN (SELECT min(number) FROM events WHERE run = ?1 AND name = 'epoch')"
                 "  OR number IN (SELECT max(number) FROM events WHERE run = ?1 AND name = 'epoch')"
                 "  OR number IN (SELECT number FROM events WHERE run = ?1 AND name = 'epoch'"
-                "    ORDER BY iif(json_valid(event), json_extract(event, '$.test_acc'), NULL) DESC,"
+                "    ORDER BY iif(json_valid(event), coalesce(json_extract(event, '$.val_acc'),"
+                "      json_extract(event, '$.test_acc')), NULL) DESC,"
                 "    number LIMIT 1)) ORDER BY number");
     query_bind_long(&query, run);
     query_bind_long(&query, stride);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_KEPT_EPOCHS_H
-#define DPARTUI_STORE_KEPT_EPOCHS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,5 +17,3 @@ bool store_put_thinned(struct store *store, long run, json_t *object, struct err
  * accuracy and an even selection in between. */
 bool store_events_thinned(struct store *store, long run, long most, json_t **events,
                           struct error *err);
-
-#endif

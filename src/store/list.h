@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_LIST_H
-#define DPARTUI_STORE_LIST_H
+#pragma once
 
 #include <jansson.h>
 #include <math.h>
@@ -41,5 +40,3 @@ bool store_has_run(struct store *store, long run, bool *has, struct error *err);
 
 /* Is there any run? */
 bool store_has_runs(struct store *store, bool *any, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_LOCK_H
-#define DPARTUI_STORE_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ bool store_lock_showing(const char *store, const struct store_progress *progress
 void store_lock_sign(int fd, int percent);
 /* Does a process have it? */
 bool store_is_locked(const char *store);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_PLACE_H
-#define DPARTUI_STORE_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ char *store_default_path(struct error *err);
  * other users could replace it.
  */
 bool store_settle_path(char **path, struct error *err);
-
-#endif

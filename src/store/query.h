@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_QUERY_H
-#define DPARTUI_STORE_QUERY_H
+#pragma once
 
 #include <jansson.h>
 
@@ -34,5 +33,3 @@ const char *query_text(const struct query *query, int column); /* until the next
 json_t *query_json(struct query *query, int column);           /* a new reference; null for NULL */
 /* Run to the end (for those without rows) and release. False with *err if anything failed. */
 bool query_end(struct query *query, const char *what, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_READ_H
-#define DPARTUI_STORE_READ_H
+#pragma once
 
 #include <jansson.h>
 
@@ -25,5 +24,3 @@ bool store_tags(struct store *store, long run, json_t **tags, struct error *err)
 
 /* The first column of all rows, parsed, as a new array; ends the query. */
 bool store_collect(struct query *query, json_t **list, struct error *err);
-
-#endif

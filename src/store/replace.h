@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_REPLACE_H
-#define DPARTUI_STORE_REPLACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ bool store_open_again(struct store *old, struct store **out, char *notice, size_
 /* Before a store that is open for writing is closed: its log becomes empty, unless that is not its
  * own any more. Readers cannot do it later. */
 void store_finish_writing(struct store *store);
-
-#endif

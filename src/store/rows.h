@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_ROWS_H
-#define DPARTUI_STORE_ROWS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -31,5 +30,3 @@ bool store_cursor_open(struct store *store, long run, enum store_rows rows,
 /* *row: the next one, the caller's; NULL after the last one. */
 bool store_cursor_next(struct store_cursor *cursor, json_t **row, struct error *err);
 void store_cursor_close(struct store_cursor *cursor);
-
-#endif

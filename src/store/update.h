@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_UPDATE_H
-#define DPARTUI_STORE_UPDATE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -25,5 +24,3 @@ bool store_update(const char *path, const struct store_progress *progress, struc
 bool store_update_now(const char *path, const struct store_progress *progress, struct error *err);
 /* Make the tables of a new file, or bring an older one up to date. */
 bool store_migrate(struct store *store, int version, struct error *err);
-
-#endif

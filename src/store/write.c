@@ -3,8 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "spec/spec.h"
+#include "spec/device_list.h"
 #include "store/database.h"
 #include "store/query.h"
 
@@ -54,6 +55,14 @@ static char *devices_text(const json_t *object)
     return devices.count ? device_list_text(&devices) : NULL;
 }
 
+/* The best accuracy of a run is that on its validation rows, where it has some. */
+static const char *best_of(const json_t *object, const char *column)
+{
+    bool best = strcmp(column, "best_test_acc") == 0;
+    return best && json_is_number(json_object_get(object, "best_val_acc")) ? "best_val_acc"
+                                                                           : column;
+}
+
 bool store_put_run(struct store *store, const json_t *object, const json_t *spec,
                    const json_t *environment, struct error *err)
 {
@@ -83,7 +92,7 @@ bool store_put_run(struct store *store, const json_t *object, const json_t *spec
     query_bind_text(&query, json_string_value(json_object_get(object, "data")));
     query_bind_text(&query, devices);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        bind_member(&query, object, columns[i]);
+        bind_member(&query, object, best_of(object, columns[i]));
     query_bind_long(&query, (int64_t)json_array_size(json_object_get(object, "devices")));
     query_bind_json(&query, object);
     query_bind_json(&query, spec);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_WRITE_H
-#define DPARTUI_STORE_WRITE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -55,5 +54,3 @@ bool store_interrupt(struct store *store, const char *reason, json_t **runs, str
  */
 bool store_part_begin(struct store *store, struct error *err);
 bool store_part_end(struct store *store, bool ok, struct error *err);
-
-#endif

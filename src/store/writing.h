@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_WRITING_H
-#define DPARTUI_STORE_WRITING_H
+#pragma once
 
 #include "store/database.h"
 
 /* The part of store_open after store_new; where store->lock_fd is the lock already, it is kept. */
 bool store_begin_writing(struct store *store, char *notice, size_t notice_size, struct error *err);
-
-#endif

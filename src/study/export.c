@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/figure.h"
 #include "base/json.h"
 #include "experiment/sentence.h"
 #include "output/svg_panel.h"
@@ -38,7 +39,7 @@ static json_t *row_json(const struct study_row *row)
         json_finite(outcome->sync_share), "wait_share", json_finite(outcome->wait_share),
         "device_samples_per_s", json_finite(outcome->device_rate), "device_rows",
         json_finite(outcome->rows), "test_acc", spread_json(&outcome->test_acc), "target_s",
-        spread_json(&row->target_s), "spec", variant->spec);
+        spread_json(&row->outcome.target_s), "spec", variant->spec);
 }
 
 /* Of the epochs that count. */
@@ -69,16 +70,16 @@ static json_t *run_json(const struct study *study, const struct study_entry *ent
 json_t *study_table_json(const struct study_table *table, const struct study_run *runs)
 {
     const struct study *study = table->study;
-    static const char *const kinds[] = {"devices", "batch", "lr"};
-    char sentence[1000];
+    char sentence[1000], kind[sizeof study->varied + 1];
     json_t *rows = json_array(), *entries = json_array();
+    study_kind_text(study, kind, sizeof kind);
     for (int i = 0; rows && i < table->count; i++)
         json_array_append_new(rows, row_json(&table->rows[i]));
     for (int i = 0; entries && i < study->entry_count; i++)
         json_array_append_new(entries, run_json(study, &study->entries[i], &runs[i].measure));
     bool scaled = study->kind == STUDY_DEVICES;
     return json_pack("{s:s, s:s, s:s?, s:i, s:i, s:o, s:o, s:s, s:s, s:o, s:o, s:i}", "id",
-                     study->id, "kind", kinds[study->kind], "scaling",
+                     study->id, "kind", kind, "scaling",
                      !scaled                          ? NULL
                      : study->scaling == SCALING_WEAK ? "weak"
                                                       : "strong",
@@ -117,9 +118,32 @@ static void put_spread(struct text *out, const struct spread *spread, double mid
     put_number(out, spread->high);
 }
 
+/* Batch and lr have a column in any case. */
+static bool needs_column(const char *key)
+{
+    return strcmp(key, "batch") != 0 && strcmp(key, "lr") != 0;
+}
+
+static void put_values(const struct study *study, const struct study_variant *variant,
+                       struct text *out)
+{
+    struct figure value;
+    for (int i = 0; i < study->varied_count; i++) {
+        if (!needs_column(study->varied[i]))
+            continue;
+        text_puts(out, ",");
+        put_quoted(out, study_value(study, variant, i, &value));
+    }
+}
+
 void study_table_csv(const struct study_table *table, struct text *out)
 {
-    text_puts(out, "label,devices,batch,lr,done,failed,missing,"
+    const struct study *study = table->study;
+    text_puts(out, "label,devices,batch,lr");
+    for (int i = 0; i < study->varied_count; i++)
+        if (needs_column(study->varied[i]))
+            text_printf(out, ",%s", study->varied[i]);
+    text_puts(out, ",done,failed,missing,"
                    "s_per_epoch,s_per_epoch_min,s_per_epoch_max,"
                    "samples_per_s,samples_per_s_min,samples_per_s_max,speed_up,efficiency,"
                    "sync_share,wait_share,device_samples_per_s,device_rows,"
@@ -132,6 +156,7 @@ void study_table_csv(const struct study_table *table, struct text *out)
         put_number(out, row->variant->devices > 0 ? row->variant->devices : NAN);
         put_number(out, (double)row->variant->batch);
         put_number(out, row->variant->lr);
+        put_values(study, row->variant, out);
         put_number(out, row->done);
         put_number(out, row->failed);
         put_number(out, row->missing);
@@ -144,107 +169,165 @@ void study_table_csv(const struct study_table *table, struct text *out)
         put_number(out, outcome->device_rate);
         put_number(out, outcome->rows);
         put_spread(out, &outcome->test_acc, outcome->test_acc.mean);
-        put_spread(out, &row->target_s, row->target_s.median);
-        put_number(out, row->target_s.count);
+        put_spread(out, &row->outcome.target_s, row->outcome.target_s.median);
+        put_number(out, row->outcome.target_s.count);
         text_puts(out, "\n");
     }
 }
 
-/* The x axis of both panels: counted devices stand in proportion, all else side by side. */
-struct axis {
-    size_t count;
+enum { LINES_MOST = 8 }; /* the smaller number of values of a grid, of STUDY_VARIANTS at most */
+
+/*
+ * The x axis of both panels and the lines over it. Counted devices stand in proportion, all else
+ * side by side. The setting of a grid that has more values is the axis, the other has a line for
+ * each value.
+ */
+struct layout {
+    int places, lines;
+    bool across; /* the lines are the values of the setting that varies fastest */
     double at[STUDY_VARIANTS];
     const char *names[STUDY_VARIANTS];
-    char numbers[STUDY_VARIANTS][16];
+    struct figure values[STUDY_VARIANTS];
+    char line_names[LINES_MOST][80];
     const char *label;
 };
 
-static void make_axis(const struct study_table *table, struct axis *axis)
+static int row_of(const struct layout *layout, int line, int place)
 {
-    static const char *const labels[] = {"devices", "batch size", "learning rate"};
+    return layout->across ? place * layout->lines + line : line * layout->places + place;
+}
+
+/* How many values the setting has that varies fastest. */
+static int count_fastest(const struct study *study)
+{
+    struct figure first, other;
+    int count = 1;
+    study_value(study, &study->variants[0], 0, &first);
+    while (count < study->variant_count &&
+           strcmp(first.text, study_value(study, &study->variants[count], 0, &other)) == 0)
+        count++;
+    return count;
+}
+
+static void place_lines(const struct study *study, struct layout *layout)
+{
+    *layout = (struct layout){.places = study->variant_count, .lines = 1, .label = "devices"};
+    if (study->kind == STUDY_DEVICES)
+        return;
+    int fastest = study->varied_count > 1 ? count_fastest(study) : study->variant_count;
+    int slowest = study->variant_count / fastest;
+    layout->across = slowest > fastest;
+    layout->places = layout->across ? slowest : fastest;
+    layout->lines = layout->across ? fastest : slowest;
+    layout->label = study->varied[study->varied_count > 1 && !layout->across];
+}
+
+static void make_layout(const struct study_table *table, struct layout *layout)
+{
     const struct study *study = table->study;
     bool counted = study->kind == STUDY_DEVICES && !study->lists;
-    axis->count = (size_t)table->count;
-    axis->label = labels[study->kind];
-    for (int i = 0; i < table->count; i++) {
-        const struct study_variant *variant = &study->variants[i];
-        const char *blank = strchr(variant->label, ' ');
-        axis->at[i] = counted ? variant->devices : i;
-        snprintf(axis->numbers[i], sizeof axis->numbers[i], "%d", variant->devices);
-        axis->names[i] = counted                                 ? axis->numbers[i]
-                         : study->kind != STUDY_DEVICES && blank ? blank + 1
-                                                                 : variant->label;
+    place_lines(study, layout);
+    for (int i = 0; i < layout->places; i++) {
+        const struct study_variant *variant = &study->variants[row_of(layout, 0, i)];
+        layout->at[i] = counted ? variant->devices : i;
+        layout->names[i] =
+            counted ? figure_whole(&layout->values[i], variant->devices)
+            : study->kind == STUDY_DEVICES
+                ? variant->label
+                : study_value(study, variant, study->varied_count > 1 && !layout->across,
+                              &layout->values[i]);
+    }
+    for (int i = 0; i < layout->lines && study->varied_count > 1; i++) {
+        struct figure value;
+        snprintf(
+            layout->line_names[i], sizeof layout->line_names[i], "%s %s",
+            study->varied[layout->across],
+            study_value(study, &study->variants[row_of(layout, i, 0)], layout->across, &value));
     }
 }
 
-static void put_speed(const struct study_table *table, const struct axis *axis, struct text *out)
+/* What a panel shows of a row. */
+struct point {
+    double y, low, high;
+};
+
+static struct point speed_of(const struct study_row *row)
 {
-    double speed[STUDY_VARIANTS], low[STUDY_VARIANTS], high[STUDY_VARIANTS], ideal[STUDY_VARIANTS];
-    for (int i = 0; i < table->count; i++) {
-        const struct outcome *outcome = &table->rows[i].outcome;
-        speed[i] = outcome->samples_per_s.median;
-        low[i] = outcome->samples_per_s.low;
-        high[i] = outcome->samples_per_s.high;
-        ideal[i] = outcome->efficiency > 0 ? speed[i] / outcome->efficiency : NAN;
-    }
-    const struct svg_series series[] = {
-        {.name = "ideal", .x = axis->at, .y = ideal, .index = SVG_GUIDE},
-        {.name = "median, minimum to maximum",
-         .x = axis->at,
-         .y = speed,
-         .low = low,
-         .high = high,
-         .index = 0}};
-    bool scaled = table->study->kind == STUDY_DEVICES;
-    const struct svg_panel panel = {.title = "Speed",
-                                    .x_label = axis->label,
-                                    .y_label = "samples/s",
-                                    .series = scaled ? series : series + 1,
-                                    .series_count = scaled ? 2 : 1,
-                                    .count = axis->count,
-                                    .places = axis->at,
-                                    .names = axis->names,
-                                    .from_zero = true};
-    svg_panel_draw(out, &panel, 0, PANEL_TOP, WIDTH / 2.0, PANEL_HEIGHT);
+    const struct spread *speed = &row->outcome.samples_per_s;
+    return (struct point){speed->median, speed->low, speed->high};
 }
 
-static void put_accuracy(const struct study_table *table, const struct axis *axis, struct text *out)
+static struct point accuracy_of(const struct study_row *row)
 {
-    double mean[STUDY_VARIANTS], low[STUDY_VARIANTS], high[STUDY_VARIANTS];
-    for (int i = 0; i < table->count; i++) {
-        mean[i] = table->rows[i].outcome.test_acc.mean;
-        low[i] = table->rows[i].outcome.test_acc.low;
-        high[i] = table->rows[i].outcome.test_acc.high;
+    const struct spread *accuracy = &row->outcome.test_acc;
+    return (struct point){accuracy->mean, accuracy->low, accuracy->high};
+}
+
+/* The lines of a panel, each at all places, after what would be ideal. */
+struct lines {
+    double y[STUDY_VARIANTS], low[STUDY_VARIANTS], high[STUDY_VARIANTS], ideal[STUDY_VARIANTS];
+    struct svg_series series[1 + LINES_MOST];
+};
+
+static void make_lines(const struct study_table *table, const struct layout *layout,
+                       struct point (*point_of)(const struct study_row *row), const char *name,
+                       struct lines *lines)
+{
+    for (int line = 0; line < layout->lines; line++) {
+        int first = line * layout->places;
+        for (int i = 0; i < layout->places; i++) {
+            const struct study_row *row = &table->rows[row_of(layout, line, i)];
+            struct point point = point_of(row);
+            lines->y[first + i] = point.y;
+            lines->low[first + i] = point.low;
+            lines->high[first + i] = point.high;
+            lines->ideal[i] = row->outcome.efficiency > 0 ? point.y / row->outcome.efficiency : NAN;
+        }
+        lines->series[1 + line] =
+            (struct svg_series){.name = layout->lines > 1 ? layout->line_names[line] : name,
+                                .x = layout->at,
+                                .y = lines->y + first,
+                                .low = lines->low + first,
+                                .high = lines->high + first,
+                                .index = line};
     }
-    const struct svg_series series = {.name = "mean, minimum to maximum over seeds",
-                                      .x = axis->at,
-                                      .y = mean,
-                                      .low = low,
-                                      .high = high,
-                                      .index = 0};
-    const struct svg_panel panel = {.title = "Accuracy on the test data",
-                                    .x_label = axis->label,
-                                    .y_label = "test accuracy",
-                                    .series = &series,
-                                    .series_count = 1,
-                                    .count = axis->count,
-                                    .places = axis->at,
-                                    .names = axis->names};
-    svg_panel_draw(out, &panel, WIDTH / 2.0, PANEL_TOP, WIDTH / 2.0, PANEL_HEIGHT);
+    lines->series[0] = (struct svg_series){
+        .name = "ideal", .x = layout->at, .y = lines->ideal, .index = SVG_GUIDE};
+}
+
+static void put_panel(struct svg_panel *panel, const struct layout *layout,
+                      const struct lines *lines, bool ideal, double left, struct text *out)
+{
+    panel->x_label = layout->label;
+    panel->series = lines->series + !ideal;
+    panel->series_count = (size_t)(layout->lines + ideal);
+    panel->count = (size_t)layout->places;
+    panel->places = layout->at;
+    panel->names = layout->names;
+    svg_panel_draw(out, panel, left, PANEL_TOP, WIDTH / 2.0, PANEL_HEIGHT);
 }
 
 void study_table_svg(const struct study_table *table, struct text *out)
 {
-    struct axis axis;
+    struct svg_panel speed = {.title = "Speed", .y_label = "samples/s", .from_zero = true};
+    struct svg_panel accuracy = {.title = "Accuracy on the test data", .y_label = "test accuracy"};
+    struct layout layout;
+    struct lines lines;
+    struct figure title;
     char words[400];
-    make_axis(table, &axis);
-    snprintf(words, sizeof words, "Comparison %s: %s", table->study->id, study_title(table->study));
+    make_layout(table, &layout);
+    snprintf(words, sizeof words, "Comparison %s: %s", table->study->id,
+             study_title(table->study, &title));
     svg_begin(out, WIDTH, HEIGHT, words);
     svg_label(out, "title", 16, 26, words);
-    put_speed(table, &axis, out);
-    put_accuracy(table, &axis, out);
-    snprintf(words, sizeof words, "%d repeat%s; speeds %s", table->study->repeats,
-             table->study->repeats == 1 ? "" : "s", study_warm_up_words(table));
+    make_lines(table, &layout, speed_of, "median, minimum to maximum", &lines);
+    put_panel(&speed, &layout, &lines, table->study->kind == STUDY_DEVICES, 0, out);
+    make_lines(table, &layout, accuracy_of, "mean, minimum to maximum over seeds", &lines);
+    put_panel(&accuracy, &layout, &lines, false, WIDTH / 2.0, out);
+    snprintf(words, sizeof words, "%d repeat%s; %s%s", table->study->repeats,
+             table->study->repeats == 1 ? "" : "s",
+             layout.lines > 1 ? "bars from minimum to maximum; speeds " : "speeds ",
+             study_warm_up_words(table));
     svg_label(out, "faint", 16, HEIGHT - 12, words);
     svg_end(out);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STUDY_EXPORT_H
-#define DPARTUI_STUDY_EXPORT_H
+#pragma once
 
 #include "base/text.h"
 #include "experiment/table.h"
@@ -15,5 +14,3 @@ void study_table_csv(const struct study_table *table, struct text *out);
 
 /* Speed with its spread, and ideal scaling, and accuracy. */
 void study_table_svg(const struct study_table *table, struct text *out);
-
-#endif

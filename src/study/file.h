@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STUDY_FILE_H
-#define DPARTUI_STUDY_FILE_H
+#pragma once
 
 #include "experiment/study.h"
 
@@ -30,5 +29,3 @@ bool study_load(const char *id, struct study *study, struct error *err);
 
 /* The numbers of all studies, rising: an array of integers. An empty one when there are none. */
 bool study_ids(json_t **ids, struct error *err);
-
-#endif

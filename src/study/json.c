@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "spec/fields.h"
 
 /* Raised when older programs could not read the file. */
 enum { STUDY_FORMAT = 1 };
 
-static const char *const kinds[] = {"devices", "batch", "lr", NULL};
+static const char devices_kind[] = "devices";
 static const char *const scalings[] = {"strong", "weak", NULL};
 static const char *const states[] = {"waiting", "running", "done", "failed",
                                      "stopped", "deleted", NULL};
@@ -38,8 +39,18 @@ static json_t *entry_json(const struct study_entry *entry)
                      entry->reason[0] ? json_any_text(entry->reason) : json_null());
 }
 
+void study_kind_text(const struct study *study, char *buffer, size_t size)
+{
+    if (study->kind == STUDY_DEVICES)
+        snprintf(buffer, size, devices_kind);
+    else
+        snprintf(buffer, size, "%s%s%s", study->varied[0], study->varied_count > 1 ? "," : "",
+                 study->varied[1]);
+}
+
 json_t *study_to_json(const struct study *study)
 {
+    char kind[sizeof study->varied + 1];
     json_t *variants = json_array(), *entries = json_array();
     bool ok = variants && entries;
     for (int i = 0; ok && i < study->variant_count; i++)
@@ -51,8 +62,9 @@ json_t *study_to_json(const struct study *study)
         json_decref(entries);
         return NULL;
     }
+    study_kind_text(study, kind, sizeof kind);
     return json_pack("{s:i, s:s, s:s, s:s, s:b, s:i, s:i, s:o, s:f, s:o, s:o}", "format",
-                     STUDY_FORMAT, "id", study->id, "kind", kinds[study->kind], "scaling",
+                     STUDY_FORMAT, "id", study->id, "kind", kind, "scaling",
                      scalings[study->scaling], "lists", study->lists, "repeats", study->repeats,
                      "cores", study->cores, "target_acc", json_finite(study->target_acc), "created",
                      study->created, "variants", variants, "runs", entries);
@@ -132,23 +144,42 @@ static bool read_entry(const struct study *study, struct study_entry *entry, con
     return true;
 }
 
+static bool read_kind(struct study *study, const json_t *object, struct error *err)
+{
+    const char *kind = NULL;
+    if (!need(object, "kind", err) || !json_get_string(object, "kind", &kind, err))
+        return false;
+    if (strcmp(kind, devices_kind) == 0)
+        return true;
+    study->kind = STUDY_SETTINGS;
+    for (const char *at = kind; study->varied_count < STUDY_VARIED;) {
+        char *key = study->varied[study->varied_count++];
+        int length = (int)strcspn(at, ",");
+        snprintf(key, sizeof study->varied[0], "%.*s", length, at);
+        if (!spec_find_field(key))
+            break;
+        if (!at[length])
+            return true;
+        at += length + 1;
+    }
+    return error_set(err, ERROR_USAGE, "kind '%.40s' is not known", kind);
+}
+
 static bool read_head(struct study *study, const json_t *object, struct error *err)
 {
-    int format = 0, kind = 0, scaling = 0;
+    int format = 0, scaling = 0;
     if (!get_int(object, "format", 1, INT_MAX, &format, err))
         return false;
     if (format > STUDY_FORMAT)
         return error_set(err, ERROR_FAILED, "a newer dpartui wrote it");
     if (!get_text(object, "id", study->id, sizeof study->id, err) ||
-        !get_word(object, "kind", kinds, &kind, err) ||
-        !get_word(object, "scaling", scalings, &scaling, err) ||
+        !read_kind(study, object, err) || !get_word(object, "scaling", scalings, &scaling, err) ||
         !json_get_bool(object, "lists", &study->lists, err) ||
         !get_int(object, "repeats", 1, STUDY_REPEATS, &study->repeats, err) ||
         !get_int(object, "cores", 1, INT_MAX, &study->cores, err) ||
         !json_get_double(object, "target_acc", 0, 1, &study->target_acc, err) ||
         !json_get_double(object, "created", 0, INFINITY, &study->created, err))
         return false;
-    study->kind = (enum study_kind)kind;
     study->scaling = (enum scaling)scaling;
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "study/print.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/print.h"
 #include "experiment/sentence.h"
 #include "output/table.h"
+#include "spec/fields.h"
 
 /* "low-high"; one value has no range. */
 static void add_range(struct table *out, const struct spread *spread,
@@ -42,7 +44,10 @@ static void add_row(struct table *out, const struct study_table *table, const st
     char wide[80];
     const struct study *study = table->study;
     const struct outcome *outcome = &row->outcome;
-    table_cell(out, row->variant->label);
+    for (int i = 0; i < study->varied_count; i++)
+        table_cell(out, study_value(study, row->variant, i, &text));
+    if (study->kind == STUDY_DEVICES)
+        table_cell(out, row->variant->label);
     if (study->kind == STUDY_DEVICES && study->scaling == SCALING_WEAK) {
         table_cell(out, figure_whole(&text, (double)row->variant->batch));
         table_cell(out, figure_digits(&text, row->variant->lr, 6));
@@ -62,11 +67,12 @@ static void add_row(struct table *out, const struct study_table *table, const st
     add_range(out, &outcome->test_acc, three_decimals);
     if (!isfinite(study->target_acc))
         return;
-    if (row->target_s.count == 0)
+    if (row->outcome.target_s.count == 0)
         snprintf(wide, sizeof wide, row->done > 0 ? "never" : "-");
     else
-        snprintf(wide, sizeof wide, "%s (%d/%d)", figure_seconds(&text, row->target_s.median),
-                 row->target_s.count, row->done);
+        snprintf(wide, sizeof wide, "%s (%d/%d)",
+                 figure_seconds(&text, row->outcome.target_s.median), row->outcome.target_s.count,
+                 row->done);
     table_cell(out, wide);
 }
 
@@ -75,8 +81,9 @@ static void print_head(const struct study *study)
     const json_t *spec = study->variants[0].spec;
     const char *model = member_text(spec, "model"), *data = member_text(spec, "data");
     const char *no = "default";
+    struct figure title;
     print("comparison %s: %s; model %s, data %s, %.0f epoch%s, %d repeat%s\n", study->id,
-          study_title(study), strcmp(model, "-") == 0 ? no : model,
+          study_title(study, &title), strcmp(model, "-") == 0 ? no : model,
           strcmp(data, "-") == 0 ? no : data, member_number(spec, "epochs"),
           member_number(spec, "epochs") == 1 ? "" : "s", study->repeats,
           study->repeats == 1 ? "" : "s");
@@ -100,33 +107,56 @@ static void print_faults(const struct study *study)
               study->entry_count, study->id);
 }
 
+/* Are the accuracies those on validation rows? */
+static bool validated(const struct study_table *table)
+{
+    for (int i = 0; i < table->study->variant_count; i++)
+        if (table->rows[i].outcome.validated)
+            return true;
+    return false;
+}
+
 static void print_foot(const struct study_table *table)
 {
     char sentence[1000];
     if (table->base >= 0)
         print(
             "\ns/epoch, samples/s: median and minimum-maximum of the counted epochs, %s%s\n"
-            "test acc: mean and minimum-maximum over the seeds; speed-up against %s\n"
+            "%s acc: mean and minimum-maximum over the seeds; speed-up against %s\n"
             "sync: all-reduce, exposed; wait: for other devices and input; of the devices' time\n",
             study_warm_up_words(table), table->warm_up ? " (*)" : "",
-            table->rows[table->base].variant->label);
+            validated(table) ? "val" : "test", table->rows[table->base].variant->label);
     if (isfinite(table->study->target_acc))
-        print("to %g: seconds of training, evaluation excluded, until an epoch's test accuracy "
+        print("to %g: seconds of training, evaluation excluded, until an epoch's %s accuracy "
               "reached it\n",
-              table->study->target_acc);
+              table->study->target_acc, validated(table) ? "validation" : "test");
     if (sentence_of_study(table, sentence, sizeof sentence)[0])
         print("\n%s.\n", sentence);
+}
+
+/* "LR SCHEDULE", in `title`; numbers stand on the right. */
+static struct column setting_column(const char *key, char *title)
+{
+    const struct spec_field *field = spec_find_field(key);
+    size_t i = 0;
+    do
+        title[i] = key[i] == '-' ? ' ' : (char)toupper((unsigned char)key[i]);
+    while (title[i++]);
+    return (struct column){title, field->kind == FIELD_LONG || field->kind == FIELD_DOUBLE};
 }
 
 bool study_print_table(const struct study_table *table, struct error *err)
 {
     const struct study *study = table->study;
-    struct column columns[16];
+    struct column columns[18];
     char target[40];
     size_t count = 0;
-    static const char *const titles[] = {"DEVICES", "BATCH SIZE", "LEARNING RATE"};
     bool devices = study->kind == STUDY_DEVICES;
-    columns[count++] = (struct column){titles[study->kind], false};
+    char names[STUDY_VARIED][sizeof study->varied[0]];
+    if (devices)
+        columns[count++] = (struct column){"DEVICES", false};
+    for (int i = 0; i < study->varied_count; i++)
+        columns[count++] = setting_column(study->varied[i], names[i]);
     if (devices && study->scaling == SCALING_WEAK) {
         columns[count++] = (struct column){"BATCH", true};
         columns[count++] = (struct column){"LR", true};
@@ -141,7 +171,7 @@ bool study_print_table(const struct study_table *table, struct error *err)
         columns[count++] = (struct column){"EFFICIENCY", true};
     columns[count++] = (struct column){"SYNC", true};
     columns[count++] = (struct column){"WAIT", true};
-    columns[count++] = (struct column){"TEST ACC", true};
+    columns[count++] = (struct column){validated(table) ? "VAL ACC" : "TEST ACC", true};
     columns[count++] = (struct column){"RANGE", true};
     snprintf(target, sizeof target, "TO %g", study->target_acc);
     if (isfinite(study->target_acc))

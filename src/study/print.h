@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STUDY_PRINT_H
-#define DPARTUI_STUDY_PRINT_H
+#pragma once
 
 #include "experiment/table.h"
 
 /* What a study measured, for people, on standard output. */
 bool study_print_table(const struct study_table *table, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STUDY_SOURCE_H
-#define DPARTUI_STUDY_SOURCE_H
+#pragma once
 
 #include "experiment/table.h"
 #include "runs/source.h"
@@ -18,5 +17,3 @@ bool study_source_run(struct run_source *source, struct study_entry *entry, stru
 bool study_source_runs(struct run_source *source, struct study *study, struct study_run **runs,
                        struct error *err);
 void study_runs_free(const struct study *study, struct study_run *runs);
-
-#endif

@@ -9,7 +9,6 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
-#include "base/text.h"
 #include "client/session.h"
 #include "output/bar.h"
 #include "study/file.h"
@@ -80,7 +79,7 @@ static bool print_ended(struct trainer *trainer, const struct study_run *run, st
     const struct measure *measure = &run->measure;
     struct figure time, rate, accuracy, left;
     struct outcome outcome;
-    if (!outcome_make(&outcome, &measure, 1, err))
+    if (!outcome_make(&outcome, &measure, 1, NAN, err))
         return false;
     if (!trainer->lines)
         bar_clear(&trainer->line);
@@ -90,9 +89,10 @@ static bool print_ended(struct trainer *trainer, const struct study_run *run, st
         print_to(out, ", run %ld", entry->run);
     print_to(out, ": ");
     if (entry->state == STUDY_DONE) {
-        print_to(out, "%s s/epoch, %s samples/s, test acc %s",
+        print_to(out, "%s s/epoch, %s samples/s, %s acc %s",
                  figure_seconds(&time, outcome.s_per_epoch.median),
                  figure_count(&rate, outcome.samples_per_s.median),
+                 outcome.validated ? "validation" : "test",
                  figure_fixed(&accuracy, outcome.test_acc.mean, 3));
     } else {
         print_to(out, "%s%s%s", study_state_name(entry->state), entry->reason[0] ? ": " : "",

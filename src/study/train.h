@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STUDY_TRAIN_H
-#define DPARTUI_STUDY_TRAIN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ enum study_ending {
  */
 bool study_train(struct study *study, struct run_source *source, struct study_run *runs,
                  FILE *lines, enum study_ending *ending, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SYSTEM_AFFINITY_H
-#define DPARTUI_SYSTEM_AFFINITY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
 bool affinity_cpus(int **cpus, int *count, struct error *err);
 /* How many they are; 1 when that cannot be read. */
 int affinity_count(void);
-
-#endif

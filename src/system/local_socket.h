@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SYSTEM_LOCAL_SOCKET_H
-#define DPARTUI_SYSTEM_LOCAL_SOCKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/un.h>
@@ -18,5 +17,3 @@ bool local_socket_address(struct sockaddr_un *address, struct error *err);
 
 /* ERROR_FAILED when the process at the other end belongs to another user. */
 bool local_socket_check_peer(int fd, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_SYSTEM_SIGNALS_H
-#define DPARTUI_SYSTEM_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ void signals_close(struct signals *signals);
 int signals_next(struct signals *signals);
 /* Stop this process as Ctrl-Z does without us, and return when it is continued. */
 void signals_stop_here(void);
-
-#endif

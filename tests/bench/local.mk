@@ -10,13 +10,11 @@ CLEANFILES += \
 	%D%/spent$(EXEEXT) %D%/step$(EXEEXT)
 
 # Speed of single convolutions: make tests/bench/conv
-%C%_conv_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 %C%_conv_SOURCES = %D%/conv.c
 %C%_conv_LDADD = $(CPU_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_conv_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 
 # Seconds that storing epochs takes
-%C%_epoch_write_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 %C%_epoch_write_SOURCES = %D%/epoch_write.c
 %C%_epoch_write_LDADD = libstore.a libspec.a libbase.a $(SQLITE_LIBS) $(JANSSON_LIBS)
 
@@ -34,7 +32,6 @@ CLEANFILES += \
 %C%_spent_SOURCES = %D%/spent.c
 
 # Speed of training steps: make tests/bench/step
-%C%_step_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 %C%_step_SOURCES = %D%/step.c
 %C%_step_LDADD = $(CPU_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_step_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -8,20 +9,23 @@
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "engine/model/file.h"
+#include "spec/set.h"
 
 /*
  * Speed of whole training steps (forward, loss, backward, update) on one CPU device:
- *   step MODEL-FILE ROWS THREADS [STEPS [CHANNELS HEIGHT WIDTH]]
- * prints the median over the steps after the first two. Random pixels; data for 10 classes.
+ *   step MODEL-FILE ROWS THREADS [STEPS [CHANNELS HEIGHT WIDTH]] [SETTING=VALUE ...]
+ * prints the median over the steps after the first two. Random pixels; data for 10 classes. SGD
+ * with momentum 0.9 where the settings say nothing else.
  */
 
 struct bench {
     long rows, threads, steps;
     long shape[3];
+    struct spec spec;
     struct net *net;
     struct dataset data;
     uint32_t *index;
-    double *seconds;
+    double *seconds, *update_s;
 };
 
 static int compare(const void *a, const void *b)
@@ -44,7 +48,9 @@ static bool make_data(struct bench *bench, struct error *err)
                                    .labels = malloc(rows)};
     bench->index = malloc(rows * sizeof *bench->index);
     bench->seconds = calloc((size_t)bench->steps, sizeof *bench->seconds);
-    if (!bench->data.pixels || !bench->data.labels || !bench->index || !bench->seconds)
+    bench->update_s = calloc((size_t)bench->steps, sizeof *bench->update_s);
+    if (!bench->data.pixels || !bench->data.labels || !bench->index || !bench->seconds ||
+        !bench->update_s)
         return error_memory(err, "data of the benchmark");
     for (size_t i = 0; i < pixels; i++)
         bench->data.pixels[i] = (uint8_t)rng_word(&stream, i);
@@ -58,7 +64,6 @@ static bool make_data(struct bench *bench, struct error *err)
 static bool run_steps(struct bench *bench, const struct backend *cpu, struct device *device,
                       struct replica *replica, struct plan *plan, struct error *err)
 {
-    const struct optimizer_step sgd = {.lr = 0.05F, .momentum = 0.9F};
     struct batch batch = {.data = &bench->data,
                           .index = bench->index,
                           .rows = (int)bench->rows,
@@ -66,10 +71,14 @@ static bool run_steps(struct bench *bench, const struct backend *cpu, struct dev
                           .seed = 1};
     struct batch_result result = {0};
     for (long i = 0; i < bench->steps; i++) {
-        double start = clock_seconds();
-        if (!cpu->plan_run(device, plan, &batch, &result, err) ||
-            !cpu->update(device, replica, 0, replica->count, &sgd, err))
+        const struct optimizer_step step = optimizer_step(&bench->spec, bench->spec.lr, i + 1);
+        const double start = clock_seconds();
+        if (!cpu->plan_run(device, plan, &batch, &result, err))
             return false;
+        const double passed = clock_seconds();
+        if (!cpu->update(device, replica, 0, replica->count, &step, err))
+            return false;
+        bench->update_s[i] = clock_seconds() - passed;
         bench->seconds[i] = clock_seconds() - start;
         if (i == 0)
             printf("first loss %.5f, ", result.loss_sum / (double)bench->rows);
@@ -85,12 +94,15 @@ static void report(struct bench *bench, const struct backend *cpu, const struct 
     long skipped = bench->steps > 2 ? 2 : 0, count = bench->steps - skipped;
     cpu->plan_memory(plan, &memory);
     qsort(bench->seconds + skipped, (size_t)count, sizeof *bench->seconds, compare);
+    qsort(bench->update_s + skipped, (size_t)count, sizeof *bench->update_s, compare);
     double median = bench->seconds[skipped + count / 2], best = bench->seconds[skipped];
-    printf("%s, %ld rows, %ld threads: %.1f samples/s (median %.2f ms, best %.2f ms); plan made in "
-           "%.2f s; MiB: activations %.1f, scratch %.1f, input %.1f\n",
-           bench->net->name, bench->rows, bench->threads, (double)bench->rows / median,
-           median * 1e3, best * 1e3, made, (double)memory.activations / 1048576,
-           (double)memory.scratch / 1048576, (double)memory.input / 1048576);
+    printf(
+        "%s, %ld rows, %ld threads: %.1f samples/s (median %.2f ms, best %.2f ms; update %.2f ms, "
+        "best %.2f ms); plan made in %.2f s; MiB: activations %.1f, scratch %.1f, input %.1f\n",
+        bench->net->name, bench->rows, bench->threads, (double)bench->rows / median, median * 1e3,
+        best * 1e3, bench->update_s[skipped + count / 2] * 1e3, bench->update_s[skipped] * 1e3,
+        made, (double)memory.activations / 1048576, (double)memory.scratch / 1048576,
+        (double)memory.input / 1048576);
 }
 
 static bool measure(struct bench *bench, struct error *err)
@@ -99,12 +111,13 @@ static bool measure(struct bench *bench, struct error *err)
     const struct backend *cpu = backend_find(DEVICE_CPU, &why);
     const struct device_options options = {.id = {DEVICE_CPU, 0}, .threads = (int)bench->threads};
     const struct plan_request request = {.mode = PLAN_TRAIN, .rows = (int)bench->rows};
+    const struct replica_request states = optimizer_request(&bench->spec, 0);
     struct device *device = NULL;
     struct replica *replica = NULL;
     struct plan *plan = NULL;
     struct weights weights = {0};
     bool ok = cpu->open(&options, &device, err) &&
-              cpu->replica_create(device, bench->net, &replica, err) &&
+              cpu->replica_create(device, bench->net, &states, &replica, err) &&
               weights_create(bench->net, &weights, err);
     if (ok) {
         weights_init(bench->net, &weights, INIT_PYTORCH, 0, 1);
@@ -121,6 +134,20 @@ static bool measure(struct bench *bench, struct error *err)
     cpu->replica_destroy(device, replica);
     cpu->close(device);
     return ok;
+}
+
+/* The arguments KEY=VALUE from the end, as settings. */
+static bool take_settings(struct spec *spec, int *argc, char **argv, struct error *err)
+{
+    spec_init(spec);
+    spec->lr = 0.05;
+    spec->momentum = 0.9;
+    for (char *value; *argc > 1 && (value = strchr(argv[*argc - 1], '=')); --*argc) {
+        *value = '\0';
+        if (!spec_set(spec, argv[*argc - 1], value + 1, err))
+            return false;
+    }
+    return true;
 }
 
 static bool parse(struct bench *bench, int argc, char **argv)
@@ -140,9 +167,11 @@ int main(int argc, char **argv)
 {
     struct bench bench = {0};
     struct error err = ERROR_INIT;
-    if (!parse(&bench, argc, argv)) {
-        fprintf(stderr, "usage: %s MODEL-FILE ROWS THREADS [STEPS [CHANNELS HEIGHT WIDTH]]\n",
-                argv[0]);
+    if (!take_settings(&bench.spec, &argc, argv, &err) || !parse(&bench, argc, argv)) {
+        fprintf(stderr,
+                "%s\nusage: %s MODEL-FILE ROWS THREADS [STEPS [CHANNELS HEIGHT WIDTH]] "
+                "[SETTING=VALUE ...]\n",
+                err.text, argv[0]);
         return 2;
     }
     const struct net_shape shape = {(int)bench.shape[0], (int)bench.shape[1], (int)bench.shape[2]};
@@ -155,6 +184,8 @@ int main(int argc, char **argv)
     free(bench.data.labels);
     free(bench.index);
     free(bench.seconds);
+    free(bench.update_s);
+    spec_free(&bench.spec);
     net_free(bench.net);
     return ok ? 0 : 1;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_FAKES_ENGINE_THREAD_H
-#define DPARTUI_TESTS_FAKES_ENGINE_THREAD_H
+#pragma once
 
 #include <check.h>
 #include <jansson.h>
@@ -60,5 +59,3 @@ json_t *raw_line(int fd);
 Suite *hostile_suite(void), *flood_suite(void);
 Suite *changes_suite(void), *stored_runs_suite(void);
 Suite *places_suite(void), *sensor_states_suite(void);
-
-#endif

@@ -28,6 +28,7 @@ struct plan {
     struct plan_request request;
     struct replica *replica;
     float *logits;
+    uint8_t *predicted;
     bool noted;
 };
 
@@ -92,7 +93,8 @@ static size_t place(const struct net *net, int param)
     return param == 1 ? 0 : padded(net->params[1].count);
 }
 
-static bool replica_create(struct device *device, const struct net *net, struct replica **out,
+static bool replica_create(struct device *device, const struct net *net,
+                           const struct replica_request *request, struct replica **out,
                            struct error *err)
 {
     check_thread(device);
@@ -101,7 +103,8 @@ static bool replica_create(struct device *device, const struct net *net, struct 
     struct replica *replica = calloc(1, sizeof *replica);
     size_t count = padded(net->params[0].count) + padded(net->params[1].count);
     if (replica) {
-        *replica = (struct replica){.net = net, .count = count, .host_accessible = true};
+        *replica = (struct replica){
+            .net = net, .count = count, .states = request->states, .host_accessible = true};
         replica->params = calloc(count, sizeof(float));
         replica->grads = calloc(count, sizeof(float));
         replica->state[0] = calloc(count, sizeof(float));
@@ -183,6 +186,7 @@ static bool plan_create(struct device *device, struct replica *replica,
     if (plan)
         *plan = (struct plan){.request = *request,
                               .replica = replica,
+                              .predicted = request->predictions ? malloc(logits + 1) : NULL,
                               .logits = malloc((logits + 1) * sizeof(float))};
     if (!plan || !plan->logits)
         return error_memory(err, "plan");
@@ -194,6 +198,7 @@ static bool plan_create(struct device *device, struct replica *replica,
 static void plan_destroy(struct device *device, struct plan *plan)
 {
     check_thread(device);
+    free(plan->predicted);
     free(plan->logits);
     free(plan);
     atomic_fetch_sub(&fake.plans, 1);
@@ -274,6 +279,8 @@ static void run_row(const struct plan *plan, const struct batch *batch, int i,
     }
     int label = data->labels[batch->index[i]];
     result->correct += best == label;
+    if (plan->predicted)
+        plan->predicted[i] = (uint8_t)best;
     result->loss_sum += softmax_loss(logits, classes, label, batch->global_rows);
     if (plan->request.mode == PLAN_EVAL)
         return;
@@ -304,7 +311,7 @@ static bool plan_run(struct device *device, struct plan *plan, const struct batc
     bool training = plan->request.mode == PLAN_TRAIN;
     check_thread(device);
     check_use(batch->rows == plan->request.rows);
-    *result = (struct batch_result){0, 0};
+    *result = (struct batch_result){.predicted = plan->predicted};
     if (training)
         memset(replica->grads, 0, replica->count * sizeof(float));
     if (!try_allreduce(plan, batch, err))
@@ -338,9 +345,10 @@ static bool update(struct device *device, struct replica *replica, size_t begin,
     (void)err;
     check_thread(device);
     for (size_t i = begin; i < end; i++) {
-        float gradient = replica->grads[i] + step->weight_decay * replica->params[i];
-        replica->state[0][i] = step->momentum * replica->state[0][i] + gradient;
-        replica->params[i] -= step->lr * replica->state[0][i];
+        float *w = &replica->params[i];
+        *w = step->rule == UPDATE_SGD
+                 ? update_sgd(*w, replica->grads[i], NULL, NULL, step)
+                 : update_momentum(*w, replica->grads[i], &replica->state[0][i], NULL, step);
     }
     return true;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_FAKES_FAKE_BACKEND_H
-#define DPARTUI_TESTS_FAKES_FAKE_BACKEND_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -41,5 +40,3 @@ double fake_clock(void);
 
 /* No faults, nothing counted. */
 void fake_reset(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_FAKES_FAKE_NVML_H
-#define DPARTUI_TESTS_FAKES_FAKE_NVML_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -52,5 +51,3 @@ struct fake_nvml {
 
 /* Also NVML's own functions are called through this symbol's library. */
 struct fake_nvml *fake_nvml(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_FAKES_HTTP_SERVER_H
-#define DPARTUI_TESTS_FAKES_HTTP_SERVER_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,5 +31,3 @@ struct http_server {
 
 void http_server_start(struct http_server *server);
 void http_server_stop(struct http_server *server);
-
-#endif

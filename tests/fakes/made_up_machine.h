@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_FAKES_MADE_UP_MACHINE_H
-#define DPARTUI_TESTS_FAKES_MADE_UP_MACHINE_H
+#pragma once
 
 #include <check.h>
 #include <stdbool.h>
@@ -56,5 +55,3 @@ void assert_missing(enum sensor sensor, const char *reason);
 
 /* test_sensor_faults.c */
 Suite *sensor_faults_suite(void);
-
-#endif

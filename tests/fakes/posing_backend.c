@@ -83,10 +83,11 @@ static bool facts(struct device *device, struct device_facts *out, struct error 
     return posing_fault(POSING_FACTS, err);
 }
 
-static bool create_replica(struct device *device, const struct net *net, struct replica **out,
+static bool create_replica(struct device *device, const struct net *net,
+                           const struct replica_request *request, struct replica **out,
                            struct error *err)
 {
-    if (!cpu_backend.replica_create(device, net, out, err))
+    if (!cpu_backend.replica_create(device, net, request, out, err))
         return false;
     (*out)->host_accessible = false;
     return true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_FAKES_POSING_BACKEND_H
-#define DPARTUI_TESTS_FAKES_POSING_BACKEND_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -60,5 +59,3 @@ bool posing_fault(enum posing_phase phase, struct error *err);
 /* Is the calling thread's device in a pass? */
 bool posing_in_pass(void);
 void posing_check(bool correct);
-
-#endif

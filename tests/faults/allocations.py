@@ -27,7 +27,7 @@ TRIALS_PER_ENGINE = 25
 LONG = dict(SHORT, epochs=1000000)
 NETWORK = {"model": "smallnet", "data": "glyphs", "devices": "cpu:0-1", "cpu_threads": 1,
            "batch": 12, "train_rows": 24, "test_rows": 12, "epochs": 1, "momentum": 0.9,
-           "augment": "flip"}
+           "augment": "flip", "lr_schedule": "multistep:0.5:0.3", "warmup": 0.5}
 
 
 class Player:

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_FAULTS_SHIM_H
-#define DPARTUI_TESTS_FAULTS_SHIM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ bool fault_in_c_library(const void *address);
 int fault_stack_walk(void **frames, int limit);
 /* Note the stack of an allocation; true: it was the target, and no longer is. */
 bool fault_stack_is_target(struct fault_page *page, void *const *frames, int count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_FUZZ_FUZZ_H
-#define DPARTUI_TESTS_FUZZ_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void fuzz_put(const char *name, const void *data, size_t size);
 void fuzz_clear(void);
 /* The bytes as a string that the caller frees. */
 char *fuzz_string(const uint8_t *data, size_t size);
-
-#endif

@@ -48,13 +48,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else
             fuzz_put(parts[i].name, parts[i].bytes, parts[i].size);
     }
+    const struct data_request request = {.name = fuzz_folder()};
     char *resolved = NULL;
     int test_rows;
-    bool described = data_describe(fuzz_folder(), NULL, &shape, &test_rows, &resolved, &err);
+    bool described = data_describe(&request, &shape, &test_rows, &resolved, &err);
     free(resolved);
     FUZZ_CHECK(described || err.text[0]);
     err = (struct error)ERROR_INIT;
-    if (data_open(fuzz_folder(), NULL, 0, &all, &err)) {
+    if (data_open(&request, &all, &err)) {
         FUZZ_CHECK(described && shape.rows == all.train.rows && test_rows == all.test.rows);
         check_labels(&all.train);
         check_labels(&all.test);

@@ -33,12 +33,15 @@ static const struct net *network(void)
     return net;
 }
 
+/* Without momentum, and with. */
+static const struct state_arrays arrays[] = {{0}, {1, {"momentum_buffer"}}};
+
 static void read_checkpoint(bool momentum)
 {
     struct error err = ERROR_INIT;
     struct checkpoint checkpoint;
     long steps;
-    FUZZ_CHECK(checkpoint_create(network(), momentum, &checkpoint, &err));
+    FUZZ_CHECK(checkpoint_create(network(), &arrays[momentum], &checkpoint, &err));
     FUZZ_CHECK(checkpoint_find(fuzz_folder(), &steps, &err) && steps == 1);
     if (checkpoint_read(network(), fuzz_folder(), steps, &checkpoint, &err)) {
         FUZZ_CHECK(checkpoint.place.batch > 0 && checkpoint.place.steps >= 0);
@@ -61,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(weights_create(net, &weights, &err));
     if (!weights_read(net, path, &weights, &err))
         FUZZ_CHECK(err.text[0]);
-    if (!state_read(net, path, optimizer_state_names, 1, weights.values, &err))
+    if (!state_read(net, path, &arrays[1], weights.values, &err))
         FUZZ_CHECK(err.text[0]);
     if (weights_read_note(path, &note, &err))
         FUZZ_CHECK(note && strlen(note) <= size);

@@ -7,6 +7,7 @@ or are copied; the others are made here, always the same bytes.
 
     tests/fuzz/make_corpus.py SOURCE
 """
+import base64
 import gzip
 import io
 import json
@@ -17,6 +18,7 @@ import struct
 import sys
 import tarfile
 import tempfile
+import zipfile
 import zlib
 
 TOP = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
@@ -51,6 +53,68 @@ def cifar():
     put("cifar", "test", b"\5" + record)
     put("cifar", "two", b"\5" + record * 2)
     put("cifar", "label", b"\1" + b"\12" + bytes(3072))
+
+
+# Pictures of 8 x 8: grey; colour, progressive; four inks. Of libjpeg, which is not at hand here.
+JPEGS = {name: base64.b64decode(text) for name, text in {
+    "grey":
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMCAgMCAgMDAwMEAwMEBQgFBQQEBQoHBwYIDAoMDAsKCwsNDhIQDQ4RDgsL"
+        "EBYQERMUFRUVDA8XGBYUGBIUFRT/wAALCAAIAAgBAREA/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QA"
+        "tRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIhMUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0"
+        "NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2"
+        "t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/9oACAEBAAA/AOWtfh38ObDSrWTwh8GfFGua"
+        "kZlWS31v7NpsKxbWy4kja4JbcEG0oAQSdwwAf//Z",
+    "progressive":
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMCAgMCAgMDAwMEAwMEBQgFBQQEBQoHBwYIDAoMDAsKCwsNDhIQDQ4RDgsL"
+        "EBYQERMUFRUVDA8XGBYUGBIUFRT/2wBDAQMEBAUEBQkFBQkUDQsNFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU"
+        "FBQUFBQUFBQUFBQUFBQUFBQUFBT/wgARCAAIAAgDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAP/xAAUAQEA"
+        "AAAAAAAAAAAAAAAAAAAD/9oADAMBAAIQAxAAAAGIUv/EABcQAAMBAAAAAAAAAAAAAAAAAAECAwT/2gAIAQEAAQUCeUco"
+        "/8QAFREBAQAAAAAAAAAAAAAAAAAAABH/2gAIAQMBAT8Br//EABYRAQEBAAAAAAAAAAAAAAAAAAEAEf/aAAgBAgEBPwEM"
+        "v//EAB0QAAIBBAMAAAAAAAAAAAAAAAIDAQAEEyExk8H/2gAIAQEABj8CCSWpAA6QHMkrYexej49r/8QAGRAAAwADAAAA"
+        "AAAAAAAAAAAAAREhAEFR/9oACAEBAAE/Ie/NKbHs0iNDP//aAAwDAQACAAMAAAAQ9//EABcRAAMBAAAAAAAAAAAAAAAA"
+        "AAABEUH/2gAIAQMBAT8QbOXD/8QAGhEAAQUBAAAAAAAAAAAAAAAAAQARMZGx8P/aAAgBAgEBPxCCD225X//EABcQAQEB"
+        "AQAAAAAAAAAAAAAAAAERITH/2gAIAQEAAT8QZMQRSMsR8iZKY//Z",
+    "inks":
+        "/9j/7gAOQWRvYmUAZAAAAAAC/9sAQwADAgIDAgIDAwMDBAMDBAUIBQUEBAUKBwcGCAwKDAwLCgsLDQ4SEA0OEQ4LCxAW"
+        "EBETFBUVFQwPFxgWFBgSFBUU/9sAQwEDBAQFBAUJBQUJFA0LDRQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU"
+        "FBQUFBQUFBQUFBQUFBQUFBQU/8AAFAgACAAIBAEiAAIRAQMRAQQiAP/EAB8AAAEFAQEBAQEBAAAAAAAAAAABAgMEBQYH"
+        "CAkKC//EALUQAAIBAwMCBAMFBQQEAAABfQECAwAEEQUSITFBBhNRYQcicRQygZGhCCNCscEVUtHwJDNicoIJChYXGBka"
+        "JSYnKCkqNDU2Nzg5OkNERUZHSElKU1RVVldYWVpjZGVmZ2hpanN0dXZ3eHl6g4SFhoeIiYqSk5SVlpeYmZqio6Slpqeo"
+        "qaqys7S1tre4ubrCw8TFxsfIycrS09TV1tfY2drh4uPk5ebn6Onq8fLz9PX29/j5+v/EAB8BAAMBAQEBAQEBAQEAAAAA"
+        "AAABAgMEBQYHCAkKC//EALURAAIBAgQEAwQHBQQEAAECdwABAgMRBAUhMQYSQVEHYXETIjKBCBRCkaGxwQkjM1LwFWJy"
+        "0QoWJDThJfEXGBkaJicoKSo1Njc4OTpDREVGR0hJSlNUVVZXWFlaY2RlZmdoaWpzdHV2d3h5eoKDhIWGh4iJipKTlJWW"
+        "l5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uLj5OXm5+jp6vLz9PX29/j5+v/aAA4EAQACEQMR"
+        "BAAAPwBh8S6hp+sS/D344XDXul3TeTpfjPUMeZZvgKsV7IR88TY/4+GJZGJ8wlCXiKKK5Zzc3zS8ulttOn4vdvV6nTGK"
+        "iuWOwyLwtqlpr0Hj/wCBlr9u0q633Gq+DrGRVksXCl2lsoyRvibaR9nTLq5URKyMEiKKK//Z",
+}.items()}
+
+
+def pictures():
+    sys.path.insert(0, str(TOP / "tests/engine/data/pictures"))
+    from png_file import GREY, PALETTE, RGB_ALPHA, chunk, exif, png
+    turned = chunk(b"eXIf", exif(6))
+    put("picture", "grey", b"\3" + png([[(x & 1,) for x in range(9)]] * 5, GREY, 1))
+    put("picture", "palette", b"\4" + png([[(x & 3,) for x in range(7)]] * 6, PALETTE, 2,
+                                          [(x, 9, 200) for x in range(4)], b"\0\x80",
+                                          before=turned))
+    put("picture", "interlaced", b"\1" + png([[(x, 2 * x, 3, 9) for x in range(11)]] * 10,
+                                             RGB_ALPHA, 16, interlaced=True))
+    put("picture", "huge", b"\2" + png([[(1,)]], GREY, size=(1 << 20, 1 << 20)))
+    marker = b"Exif\0\0" + exif(8, ">")
+    for name, file in JPEGS.items():
+        put("picture", name + "-jpeg", b"\1" + file[:2] + b"\xff\xe1" +
+            struct.pack(">H", len(marker) + 2) + marker + file[2:])
+
+
+def npz():
+    sys.path.insert(0, str(TOP / "tests/engine/data/pictures"))
+    from npz import archive, arrays, npy
+    put("npz", "stored", archive(arrays()))
+    put("npz", "deflated", archive(arrays(x_train=npy(list(range(24)), (2, 3, 4), ">f2"),
+                                          x_test=npy(list(range(12)), (1, 3, 4), "<f8")),
+                                   zipfile.ZIP_DEFLATED, b"comment"))
+    put("npz", "fortran", archive(arrays(x_train=npy(list(range(24)), (2, 3, 4), fortran=True),
+                                         y_train=npy([0, 2], (2, 1), ">i8"))))
 
 
 def tensors(entries, note=None):
@@ -206,12 +270,12 @@ def spec():
         SPEC, split="weighted:1,2", devices="cpu:0-1", momentum=0.9, weight_decay=1e-4,
         sync="allreduce", sync_bn=True, dtype="f32", init="normal:0.02", order="shuffle",
         augment="flip", deterministic=True, train_rows=100, test_rows=10, max_steps=3,
-        cpu_threads=2, save="/tmp/x.safetensors", log="/tmp/x.jsonl")))
+        cpu_threads=2, lr_schedule="multistep:1,1.5:0.3", warmup=0.5, save="/tmp/x.safetensors", log="/tmp/x.jsonl")))
     put("spec", "wrong", json.dumps({"batch": 1e300, "lr": -1, "devices": ["cpu:0"], "seed": -1,
                                      "epochs": 1 << 62, "cpu_threads": [1, "2"]}))
     put("spec", "lines", "batch=64\nlr=1e-3\nepochs=3\ndevices=cpu:0-3\nsplit=weighted:1,2,3,4\n"
         "init=normal:0.5\ncpu-threads=1,1,2,2\nsync-bn=yes\ndtype=bf16\nseed=18446744073709551615\n"
-        "augment=crop\nmodel=linear\ndata=random:10x5\nsave=x.safetensors\ngpus=2\n")
+        "augment=crop\nlr-schedule=one-cycle:0.4\nwarmup=0.5\nmodel=linear\ndata=random:10x5\nsave=x.safetensors\ngpus=2\n")
     for number, text in enumerate(["cpu:0-7", "cuda:0,cuda:2-3", "2,3", "all", "default", "",
                                    "cpu:0,cpu:0", "cpu:0-99999999999", "cpu:5-2", "cuda:-1"]):
         put("device_list", "list-%d" % number, text)
@@ -298,6 +362,6 @@ def conv_choices():
         line.replace("2=4,27=-8", ",".join("%d=%d" % (i, i) for i in range(50))))
 
 
-for make in (idx, cifar, safetensors, models, settings, protocol, record, spec, archive, store,
-             conv_choices):
+for make in (idx, cifar, pictures, npz, safetensors, models, settings, protocol, record, spec, archive,
+             store, conv_choices):
     make()

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_GPU_ABSENT_H
-#define DPARTUI_TESTS_GPU_ABSENT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ enum { GPU_ABSENT = 77 };
  * because CUDA does not work in those that a process starts after its first call.
  */
 bool gpu_absent(void);
-
-#endif

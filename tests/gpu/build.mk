@@ -12,8 +12,10 @@ sources = $(sort $(shell awk -v list=$(1) -v have=' $(HAVE) ' -f $(SRC)/tests/gp
 objects = $(patsubst %,obj/%.o,$(1))
 program_of = $(call objects,$(1) tests/gpu/absent.c) $(EXTRA_OBJECTS) libengine.a
 
-ENGINE = $(foreach part,base spec net plan data device train board cuda_backend $(CPU),\
-	$(call sources,lib$(part)_a_SOURCES))
+# Of pictures nothing is decoded here, so that libpng and libjpeg need not be there.
+CODECS = engine/data/picture/jpeg.c engine/data/picture/png.c
+ENGINE = $(filter-out $(CODECS),$(foreach part,base spec net plan data device train board \
+	cuda_backend $(CPU),$(call sources,lib$(part)_a_SOURCES))) tests/gpu/lite/codecs.c
 TELEMETRY = $(filter engine/nvml/% engine/telemetry/%,$(call sources,libserver_a_SOURCES))
 LITE = $(STAND_INS:%=tests/gpu/lite/%.c)
 

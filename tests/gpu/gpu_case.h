@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_GPU_GPU_CASE_H
-#define DPARTUI_TESTS_GPU_GPU_CASE_H
+#pragma once
 
 #include <check.h>
 
@@ -38,5 +37,3 @@ static inline TCase *gpu_case(TCase *tcase, double seconds)
     tcase_add_checked_fixture(tcase, gpu_begin, gpu_end);
     return tcase;
 }
-
-#endif

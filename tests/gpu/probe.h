@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_GPU_PROBE_H
-#define DPARTUI_TESTS_GPU_PROBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,5 +52,3 @@ int probe_steps(const struct probe *probe);
 
 /* The files of NVIDIA's libraries that are loaded. */
 void probe_loaded(const struct probe *probe);
-
-#endif

@@ -52,6 +52,7 @@ static bool make(struct training *t, struct error *err)
     const char *why = "";
     const struct device_options options = {.id = {DEVICE_CUDA, 0}, .type = t->probe->type};
     const struct plan_request request = {.mode = PLAN_TRAIN, .rows = t->probe->rows};
+    const struct replica_request states = {.states = 1};
     t->backend = backend_find(DEVICE_CUDA, &why);
     if (!t->backend)
         return error_set(err, ERROR_FAILED, "%s", why);
@@ -61,7 +62,7 @@ static bool make(struct training *t, struct error *err)
     weights_init(t->net, &t->weights, INIT_PYTORCH, 0, 1);
     const double begin = clock_seconds();
     const bool ok = make_rows(t, err) && t->backend->open(&options, &t->device, err) &&
-                    t->backend->replica_create(t->device, t->net, &t->replica, err) &&
+                    t->backend->replica_create(t->device, t->net, &states, &t->replica, err) &&
                     t->backend->replica_import(t->device, t->replica, &t->weights, err) &&
                     t->backend->plan_create(t->device, t->replica, &request, &t->plan, err);
     if (ok)
@@ -171,7 +172,7 @@ int probe_capture(const struct probe *probe)
 
 static bool take_steps(struct training *t, struct batch_result *result, struct error *err)
 {
-    const struct optimizer_step sgd = {.lr = 0.01F, .momentum = 0.9F};
+    const struct optimizer_step sgd = {.rule = UPDATE_MOMENTUM, .lr = 0.01F, .momentum = 0.9F};
     const int warm = t->probe->steps / 2; /* the first are slower: loading, capturing */
     double begin = clock_seconds();
     for (int i = 0; i < t->probe->steps; i++) {

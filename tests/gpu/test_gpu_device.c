@@ -72,6 +72,7 @@ START_TEST(gradients_are_slopes)
 {
     const struct trial_device device = gpu(TYPE_F32);
     conform_slopes(&device, _i);
+    conform_smoothing(&device, _i);
 }
 END_TEST
 
@@ -117,6 +118,8 @@ START_TEST(plans_and_arenas)
     conform_side_by_side(&device);
     conform_arenas(&device);
     conform_mistakes(&device);
+    for (int net = 0; net < conformance_nets; net++)
+        conform_predictions(&device, net);
 }
 END_TEST
 
@@ -137,7 +140,8 @@ END_TEST
 static void train(const struct trial_device *device, const struct trial *trial,
                   const struct plan_request *request, struct outcome *out, char *note, size_t size)
 {
-    const struct optimizer_step step = {.lr = 0.02F, .momentum = 0.9F, .weight_decay = 1e-3F};
+    const struct optimizer_step step = {
+        .rule = UPDATE_MOMENTUM, .lr = 0.02F, .momentum = 0.9F, .weight_decay = 1e-3F};
     struct rig rig;
     rig_open(&rig, trial, device);
     struct plan *plan = rig_plan(&rig, request);

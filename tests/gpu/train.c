@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     spec_init(&spec);
     run_control_init(&control);
     bool ok = take_options(&spec, argc - 2, argv + 2, &err) && spec_validate(&spec, &err) &&
-              resolve_spec(&spec, &err) && run_train(&spec, 1, NULL, &control, &sink, &err);
+              resolve_spec(&spec, NULL, &err) && run_train(&spec, 1, NULL, &control, &sink, &err);
     spec_free(&spec);
     if (ok && !printed)
         ok = error_set(&err, ERROR_FAILED, "cannot write the events");

@@ -39,6 +39,17 @@ def list_devices(text):
         names += ['%s:%d' % (kind or 'cuda', i) for i in range(int(first), int(last or first) + 1)]
     return names
 
+# What the engine fills in for what nobody gave.
+DEFAULTS = {'model': None, 'data': None, 'data_dir': None, 'devices': 'default', 'cpu_threads': 0,
+            'batch': 256, 'lr': 0.1, 'lr_schedule': 'constant', 'warmup': 0.0,
+            'momentum': 0.0, 'weight_decay': 0.0,
+            'epochs': 10, 'seed': 1,
+            'split': 'chunk', 'sync': 'allreduce', 'sync_bn': False, 'dtype': 'default',
+            'init': 'normal:0.01', 'recipe': 'auto', 'order': 'shuffle', 'augment': 'none',
+            'deterministic': False, 'train_rows': 0, 'test_rows': 0, 'max_steps': 0,
+            'checkpoint_every': '1', 'save': None, 'log': None, 'tensorboard': None,
+            'profile': False}
+
 
 class FakeEngine:
     def __init__(self, runtime_dir, cpus=2, gpus=0, steps=235):
@@ -48,6 +59,8 @@ class FakeEngine:
         self.refusal = None         # why no run can be submitted
         self.no_gpus = None if gpus else 'no NVIDIA driver is loaded'
         self.stalled = threading.Event()
+        self.class_names = ['t-shirt', 'trouser', 'pullover', 'dress', 'coat', 'sandal', 'shirt',
+                            'sneaker', 'bag', 'ankle boot']
         self.runs = []
         self.live = None
         self.queue = []
@@ -197,16 +210,49 @@ class FakeEngine:
                     points=run['points'], retunes=run['retunes'], shares=[],
                     checkpoint=run['checkpoint'], **profile)
 
+    def do_evaluate(self, params):
+        """A thousand rows of each class, of which some are taken for others, mostly for the ones
+        next to it."""
+        run = self.run(params['run'])
+        if not run['checkpoint']:
+            raise RuntimeError('run %d has no checkpoint in /checkpoints' % run['run'])
+        count = len(self.class_names)
+        matrix = [[(5 * k + 11 * j * j + 7 * k * j) % 31 * 6 // (1 + abs(k - j)) // (1 + k % 3)
+                   for j in range(count)] for k in range(count)]
+        for k, row in enumerate(matrix):
+            row[k] = 1000 - sum(row) + row[k]
+        done = run['checkpoint']['steps']
+        right = sum(matrix[k][k] for k in range(count))
+        return {'file': '/checkpoints/%d/step-%08d.safetensors' % (run['run'], done),
+                'model': run['model'], 'data': run['data'], 'devices': run['devices'],
+                'classes': count, 'dtype': 'f32', 'test_rows': 1000 * count,
+                'test_acc': right / 1000 / count, 'test_loss': 0.3, 'seconds': 1.25,
+                'warnings': [], 'checkpoint': {'epochs': run['epochs_done'], 'steps': done},
+                'class_names': self.class_names, 'confusion': matrix}
+
+    def do_cancel(self, params):
+        return {'cancelled': 0}
+
     def do_check(self, params):
-        if params['model'] not in (None, '', 'smallnet', 'resnet18', 'lenet', 'linear', 'cifar-cnn'):
-            raise ValueError('no model \'%s\'' % params['model'])
+        params = self._fill(params)
+        model = params.get('model')
+        if model not in (None, '', 'smallnet', 'resnet18', 'lenet', 'linear', 'cifar-cnn',
+                         'alexnet'):
+            raise ValueError('no model \'%s\'' % model)
         gpu = any(device['device'].startswith('cuda') for device in self.machine)
-        return dict(params, model=params['model'] or ('resnet18' if gpu else 'smallnet'),
-                    data=params['data'] or 'glyphs', train_rows=60000)
+        return dict(params, model=model or ('resnet18' if gpu else 'smallnet'),
+                    data=params.get('data') or 'glyphs', train_rows=60000)
+
+    @staticmethod
+    def _fill(params):
+        """With what nobody gave."""
+        given = {name: 'given' for name in params if name in DEFAULTS}
+        return dict(DEFAULTS, **params, origins=given)
 
     def do_submit(self, params):
         if 'resume' in params:
             return {'run': self._resume_run(**params)}
+        params = self._fill(params)
         if params['batch'] == 13:
             raise ValueError('batch 13 is unlucky: use another one')
         if self.refusal:
@@ -339,7 +385,7 @@ class FakeEngine:
     # --- what happens
 
     def submit(self, spec):
-        spec = dict(spec)
+        spec = {'batch': 256, 'lr': 0.1, 'epochs': 10, **spec}
         note = spec.pop('note', None)
         choice = spec.get('devices') or 'default'
         devices = list_devices(choice) if ':' in choice else [self._first()]

@@ -27,6 +27,7 @@ division, noise and labels from SHAKE-128 too. A network learns it, but not at o
 """
 
 import array
+import functools
 import gzip
 import hashlib
 import json
@@ -52,10 +53,16 @@ def noise(key, count):
     return hashlib.shake_128(key.encode()).digest(count)
 
 
+@functools.lru_cache(maxsize=None)
+def table_of(scale, centre):
+    """The number of each word."""
+    return [centre + (2 * word - 65535) / 65536 * scale for word in range(65536)]
+
+
 def floats(key, count, scale, centre=0.0):
     """`count` numbers centre + u * scale as array('f')."""
-    table = [centre + (2 * word - 65535) / 65536 * scale for word in range(65536)]
-    return array.array("f", map(table.__getitem__, words(key, count)))
+    numbers = table_of(scale, centre)
+    return array.array("f", [numbers[word] for word in words(key, count)])
 
 
 # --- networks: (name, shape, kind, fan_in) of every entry, in the order of PyTorch's state_dict
@@ -91,13 +98,21 @@ def cifar_cnn_entries():
             + _layer("fc1", (120, 400)) + _layer("fc2", (84, 120)) + _layer("fc3", (CLASSES, 84)))
 
 
+def smallnet_entries():
+    return (_layer("0", (16, 1, 3, 3)) + _batchnorm("1", 16) + _layer("4", (32, 16, 3, 3))
+            + _batchnorm("5", 32) + _layer("9", (CLASSES, 32 * 7 * 7)))
+
+
 MODELS = {
     "resnet18": {"entries": resnet18_entries, "shape": (1, 28, 28), "head": 1 / 8},
     "cifar-cnn": {"entries": cifar_cnn_entries, "shape": (3, 32, 32)},
+    "smallnet": {"entries": smallnet_entries, "shape": (1, 28, 28)},
 }
 
 # --- what is run. The last batch of every epoch is short, and odd, so that two devices get unequal
 # shards.
+
+SMALL = {"model": "smallnet", "train_rows": 149, "test_rows": 67, "batch": 32, "epochs": 4}
 
 CASES = {
     "resnet18": {"model": "resnet18", "train_rows": 149, "test_rows": 67, "batch": 32,
@@ -108,7 +123,22 @@ CASES = {
                   "epochs": 4, "lr": 0.02, "momentum": 0.9, "weight_decay": 0.0},
     "cifar-cnn-decay": {"model": "cifar-cnn", "train_rows": 305, "test_rows": 131, "batch": 64,
                         "epochs": 4, "lr": 0.015, "momentum": 0.9, "weight_decay": 5e-4},
+    "sgd": {**SMALL, "lr": 0.005, "momentum": 0.9, "weight_decay": 0.01},
+    "nesterov": {**SMALL, "optimizer": "nesterov", "lr": 0.005, "momentum": 0.9,
+                 "weight_decay": 0.01},
+    "adam": {**SMALL, "optimizer": "adam", "lr": 0.001, "momentum": 0.0, "weight_decay": 0.01},
+    "adamw": {**SMALL, "optimizer": "adamw", "lr": 0.001, "momentum": 0.0, "weight_decay": 0.1,
+              "beta1": 0.8, "beta2": 0.95, "eps": 1e-6},
+    "rmsprop": {**SMALL, "optimizer": "rmsprop", "lr": 0.0005, "momentum": 0.5,
+                "weight_decay": 0.01},
+    "clip": {**SMALL, "lr": 0.005, "momentum": 0.9, "weight_decay": 0.01, "clip_norm": 10.0},
+    "no-decay": {**SMALL, "lr": 0.005, "momentum": 0.9, "weight_decay": 0.05,
+                 "no_decay": "norm-bias"},
+    "ema": {**SMALL, "optimizer": "adam", "lr": 0.001, "momentum": 0.0, "weight_decay": 0.0,
+            "ema": 0.9},
 }
+# What a case may say besides, as options of the program.
+SETTINGS = ("optimizer", "beta1", "beta2", "eps", "clip_norm", "no_decay", "ema")
 
 
 def initial_weights(model):

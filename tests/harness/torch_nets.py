@@ -83,7 +83,7 @@ def load_entries(net, entries):
     state = {}
     for name, shape, values in entries:
         dtype = torch.float32 if values.typecode == "f" else torch.int64
-        state[name] = torch.tensor(values, dtype=dtype).reshape(shape)
+        state[name] = torch.frombuffer(values, dtype=dtype).reshape(shape)
     net.load_state_dict(state, strict=True)
 
 

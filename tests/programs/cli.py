@@ -138,9 +138,10 @@ class Usage(Case):
             self.assertIn("\n  --help ", own)
         self.assertRegex(self.good("--version"), r"^dpartui \d+\.\d+\.\d+\n$")
         self.assertRegex(self.good("train", "--version"), r"^dpartui \d+\.\d+\.\d+\n$")
-        for option in ("model", "data", "data-dir", "devices", "gpus", "cpu-threads", "batch", "lr",
-                       "momentum", "weight-decay", "epochs", "seed", "split", "sync", "sync-bn",
-                       "dtype", "init", "order", "augment", "checkpoint-every", "deterministic", "train-rows", "test-rows", "max-steps", "save",
+        for option in ("model", "data", "data-dir", "image-size", "image-colour", "test-share",
+                       "skip-broken", "devices", "gpus", "cpu-threads", "batch", "lr",
+                       "lr-schedule", "warmup", "optimizer", "momentum", "weight-decay", "beta1", "beta2", "eps", "no-decay", "clip-norm", "ema", "epochs", "seed", "split", "sync", "sync-bn",
+                       "dtype", "init", "recipe", "order", "augment", "label-smoothing", "checkpoint-every", "deterministic", "train-rows", "test-rows", "max-steps", "validation", "patience", "stop-at-acc", "save", "save-best",
                        "log", "tensorboard", "json", "detach", "foreground"):
             self.assertIn(f"\n  --{option} ", self.good("train", "--help"))
         self.assertIn("\n  --profile[=time|order] ", self.good("train", "--help"))
@@ -151,6 +152,8 @@ class Usage(Case):
                 (["train", "--epcohs", "3"], "--epochs"),
                 (["train", "--batch", "none"], "batch 'none'"),
                 (["train", "--lr"], "--lr X"),
+                (["train", "--lr-schedule", "sine"], "none of constant, step:EPOCHS"),
+                (["train", *SHORT, "--warmup", "99"], "warmup 99 is longer than the run of"),
                 (["train", "extra"], "'extra'"),
                 (["train", "--foreground", "--detach"], "exclude"),
                 (["train", "--model", "no-such-model"], "no-such-model"),
@@ -249,6 +252,43 @@ class Training(Case):
         with open(log, encoding="ascii") as file:
             self.assertEqual([json.loads(line)["event"] for line in file],
                              [event["event"] for event in events])
+
+    def test_recipes_of_model_files(self):
+        """Given, the model file's recipe, the program's default: in this order."""
+        model = self.path("mine.conf")
+        with open(model, "w", encoding="ascii") as file:
+            file.write('default_input = [10, 1, 1]; default_classes = 2;\n'
+                       'layers = ( { type = "linear"; outputs = "classes"; } );\n'
+                       'training = { batch = 50; lr = 0.25; epochs = 2; };\n')
+        job = ["--model", model, "--data", "random:200x10", "--epochs", "1"]
+
+        def settings(*options):
+            run = json.loads(self.good("train", *job, *options, "--json").splitlines()[0])
+            run["origins"].pop("data_dir", None)  # of the environment, where there are real data
+            return [run[name] for name in ("batch", "lr", "epochs")], run["origins"]
+
+        values, origins = settings("--lr", "0.5")
+        self.assertEqual(values, [50, 0.5, 1])
+        self.assertEqual(origins, {"batch": "recipe", "lr": "given", "epochs": "given",
+                                   "model": "given", "data": "given"})
+        self.env["DPARTUI_BATCH"] = "20"
+        self.assertEqual(settings()[0], [20, 0.25, 1])
+        del self.env["DPARTUI_BATCH"]
+        self.assertEqual(settings("--recipe", "none")[0], [256, 0.1, 1])
+        self.assertIn("batch 50, lr 0.25, epochs 2", self.good("model", model))
+        self.assertEqual(json.loads(self.good("model", model, "--json"))["batch"], 50)
+        self.assertRegex(self.good("show", "1"), r"\n  batch +50  \(recipe\)\n")
+        compared = json.loads(self.good("compare", *job, "--scaling", "weak", "--devices-list",
+                                        "cpu:0;cpu:0-1", "--json"))
+        self.assertEqual([(one["batch"], one["lr"]) for one in compared["rows"]],
+                         [(50, 0.25), (100, 0.5)])
+        with open(model, "a", encoding="ascii") as file:
+            file.write("\n# training = { ... };\n")
+        with open(model, "r+", encoding="ascii") as file:
+            text = file.read().replace("epochs = 2", "epoch = 2")
+            file.seek(0)
+            file.write(text)
+        self.assertRegex(self.bad(2, "train", *job), r"mine.conf:3: unknown setting 'epoch'")
 
     def test_text_in_a_pipe(self):
         lines = self.good("train", *SHORT, "--devices", "cpu:0-1").splitlines()

@@ -7,6 +7,7 @@ import csv
 import glob
 import io
 import json
+import math
 import os
 import pty
 import re
@@ -161,6 +162,11 @@ class Compare(unittest.TestCase):
         self.assertEqual([(row["batch"], row["lr"]) for row in found["rows"]],
                          [(64, 0.1), (192, 0.3)])
         self.assertEqual(found["scaling"], "weak")
+        for more, advised in (([], True), (["--warmup", "1"], False),
+                              (["--lr-schedule", "one-cycle"], False)):
+            done = self.compare(*TINY, "--lr", "0.1", "--devices-counts", "1,2", "--scaling", "weak",
+                                *more)
+            self.assertEqual("lr grows to 0.2 with the devices" in done.stderr, advised, more)
 
     def test_lists_of_devices(self):
         found = self.figures(*TINY, "--devices-list", "cpu:0;cpu:0,cpu:1")
@@ -168,10 +174,10 @@ class Compare(unittest.TestCase):
 
     def test_batches_and_rates(self):
         done = self.compare(*TINY, "--batch", "32,64,128", "--epochs", "1")
-        self.assertIn("batch 32", done.stdout)
+        self.assertIn("batch 32, seed 1", done.stdout)
         self.assertIn("is the fastest", done.stdout)
         self.assertIn("with the warm-up where a run has a single epoch", done.stdout)
-        self.assertRegex(done.stdout, r"(?m)^batch 32 .*\d\* .*k\* ")
+        self.assertRegex(done.stdout, r"(?m)^ *32 .*\d\* .*k\* ")
         shown = self.compare("--show", "1", "--csv").stdout
         rows = list(csv.DictReader(io.StringIO(shown)))
         self.assertEqual([row["batch"] for row in rows], ["32", "64", "128"])
@@ -181,10 +187,86 @@ class Compare(unittest.TestCase):
         self.assertEqual([row["lr"] for row in found["rows"]], [0.1, 0.2])
         self.assertEqual(found["id"], "2")
         self.assertEqual(self.dpartui("completion", "words", "comparisons").stdout,
-                         "2\tlearning rates\n1\tbatch sizes\n")
+                         "2\tlr\n1\tbatch\n")
         listed = self.compare("--list").stdout
-        self.assertRegex(listed, r"(?m)^ *1 .*batch sizes +3 +1 +3/3 +0$")
-        self.assertRegex(listed, r"(?m)^ *2 .*learning rates +2 +1 +2/2 +0$")
+        self.assertRegex(listed, r"(?m)^ *1 .*batch +3 +1 +3/3 +0$")
+        self.assertRegex(listed, r"(?m)^ *2 .*lr +2 +1 +2/2 +0$")
+
+    def test_grids_have_each_combination(self):
+        """A column for each setting, a row for each combination, and figures over the seeds."""
+        done = self.compare(*TINY, "--optimizer", "sgd,adam", "--batch", "32,64", "--repeats", "2",
+                            "--target-acc", "0.01")
+        self.assertIn("8/8 batch 64, optimizer adam, seed 2, run 8: ", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^BATCH +OPTIMIZER +RUNS .* TEST ACC +RANGE +TO 0\.01$")
+        self.assertRegex(done.stdout, r"(?m)^ *64 +adam +2/2 ")
+        found = self.figures("--show", "1")
+        self.assertEqual(found["kind"], "batch,optimizer")
+        self.assertEqual([(row["batch"], row["spec"]["optimizer"]) for row in found["rows"]],
+                         [(32, "sgd"), (32, "adam"), (64, "sgd"), (64, "adam")])
+        # What nobody gave is the optimizer's own.
+        self.assertEqual([row["lr"] for row in found["rows"]], [0.1, 0.001] * 2)
+        for i, row in enumerate(found["rows"]):
+            runs = [found["runs"][i], found["runs"][i + 4]]
+            accuracies = [run["test_acc"] for run in runs]
+            self.assertEqual([run["seed"] for run in runs], [1, 2])
+            self.assertAlmostEqual(row["test_acc"]["mean"], sum(accuracies) / 2)
+            self.assertEqual((row["test_acc"]["min"], row["test_acc"]["max"]),
+                             (min(accuracies), max(accuracies)))
+            shown = json.loads(self.dpartui("show", str(runs[0]["run"]), "--json").stdout)
+            self.assertEqual(shown["spec"]["optimizer"], row["spec"]["optimizer"])
+            self.assertEqual(shown["spec"]["lr"], row["lr"])
+        rows = list(csv.DictReader(io.StringIO(self.compare("--show", "1", "--csv").stdout)))
+        self.assertEqual([row["optimizer"] for row in rows], ["sgd", "adam"] * 2)
+        self.assertEqual([row["target_reached"] for row in rows], ["2"] * 4)
+
+    def test_the_range_test_raises_the_rate(self):
+        """Losses are those of a run with that schedule, and the rate is where they fall most."""
+        task = ["--model", "smallnet", "--data", "glyphs", "--train-rows", "512", "--batch", "16",
+                "--seed", "3", "--init", "default", "--optimizer", "adam", "--test-rows", "16"]
+        found = self.figures(*task, "--lr-range", "1e-4:1", "--max-steps", "80")
+        self.assertEqual((found["from"], found["to"], found["steps"]), (0.0001, 1, 80))
+        points = found["points"]
+        for point in points:
+            self.assertAlmostEqual(point["lr"], 0.0001 * 10 ** (4 * (point["step"] - 1) / 79), 9)
+        lines = self.dpartui("train", *task, "--lr", "1", "--lr-schedule", "range:1e-4",
+                             "--max-steps", "80", "--epochs", "80", "--json", "--foreground").stdout
+        events = [json.loads(line) for line in lines.splitlines()]
+        losses = [event["loss"] for event in events if event["event"] == "step"]
+        self.assertEqual([point["loss"] for point in points], losses[:len(points)])
+        self.check_suggestion(points, found["suggested_lr"])
+        least = min(points, key=lambda point: point["smoothed"])
+        self.assertEqual(found["lowest_lr"], least["lr"])
+        shown = json.loads(self.dpartui("show", str(found["run"]), "--json").stdout)
+        self.assertEqual(shown["note"], "lr range 0.0001:1")
+        self.assertEqual(shown["spec"]["lr_schedule"], "range:0.0001")
+        self.assertIn("is suggested: there the smoothed loss falls most steeply",
+                      self.compare(*task, "--lr-range", "1e-4:1").stdout)
+        rows = list(csv.reader(io.StringIO(
+            self.compare(*task, "--lr-range", "1e-4:0.01", "--csv").stdout)))
+        self.assertEqual(rows[0], ["step", "lr", "loss", "smoothed"])
+        self.assertEqual(len(rows), 101)
+        self.assertEqual(self.figures("--list"), [])
+
+    def check_suggestion(self, points, suggested):
+        smoothed = [point["smoothed"] for point in points]
+        apart, first = max(1, len(points) // 20), len(points) // 10
+        slopes = {i: (smoothed[i + apart] - smoothed[i - apart]) /
+                  math.log(points[i + apart]["lr"] / points[i - apart]["lr"])
+                  for i in range(first, min(smoothed.index(min(smoothed)) + 1,
+                                            len(points) - apart))}
+        self.assertEqual(suggested, points[min(slopes, key=slopes.get)]["lr"])
+
+    def test_the_range_test_stops_when_the_loss_diverges(self):
+        found = self.figures("--model", "linear", "--data", "glyphs", "--train-rows", "512",
+                             "--batch", "32", "--lr-range", "1e-3:1e5", "--max-steps", "1000")
+        self.assertTrue(found["diverged"])
+        self.assertLess(len(found["points"]), 1000)
+        smoothed = [point["smoothed"] for point in found["points"]]
+        self.assertTrue(all(value <= 4 * min(smoothed[:i + 1])
+                            for i, value in enumerate(smoothed[:-1])))
+        # Stopped, unless the engine found the loss to be no number before it was told to.
+        run, = self.runs()
+        self.assertIn(run["status"], ("stopped", "failed"))
 
     def test_show_needs_no_engine_and_tells_of_deleted_runs(self):
         trained = self.figures(*TINY, "--devices-counts", "1,2")
@@ -317,7 +399,13 @@ class Compare(unittest.TestCase):
     def test_wrong_usage(self):
         for options, said in ((["--devices-counts", "1,0"], "whole numbers"),
                               (["--devices-counts", "3", "--devices", "cpu:0-1"], "only 2"),
-                              (["--batch", "64,128", "--lr", "0.1,0.2"], "one thing at a time"),
+                              (["--batch", "64,128", "--devices-counts", "1"], "one thing at a time"),
+                              (["--batch", "64,128", "--lr", "0.1,0.2", "--optimizer", "sgd,adam"],
+                               "--batch, --lr and --optimizer have several values"),
+                              (["--batch", "64,,128"], "a value between commas is missing"),
+                              (["--batch", "1,2,3,4,5,6,7,8,9", "--lr", "1,2,3,4,5,6,7,8"],
+                               "72 variants, 72 runs: a comparison has at most 64"),
+                              (["--optimizer", "sgd,best"], "'best' is none of"),
                               (["--scaling", "sideways"], "neither strong nor weak"),
                               (["--repeats", "0"], "--repeats"),
                               (["--target-acc", "2"], "--target-acc"),
@@ -326,6 +414,13 @@ class Compare(unittest.TestCase):
                               (["--show", "1", "--batch", "64"], "no meaning"),
                               (["--show", "99"], "no comparison '99'"),
                               (["--resume", "../1"], "no comparison"),
+                              (["--lr-range", "1:1e-4"], "the lower one first"),
+                              (["--lr-range", "0:1"], "--lr-range '0:1'"),
+                              (["--lr-range", "1e-4"], "two learning rates"),
+                              (["--lr-range", "1e-4:1", "--lr", "1"], "--lr has no meaning"),
+                              (["--lr-range", "1e-4:1", "--max-steps", "3"], "at least 20 steps"),
+                              (["--lr-range", "1e-4:1", "--batch", "64,128"], "several values"),
+                              (["--lr-range", "1e-4:1", "--list"], "exclude"),
                               (["--save", "x"], "no option")):
             done = self.dpartui("compare", *options)
             self.assertEqual(done.returncode, 2, options)

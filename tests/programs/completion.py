@@ -26,7 +26,7 @@ SCRIPT = {"bash": os.path.join(SCRIPTS, "bash", "dpartui"),
           "zsh": os.path.join(SCRIPTS, "zsh", "_dpartui"),
           "fish": os.path.join(SCRIPTS, "fish", "dpartui.fish")}
 PATIENCE = 60.0
-MODELS = ["cifar-cnn", "lenet", "linear", "resnet18", "smallnet"]
+MODELS = ["alexnet", "cifar-cnn", "lenet", "linear", "resnet18", "smallnet"]
 RUNS = {"1": "linear on cpu:0, batch 64, done", "2": "lenet on cpu:0-1, batch 64, running",
         "3": "a:model on cpu:0-1, batch 64, queued"}
 
@@ -84,7 +84,7 @@ class Case(unittest.TestCase):
                 part = text.split("Commands:\n")[1].split("\n\n")[0]
                 names += [line.split()[0] for line in part.splitlines()]
             lines = text.split("\nOptions:\n")[-1].splitlines()
-            found[name] = [re.match(r"--[a-z-]+", line.strip())[0] for line in lines
+            found[name] = [re.match(r"--[a-z0-9-]+", line.strip())[0] for line in lines
                            if line.startswith("  --")]
         return found
 
@@ -247,7 +247,8 @@ class Bash(Case):
         self.check("dpartui train --data-dir ", "models", "my folder")
         self.check_run("dpartui train --data-dir my", "train", "--data-dir", "my folder/")
         self.check("dpartui train --init s", "start.safetensors")
-        self.check("dpartui train --init ", "default", "normal:", "start.safetensors", "models",
+        self.check("dpartui train --init ", "default", "kaiming-normal", "kaiming-uniform", "normal:",
+                   "start.safetensors", "uniform:", "xavier-normal", "xavier-uniform", "models",
                    "my folder")
         self.check("dpartui devices ")
         self.check("dpartui show my")

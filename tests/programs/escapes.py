@@ -88,6 +88,7 @@ class Table(unittest.TestCase):
                    "src/completion/zsh.c"]
         fixed = [("src/cli/command.c", "fputs(command->details, stdout"),
                  ("src/commands/compare.c", "fputs(lines, stdout"),
+                 ("src/output/plot.c", "fputs(drawn, stdout"),
                  ("src/output/stream.c", "fwrite(text->data, 1, text->length, stdout"),
                  ("src/commands/screen.c", "fwrite(text->data, 1, text->length, stdout"),
                  ("engine/main.c", "fputs(help, stdout"),

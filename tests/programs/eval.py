@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,40 @@ PROGRAM = os.path.abspath(os.path.join(BUILD, "dpartui"))
 PATIENCE = 120.0
 LINEAR = ["--model", "linear", "--data", "glyphs", "--train-rows", "400", "--test-rows", "300",
           "--batch", "50", "--seed", "7"]
+
+
+def write_idx(path, dimensions, values):
+    with open(path, "wb") as file:
+        file.write(struct.pack(">I", 0x800 + len(dimensions)))
+        file.write(struct.pack(f">{len(dimensions)}I", *dimensions) + bytes(values))
+
+
+def write_data(folder, names, pairs):
+    """A data set of len(names) classes, whose pictures have a pixel for each. Each of the pairs
+    (label, pixel) is a row with this one pixel lit; None: it is all black."""
+    os.mkdir(folder)
+    with open(os.path.join(folder, "classes.txt"), "w", encoding="utf8") as file:
+        file.write("".join(name + "\n" for name in names))
+    for part in "train", "t10k":
+        pixels = [255 * (pixel == k) for _, pixel in pairs for k in range(len(names))]
+        write_idx(os.path.join(folder, part + "-images-idx3-ubyte"), (len(pairs), 1, len(names)),
+                  pixels)
+        write_idx(os.path.join(folder, part + "-labels-idx1-ubyte"), (len(pairs),),
+                  [label for label, _ in pairs])
+
+
+def write_identity(path, classes):
+    """Weights of the model `linear` with which a row is of the class of its lit pixel."""
+    weights = [3.0 * (i == j) for i in range(classes) for j in range(classes)]
+    size = 4 * len(weights)
+    header = json.dumps({
+        "fc.weight": {"dtype": "F32", "shape": [classes, classes], "data_offsets": [0, size]},
+        "fc.bias": {"dtype": "F32", "shape": [classes],
+                    "data_offsets": [size, size + 4 * classes]}}).encode()
+    header += b" " * (-len(header) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header)
+        file.write(struct.pack(f"<{len(weights) + classes}f", *weights, *([0.0] * classes)))
 
 
 class Eval(unittest.TestCase):
@@ -94,6 +130,99 @@ class Eval(unittest.TestCase):
         self.assertEqual(found["test_acc"], best["test_acc"])
         self.assertTrue(found["file"].endswith("step-%08d.safetensors" % best["step"]), found)
 
+    def test_what_is_taken_for_what(self):
+        names = ["cat", "dog", "ca\u00f1\u00f3n", "ship\u202e"]
+        pairs = [(0, 0)] * 7 + [(1, 0)] * 3 + [(1, 1)] * 2 + [(2, None)] * 3 + [(3, 2)] + [(3, 0)]
+        write_data(os.path.join(self.folder, "few"), names, pairs)
+        write_identity(os.path.join(self.folder, "w.safetensors"), 4)
+        arguments = ["w.safetensors", "--model", "linear", "--data", "few"]
+        counts = [[7, 0, 0, 0], [3, 2, 0, 0], [3, 0, 0, 0], [1, 0, 1, 0]]
+        for devices in "cpu:0", "cpu:0-2":
+            # Three of a batch of five have none: an equal answer is the first.
+            found = self.good_json("eval", *arguments, "--confusion", "--batch", "5", "--devices",
+                                   devices)
+            self.assertEqual(found["confusion"], counts)
+            self.assertEqual(found["class_names"], names)
+            self.assertAlmostEqual(found["test_acc"] * 17, 9)
+        self.assertNotIn("confusion", self.good_json("eval", *arguments))
+        self.env["LC_ALL"] = "C.UTF-8"
+        text = self.good("eval", *arguments, "--confusion")
+        self.assertEqual(text.split("\n", 1)[1], """
+most often mistaken:
+  dog taken for cat: 3 of 5
+  ca\u00f1\u00f3n taken for cat: 3 of 3
+  ship\\u202e taken for cat: 1 of 2
+  ship\\u202e taken for ca\u00f1\u00f3n: 1 of 2
+
+class       rows  accuracy  precision
+cat            7    1.0000     0.5000
+dog            5    0.4000     1.0000
+ca\u00f1\u00f3n          3    0.0000     0.0000
+ship\\u202e     2    0.0000          -
+
+rows of a class, by the class that they were taken for:
+              0  1  2  3
+0 cat         7  .  .  .
+1 dog         3  2  .  .
+2 ca\u00f1\u00f3n       3  .  .  .
+3 ship\\u202e  1  .  1  .
+""")
+
+    def test_many_classes(self):
+        names = [f"number {k}" for k in range(60)]
+        pairs = [(k, k if k < 5 else k - 5) for k in range(60) for _ in range(k + 1)]
+        write_data(os.path.join(self.folder, "many"), names, pairs)
+        write_identity(os.path.join(self.folder, "w.safetensors"), 60)
+        arguments = ["eval", "w.safetensors", "--model", "linear", "--data", "many"]
+        text = self.good(*arguments, "--confusion")
+        self.assertIn("\n  number 59 taken for number 54: 60 of 60\n", text)
+        self.assertIn(f"\n  and {sum(range(6, 51))} rows of 45 other pairs\n", text)
+        self.assertTrue(text.endswith("\nthe matrix of 60 classes is wider than the terminal: "
+                                      "--matrix prints it\n"), text)
+        lines = self.good(*arguments, "--matrix").splitlines()
+        self.assertEqual(lines[-1].split(), ["59", "number", "59"] + ["."] * 54 + ["60"] +
+                         ["."] * 5)
+
+    def ask(self, method, **params):
+        """Of the engine that runs; its answer."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(PATIENCE)
+            line.connect(os.path.join(self.folder, "dpartui/engine.sock"))
+            line.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method,
+                                     "params": params}).encode() + b"\n")
+            for message in map(json.loads, line.makefile()):
+                if message.get("id") == 1:
+                    return message
+
+    def test_the_engine_evaluates_a_run(self):
+        """Its newest checkpoint or its best, while another run trains."""
+        self.good("train", *LINEAR, "--epochs", "12", "--lr", "1.5", "--tensorboard", "board")
+        run = self.show(1)
+        board = os.listdir(os.path.join(self.folder, "board"))
+        self.good("train", *LINEAR, "--epochs", "1000000", "--detach")
+        for best, key in (False, "test_acc"), (True, "best_test_acc"):
+            answer = self.ask("evaluate", run=1, best=best, confusion=True, background=True)
+            result = answer["result"]
+            self.assertEqual(result["test_acc"], run[key])
+            self.assertEqual(result["checkpoint"]["test_acc"], run[key])
+            self.assertEqual(sum(map(sum, result["confusion"])), 300)
+            right = sum(result["confusion"][k][k] for k in range(10))
+            self.assertAlmostEqual(right / 300, run[key])
+            self.assertEqual(result["class_names"], list("AEFHKNTXYZ"))
+        # Of the run that trains, whose checkpoints come and go.
+        self.await_checkpoint(2)
+        for _ in range(5):
+            self.assertIn("result", self.ask("evaluate", run=2, confusion=True))
+        self.assertEqual(os.listdir(os.path.join(self.folder, "board")), board)
+        self.assertEqual(len(self.good_json("runs")), 2)
+        self.assertIn("run 7", self.ask("evaluate", run=7)["error"]["message"])
+
+    def await_checkpoint(self, run):
+        end = time.monotonic() + PATIENCE
+        while not self.show(run)["checkpoint"]:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
     def test_the_learning_rate_of_a_run_that_goes_on(self):
         """As it was at the checkpoint, unless another one is given."""
         self.good("train", *LINEAR, "--epochs", "2", "--lr", "0.1")
@@ -120,9 +249,7 @@ class Eval(unittest.TestCase):
     def test_an_interrupted_run_goes_on(self):
         self.good("train", *LINEAR, "--epochs", "1000000", "--detach")
         end = time.monotonic() + PATIENCE
-        while not self.show(1)["checkpoint"]:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        self.await_checkpoint(1)
         os.kill(self.good_json("engine", "status")["pid"], signal.SIGKILL)
         while self.is_up():
             self.assertLess(time.monotonic(), end)

@@ -7,6 +7,7 @@ import csv
 import glob
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -90,9 +91,34 @@ def board_events(path):
         for number, value in fields(message[5]):
             assert number == 1
             parts = dict(fields(value))
-            values[parts[1].decode()] = struct.unpack("<f", parts[2])[0]
-        events.append((struct.unpack("<d", message[1])[0], message.get(2, 0), values))
+            if 2 in parts:
+                values[parts[1].decode()] = struct.unpack("<f", parts[2])[0]
+        if values:
+            events.append((struct.unpack("<d", message[1])[0], message.get(2, 0), values))
     return events
+
+
+def board_settings(path):
+    """The hyperparameters of an event file: {name: word or number}."""
+    with open(path, "rb") as file:
+        messages = [dict(fields(body)) for body in records(file.read())]
+    for message in messages[1:]:
+        parts = dict(fields(dict(fields(message[5]))[1]))
+        if parts[1] != b"_hparams_/session_start_info":
+            continue
+        plugin = dict(fields(dict(fields(parts[9]))[1]))
+        assert plugin[1] == b"hparams"
+        session = dict(fields(plugin[2]))[3]
+        settings = {}
+        for number, value in fields(session):
+            if number != 1:
+                continue
+            entry = dict(fields(value))
+            (kind, data), = fields(entry[2])
+            settings[entry[1].decode()] = (data.decode() if kind == 3
+                                           else struct.unpack("<d", data)[0])
+        return settings
+    return None
 
 
 class Case(cli.Case):
@@ -413,6 +439,47 @@ class TensorBoard(Case):
         for epoch in run["epochs"]:
             mean = sum(losses[epoch["step"] - 10:epoch["step"]]) / 10
             self.assertAlmostEqual(mean, epoch["train_loss"], 5)
+
+    def test_they_have_settings_and_the_rate_of_each_step(self):
+        """Live and exported; the rates by the formulas of the schedule."""
+        self.train("--epochs", "3", "--optimizer", "adam", "--lr", "0.01", "--lr-schedule",
+                   "cosine", "--warmup", "1", "--label-smoothing", "0.1", "--clip-norm", "1",
+                   "--tensorboard", self.path("board"))
+        run = self.good_json("show", "1")
+        self.good("export", "1", "--tensorboard", self.path("kept"))
+        for folder in ("board", "kept"):
+            path, = glob.glob(self.path(folder + "/run-1/events.out.tfevents.*"))
+            settings = board_settings(path)
+            for key, value in run["spec"].items():
+                if isinstance(value, bool):
+                    self.assertEqual(settings[key], "yes" if value else "no")
+                elif isinstance(value, (str, int, float)):
+                    self.assertEqual(settings[key], value)
+            self.assertEqual((settings["optimizer"], settings["lr_schedule"], settings["warmup"],
+                              settings["label_smoothing"], settings["beta2"]),
+                             ("adam", "cosine", 1, 0.1, 0.999))
+            rates = {step: values["learning_rate"] for _, step, values in board_events(path)
+                     if "learning_rate" in values}
+            self.assertGreaterEqual(len(rates), 3)
+            for step, rate in rates.items():
+                done = step - 1
+                wanted = (0.01 * (done + 1) / 11 if done < 10 else
+                          0.005 * (1 + math.cos(math.pi * (done - 10) / 20)))
+                self.assertAlmostEqual(rate, wanted, 8, (folder, step))
+        exported = self.good_json("export", "1", "--json")
+        exported = exported[0] if isinstance(exported, list) else exported
+        self.assertEqual(exported["spec"]["lr_schedule"], "cosine")
+        self.assertEqual(exported["spec"]["origins"]["lr"], "given")
+        rows = list(csv.DictReader(io.StringIO(self.good("export", "1", "--csv"))))
+        self.assertEqual([float(row["lr"]) for row in rows],
+                         [epoch["lr"] for epoch in run["epochs"]])
+        norms = [epoch["grad_norm"] for epoch in run["epochs"]]
+        self.assertEqual([float(row["grad_norm"]) for row in rows], norms)
+        shown = [values["gradient_norm"] for _, _, values in board_events(path)
+                 if "gradient_norm" in values]
+        self.assertEqual(len(shown), 3)
+        for value, norm in zip(shown, norms):
+            self.assertAlmostEqual(value / norm, 1, 6)
 
     def test_many_steps_are_summed_up(self):
         self.train("--epochs", "300", "--tensorboard", self.path("board"))

@@ -1,10 +1,10 @@
 # The programs from the outside. Those with real data or PyTorch skip where there are none.
 dist_check_SCRIPTS += \
 	%D%/cli.py %D%/compare.py %D%/completion.py %D%/escapes.py %D%/eval.py %D%/gpus.py \
-	%D%/homes.py %D%/history.py %D%/keys.sh %D%/manual.sh %D%/no_gpu.py %D%/parity.py \
+	%D%/homes.py %D%/history.py %D%/keys.sh %D%/layers.py %D%/manual.sh %D%/no_gpu.py %D%/parity.py \
 	%D%/places.py %D%/profiling.py %D%/realdata.py %D%/repair.py %D%/replaced.py \
 	%D%/resuming.py %D%/security.py %D%/streaming.py %D%/thinned.py %D%/torch_load.py \
-	%D%/updating.py
+	%D%/updating.py %D%/validation.py
 # Of scripts and texts: none of what is built is run, so sanitizers change nothing.
 if !SANITIZERS
 dist_check_SCRIPTS += %D%/bootstrap.py %D%/folders.py %D%/words.py
@@ -13,9 +13,15 @@ endif
 
 # Numbers that tests compare with, and what computes them.
 EXTRA_DIST += \
-	tests/fixtures/h200.json tests/fixtures/make_parity.py tests/fixtures/make_rounding.py \
+	tests/fixtures/h200.json tests/fixtures/layers.json tests/fixtures/make_layers.py \
+	tests/fixtures/make_parity.py tests/fixtures/make_rounding.py \
+	tests/fixtures/make_schedules.py tests/fixtures/schedules.json \
 	tests/fixtures/parity-cifar-cnn.json tests/fixtures/parity-cifar-cnn-decay.json \
 	tests/fixtures/parity-resnet18.json tests/fixtures/parity-resnet18-decay.json \
+	tests/fixtures/parity-sgd.json tests/fixtures/parity-nesterov.json \
+	tests/fixtures/parity-adam.json tests/fixtures/parity-adamw.json \
+	tests/fixtures/parity-rmsprop.json tests/fixtures/parity-clip.json \
+	tests/fixtures/parity-no-decay.json tests/fixtures/parity-ema.json \
 	tests/fixtures/parity-tf32.json
 
 # The viewer under valgrind.

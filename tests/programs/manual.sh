@@ -16,12 +16,12 @@ complain() {
 
 # The long options in the text on standard input, one a line.
 options_in_help() {
-    sed -n 's/^ *--\([a-z][a-z-]*\).*/\1/p' | sort -u
+    sed -n 's/^ *--\([a-z][a-z0-9-]*\).*/\1/p' | sort -u
 }
 
 options_in_page() {
     sed -e '/^\.Sh EXAMPLES/,/^\.Sh DIAGNOSTICS/d' -e 's/Fl Fl /\n--/g' "$1" |
-        sed -n 's/^--\([a-z][a-z-]*\).*/\1/p' | sort -u
+        sed -n 's/^--\([a-z][a-z0-9-]*\).*/\1/p' | sort -u
 }
 
 # compare WHAT FILE-OF-PROGRAM FILE-OF-MANUAL: both hold sorted lines.

@@ -32,7 +32,6 @@ import glob
 import gzip
 import json
 import math
-import operator
 import os
 import sys
 import tempfile
@@ -53,11 +52,20 @@ SHOWN = 12  # messages of one run
 ONE = {"devices": "cpu:0"}
 TWO = {"devices": "cpu:0-1", "sync-bn": True}
 THREE = {"devices": "cpu:0-2", "sync-bn": True, "split": "balanced", "sync": "central"}
+OWN = {"deterministic": True}  # the program's own convolutions, without measuring others first
 DEVICES = {
-    "resnet18": (ONE, TWO),
+    "resnet18": ({**ONE, **OWN}, {**TWO, **OWN}),
     "resnet18-decay": (ONE, THREE),
     "cifar-cnn": (ONE, TWO, THREE),
     "cifar-cnn-decay": (ONE, TWO),
+    "sgd": (ONE, TWO),
+    "nesterov": (ONE, TWO),
+    "adam": (ONE, TWO, THREE),
+    "adamw": (ONE, TWO),
+    "rmsprop": (ONE, TWO),
+    "clip": (ONE, TWO, THREE),
+    "no-decay": (ONE, TWO),
+    "ema": (ONE, TWO, THREE),
 }
 
 LONG = ("resnet18",)  # as resnet18-decay, and as cifar-cnn on two devices
@@ -159,23 +167,33 @@ def check_epochs(found, events, fixture, rough):
                     (sum(step["close"] for step in train) + rough.rows(rows) + 1e-6) / rows)
 
 
-def check_entry(found, name, change, want, more):
+def check_norms(found, events, fixture):
+    """Of the gradients, before they are clipped: an epoch's event has that of its last step."""
+    steps, count = fixture["steps"], len(fixture["epochs"])
+    for epoch, event in enumerate(events["epoch"], start=1):
+        want = steps[epoch * len(steps) // count - 1].get("grad_norm")
+        if want is None:
+            found.equal(f"epoch {epoch}, grad_norm", "grad_norm" in event, False)
+        else:
+            found.close(f"epoch {epoch}, grad_norm", event.get("grad_norm"), want, 1e-3 * want)
+
+
+def check_entry(found, name, values, initial, want, more):
     root = math.sqrt(want["count"])
     apart, unit = max(want["apart"], ELEMENT_ROUNDING * root), UNIT_IN_CHANGE * want["norm"]
-    norm = math.sqrt(math.fsum(map(operator.mul, change, change)))
-    found.close(f"change of {name}, norm", norm, want["norm"], SPREADS * apart + unit + more)
-    found.close(f"change of {name}, sum", math.fsum(change), want["sum"],
+    found.close(f"change of {name}, norm", math.dist(values, initial), want["norm"],
+                SPREADS * apart + unit + more)
+    found.close(f"change of {name}, sum", math.fsum(values) - math.fsum(initial), want["sum"],
                 SPREADS * (want["sum_spread"] + apart) + 3 * unit + 3 * more)
     for place, value in want["samples"].items():
-        found.close(f"change of {name}[{place}]", change[int(place)], value,
+        found.close(f"change of {name}[{place}]", values[int(place)] - initial[int(place)], value,
                     (30 * (apart + unit) + 3 * SPREADS * more) / root)
 
 
-def check_weights(found, path, fixture, rough):
+def check_weights(found, path, initial_weights, fixture, rough):
     saved = parity_data.read_safetensors(path)
-    model = fixture["case"]["model"]
     found.equal("names in the saved file", sorted(saved), sorted(fixture["entries"]))
-    for name, shape, initial in parity_data.initial_weights(model):
+    for name, shape, initial in initial_weights:
         if name not in saved:
             continue
         got_shape, values = saved[name]
@@ -184,11 +202,10 @@ def check_weights(found, path, fixture, rough):
         if "value" in want:
             found.equal(name, list(values), [want["value"]])
         elif got_shape == shape:
-            check_entry(found, name, list(map(operator.sub, values, initial)), want,
-                        rough.apart(name))
+            check_entry(found, name, values, initial, want, rough.apart(name))
 
 
-def run(name, fixture, devices, folder, dtype, rough):
+def run(name, fixture, initial, devices, folder, dtype, rough):
     case = fixture["case"]
     saved = os.path.join(folder, "final.safetensors")
     events = program.train({
@@ -196,11 +213,13 @@ def run(name, fixture, devices, folder, dtype, rough):
         "init": os.path.join(folder, "initial.safetensors"), "order": "sequential",
         "dtype": dtype, "batch": case["batch"], "epochs": case["epochs"], "lr": case["lr"],
         "momentum": case["momentum"], "weight-decay": case["weight_decay"], "save": saved,
-        **devices})
+        "recipe": "none", **{key.replace("_", "-"): case[key] for key in parity_data.SETTINGS
+                             if key in case}, **devices})
     found = Findings()
     check_steps(found, events, fixture, rough)
     check_epochs(found, events, fixture, rough)
-    check_weights(found, saved, fixture, rough)
+    check_norms(found, events, fixture)
+    check_weights(found, saved, initial, fixture, rough)
     os.remove(saved)
     title = f"{name} on {devices['devices']}" + (f" in {dtype}" if dtype != "f32" else "")
     if not found.messages:
@@ -224,12 +243,16 @@ def read_fixture(name):
     return fixture
 
 
+def read_types(dtype):
+    with open(os.path.join(program.HERE, "fixtures", f"parity-{dtype}.json"),
+              encoding="utf-8") as file:
+        return json.load(file)["cases"]
+
+
 def read_rough(name, dtype):
     if dtype == "f32":
         return Exact()
-    with open(os.path.join(program.HERE, "fixtures", f"parity-{dtype}.json"),
-              encoding="utf-8") as file:
-        return Rough(json.load(file)["cases"][name])
+    return Rough(read_types(dtype)[name])
 
 
 def unpack(folder):
@@ -239,10 +262,12 @@ def unpack(folder):
         os.remove(path)
 
 
-def default_cases():
-    """All. With sanitizers not those whose ways others take in fewer steps."""
+def default_cases(dtype):
+    """All that the type has tolerances for: optimizers, clipping and averages compute in f32 by any
+    type. With sanitizers not those whose ways others take in fewer steps."""
     sanitized = program.is_sanitized()
-    return [name for name in parity_data.CASES if not sanitized or name not in LONG]
+    known = parity_data.CASES if dtype == "f32" else read_types(dtype)
+    return [name for name in known if not sanitized or name not in LONG]
 
 
 def options():
@@ -254,7 +279,7 @@ def options():
     parser.add_argument("cases", metavar="CASE", nargs="*", choices=[[], *parity_data.CASES],
                         help=", ".join(parity_data.CASES))
     args = parser.parse_args()
-    args.cases = args.cases or default_cases()
+    args.cases = args.cases or default_cases(args.dtype)
     return args
 
 
@@ -268,10 +293,10 @@ def main():
             parity_data.write_rows(case, os.path.join(folder, "rows"))
             if args.plain:
                 unpack(os.path.join(folder, "rows"))
-            parity_data.write_safetensors(os.path.join(folder, "initial.safetensors"),
-                                          parity_data.initial_weights(case["model"]))
+            initial = list(parity_data.initial_weights(case["model"]))
+            parity_data.write_safetensors(os.path.join(folder, "initial.safetensors"), initial)
             for devices in [{"devices": args.devices}] if args.devices else DEVICES[name]:
-                good = run(name, fixture, devices, folder, args.dtype, rough) and good
+                good = run(name, fixture, initial, devices, folder, args.dtype, rough) and good
     return 0 if good else 1
 
 

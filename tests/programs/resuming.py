@@ -3,9 +3,11 @@
 """Runs that are resumed: what of them is taken over, shown and kept."""
 
 import json
+import math
 import os
 import re
 import signal
+import socket
 import sys
 import unittest
 
@@ -102,6 +104,40 @@ class Resume(cli.Case):
         self.assertEqual(self.epochs("2"), [1, 2])
         with open(self.path("dpartui/engine.log"), encoding="utf8") as file:
             self.assertIn("run 2 left no checkpoint: it starts from its beginning", file.read())
+
+    def ask(self, method, **params):
+        """What only the workbench asks."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(self.path("dpartui/engine.sock"))
+            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            line.sendall(json.dumps(request).encode() + b"\n")
+            with line.makefile() as answers:
+                self.assertIn("result", json.loads(answers.readline()))
+
+    def test_a_killed_run_keeps_its_scaled_schedule(self):
+        steps, warm = 3 * 4000, 4000
+        self.good("train", *DATA, "--data", "random:80000x10", "--epochs", "3", "--lr", "0.02",
+                  "--lr-schedule", "cosine:0.1", "--warmup", "1", "--checkpoint-every", "0.01m",
+                  "--detach")
+        self.wait_for("some steps", lambda: self.good_json("show", "1")["points"])
+        self.ask("set_lr", run=1, lr=0.001)
+        self.wait_for("the change", lambda: self.good_json("show", "1")["retunes"])
+        change, = self.good_json("show", "1")["retunes"]
+        self.wait_for("a checkpoint after it", lambda: (self.good_json("show", "1")["checkpoint"]
+                                                        or {"steps": 0})["steps"] > change["step"])
+        self.kill_engine()
+        events = [json.loads(line) for line in self.resume("1", "--json").splitlines()]
+        again = [event for event in events if event["event"] == "run"][-1]
+        self.assertGreater(again["resumed_at"], change["step"])
+        self.assertAlmostEqual(change["scale"], change["to"] / change["from"], 12)
+        self.assertAlmostEqual(again["lr"], 0.02 * change["scale"], 12)
+        rates = {event["step"]: event["lr"] for event in events if event["event"] == "step"
+                 and event["step"] > again["resumed_at"]}
+        self.assertEqual(max(rates), steps)
+        for step, rate in rates.items():
+            part = max(0, step - 1 - warm) / (steps - warm)
+            share = (0.1 + 0.9 * (1 + math.cos(math.pi * part)) / 2) * min(1, step / (warm + 1))
+            self.assertAlmostEqual(rate / again["lr"], share, 9)
 
     def test_what_was_done_of_a_first_epoch_is_replaced(self):
         self.good("train", *DATA, "--data", "random:400000x10", "--epochs", "1", "--detach")

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_REFERENCE_CONFORMANCE_H
-#define DPARTUI_TESTS_REFERENCE_CONFORMANCE_H
+#pragma once
 
 #include "tests/reference/trial.h"
 
@@ -18,6 +17,11 @@ void conform_covers_operations(void);
 /* Gradients against finite differences of the reference's loss, which know nothing of any backward
  * pass. */
 void conform_slopes(const struct trial_device *device, int net);
+/* The loss against smoothed labels in training, against the labels in evaluation. */
+void conform_smoothing(const struct trial_device *device, int net);
+/* An evaluation that also gives the class of each row, where asked to: that of the largest logit,
+ * of equal ones the first, and the first where no logit is a number. */
+void conform_predictions(const struct trial_device *device, int net);
 
 /* Shipped models 0..conformance_models-1, the deep one on small pictures. */
 extern const int conformance_models;
@@ -46,8 +50,8 @@ void conform_no_rows(const struct trial_device *device);
 void conform_side_by_side(const struct trial_device *device);
 /* Weights come back as they went in, and the surplus in the arenas stays zero through updates. */
 void conform_arenas(const struct trial_device *device);
-/* The update is PyTorch's SGD, of the numbers asked for alone. */
+/* The updates are those of torch.optim, of the numbers asked for alone. */
 void conform_update(const struct trial_device *device);
+void conform_no_decay(const struct trial_device *device);
+void conform_average(const struct trial_device *device);
 void conform_mistakes(const struct trial_device *device);
-
-#endif

@@ -275,7 +275,8 @@ void conform_arenas(const struct trial_device *device)
     struct rig rig;
     struct error err = ERROR_INIT;
     struct outcome out;
-    const struct optimizer_step step = {.lr = 0.1F, .momentum = 0.9F, .weight_decay = 0.01F};
+    const struct optimizer_step step = {
+        .rule = UPDATE_MOMENTUM, .lr = 0.1F, .momentum = 0.9F, .weight_decay = 0.01F};
     trial_make(&trial, norm_net, norm_input, 4, 5, false, 3);
     rig_open(&rig, &trial, device);
     struct weights back;
@@ -341,44 +342,131 @@ void conform_mistakes(const struct trial_device *device)
     trial_free(&trial);
 }
 
-/* Numbers of three arenas before an update of the middle of them. */
-static void fill_arenas(const struct rig *rig, float *params, float *grads, float *momentum)
+/* Numbers of the arenas before an update: of parameter i, its gradient, and its state k. */
+static double param_at(size_t i)
 {
-    for (size_t i = 0; i < rig->replica->count; i++) {
-        params[i] = (float)(i % 7) - 3;
-        grads[i] = (float)(i % 5);
-        momentum[i] = (float)(i % 3);
+    return (double)(i % 7) - 3;
+}
+
+static double grad_at(size_t i)
+{
+    return (double)(i % 5) / 4;
+}
+
+static double state_at(size_t i, int k)
+{
+    return (double)((i + (size_t)k) % 3) / 2;
+}
+
+static void fill_arenas(const struct rig *rig, float *numbers)
+{
+    for (size_t i = 0; i < rig->replica->count; i++)
+        numbers[i] = (float)param_at(i);
+    rig_write(rig, ARENA_PARAMS, numbers);
+    for (size_t i = 0; i < rig->replica->count; i++)
+        numbers[i] = (float)grad_at(i);
+    rig_write(rig, ARENA_GRADS, numbers);
+    for (int k = 0; k < rig->replica->states; k++) {
+        for (size_t i = 0; i < rig->replica->count; i++)
+            numbers[i] = (float)state_at(i, k);
+        rig_write(rig, (enum replica_arena)(ARENA_STATE + k), numbers);
     }
-    rig_write(rig, ARENA_PARAMS, params);
-    rig_write(rig, ARENA_GRADS, grads);
-    rig_write(rig, ARENA_STATE, momentum);
+}
+
+/* The new w and state s[] by the documentation of torch.optim, at step t. */
+static double torch_update(const struct spec *o, double lr, long t, double w, double g, double *s)
+{
+    const double beta2 = o->beta2;
+    if (o->optimizer == OPTIMIZER_ADAMW)
+        w -= lr * o->weight_decay * w;
+    else
+        g += o->weight_decay * w;
+    switch (o->optimizer) {
+    case OPTIMIZER_SGD:
+    case OPTIMIZER_NESTEROV:
+        if (o->momentum > 0)
+            s[0] = o->momentum * s[0] + g;
+        if (o->optimizer == OPTIMIZER_NESTEROV)
+            return w - lr * (g + o->momentum * s[0]);
+        return w - lr * (o->momentum > 0 ? s[0] : g);
+    case OPTIMIZER_ADAM:
+    case OPTIMIZER_ADAMW:
+        s[0] = o->beta1 * s[0] + (1 - o->beta1) * g;
+        s[1] = beta2 * s[1] + (1 - beta2) * g * g;
+        return w - lr * (s[0] / (1 - pow(o->beta1, (double)t))) /
+                       (sqrt(s[1] / (1 - pow(beta2, (double)t))) + o->eps);
+    case OPTIMIZER_RMSPROP:
+        s[0] = beta2 * s[0] + (1 - beta2) * g * g;
+        g /= sqrt(s[0]) + o->eps;
+        if (o->momentum > 0)
+            s[1] = o->momentum * s[1] + g;
+        return w - lr * (o->momentum > 0 ? s[1] : g);
+    }
+    return NAN;
+}
+
+/* What torch.nn.utils.clip_grad_norm_ multiplies the gradients by; *norm is that of all. */
+static double torch_clip(const struct rig *rig, const struct spec *o, double *norm)
+{
+    double sum = 0;
+    for (size_t i = 0; i < rig->replica->count; i++)
+        sum += grad_at(i) * grad_at(i);
+    *norm = sqrt(sum);
+    return o->clip_norm > 0 ? fmin(1, o->clip_norm / (*norm + 1e-6)) : 1;
 }
 
 /* The largest error of an update of [begin, end), of those numbers and of all others. */
-static double update_error(const struct rig *rig, const struct optimizer_step *step, size_t begin,
-                           size_t end)
+static double update_error(const struct rig *rig, const struct spec *o, double lr, long t,
+                           size_t begin, size_t end)
 {
-    float *params = rig_read(rig, ARENA_PARAMS), *momentum = rig_read(rig, ARENA_STATE);
-    double off = 0;
+    float *params = rig_read(rig, ARENA_PARAMS), *state[UPDATE_STATES];
+    double norm, off = 0;
+    const double scale = torch_clip(rig, o, &norm);
+    for (int k = 0; k < UPDATE_STATES; k++)
+        state[k] = rig_read(rig, (enum replica_arena)(ARENA_STATE + k));
     for (size_t i = 0; i < rig->replica->count; i++) {
-        bool in = i >= begin && i < end;
-        double w = (double)(i % 7) - 3, v = (double)(i % 3);
-        double g = (double)(i % 5) + (double)step->weight_decay * w;
-        double moved = step->momentum == 0 ? g : (double)step->momentum * v + g;
-        double kept = in && step->momentum != 0 ? moved : v;
-        double now = in ? w - (double)step->lr * moved : w;
-        off = fmax(off, fabs((double)params[i] - now));
-        off = fmax(off, fabs((double)momentum[i] - kept));
+        double w = param_at(i), s[UPDATE_STATES];
+        for (int k = 0; k < UPDATE_STATES; k++)
+            s[k] = state_at(i, k);
+        if (i >= begin && i < end)
+            w = torch_update(o, lr, t, w, scale * grad_at(i), s);
+        off = fmax(off, fabs((double)params[i] - w));
+        for (int k = 0; k < UPDATE_STATES; k++)
+            off = fmax(off, fabs((double)state[k][i] - s[k]));
     }
     free(params);
-    free(momentum);
+    for (int k = 0; k < UPDATE_STATES; k++)
+        free(state[k]);
     return off;
+}
+
+/* Once the update is done. */
+static void check_norm(const struct rig *rig, const struct spec *o)
+{
+    double norm;
+    torch_clip(rig, o, &norm);
+    if (o->clip_norm > 0)
+        ck_assert_double_eq_tol((double)*rig->replica->grad_norm, norm, 1e-6 * norm);
+    else
+        ck_assert(isnan(*rig->replica->grad_norm));
 }
 
 void conform_update(const struct trial_device *device)
 {
-    static const struct optimizer_step steps[] = {
-        {0.1F, 0, 0}, {0.1F, 0, 0.5F}, {0.1F, 0.9F, 0.25F}};
+    static const struct {
+        enum optimizer_kind optimizer;
+        double momentum, weight_decay, clip;
+    } cases[] = {
+        {OPTIMIZER_SGD, 0, 0, 0},           {OPTIMIZER_SGD, 0, 0.5, 0},
+        {OPTIMIZER_SGD, 0.9, 0.25, 0},      {OPTIMIZER_NESTEROV, 0.9, 0, 0},
+        {OPTIMIZER_NESTEROV, 0.5, 0.25, 0}, {OPTIMIZER_ADAM, 0, 0, 0},
+        {OPTIMIZER_ADAM, 0, 0.25, 0},       {OPTIMIZER_ADAMW, 0, 0.25, 0},
+        {OPTIMIZER_RMSPROP, 0, 0, 0},       {OPTIMIZER_RMSPROP, 0, 0.25, 0},
+        {OPTIMIZER_RMSPROP, 0.9, 0.25, 0},  {OPTIMIZER_SGD, 0.9, 0.25, 40},
+        {OPTIMIZER_ADAM, 0, 0.25, 0.5},     {OPTIMIZER_SGD, 0, 0.5, 1e6},
+    };
+    const double lr = 0.125;
+    const long t = 3;
     struct trial trial;
     struct rig rig;
     struct error err = ERROR_INIT;
@@ -386,15 +474,110 @@ void conform_update(const struct trial_device *device)
                true, 1);
     rig_open(&rig, &trial, device);
     const size_t count = rig.replica->count, begin = 8, end = count - 12;
-    float *numbers = malloc(3 * count * sizeof *numbers);
+    float *numbers = malloc(count * sizeof *numbers);
     ck_assert_ptr_nonnull(numbers);
-    for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
-        fill_arenas(&rig, numbers, numbers + count, numbers + 2 * count);
-        ck_assert(rig.backend->update(rig.device, rig.replica, begin, end, &steps[k], &err));
-        ck_assert_double_le(update_error(&rig, &steps[k], begin, end), 1e-6);
-        ck_assert(!rig.backend->update(rig.device, rig.replica, 0, count + 4, &steps[k], &err));
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const struct spec o = {.optimizer = cases[k].optimizer,
+                               .momentum = cases[k].momentum,
+                               .weight_decay = cases[k].weight_decay,
+                               .clip_norm = cases[k].clip,
+                               .beta1 = 0.875,
+                               .beta2 = 0.9375,
+                               .eps = 0.0625};
+        const struct optimizer_step step = optimizer_step(&o, lr, t);
+        fill_arenas(&rig, numbers);
+        ck_assert(rig.backend->update(rig.device, rig.replica, begin, end, &step, &err));
+        ck_assert_double_le(update_error(&rig, &o, lr, t, begin, end), 2e-6);
+        check_norm(&rig, &o);
+        ck_assert(!rig.backend->update(rig.device, rig.replica, 0, count + 4, &step, &err));
     }
     free(numbers);
+    rig_close(&rig);
+    trial_free(&trial);
+}
+
+/* Parameters of one dimension stay as they are, others become `rest` times that. */
+static void check_decay(const struct rig *rig, const struct spec *o, double rest)
+{
+    const struct net *net = rig->replica->net;
+    const struct optimizer_step step = optimizer_step(o, 0.5, 1);
+    struct error err = ERROR_INIT;
+    float *values = malloc(net->value_count * sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    for (size_t i = 0; i < net->value_count; i++)
+        values[i] = 2;
+    ck_assert(rig->backend->values_import(rig->device, rig->replica, ARENA_PARAMS, values, &err));
+    ck_assert(rig->backend->update(rig->device, rig->replica, 0, rig->replica->count, &step, &err));
+    ck_assert(rig->backend->values_export(rig->device, rig->replica, ARENA_PARAMS, values, &err));
+    for (int i = 0; i < net->param_count; i++) {
+        const struct net_param *param = &net->params[i];
+        const double want = net_is_trained(param) && param->ndim > 1 ? 2 * rest : 2;
+        for (size_t k = 0; k < param->count; k++)
+            ck_assert_msg(fabs((double)values[param->offset + k] - want) < 1e-6, "%s[%zu]: %g",
+                          param->name, k, (double)values[param->offset + k]);
+    }
+    free(values);
+}
+
+/* Without gradients there is the decay alone. */
+void conform_no_decay(const struct trial_device *device)
+{
+    struct trial trial;
+    struct rig rig;
+    trial_make(&trial, norm_net, norm_input, 4, 5, false, 3);
+    trial.spares = true;
+    rig_open(&rig, &trial, device);
+    check_decay(&rig, &(struct spec){.weight_decay = 0.5}, 0.75);
+    check_decay(&rig,
+                &(struct spec){.optimizer = OPTIMIZER_ADAMW,
+                               .weight_decay = 0.25,
+                               .beta1 = 0.9,
+                               .beta2 = 0.99,
+                               .eps = 1e-8},
+                0.875);
+    rig_close(&rig);
+    trial_free(&trial);
+}
+
+static void update_once(const struct rig *rig, long t)
+{
+    const struct spec o = {.ema = 0.75};
+    const struct optimizer_step step = optimizer_step(&o, 0.5, t);
+    struct error err = ERROR_INIT;
+    ck_assert(rig->backend->update(rig->device, rig->replica, 0, rig->replica->count, &step, &err));
+}
+
+static void check_arena(const struct rig *rig, enum replica_arena arena, double mean, double steps)
+{
+    float *numbers = rig_read(rig, arena);
+    for (size_t i = 0; i < rig->replica->count; i++)
+        ck_assert_double_eq_tol((double)numbers[i],
+                                param_at(i) - steps * 0.5 * grad_at(i) + mean * grad_at(i), 1e-6);
+    free(numbers);
+}
+
+/* The average is the parameters after a first step, later the given share of what it was and of
+ * them; then the two change places. */
+void conform_average(const struct trial_device *device)
+{
+    struct trial trial;
+    struct rig rig;
+    struct error err = ERROR_INIT;
+    trial_make(&trial, "{ type = \"linear\"; outputs = 3; }", (struct net_shape){300, 20, 13}, 3, 1,
+               true, 1);
+    rig_open(&rig, &trial, device);
+    float *numbers = malloc(rig.replica->count * sizeof *numbers);
+    ck_assert_ptr_nonnull(numbers);
+    fill_arenas(&rig, numbers);
+    free(numbers);
+    update_once(&rig, 1);
+    check_arena(&rig, ARENA_STATE, 0, 1);
+    update_once(&rig, 2);
+    check_arena(&rig, ARENA_PARAMS, 0, 2);
+    check_arena(&rig, ARENA_STATE, 0.75 * 0.5, 2);
+    ck_assert(rig.backend->swap(rig.device, rig.replica, 0, &err));
+    check_arena(&rig, ARENA_PARAMS, 0.75 * 0.5, 2);
+    check_arena(&rig, ARENA_STATE, 0, 2);
     rig_close(&rig);
     trial_free(&trial);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Single precision's, over a few layers. BatchNorms over a handful of numbers magnify it: what they
  * pass back is the small difference of large terms. */
@@ -159,6 +160,43 @@ static const struct {
      3,
      false,
      TOLERANCE},
+    {"{ type = 'conv'; channels = 6; kernel = 3; }, 'gelu', { type = 'gelu'; approximate = 'tanh'; "
+     "}, { type = 'conv'; channels = 21; kernel = 1; }, 'batchnorm', 'hardswish',"
+     "{ type = 'residual'; layers = ('silu', { type = 'conv'; channels = 21; kernel = 1; }); },"
+     "'flatten', 'gelu', { type = 'linear'; outputs = 9; }, 'hardswish', 'silu',"
+     "{ type = 'linear'; outputs = 3; }",
+     {1, 7, 7},
+     3,
+     false,
+     TOLERANCE},
+    /* groupnorm: on the input, groups that begin within a block of channels, one group, as many as
+     * channels, on flat values */
+    {"{ type = 'groupnorm'; groups = 3; }, { type = 'conv'; channels = 36; kernel = 3; },"
+     "{ type = 'groupnorm'; groups = 4; eps = 1e-3; }, 'relu',"
+     "{ type = 'conv'; channels = 21; kernel = 3; stride = 2; pad = 1; },"
+     "{ type = 'groupnorm'; groups = 7; }, { type = 'residual'; layers = ('tanh',"
+     "{ type = 'groupnorm'; groups = 1; }); }, 'flatten', { type = 'linear'; outputs = 20; },"
+     "{ type = 'groupnorm'; groups = 5; }, { type = 'linear'; outputs = 3; }",
+     {6, 8, 7},
+     3,
+     false,
+     TOLERANCE_NORMS},
+    {"{ type = 'conv'; channels = 16; kernel = 3; pad = 1; }, { type = 'groupnorm'; groups = 16; },"
+     "'relu', { type = 'maxpool'; kernel = 2; }, 'flatten', { type = 'groupnorm'; groups = 4; },"
+     "{ type = 'linear'; outputs = 4; }",
+     {2, 9, 8},
+     4,
+     false,
+     TOLERANCE_NORMS},
+    {"{ type = 'conv'; channels = 5; kernel = 3; },"
+     "{ type = 'avgpool'; kernel = [3, 2]; stride = 2; pad = 1; count_include_pad = false; },"
+     "{ type = 'conv'; channels = 20; kernel = 1; }, 'tanh',"
+     "{ type = 'avgpool'; kernel = 3; stride = 1; pad = 1; count_include_pad = false; }, 'flatten',"
+     "{ type = 'linear'; outputs = 4; }",
+     {2, 10, 9},
+     4,
+     false,
+     TOLERANCE},
 };
 
 const int conformance_nets = (int)(sizeof nets / sizeof nets[0]);
@@ -175,21 +213,36 @@ void conformance_net_make(struct trial *trial, int net, int rows)
                100 * (uint64_t)net + (uint64_t)rows);
 }
 
-void conform_net(const struct trial_device *device, int net, int rows)
+static void conform_trial(const struct trial_device *device, const struct trial *trial, int net,
+                          int rows)
 {
-    struct trial trial;
-    conformance_net_make(&trial, net, rows);
     for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
         struct outcome got, expected;
         char what[64];
         snprintf(what, sizeof what, "net %d, %d rows, %s", net, rows,
                  mode == PLAN_TRAIN ? "train" : "eval");
-        trial_run(&trial, device, mode, &got);
-        trial_reference(&trial, mode, &expected);
-        outcome_compare(&trial, &got, &expected, mode, nets[net].tolerance, what);
+        trial_run(trial, device, mode, &got);
+        trial_reference(trial, mode, &expected);
+        outcome_compare(trial, &got, &expected, mode, nets[net].tolerance, what);
         outcome_free(&got);
         outcome_free(&expected);
     }
+}
+
+void conform_net(const struct trial_device *device, int net, int rows)
+{
+    struct trial trial;
+    conformance_net_make(&trial, net, rows);
+    conform_trial(device, &trial, net, rows);
+    trial_free(&trial);
+}
+
+void conform_smoothing(const struct trial_device *device, int net)
+{
+    struct trial trial;
+    conformance_net_make(&trial, net, 19);
+    trial.label_smoothing = 0.3;
+    conform_trial(device, &trial, net, trial.rows);
     trial_free(&trial);
 }
 
@@ -231,5 +284,50 @@ void conform_slopes(const struct trial_device *device, int net)
         }
     }
     outcome_free(&got);
+    trial_free(&trial);
+}
+
+/* By what the logits say after the same pass. */
+static void check_predictions(const struct trial_device *device, const struct trial *trial,
+                              int rows)
+{
+    struct error err = ERROR_INIT;
+    struct batch_result result;
+    struct rig rig;
+    const int classes = trial->net->classes;
+    const struct batch batch = {
+        .data = &trial->data, .index = trial->index, .rows = rows, .global_rows = rows};
+    float *logits = calloc((size_t)rows * (size_t)classes, sizeof *logits), *x = logits;
+    long correct = 0;
+    ck_assert_ptr_nonnull(logits);
+    rig_open(&rig, trial, device);
+    struct plan *plan = rig_plan(
+        &rig, &(struct plan_request){.mode = PLAN_EVAL, .rows = rows, .predictions = true});
+    ck_assert_msg(rig.backend->plan_run(rig.device, plan, &batch, &result, &err), "%s", err.text);
+    ck_assert_ptr_nonnull(result.predicted);
+    ck_assert_msg(rig.backend->plan_logits(rig.device, plan, logits, &err), "%s", err.text);
+    for (int n = 0; n < rows; n++, x += classes) {
+        int largest = 0;
+        for (int k = 1; k < classes; k++)
+            largest = x[k] > x[largest] ? k : largest;
+        ck_assert_int_eq(result.predicted[n], largest);
+        correct += trial->data.labels[trial->index[n]] == largest;
+    }
+    ck_assert_int_eq(result.correct, correct);
+    rig.backend->plan_destroy(rig.device, plan);
+    rig_close(&rig);
+    free(logits);
+}
+
+void conform_predictions(const struct trial_device *device, int net)
+{
+    struct trial trial;
+    conformance_net_make(&trial, net, 19);
+    check_predictions(device, &trial, 19);
+    memset(trial.weights.values, 0, trial.net->value_count * sizeof(float));
+    check_predictions(device, &trial, 3); /* all logits are equal */
+    for (size_t i = 0; i < trial.net->value_count; i++)
+        trial.weights.values[i] = NAN;
+    check_predictions(device, &trial, 3);
     trial_free(&trial);
 }

@@ -2,6 +2,7 @@ if HAVE_CHECK
 # The independent reference for device backends.
 check_LIBRARIES += libtestnet.a
 libtestnet_a_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+libtestnet_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 libtestnet_a_SOURCES = \
 	%D%/refnet.c %D%/refnet.h \
 	%D%/refnet_conv.c %D%/refnet_conv.h \
@@ -15,6 +16,5 @@ EXTRA_DIST += %D%/conformance_rough.c
 
 if HAVE_CHECK
 %C%_test_refnet_SOURCES = %D%/test_refnet.c tests/support.c tests/support.h
-%C%_test_refnet_CPPFLAGS = $(tests_engine_net_test_net_CPPFLAGS)
 %C%_test_refnet_LDADD = libtestnet.a $(tests_engine_net_test_net_LDADD)
 endif

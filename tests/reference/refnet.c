@@ -108,17 +108,25 @@ static void forward(struct refnet *ref, const struct refnet_batch *batch, bool t
     }
 }
 
-/* Softmax cross-entropy of one row; its gradient is softmax - onehot. */
-static double row_loss(const double *logits, int classes, int label, double *gradient)
+/*
+ * Softmax cross-entropy of one row, whose gradient is softmax - target. A share of the target goes
+ * to all classes alike: C. Szegedy et al., "Rethinking the Inception architecture", 2015,
+ * section 7.
+ */
+static double row_loss(const double *logits, int classes, int label, double smoothing,
+                       double *gradient)
 {
-    double largest = logits[0], sum = 0;
+    double largest = logits[0], sum = 0, loss = 0;
     for (int k = 1; k < classes; k++)
         largest = fmax(largest, logits[k]);
     for (int k = 0; k < classes; k++)
         sum += exp(logits[k] - largest);
-    for (int k = 0; k < classes; k++)
-        gradient[k] = exp(logits[k] - largest) / sum - (k == label);
-    return log(sum) + largest - logits[label];
+    for (int k = 0; k < classes; k++) {
+        double target = (k == label ? 1 - smoothing : 0) + smoothing / classes;
+        gradient[k] = exp(logits[k] - largest) / sum - target;
+        loss += target * (log(sum) + largest - logits[k]);
+    }
+    return loss;
 }
 
 /* Of equal logits the first one counts. */
@@ -131,14 +139,15 @@ static int largest_class(const double *logits, int classes)
     return best;
 }
 
-static void loss(struct refnet *ref, const struct refnet_batch *batch, struct batch_result *result)
+static void loss(struct refnet *ref, const struct refnet_batch *batch, double smoothing,
+                 struct batch_result *result)
 {
     int classes = ref->net->classes;
     *result = (struct batch_result){0};
     for (int row = 0; row < batch->rows; row++) {
         const double *logits = refnet_logits(ref) + (size_t)row * (size_t)classes;
         double *gradient = ref->tensor_grads[ref->net->output] + (size_t)row * (size_t)classes;
-        result->loss_sum += row_loss(logits, classes, batch->labels[row], gradient);
+        result->loss_sum += row_loss(logits, classes, batch->labels[row], smoothing, gradient);
         result->correct += largest_class(logits, classes) == batch->labels[row];
         for (int k = 0; k < classes; k++)
             gradient[k] /= (double)batch->global_rows;
@@ -148,7 +157,7 @@ static void loss(struct refnet *ref, const struct refnet_batch *batch, struct ba
 void refnet_train(struct refnet *ref, const struct refnet_batch *batch, struct batch_result *result)
 {
     forward(ref, batch, true);
-    loss(ref, batch, result);
+    loss(ref, batch, batch->label_smoothing, result);
     memset(ref->grads, 0, ref->net->value_count * sizeof *ref->grads);
     for (int i = ref->net->op_count - 1; i >= 0; i--) {
         struct ref_op op = view(ref, batch, i, true);
@@ -159,7 +168,7 @@ void refnet_train(struct refnet *ref, const struct refnet_batch *batch, struct b
 void refnet_eval(struct refnet *ref, const struct refnet_batch *batch, struct batch_result *result)
 {
     forward(ref, batch, false);
-    loss(ref, batch, result);
+    loss(ref, batch, 0, result);
 }
 
 const double *refnet_logits(const struct refnet *ref)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_REFERENCE_REFNET_H
-#define DPARTUI_TESTS_REFERENCE_REFNET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,6 +39,7 @@ struct refnet_batch {
     long global_rows;      /* gradients carry 1/this */
     uint64_t seed;
     uint32_t epoch;
+    double label_smoothing; /* of training */
 };
 
 /* With the weights given, or all zero for NULL. */
@@ -63,5 +63,3 @@ const double *refnet_logits(const struct refnet *ref);
  */
 double *refnet_input(const struct net *net, const struct dataset *data, const uint32_t *index,
                      int rows);
-
-#endif

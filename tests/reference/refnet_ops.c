@@ -13,6 +13,69 @@ struct range {
     int begin, end;
 };
 
+/* Numbers first..first + count - 1 are one row's of a group of channels. */
+static double group_mean(const double *a, size_t first, size_t count)
+{
+    double sum = 0;
+    for (size_t i = first; i < first + count; i++)
+        sum += a[i];
+    return sum / (double)count;
+}
+
+static double group_deviation(const struct ref_op *o, size_t first, size_t count, double mean)
+{
+    double sum = 0;
+    for (size_t i = first; i < first + count; i++)
+        sum += pow(o->x[i] - mean, 2);
+    return sqrt(sum / (double)count + o->op->eps);
+}
+
+static size_t group_size(const struct ref_op *o)
+{
+    return net_shape_size(o->in) / (size_t)o->op->groups;
+}
+
+static size_t channel_of(const struct ref_op *o, size_t i)
+{
+    return i / ((size_t)o->in.h * (size_t)o->in.w) % (size_t)o->in.c;
+}
+
+static void groupnorm_forward(const struct ref_op *o)
+{
+    const size_t count = group_size(o);
+    for (size_t first = 0; first < ref_values(o); first += count) {
+        const double mean = group_mean(o->x, first, count);
+        const double s = group_deviation(o, first, count, mean);
+        for (size_t i = first; i < first + count; i++) {
+            const size_t c = channel_of(o, i);
+            o->y[i] = (o->x[i] - mean) / s * o->weight[c] + o->bias[c];
+        }
+    }
+}
+
+/* As batchnorm's, where the mean is that of gamma * dy: gamma differs from channel to channel. */
+static void groupnorm_backward(const struct ref_op *o)
+{
+    const size_t count = group_size(o);
+    for (size_t first = 0; first < ref_values(o); first += count) {
+        const double mean = group_mean(o->x, first, count);
+        const double s = group_deviation(o, first, count, mean);
+        double mean_g = 0, mean_g_xhat = 0;
+        for (size_t i = first; i < first + count; i++) {
+            const size_t c = channel_of(o, i);
+            const double xhat = (o->x[i] - mean) / s;
+            o->dweight[c] += o->dy[i] * xhat;
+            o->dbias[c] += o->dy[i];
+            mean_g += o->weight[c] * o->dy[i] / (double)count;
+            mean_g_xhat += o->weight[c] * o->dy[i] * xhat / (double)count;
+        }
+        for (size_t i = first; i < first + count; i++) {
+            const double g = o->weight[channel_of(o, i)] * o->dy[i];
+            o->dx[i] += (g - mean_g - (o->x[i] - mean) / s * mean_g_xhat) / s;
+        }
+    }
+}
+
 static void linear_forward(const struct ref_op *o)
 {
     size_t in = net_shape_size(o->in), out = net_shape_size(o->out);
@@ -139,22 +202,24 @@ static size_t pool_largest(const struct ref_op *o, int row, int c, int h, int w)
     return best;
 }
 
-/* Mean of a window, padding counted as zeros; backwards every value gets its share. */
+/* Mean of a window; backwards every value gets its share. */
 static void average_window(const struct ref_op *o, int row, int c, int h, int w, bool back)
 {
     struct range hs, ws;
     size_t y = ref_at(&o->out, row, c, h, w);
-    double share = 1.0 / ((double)o->op->kernel_h * o->op->kernel_w);
     pool_window(o, h, w, &hs, &ws);
+    double numbers = (double)(hs.end - hs.begin) * (ws.end - ws.begin);
+    if (o->op->count_include_pad)
+        numbers = (double)o->op->kernel_h * o->op->kernel_w;
     if (!back)
         o->y[y] = 0;
     for (int i = hs.begin; i < hs.end; i++)
         for (int j = ws.begin; j < ws.end; j++) {
             size_t x = ref_at(&o->in, row, c, i, j);
             if (back)
-                o->dx[x] += o->dy[y] * share;
+                o->dx[x] += o->dy[y] / numbers;
             else
-                o->y[y] += o->x[x] * share;
+                o->y[y] += o->x[x] / numbers;
         }
 }
 
@@ -295,10 +360,31 @@ static double logistic(double x)
     return 1 / (1 + exp(-x));
 }
 
+/* P(X <= x) of the normal distribution, or what the tanh form of gelu takes it for. */
+static double normal_share(enum net_gelu form, double x)
+{
+    if (form == NET_GELU_EXACT)
+        return erfc(-x / sqrt(2)) / 2;
+    return (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * pow(x, 3)))) / 2;
+}
+
+/* Of x * normal_share(x). The derivative of (1 + tanh u) / 2 is half that of u by cosh(u)^2. */
+static double normal_slope(enum net_gelu form, double x)
+{
+    const double u = sqrt(2 / M_PI) * (x + 0.044715 * pow(x, 3));
+    const double density = form == NET_GELU_EXACT
+                               ? exp(-x * x / 2) / sqrt(2 * M_PI)
+                               : sqrt(2 / M_PI) * (1 + 0.134145 * x * x) / (2 * pow(cosh(u), 2));
+    return normal_share(form, x) + x * density;
+}
+
 ELEMENTWISE(relu, x > 0 ? x : 0, x > 0)
 ELEMENTWISE(leaky_relu, x > 0 ? x : x * o->op->negative_slope, x > 0 ? 1 : o->op->negative_slope)
 ELEMENTWISE(sigmoid, logistic(x), logistic(x) * (1 - logistic(x)))
 ELEMENTWISE(tanh, tanh(x), 1 - tanh(x) * tanh(x))
+ELEMENTWISE(gelu, x *normal_share(o->op->gelu, x), normal_slope(o->op->gelu, x))
+ELEMENTWISE(silu, x *logistic(x), logistic(x) + x * logistic(x) * (1 - logistic(x)))
+ELEMENTWISE(hardswish, x *fmin(fmax(x + 3, 0), 6) / 6, x<-3 ? 0 : x> 3 ? 1 : (2 * x + 3) / 6)
 
 void ref_forward(const struct ref_op *o)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_REFERENCE_REFNET_OPS_H
-#define DPARTUI_TESTS_REFERENCE_REFNET_OPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ static inline size_t ref_values(const struct ref_op *o)
 
 void ref_forward(const struct ref_op *o);
 void ref_backward(const struct ref_op *o);
-
-#endif

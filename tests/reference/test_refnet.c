@@ -89,12 +89,20 @@ static const struct {
      "3 4 6 7"},
     {"[1,3,3]", "{ type = \"avgpool\"; kernel = 2; pad = 1; }", "1 2 3 4 5 6 7 8 9", "",
      "0.25 1.25 2.75 7"},
+    {"[1,3,3]", "{ type = \"avgpool\"; kernel = 2; pad = 1; count_include_pad = false; }",
+     "1 2 3 4 5 6 7 8 9", "", "1 2.5 5.5 7"},
     {"[2,2,2]", "\"global_avgpool\"", "1 2 3 4 5 6 7 9", "", "2.5 6.75"},
     {"[2,2,2]", "\"flatten\"", "1 2 3 4 5 6 7 9", "", "1 2 3 4 5 6 7 9"},
     {"[1,1,3]", "\"relu\"", "-1 0 2", "", "0 0 2"},
     {"[1,1,3]", "\"leaky_relu\"", "-1 0 2", "", "-0.01 0 2"},
     {"[1,1,3]", "{ type = \"leaky_relu\"; negative_slope = 0.5; }", "-1 0 2", "", "-0.5 0 2"},
     {"[1,1,3]", "\"sigmoid\"", "0 1.0986122886681098 -1.0986122886681098", "", "0.5 0.75 0.25"},
+    {"[1,1,3]", "\"gelu\"", "0 1 -2", "", "0 0.8413447460685429 -0.04550026389635842"},
+    {"[1,1,3]", "{ type = \"gelu\"; approximate = \"tanh\"; }", "0 1 -2", "",
+     "0 0.8411919906082768 -0.04540230591222124"},
+    {"[1,1,3]", "\"silu\"", "0 1.0986122886681098 -1.0986122886681098", "",
+     "0 0.8239592165010823 -0.27465307216702745"},
+    {"[1,1,5]", "\"hardswish\"", "-4 -3 1.5 3 4", "", "0 0 1.125 3 4"},
     {"[1,1,2]", "\"tanh\"", "0 0.5493061443340549", "", "0 0.5"},
     {"[1,1,3]", "{ type = \"linear\"; outputs = 2; }", "1 2 3", "1 2 3 4 5 6 0.5 -0.5",
      "14.5 31.5"},
@@ -218,6 +226,26 @@ START_TEST(loss_is_cross_entropy)
 }
 END_TEST
 
+/* Softmax 1/2, 1/4, 1/4; targets 0.8, 0.1, 0.1. */
+START_TEST(labels_can_be_smoothed)
+{
+    static const double x[] = {1}, bias[] = {0.6931471805599453, 0, 0};
+    static const uint8_t first[] = {0};
+    struct batch_result result;
+    make("[1,1,1]", 3, "");
+    struct refnet_batch batch = batch_of(x, 1);
+    batch.labels = first;
+    batch.label_smoothing = 0.3;
+    memcpy(ref->values + 3, bias, sizeof bias);
+    refnet_train(ref, &batch, &result);
+    ck_assert_double_eq_tol(result.loss_sum, 0.8 * log(2) + 0.2 * log(4), 1e-12);
+    ck_assert_double_eq_tol(ref->grads[3], 0.5 - 0.8, 1e-12);
+    ck_assert_double_eq_tol(ref->grads[4], 0.25 - 0.1, 1e-12);
+    refnet_eval(ref, &batch, &result);
+    ck_assert_double_eq_tol(result.loss_sum, log(2), 1e-12);
+}
+END_TEST
+
 /* Loss of the mini-batch as the gradients are scaled. */
 static double loss_at(const struct refnet_batch *batch)
 {
@@ -260,12 +288,19 @@ static const char *const differentiable[] = {
     CONV "{ type = \"conv\"; channels = 2; kernel = [3,2]; stride = [2,1]; pad = [2,0]; }",
     CONV "{ type = \"conv\"; channels = 2; kernel = 1; stride = 2; bias = false; }",
     CONV "\"batchnorm\", \"relu\"",
+    "{ type = \"conv\"; channels = 4; kernel = 2; }, { type = \"groupnorm\"; groups = 2; }",
+    "{ type = \"groupnorm\"; groups = 1; }, \"tanh\"",
     CONV "\"relu\"",
     CONV "\"leaky_relu\"",
     CONV "\"sigmoid\"",
     CONV "\"tanh\"",
+    CONV "\"gelu\"",
+    CONV "{ type = \"gelu\"; approximate = \"tanh\"; }",
+    CONV "\"silu\"",
+    CONV "\"hardswish\"",
     CONV "{ type = \"maxpool\"; kernel = 3; stride = 2; pad = 1; }",
     CONV "{ type = \"avgpool\"; kernel = [3,2]; stride = [1,2]; pad = 1; }",
+    CONV "{ type = \"avgpool\"; kernel = 3; stride = 2; pad = 1; count_include_pad = false; }",
     CONV "\"global_avgpool\"",
     "{ type = \"linear\"; outputs = 4; }, \"tanh\"",
     "{ type = \"linear\"; outputs = 4; bias = false; }, \"batchnorm\"",
@@ -407,6 +442,7 @@ int main(void)
     tcase_add_test(tcase, residual_adds_its_shortcut);
     tcase_add_test(tcase, dropout_follows_the_row_not_its_place);
     tcase_add_test(tcase, loss_is_cross_entropy);
+    tcase_add_test(tcase, labels_can_be_smoothed);
     tcase_add_loop_test(tcase, gradients_are_the_slopes_of_the_loss, 0, COUNT(differentiable));
     tcase_add_test(tcase, every_operation_has_slopes);
     tcase_add_test(tcase, shards_add_up);

@@ -143,7 +143,8 @@ static struct refnet *reference_pass(const struct trial *trial, const struct wei
                                        .rows = trial->rows,
                                        .global_rows = trial->rows,
                                        .seed = SEED,
-                                       .epoch = EPOCH};
+                                       .epoch = EPOCH,
+                                       .label_smoothing = trial->label_smoothing};
     if (mode == PLAN_TRAIN)
         refnet_train(ref, &batch, result);
     else
@@ -239,8 +240,9 @@ void rig_open(struct rig *rig, const struct trial *trial, const struct trial_dev
     ck_assert_msg(rig->backend->open(&device->options, &rig->device, &err), "%s", err.text);
     if (device->prepare)
         device->prepare(rig->device);
-    ck_assert_msg(rig->backend->replica_create(rig->device, trial->net, &rig->replica, &err), "%s",
-                  err.text);
+    const struct replica_request all = {.states = UPDATE_STATES, .spares = trial->spares};
+    ck_assert_msg(rig->backend->replica_create(rig->device, trial->net, &all, &rig->replica, &err),
+                  "%s", err.text);
     ck_assert_msg(rig->backend->replica_import(rig->device, rig->replica, &trial->weights, &err),
                   "%s", err.text);
 }
@@ -315,7 +317,9 @@ void trial_run(const struct trial *trial, const struct trial_device *device, enu
 {
     struct rig rig;
     rig_open(&rig, trial, device);
-    struct plan *plan = rig_plan(&rig, &(struct plan_request){.mode = mode, .rows = trial->rows});
+    const struct plan_request request = {
+        .mode = mode, .rows = trial->rows, .label_smoothing = trial->label_smoothing};
+    struct plan *plan = rig_plan(&rig, &request);
     rig_run(&rig, plan, trial, 0, trial->rows, out);
     rig.backend->plan_destroy(rig.device, plan);
     rig_close(&rig);
@@ -354,7 +358,8 @@ double trial_loss_moved(const struct trial *trial, size_t at, double by)
                                         .rows = trial->rows,
                                         .global_rows = trial->rows,
                                         .seed = SEED,
-                                        .epoch = EPOCH},
+                                        .epoch = EPOCH,
+                                        .label_smoothing = trial->label_smoothing},
                  &result);
     free(input);
     free(labels);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_REFERENCE_TRIAL_H
-#define DPARTUI_TESTS_REFERENCE_TRIAL_H
+#pragma once
 
 #include "engine/device/device.h"
 
@@ -14,6 +13,8 @@ struct trial {
     struct dataset data;
     uint32_t *index; /* `rows` of the data, in no order */
     int rows;
+    double label_smoothing; /* 0 unless a test changes it */
+    bool spares;            /* weight decay spares norms and biases; false unless a test does */
 };
 
 /* A network of the given layers (as in a model file, between the parentheses). `numbers`: data are
@@ -83,5 +84,3 @@ void outcome_compare(const struct trial *trial, const struct outcome *got,
 /* The loss over all rows by the reference in training mode, with number `at` of the weights moved
  * by `by`. */
 double trial_loss_moved(const struct trial *trial, size_t at, double by);
-
-#endif

@@ -167,9 +167,14 @@ void meet(size_t first, unsigned mask)
 void meet_if_all_came(size_t lane_of_warp)
 {
     size_t first = lane_of_warp / 32 * 32, end = std::min(first + 32, active->threads.size());
-    for (size_t i = first; i < end; i++)
-        if (active->threads[i].now == state::at_warp)
-            meet(first, active->threads[i].mask);
+    unsigned tried = 0;
+    for (size_t i = first; i < end; i++) {
+        const gpu_thread &t = active->threads[i];
+        if (t.now != state::at_warp || t.mask == tried)
+            continue;
+        tried = t.mask;
+        meet(first, tried);
+    }
 }
 
 /* One pass through the threads: each that can continues until it waits. False: none could. */

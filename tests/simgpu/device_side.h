@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_SIMGPU_DEVICE_SIDE_H
-#define DPARTUI_TESTS_SIMGPU_DEVICE_SIDE_H
+#pragma once
 
 /*
  * What nvcc would give a .cu file, for the host's C++ compiler: with this the kernels run on a
@@ -30,5 +29,3 @@
     simgpu::launch(#KERNEL, KERNEL, GRID, BLOCK, SHARED, STREAM, __VA_ARGS__)
 
 #define SHARED_ARRAY(TYPE, NAME) TYPE *NAME = static_cast<TYPE *>(simgpu::here.dynamic_shared)
-
-#endif

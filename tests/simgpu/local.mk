@@ -40,7 +40,7 @@ check_PROGRAMS += %D%/test_simgpu_capture %D%/test_simgpu_races
 
 # Its cuDNN, cuBLASLt and NCCL, by way of the backend's own use of them.
 check_PROGRAMS += %D%/test_simgpu_libraries %D%/test_simgpu_nccl
-simgpu_test_cppflags = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(CHECK_CFLAGS) -DDPARTUI_SIMULATED_GPU
+simgpu_test_cppflags = $(AM_CPPFLAGS) -DDPARTUI_SIMULATED_GPU
 endif
 endif
 
@@ -58,7 +58,7 @@ SUFFIXES += .simo
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-%C%_test_simgpu_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(CHECK_CFLAGS) -DDPARTUI_SIMULATED_GPU
+%C%_test_simgpu_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_simgpu_CXXFLAGS = $(simgpu_cxxflags)
 %C%_test_simgpu_SOURCES = %D%/test_simgpu.cpp
 %C%_test_simgpu_LDADD = libsimgpu.a libbase.a $(CHECK_LIBS) $(PTHREAD_LIBS)
@@ -74,12 +74,10 @@ if HAVE_CHECK
 %C%_test_simgpu_races_SOURCES = %D%/test_simgpu_races.cpp
 %C%_test_simgpu_races_LDADD = $(simgpu_kernels) $(%C%_test_simgpu_LDADD)
 %C%_test_simgpu_races_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_simgpu_libraries_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_simgpu_libraries_SOURCES = %D%/test_simgpu_libraries.c
 %C%_test_simgpu_libraries_LDADD = $(SIMGPU_LIBS) libspec.a libbase.a \
 	$(CHECK_LIBS) $(JANSSON_LIBS) $(PTHREAD_LIBS)
 %C%_test_simgpu_libraries_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_simgpu_nccl_CPPFLAGS = $(%C%_test_simgpu_libraries_CPPFLAGS)
 %C%_test_simgpu_nccl_SOURCES = %D%/test_simgpu_nccl.c
 %C%_test_simgpu_nccl_LDADD = $(%C%_test_simgpu_libraries_LDADD)
 %C%_test_simgpu_nccl_LDFLAGS = $(%C%_test_simgpu_libraries_LDFLAGS)

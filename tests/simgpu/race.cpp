@@ -105,7 +105,7 @@ inline bool acquired(unsigned run)
 }
 
 /* Whether nothing orders an earlier access and the present one. */
-inline bool races(const access &before, const access &self, bool shared)
+__attribute__((always_inline)) inline bool races(const access &before, const access &self, bool shared)
 {
     if (before.run < d.first_run)
         return false;

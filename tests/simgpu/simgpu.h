@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_SIMGPU_H
-#define DPARTUI_TESTS_SIMGPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,6 +107,4 @@ void simgpu_nccl_error(int result);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

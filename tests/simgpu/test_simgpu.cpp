@@ -9,6 +9,7 @@
 
 #include "engine/device/cuda/kernels/launch.h"
 #include "tests/simgpu/simgpu.h"
+#include "tests/suites.h"
 
 namespace
 {
@@ -626,9 +627,5 @@ Suite *make_suite()
 
 int main()
 {
-    SRunner *runner = srunner_create(make_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suites(make_suite(), nullptr);
 }

@@ -225,7 +225,7 @@ static void check_sums(struct convolution *c, const struct buffer *result)
 }
 
 /* Plan, run, compare. Returns the plan's name; the caller frees it. */
-static char *try_convolution(const struct conv_request *request, bool tune)
+static char *try_convolution(const struct conv_request *request, bool autotune)
 {
     struct error err = ERROR_INIT;
     struct convolution c;
@@ -236,7 +236,7 @@ static char *try_convolution(const struct conv_request *request, bool tune)
     must_true(api);
     must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     struct conv_maker maker = {
-        .api = api, .stream = stream, .tune = tune, .workspace_limit = 1 << 24};
+        .api = api, .stream = stream, .autotune = autotune, .workspace_limit = 1 << 24};
     must(api->Create(&maker.handle));
     must(api->SetStream(maker.handle, stream));
     make_convolution(&c, request);

@@ -219,14 +219,15 @@ void run_kernels_with_barriers()
     n.gamma = n.beta = sums;
     auto *result = static_cast<loss_result *>(zeros(sizeof(loss_result)));
     auto *labels = static_cast<uint8_t *>(zeros(64));
+    auto *predicted = static_cast<uint8_t *>(zeros(64));
     for (cuda_type type : {CUDA_F32, CUDA_BF16}) {
         (void)kernel_channel_sums(stream, type, shape, x, memory, sums);
         (void)kernel_norm_sums(stream, type, shape, x, memory, doubles, &n, nullptr);
         const norm_backward b = {type, shape, false, x, nullptr, x, nullptr, nullptr};
         (void)kernel_norm_backward_sums(stream, &b, &n, memory, doubles, nullptr, nullptr);
         (void)kernel_global_avgpool(stream, type, shape, x, y);
-        (void)kernel_loss(stream, static_cast<float *>(x), 64, 10, 16, labels, doubles, type, y,
-                          scratch, result);
+        (void)kernel_loss(stream, static_cast<float *>(x), 64, 10, 16, labels, 0.1, doubles, type,
+                          y, scratch, result, predicted);
     }
     (void)cudaStreamSynchronize(stream);
 }

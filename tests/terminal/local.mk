@@ -6,7 +6,6 @@ dist_check_SCRIPTS += %D%/budgets.py %D%/pictures.py %D%/screen.py %D%/storm.py
 %D%/pictures.log %D%/storm.log: dpartui$(EXEEXT)
 %D%/screen.log %D%/budgets.log: %D%/workbench$(EXEEXT)
 CLEANFILES += %D%/workbench$(EXEEXT)
-%C%_workbench_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 %C%_workbench_SOURCES = %D%/workbench.c
 %C%_workbench_LDADD = libui.a libclient.a libspec.a libbase.a $(NCURSESW_LIBS) $(JANSSON_LIBS)
 endif

@@ -395,7 +395,7 @@ class Workbench(WorkbenchCase):
         self.click(t, 'epochs')
         t.expect('epochs: ')
         self.click(t, 'momentum', 65)
-        t.expect('split: ')
+        t.expect('schedule: ')
         time.sleep(0.5)
         self.click(t, 'epochs')
         self.click(t, 'epochs')

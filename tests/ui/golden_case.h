@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_UI_GOLDEN_CASE_H
-#define DPARTUI_TESTS_UI_GOLDEN_CASE_H
+#pragma once
 
 /*
  * Compare a dump with the file tests/ui/golden/NAME; a difference is printed and fails the running
  * check. With UPDATE_GOLDEN in the environment the file is rewritten instead.
  */
 void compare_golden(const char *name, const char *actual);
-
-#endif

@@ -19,19 +19,26 @@ static const char *show_key(long run, char *buffer, size_t size)
     return buffer;
 }
 
-/* A recorded answer to `show` is there for whenever the ui asks. */
-static void keep_show(struct replay *replay, const json_t *message)
+/* A recorded answer to `show` or `evaluate` is there for whenever the ui asks. */
+static void keep_answer(struct replay *replay, const json_t *message)
 {
     json_t *result = json_object_get(message, "result");
+    if (json_object_get(result, "confusion")) {
+        json_decref(replay->evaluation);
+        replay->evaluation = json_incref(result);
+    }
     long run = (long)json_integer_value(json_object_get(result, "run"));
     char key[24];
     if (run > 0 && json_is_array(json_object_get(result, "epochs")))
         json_object_set(replay->shows, show_key(run, key, sizeof key), result);
 }
 
-static void answer_shows(struct replay *replay)
+static void answer(struct replay *replay)
 {
     static const struct error failure = {ERROR_FAILED, "no such run"};
+    if (replay->evaluates && replay->evaluation)
+        ui_answer(&replay->ui, REQUEST_EVALUATE, replay->evaluation, NULL);
+    replay->evaluates = false;
     for (int i = 0; i < replay->wanted_count; i++) {
         char key[24];
         show_key(replay->wanted[i], key, sizeof key);
@@ -47,6 +54,7 @@ static bool keep_request(void *context, enum request request, json_t *params, st
     if (request == REQUEST_SHOW && room > 0)
         replay->wanted[replay->wanted_count++] =
             (long)json_integer_value(json_object_get(params, "run"));
+    replay->evaluates = replay->evaluates || request == REQUEST_EVALUATE;
     char *text = params ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
     int last = (int)(sizeof replay->asked / sizeof replay->asked[0]) - 1;
     (void)err;
@@ -84,6 +92,7 @@ void replay_end(struct replay *replay)
 {
     ui_free(&replay->ui);
     json_decref(replay->shows);
+    json_decref(replay->evaluation);
     saved_settings_close(&replay->saved);
 }
 
@@ -165,7 +174,7 @@ void replay_recording(struct replay *replay, const char *name, unsigned damage)
         ck_assert_msg(message != NULL, "%s: not JSON: %s", path, line);
         if (damage != 0)
             spoil(message, &damage);
-        keep_show(replay, message);
+        keep_answer(replay, message);
         playback_message(&replay->playback, message);
         json_decref(message);
     }
@@ -184,7 +193,7 @@ void replay_keys(struct replay *replay, const char *keys)
         ck_assert(length < sizeof key);
         snprintf(key, sizeof key, "%.*s", (int)length, keys);
         ck_assert_msg(snapshot_keys(&replay->ui, key, &err), "%s", err.text);
-        answer_shows(replay);
+        answer(replay);
         keys += length;
     }
 }
@@ -192,13 +201,13 @@ void replay_keys(struct replay *replay, const char *keys)
 void replay_key(struct replay *replay, int key)
 {
     ui_key(&replay->ui, key);
-    answer_shows(replay);
+    answer(replay);
 }
 
 void replay_view(struct replay *replay, enum view_id view)
 {
     ui_show_view(&replay->ui, view);
-    answer_shows(replay);
+    answer(replay);
 }
 
 const char *replay_last(const struct replay *replay)

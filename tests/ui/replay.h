@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_UI_APP_REPLAY_H
-#define DPARTUI_TESTS_UI_APP_REPLAY_H
+#pragma once
 
 #include <jansson.h>
 
@@ -21,6 +20,8 @@ struct replay {
     json_t *shows;   /* recorded answers to `show`, by run: given after the key that asked */
     long wanted[16]; /* runs that `show` has been asked for since */
     int wanted_count;
+    json_t *evaluation; /* the same of `evaluate`; NULL: it is never answered */
+    bool evaluates;     /* it has been asked for since */
     struct playback playback;
 };
 
@@ -43,5 +44,3 @@ const char *replay_last(const struct replay *replay);
 void replay_draw(struct replay *replay, int rows, int columns, struct surface *surface);
 /* The screen as text; the caller frees it. */
 char *replay_screen(struct replay *replay, int rows, int columns, bool utf8);
-
-#endif

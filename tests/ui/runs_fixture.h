@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_UI_RUNS_FIXTURE_H
-#define DPARTUI_TESTS_UI_RUNS_FIXTURE_H
+#pragma once
 
 #include <check.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ void expect_message(const char *text);
 void expect_on_screen(const char *text, bool wanted);
 /* The engine lists its runs again, without this one. */
 void without_run(long run);
-
-#endif

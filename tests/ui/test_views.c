@@ -35,13 +35,16 @@ static const struct {
     {"mixed-log", "mixed", "L", LINK_UP},
     {"finished", "finished", "<Tab><Tab><Down><Down>3", LINK_UP},
     {"edit", "idle", "<Tab><Down><Down><Down><Enter>-7<Enter>", LINK_UP},
+    {"schedule", "finished", "<Tab><Down><Down><Down><Down><Down><Down>+++<Down>++", LINK_UP},
+    {"schedule-first", "idle", "<Tab><Down><Down><Down><Down><Down><Down>-", LINK_UP},
     {"retune", "train-2", "r0.05", LINK_UP},
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},
     {"settings-open", "idle", "S", LINK_UP},
     {"settings-changed", "idle", "S<Down><Down>+<Down><Down>++<End>+", LINK_UP},
     {"settings-wrong", "idle",
-     "S<End><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Up><Enter>0<Enter>", LINK_UP},
+     "S<Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Enter>0<Enter>",
+     LINK_UP},
     {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
     {"settings-no-engine", NULL, "S", LINK_NO_ENGINE},
     {"palette", "train-2", ":ru<Down>", LINK_UP},
@@ -91,11 +94,19 @@ static const struct {
     {"interrupted-run", "interrupted", "R<Down><Enter>", LINK_UP},
     {"interrupted-resume", "interrupted", "R<Down>a", LINK_UP},
     {"interrupted-tags", "interrupted", "R<End>Tthesis final", LINK_UP},
+    {"confusion", "confusion", "R<Enter>m", LINK_UP},
+    {"confusion-end", "confusion", "Rm<End>", LINK_UP},
+    {"confusion-asked", "finished", "Rm", LINK_UP},
+    {"confusion-many", "confusion-100", "Rm", LINK_UP},
+    {"confusion-matrix", "confusion-100", "Rm<End><Right><Right>", LINK_UP},
+    {"confusion-lost", "finished", "Rm", LINK_LOST},
     {"compare-empty", "idle", "C", LINK_UP},
     {"compare-2", "compare-2", "C<Down><Down>", LINK_UP},
     {"compare-8", "compare-8", "C<End>", LINK_UP},
     {"compare-sweep", "sweep", "Cc", LINK_UP},
     {"compare-plan", "compare-8", "Cw", LINK_UP},
+    {"compare-seeds", "seeds", "Ccccc", LINK_UP},
+    {"compare-target", "seeds", "Ct0.88<Enter>", LINK_UP},
 };
 
 static const struct {
@@ -214,8 +225,8 @@ static void press_random_keys(struct replay *replay, int count, unsigned *seed)
 
 START_TEST(damaged_messages_do_no_harm)
 {
-    static const char *const recordings[] = {"idle",    "train-1",  "train-2",
-                                             "train-8", "finished", "runs"};
+    static const char *const recordings[] = {"idle",     "train-1", "train-2",  "train-8",
+                                             "finished", "runs",    "confusion"};
     unsigned seed = (unsigned)_i + 1;
     struct replay replay;
     replay_begin(&replay);

@@ -182,7 +182,8 @@ bool chart_can(const struct ui *ui, enum action action)
 
 bool chart_say_why_not(struct ui *ui, enum action action)
 {
-    if (action == ACTION_CURSOR_LEFT || action == ACTION_CURSOR_RIGHT)
+    const bool reads = action == ACTION_CURSOR_LEFT || action == ACTION_CURSOR_RIGHT;
+    if (reads && ui->view == VIEW_DASHBOARD)
         ui_say(ui, false, "the run in front has no curve to read yet");
     else if (action == ACTION_COMPANION)
         ui_say(ui, false, "only accuracy and loss have a curve of training and one of the test");

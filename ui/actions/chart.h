@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_CHART_H
-#define DPARTUI_UI_ACTIONS_CHART_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -12,5 +11,3 @@ bool chart_act(struct ui *ui, enum action action);
 bool chart_say_why_not(struct ui *ui, enum action action);
 /* A message may have brought points or another run. */
 void chart_follow(struct ui *ui);
-
-#endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/actions/compare.h"
 
+#include <math.h>
+
+#include "base/figure.h"
+#include "base/text.h"
 #include "ui/actions/sweep.h"
 #include "ui/keys/walk.h"
 
@@ -33,6 +37,44 @@ static void move(struct ui *ui, enum action action)
     ui->selected_run = comparison_row(&comparison, ui->line, NULL)->run.run;
 }
 
+static void next_metric(struct ui *ui)
+{
+    enum compare_metric *metric = &ui->compare.metric;
+    *metric = (enum compare_metric)((*metric + 1) % COMPARE_METRICS);
+    if (*metric == COMPARE_TARGET && isnan(ui->compare.target_acc))
+        *metric = (enum compare_metric)0;
+}
+
+/* The page then has the time to it as a column, and the chart shows it. */
+static bool accept_target(struct ui *ui, const char *text)
+{
+    double target = NAN;
+    if (text[0] && !parse_double(text, 0, 1, &target)) {
+        ui_say(ui, true, "'%.40s' is no accuracy: a number from 0 to 1, or nothing", text);
+        return false;
+    }
+    ui->compare.target_acc = target;
+    if (isfinite(target))
+        ui->compare.metric = COMPARE_TARGET;
+    else if (ui->compare.metric == COMPARE_TARGET)
+        ui->compare.metric = (enum compare_metric)0;
+    return true;
+}
+
+static const struct prompt target_prompt = {
+    .label = "Seconds of training to test accuracy ",
+    .hint = "0 to 1; empty: do not measure it",
+    .accept = accept_target,
+};
+
+static void ask_target(struct ui *ui)
+{
+    struct figure text = {""};
+    if (isfinite(ui->compare.target_acc))
+        figure_digits(&text, ui->compare.target_acc, 6);
+    ui_prompt(ui, &target_prompt, 0, text.text);
+}
+
 bool compare_act(struct ui *ui, enum action action)
 {
     if (action_walks(action)) {
@@ -41,7 +83,10 @@ bool compare_act(struct ui *ui, enum action action)
     }
     switch (action) {
     case ACTION_NEXT_METRIC:
-        ui->compare.metric = (enum compare_metric)((ui->compare.metric + 1) % COMPARE_METRICS);
+        next_metric(ui);
+        return true;
+    case ACTION_TARGET:
+        ask_target(ui);
         return true;
     case ACTION_SWEEP:
         sweep_ask(ui);

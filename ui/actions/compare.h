@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_COMPARE_H
-#define DPARTUI_UI_ACTIONS_COMPARE_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -9,5 +8,3 @@ bool compare_act(struct ui *ui, enum action action);
 void compare_pick(struct ui *ui, int line);
 /* Choose the anchor: a marked run, else the selected one. */
 void compare_opened(struct ui *ui);
-
-#endif

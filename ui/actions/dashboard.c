@@ -39,13 +39,17 @@ static void scale(struct ui *ui)
     char batch[32], lr[32];
     if (!form_suggest(&ui->form, &ui->state, &suggestion))
         return;
+    const bool grows = suggestion.lr > ui->form.spec.lr;
     snprintf(batch, sizeof batch, "%ld", suggestion.batch);
     snprintf(lr, sizeof lr, "%.6g", suggestion.lr);
     if (!form_set(&ui->form, FORM_BATCH, batch, &err) || !form_set(&ui->form, FORM_LR, lr, &err))
         ui_say(ui, true, "%s", err.text);
     else
-        ui_say(ui, false, "batch %s and lr %s for %d device%s", batch, lr, suggestion.devices,
-               suggestion.devices == 1 ? "" : "s");
+        ui_say(ui, false, "batch %s and lr %s for %d device%s%s", batch, lr, suggestion.devices,
+               suggestion.devices == 1 ? "" : "s",
+               grows && lr_begins_highest(&ui->form.spec.schedule)
+                   ? "; for a larger lr try a warmup of 1 epoch"
+                   : "");
 }
 
 /* Above the first run lies "none": only the run in front is on the chart then. */

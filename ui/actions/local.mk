@@ -1,6 +1,7 @@
 libui_a_SOURCES += \
 	%D%/chart.c %D%/chart.h \
 	%D%/compare.c %D%/compare.h \
+	%D%/confusion.c %D%/confusion.h \
 	%D%/dashboard.c %D%/dashboard.h \
 	%D%/log.c %D%/log.h \
 	%D%/pages.c %D%/pages.h \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_RUN_DETAILS_H
-#define DPARTUI_UI_ACTIONS_RUN_DETAILS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -12,5 +11,3 @@ void run_details_ask(struct ui *ui);
 void run_details_event(struct ui *ui, const char *method, const json_t *params);
 /* False when the action is none of these. */
 bool run_details_act(struct ui *ui, enum action action);
-
-#endif

@@ -2,7 +2,6 @@
 #include "ui/actions/run_list.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "ui/actions/views.h"
 #include "ui/keys/walk.h"
@@ -50,7 +49,7 @@ void run_list_refresh(struct ui *ui)
     if (ui->state.runs_version != ui->list.seen_version) {
         ui->list.seen_version = ui->state.runs_version;
         drop_marks(ui);
-        if (ui->view == VIEW_RUN && ui->selected_run != 0 &&
+        if ((ui->view == VIEW_RUN || ui->view == VIEW_CONFUSION) && ui->selected_run != 0 &&
             !state_run(&ui->state, ui->selected_run)) {
             ui_say(ui, false, "run %ld is deleted", ui->selected_run);
             ui_go_back(ui);

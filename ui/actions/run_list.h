@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_RUN_LIST_H
-#define DPARTUI_UI_ACTIONS_RUN_LIST_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -12,5 +11,3 @@ bool run_list_can(const struct ui *ui, enum action action);
 /* False when the action is none of these. */
 bool run_list_act(struct ui *ui, enum action action);
 void run_list_pick(struct ui *ui, int line);
-
-#endif

@@ -43,6 +43,7 @@ bool runs_can(const struct ui *ui, enum action action)
     case ACTION_RETUNE:
     case ACTION_EPOCHS:
         return can_control(ui, action);
+    case ACTION_CONFUSION:
     case ACTION_COPY:
     case ACTION_NOTE:
     case ACTION_TAGS:
@@ -70,7 +71,7 @@ void runs_start(struct ui *ui)
         ui_say(ui, true, "%s", err.text);
         return;
     }
-    json_t *params = spec_to_json(&ui->form.spec);
+    json_t *params = spec_given_to_json(&ui->form.spec);
     if (!params) {
         ui_say(ui, true, "a name or path among the settings is not UTF-8");
         return;
@@ -85,7 +86,7 @@ void runs_start(struct ui *ui)
 static bool accept_lr(struct ui *ui, const char *text)
 {
     double lr;
-    if (!parse_double(text, 0, 1e6, &lr) || lr <= 0) {
+    if (!parse_double(text, 0, SPEC_MAX_LR, &lr) || lr <= 0) {
         ui_say(ui, true, "wants a number above 0, such as 0.05");
         return false;
     }
@@ -117,7 +118,7 @@ static bool accept_note(struct ui *ui, const char *text)
 
 static const struct prompt lr_prompt = {
     .label = "Learning rate of run %ld: ",
-    .hint = "from the next step on",
+    .hint = "from the next step on; scales the rest of a schedule",
     .accept = accept_lr,
     .moot = true,
 };

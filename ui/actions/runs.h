@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_RUNS_H
-#define DPARTUI_UI_ACTIONS_RUNS_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -10,5 +9,3 @@ bool runs_can(const struct ui *ui, enum action action);
 bool runs_act(struct ui *ui, enum action action);
 /* Submit the form. */
 void runs_start(struct ui *ui);
-
-#endif

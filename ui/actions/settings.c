@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/origin.h"
 #include "spec/text.h"
 #include "ui/form/field.h"
 #include "ui/keys/walk.h"
@@ -90,6 +91,14 @@ static bool save(struct ui *ui)
     return false;
 }
 
+/* A value that nobody gave; with another network it would be another. */
+static bool is_of_recipe(const struct spec *spec, const char *member)
+{
+    const struct spec_field *field = spec_find_field(member);
+    enum spec_origin origin = field ? spec_origin(spec, field) : ORIGIN_DEFAULT;
+    return origin == ORIGIN_RECIPE || origin == ORIGIN_OPTIMIZER;
+}
+
 /* What the form has now becomes what it begins with. */
 static void take_form(struct ui *ui)
 {
@@ -98,7 +107,7 @@ static void take_form(struct ui *ui)
     const char *member;
     int taken = 0;
     for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
-        if (settings_of_screen(&setting))
+        if (settings_of_screen(&setting) || is_of_recipe(&ui->form.spec, member))
             continue;
         char *value = spec_get(&ui->form.spec, member, &err);
         if (!value) {

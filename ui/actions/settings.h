@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_SETTINGS_H
-#define DPARTUI_UI_ACTIONS_SETTINGS_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -12,5 +11,3 @@ void settings_left(struct ui *ui);
 
 /* Leave the workbench, but first ask when settings are not saved; asked twice it just leaves. */
 void ui_leave(struct ui *ui);
-
-#endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/actions/sweep.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/figure.h"
 #include "spec/json.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_SWEEP_H
-#define DPARTUI_UI_ACTIONS_SWEEP_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -13,5 +12,3 @@ void sweep_refused(struct ui *ui);
 /* Ask whether a waiting run of a sweep, or all of them, leave the queue; false: it is not one of a
  * sweep. */
 bool sweep_ask_drop(struct ui *ui, long run);
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_TAGS_H
-#define DPARTUI_UI_ACTIONS_TAGS_H
+#pragma once
 
 #include "ui/session/ui.h"
 
 /* Have the tags of the selected run typed. */
 void tags_ask(struct ui *ui);
-
-#endif

@@ -2,6 +2,7 @@
 #include "ui/actions/views.h"
 
 #include "ui/actions/compare.h"
+#include "ui/actions/confusion.h"
 #include "ui/actions/dashboard.h"
 #include "ui/actions/log.h"
 #include "ui/actions/pages.h"
@@ -15,6 +16,7 @@ const struct view_actions *view_actions(enum view_id view)
         [VIEW_DASHBOARD] = {dashboard_can, dashboard_act, dashboard_pick, NULL, NULL},
         [VIEW_RUNS] = {run_list_can, run_list_act, run_list_pick, run_list_refresh, NULL},
         [VIEW_RUN] = {NULL, run_details_act, NULL, run_details_ask, NULL},
+        [VIEW_CONFUSION] = {confusion_can, confusion_act, NULL, confusion_opened, NULL},
         [VIEW_COMPARE] = {compare_can, compare_act, compare_pick, compare_opened, NULL},
         [VIEW_LOG] = {NULL, log_act, NULL, log_opened, NULL},
         [VIEW_SETTINGS] = {settings_can, settings_act, NULL, settings_opened, settings_left},
@@ -27,7 +29,7 @@ const struct view_actions *view_actions(enum view_id view)
 /* Coming back from these leads to where they were opened; from the others to the dashboard. */
 static bool is_nested(enum view_id view)
 {
-    return view == VIEW_RUN || view == VIEW_DEVICE || view == VIEW_HELP;
+    return view == VIEW_RUN || view == VIEW_CONFUSION || view == VIEW_DEVICE || view == VIEW_HELP;
 }
 
 static void show(struct ui *ui, enum view_id view)

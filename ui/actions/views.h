@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_ACTIONS_VIEWS_H
-#define DPARTUI_UI_ACTIONS_VIEWS_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -23,5 +22,3 @@ const struct view_actions *view_actions(enum view_id view);
 void ui_show_view(struct ui *ui, enum view_id view);
 /* To where the view was opened from. */
 void ui_go_back(struct ui *ui);
-
-#endif

@@ -94,11 +94,14 @@ static void record_request(struct link *link, long id, enum request request, jso
     json_decref(message);
 }
 
-/* Is there something that the engine should say before long? */
+/* Is there something that the engine should say before long? An evaluation may take its time. */
 static bool expects(const struct link *link)
 {
     const struct state_live *live = &link->ui->state.live;
-    return link->pending_count > 0 || (live->run != 0 && live->status == RUN_RUNNING);
+    int due = 0;
+    for (int i = 0; i < link->pending_count; i++)
+        due += link->pending[i].request != REQUEST_EVALUATE;
+    return due > 0 || (live->run != 0 && live->status == RUN_RUNNING);
 }
 
 static bool send_request(void *context, enum request request, json_t *params, struct error *err)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_APP_LINK_H
-#define DPARTUI_UI_APP_LINK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ enum news {
 enum news link_step(struct link *link);
 /* When link_step wants to be called even if nothing arrives, on clock_seconds(); INFINITY: not. */
 double link_deadline(const struct link *link);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/app/playback.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_APP_PLAYBACK_H
-#define DPARTUI_UI_APP_PLAYBACK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,3 @@ void playback_message(struct playback *playback, const json_t *message);
  * no message of a session.
  */
 bool playback_file(struct ui *ui, const char *path, double until, struct error *err);
-
-#endif

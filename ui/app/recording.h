@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_APP_RECORDING_H
-#define DPARTUI_UI_APP_RECORDING_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ void recording_close(struct recording *recording);
 /* Write down a message. False with *err the first time that fails; nothing is written after it. */
 bool recording_put(struct recording *recording, const json_t *message, struct error *err);
 bool recording_put_connection(struct recording *recording, const char *advice, struct error *err);
-
-#endif

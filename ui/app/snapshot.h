@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_APP_SNAPSHOT_H
-#define DPARTUI_UI_APP_SNAPSHOT_H
+#pragma once
 
 #include "base/text.h"
 #include "ui/session/ui.h"
@@ -30,5 +29,3 @@ bool snapshot_draw(struct ui *ui, const struct snapshot_options *options, struct
 
 /* Press keys; ERROR_USAGE for a name that is none. */
 bool snapshot_keys(struct ui *ui, const char *keys, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_APP_TERM_H
-#define DPARTUI_UI_APP_TERM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -66,5 +65,3 @@ bool term_next(struct terminal *term, struct term_event *event);
  * term_show draws everything. */
 void term_suspend(struct terminal *term);
 void term_resume(struct terminal *term);
-
-#endif

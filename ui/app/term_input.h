@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_APP_TERM_INPUT_H
-#define DPARTUI_UI_APP_TERM_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void term_input_report(const struct term_input *input, bool on);
 void term_input_mouse(struct term_input *input, bool on);
 /* What term_next does. */
 bool term_input_next(struct term_input *input, struct term_event *event);
-
-#endif

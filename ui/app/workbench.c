@@ -12,12 +12,10 @@
 #include "system/signals.h"
 #include "ui/actions/settings.h"
 #include "ui/app/link.h"
-#include "ui/app/playback.h"
 #include "ui/app/recording.h"
 #include "ui/app/term.h"
 #include "ui/control/control.h"
 #include "ui/control/picture.h"
-#include "ui/draw/key.h"
 #include "ui/frame/mouse.h"
 #include "ui/frame/screen.h"
 

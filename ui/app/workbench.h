@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_APP_WORKBENCH_H
-#define DPARTUI_UI_APP_WORKBENCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ struct workbench_options {
  * (no tty, TERM=dumb) with the command to use instead. The terminal is restored in every case.
  */
 bool workbench_run(const struct workbench_options *options, struct error *err);
-
-#endif

@@ -2,7 +2,6 @@
 #include "ui/chart/chart.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "ui/chart/curves.h"
 #include "ui/chart/legend.h"

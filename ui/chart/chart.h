@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CHART_CHART_H
-#define DPARTUI_UI_CHART_CHART_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -78,5 +77,3 @@ struct chart {
 /* Title and legend in the first row, x labels in the last, curves between. */
 bool chart_draw(const struct chart *chart, struct surface *surface, struct rect area,
                 struct error *err);
-
-#endif

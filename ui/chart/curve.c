@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct metric_look looks[METRIC_COUNT] = {
     [METRIC_TEST_ACC] = {"Test accuracy", "test", 0, 1, false, false, METRIC_TRAIN_ACC,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CHART_CURVE_H
-#define DPARTUI_UI_CHART_CURVE_H
+#pragma once
 
 #include "ui/chart/chart.h"
 #include "ui/state/state.h"
@@ -50,5 +49,3 @@ int curve_copy(const struct curve *curve, double from, double to, struct chart_p
 
 /* Where between epochs a change happened, by its step; NAN: not known. */
 double retune_epoch(const struct state_run *run, const struct retune *retune);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CHART_CURVES_H
-#define DPARTUI_UI_CHART_CURVES_H
+#pragma once
 
 #include "ui/chart/plot.h"
 
@@ -11,5 +10,3 @@ void draw_points(const struct plot *plot, struct surface *surface,
                  const struct chart_series *series);
 void draw_beyond(const struct plot *plot, struct surface *surface,
                  const struct chart_series *series);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CHART_LEGEND_H
-#define DPARTUI_UI_CHART_LEGEND_H
+#pragma once
 
 #include "ui/chart/plot.h"
 
@@ -13,5 +12,3 @@ const char *series_name(const struct chart_series *series, struct series_name *n
 /* Names and values in the first row, and at the curves' ends. */
 void draw_legend(const struct chart *chart, struct surface *surface, int y, int x, int end);
 void draw_end_labels(const struct plot *plot, struct surface *surface, const struct chart *chart);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CHART_PLOT_H
-#define DPARTUI_UI_CHART_PLOT_H
+#pragma once
 
 #include "base/figure.h"
 #include "ui/chart/chart.h"
@@ -29,5 +28,3 @@ enum canvas_kind chart_canvas(const struct chart *chart, const struct surface *s
 /* A value as the legend, or a tick (with its own decimals) shows it. */
 const char *chart_figure(const struct chart *chart, struct figure *figure, double value,
                          int decimals);
-
-#endif

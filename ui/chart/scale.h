@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CHART_SCALE_H
-#define DPARTUI_UI_CHART_SCALE_H
+#pragma once
 
 #include "ui/chart/chart.h"
 
@@ -28,5 +27,3 @@ struct ticks ticks_inside(double low, double high, int most, double least);
 bool chart_range(const struct chart *chart, double *low, double *high);
 /* The y axis that the chart's series need, or the fixed one: at most `most` ticks. */
 struct ticks chart_y_ticks(const struct chart *chart, int most);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_CONTROL_H
-#define DPARTUI_UI_CONTROL_CONTROL_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -16,5 +15,3 @@ bool ui_can(const struct ui *ui, enum action action);
 /* The same of the view below a prompt or question. */
 bool ui_can_below(const struct ui *ui, enum action action);
 void ui_act(struct ui *ui, enum action action);
-
-#endif

@@ -3,15 +3,15 @@
 
 #include "config.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "spec/json.h"
+#include "spec/origin.h"
 #include "spec/set.h"
 #include "system/local_socket.h"
 #include "ui/actions/chart.h"
+#include "ui/actions/confusion.h"
 #include "ui/actions/run_details.h"
 #include "ui/actions/run_list.h"
 #include "ui/actions/runs.h"
@@ -80,6 +80,7 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     state_disconnected(&ui->state);
     ui->check = (struct form_check){.asked = false};
     ui->compare.submitting = false;
+    ui->evaluation.asked_run = 0;
     /* Questions about a run that may be gone are moot. */
     if (ui->question && ui->question->moot)
         overlay_close(ui);
@@ -127,6 +128,8 @@ void ui_notification(struct ui *ui, const json_t *message)
     if (!state_notification(&ui->state, method, params, &err))
         ui_say(ui, true, "%s", err.text);
     run_details_event(ui, method, params);
+    if (strcmp(method, "evaluate") == 0)
+        confusion_progress(ui, params);
     if (strcmp(method, "log") == 0)
         log_arrived(ui);
     log_lost_devices(ui);
@@ -184,8 +187,9 @@ static void copy_spec(struct ui *ui, const json_t *result)
     spec_init(&spec);
     /* The new run must not write over what the former one saved. */
     if (spec_from_json(&spec, json_object_get(result, "spec"), &err) &&
-        spec_set(&spec, "save", "", &err) && spec_set(&spec, "log", "", &err) &&
-        spec_set(&spec, "tensorboard", "", &err) && form_take(&ui->form, &spec, &err))
+        spec_set(&spec, "save", "", &err) && spec_set(&spec, "save_best", "", &err) &&
+        spec_set(&spec, "log", "", &err) && spec_set(&spec, "tensorboard", "", &err) &&
+        spec_reopen(&spec, &err) && form_take(&ui->form, &spec, &err))
         ui_say(ui, false, "the form has the settings of run %ld",
                (long)json_integer_value(json_object_get(result, "run")));
     else
@@ -243,6 +247,10 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
     if (!result) {
         if (request == REQUEST_SWEEP)
             sweep_refused(ui);
+        if (request == REQUEST_EVALUATE) {
+            confusion_answered(ui, NULL, failure);
+            return;
+        }
         /* A run that was deleted meanwhile has no curve; that is no error. */
         if (request == REQUEST_SHOW)
             return;
@@ -267,6 +275,9 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         break;
     case REQUEST_CHECK:
         form_checked(ui, result, NULL);
+        break;
+    case REQUEST_EVALUATE:
+        confusion_answered(ui, result, NULL);
         break;
     case REQUEST_LOG:
         ok = state_log(&ui->state, result, &err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_ENGINE_H
-#define DPARTUI_UI_CONTROL_ENGINE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -19,5 +18,3 @@ void ui_notification(struct ui *ui, const json_t *message);
 /* The answer to a request: its result, or NULL and why. */
 void ui_answer(struct ui *ui, enum request request, const json_t *result,
                const struct error *failure);
-
-#endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "spec/fill.h"
 #include "spec/json.h"
 #include "ui/state/read.h"
 
@@ -27,7 +28,7 @@ void form_want_check(struct ui *ui)
     /* Nobody answers a recorded session. */
     if (ui->link != LINK_UP || !ui->requester.send || ui->check.asked)
         return;
-    json_t *spec = spec_to_json(&ui->form.spec);
+    json_t *spec = spec_given_to_json(&ui->form.spec);
     unsigned long of = digest(spec);
     if (!spec || of == ui->check.of) {
         json_decref(spec);
@@ -35,6 +36,17 @@ void form_want_check(struct ui *ui)
     }
     ui->check.of = of;
     ui->check.asked = ui->requester.send(ui->requester.context, REQUEST_CHECK, spec, &ignored);
+}
+
+static void take_filled(struct ui *ui, const json_t *result)
+{
+    struct error err = ERROR_INIT;
+    struct spec resolved;
+    spec_init(&resolved);
+    if (!spec_from_json(&resolved, result, &err) ||
+        !spec_take_filled(&ui->form.spec, &resolved, &err))
+        ui_say(ui, true, "%s", err.text);
+    spec_free(&resolved);
 }
 
 void form_checked(struct ui *ui, const json_t *result, const struct error *failure)
@@ -46,6 +58,7 @@ void form_checked(struct ui *ui, const json_t *result, const struct error *failu
         read_text(result, "model", check->model, sizeof check->model);
         read_text(result, "data", check->data, sizeof check->data);
         check->train_rows = rows > 0 && rows < 1e15 ? (long)rows : 0;
+        take_filled(ui, result);
     } else if (failure->kind == ERROR_USAGE) {
         snprintf(check->problem, sizeof check->problem, "%s", failure->text);
     }

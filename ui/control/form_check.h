@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_FORM_CHECK_H
-#define DPARTUI_UI_CONTROL_FORM_CHECK_H
+#pragma once
 
 #include <jansson.h>
 
@@ -12,5 +11,3 @@
  */
 void form_want_check(struct ui *ui);
 void form_checked(struct ui *ui, const json_t *result, const struct error *failure);
-
-#endif

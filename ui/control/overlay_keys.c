@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/control/overlay_keys.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "ui/control/palette.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_OVERLAY_KEYS_H
-#define DPARTUI_UI_CONTROL_OVERLAY_KEYS_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -14,5 +13,3 @@ bool overlay_act(struct ui *ui, enum action action);
 void overlay_key(struct ui *ui, int key);
 /* Text for the prompt; line breaks and tabs become blanks. */
 void overlay_paste(struct ui *ui, const char *text);
-
-#endif

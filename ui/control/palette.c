@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/control/palette.h"
 
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "ui/control/control.h"
 #include "ui/keys/walk.h"

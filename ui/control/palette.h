@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_PALETTE_H
-#define DPARTUI_UI_CONTROL_PALETTE_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -15,5 +14,3 @@ void palette_act(struct ui *ui, enum action action);
 void palette_pick(struct ui *ui, int line);
 /* What was found, as places in the table of actions, the best first; returns how many. */
 int palette_find(const struct ui *ui, size_t found[ACTION_ENTRIES]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_PICTURE_H
-#define DPARTUI_UI_CONTROL_PICTURE_H
+#pragma once
 
 #include "ui/draw/surface.h"
 #include "ui/draw/theme.h"
@@ -12,5 +11,3 @@
 void picture_ask(struct ui *ui);
 /* Write what was asked for, and say where it is or why it is not. */
 void picture_write(struct ui *ui, const struct surface *surface, const struct theme *theme);
-
-#endif

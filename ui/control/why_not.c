@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/control/why_not.h"
 
-#include <stdio.h>
-#include <string.h>
-
 bool runs_say_why_not(struct ui *ui, enum action action)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
@@ -11,8 +8,9 @@ bool runs_say_why_not(struct ui *ui, enum action action)
     bool controls = action == ACTION_STOP || action == ACTION_PAUSE || action == ACTION_RETUNE ||
                     action == ACTION_EPOCHS;
     bool needs_engine = controls || action == ACTION_NOTE || action == ACTION_DELETE ||
-                        action == ACTION_COPY || action == ACTION_EARLIER ||
-                        action == ACTION_LATER || action == ACTION_TAGS || action == ACTION_RESUME;
+                        action == ACTION_CONFUSION || action == ACTION_COPY ||
+                        action == ACTION_EARLIER || action == ACTION_LATER ||
+                        action == ACTION_TAGS || action == ACTION_RESUME;
     if (action == ACTION_START || (needs_engine && ui->link != LINK_UP))
         ui_say(ui, true, "there is no engine that could do that");
     else if (!run &&
@@ -54,6 +52,13 @@ void say_nothing_to_do(struct ui *ui, enum action action)
     case ACTION_MORE:
     case ACTION_LESS:
         ui_say(ui, false, "this value has no steps: type it");
+        break;
+    case ACTION_CONFUSION:
+        ui_say(ui, false, "the engine is testing the network already");
+        break;
+    case ACTION_CURSOR_LEFT:
+    case ACTION_CURSOR_RIGHT:
+        ui_say(ui, false, "all columns are in sight");
         break;
     case ACTION_ZOOM_OUT:
     case ACTION_ZOOM_ALL:

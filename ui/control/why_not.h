@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_CONTROL_WHY_NOT_H
-#define DPARTUI_UI_CONTROL_WHY_NOT_H
+#pragma once
 
 #include "ui/session/ui.h"
 
@@ -12,5 +11,3 @@ bool runs_say_why_not(struct ui *ui, enum action action);
 void say_nothing_to_do(struct ui *ui, enum action action);
 /* That a key has no meaning here, and where those are that have. */
 void say_unbound(struct ui *ui, int key);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_ANSI_H
-#define DPARTUI_UI_DRAW_ANSI_H
+#pragma once
 
 #include "base/text.h"
 #include "ui/draw/surface.h"
@@ -9,5 +8,3 @@
 /* The rows as UTF-8 lines with ECMA-48 codes for the looks of their cells, appended to `out`; each
  * line begins and ends with plain text's look. */
 void surface_dump_ansi(const struct surface *surface, const struct theme *theme, struct text *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_CANVAS_H
-#define DPARTUI_UI_DRAW_CANVAS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ void canvas_show(const struct canvas *canvas, struct surface *surface, int y, in
 void canvas_sample(enum canvas_kind kind, const struct canvas_pen *pen, struct surface *surface,
                    int y, int x);
 int canvas_sample_width(enum canvas_kind kind);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_EDITOR_H
-#define DPARTUI_UI_DRAW_EDITOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ void editor_begin(struct editor *editor, const char *text);
 bool editor_key(struct editor *editor, int key);
 /* The text with its cursor always in sight. */
 void editor_draw(const struct editor *editor, struct surface *surface, int y, int x, int w);
-
-#endif

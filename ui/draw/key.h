@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_KEY_H
-#define DPARTUI_UI_DRAW_KEY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -35,5 +34,3 @@ enum { KEY_NAME_SIZE = 16 };
 const char *key_text(int key, char *buffer);
 /* The key of that name in the first `length` bytes of `name`; KEYCODE_NONE: there is none. */
 int key_of_name(const char *name, size_t length);
-
-#endif

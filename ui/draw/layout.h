@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_LAYOUT_H
-#define DPARTUI_UI_DRAW_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -53,5 +52,3 @@ int layout_device_columns(int count, int lines, int width);
 /* The width of one of them, and how many blanks stand between two. */
 int layout_device_width(int columns, int width);
 int layout_device_gap(int columns, int width);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_LIST_H
-#define DPARTUI_UI_DRAW_LIST_H
+#pragma once
 
 #include "ui/draw/surface.h"
 
@@ -25,5 +24,3 @@ void list_cell(struct surface *surface, struct rect area, int y, const struct li
                const struct column_place *place, enum style style, const char *text);
 /* The first line to show so that `line` of `count` is among the `visible` ones. */
 int list_scroll(int line, int count, int visible);
-
-#endif

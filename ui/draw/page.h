@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_PAGE_H
-#define DPARTUI_UI_DRAW_PAGE_H
+#pragma once
 
 #include "ui/draw/surface.h"
 
@@ -25,5 +24,3 @@ void page_entry(struct page *page, const char *label, enum style style, const ch
     __attribute__((format(printf, 4, 5)));
 /* The same without a label, over the whole width. */
 void page_paragraph(struct page *page, enum style style, const char *text);
-
-#endif

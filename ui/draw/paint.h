@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_PAINT_H
-#define DPARTUI_UI_DRAW_PAINT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ bool paint_clear(struct paint *paint, int rows, int columns, struct error *err);
  * paint_clear(). */
 bool paint_surface(struct paint *paint, const struct surface *surface, struct error *err);
 void paint_free(struct paint *paint);
-
-#endif

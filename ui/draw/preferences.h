@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_PREFERENCES_H
-#define DPARTUI_UI_DRAW_PREFERENCES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ bool preferences_set(struct preferences *preferences, const char *name, const ch
                      struct error *err);
 /* Its word now; NULL: there is no such preference. */
 const char *preferences_get(const struct preferences *preferences, const char *name);
-
-#endif

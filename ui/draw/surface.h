@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_SURFACE_H
-#define DPARTUI_UI_DRAW_SURFACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -148,5 +147,3 @@ int text_encode(char32_t character, char *buffer);
 
 /* The rows as UTF-8 lines without trailing blanks, appended to `out`. */
 void surface_dump(const struct surface *surface, struct text *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_DRAW_THEME_H
-#define DPARTUI_UI_DRAW_THEME_H
+#pragma once
 
 #include "ui/draw/preferences.h"
 #include "ui/draw/surface.h"
@@ -46,5 +45,3 @@ enum background theme_background(const char *colorfgbg);
  */
 enum { THEME_SGR = 32 };
 int theme_sgr(const struct theme *theme, enum style style, char *buffer);
-
-#endif

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "spec/origin.h"
+
 /*
  * Which devices the next run uses. The spec holds the choice; what is
  * on offer is what the engine lists, CPU devices up to cpu_top, and whatever the spec names
@@ -103,6 +105,7 @@ static bool choose(struct form *form, const struct form_device *devices, int cou
     if (list.count == 0)
         return error_set(err, ERROR_USAGE, "a run needs a device: tick another one first");
     form->spec.devices = list;
+    spec_give(&form->spec, "devices");
     return true;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_FORM_DEVICES_H
-#define DPARTUI_UI_FORM_DEVICES_H
+#pragma once
 
 #include "ui/form/form.h"
 
@@ -38,5 +37,3 @@ struct form_suggestion {
 };
 bool form_suggest(const struct form *form, const struct state *state,
                   struct form_suggestion *suggestion);
-
-#endif

@@ -11,17 +11,33 @@
 
 /* The networks and data sets that come with the program; others can be typed. */
 static const char *const models[] = {"",      "resnet18", "smallnet", "cifar-cnn",
-                                     "lenet", "linear",   NULL};
+                                     "lenet", "alexnet",  "linear",   NULL};
 #define DATA_NAME(name, fetched) name,
 static const char *const data_sets[] = {"", DATA_SETS(DATA_NAME) NULL};
 static const char *const splits[] = {"chunk", "even", "balanced", "auto", NULL};
 static const char *const methods[] = {"allreduce", "reduce-broadcast", "central", NULL};
 static const char *const yes_no[] = {"no", "yes", NULL};
 static const char *const momenta[] = {"0", "0.5", "0.9", "0.95", "0.99", NULL};
+static const char *const schedules[] = {"constant", "step:5",    "multistep:5,8", "cosine",
+                                        "linear",   "one-cycle", "triangle",      NULL};
+static const char *const warmups[] = {"0", "0.5", "1", "2", "5", NULL};
+static const char *const optimizers[] = {"sgd", "nesterov", "adam", "adamw", "rmsprop", NULL};
+static const char *const decays[] = {"0.9", "0.95", "0.98", "0.99", "0.999", "0.9999", NULL};
 static const char *const types[] = {"default", "f32", "tf32", "bf16", NULL};
-static const char *const inits[] = {"normal:0.01", "default", NULL};
+static const char *const inits[] = {
+    "normal:0.01",    "default", "xavier-uniform", "xavier-normal", "kaiming-uniform",
+    "kaiming-normal", NULL};
+static const char *const recipes[] = {"auto", "none", NULL};
 static const char *const orders[] = {"shuffle", "sequential", NULL};
 static const char *const checkpoints[] = {"1", "2", "5", "10", "10m", "60m", "off", NULL};
+static const char *const smoothings[] = {"0", "0.05", "0.1", "0.2", NULL};
+static const char *const no_decays[] = {"none", "norm-bias", NULL};
+static const char *const averages[] = {"0", "0.9", "0.99", "0.999", "0.9999", NULL};
+static const char *const image_sizes[] = {"own", "28", "32", "64", "96", "128", "224", NULL};
+static const char *const colours[] = {"auto", "grey", "colour", NULL};
+static const char *const test_shares[] = {"0.1", "0.2", "0.3", "0.5", NULL};
+static const char *const shares[] = {"0", "0.05", "0.1", "0.2", NULL};
+static const char *const goals[] = {"0", "0.9", "0.95", "0.98", "0.99", NULL};
 static const char *const augments[] = {"none", "flip", "crop", "flip-crop", NULL};
 
 static const struct field fields[] = {
@@ -30,25 +46,52 @@ static const struct field fields[] = {
     {"data", "name, folder or random:ROWSxCOLUMNS; default: fashion-mnist, or glyphs", STEP_WORDS,
      data_sets},
     {"data-dir", "the folder that holds the named data sets", STEP_NOT, NULL},
+    {"image-size", "of a folder's pictures: 32 or 64x48; own: all have the same", STEP_WORDS,
+     image_sizes},
+    {"image-colour", "of a folder's pictures; auto: colour if any has it", STEP_WORDS, colours},
+    {"test-share", "of each class of a folder without test/", STEP_WORDS, test_shares},
+    {"skip-broken", "leave out pictures that cannot be read", STEP_WORDS, yes_no},
     {"devices", "cpu:0-7, cuda:0,cuda:2 - or tick them in the list", STEP_NOT, NULL},
     {"cpu-threads", "of each CPU device; 0: its share of the cores; 2,1: one by one", STEP_ONE,
      NULL},
     {"batch", "global batch size, over all devices", STEP_DOUBLE, NULL},
     {"lr", "learning rate; r changes that of the running run", STEP_125, NULL},
     {"epochs", "passes over the training set", STEP_ONE, NULL},
+    {"lr-schedule", "how lr changes over the run; also cosine:END, multistep:3,6:FACTOR",
+     STEP_WORDS, schedules},
+    {"warmup", "epochs in which lr rises from near 0; 0: none", STEP_WORDS, warmups},
     {"split", "how a mini-batch is divided; auto: by speed; also weighted:W0,W1", STEP_WORDS,
      splits},
     {"sync", "how gradients are all-reduced", STEP_WORDS, methods},
     {"sync-bn", "BatchNorm statistics over all devices", STEP_WORDS, yes_no},
-    {"momentum", "of SGD; 0: none", STEP_WORDS, momenta},
-    {"weight-decay", "of SGD; 0: none", STEP_125, NULL},
+    {"optimizer", "by PyTorch's definitions", STEP_WORDS, optimizers},
+    {"momentum", "of sgd, nesterov and rmsprop; 0: none", STEP_WORDS, momenta},
+    {"weight-decay", "share of each weight that is taken off with the gradient; 0: none", STEP_125,
+     NULL},
+    {"beta1", "decay of adam's mean of gradients", STEP_WORDS, momenta},
+    {"beta2", "decay of the mean of squared gradients, of adam and rmsprop", STEP_WORDS, decays},
+    {"eps", "added to the root of that mean, so that nothing is divided by 0", STEP_125, NULL},
+    {"no-decay", "norm-bias: weight decay spares parameters of BatchNorm, and biases", STEP_WORDS,
+     no_decays},
+    {"clip-norm", "the norm that all gradients together are scaled down to; 0: they stay", STEP_125,
+     NULL},
+    {"ema", "decay of an average of the weights, which is evaluated and saved; 0: none", STEP_WORDS,
+     averages},
     {"seed", "of weights, order and glyphs", STEP_ONE, NULL},
     {"dtype", "number type; CPU devices have f32 only", STEP_WORDS, types},
-    {"init", "initial weights: normal:STD, PyTorch's rule, or a .safetensors file", STEP_WORDS,
-     inits},
+    {"init", "initial weights: normal:STD, uniform:BOUND, xavier, kaiming, PyTorch's, or a file",
+     STEP_WORDS, inits},
+    {"recipe", "auto: what the model file says is used where nothing is given", STEP_WORDS,
+     recipes},
     {"order", "of the rows in each epoch", STEP_WORDS, orders},
     {"augment", "training pictures mirrored at random, moved by up to 4 pixels, or both",
      STEP_WORDS, augments},
+    {"label-smoothing", "share of a label that all classes get alike in training; 0: none",
+     STEP_WORDS, smoothings},
+    {"validation", "share of the training rows that best epochs are chosen by; 0: none", STEP_WORDS,
+     shares},
+    {"patience", "epochs without a better accuracy that end the run; 0: none do", STEP_ONE, NULL},
+    {"stop-at-acc", "accuracy that ends the run; 0: none does", STEP_WORDS, goals},
     {"checkpoint-every", "epochs between checkpoints, minutes as in 10m, or off", STEP_WORDS,
      checkpoints},
     {"deterministic", "bit-identical results in every run, even where that is slower", STEP_WORDS,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_FORM_FIELD_H
-#define DPARTUI_UI_FORM_FIELD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ const struct field *field_find(const char *key);
  */
 bool field_next(const struct field *field, const char *value, int direction, char *next,
                 size_t size);
-
-#endif

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/fields.h"
+#include "spec/fill.h"
+#include "spec/origin.h"
 #include "spec/set.h"
 #include "spec/text.h"
 #include "ui/form/devices.h"
@@ -17,19 +20,31 @@ static const char *const keys[FORM_FIELDS] = {
     [FORM_BATCH] = "batch",
     [FORM_LR] = "lr",
     [FORM_EPOCHS] = "epochs",
+    [FORM_SCHEDULE] = "lr-schedule",
+    [FORM_WARMUP] = "warmup",
     [FORM_SPLIT] = "split",
     [FORM_SYNC] = "sync",
     [FORM_SYNC_BN] = "sync-bn",
+    [FORM_OPTIMIZER] = "optimizer",
     [FORM_MOMENTUM] = "momentum",
     [FORM_WEIGHT_DECAY] = "weight-decay",
     [FORM_INIT] = "init",
+    [FORM_RECIPE] = "recipe",
     [FORM_ORDER] = "order",
     [FORM_AUGMENT] = "augment",
+    [FORM_LABEL_SMOOTHING] = "label-smoothing",
+    [FORM_VALIDATION] = "validation",
+    [FORM_PATIENCE] = "patience",
+    [FORM_STOP_AT_ACC] = "stop-at-acc",
     [FORM_DTYPE] = "dtype",
     [FORM_CHECKPOINTS] = "checkpoint-every",
     [FORM_DETERMINISTIC] = "deterministic",
     [FORM_CPU_THREADS] = "cpu-threads",
     [FORM_SEED] = "seed",
+    [FORM_IMAGE_SIZE] = "image-size",
+    [FORM_IMAGE_COLOUR] = "image-colour",
+    [FORM_TEST_SHARE] = "test-share",
+    [FORM_SKIP_BROKEN] = "skip-broken",
 };
 
 bool form_init(struct form *form, const struct spec *spec, struct error *err)
@@ -48,12 +63,28 @@ const char *form_label(enum form_field field)
     switch (field) {
     case FORM_WEIGHT_DECAY:
         return "decay";
+    case FORM_SCHEDULE:
+        return "schedule";
+    case FORM_LABEL_SMOOTHING:
+        return "smoothing";
     case FORM_CPU_THREADS:
         return "threads";
     case FORM_CHECKPOINTS:
         return "checkpts";
+    case FORM_VALIDATION:
+        return "val part";
+    case FORM_STOP_AT_ACC:
+        return "stop acc";
     case FORM_DETERMINISTIC:
         return "determin.";
+    case FORM_IMAGE_SIZE:
+        return "img size";
+    case FORM_IMAGE_COLOUR:
+        return "colour";
+    case FORM_TEST_SHARE:
+        return "test part";
+    case FORM_SKIP_BROKEN:
+        return "skip bad";
     default:
         return keys[field];
     }
@@ -75,9 +106,22 @@ bool form_steps(enum form_field field)
     return field_find(keys[field])->step != STEP_NOT;
 }
 
+bool form_origin(const struct form *form, enum form_field field, const struct form_check *check,
+                 char *buffer, size_t size)
+{
+    const struct spec_field *of = spec_find_field(keys[field]);
+    enum spec_origin origin = spec_origin(&form->spec, of);
+    const char *model = form->spec.model ? form->spec.model : check->model;
+    const char *base = strrchr(model, '/');
+    if (origin == ORIGIN_RECIPE)
+        snprintf(buffer, size, "%s's recipe", base ? base + 1 : model);
+    return origin == ORIGIN_RECIPE;
+}
+
 bool form_set(struct form *form, enum form_field field, const char *value, struct error *err)
 {
-    if (!spec_set(&form->spec, keys[field], value, err))
+    if (!(value[0] ? spec_set(&form->spec, keys[field], value, err)
+                   : spec_unset(&form->spec, keys[field], err)))
         return false;
     /* A batch or rate chosen by hand is meant for the devices there are now. */
     if (field == FORM_BATCH || field == FORM_LR)

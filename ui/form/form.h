@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_FORM_FORM_H
-#define DPARTUI_UI_FORM_FORM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,19 +19,31 @@ enum form_field {
     FORM_BATCH,
     FORM_LR,
     FORM_EPOCHS,
+    FORM_SCHEDULE,
+    FORM_WARMUP,
     FORM_SPLIT,
     FORM_SYNC,
     FORM_SYNC_BN,
+    FORM_OPTIMIZER,
     FORM_MOMENTUM,
     FORM_WEIGHT_DECAY,
     FORM_INIT,
+    FORM_RECIPE,
     FORM_ORDER,
     FORM_AUGMENT,
+    FORM_LABEL_SMOOTHING,
+    FORM_VALIDATION,
+    FORM_PATIENCE,
+    FORM_STOP_AT_ACC,
     FORM_DTYPE,
     FORM_CHECKPOINTS,
     FORM_DETERMINISTIC,
     FORM_CPU_THREADS,
     FORM_SEED,
+    FORM_IMAGE_SIZE,
+    FORM_IMAGE_COLOUR,
+    FORM_TEST_SHARE,
+    FORM_SKIP_BROKEN,
     FORM_FIELDS
 };
 
@@ -65,7 +76,11 @@ char *form_text(const struct form *form, enum form_field field);
 /* Whether left and right step this field's value. */
 bool form_steps(enum form_field field);
 
-/* Set a typed value. ERROR_USAGE says what is accepted. */
+/* Where a value is from that nobody gave: "smallnet's recipe"; false: given, or the program's. */
+bool form_origin(const struct form *form, enum form_field field, const struct form_check *check,
+                 char *buffer, size_t size);
+
+/* Set a typed value; "": none is given any more. ERROR_USAGE says what is accepted. */
 bool form_set(struct form *form, enum form_field field, const char *value, struct error *err);
 /* The next value up (direction 1) or down (-1): batch doubles, lr goes 1-2-5, words cycle. */
 bool form_step(struct form *form, enum form_field field, int direction, struct error *err);
@@ -78,5 +93,3 @@ bool form_take(struct form *form, const struct spec *spec, struct error *err);
  */
 bool form_problem(const struct form *form, const struct state *state,
                   const struct form_check *check, char *buffer, size_t size);
-
-#endif

@@ -1,4 +1,5 @@
 libui_a_SOURCES += \
 	%D%/devices.c %D%/devices.h \
 	%D%/field.c %D%/field.h \
-	%D%/form.c %D%/form.h
+	%D%/form.c %D%/form.h \
+	%D%/preview.c %D%/preview.h

@@ -6,7 +6,7 @@
 
 #include "base/figure.h"
 
-enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 14 };
+enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 15 };
 
 /* Pieces of the line, never more than PARTS; the ones with the highest `drop` go when the line is
  * too short. */
@@ -67,6 +67,8 @@ static void of(char *buffer, size_t size, const char *what, double part, double 
 
 static double progress(const struct state_live *live)
 {
+    if (live->to_read > 0)
+        return live->read / live->to_read;
     return live->total_steps > 0 ? live->step / live->total_steps : NAN;
 }
 
@@ -85,10 +87,16 @@ static void add_run(const struct ui *ui, struct line *line)
     part = add(line, STYLE_NORMAL, 3);
     of(part->text, sizeof part->text, "epoch", live->epoch, live->epochs);
     part = add(line, STYLE_NORMAL, 6);
-    if (live->phase[0] != '\0' && live->phase[0] != 't')
+    if (live->to_read > 0)
+        of(part->text, sizeof part->text, "picture", live->read, live->to_read);
+    else if (live->phase[0] != '\0' && live->phase[0] != 't')
         snprintf(part->text, sizeof part->text, "%s", live->phase);
     else
         of(part->text, sizeof part->text, "step", live->epoch_step, live->steps_per_epoch);
+    if (live->scheduled) {
+        part = add(line, STYLE_NORMAL, 8);
+        snprintf(part->text, sizeof part->text, "lr %s", figure_digits(&figure, live->lr, 3));
+    }
     part = add(line, STYLE_NORMAL, 4);
     part->bar = true;
     snprintf(part->text, sizeof part->text, "%4s", figure_percent(&figure, progress(live)));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_FRAME_KEYS_H
-#define DPARTUI_UI_FRAME_KEYS_H
+#pragma once
 
 #include "ui/panels/panel.h"
 
@@ -15,5 +14,3 @@ struct key_bar_item {
 };
 enum { KEY_BAR_RANKS = 4 };
 int key_bar_fill(const struct ui *ui, int columns, struct key_bar_item *items);
-
-#endif

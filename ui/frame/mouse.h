@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_FRAME_MOUSE_H
-#define DPARTUI_UI_FRAME_MOUSE_H
+#pragma once
 
 struct ui;
 
@@ -12,5 +11,3 @@ enum mouse_event { MOUSE_CLICK, MOUSE_DOUBLE, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN }
  * and zooms the chart.
  */
 void ui_mouse(struct ui *ui, int rows, int columns, int y, int x, enum mouse_event event);
-
-#endif

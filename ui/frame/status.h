@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_FRAME_STATUS_H
-#define DPARTUI_UI_FRAME_STATUS_H
+#pragma once
 
 #include "ui/panels/panel.h"
 
@@ -12,5 +11,3 @@ draw_part status_draw;
  */
 enum { STATUS_MOST_ROWS = 6 };
 int status_rows(const struct ui *ui, int width);
-
-#endif

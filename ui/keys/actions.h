@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_KEYS_ACTIONS_H
-#define DPARTUI_UI_KEYS_ACTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +31,8 @@ enum action {
     ACTION_FROM_FORM,
     ACTION_MARK,
     ACTION_DETAILS,
+    ACTION_CONFUSION,
+    ACTION_BEST,
     ACTION_COPY,
     ACTION_RESUME,
     ACTION_NOTE,
@@ -43,6 +44,7 @@ enum action {
     ACTION_LATER,
     ACTION_DELETE,
     ACTION_SWEEP,
+    ACTION_TARGET,
     ACTION_NEXT_PANEL,
     ACTION_PREVIOUS_PANEL,
     ACTION_UP,
@@ -107,8 +109,10 @@ enum context {
     CONTEXT_SETTINGS = 1 << 8,
     CONTEXT_DEVICE = 1 << 9, /* the details of one */
     CONTEXT_HELP = 1 << 10,
-    CONTEXT_VIEWS = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE |
-                    CONTEXT_LOG | CONTEXT_SETTINGS | CONTEXT_DEVICE | CONTEXT_HELP,
+    CONTEXT_CONFUSION = 1 << 14, /* of a run */
+    CONTEXT_VIEWS = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_CONFUSION |
+                    CONTEXT_COMPARE | CONTEXT_LOG | CONTEXT_SETTINGS | CONTEXT_DEVICE |
+                    CONTEXT_HELP,
     /* On top of a view */
     CONTEXT_PROMPT = 1 << 11,   /* typing a value: other keys are text */
     CONTEXT_PALETTE = 1 << 12,  /* typing the name of an action; also CONTEXT_PROMPT */
@@ -133,5 +137,3 @@ struct action_entry {
 
 /* At most ACTION_ENTRIES. */
 const struct action_entry *actions_table(size_t *count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_KEYS_KEYMAP_H
-#define DPARTUI_UI_KEYS_KEYMAP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ enum { KEYMAP_TEXT_SIZE = ACTION_KEYS * KEY_NAME_SIZE };
 const char *keymap_text(const struct keymap *keymap, size_t entry, char *buffer);
 /* The first key of an action, "s"; "" when it has none. */
 const char *keymap_first(const struct keymap *keymap, enum action action, char *buffer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_KEYS_WALK_H
-#define DPARTUI_UI_KEYS_WALK_H
+#pragma once
 
 #include "ui/keys/actions.h"
 
@@ -13,5 +12,3 @@ static inline bool action_walks(enum action action)
 
 /* `line` of `count` after an action that walks through lines, `page` at a time for pages. */
 int list_move(int line, int count, int page, enum action action);
-
-#endif

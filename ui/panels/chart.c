@@ -7,6 +7,7 @@
 
 #include "base/figure.h"
 #include "events/changes.h"
+#include "ui/panels/schedule.h"
 
 static bool has_companion(const struct ui *ui)
 {
@@ -75,10 +76,11 @@ static const struct retune *change_at(const struct curve *curve, int point)
 
 static void describe_change(const struct retune *retune, char *buffer, size_t size)
 {
+    buffer[0] = '\0';
     if (retune)
-        retune_text(buffer, size, retune->what, retune->from, retune->to, retune->step);
-    else
-        buffer[0] = '\0';
+        retune_text(
+            buffer, size, retune->what,
+            &(struct retune_figures){retune->from, retune->to, retune->scale, retune->step});
 }
 
 /* How much stands out: the front run, what was marked, or what was before. */
@@ -129,7 +131,10 @@ static bool add_front(const struct ui *ui, struct run_chart *made, const struct 
         if (!add_series(ui, made, run, look->companion, err))
             return false;
         made->series[made->chart.count - 1].rank = SERIES_COMPANION;
-        made->series[made->chart.count - 1].name = metric_look(look->companion)->name;
+        made->series[made->chart.count - 1].name =
+            run->measure.validated && !metric_look(look->companion)->fine
+                ? "val"
+                : metric_look(look->companion)->name;
     }
     if (!add_series(ui, made, run, ui->chart.metric, err))
         return false;
@@ -170,13 +175,30 @@ static void add_changes(const struct ui *ui, struct run_chart *made, const struc
     describe_change(said, made->note, sizeof made->note);
 }
 
+/* Of what is drawn: epochs are evaluated on validation rows where a run has some. */
+static const char *metric_title(const struct ui *ui)
+{
+    const struct state_run *runs[UI_CHART_RUNS];
+    const enum metric metric = ui->chart.metric;
+    const bool loss = metric == METRIC_TEST_LOSS;
+    const int count = ui_chart_runs(ui, runs);
+    int validated = 0;
+    for (int i = 0; i < count; i++)
+        validated += runs[i]->measure.validated;
+    if (validated == 0 || (metric != METRIC_TEST_ACC && !loss))
+        return metric_look(metric)->title;
+    if (validated == count)
+        return loss ? "Validation loss" : "Validation accuracy";
+    return loss ? "Validation or test loss" : "Validation or test accuracy";
+}
+
 static void write_title(const struct ui *ui, struct run_chart *made)
 {
     struct figure cursor;
     char at[48] = "";
     if (made->chart.reading)
         snprintf(at, sizeof at, " at %s", figure_digits(&cursor, made->chart.cursor, 4));
-    snprintf(made->title, sizeof made->title, "%s%s%s", metric_look(ui->chart.metric)->title, at,
+    snprintf(made->title, sizeof made->title, "%s%s%s", metric_title(ui), at,
              ui->chart.fixed ? ", y fixed" : "");
 }
 
@@ -265,6 +287,8 @@ void run_chart_hint(const struct ui *ui, char *buffer, size_t size)
 bool panel_chart(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct run_chart made;
+    if (schedule_in_focus(ui))
+        return panel_schedule(ui, surface, area, err);
     bool ok = run_chart_make(ui, &made, err) && chart_draw(&made.chart, surface, area, err);
     run_chart_free(&made);
     return ok;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_PANELS_CHART_H
-#define DPARTUI_UI_PANELS_CHART_H
+#pragma once
 
 #include "ui/chart/chart.h"
 #include "ui/chart/curve.h"
@@ -30,5 +29,3 @@ void run_chart_window(const struct ui *ui, double *low, double *high);
 void run_chart_hint(const struct ui *ui, char *buffer, size_t size);
 
 draw_part panel_chart;
-
-#endif

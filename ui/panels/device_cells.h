@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_PANELS_DEVICE_CELLS_H
-#define DPARTUI_UI_PANELS_DEVICE_CELLS_H
+#pragma once
 
 #include "ui/form/devices.h"
 #include "ui/panels/panel.h"
@@ -9,5 +8,3 @@
  * heading. */
 void device_cells(const struct ui *ui, struct surface *surface, struct rect area,
                   const struct form_device *devices, int count, int columns, int lines);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_PANELS_DEVICE_PARTS_H
-#define DPARTUI_UI_PANELS_DEVICE_PARTS_H
+#pragma once
 
 #include "ui/form/devices.h"
 #include "ui/panels/panel.h"
@@ -44,5 +43,3 @@ const char *power_text(const struct state_device *device, char *buffer, size_t s
 const char *clock_text(const struct state_device *device, char *buffer, size_t size);
 /* "none" when nothing holds the clock back. */
 const char *throttle_text(const struct state_device *device);
-
-#endif

@@ -44,6 +44,8 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
     const char *stands_for = field == FORM_MODEL  ? ui->check.model
                              : field == FORM_DATA ? ui->check.data
                                                   : "";
+    char origin[80];
+    bool given = !form_origin(&ui->form, field, &ui->check, origin, sizeof origin);
     int x = area.x + LABEL_WIDTH, w = area.w - LABEL_WIDTH;
     if (field == FORM_DEVICES && ui->form.spec.devices.choice != DEVICES_LISTED)
         devices = chosen_devices(ui);
@@ -54,7 +56,7 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
     else if (!text || text[0] == '\0')
         surface_text(surface, y, x, w, STYLE_LABEL, "default");
     else
-        surface_text(surface, y, x, w, STYLE_NORMAL, text);
+        surface_text(surface, y, x, w, given ? STYLE_NORMAL : STYLE_LABEL, text);
     free(devices);
     free(text);
 }

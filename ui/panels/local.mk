@@ -6,4 +6,5 @@ libui_a_SOURCES += \
 	%D%/form.c %D%/form.h \
 	%D%/panel.c %D%/panel.h \
 	%D%/run_cells.c %D%/run_cells.h \
-	%D%/runs.c %D%/runs.h
+	%D%/runs.c %D%/runs.h \
+	%D%/schedule.c %D%/schedule.h

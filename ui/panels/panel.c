@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/panels/panel.h"
 
-#include <string.h>
-
 bool panel_focused(const struct ui *ui, enum panel panel)
 {
     return ui->view == VIEW_DASHBOARD && ui->focus == panel;

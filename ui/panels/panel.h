@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_PANELS_PANEL_H
-#define DPARTUI_UI_PANELS_PANEL_H
+#pragma once
 
 #include "ui/draw/list.h"
 #include "ui/draw/surface.h"
@@ -18,5 +17,3 @@ bool panel_focused(const struct ui *ui, enum panel panel);
 /* A list's heading: its name in the first column, the titles of the others after it. */
 void panel_heading(const struct ui *ui, struct surface *surface, struct rect area, enum panel panel,
                    const struct list_column *columns, const struct column_place *places, int count);
-
-#endif

@@ -114,7 +114,7 @@ static const char *figure_of(const struct ui *ui, const struct state_run *run,
     case RUN_COLUMN_TEST_ACC:
         return figure_fixed(f, run->test_acc, 3);
     case RUN_COLUMN_BEST_ACC:
-        return figure_fixed(f, run->best_test_acc, 3);
+        return figure_fixed(f, run->best_acc, 3);
     case RUN_COLUMN_S_PER_EPOCH:
         return figure_seconds(f, run->s_per_epoch);
     case RUN_COLUMN_SPEED:

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_PANELS_RUN_CELLS_H
-#define DPARTUI_UI_PANELS_RUN_CELLS_H
+#pragma once
 
 #include "ui/panels/panel.h"
 
@@ -17,5 +16,3 @@ enum style run_status_text(const struct ui *ui, const struct state_run *run, cha
 void date_text(double seconds, bool whole, char *buffer, size_t size);
 /* A line about the run in focus: its error, its note, or what it trains. */
 void run_hint(const struct ui *ui, char *buffer, size_t size);
-
-#endif

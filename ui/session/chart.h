@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_CHART_H
-#define DPARTUI_UI_SESSION_CHART_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ enum { UI_CHART_RUNS = 12 };
 int ui_chart_runs(const struct ui *ui, const struct state_run **runs);
 /* The one in front; NULL: there is no run to show. */
 const struct state_run *ui_chart_front(const struct ui *ui);
-
-#endif

@@ -89,7 +89,7 @@ static void make_series(const struct ui *ui, struct comparison *comparison, enum
     const struct state_run *anchor = comparison->anchor;
     struct series_run run = as_run(ui, anchor, anchor);
     struct error ignored = ERROR_INIT; /* short of memory there are no numbers */
-    series_begin(series, scaling, &run, measure, comparison->guess);
+    series_begin(series, scaling, &run, measure, ui->compare.target_acc, comparison->guess);
     for (int i = 0; i < ui->state.run_count; i++) {
         run = as_run(ui, &ui->state.runs[i], anchor);
         if (!comparison->guess || may_be_asked(&ui->state.runs[i]))

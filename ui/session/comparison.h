@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_COMPARISON_H
-#define DPARTUI_UI_SESSION_COMPARISON_H
+#pragma once
 
 #include "experiment/series.h"
 #include "ui/state/state.h"
@@ -14,12 +13,14 @@ enum compare_metric {
     COMPARE_SECONDS, /* an epoch */
     COMPARE_EFFICIENCY,
     COMPARE_ACCURACY,
+    COMPARE_TARGET, /* seconds to the target accuracy */
     COMPARE_METRICS
 };
 
 struct compare_choice {
     long anchor;                /* the run whose like are compared; 0: the newest that ended */
     enum compare_metric metric; /* of the chart */
+    double target_acc;          /* the time to it is measured; NAN: none */
     /*
      * While a question is open what it is about, then what is being submitted: the next run when
      * the engine has taken the one before, so that they stand in the queue in order.
@@ -58,5 +59,3 @@ const struct series_row *comparison_row(const struct comparison *comparison, int
 /* The line in focus: that of the selected run, the one the keys moved to where it has two; or -1.
  */
 int comparison_line(const struct ui *ui, const struct comparison *comparison);
-
-#endif

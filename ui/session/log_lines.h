@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_LOG_LINES_H
-#define DPARTUI_UI_SESSION_LOG_LINES_H
+#pragma once
 
 #include "ui/state/state.h"
 
@@ -30,5 +29,3 @@ void ui_log_local(struct ui *ui, enum log_level level, const char *format, ...)
 
 /* Report devices that failed or went away since the last state, once each. */
 void log_lost_devices(struct ui *ui);
-
-#endif

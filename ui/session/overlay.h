@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_OVERLAY_H
-#define DPARTUI_UI_SESSION_OVERLAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void overlay_close(struct ui *ui);
 bool prompt_in_view(const struct ui *ui);
 /* The open prompt's label with its run. */
 void prompt_label(const struct ui *ui, char *buffer, size_t size);
-
-#endif

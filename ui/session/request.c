@@ -15,7 +15,8 @@ const char *request_method(enum request request)
         [REQUEST_MOVE] = "move",     [REQUEST_DELETE] = "delete",
         [REQUEST_NOTE] = "note",     [REQUEST_LOG] = "log",
         [REQUEST_CHECK] = "check",   [REQUEST_TAGS] = "tag",
-        [REQUEST_RESUME] = "submit",
+        [REQUEST_RESUME] = "submit", [REQUEST_EVALUATE] = "evaluate",
+        [REQUEST_CANCEL] = "cancel",
     };
     return methods[request];
 }

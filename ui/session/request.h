@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_REQUEST_H
-#define DPARTUI_UI_SESSION_REQUEST_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -26,6 +25,8 @@ enum request {
     REQUEST_NOTE,
     REQUEST_TAGS,
     REQUEST_RESUME, /* `submit`, of a run that has ended */
+    REQUEST_EVALUATE,
+    REQUEST_CANCEL,
     REQUEST_LOG,
     REQUEST_COUNT
 };
@@ -44,5 +45,3 @@ struct ui;
 bool ui_request(struct ui *ui, enum request request, json_t *params);
 /* The same for one that only names a run. */
 bool ui_request_run(struct ui *ui, enum request request, long run);
-
-#endif

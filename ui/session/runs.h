@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_RUNS_H
-#define DPARTUI_UI_SESSION_RUNS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ const struct state_run *ui_run_line(const struct ui *ui, int line);
  * one.
  */
 long ui_run_in_question(const struct ui *ui);
-
-#endif

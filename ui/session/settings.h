@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_SETTINGS_H
-#define DPARTUI_UI_SESSION_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ bool settings_look(const struct ui *ui, int line, struct setting *setting, const
 int settings_count(const struct ui *ui);
 /* Does it belong to the group `screen`? */
 bool settings_of_screen(const struct setting *setting);
-
-#endif

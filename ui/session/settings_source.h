@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_SETTINGS_SOURCE_H
-#define DPARTUI_UI_SESSION_SETTINGS_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ struct settings_source {
     /* Write what was set, whole or not at all. NULL: the settings can only be looked at. */
     bool (*save)(void *context, struct error *err);
 };
-
-#endif

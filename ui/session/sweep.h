@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_SWEEP_H
-#define DPARTUI_UI_SESSION_SWEEP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ struct sweep_progress {
     bool at_least;                /* it may well be more */
 };
 bool sweep_progress(const struct ui *ui, struct sweep_progress *progress);
-
-#endif

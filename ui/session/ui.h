@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_UI_H
-#define DPARTUI_UI_SESSION_UI_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,6 +11,7 @@
 #include "ui/keys/keymap.h"
 #include "ui/session/chart.h"
 #include "ui/session/comparison.h"
+#include "ui/session/evaluation.h"
 #include "ui/session/log_lines.h"
 #include "ui/session/message.h"
 #include "ui/session/overlay.h"
@@ -61,6 +61,7 @@ struct ui {
     struct run_details details; /* of the run whose details were opened last */
     struct log_choice log;
     struct compare_choice compare;
+    struct evaluation evaluation;
     bool picked; /* the last click has put the cursor into a line */
     struct message message;
     struct requester requester;
@@ -74,5 +75,3 @@ struct ui {
 
 bool ui_init(struct ui *ui, const struct spec *spec, struct error *err);
 void ui_free(struct ui *ui);
-
-#endif

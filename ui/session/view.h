@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_SESSION_VIEW_H
-#define DPARTUI_UI_SESSION_VIEW_H
+#pragma once
 
 #include "ui/keys/actions.h"
 
@@ -14,6 +13,7 @@
     X(VIEW_DASHBOARD, dashboard, NULL, 0, ACTION_VIEW_DASHBOARD)                                   \
     X(VIEW_RUNS, runs, "Runs", CONTEXT_RUN_LIST, ACTION_VIEW_RUNS)                                 \
     X(VIEW_RUN, run, "Run", CONTEXT_RUN, ACTION_NONE)                                              \
+    X(VIEW_CONFUSION, confusion, "Confusion", CONTEXT_CONFUSION, ACTION_CONFUSION)                 \
     X(VIEW_COMPARE, compare, "Compare", CONTEXT_COMPARE, ACTION_VIEW_COMPARE)                      \
     X(VIEW_LOG, log, "Log", CONTEXT_LOG, ACTION_VIEW_LOG)                                          \
     X(VIEW_SETTINGS, settings, "Settings", CONTEXT_SETTINGS, ACTION_VIEW_SETTINGS)                 \
@@ -39,5 +39,3 @@ const char *view_title(enum view_id id);
 unsigned ui_contexts(const struct ui *ui);
 /* And where they would go in another view, or without prompt and question. */
 unsigned ui_view_contexts(const struct ui *ui, enum view_id view);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_STATE_CURVE_H
-#define DPARTUI_UI_STATE_CURVE_H
+#pragma once
 
 #include "ui/state/state.h"
 
@@ -27,5 +26,3 @@ void *room_for_one(void *array, int count, int *capacity, size_t size, struct er
  * longest is dropped, so that a day of looking at runs does not fill the memory.
  */
 bool state_use_curve(struct state *state, struct state_run *run);
-
-#endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ui/state/curve.h"
 #include "ui/state/read.h"
 
@@ -50,6 +51,18 @@ static char *value_text(const json_t *value)
     return strdup(number);
 }
 
+/* With its origin if nobody gave it: "0.05 (recipe)". Likewise. */
+static char *setting_text(const json_t *spec, const char *key, const json_t *value)
+{
+    const char *origin = json_string_value(json_object_get(json_object_get(spec, "origins"), key));
+    char *plain = value_text(value);
+    if (!plain || !origin || strcmp(origin, "given") == 0)
+        return plain;
+    char *text = text_format("%s (%s)", plain, origin);
+    free(plain);
+    return text;
+}
+
 static bool read_settings(struct run_details *details, const json_t *spec, struct error *err)
 {
     const char *key;
@@ -58,8 +71,10 @@ static bool read_settings(struct run_details *details, const json_t *spec, struc
     {
         if (details->setting_count == DETAILS_SETTINGS)
             break;
+        if (json_is_object(value))
+            continue;
         struct detail_setting *setting = &details->settings[details->setting_count];
-        if (!(setting->value = value_text(value)))
+        if (!(setting->value = setting_text(spec, key, value)))
             return error_memory(err, "a run's settings");
         details->setting_count++;
         snprintf(setting->name, sizeof setting->name, "%s", key);

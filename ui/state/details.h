@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_STATE_DETAILS_H
-#define DPARTUI_UI_STATE_DETAILS_H
+#pragma once
 
 #include "ui/state/state.h"
 
@@ -9,7 +8,7 @@
  * ui/state/state.h, what is missing or wrong is NAN, 0 or "".
  */
 
-enum { DETAILS_SETTINGS = 48, DETAILS_DEVICES = 64 };
+enum { DETAILS_SETTINGS = 64, DETAILS_DEVICES = 64 };
 
 struct detail_setting {
     char name[24]; /* as the options of dpartui.1 */
@@ -49,10 +48,9 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
 /* An `epoch` event of this run. */
 bool details_epoch(struct run_details *details, const json_t *event, struct error *err);
 
-/* Which epoch (an index) has the best test accuracy, the first of equal ones; -1: none is known. */
+/* Which epoch (an index) has the best accuracy, on validation rows where there are some, the first
+ * of equal ones; -1: none is known. */
 int details_best(const struct run_details *details);
 /* The device that computed longest in the last epoch, by more than 2 % of the mean; -1: none did.
  */
 int details_slowest(const struct run_details *details);
-
-#endif

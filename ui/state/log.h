@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_STATE_LOG_H
-#define DPARTUI_UI_STATE_LOG_H
+#pragma once
 
 #include "ui/state/state.h"
 
@@ -13,5 +12,3 @@ bool state_log_local(struct state *state, double time, enum log_level level, con
 /* The engine's messages. False: memory ran out. */
 bool log_add(struct state *state, const json_t *message, struct error *err);
 void log_free(struct state *state);
-
-#endif

@@ -150,7 +150,11 @@ bool read_run(const json_t *object, struct state_run *run)
     run->epochs = read_amount(object, "epochs");
     run->epochs_done = read_amount(object, "epochs_done");
     run->test_acc = read_amount(object, "test_acc");
-    run->best_test_acc = read_amount(object, "best_test_acc");
+    run->best_acc = read_amount(object, "best_val_acc");
+    if (isnan(run->best_acc))
+        run->best_acc = read_amount(object, "best_test_acc");
+    run->val_acc = read_amount(object, "val_acc");
+    read_text(object, "reason", run->reason, sizeof run->reason);
     run->train_acc = read_amount(object, "train_acc");
     run->s_per_epoch = read_amount(object, "s_per_epoch");
     run->samples_per_s = read_amount(object, "samples_per_s");
@@ -166,6 +170,11 @@ bool read_epoch(const json_t *object, struct epoch_point *point)
     point->step = read_amount(object, "step");
     for (int i = 0; i < METRIC_COUNT; i++)
         point->value[i] = read_number(object, keys[i]);
+    /* What an epoch is compared by: a run with validation rows has not tested it. */
+    if (json_is_number(json_object_get(object, "val_acc"))) {
+        point->value[METRIC_TEST_ACC] = read_number(object, "val_acc");
+        point->value[METRIC_TEST_LOSS] = read_number(object, "val_loss");
+    }
     return point->epoch > 0 && point->epoch <= 1e9;
 }
 
@@ -175,6 +184,7 @@ bool read_retune(const json_t *object, struct retune *retune)
     retune->step = read_amount(object, "step");
     retune->from = read_amount(object, "from");
     retune->to = read_amount(object, "to");
+    retune->scale = read_amount(object, "scale");
     read_text(object, "what", retune->what, sizeof retune->what);
     return isfinite(retune->step) && retune->what[0] != '\0';
 }
@@ -219,7 +229,10 @@ void read_live(const json_t *object, struct state_live *live)
     live->total_steps = read_amount(object, "total_steps");
     live->epoch_step = read_amount(object, "epoch_step");
     live->steps_per_epoch = read_amount(object, "steps_per_epoch");
+    live->read = read_amount(object, "read");
+    live->to_read = read_amount(object, "to_read");
     live->lr = read_amount(object, "lr");
+    live->scheduled = json_is_string(json_object_get(object, "lr_schedule"));
     live->train_loss = read_number(object, "train_loss");
     live->train_acc = read_number(object, "train_acc");
     live->samples_per_s = read_amount(object, "samples_per_s");

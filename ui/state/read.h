@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_STATE_READ_H
-#define DPARTUI_UI_STATE_READ_H
+#pragma once
 
 #include "ui/state/state.h"
 
@@ -27,5 +26,3 @@ long read_run_number(const json_t *object);
 
 /* What was live of a device is not known any more. */
 void device_forget(struct state_device *device);
-
-#endif

@@ -28,7 +28,7 @@ static const struct {
     {"lr", KIND_NUMBER, offsetof(struct state_run, lr)},
     {"epochs", KIND_NUMBER, offsetof(struct state_run, epochs)},
     {"acc", KIND_NUMBER, offsetof(struct state_run, test_acc)},
-    {"best", KIND_NUMBER, offsetof(struct state_run, best_test_acc)},
+    {"best", KIND_NUMBER, offsetof(struct state_run, best_acc)},
     {"s/epoch", KIND_NUMBER, offsetof(struct state_run, s_per_epoch)},
     {"samples/s", KIND_NUMBER, offsetof(struct state_run, samples_per_s)},
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_STATE_RUN_FILTER_H
-#define DPARTUI_UI_STATE_RUN_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ struct run_filter {
 /* Take the words of `text` apart; what is beyond the sizes above is left out. */
 void run_filter_parse(struct run_filter *filter, const char *text);
 bool run_filter_fits(const struct run_filter *filter, const struct state_run *run);
-
-#endif

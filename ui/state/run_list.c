@@ -48,7 +48,7 @@ static double key_number(const struct state_run *run, enum run_column column)
     case RUN_COLUMN_TEST_ACC:
         return run->test_acc;
     case RUN_COLUMN_BEST_ACC:
-        return run->best_test_acc;
+        return run->best_acc;
     case RUN_COLUMN_S_PER_EPOCH:
         return run->s_per_epoch;
     case RUN_COLUMN_SPEED:

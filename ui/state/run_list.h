@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_STATE_RUN_LIST_H
-#define DPARTUI_UI_STATE_RUN_LIST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -63,5 +62,3 @@ void run_list_next_column(struct run_list *list);
 /* How the lines are sorted, in words: "highest first". */
 const char *run_list_direction(const struct run_list *list);
 void run_list_free(struct run_list *list);
-
-#endif

@@ -2,8 +2,10 @@
 #include "ui/state/setting.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
+#include "spec/json.h"
 #include "ui/state/read.h"
 
 /* What only `show` has of a run: whether it may be compared with others. */
@@ -23,21 +25,32 @@ static unsigned long digest_of(const char *text)
  * device to device are not: nothing else has a place for them.
  */
 static const char *const apart[] = {
-    "model", "data",   "data_dir", "split",       "sync", "devices", "batch",
-    "lr",    "epochs", "seed",     "cpu_threads", "save", "log",     "tensorboard",
+    "model",     "data", "data_dir",    "split",   "sync",        "devices",
+    "batch",     "lr",   "epochs",      "seed",    "cpu_threads", "save",
+    "save_best", "log",  "tensorboard", "origins", "recipe",
 };
+
+/* A run of an older version lacks settings that are as by default; NULL: memory ran out, or there
+ * are none. The caller's own. */
+static json_t *with_defaults(const json_t *spec)
+{
+    struct error ignored = ERROR_INIT;
+    struct spec read;
+    spec_init(&read);
+    json_t *all = spec_from_json(&read, spec, &ignored) ? spec_to_json(&read) : NULL;
+    spec_free(&read);
+    return all ? all : json_is_object(spec) ? json_copy((json_t *)(uintptr_t)spec) : NULL;
+}
 
 void read_setting(const json_t *show, struct run_setting *setting)
 {
     const json_t *spec = json_object_get(show, "spec");
-    json_t *rest = json_is_object(spec) ? json_copy((json_t *)(uintptr_t)spec) : NULL;
+    json_t *rest = with_defaults(spec);
     double threads = read_number(spec, "cpu_threads");
-    const json_t *uneven = json_object_get(spec, "cpu_threads");
-    if (!json_is_string(uneven))
-        uneven = NULL;
+    bool uneven = json_is_string(json_object_get(spec, "cpu_threads"));
     setting->threads = threads >= 1 && threads <= 1e6 ? (int)threads : 0;
     for (size_t i = 0; rest && i < sizeof apart / sizeof apart[0]; i++)
-        if (!uneven || json_object_get(rest, apart[i]) != uneven)
+        if (!uneven || strcmp(apart[i], "cpu_threads") != 0)
             json_object_del(rest, apart[i]);
     /* Compact and sorted, so that the same settings are the same text. */
     char *text =

@@ -262,10 +262,10 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
         return true;
     double accuracy = point.value[METRIC_TEST_ACC];
     run->epochs_done = fmax(isfinite(run->epochs_done) ? run->epochs_done : 0, point.epoch);
-    run->test_acc = accuracy;
+    *(json_is_number(json_object_get(event, "val_acc")) ? &run->val_acc : &run->test_acc) =
+        accuracy;
     run->train_acc = point.value[METRIC_TRAIN_ACC];
-    run->best_test_acc =
-        fmax(isfinite(run->best_test_acc) ? run->best_test_acc : accuracy, accuracy);
+    run->best_acc = fmax(run->best_acc, accuracy);
     read_epoch_speed(event, run);
     return curve_add_epoch(run, &point, err) && curve_add_measure(run, event, err);
 }

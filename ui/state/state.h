@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_STATE_STATE_H
-#define DPARTUI_UI_STATE_STATE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -80,7 +79,8 @@ const char *run_status_name(enum run_status status);
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };
 #undef METRIC_ID
 
-/* An epoch's metrics, or those at a point between epochs (no test then): NAN is not known. */
+/* An epoch's metrics, or those at a point between epochs (no test then): NAN is not known. In a run
+ * with validation rows those of the test are of these (struct measure says so). */
 struct epoch_point {
     double epoch, step, value[METRIC_COUNT];
 };
@@ -88,6 +88,7 @@ struct epoch_point {
 /* A live change of a running run. */
 struct retune {
     double epoch, step, from, to; /* NAN where they mean nothing */
+    double scale;                 /* of the rest of the learning rate's schedule; NAN: none */
     char what[20];                /* "lr", "epochs", "pause", ... of docs/protocol.md */
 };
 
@@ -108,7 +109,10 @@ struct state_run {
     int device_count;
     int warnings; /* that were found before it began */
     double batch, lr, epochs, epochs_done;
-    double test_acc, best_test_acc, train_acc, s_per_epoch, samples_per_s;
+    double test_acc, train_acc, s_per_epoch, samples_per_s;
+    double val_acc;             /* NAN: it has no validation rows, or none has been evaluated yet */
+    double best_acc;            /* on validation rows, where it has some, else on test rows */
+    char reason[160];           /* why it ended early; "": it did not */
     struct epoch_point *points; /* by rising epoch */
     int point_count, point_capacity;
     struct epoch_point *fine; /* between epochs, by rising epoch */
@@ -126,8 +130,10 @@ struct state_live {
     long run; /* 0: none */
     enum run_status status;
     char phase[16], model[48], data[48];
+    double read, to_read; /* pictures, while they are read */
     double epoch, epochs, step, total_steps, epoch_step, steps_per_epoch;
     double lr, train_loss, train_acc, samples_per_s, elapsed_s, eta_s;
+    bool scheduled; /* the learning rate changes by itself */
     bool stop_after_epoch;
 };
 
@@ -182,5 +188,3 @@ bool run_has_ended(const struct state_run *run);
 int state_queue_place(const struct state *state, long run);
 /* The first run of the same model and data that has a speed; what others are compared with. */
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run);
-
-#endif

@@ -18,6 +18,7 @@ static const struct {
     [COMPARE_SECONDS] = {"Seconds per epoch", INFINITY, 1},
     [COMPARE_EFFICIENCY] = {"Efficiency, %", INFINITY, 0},
     [COMPARE_ACCURACY] = {"Test accuracy", 1, 3},
+    [COMPARE_TARGET] = {"Seconds to the target accuracy", INFINITY, 1},
 };
 
 static double value_of(const struct series_row *row, enum compare_metric metric)
@@ -31,8 +32,27 @@ static double value_of(const struct series_row *row, enum compare_metric metric)
         return row->outcome.s_per_epoch.median;
     case COMPARE_EFFICIENCY:
         return row->outcome.efficiency * 100;
+    case COMPARE_TARGET:
+        return row->outcome.target_s.median;
     default:
         return row->outcome.test_acc.mean;
+    }
+}
+
+/* Where the metric lies over the seeds, or of speeds over the epochs; NULL: it is one number. */
+static const struct spread *band_of(const struct series_row *row, enum compare_metric metric)
+{
+    switch (metric) {
+    case COMPARE_SAMPLES:
+        return &row->outcome.samples_per_s;
+    case COMPARE_SECONDS:
+        return &row->outcome.s_per_epoch;
+    case COMPARE_TARGET:
+        return &row->outcome.target_s;
+    case COMPARE_ACCURACY:
+        return &row->outcome.test_acc;
+    default:
+        return NULL;
     }
 }
 
@@ -48,6 +68,7 @@ static double ideal_of(const struct series *series, enum compare_metric metric, 
     case COMPARE_SAMPLES:
         return base * ideal;
     case COMPARE_SECONDS:
+    case COMPARE_TARGET:
         return base / ideal;
     default:
         return base;
@@ -72,6 +93,25 @@ static struct chart_series make_series(const struct series *series, enum compare
         curve.last = isfinite(value) ? value : curve.last;
     }
     return curve;
+}
+
+/* The lowest or highest value of the seeds, where a row has several. */
+static struct chart_series make_bound(const struct series *series, enum compare_metric metric,
+                                      bool high, struct chart_point *points)
+{
+    for (int i = 0; i < series->count; i++) {
+        const struct series_row *row = &series->rows[i];
+        const struct spread *band = row->repeat_count > 1 ? band_of(row, metric) : NULL;
+        points[i].x = row->run.devices;
+        points[i].y = !band ? NAN : high ? band->high : band->low;
+    }
+    return (struct chart_series){.points = points,
+                                 .count = series->count,
+                                 .rank = SERIES_PAST,
+                                 .name = high ? "max" : "min",
+                                 .mark = high ? '^' : 'v',
+                                 .last = NAN,
+                                 .best = NAN};
 }
 
 static int most_devices(const struct comparison *comparison)
@@ -101,8 +141,8 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
 {
     enum compare_metric metric = ui->compare.metric;
     const struct series *front = &comparison->series[0];
-    struct chart_point points[2][SERIES_ROWS], ideal[SERIES_ROWS];
-    struct chart_series curves[3];
+    struct chart_point points[2][SERIES_ROWS], ideal[SERIES_ROWS], bounds[2][SERIES_ROWS];
+    struct chart_series curves[5];
     int most = most_devices(comparison), count = 1;
     comparison_row(comparison, comparison_line(ui, comparison), &front);
     curves[0] = (struct chart_series){
@@ -113,13 +153,16 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
         .last = NAN,
         .best = NAN,
     };
+    for (int high = 0; high < 2; high++)
+        curves[count++] = make_bound(front, metric, high, bounds[high]);
     for (int i = 0; i < comparison->count; i++)
         if (&comparison->series[i] != front)
             curves[count++] = make_series(&comparison->series[i], metric, false, points[i]);
     curves[count++] =
         make_series(front, metric, true, points[front == &comparison->series[0] ? 0 : 1]);
     struct chart chart = {
-        .title = metrics[metric].title,
+        .title = metric == COMPARE_ACCURACY && series_validated(front) ? "Validation accuracy"
+                                                                       : metrics[metric].title,
         .advice = "the first values come after epoch 1",
         .x_label = "devices",
         .x_low = 1,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_VIEWS_COMPARE_CHART_H
-#define DPARTUI_UI_VIEWS_COMPARE_CHART_H
+#pragma once
 
 #include "ui/draw/surface.h"
 #include "ui/session/ui.h"
@@ -8,5 +7,3 @@
 /* The chart of ui->compare.metric over the number of devices. */
 bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison,
                         struct surface *surface, struct rect area, struct error *err);
-
-#endif

@@ -74,6 +74,10 @@ static void remark(const struct ui *ui, const struct error *why, char *buffer, s
                  "CPU devices divide the cores: each gets %d thread%s in every run, so that only "
                  "their number differs.",
                  sweep->spec.cpu_threads, sweep->spec.cpu_threads == 1 ? "" : "s");
+    else if (lr_begins_highest(&sweep->spec.schedule))
+        snprintf(buffer, size,
+                 "The runs wait for each other; all else is as in the form, with the same seed. "
+                 "For the larger lr of weak scaling try a warmup of 1 epoch.");
     else
         snprintf(buffer, size,
                  "The runs wait for each other; all else is as in the form, with "

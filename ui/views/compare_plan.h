@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_VIEWS_COMPARE_PLAN_H
-#define DPARTUI_UI_VIEWS_COMPARE_PLAN_H
+#pragma once
 
 #include "ui/draw/surface.h"
 #include "ui/session/ui.h"
@@ -8,5 +7,3 @@
 /* What the sweep that is asked about would train. */
 int compare_plan_rows(const struct ui *ui);
 void compare_plan_draw(const struct ui *ui, struct surface *surface, struct rect area);
-
-#endif

@@ -20,6 +20,7 @@ enum {
     SPEED_UP,
     EFFICIENCY,
     TEST_ACC,
+    TARGET,
     CHANGE,
     STATUS,
     COLUMNS
@@ -31,8 +32,8 @@ static const struct list_column columns[COLUMNS] = {
     [BATCH] = {"batch", 5, 8, true, 9},         [LR] = {"lr", 5, 8, true, 8},
     [S_PER_EPOCH] = {"s/epoch", 7, 9, true, 7}, [SPEED] = {"samples/s", 9, 0, true, 2},
     [SPEED_UP] = {"speed-up", 8, 9, true, 0},   [EFFICIENCY] = {"eff.", 5, 10, true, 0},
-    [TEST_ACC] = {"test acc", 8, 0, true, 1},   [CHANGE] = {"change", 6, 8, true, 5},
-    [STATUS] = {"status", 7, 12, false, 4},
+    [TEST_ACC] = {"test acc", 8, 0, true, 1},   [TARGET] = {NULL, 8, 9, true, 6},
+    [CHANGE] = {"change", 6, 8, true, 5},       [STATUS] = {"status", 7, 12, false, 4},
 };
 
 /* Marked where the warm-up is part of it. */
@@ -53,6 +54,13 @@ static const char *change_text(struct figure *figure, const struct series *serie
         return figure_fixed(figure, NAN, 0);
     snprintf(figure->text, sizeof figure->text, "%+.3f", row->outcome.accuracy_change);
     return figure->text;
+}
+
+static const char *target_text(struct figure *figure, const struct outcome *outcome)
+{
+    return outcome->target_s.count == 0 && outcome->test_acc.count > 0
+               ? "never"
+               : figure_seconds(figure, outcome->target_s.median);
 }
 
 static void draw_row(const struct ui *ui, const struct series *series, const struct series_row *row,
@@ -76,6 +84,7 @@ static void draw_row(const struct ui *ui, const struct series *series, const str
         [SPEED_UP] = figure_times(&f[SPEED_UP], outcome->speed_up),
         [EFFICIENCY] = figure_efficiency(&f[EFFICIENCY], outcome->efficiency),
         [TEST_ACC] = figure_fixed(&f[TEST_ACC], outcome->test_acc.mean, 3),
+        [TARGET] = target_text(&f[TARGET], outcome),
         [CHANGE] = change_text(&f[CHANGE], series, row),
         [STATUS] = run_status_name(status),
     };
@@ -113,13 +122,36 @@ int compare_table_rows(const struct comparison *comparison)
     return 1 + comparison->count + comparison_lines(comparison);
 }
 
-static void draw_heading(struct surface *surface, struct rect area,
+/* The time to an accuracy is there when one was given. */
+static void place_columns(int width, bool target, struct column_place *places)
+{
+    struct list_column shown[COLUMNS];
+    struct column_place placed[COLUMNS];
+    int count = 0;
+    for (int i = 0; i < COLUMNS; i++)
+        if (i != TARGET || target)
+            shown[count++] = columns[i];
+    columns_place(shown, count, width, placed);
+    for (int i = COLUMNS; i-- > 0;)
+        places[i] = i == TARGET && !target ? (struct column_place){0, 0} : placed[--count];
+}
+
+static void draw_heading(const struct ui *ui, const struct comparison *comparison,
+                         struct surface *surface, struct rect area,
                          const struct column_place *places)
 {
+    bool validated = false;
+    for (int i = 0; i < comparison->count; i++)
+        validated |= series_validated(&comparison->series[i]);
+    char target[24];
+    snprintf(target, sizeof target, "to %g", ui->compare.target_acc);
     for (int i = 0; i < COLUMNS; i++) {
         bool room = i == EFFICIENCY && places[i].w >= 10;
         list_cell(surface, area, area.y, &columns[i], &places[i], STYLE_LABEL,
-                  room ? "efficiency" : columns[i].title);
+                  i == TARGET                  ? target
+                  : room                       ? "efficiency"
+                  : i == TEST_ACC && validated ? "val acc"
+                                               : columns[i].title);
     }
 }
 
@@ -137,12 +169,12 @@ static int row_of_line(const struct comparison *comparison, int line)
 void compare_table_draw(const struct ui *ui, const struct comparison *comparison,
                         struct surface *surface, struct rect area)
 {
-    struct column_place places[COLUMNS];
+    struct column_place places[COLUMNS] = {{0, 0}};
     int focus = comparison_line(ui, comparison), at = 0, line = 0;
     int all = compare_table_rows(comparison) - 1, visible = area.h - 1;
     int first = list_scroll(row_of_line(comparison, focus), all, visible);
-    columns_place(columns, COLUMNS, area.w, places);
-    draw_heading(surface, area, places);
+    place_columns(area.w, isfinite(ui->compare.target_acc), places);
+    draw_heading(ui, comparison, surface, area, places);
     for (int i = 0; i < comparison->count; i++) {
         const struct series *series = &comparison->series[i];
         if (at >= first && at < first + visible)

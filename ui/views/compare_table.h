@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_VIEWS_COMPARE_TABLE_H
-#define DPARTUI_UI_VIEWS_COMPARE_TABLE_H
+#pragma once
 
 #include "ui/draw/surface.h"
 #include "ui/session/ui.h"
@@ -9,5 +8,3 @@
 int compare_table_rows(const struct comparison *comparison);
 void compare_table_draw(const struct ui *ui, const struct comparison *comparison,
                         struct surface *surface, struct rect area);
-
-#endif

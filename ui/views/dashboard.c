@@ -6,12 +6,14 @@
 
 #include "base/figure.h"
 #include "ui/form/devices.h"
+#include "ui/form/preview.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/device_parts.h"
 #include "ui/panels/devices.h"
 #include "ui/panels/form.h"
 #include "ui/panels/run_cells.h"
 #include "ui/panels/runs.h"
+#include "ui/panels/schedule.h"
 
 static const struct {
     size_t rect; /* offset of its rectangle in struct layout */
@@ -68,6 +70,16 @@ static void focused_device_hint(const struct ui *ui, char *buffer, size_t size)
         device_hint(&devices[ui->device_line], buffer, size);
 }
 
+static void form_field_hint(const struct ui *ui, char *buffer, size_t size)
+{
+    enum form_field field = ui->form.field;
+    char origin[80];
+    if (form_origin(&ui->form, field, &ui->check, origin, sizeof origin))
+        snprintf(buffer, size, "%s (%s): %s", form_label(field), origin, form_hint(field));
+    else
+        snprintf(buffer, size, "%s: %s", form_label(field), form_hint(field));
+}
+
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_suggestion suggestion;
@@ -79,8 +91,10 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
     else if (ui->focus == PANEL_FORM &&
              form_problem(&ui->form, &ui->state, &ui->check, buffer, size))
         return;
+    else if (schedule_in_focus(ui))
+        form_rates_text(&ui->form, &ui->check, buffer, size);
     else if (ui->focus == PANEL_FORM)
-        snprintf(buffer, size, "%s: %s", form_label(ui->form.field), form_hint(ui->form.field));
+        form_field_hint(ui, buffer, size);
     else if (ui->focus == PANEL_RUNS)
         run_hint(ui, buffer, size);
     else if (ui->focus == PANEL_DEVICES)

@@ -3,6 +3,8 @@ libui_a_SOURCES += \
 	%D%/compare_chart.c %D%/compare_chart.h \
 	%D%/compare_plan.c %D%/compare_plan.h \
 	%D%/compare_table.c %D%/compare_table.h \
+	%D%/confusion.c %D%/confusion.h \
+	%D%/confusion_sections.c %D%/confusion_sections.h \
 	%D%/dashboard.c %D%/dashboard.h \
 	%D%/device.c %D%/device.h \
 	%D%/help.c %D%/help.h \

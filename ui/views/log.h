@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_VIEWS_LOG_H
-#define DPARTUI_UI_VIEWS_LOG_H
+#pragma once
 
 #include "ui/views/views.h"
 
 /* Messages between the newest of `count` and the one in focus, whatever has happened to the list.
  */
 int log_view_back(const struct ui *ui, int count);
-
-#endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_VIEWS_RUN_H
-#define DPARTUI_UI_VIEWS_RUN_H
+#pragma once
 
 #include "ui/views/views.h"
 
 /* The first line of the details of a run when they are scrolled to their end. */
 int run_view_last_line(const struct ui *ui);
-
-#endif

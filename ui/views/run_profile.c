@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/views/run_profile.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/figure.h"
 #include "events/changes.h"
@@ -38,9 +39,16 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
         snprintf(best, sizeof best, ", best %s in epoch %s",
                  figure_fixed(&f[0], details->epochs[at].value[METRIC_TEST_ACC], 3),
                  figure_whole(&f[1], details->epochs[at].epoch));
-    else if (isfinite(run->best_test_acc))
-        snprintf(best, sizeof best, ", best %s", figure_fixed(&f[0], run->best_test_acc, 3));
-    page_entry(page, "test acc", STYLE_NORMAL, "%s%s", figure_fixed(&f[2], run->test_acc, 3), best);
+    else if (isfinite(run->best_acc))
+        snprintf(best, sizeof best, ", best %s", figure_fixed(&f[0], run->best_acc, 3));
+    bool validates = isfinite(run->val_acc);
+    if (validates)
+        page_entry(page, "val acc", STYLE_NORMAL, "%s%s", figure_fixed(&f[2], run->val_acc, 3),
+                   best);
+    page_entry(page, "test acc", STYLE_NORMAL, "%s%s", figure_fixed(&f[3], run->test_acc, 3),
+               validates ? "" : best);
+    if (run->reason[0] != '\0')
+        page_entry(page, "ended", STYLE_NORMAL, "early: %s", run->reason);
     if (first && first != run && isfinite(run->samples_per_s))
         snprintf(speed_up, sizeof speed_up, ", %s the speed of run %ld",
                  figure_times(&f[2], run->samples_per_s / first->samples_per_s), first->run);
@@ -315,7 +323,7 @@ static const struct list_column epoch_columns[] = {
     {"s/epoch", 7, 0, true, 1},   {"samples/s", 9, 0, true, 2},
 };
 
-enum { EPOCH_COLUMNS = sizeof epoch_columns / sizeof epoch_columns[0] };
+enum { TEST_LOSS = 4, EPOCH_COLUMNS = sizeof epoch_columns / sizeof epoch_columns[0] };
 
 static void draw_epoch(const struct page *page, int y, const struct column_place *places,
                        const struct run_details *details, int at, bool best)
@@ -346,10 +354,19 @@ void section_epochs(struct page *page, const struct ui *ui, const struct state_r
     struct column_place places[EPOCH_COLUMNS];
     int best = details_best(details);
     struct figure f;
+    struct list_column shown[EPOCH_COLUMNS];
+    const bool validated = details->measure.validated;
+    const char *best_words =
+        validated ? ", * the best on validation rows" : ", * the best on the test data";
     (void)run;
-    page_title(page, "Epochs%s", best >= 0 ? ", * the best on the test data" : "");
+    memcpy(shown, epoch_columns, sizeof shown);
+    if (validated) {
+        shown[TEST_LOSS].title = "val loss";
+        shown[TEST_LOSS + 1].title = "val acc";
+    }
+    page_title(page, "Epochs%s", best >= 0 ? best_words : "");
     columns_place(epoch_columns, EPOCH_COLUMNS, page->area.w, places);
-    write_headings(page, epoch_columns, places, EPOCH_COLUMNS);
+    write_headings(page, shown, places, EPOCH_COLUMNS);
     if (details->epoch_count == 0)
         page_paragraph(page, STYLE_LABEL, "- none has ended yet");
     if (details->epochs_of > 0) {

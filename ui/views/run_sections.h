@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_VIEWS_RUN_SECTIONS_H
-#define DPARTUI_UI_VIEWS_RUN_SECTIONS_H
+#pragma once
 
 #include "ui/draw/page.h"
 #include "ui/session/ui.h"
@@ -10,5 +9,3 @@ typedef void run_section(struct page *page, const struct ui *ui, const struct st
 
 run_section section_summary, section_time, section_devices, section_changes, section_settings,
     section_epochs;
-
-#endif

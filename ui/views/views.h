@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_UI_VIEWS_VIEWS_H
-#define DPARTUI_UI_VIEWS_VIEWS_H
+#pragma once
 
 #include "ui/panels/panel.h"
 
@@ -17,5 +16,3 @@ VIEWS(VIEW_DRAWN)
 #undef VIEW_DRAWN
 
 const struct view *view_of(enum view_id id);
-
-#endif

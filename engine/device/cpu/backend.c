@@ -8,7 +8,7 @@
 
 #include "engine/device/cpu/core/device.h"
 #include "engine/device/cpu/core/machine.h"
-#include "engine/device/cpu/layers/sgd.h"
+#include "engine/device/cpu/layers/update.h"
 #include "engine/device/cpu/plan.h"
 #include "engine/device/cpu/replica.h"
 #include "engine/device/cpu/simd/kernels.h"
@@ -126,5 +126,6 @@ const struct backend cpu_backend = {
     .plan_run = cpu_plan_run,
     .plan_profile = cpu_plan_profile,
     .plan_logits = cpu_plan_logits,
-    .update = cpu_sgd,
+    .update = cpu_update,
+    .swap = cpu_swap,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_PLAN_H
-#define DPARTUI_ENGINE_DEVICE_CPU_PLAN_H
+#pragma once
 
 #include "engine/device/device.h"
 
@@ -12,5 +11,3 @@ bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *
                   struct batch_result *result, struct error *err);
 struct plan_time *cpu_plan_profile(struct plan *plan, int *count);
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err);
-
-#endif

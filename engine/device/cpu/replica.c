@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/replica.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "engine/device/cpu/core/device.h"
@@ -22,23 +23,35 @@ static bool build_graph(struct device *device, const struct net *net, struct cpu
     return graph_build(net, LAYOUT_BLOCKS, device->block, &r->graph, err);
 }
 
-bool cpu_replica_create(struct device *device, const struct net *net, struct replica **out,
+static bool place_arenas(struct cpu_replica *r, bool spares, struct error *err)
+{
+    r->base.count = r->places.trained;
+    r->base.statistics_count = r->places.statistics;
+    if (!mapping_create(&r->memory, replica_numbers(&r->base) * sizeof(float),
+                        "parameters, gradients and state of the optimizer", err))
+        return false;
+    replica_place_arenas(&r->base, r->memory.data);
+    r->base.spared = spares ? param_places_spared(r->base.net, &r->places, err) : NULL;
+    return !spares || r->base.spared;
+}
+
+bool cpu_replica_create(struct device *device, const struct net *net,
+                        const struct replica_request *request, struct replica **out,
                         struct error *err)
 {
     struct cpu_replica *r = calloc(1, sizeof *r);
     if (!r)
         return error_memory(err, "a replica");
     r->base.net = net;
+    r->base.states = request->states;
     r->base.host_accessible = true;
+    r->grad_norm = NAN;
+    r->base.grad_norm = &r->grad_norm;
     if (!build_graph(device, net, r, err) || !replica_lay_out(device, r, err) ||
-        !fold_graph(r, &r->folded, err) ||
-        !mapping_create(&r->memory,
-                        replica_numbers(r->places.trained, r->places.statistics) * sizeof(float),
-                        "parameters, gradients and state of the optimizer", err)) {
+        !fold_graph(r, &r->folded, err) || !place_arenas(r, request->spares, err)) {
         cpu_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);
     }
-    replica_place_arenas(&r->base, r->memory.data, r->places.trained, r->places.statistics);
     *out = &r->base;
     return true;
 }
@@ -53,6 +66,7 @@ void cpu_replica_destroy(struct device *device, struct replica *replica)
         compat_desc_free(r->formats[i].desc);
     free(r->formats);
     free(r->places.list);
+    free(r->base.spared);
     graph_free(&r->graph);
     graph_free(&r->folded);
     mapping_free(&r->memory);

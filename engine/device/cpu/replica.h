@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_REPLICA_H
-#define DPARTUI_ENGINE_DEVICE_CPU_REPLICA_H
+#pragma once
 
 #include "engine/device/device.h"
 
-bool cpu_replica_create(struct device *device, const struct net *net, struct replica **out,
+bool cpu_replica_create(struct device *device, const struct net *net,
+                        const struct replica_request *request, struct replica **out,
                         struct error *err);
 void cpu_replica_destroy(struct device *device, struct replica *replica);
 bool cpu_replica_import(struct device *device, struct replica *replica,
@@ -15,5 +15,3 @@ bool cpu_values_export(struct device *device, const struct replica *replica,
                        enum replica_arena arena, float *values, struct error *err);
 bool cpu_values_import(struct device *device, struct replica *replica, enum replica_arena arena,
                        const float *values, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_REPLICA_LAYOUT_H
-#define DPARTUI_ENGINE_DEVICE_CPU_REPLICA_LAYOUT_H
+#pragma once
 
 #include "engine/device/cpu/core/device.h"
 #include "engine/device/cpu/core/parameters.h"
@@ -14,5 +13,3 @@ bool replica_lay_out(struct device *device, struct cpu_replica *replica, struct 
 
 /* The value that the linear operation `op` reads. */
 const struct value *replica_linear_input(const struct cpu_replica *replica, int op);
-
-#endif

@@ -9,7 +9,7 @@
 #include "engine/device/cuda/pass/queue.h"
 #include "engine/device/cuda/plan.h"
 #include "engine/device/cuda/replica/arenas.h"
-#include "engine/device/cuda/replica/sgd.h"
+#include "engine/device/cuda/replica/update.h"
 #include "engine/device/cuda/runtime/memory.h"
 
 static const struct collective *const cuda_collectives[] = {
@@ -49,5 +49,6 @@ const struct backend cuda_backend = {
     .profile_slows = true,
     .plan_note = cuda_plan_note,
     .plan_logits = cuda_plan_logits,
-    .update = cuda_sgd,
+    .update = cuda_update,
+    .swap = cuda_swap,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_FACTS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_FACTS_H
+#pragma once
 
 #include "engine/device/device.h"
 
@@ -8,5 +7,3 @@
 bool cuda_facts(struct device *device, struct device_facts *out, struct error *err);
 /* "CUDA 13.0 (driver 13.0), cuDNN 9.19.0, NCCL 2.28.9"; what is not there is left out. */
 void cuda_libraries(char *buffer, size_t size);
-
-#endif

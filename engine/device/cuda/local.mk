@@ -15,7 +15,6 @@ libcuda_backend_a_SOURCES = \
 CUDA_BACKEND_LIBS = libcuda_backend.a $(CUDA_LIBS)
 
 if HAVE_CHECK
-cuda_test_cppflags = $(libcuda_backend_a_CPPFLAGS) $(CHECK_CFLAGS)
 cuda_test_libs = libcuda_backend.a libnet.a libspec.a libbase.a $(CHECK_LIBS) \
 	$(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CUDA_LIBS)
 endif
@@ -30,35 +29,22 @@ am__v_NVCC_ = $(am__v_NVCC_@AM_DEFAULT_V@)
 am__v_NVCC_0 = @echo "  NVCC    " $@;
 am__v_NVCC_1 =
 
+# NAME.ptxas keeps what ptxas says of the kernels, for tests/engine/device/cuda/kernels/ptxas.py;
+# all else that the compiler says is shown.
 SUFFIXES = .cu
 .cu.o:
 	@$(MKDIR_P) $(@D)
-	$(AM_V_NVCC)$(NVCCCOMPILE) -MD -MP -MF $*.cu.d -c -o $@ $<
+	@{ echo 'NVCCFLAGS: $(NVCCFLAGS)'; $(NVCC) --version; } >$*.ptxas
+	$(AM_V_NVCC)$(NVCCCOMPILE) -Xptxas -v -MD -MP -MF $*.cu.d -c -o $@ $< 2>>$*.ptxas || status=$$?; \
+	sed '1,/^Build/d; /^ptxas info/d; /bytes stack frame/d' $*.ptxas >&2; exit $${status-0}
+CLEANFILES += $(cuda_kernels:.cu=.ptxas)
 
-# What ptxas says of the kernels, and their machine code, for tests/engine/device/cuda/kernels/ptxas.py.
-cuda_resources =
-
+# The kernels, where there is a compiler for them.
+cuda_objects =
 if HAVE_CUDA_TOOLKIT
-cuda_resources += $(cuda_kernels:.cu=.ptxas)
+cuda_objects += $(cuda_kernels:.cu=.o)
 endif
-
-CLEANFILES += \
-	$(cuda_kernels:.cu=.ptxas) $(cuda_kernels:.cu=.ptxas.new) $(cuda_kernels:.cu=.fatbin) \
-	$(cuda_kernels:.cu=.ptxas.d)
--include $(cuda_kernels:.cu=.ptxas.d)
-AM_V_PTXAS = $(am__v_PTXAS_@AM_V@)
-am__v_PTXAS_ = $(am__v_PTXAS_@AM_DEFAULT_V@)
-am__v_PTXAS_0 = @echo "  PTXAS   " $@;
-am__v_PTXAS_1 =
-
-SUFFIXES += .ptxas
-.cu.ptxas:
-	@$(MKDIR_P) $(@D)
-	$(AM_V_PTXAS)$(NVCC) --version >$@.new && \
-	$(NVCC) -std=c++17 -O3 $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) -I$(top_srcdir) \
-	  -I$(top_srcdir)/src $(CUDA_CPPFLAGS) $(PTXAS_GENCODE) -Xptxas -v -MD -MP -MT $@ \
-	  -MF $*.ptxas.d -fatbin -o $*.fatbin $< 2>>$@.new && mv $@.new $@ || { cat $@.new; exit 1; }
-update-ptxas: $(cuda_resources)
+update-ptxas: $(cuda_objects)
 	top_srcdir='$(srcdir)' top_builddir=. $(PYTHON_RUN) '$(srcdir)/tests/engine/device/cuda/kernels/ptxas.py' --update
 
 # What each kernel file was last made from.

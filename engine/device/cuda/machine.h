@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_MACHINE_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_MACHINE_H
+#pragma once
 
 #include "engine/device/cuda/runtime/device.h"
 
@@ -9,5 +8,3 @@ bool cuda_enumerate(struct device_info *list, int capacity, int *count, char *wh
                     struct error *err);
 bool cuda_open(const struct device_options *options, struct device **out, struct error *err);
 void cuda_close(struct device *device);
-
-#endif

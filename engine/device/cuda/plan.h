@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PLAN_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_PLAN_H
+#pragma once
 
 #include "engine/device/device.h"
 
@@ -16,5 +15,3 @@ bool cuda_plan_queue(struct device *device, struct plan *plan, const struct batc
 struct plan_time *cuda_plan_profile(struct plan *plan, int *count);
 const char *cuda_plan_note(const struct plan *plan);
 bool cuda_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err);
-
-#endif

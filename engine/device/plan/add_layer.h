@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_PLAN_ADD_LAYER_H
-#define DPARTUI_ENGINE_DEVICE_PLAN_ADD_LAYER_H
+#pragma once
 
 #include "engine/device/plan/builder.h"
 
@@ -21,5 +20,3 @@ bool add_layer_forward(struct builder *b, const struct node *node, step_function
 /* `run` makes dx from dy and the sum. */
 bool add_layer_backward(struct builder *b, const struct node *node, step_function *run,
                         struct add_layer *a, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_PLAN_BATCH_CHECK_H
-#define DPARTUI_ENGINE_DEVICE_PLAN_BATCH_CHECK_H
+#pragma once
 
 #include "engine/device/device.h"
 
@@ -8,5 +7,3 @@
 bool batch_check_rows(const struct batch *batch, const struct net *net, struct error *err);
 /* Whether every label of the batch's rows is one of the network's classes. */
 bool batch_check_labels(const struct batch *batch, const struct net *net, struct error *err);
-
-#endif

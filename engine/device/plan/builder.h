@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_PLAN_BUILDER_H
-#define DPARTUI_ENGINE_DEVICE_PLAN_BUILDER_H
+#pragma once
 
 #include "engine/device/plan/core.h"
 #include "engine/device/plan/graph.h"
@@ -143,5 +142,3 @@ struct buffer *gradient_new(struct builder *b, int value, struct error *err);
  * overwritten, else into a new buffer. */
 struct buffer *gradient_result(struct builder *b, struct buffer *part, int value,
                                struct error *err);
-
-#endif

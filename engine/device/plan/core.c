@@ -61,9 +61,18 @@ static bool build_backward(struct builder *b, struct error *err)
     return true;
 }
 
+static bool build_predicted(struct builder *b, struct error *err)
+{
+    if (!b->core->request.predictions)
+        return true;
+    b->core->predicted = build_object(b, (size_t)b->rows + 1, NULL, err);
+    return b->core->predicted;
+}
+
 static bool build(struct builder *b, struct error *err)
 {
-    if (!build_forward(b, err) || (b->training && !build_backward(b, err)))
+    if (!build_predicted(b, err) || !build_forward(b, err) ||
+        (b->training && !build_backward(b, err)))
         return false;
     if (b->rows > 0)
         build_use(b, b->core->logits); /* they stay readable after the last step */

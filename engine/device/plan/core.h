@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_PLAN_CORE_H
-#define DPARTUI_ENGINE_DEVICE_PLAN_CORE_H
+#pragma once
 
 #include "engine/device/device.h"
 #include "engine/device/plan/graph.h"
@@ -37,7 +36,8 @@ struct plan_core {
     bool bound;
     unsigned workspace_moves; /* of the device when the plan was bound */
     struct buffer *logits;
-    size_t logits_row; /* numbers from row to row */
+    size_t logits_row;  /* numbers from row to row */
+    uint8_t *predicted; /* batch_result's, where the host writes it; NULL: nobody wants it */
     /* of the running pass */
     const struct batch *batch;
     struct batch_result result;
@@ -69,5 +69,3 @@ void plan_core_bind(struct plan_core *core, void *workspace);
 bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *net,
                    const char *device_name, int begin, int end, struct error *err);
 void plan_core_free(struct plan_core *core);
-
-#endif

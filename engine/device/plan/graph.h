@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_PLAN_GRAPH_H
-#define DPARTUI_ENGINE_DEVICE_PLAN_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -75,5 +74,3 @@ struct graph {
 bool graph_build(const struct net *net, enum graph_layout layout, int block, struct graph *out,
                  struct error *err);
 void graph_free(struct graph *graph);
-
-#endif

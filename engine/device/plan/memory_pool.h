@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_PLAN_MEMORY_POOL_H
-#define DPARTUI_ENGINE_DEVICE_PLAN_MEMORY_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ void buffer_use(struct buffer *buffer, int time);
  */
 bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err);
 void pool_free(struct pool *pool);
-
-#endif

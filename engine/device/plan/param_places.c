@@ -2,6 +2,7 @@
 #include "engine/device/plan/param_places.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ALIGN_FLOATS 16
 
@@ -21,12 +22,14 @@ static void put_trained(struct param_places *p, int param)
 
 static void put_statistics(struct param_places *p, int param)
 {
+    if (param == NET_NONE)
+        return;
     p->list[param].statistics = true;
     p->list[param].offset = p->statistics;
     p->statistics += p->list[param].size;
 }
 
-static void put_batchnorm(struct param_places *p, const struct node *node, const struct net_op *op)
+static void put_norm(struct param_places *p, const struct node *node, const struct net_op *op)
 {
     put_trained(p, op->weight);
     put_trained(p, op->bias);
@@ -50,8 +53,8 @@ bool param_places_make(const struct graph *graph, weights_size_function *weights
         if (!net_operation(node->kind)->params)
             continue;
         const struct net_op *op = &net->ops[node->op];
-        if (node->kind == NET_BATCHNORM) {
-            put_batchnorm(out, node, op);
+        if (net->params[op->weight].role == NET_BN_WEIGHT) {
+            put_norm(out, node, op);
             continue;
         }
         size_t size = net->params[op->weight].count;
@@ -62,4 +65,20 @@ bool param_places_make(const struct graph *graph, weights_size_function *weights
         put_trained(out, node->bias);
     }
     return true;
+}
+
+uint8_t *param_places_spared(const struct net *net, const struct param_places *places,
+                             struct error *err)
+{
+    uint8_t *spared = calloc(places->trained / ALIGN_FLOATS + 1, 1);
+    if (!spared) {
+        error_memory(err, "places of parameters");
+        return NULL;
+    }
+    for (int i = 0; i < net->param_count; i++) {
+        const struct param_place *place = &places->list[i];
+        if (!place->statistics && net->params[i].ndim == 1)
+            memset(spared + place->offset / ALIGN_FLOATS, 1, place->size / ALIGN_FLOATS);
+    }
+    return spared;
 }

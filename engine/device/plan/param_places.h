@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_PLAN_PARAM_PLACES_H
-#define DPARTUI_ENGINE_DEVICE_PLAN_PARAM_PLACES_H
+#pragma once
 
 #include "engine/device/plan/graph.h"
 
@@ -21,9 +20,12 @@ struct param_places {
 typedef bool weights_size_function(void *context, const struct node *node, size_t *size,
                                    struct error *err);
 
+/* For struct replica: of each 16 numbers of the arena of trained parameters, 1 for those with one
+ * dimension, 0 for others. The caller's to free. */
+uint8_t *param_places_spared(const struct net *net, const struct param_places *places,
+                             struct error *err);
+
 /* Give every parameter its place: trained ones in the order in which the backward pass completes
  * their gradients. The list is the caller's to free, on failure too. */
 bool param_places_make(const struct graph *graph, weights_size_function *weights_size,
                        void *context, struct param_places *out, struct error *err);
-
-#endif

@@ -29,6 +29,8 @@ static bool pass_back(struct builder *b, const struct node *node, const struct u
     layer->dx = dx;
     if (!dx)
         return false;
+    if (kind->keeps_input)
+        build_use(b, layer->x);
     if (kind->keeps_output)
         build_use(b, layer->y);
     return (!kind->prepare_backward || kind->prepare_backward(b, node, layer, err)) &&

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_PLAN_UNARY_LAYER_H
-#define DPARTUI_ENGINE_DEVICE_PLAN_UNARY_LAYER_H
+#pragma once
 
 #include "engine/device/plan/builder.h"
 
@@ -22,7 +21,7 @@ struct unary_kind {
     bool (*prepare_backward)(struct builder *b, const struct node *node, void *object,
                              struct error *err);
     step_function *run, *run_backward; /* y from x; dx from dy */
-    bool keeps_output;                 /* run_backward reads y */
+    bool keeps_input, keeps_output;    /* run_backward reads x; y */
     bool in_place;                     /* dx may lie over dy */
 };
 
@@ -30,5 +29,3 @@ bool unary_layer_forward(struct builder *b, const struct node *node, const struc
                          void **object, struct error *err);
 bool unary_layer_backward(struct builder *b, const struct node *node, const struct unary_kind *kind,
                           void *object, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_DEVICES_ENVIRONMENT_H
-#define DPARTUI_ENGINE_SERVER_DEVICES_ENVIRONMENT_H
+#pragma once
 
 #include <jansson.h>
 
@@ -12,5 +11,3 @@
  * "memory_total":...}]}. Asks the backends; NULL: memory ran out.
  */
 json_t *environment_json(const struct spec *spec, const char *version);
-
-#endif

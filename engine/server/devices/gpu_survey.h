@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_DEVICES_GPU_SURVEY_H
-#define DPARTUI_ENGINE_SERVER_DEVICES_GPU_SURVEY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ uint64_t gpu_survey_version(struct gpu_survey *survey);
 void gpu_survey_ask(struct gpu_survey *survey);
 /* Wait at most `seconds` while it is being asked: is there an answer? */
 bool gpu_survey_wait(struct gpu_survey *survey, double seconds);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_DEVICES_TABLE_H
-#define DPARTUI_ENGINE_SERVER_DEVICES_TABLE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ json_t *no_gpus_json(const struct gpu_findings *findings, const struct gpu_list 
 
 /* {"device", "name", "uuid", "cores", "memory_total", "available", "reason"} of one device. */
 json_t *device_info_json(const struct device_info *info);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_HISTORY_BACKLOG_H
-#define DPARTUI_ENGINE_SERVER_HISTORY_BACKLOG_H
+#pragma once
 
 #include <stddef.h>
 
@@ -50,5 +49,3 @@ long backlog_ends(const struct backlog *backlog);
 bool backlog_write(const struct backlog *backlog, enum backlog_part part, struct store *store,
                    struct error *err);
 void backlog_clear(struct backlog *backlog);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_HISTORY_FLUSH_H
-#define DPARTUI_ENGINE_SERVER_HISTORY_FLUSH_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -35,5 +34,3 @@ bool flush_wait(struct flush *flush, pthread_mutex_t *lock, double seconds, stru
 /* The thread's answer to the requests up to number `asked`; `failure` of kind ERROR_NONE: all that
  * was handed over before them is on disk. */
 void flush_answer(struct flush *flush, uint64_t asked, const struct error *failure);
-
-#endif

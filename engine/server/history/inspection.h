@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_HISTORY_INSPECTION_H
-#define DPARTUI_ENGINE_SERVER_HISTORY_INSPECTION_H
+#pragma once
 
 #include <pthread.h>
 
@@ -30,5 +29,3 @@ void history_inspection_stop(struct history_inspection *inspection);
 
 /* Any thread: as history_take_notice. */
 void history_inspection_take_notice(struct history_inspection *inspection, char *notice);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_HISTORY_OPEN_H
-#define DPARTUI_ENGINE_SERVER_HISTORY_OPEN_H
+#pragma once
 
 #include "engine/server/history/writer.h"
 #include "store/store.h"
@@ -12,5 +11,3 @@
  */
 bool history_open(const char *path, struct engine_log *log, struct store **store,
                   struct stored_runs *past, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_HISTORY_STORE_H
-#define DPARTUI_ENGINE_SERVER_HISTORY_STORE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ struct store *history_store_read(struct history_store *store, struct error *err)
 void history_store_release(struct history_store *store);
 /* Likewise one of its own, the caller's to close. */
 bool history_store_open_reading(struct history_store *store, struct store **out, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_HISTORY_STORE_WORK_H
-#define DPARTUI_ENGINE_SERVER_HISTORY_STORE_WORK_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -29,7 +28,7 @@ struct store_work {
     const char *name;
     char *text;
     long epoch;   /* of WORK_EPOCH */
-    double score; /* of WORK_EPOCH: its test accuracy, or NAN */
+    double score; /* of WORK_EPOCH: its member_score, or NAN */
     long steps;   /* of WORK_REWIND */
     json_t *json, *spec, *environment;
 };
@@ -58,5 +57,3 @@ struct store_taken;
  * *taken. */
 bool store_work_make_way(struct store *store, const struct store_work_list *list,
                          struct store_taken *taken, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_HISTORY_WRITER_H
-#define DPARTUI_ENGINE_SERVER_HISTORY_WRITER_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -85,7 +84,7 @@ void history_set_tags(struct history *history, long run, json_t *tags);
 void history_delete(struct history *history, long run);
 /* `name` is the event's, of static storage; `text` its JSON, copied. */
 void history_add_event(struct history *history, long run, const char *name, const char *text);
-/* An "epoch" event; `score`, its test accuracy (NAN: not known), finds the best. */
+/* An "epoch" event; `score`, its member_score (NAN: not known), finds the best. */
 void history_add_epoch(struct history *history, long run, long epoch, double score,
                        const char *text);
 /* Delete the events and points of a run after this many steps, and its "end" event; of -1 steps:
@@ -106,5 +105,3 @@ bool history_sync(struct history *history, double seconds, struct error *err);
 bool history_show(struct history *history, long run, json_t **object, struct error *err);
 bool history_read(struct history *history, long run, long most, json_t **events, json_t **points,
                   struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_PROTOCOL_ANSWER_H
-#define DPARTUI_ENGINE_SERVER_PROTOCOL_ANSWER_H
+#pragma once
 
 #include "engine/server/viewers/parts.h"
 
@@ -17,5 +16,3 @@ int method_fail(struct error *err, int code, const char *text);
 int method_lock_run(struct server *server, const json_t *params, struct record **record,
                     struct error *err);
 void method_unlock(struct server *server);
-
-#endif

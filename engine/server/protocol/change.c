@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "engine/server/queue/events.h"
 #include "engine/server/record/labels.h"
+#include "spec/origin.h"
 
 /* With the lock held: release it, and answer. */
 static int finish(struct server *server, int code, json_t **result)
@@ -81,7 +82,7 @@ int method_set_lr(struct server *server, struct connection *connection, const js
     (void)connection;
     struct record *record;
     double lr = 0;
-    if (!json_get_double(params, "lr", 0, 1e6, &lr, err))
+    if (!json_get_double(params, "lr", 0, SPEC_MAX_LR, &lr, err))
         return RPC_PARAMS;
     if (lr <= 0)
         return method_fail(err, RPC_PARAMS, "'lr' must be a number above 0");
@@ -90,6 +91,7 @@ int method_set_lr(struct server *server, struct connection *connection, const js
         return code;
     if (record->status == RUN_QUEUED) {
         record->spec.lr = lr;
+        spec_give(&record->spec, "lr");
         queue_keep(&server->queue, record);
     } else if (record->status == RUN_RUNNING) {
         atomic_store(&record->control.lr, lr);
@@ -105,6 +107,7 @@ static int change_epochs(struct record *record, long epochs, struct error *err)
     long begun = record->has_progress ? record->progress.epoch : 0;
     if (record->status == RUN_QUEUED) {
         record->spec.epochs = record->epochs = epochs;
+        spec_give(&record->spec, "epochs");
         return RPC_OK;
     }
     if (record->status != RUN_RUNNING)
@@ -262,4 +265,21 @@ int method_tag(struct server *server, struct connection *connection, const json_
     history_set_tags(server->history, record->number, json_copy(record->tags));
     queue_keep(&server->queue, record);
     return finish(server, code, result);
+}
+
+int method_cancel(struct server *server, struct connection *connection, const json_t *params,
+                  json_t **result, struct error *err)
+{
+    const char *name = NULL;
+    if (!json_get_string(params, "method", &name, err))
+        return RPC_PARAMS;
+    if (!name)
+        return method_fail(err, RPC_PARAMS, "'method' is missing");
+    int count = 0;
+    for (struct task *task = server->tasks; task; task = task->next)
+        if (task->connection == connection->id && strcmp(task->request.method, name) == 0 &&
+            !atomic_exchange(&task->cancelled, true))
+            count++;
+    *result = json_pack("{s:i}", "cancelled", count);
+    return RPC_OK;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_PROTOCOL_CHANGE_H
-#define DPARTUI_ENGINE_SERVER_PROTOCOL_CHANGE_H
+#pragma once
 
 #include "engine/server/protocol/answer.h"
 
@@ -8,4 +7,5 @@
 method_function method_stop, method_set_lr, method_set_epochs, method_pause, method_unpause,
     method_move, method_delete, method_note, method_tag;
 
-#endif
+/* Cancels what is computed for the viewer. */
+method_function method_cancel;

@@ -7,6 +7,7 @@
 #include "engine/server/protocol/ask.h"
 #include "engine/server/protocol/change.h"
 #include "engine/server/tasks/devices.h"
+#include "engine/server/tasks/evaluate.h"
 #include "engine/server/tasks/fetch.h"
 #include "engine/server/tasks/model.h"
 #include "engine/server/tasks/submit.h"
@@ -17,34 +18,40 @@ struct method {
     const char *name;
     method_function *answer; /* at once, or ... */
     task_work *work;         /* ... on a separate thread */
-    bool in_order;           /* later requests of the same viewer wait for it */
+    /* Later requests of the same viewer wait for it. */
+    bool in_order;
+    /* It computes for long because somebody asked for just that: one at a time, and whoever asks
+     * for something else after it does not wait until the viewers' budget has paid for it. */
+    bool alone;
 };
 
 static const struct method methods[] = {
-    {"hello", method_hello, NULL, false},
-    {"status", method_status, NULL, false},
-    {"devices", NULL, task_devices, false},
-    {"check", NULL, task_check, false},
-    {"submit", NULL, task_submit, true},
-    {"stop", method_stop, NULL, false},
-    {"set_lr", method_set_lr, NULL, false},
-    {"set_epochs", method_set_epochs, NULL, false},
-    {"pause", method_pause, NULL, false},
-    {"unpause", method_unpause, NULL, false},
-    {"move", method_move, NULL, false},
-    {"delete", method_delete, NULL, false},
-    {"note", method_note, NULL, false},
-    {"tag", method_tag, NULL, false},
-    {"log", method_log, NULL, false},
-    {"runs", method_runs, NULL, false},
-    {"show", method_show, NULL, false},
-    {"model", NULL, task_model, false},
-    {"follow", method_follow, NULL, false},
-    {"watch", method_watch, NULL, false},
-    {"weights", NULL, task_weights, false},
-    {"fetch", NULL, task_fetch, false},
-    {"shutdown", method_shutdown, NULL, false},
-    {"resume", method_unpause, NULL, false}, /* its old name */
+    {"hello", method_hello, NULL, false, false},
+    {"status", method_status, NULL, false, false},
+    {"devices", NULL, task_devices, false, false},
+    {"check", NULL, task_check, false, false},
+    {"submit", NULL, task_submit, true, false},
+    {"stop", method_stop, NULL, false, false},
+    {"set_lr", method_set_lr, NULL, false, false},
+    {"set_epochs", method_set_epochs, NULL, false, false},
+    {"pause", method_pause, NULL, false, false},
+    {"unpause", method_unpause, NULL, false, false},
+    {"move", method_move, NULL, false, false},
+    {"delete", method_delete, NULL, false, false},
+    {"note", method_note, NULL, false, false},
+    {"tag", method_tag, NULL, false, false},
+    {"log", method_log, NULL, false, false},
+    {"runs", method_runs, NULL, false, false},
+    {"show", method_show, NULL, false, false},
+    {"model", NULL, task_model, false, false},
+    {"follow", method_follow, NULL, false, false},
+    {"watch", method_watch, NULL, false, false},
+    {"weights", NULL, task_weights, false, false},
+    {"evaluate", NULL, task_evaluate, false, true},
+    {"fetch", NULL, task_fetch, false, false},
+    {"cancel", method_cancel, NULL, false, false},
+    {"shutdown", method_shutdown, NULL, false, false},
+    {"resume", method_unpause, NULL, false, false}, /* its old name */
 };
 
 static const struct method *find_method(const char *name)
@@ -90,7 +97,12 @@ static void call(struct server *server, struct connection *connection, json_t *r
         code = method_fail(&err, RPC_PARAMS, "'params' must be an object");
     } else if (method->work) {
         server_take_work(server, connection,
-                         &(struct request){method->work, method->in_order, json_incref(id), given});
+                         &(struct request){.work = method->work,
+                                           .method = method->name,
+                                           .in_order = method->in_order,
+                                           .alone = method->alone,
+                                           .id = json_incref(id),
+                                           .params = given});
         return;
     } else {
         code = method->answer(server, connection, given, &result, &err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_PROTOCOL_METHODS_H
-#define DPARTUI_ENGINE_SERVER_PROTOCOL_METHODS_H
+#pragma once
 
 #include "engine/server/viewers/parts.h"
 
@@ -9,5 +8,3 @@
 /* Handle one line of a viewer. */
 void server_handle_line(struct server *server, struct connection *connection, const char *line,
                         size_t length);
-
-#endif

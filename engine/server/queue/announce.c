@@ -21,9 +21,12 @@ static const char *or_unknown(const char *text)
 char *announce_describe(const struct spec *spec)
 {
     char *devices = device_list_text(&spec->devices);
-    char *text = text_format("%s on %s, %s, batch %ld, lr %g, %ld epoch%s", or_unknown(spec->model),
-                             or_unknown(spec->data), or_unknown(devices), spec->batch, spec->lr,
+    char *shape = lr_is_constant(&spec->schedule) ? NULL : lr_schedule_text(&spec->schedule);
+    char *text = text_format("%s on %s, %s, batch %ld, lr %g%s%s, %ld epoch%s",
+                             or_unknown(spec->model), or_unknown(spec->data), or_unknown(devices),
+                             spec->batch, spec->lr, shape ? ", " : "", shape ? shape : "",
                              spec->epochs, spec->epochs == 1 ? "" : "s");
+    free(shape);
     free(devices);
     return text;
 }
@@ -43,7 +46,8 @@ static void add_figures(struct text *text, const json_t *event)
     static const struct {
         const char *key, *before, *after;
         int decimals;
-    } figures[] = {{"test_acc", "test acc ", "", 3},
+    } figures[] = {{"val_acc", "validation acc ", "", 3},
+                   {"test_acc", "test acc ", "", 3},
                    {"s_per_epoch", "", " s/epoch", 1},
                    {"samples_per_s", "", " samples/s", 0}};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
@@ -73,8 +77,10 @@ static void announce_end(struct engine_log *log, long run, const struct spec *sp
     }
     add_figures(&text, event);
     const char *figures = text_cstr(&text);
+    const char *reason = text_of(event, "reason");
     if (strcmp(status, "done") == 0)
-        engine_log(log, MESSAGE_INFO, run, "run %ld is done%s", run, figures ? figures : "");
+        engine_log(log, MESSAGE_INFO, run, "run %ld is done%s%s%s", run, figures ? figures : "",
+                   *reason ? "; it ended early: " : "", reason);
     else
         engine_log(log, MESSAGE_INFO, run, "run %ld was stopped after step %lld%s", run, steps,
                    figures ? figures : "");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_QUEUE_ANNOUNCE_H
-#define DPARTUI_ENGINE_SERVER_QUEUE_ANNOUNCE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@ char *announce_describe(const struct spec *spec);
 /* A "run", "warning", "retune", "shares" or "end" event of a run with these settings; others are no
  * news. */
 void announce_event(struct engine_log *log, long run, const struct spec *spec, const json_t *event);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_QUEUE_EVENTS_H
-#define DPARTUI_ENGINE_SERVER_QUEUE_EVENTS_H
+#pragma once
 
 #include "engine/server/queue/queue.h"
 
@@ -18,5 +17,3 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
 /* A run that ended without an "end" event of its own gets one. */
 void queue_keep_end(struct queue *queue, struct record *record, const char *status,
                     const char *error);
-
-#endif

@@ -9,7 +9,7 @@
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/labels.h"
 #include "engine/server/record/restore.h"
-#include "engine/train/checkpoint/checkpoint.h"
+#include "engine/train/checkpoint/folder.h"
 
 #define ENDED_LIMIT    1000
 #define RECALLED_LIMIT 64                 /* older ones that were asked for */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_QUEUE_QUEUE_H
-#define DPARTUI_ENGINE_SERVER_QUEUE_QUEUE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -93,5 +92,3 @@ struct record *queue_first_waiting(const struct queue *queue);
 
 /* Bound what ended runs take, oldest first. */
 void queue_trim(struct queue *queue);
-
-#endif

@@ -75,16 +75,29 @@ static bool is_same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+/* The setting by which pictures would become other rows, or NULL. */
+static const char *other_pictures(const struct picture_settings *a,
+                                  const struct picture_settings *b)
+{
+    return a->width != b->width || a->height != b->height ? "image-size"
+           : a->colour != b->colour                       ? "image-colour"
+           : a->test_share != b->test_share               ? "test-share"
+           : a->skip_broken != b->skip_broken             ? "skip-broken"
+                                                          : NULL;
+}
+
 /* A checkpoint fits its own run only: what it was trained on stays. */
 static bool check_settings(const struct spec *old, const struct spec *spec, long number, long steps,
                            struct error *err)
 {
-    const char *other = spec->batch != old->batch                ? "batch"
-                        : spec->seed != old->seed                ? "seed"
-                        : spec->train_rows != old->train_rows    ? "train-rows"
-                        : !is_same_text(spec->data, old->data)   ? "data"
-                        : !is_same_text(spec->model, old->model) ? "model"
-                                                                 : NULL;
+    const char *other = spec->batch != old->batch              ? "batch"
+                        : spec->seed != old->seed              ? "seed"
+                        : spec->train_rows != old->train_rows  ? "train-rows"
+                        : spec->validation != old->validation  ? "validation"
+                        : !is_same_text(spec->data, old->data) ? "data"
+                        : !is_same_text(spec->model, old->model)
+                            ? "model"
+                            : other_pictures(&spec->pictures, &old->pictures);
     if (other)
         return error_set(err, ERROR_USAGE,
                          "run %ld resumes from its checkpoint with its own '%s' only: start a new "

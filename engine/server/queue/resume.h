@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_QUEUE_RESUME_H
-#define DPARTUI_ENGINE_SERVER_QUEUE_RESUME_H
+#pragma once
 
 #include "engine/server/queue/queue.h"
 
@@ -30,5 +29,3 @@ json_t *queue_checkpoint_json(struct queue *queue, const struct record *record);
 /* Folder of one run's checkpoints, for the caller to free. NULL: there is none, or no memory: the
  * run then works without. Without the lock, too. */
 char *queue_checkpoint_folder(const struct queue *queue, long number);
-
-#endif

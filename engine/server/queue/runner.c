@@ -66,7 +66,7 @@ static void keep_environment(struct queue *queue, struct record *record, json_t 
 static void execute(struct queue *queue, struct record *record)
 {
     struct sink_context context = {queue, record};
-    struct run_sink sink = {sink_event, sink_progress, &context};
+    struct run_sink sink = {.event = sink_event, .progress = sink_progress, .context = &context};
     struct error err = ERROR_INIT;
     record->status = RUN_RUNNING;
     record->started_at = clock_date();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_QUEUE_RUNNER_H
-#define DPARTUI_ENGINE_SERVER_QUEUE_RUNNER_H
+#pragma once
 
 #include "engine/server/queue/queue.h"
 
@@ -18,5 +17,3 @@ void queue_leave(struct queue *queue, enum run_stop how);
 bool queue_has_left(struct queue *queue);
 /* Release everything; only after queue_has_left. */
 void queue_free(struct queue *queue);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_CURVE_H
-#define DPARTUI_ENGINE_SERVER_RECORD_CURVE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -43,5 +42,3 @@ void curve_free(struct curve *curve);
 
 /* A "point" event. */
 json_t *point_json(const struct point *point);
-
-#endif

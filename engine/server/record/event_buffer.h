@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_EVENT_BUFFER_H
-#define DPARTUI_ENGINE_SERVER_RECORD_EVENT_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ void event_buffer_drop_marks(struct event_buffer *buffer);
 
 /* Mark number `index` of the kept ones, oldest first; NULL past the newest. */
 const struct kept_event *event_buffer_mark(const struct event_buffer *buffer, size_t index);
-
-#endif

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
+
 struct event_mark event_mark_of(const json_t *event)
 {
     static const char *const names[] = {"run",     "epoch",   "retune", "shares",
@@ -14,9 +16,8 @@ struct event_mark event_mark_of(const json_t *event)
         if (strcmp(name, names[i]) == 0)
             mark.name = names[i];
     if (strcmp(mark.name, "epoch") == 0) {
-        const json_t *score = json_object_get(event, "test_acc");
         mark.epoch = (long)json_integer_value(json_object_get(event, "epoch"));
-        mark.score = json_is_number(score) ? json_number_value(score) : NAN;
+        mark.score = member_score(event);
     }
     return mark;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_EVENT_MARK_H
-#define DPARTUI_ENGINE_SERVER_RECORD_EVENT_MARK_H
+#pragma once
 
 #include <jansson.h>
 
@@ -8,10 +7,8 @@
 struct event_mark {
     const char *name; /* of static storage */
     long epoch;       /* of an epoch, which may be thinned; 0: another event */
-    double score;     /* of an epoch: its test accuracy, or NAN */
+    double score;     /* of an epoch: its member_score, or NAN */
 };
 
 /* `name`: one of those that events of runs have, or "other". */
 struct event_mark event_mark_of(const json_t *event);
-
-#endif

@@ -2,6 +2,7 @@
 #include "engine/server/record/json.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -36,13 +37,14 @@ static const char *data_name(const struct record *record)
 json_t *record_json(const struct record *record)
 {
     const struct spec *spec = &record->spec;
-    double lr = record->has_progress ? record->progress.lr : spec->lr;
+    double lr = record->has_progress ? record->progress.run_lr : spec->lr;
     json_t *counts = record->warnings.count ? warnings_counts_json(&record->warnings) : NULL;
     if (record->warnings.count && !counts)
         return NULL;
+    const bool validates = !isnan(record->val_acc);
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
-        "s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*}",
+        "s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
         device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(lr), "epochs",
@@ -57,7 +59,9 @@ json_t *record_json(const struct record *record)
         record_stops_after_epoch(record), "submitted_at", json_finite(record->submitted_at),
         "started_at", json_finite(record->started_at), "ended_at", json_finite(record->ended_at),
         "tags", json_copy(record->tags), "warnings", warnings_json(&record->warnings),
-        "warning_counts", counts);
+        "warning_counts", counts, "val_acc", validates ? json_real(record->val_acc) : NULL,
+        "best_val_acc", validates ? json_finite(record->best_val_acc) : NULL, "reason",
+        *record->reason ? json_any_text(record->reason) : NULL);
 }
 
 /*
@@ -238,22 +242,34 @@ static const char *phase_name(enum run_phase phase)
     return names[phase];
 }
 
+/* NULL: memory ran out. */
+static json_t *schedule_json(const struct lr_schedule *schedule)
+{
+    char *text = lr_is_constant(schedule) ? NULL : lr_schedule_text(schedule);
+    json_t *value = text ? json_string(text) : lr_is_constant(schedule) ? json_null() : NULL;
+    free(text);
+    return value;
+}
+
 json_t *record_json_state(const struct record *record)
 {
     const struct run_progress *p = record->has_progress ? &record->progress : NULL;
     return json_pack(
-        "{s:I, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:b, s:I}",
+        "{s:I, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
+        "s:o, "
+        "s:o, s:o, s:b, s:I, s:o}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "phase",
         phase_name(p ? p->phase : PHASE_PREPARE), "model", string_or_null(model_name(record)),
         "data", string_or_null(data_name(record)), "batch", (json_int_t)record->spec.batch, "epoch",
         (json_int_t)(p ? p->epoch : 0), "epochs", (json_int_t)record->epochs, "step",
         (json_int_t)(p ? p->step : 0), "total_steps", (json_int_t)(p ? p->total_steps : 0),
         "epoch_step", (json_int_t)(p ? p->epoch_step : 0), "steps_per_epoch",
-        (json_int_t)(p ? p->steps_per_epoch : 0), "lr", json_finite(p ? p->lr : record->spec.lr),
+        (json_int_t)(p ? p->steps_per_epoch : 0), "read", (json_int_t)(p ? p->read : 0), "to_read",
+        (json_int_t)(p ? p->to_read : 0), "lr", json_finite(p ? p->lr : record->spec.lr),
         "train_loss", json_finite(p ? p->train_loss : NAN), "train_acc",
         json_finite(p ? p->train_acc : NAN), "samples_per_s",
         json_finite(p ? p->samples_per_s : NAN), "elapsed_s", json_finite(p ? p->elapsed_s : NAN),
         "eta_s", json_finite(p ? p->eta_s : NAN), "stop_after_epoch",
-        record_stops_after_epoch(record), "retunes", (json_int_t)record->retunes);
+        record_stops_after_epoch(record), "retunes", (json_int_t)record->retunes, "lr_schedule",
+        schedule_json(&record->spec.schedule));
 }

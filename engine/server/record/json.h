@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_JSON_H
-#define DPARTUI_ENGINE_SERVER_RECORD_JSON_H
+#pragma once
 
 #include "engine/server/record/record.h"
 
@@ -13,5 +12,3 @@ json_t *record_json_full(const struct record *record);
 json_t *record_points_json(const struct record *record);
 /* The "run" member of a state. */
 json_t *record_json_state(const struct record *record);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_LABELS_H
-#define DPARTUI_ENGINE_SERVER_RECORD_LABELS_H
+#pragma once
 
 #include "engine/server/record/record.h"
 
@@ -17,5 +16,3 @@ bool record_change_tags(struct record *record, const json_t *add, const json_t *
  */
 bool record_check_note(const char *note, const char *key, struct error *err);
 void record_set_note(struct record *record, const char *note);
-
-#endif

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "engine/train/checkpoint/checkpoint.h"
 
 #define STEPS_KEPT 20000
@@ -29,6 +28,7 @@ struct record *record_new(long number, struct spec *spec)
     run_control_init(&record->control);
     event_buffer_init(&record->events, STEPS_KEPT, RECORD_MARKS);
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
+    record->val_acc = record->best_val_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
     record->submitted_at = clock_date();
     record->started_at = record->ended_at = NAN;
@@ -96,10 +96,12 @@ static void take_epoch(struct record *record, const json_t *event)
     record->epochs_done = epoch > record->epochs_done ? epoch : record->epochs_done + 1;
     take_number(&record->train_acc, event, "train_acc");
     take_number(&record->test_acc, event, "test_acc");
+    take_number(&record->val_acc, event, "val_acc");
     take_number(&record->samples_per_s, event, "samples_per_s");
     take_number(&seconds, event, "seconds");
     if (!isnan(record->test_acc))
         record->best_test_acc = fmax(record->best_test_acc, record->test_acc);
+    record->best_val_acc = fmax(record->best_val_acc, record->val_acc);
     if (!isnan(seconds)) {
         record->seconds += seconds;
         record->s_per_epoch = record->seconds / (double)record->epochs_received;
@@ -118,10 +120,12 @@ static void take_end(struct record *record, const json_t *event)
 {
     const char *error = json_string_value(json_object_get(event, "error"));
     const char *status = json_string_value(json_object_get(event, "status"));
+    const char *reason = json_string_value(json_object_get(event, "reason"));
     take_number(&record->test_acc, event, "test_acc");
     take_number(&record->s_per_epoch, event, "s_per_epoch");
     take_number(&record->samples_per_s, event, "samples_per_s");
     snprintf(record->error, sizeof record->error, "%s", error ? error : "");
+    snprintf(record->reason, sizeof record->reason, "%s", reason ? reason : "");
     if (status)
         for (int i = RUN_DONE; i <= RUN_FAILED; i++)
             if (strcmp(status, status_names[i]) == 0)
@@ -205,10 +209,11 @@ static void reset_for_rerun(struct record *record, long steps)
     record->epochs_done = record->epochs_received = record->retunes = 0;
     record->seconds = 0;
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
+    record->val_acc = record->best_val_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
     record->ended_at = NAN;
     record->ended = record->has_progress = false;
-    record->error[0] = '\0';
+    record->error[0] = record->reason[0] = '\0';
     if (steps < 0)
         warnings_free(&record->warnings);
     record->status = RUN_QUEUED;
@@ -225,7 +230,9 @@ static void take_place(struct record *record, const struct checkpoint_place *pla
     record->seconds = place->train_s;
     record->s_per_epoch = place->epochs > 0 ? place->train_s / (double)place->epochs : NAN;
     record->test_acc = place->test_acc;
-    record->best_test_acc = fmax(record->best_test_acc, place->best_acc);
+    record->val_acc = place->val_acc;
+    double *best = isnan(place->val_acc) ? &record->best_test_acc : &record->best_val_acc;
+    *best = fmax(*best, place->best_acc);
 }
 
 bool record_rewind(struct record *record, const struct checkpoint_place *place)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_RECORD_H
-#define DPARTUI_ENGINE_SERVER_RECORD_RECORD_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -54,9 +53,11 @@ struct record {
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
     long params, epochs, epochs_done, retunes;
-    long epochs_received; /* over which `seconds` were summed: events may have been lost */
+    long epochs_received;         /* over which `seconds` were summed: events may have been lost */
+    double val_acc, best_val_acc; /* NAN: it has no validation rows */
     double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;
     char error[512];
+    char reason[160]; /* why it ended early; "": it did not */
     /* The newest progress, while it runs. `devices` points into `device`. */
     bool has_progress;
     struct run_progress progress;
@@ -89,5 +90,3 @@ size_t record_bytes(const struct record *record);
 /* Take the figures of an event object that is no step; "end" ends the record, too. */
 void record_take_event(struct record *record, const json_t *event);
 void record_set_progress(struct record *record, const struct run_progress *progress);
-
-#endif

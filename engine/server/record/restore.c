@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "engine/server/record/labels.h"
 #include "spec/json.h"
 
@@ -59,6 +58,8 @@ static void take_figures(struct record *record, const json_t *object)
     record->train_acc = take_number(object, "train_acc");
     record->test_acc = take_number(object, "test_acc");
     record->best_test_acc = take_number(object, "best_test_acc");
+    record->val_acc = take_number(object, "val_acc");
+    record->best_val_acc = take_number(object, "best_val_acc");
     record->s_per_epoch = take_number(object, "s_per_epoch");
     record->samples_per_s = take_number(object, "samples_per_s");
     record->submitted_at = take_number(object, "submitted_at");
@@ -68,6 +69,7 @@ static void take_figures(struct record *record, const json_t *object)
                      json_object_get(object, "warning_counts"), record->submitted_at);
     take_text(record->note, sizeof record->note, object, "note");
     take_text(record->error, sizeof record->error, object, "error");
+    take_text(record->reason, sizeof record->reason, object, "reason");
 }
 
 struct record *record_restore(const json_t *object)
@@ -78,6 +80,8 @@ struct record *record_restore(const json_t *object)
     spec_init(&spec);
     /* A spec with fields of another version is better than none. */
     bool known = spec_from_json(&spec, json_object_get(object, "spec"), &ignored);
+    /* What an older engine did not know of, no recipe may fill in: the run did without. */
+    spec.resolved = true;
     struct record *record = known && number > 0 ? record_new(number, &spec) : NULL;
     spec_free(&spec);
     if (!record)

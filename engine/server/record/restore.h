@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_RESTORE_H
-#define DPARTUI_ENGINE_SERVER_RECORD_RESTORE_H
+#pragma once
 
 #include "engine/server/record/record.h"
 
@@ -19,5 +18,3 @@ bool record_past_read(struct record_past *past, const json_t *events, const json
 void record_past_free(struct record_past *past);
 /* The run is not away any more; takes over *past. */
 void record_load(struct record *record, struct record_past *past);
-
-#endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_THINNING_H
-#define DPARTUI_ENGINE_SERVER_RECORD_THINNING_H
+#pragma once
 
 #include <stdbool.h>
 
 /*
  * Which epochs of a run stay where there is no room for all of them: the first, the last, the best
- * by test accuracy (the earliest of these) and those whose number is a multiple of a stride, a
- * power of two that grows until the rest fits. So what is left is an even curve, and thinning it
- * again gives the same as thinning all epochs by the larger stride.
+ * by validation or test accuracy (the earliest of these) and those whose number is a multiple of a
+ * stride, a power of two that grows until the rest fits. So what is left is an even curve, and
+ * thinning it again gives the same as thinning all epochs by the larger stride.
  */
 struct thinning {
     long first, last, best;
@@ -28,5 +27,3 @@ struct thinning {
 void thinning_add(struct thinning *thinning, long epoch, double score);
 
 bool thinning_keeps(const struct thinning *thinning, long epoch, long stride);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_RECORD_WARNINGS_H
-#define DPARTUI_ENGINE_SERVER_RECORD_WARNINGS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ json_t *warnings_counts_json(const struct warnings *warnings);
 void warnings_restore(struct warnings *warnings, const json_t *texts, const json_t *counts,
                       double then);
 void warnings_free(struct warnings *warnings);
-
-#endif

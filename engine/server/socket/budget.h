@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_SOCKET_BUDGET_H
-#define DPARTUI_ENGINE_SERVER_SOCKET_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -46,5 +45,3 @@ bool budget_allows(const struct budget *budget, enum budget_part part);
 /* When the part allows something again, if nothing is spent until then; `counted` or earlier: now.
  */
 double budget_allows_at(const struct budget *budget, enum budget_part part);
-
-#endif

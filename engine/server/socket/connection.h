@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_SOCKET_CONNECTION_H
-#define DPARTUI_ENGINE_SERVER_SOCKET_CONNECTION_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -44,9 +43,11 @@ typedef bool task_work(struct task *task, const json_t *params, json_t **result,
 
 /* A request for something that is computed on a separate thread. */
 struct request {
-    task_work *work; /* NULL: none */
-    bool in_order;   /* later requests of the same viewer wait for it */
-    json_t *id;      /* NULL: a notification, nobody waits for the answer */
+    task_work *work;    /* NULL: none */
+    const char *method; /* its name */
+    bool in_order;      /* later requests of the same viewer wait for it */
+    bool alone;         /* one at a time, of all viewers, and outside of their budget */
+    json_t *id;         /* NULL: a notification, nobody waits for the answer */
     json_t *params;
 };
 
@@ -105,5 +106,3 @@ bool connection_accepts(const struct connection *connection);
 
 /* Nothing more will come of it. */
 bool connection_is_over(const struct connection *connection);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_SOCKET_LISTENER_H
-#define DPARTUI_ENGINE_SERVER_SOCKET_LISTENER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -46,5 +45,3 @@ bool listener_is_found(const struct listener *listener);
 /* Stop listening and take the socket away. The lock stays until listener_release. */
 void listener_close(struct listener *listener);
 void listener_release(struct listener *listener);
-
-#endif

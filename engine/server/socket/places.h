@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_SOCKET_PLACES_H
-#define DPARTUI_ENGINE_SERVER_SOCKET_PLACES_H
+#pragma once
 
 #include "engine/server/socket/connection.h"
 
@@ -38,5 +37,3 @@ int places_victim(struct connection *const *connections, int count, double now);
  */
 bool places_may_subscribe(struct connection *const *connections, int count,
                           const struct connection *who, double now, struct connection **stalled);
-
-#endif

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/tasks/fetch.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "engine/data/data.h"
+#include "engine/fetch/fetch.h"
 
 static bool report_fetch(void *context, const struct fetch_progress *progress)
 {
-    struct task *task = context;
-    pthread_mutex_lock(&task->lock);
-    task->progress = *progress;
-    snprintf(task->file, sizeof task->file, "%s", progress->file ? progress->file : "");
-    task->has_progress = true;
-    pthread_mutex_unlock(&task->lock);
-    task->changed(task->context);
-    return !atomic_load(&task->cancelled);
+    return task_report(context,
+                       json_pack("{s:s, s:i, s:i, s:I, s:I, s:o, s:s}", "file",
+                                 progress->file ? progress->file : "", "index", progress->index,
+                                 "count", progress->count, "done", (json_int_t)progress->done,
+                                 "total", (json_int_t)progress->total, "bytes_per_s",
+                                 json_finite(progress->bytes_per_s), "phase", progress->phase));
 }
 
 bool task_fetch(struct task *task, const json_t *params, json_t **result, struct error *err)

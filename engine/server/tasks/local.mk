@@ -1,5 +1,6 @@
 libserver_a_SOURCES += \
 	%D%/devices.c %D%/devices.h \
+	%D%/evaluate.c %D%/evaluate.h \
 	%D%/fetch.c %D%/fetch.h \
 	%D%/memory_plan.c %D%/memory_plan.h \
 	%D%/model.c %D%/model.h \

@@ -59,13 +59,13 @@ static bool measure_plans(const struct backend *backend, struct device *device,
         if (plan_bytes(&share->memory[i]) > largest)
             largest = plan_bytes(&share->memory[i]);
     }
-    share->params = replica_numbers(replica->count, replica->statistics_count) * sizeof(float);
+    share->params = replica_numbers(replica) * sizeof(float);
     share->total = share->params + largest;
     return true;
 }
 
-static bool measure(const struct net *net, struct device_id id, int threads, struct share *share,
-                    struct error *err)
+static bool measure(const struct net *net, struct device_id id, int threads,
+                    const struct replica_request *request, struct share *share, struct error *err)
 {
     const char *why = "no backend";
     const struct backend *backend = backend_find(id.kind, &why);
@@ -77,7 +77,7 @@ static bool measure(const struct net *net, struct device_id id, int threads, str
         return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(id, name), why);
     if (!backend->open(&options, &device, err))
         return false;
-    bool ok = backend->replica_create(device, net, &replica, err) &&
+    bool ok = backend->replica_create(device, net, request, &replica, err) &&
               measure_plans(backend, device, replica, share, err);
     if (replica)
         backend->replica_destroy(device, replica);
@@ -105,6 +105,16 @@ static json_t *share_json(struct device_id id, int thread_count, const struct sh
                      pass_json(share, PASS_EVAL), "total", (json_int_t)share->total);
 }
 
+/* Do devices i and j need the same, where both are CPUs? */
+static bool plan_alike(const struct spec *spec, const int *threads, const struct share *shares,
+                       int i, int j)
+{
+    const struct device_id *ids = spec->devices.id;
+    return ids[i].kind == DEVICE_CPU && ids[j].kind == DEVICE_CPU && threads[i] == threads[j] &&
+           same_rows(&shares[i], &shares[j]) &&
+           optimizer_request(spec, i).states == optimizer_request(spec, j).states;
+}
+
 bool memory_plan(const struct spec *spec, const struct net *net, long rows, long test_rows,
                  json_t **out, struct error *err)
 {
@@ -116,14 +126,13 @@ bool memory_plan(const struct spec *spec, const struct net *net, long rows, long
     share_threads(spec, threads);
     json_t *list = json_array();
     for (int i = 0; i < spec->devices.count; i++) {
+        const struct replica_request request = optimizer_request(spec, i);
         int like = 0;
-        /* Devices with the same rows and threads plan alike; only GPUs may differ. */
-        while (like < i && (ids[like].kind != DEVICE_CPU || ids[i].kind != DEVICE_CPU ||
-                            threads[like] != threads[i] || !same_rows(&shares[like], &shares[i])))
+        while (like < i && !plan_alike(spec, threads, shares, like, i))
             like++;
         if (like < i) {
             shares[i] = shares[like];
-        } else if (!measure(net, ids[i], threads[i], &shares[i], err)) {
+        } else if (!measure(net, ids[i], threads[i], &request, &shares[i], err)) {
             json_decref(list);
             return false;
         }

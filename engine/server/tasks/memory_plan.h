@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_TASKS_MEMORY_PLAN_H
-#define DPARTUI_ENGINE_SERVER_TASKS_MEMORY_PLAN_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -18,5 +17,3 @@
  */
 bool memory_plan(const struct spec *spec, const struct net *net, long rows, long test_rows,
                  json_t **out, struct error *err);
-
-#endif

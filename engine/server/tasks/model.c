@@ -5,11 +5,12 @@
 
 #include "base/json.h"
 #include "base/paths.h"
-#include "engine/data/data.h"
 #include "engine/model/file.h"
 #include "engine/net/net.h"
 #include "engine/server/tasks/memory_plan.h"
 #include "engine/train/resolve/devices.h"
+#include "engine/train/resolve/recipe.h"
+#include "spec/data.h"
 #include "spec/json.h"
 
 static json_t *shape_json(struct net_shape shape)
@@ -53,12 +54,26 @@ static json_t *net_json(const struct net *net)
                      "training_flops", net_training_flops(net));
 }
 
+/* What the file says of training, which the spec then has unless it leaves
+ * that out. */
+static bool read_recipe(struct spec *spec, const char *path, json_t **json, struct error *err)
+{
+    struct spec recipe;
+    bool ok = net_load_recipe(path, &recipe, err) && resolve_recipe(spec, path, err);
+    if (ok)
+        *json = spec_given_to_json(&recipe);
+    spec_free(&recipe);
+    return ok && (*json || error_memory(err, path));
+}
+
 /* With data the network is laid out for it, else for what its own file says. */
-static bool load(struct spec *spec, struct net **net, long *rows, struct error *err)
+static bool load(struct spec *spec, const struct data_watch *watch, struct net **net,
+                 json_t **recipe, long *rows, struct error *err)
 {
     struct dataset shape = {.rows = 0};
     char *resolved = NULL;
-    if (spec->data && !data_describe(spec->data, spec->data_dir, &shape, NULL, &resolved, err))
+    const struct data_request request = spec_data(spec, watch);
+    if (spec->data && !data_describe(&request, &shape, NULL, &resolved, err))
         return false;
     char *path = paths_find_model(spec->model, err);
     bool ok = path;
@@ -67,31 +82,35 @@ static bool load(struct spec *spec, struct net **net, long *rows, struct error *
                       shape.classes, net, err);
     else if (ok)
         ok = net_load_default(path, net, err);
+    ok = ok && read_recipe(spec, path, recipe, err);
     free(path);
     if (ok && spec->data) {
         free(spec->data);
         spec->data = resolved;
-        *rows = spec->train_rows ? spec->train_rows : shape.rows;
+        *rows = spec_train_rows(spec, shape.rows);
     } else {
         free(resolved);
     }
     return ok;
 }
 
-static bool describe(struct spec *spec, json_t **result, struct error *err)
+static bool describe(struct spec *spec, const struct data_watch *watch, json_t **result,
+                     struct error *err)
 {
     struct net *net = NULL;
-    json_t *memory = NULL;
+    json_t *memory = NULL, *recipe = NULL;
     long rows = 0;
-    bool ok = resolve_devices(spec, err) && load(spec, &net, &rows, err) &&
+    bool ok = resolve_devices(spec, err) && load(spec, watch, &net, &recipe, &rows, err) &&
               memory_plan(spec, net, rows, spec->test_rows, &memory, err);
     json_t *object = ok ? net_json(net) : NULL;
     if (object) {
         json_object_set_new(object, "data", spec->data ? json_any_text(spec->data) : json_null());
         json_object_set_new(object, "batch", json_integer(spec->batch));
         json_object_set_new(object, "memory", memory);
+        json_object_set_new(object, "training", recipe);
     } else {
         json_decref(memory);
+        json_decref(recipe);
     }
     net_free(net);
     *result = object;
@@ -100,13 +119,13 @@ static bool describe(struct spec *spec, json_t **result, struct error *err)
 
 bool task_model(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
-    (void)task;
+    const struct data_watch watch = task_watch(task);
     struct spec spec;
     spec_init(&spec);
     bool ok = spec_from_json(&spec, params, err) && spec_validate(&spec, err);
     if (ok && !spec.model)
         ok = error_set(err, ERROR_USAGE, "'model' is missing");
-    ok = ok && describe(&spec, result, err);
+    ok = ok && describe(&spec, &watch, result, err);
     spec_free(&spec);
     return ok;
 }

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "engine/data/data.h"
 #include "engine/server/devices/gpu_survey.h"
 #include "engine/server/queue/queue.h"
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/labels.h"
 #include "engine/train/resolve/resolve.h"
+#include "spec/data.h"
 #include "spec/json.h"
 
 /* Not when CPU devices are named. */
@@ -29,7 +29,8 @@ static bool resolve(struct task *task, struct spec *spec, struct error *err)
         return false;
     if (may_want_gpus(&spec->devices))
         gpu_survey_ask(task->survey);
-    return resolve_spec(spec, err);
+    const struct data_watch watch = task_watch(task);
+    return resolve_spec(spec, &watch, err);
 }
 
 /* The spec of a run to resume, with its live changes. */
@@ -68,15 +69,16 @@ static bool resume(struct task *task, long number, const json_t *settings, json_
 /* What a submission would come to, or why it would be refused. */
 bool task_check(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
-    (void)task;
+    const struct data_watch watch = task_watch(task);
     struct spec spec;
     struct dataset shape = {.rows = 0};
     char *name = NULL;
     spec_init(&spec);
-    bool ok = spec_from_json(&spec, params, err) && resolve_spec(&spec, err) &&
-              data_describe(spec.data, spec.data_dir, &shape, NULL, &name, err);
+    bool ok = spec_from_json(&spec, params, err) && resolve_spec(&spec, &watch, err);
+    const struct data_request request = spec_data(&spec, &watch);
+    ok = ok && data_describe(&request, &shape, NULL, &name, err);
     json_t *object = ok ? spec_to_json(&spec) : NULL;
-    long rows = spec.train_rows ? spec.train_rows : shape.rows;
+    long rows = spec_train_rows(&spec, shape.rows);
     spec_free(&spec);
     free(name);
     if (!ok)

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 
 static void *task_main(void *context)
 {
@@ -46,6 +45,19 @@ bool task_start(const struct task *like, struct task **out, struct error *err)
     return false;
 }
 
+static bool is_wanted(void *context, long done, long total)
+{
+    struct task *task = context;
+    (void)done;
+    (void)total;
+    return !atomic_load(&task->cancelled);
+}
+
+struct data_watch task_watch(struct task *task)
+{
+    return (struct data_watch){is_wanted, task};
+}
+
 void task_finish(struct task *task)
 {
     pthread_join(task->thread, NULL);
@@ -53,6 +65,7 @@ void task_finish(struct task *task)
     json_decref(task->request.id);
     json_decref(task->request.params);
     json_decref(task->result);
+    json_decref(task->progress);
     free(task);
 }
 
@@ -68,17 +81,21 @@ double task_seconds(const struct task *task)
     return (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec;
 }
 
-bool task_take_progress(struct task *task, json_t **params)
+bool task_report(struct task *task, json_t *params)
 {
     pthread_mutex_lock(&task->lock);
-    bool has = task->has_progress;
-    const struct fetch_progress *p = &task->progress;
-    if (has)
-        *params =
-            json_pack("{s:s, s:i, s:i, s:I, s:I, s:o, s:s}", "file", task->file, "index", p->index,
-                      "count", p->count, "done", (json_int_t)p->done, "total", (json_int_t)p->total,
-                      "bytes_per_s", json_finite(p->bytes_per_s), "phase", p->phase);
-    task->has_progress = false;
+    json_decref(task->progress);
+    task->progress = params;
     pthread_mutex_unlock(&task->lock);
-    return has;
+    task->changed(task->context);
+    return !atomic_load(&task->cancelled);
+}
+
+json_t *task_take_progress(struct task *task)
+{
+    pthread_mutex_lock(&task->lock);
+    json_t *params = task->progress;
+    task->progress = NULL;
+    pthread_mutex_unlock(&task->lock);
+    return params;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_TASKS_TASK_H
-#define DPARTUI_ENGINE_SERVER_TASKS_TASK_H
+#pragma once
 
 #include <jansson.h>
 #include <pthread.h>
@@ -9,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "engine/fetch/fetch.h"
+#include "engine/data/pictures/watch.h"
 #include "engine/server/socket/connection.h"
 
 /*
@@ -39,11 +38,9 @@ struct task {
     json_t *result;
     struct error err;
     double seconds; /* of the processor that its thread has had */
-    /* The newest progress of a fetch, guarded by `lock`. */
+    /* The newest progress that the viewer has not been told, guarded by `lock`; NULL: none. */
     pthread_mutex_t lock;
-    bool has_progress;
-    struct fetch_progress progress;
-    char file[256];
+    json_t *progress;
 };
 
 #define TASK_LIMIT                16 /* running at the same time */
@@ -55,13 +52,21 @@ struct task {
  */
 bool task_start(const struct task *like, struct task **out, struct error *err);
 
+/* For work that takes long: it ends when the one who asked has gone. */
+struct data_watch task_watch(struct task *task);
+
 /* Wait for the thread and release the task. */
 void task_finish(struct task *task);
 
 /* Seconds of the processor that its thread has had so far. */
 double task_seconds(const struct task *task);
 
-/* Take the progress that arrived since the last call; false when there is none. */
-bool task_take_progress(struct task *task, json_t **params);
+/*
+ * Tell the viewer how far the task is, by a notification with the name of its method; on its
+ * thread. `params` is stolen; a newer one takes the place of one that was not sent yet. False: the
+ * task has been cancelled.
+ */
+bool task_report(struct task *task, json_t *params);
 
-#endif
+/* Take what task_report was given since the last call; NULL: nothing. */
+json_t *task_take_progress(struct task *task);

@@ -33,7 +33,7 @@ static char *checkpoint_of_run(long run, bool best, struct error *err)
     return path;
 }
 
-static char *path_of(const json_t *params, struct error *err)
+char *weights_path(const json_t *params, struct error *err)
 {
     const char *file = NULL;
     long run = 0;
@@ -66,7 +66,7 @@ bool task_weights(struct task *task, const json_t *params, json_t **result, stru
 {
     (void)task;
     json_t *note = NULL;
-    char *path = path_of(params, err);
+    char *path = weights_path(params, err);
     bool ok = path && checkpoint_note(path, &note, err);
     if (ok && json_object_set_new(note, "file", json_any_text(path)) != 0)
         ok = error_memory(err, path);

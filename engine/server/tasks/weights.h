@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_TASKS_WEIGHTS_H
-#define DPARTUI_ENGINE_SERVER_TASKS_WEIGHTS_H
+#pragma once
 
 #include "engine/server/tasks/task.h"
 
 /* The `weights` request: what saved weights say of themselves. */
 task_work task_weights;
 
-#endif
+/* The file that params of `weights` name, {"file":PATH} or {"run":12,"best":false}; a new string.
+ * NULL: *err. */
+char *weights_path(const json_t *params, struct error *err);

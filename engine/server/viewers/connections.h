@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_VIEWERS_CONNECTIONS_H
-#define DPARTUI_ENGINE_SERVER_VIEWERS_CONNECTIONS_H
+#pragma once
 
 #include "engine/server/viewers/parts.h"
 
@@ -8,5 +7,3 @@
 bool server_add_connection(struct server *server, int fd, struct error *err);
 void server_accept_connections(struct server *server, double now);
 void server_drop_connection(struct server *server, int index);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_VIEWERS_COSTS_H
-#define DPARTUI_ENGINE_SERVER_VIEWERS_COSTS_H
+#pragma once
 
 #include "engine/server/viewers/parts.h"
 
@@ -14,5 +13,3 @@ void server_pay(struct server *server, double now);
 /* What this thread has done since the last charge is free, or is charged. */
 void server_reset_costs(struct server *server);
 void server_charge_costs(struct server *server, enum budget_part part);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_VIEWERS_OPTIONS_H
-#define DPARTUI_ENGINE_SERVER_VIEWERS_OPTIONS_H
+#pragma once
 
 /* What the engine is started with. */
 struct server_options {
@@ -14,5 +13,3 @@ struct server_options {
     const char *checkpoints; /* folder of the runs' checkpoints; NULL: none are written */
     int signal_fd; /* a signalfd: each signal read asks to end, more urgently each time; or -1 */
 };
-
-#endif

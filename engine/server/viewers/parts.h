@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_VIEWERS_PARTS_H
-#define DPARTUI_ENGINE_SERVER_VIEWERS_PARTS_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -62,5 +61,3 @@ struct server {
 void server_wake(void *context);
 /* Begin to end: stop the runs, take no more viewers. May be called again to be more urgent. */
 void server_leave(struct server *server, enum run_stop how);
-
-#endif

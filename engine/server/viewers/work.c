@@ -20,6 +20,22 @@ static struct connection *find_connection(struct server *server, uint64_t id)
     return NULL;
 }
 
+static bool may_start(const struct server *server, const struct connection *connection,
+                      const struct request *request, struct error *err)
+{
+    if (server->leaving)
+        return error_set(err, ERROR_FAILED, "the engine is about to end");
+    if (server->task_count >= TASK_LIMIT || connection->tasks >= TASK_LIMIT_PER_CONNECTION)
+        return error_set(err, ERROR_FAILED,
+                         "too many requests are being answered: wait for one to end");
+    for (const struct task *task = server->tasks; request->alone && task; task = task->next)
+        if (task->request.work == request->work)
+            return error_set(err, ERROR_FAILED,
+                             "another request to %s is in progress: wait for its end",
+                             request->method);
+    return true;
+}
+
 static void start(struct server *server, struct connection *connection,
                   const struct request *request)
 {
@@ -35,11 +51,7 @@ static void start(struct server *server, struct connection *connection,
     struct error err = ERROR_INIT;
     json_t *answer_to = json_incref(request->id);
     struct task *task = NULL;
-    if (server->leaving || server->task_count >= TASK_LIMIT ||
-        connection->tasks >= TASK_LIMIT_PER_CONNECTION) {
-        error_set(&err, ERROR_FAILED,
-                  server->leaving ? "the engine is about to end"
-                                  : "too many requests are being answered: wait for one to end");
+    if (!may_start(server, connection, request, &err)) {
         json_decref(request->id);
         json_decref(request->params);
     } else if (task_start(&like, &task, &err)) {
@@ -47,7 +59,8 @@ static void start(struct server *server, struct connection *connection,
         server->task_count++;
         connection->tasks++;
         connection->in_order |= request->in_order;
-        budget_charge(&server->budget, BUDGET_WORK, ADVANCE);
+        if (!request->alone)
+            budget_charge(&server->budget, BUDGET_WORK, ADVANCE);
     }
     if (!task && answer_to)
         connection_put_error(connection, answer_to, RPC_FAILED, err.text);
@@ -57,7 +70,7 @@ static void start(struct server *server, struct connection *connection,
 void server_take_work(struct server *server, struct connection *connection,
                       const struct request *request)
 {
-    if (server->leaving || budget_allows(&server->budget, BUDGET_WORK))
+    if (server->leaving || request->alone || budget_allows(&server->budget, BUDGET_WORK))
         start(server, connection, request);
     else
         connection->waiting = *request;
@@ -76,6 +89,8 @@ bool server_start_waiting(struct server *server, struct connection *connection)
 /* After the end of the task what it did not use of the advance is refunded. */
 static void charge_task(struct server *server, struct task *task, bool finished)
 {
+    if (task->request.alone)
+        return;
     double seconds = THREAD_SECONDS + task_seconds(task);
     if (!finished && seconds <= task->charged)
         return;
@@ -112,10 +127,10 @@ void server_serve_tasks(struct server *server)
         struct task *task = *at;
         struct connection *connection = find_connection(server, task->connection);
         bool finished = atomic_load(&task->finished);
-        json_t *params;
-        if (connection && !connection->out.length && task_take_progress(task, &params))
+        json_t *progress = connection && !connection->out.length ? task_take_progress(task) : NULL;
+        if (progress)
             connection_put(connection, json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method",
-                                                 "fetch", "params", params));
+                                                 task->request.method, "params", progress));
         if (!finished) {
             at = &task->next;
             continue;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_SERVER_VIEWERS_WORK_H
-#define DPARTUI_ENGINE_SERVER_VIEWERS_WORK_H
+#pragma once
 
 #include "engine/server/viewers/parts.h"
 
@@ -18,5 +17,3 @@ bool server_start_waiting(struct server *server, struct connection *connection);
 void server_charge_tasks(struct server *server);
 /* Hand out progress and results of tasks. */
 void server_serve_tasks(struct server *server);
-
-#endif

@@ -8,20 +8,22 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "engine/device/optimizer.h"
 #include "engine/train/checkpoint/place.h"
 #include "engine/weights/file.h"
 #include "engine/weights/safetensors.h"
 
-bool checkpoint_create(const struct net *net, int states, struct checkpoint *out, struct error *err)
+bool checkpoint_create(const struct net *net, const struct state_arrays *arrays,
+                       struct checkpoint *out, struct error *err)
 {
-    *out = (struct checkpoint){.place = {.test_loss = NAN, .test_acc = NAN, .best_acc = NAN}};
+    *out = (struct checkpoint){
+        .place = {
+            .val_loss = NAN, .val_acc = NAN, .test_loss = NAN, .test_acc = NAN, .best_acc = NAN}};
     if (!weights_create(net, &out->weights, err))
         return false;
-    out->states = states;
-    if (states == 0)
+    out->arrays = *arrays;
+    if (arrays->count == 0)
         return true;
-    out->state = calloc((size_t)states * net->value_count, sizeof *out->state);
+    out->state = calloc((size_t)arrays->count * net->value_count, sizeof *out->state);
     if (out->state)
         return true;
     weights_free(&out->weights);
@@ -38,11 +40,10 @@ void checkpoint_free(struct checkpoint *checkpoint)
 static bool write_state(const struct net *net, const char *folder,
                         const struct checkpoint *checkpoint, struct error *err)
 {
-    if (checkpoint->states == 0)
+    if (checkpoint->arrays.count == 0)
         return true;
     char *path = checkpoint_state_path(folder, checkpoint->place.steps);
-    bool ok = path ? state_write(net, path, optimizer_state_names, checkpoint->states,
-                                 checkpoint->state, err)
+    bool ok = path ? state_write(net, path, &checkpoint->arrays, checkpoint->state, err)
                    : error_memory(err, "checkpoint");
     free(path);
     return ok;
@@ -89,7 +90,8 @@ bool checkpoint_note(const char *path, json_t **note, struct error *err)
     return error_set(err, ERROR_FAILED, "%s: its place in the run cannot be read", path);
 }
 
-/* The test accuracy of these weights, NAN: they were not evaluated, or cannot be read. */
+/* The validation or test accuracy of these weights, NAN: they were not evaluated, or cannot be
+ * read. */
 static double accuracy_of(const char *folder, long steps)
 {
     struct error ignored = ERROR_INIT;
@@ -97,7 +99,8 @@ static double accuracy_of(const char *folder, long steps)
     char *path = checkpoint_path(folder, steps);
     double accuracy = NAN;
     if (path && checkpoint_note(path, &note, &ignored) && checkpoint_place_evaluated(note))
-        accuracy = checkpoint_place_number(note, "test_acc");
+        accuracy = checkpoint_place_number(
+            note, json_is_number(json_object_get(note, "val_acc")) ? "val_acc" : "test_acc");
     json_decref(note);
     free(path);
     return accuracy;
@@ -129,8 +132,7 @@ static bool read_state(const struct net *net, const char *folder, long steps,
                        struct checkpoint *checkpoint, struct error *err)
 {
     char *path = checkpoint_state_path(folder, steps);
-    bool ok = path ? state_read(net, path, optimizer_state_names, checkpoint->states,
-                                checkpoint->state, err)
+    bool ok = path ? state_read(net, path, &checkpoint->arrays, checkpoint->state, err)
                    : error_memory(err, "checkpoint");
     free(path);
     return ok;
@@ -145,11 +147,11 @@ bool checkpoint_read(const struct net *net, const char *folder, long steps,
                          weights_read_note(path, &note, err) &&
                          checkpoint_place_parse(path, note, &checkpoint->place, &has_state, err)
                    : error_memory(err, "checkpoint");
-    if (ok && checkpoint->states > 0 && has_state)
+    if (ok && checkpoint->arrays.count > 0 && has_state)
         ok = read_state(net, folder, steps, checkpoint, err);
-    else if (ok && checkpoint->states > 0)
+    else if (ok && checkpoint->arrays.count > 0)
         memset(checkpoint->state, 0,
-               (size_t)checkpoint->states * net->value_count * sizeof *checkpoint->state);
+               (size_t)checkpoint->arrays.count * net->value_count * sizeof *checkpoint->state);
     if (!ok && err->kind == ERROR_ABSENT)
         err->kind = ERROR_FAILED;
     free(note);

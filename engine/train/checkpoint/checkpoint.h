@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_CHECKPOINT_CHECKPOINT_H
-#define DPARTUI_ENGINE_TRAIN_CHECKPOINT_CHECKPOINT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -17,17 +16,20 @@
  *
  *     step-00000590.safetensors            weights, as --save writes them, and the place as JSON in
  *                                          their metadata ("dpartui")
- *     step-00000590.momentum.safetensors   the optimizer's state, "NAME.momentum_buffer" for
- *                                          each parameter; only where it has some
+ *     step-00000590.momentum.safetensors   the optimizer's state, "NAME.momentum_buffer",
+ *                                          "NAME.exp_avg" ... for each parameter; only where it has
+ *                                          some, and whatever it is. Where the weights are an
+ *                                          average, those that are trained: "NAME.unaveraged"
  *
  * Each file appears whole or not at all, the weights last, so that a checkpoint is there when they
- * are. Both carry checksums (engine/weights/checksum.h). The newest two and the best by test
- * accuracy are kept: where the newest is damaged, a run resumes from the one before.
+ * are. Both carry checksums (engine/weights/checksum.h). The newest two and the best by
+ * validation or test accuracy are kept: where the newest is damaged, a run resumes from the one
+ * before.
  */
 struct checkpoint_place {
     long epochs;      /* whole ones that are trained and evaluated */
     long steps, rows; /* of the whole run */
-    double lr;
+    double lr;        /* that the schedule takes shares of, as live changes have scaled it */
     /* Of the running epoch; steps 0: none has begun. */
     struct {
         long steps, rows, correct;
@@ -36,9 +38,11 @@ struct checkpoint_place {
     } epoch;
     /* Of whole epochs. */
     double train_s, eval_s;
-    double test_loss, test_acc; /* newest; NAN: none yet */
+    double val_loss, val_acc;   /* newest; NAN: none yet, or no validation rows */
+    double test_loss, test_acc; /* likewise; with validation rows there is none before the end */
     bool evaluated;             /* they are of these very weights */
-    double best_acc;            /* of all evaluations so far, NAN: none */
+    double best_acc;            /* of all evaluations so far, see struct best; NAN: none */
+    long best_epoch, since_best;
     /* What the run must agree with to resume bit by bit. */
     long batch, train_rows;
     uint64_t seed;
@@ -57,12 +61,12 @@ struct checkpoint {
     struct checkpoint_place place;
     struct checkpoint_origin origin; /* only written */
     struct weights weights;
-    int states;   /* arrays of the optimizer's state, 0: none */
+    struct state_arrays arrays; /* the optimizer's state */
     float *state; /* one after the other, each in canonical order, net->value_count numbers */
 };
 
-bool checkpoint_create(const struct net *net, int states, struct checkpoint *out,
-                       struct error *err);
+bool checkpoint_create(const struct net *net, const struct state_arrays *arrays,
+                       struct checkpoint *out, struct error *err);
 void checkpoint_free(struct checkpoint *checkpoint);
 
 /*
@@ -105,14 +109,12 @@ bool checkpoint_find_whole(const char *folder, long *steps, struct error *damage
 bool checkpoint_note(const char *path, json_t **note, struct error *err);
 
 /*
- * The steps of the checkpoint in `folder` with the highest test accuracy, of those of no more than
- * `most_steps`, the earlier one of equals; the newest where none has been evaluated. Tensors are
- * not looked at. ERROR_ABSENT: there is none.
+ * The steps of the checkpoint in `folder` with the highest validation or test accuracy, of those of
+ * no more than `most_steps`, the earlier one of equals; the newest where none has been evaluated.
+ * Tensors are not looked at. ERROR_ABSENT: there is none.
  */
 bool checkpoint_find_best(const char *folder, long most_steps, long *steps, struct error *err);
 
 /* What the run of a checkpoint had reached; tensors are not looked at. */
 bool checkpoint_read_place(const char *folder, long steps, struct checkpoint_place *place,
                            struct error *err);
-
-#endif

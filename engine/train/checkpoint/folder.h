@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_CHECKPOINT_FOLDER_H
-#define DPARTUI_ENGINE_TRAIN_CHECKPOINT_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +27,7 @@ bool checkpoint_list(const char *folder, long **steps, size_t *count, struct err
 /* Which checkpoints are kept besides the newest; -1: none. */
 struct checkpoint_kept {
     long previous; /* of this run, in case the newest is damaged one day */
-    long best;     /* by test accuracy */
+    long best;     /* by validation or test accuracy */
 };
 
 /*
@@ -49,5 +48,3 @@ bool checkpoint_tidy(const char *folder, long *run, struct error *err);
 
 /* Remove all checkpoints and the folder, if nothing else is in it. Missing ones are fine. */
 bool checkpoint_remove_all(const char *folder, struct error *err);
-
-#endif

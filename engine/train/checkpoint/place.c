@@ -24,16 +24,18 @@ char *checkpoint_place_text(const struct checkpoint *checkpoint)
     const struct checkpoint_place *p = &checkpoint->place;
     json_t *object = json_pack(
         "{s:i, s:I, s:I, s:I, s:f, s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:f, s:f, s:o, s:o, "
-        "s:b, s:o, s:b, s:I, s:I, s:o}",
+        "s:b, s:o, s:b, s:I, s:I, s:o, s:o, s:o, s:I, s:I}",
         "version", 1, "epochs", (json_int_t)p->epochs, "steps", (json_int_t)p->steps, "rows",
         (json_int_t)p->rows, "lr", p->lr, "epoch", "steps", (json_int_t)p->epoch.steps, "rows",
         (json_int_t)p->epoch.rows, "correct", (json_int_t)p->epoch.correct, "loss_sum",
         p->epoch.loss_sum, "seconds", p->epoch.seconds, "compute_s", p->epoch.compute_s, "sync_s",
         p->epoch.sync_s, "reduce_s", p->epoch.reduce_s, "train_s", p->train_s, "eval_s", p->eval_s,
         "test_loss", json_finite(p->test_loss), "test_acc", json_finite(p->test_acc), "evaluated",
-        p->evaluated, "best_acc", json_finite(p->best_acc), "momentum", checkpoint->states > 0,
-        "batch", (json_int_t)p->batch, "train_rows", (json_int_t)p->train_rows, "seed",
-        json_integer((json_int_t)p->seed));
+        p->evaluated, "best_acc", json_finite(p->best_acc), "momentum",
+        checkpoint->arrays.count > 0, "batch", (json_int_t)p->batch, "train_rows",
+        (json_int_t)p->train_rows, "seed", json_integer((json_int_t)p->seed), "val_loss",
+        json_finite(p->val_loss), "val_acc", json_finite(p->val_acc), "best_epoch",
+        (json_int_t)p->best_epoch, "since_best", (json_int_t)p->since_best);
     bool ok = object && add_origin(object, &checkpoint->origin);
     char *text = ok ? json_to_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
@@ -68,7 +70,7 @@ static bool parse_counts(const json_t *object, struct checkpoint_place *p, struc
     return json_get_long(object, "epochs", 0, most, &p->epochs, err) &&
            json_get_long(object, "steps", 0, most, &p->steps, err) &&
            json_get_long(object, "rows", 0, most, &p->rows, err) &&
-           json_get_double(object, "lr", 0, 1e6, &p->lr, err) &&
+           json_get_double(object, "lr", 0, SPEC_MAX_LR, &p->lr, err) &&
            json_get_long(object, "batch", 1, most, &p->batch, err) &&
            json_get_long(object, "train_rows", 1, most, &p->train_rows, err) &&
            json_get_long(epoch, "steps", 0, p->steps, &p->epoch.steps, err) &&
@@ -108,6 +110,10 @@ bool checkpoint_place_parse(const char *path, const char *text, struct checkpoin
         ok = parse_counts(object, p, err) || error_prefix(err, "%s", path);
     if (ok) {
         p->seed = (uint64_t)json_integer_value(json_object_get(object, "seed"));
+        p->val_loss = checkpoint_place_number(object, "val_loss");
+        p->val_acc = checkpoint_place_number(object, "val_acc");
+        p->best_epoch = (long)json_integer_value(json_object_get(object, "best_epoch"));
+        p->since_best = (long)json_integer_value(json_object_get(object, "since_best"));
         p->test_loss = checkpoint_place_number(object, "test_loss");
         p->test_acc = checkpoint_place_number(object, "test_acc");
         p->best_acc = checkpoint_place_number(object, "best_acc");

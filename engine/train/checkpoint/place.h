@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_CHECKPOINT_PLACE_H
-#define DPARTUI_ENGINE_TRAIN_CHECKPOINT_PLACE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,5 +23,3 @@ double checkpoint_place_number(const json_t *note, const char *key);
 
 /* Is the test accuracy that of the very weights? */
 bool checkpoint_place_evaluated(const json_t *note);
-
-#endif

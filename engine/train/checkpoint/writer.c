@@ -92,7 +92,7 @@ bool checkpoint_writer_start(const struct net *net, const struct checkpoint_writ
     writer->options = *options;
     writer->options.folder = writer->folder = strdup(options->folder);
     writer->kept = (struct checkpoint_kept){options->previous, -1};
-    bool ok = writer->folder ? checkpoint_create(net, options->states, &writer->buffer, err)
+    bool ok = writer->folder ? checkpoint_create(net, &options->arrays, &writer->buffer, err)
                              : error_memory(err, "checkpoints");
     if (!ok || !start_thread(writer, err)) {
         release(writer);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_CHECKPOINT_WRITER_H
-#define DPARTUI_ENGINE_TRAIN_CHECKPOINT_WRITER_H
+#pragma once
 
 #include "engine/train/checkpoint/checkpoint.h"
 
@@ -11,9 +10,9 @@
 struct checkpoint_writer;
 
 struct checkpoint_writer_options {
-    const char *folder; /* copied */
-    int states;         /* arrays of the optimizer's state */
-    long previous;      /* steps of the checkpoint that the run was resumed from, -1: none */
+    const char *folder;         /* copied */
+    struct state_arrays arrays; /* the optimizer's state */
+    long previous; /* steps of the checkpoint that the run was resumed from, -1: none */
     /* As in struct run_keep. */
     bool (*sync)(void *context, struct error *err);
     void *sync_context;
@@ -42,5 +41,3 @@ void checkpoint_writer_stop(struct checkpoint_writer *writer);
 /* Release everything, after checkpoint_writer_stop and when nobody can write into the buffer any
  * more. */
 void checkpoint_writer_free(struct checkpoint_writer *writer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_PROFILE_JSON_H
-#define DPARTUI_ENGINE_TRAIN_PROFILE_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -11,5 +10,3 @@
  * very large networks become one, "others". NULL: memory ran out.
  */
 json_t *profile_json(const struct profile *profile, const char *const *names, int count);
-
-#endif

@@ -11,6 +11,8 @@ void metrics_begin(struct metrics *metrics)
 {
     *metrics = (struct metrics){
         .begin = clock_seconds(),
+        .val_loss = NAN,
+        .val_acc = NAN,
         .test_loss = NAN,
         .test_acc = NAN,
     };
@@ -28,7 +30,8 @@ void metrics_begin_epoch(struct metrics *metrics, long epoch)
     struct rate rates[SPEC_MAX_DEVICES];
     for (int i = 0; i < SPEC_MAX_DEVICES; i++)
         rates[i] = now->devices[i].rate;
-    *now = (struct epoch_metrics){.epoch = epoch, .test_loss = NAN, .test_acc = NAN};
+    *now = (struct epoch_metrics){
+        .epoch = epoch, .val_loss = NAN, .val_acc = NAN, .test_loss = NAN, .test_acc = NAN};
     for (int i = 0; i < SPEC_MAX_DEVICES; i++)
         now->devices[i].rate = rates[i];
 }
@@ -99,13 +102,22 @@ bool metrics_count_epoch(struct metrics *metrics, struct error *err)
     return true;
 }
 
-void metrics_evaluated(struct metrics *metrics, double loss, double accuracy, double seconds)
+void metrics_evaluated(struct metrics *metrics, bool validation, double loss, double accuracy,
+                       double seconds)
 {
-    metrics->test_loss = metrics->epoch.test_loss = loss;
-    metrics->test_acc = metrics->epoch.test_acc = accuracy;
+    struct epoch_metrics *epoch = &metrics->epoch;
+    *(validation ? &metrics->val_loss : &metrics->test_loss) = loss;
+    *(validation ? &metrics->val_acc : &metrics->test_acc) = accuracy;
+    *(validation ? &epoch->val_loss : &epoch->test_loss) = loss;
+    *(validation ? &epoch->val_acc : &epoch->test_acc) = accuracy;
     metrics->epoch.eval_s = seconds;
     metrics->eval_s += seconds;
     metrics->evaluations++;
+}
+
+double metrics_score(const struct epoch_metrics *epoch)
+{
+    return isfinite(epoch->val_acc) ? epoch->val_acc : epoch->test_acc;
 }
 
 bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs, double train_s,

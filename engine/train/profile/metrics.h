@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_PROFILE_METRICS_H
-#define DPARTUI_ENGINE_TRAIN_PROFILE_METRICS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,8 +31,8 @@ struct epoch_metrics {
      * it synchronised. What is left of `seconds` is waiting, for data and between steps.
      */
     double compute_s, sync_s;
-    double reduce_s; /* of sync_s: reducing gradients */
-    double test_loss, test_acc, eval_s;
+    double reduce_s;                                       /* of sync_s: reducing gradients */
+    double val_loss, val_acc, test_loss, test_acc, eval_s; /* NAN: not evaluated on those rows */
     struct device_metrics devices[SPEC_MAX_DEVICES];
 };
 
@@ -42,7 +41,7 @@ struct metrics {
     long steps, rows;
     double train_s, eval_s; /* of all epochs before the running one, of all evaluations */
     long evaluations;
-    double test_loss, test_acc; /* newest; NAN before the first */
+    double val_loss, val_acc, test_loss, test_acc; /* newest; NAN before the first */
     struct rate rate;
     struct epoch_metrics epoch; /* the running or last one */
     int count, capacity;        /* whole epochs */
@@ -60,7 +59,12 @@ void metrics_step(struct metrics *metrics, const struct step_part *parts, int de
 void metrics_end_epoch(struct metrics *metrics, double seconds);
 /* The epoch now ended was a whole one: it counts for the time per epoch. */
 bool metrics_count_epoch(struct metrics *metrics, struct error *err);
-void metrics_evaluated(struct metrics *metrics, double loss, double accuracy, double seconds);
+/* On validation rows or on test rows. */
+void metrics_evaluated(struct metrics *metrics, bool validation, double loss, double accuracy,
+                       double seconds);
+/* What the running or last epoch is compared by: the accuracy on validation rows, where there are
+ * some, else on test rows. NAN: not evaluated. */
+double metrics_score(const struct epoch_metrics *epoch);
 
 /*
  * Continue after these steps, rows and whole epochs, which took train_s and eval_s in all; of
@@ -74,5 +78,3 @@ double metrics_ratio(double numerator, double denominator);
 double metrics_mean_seconds(const struct metrics *metrics);
 /* Without the first epoch, unless it is the only one. */
 double metrics_median_seconds(const struct metrics *metrics);
-
-#endif

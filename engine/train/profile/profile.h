@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_PROFILE_PROFILE_H
-#define DPARTUI_ENGINE_TRAIN_PROFILE_PROFILE_H
+#pragma once
 
 #include "base/error.h"
 #include "engine/train/profile/times.h"
@@ -63,5 +62,3 @@ struct profile_moments {
 /* What devices 0..count-1 did in one step outside their plans. */
 void profile_step(struct profile *profile, const struct profile_moments *moments,
                   const struct step_part *parts, int count);
-
-#endif

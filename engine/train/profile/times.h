@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_PROFILE_TIMES_H
-#define DPARTUI_ENGINE_TRAIN_PROFILE_TIMES_H
+#pragma once
 
 #include "engine/device/device.h"
 
@@ -22,5 +21,3 @@ struct step_part {
     struct batch_result result;
     struct step_times times;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RESOLVE_INSPECT_H
-#define DPARTUI_ENGINE_TRAIN_RESOLVE_INSPECT_H
+#pragma once
 
 #include "engine/train/resolve/preflight.h"
 #include "engine/train/step/ranks.h"
@@ -12,5 +11,3 @@ bool inspect_ranks(const struct ranks *ranks, const struct preflight_sink *sink,
  * lie in `infos`. */
 void inspect_models(const struct ranks *ranks, struct device_info infos[2 * SPEC_MAX_DEVICES],
                     const char **models);
-
-#endif

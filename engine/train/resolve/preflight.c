@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 static const double GIB = 1 << 30;
 
@@ -215,6 +214,35 @@ static bool check_norms(const struct preflight *p, const struct preflight_sink *
     return true;
 }
 
+/* The first epoch of its text that the run does not reach; 0: it reaches all. */
+static double missed_epoch(const struct preflight *p)
+{
+    for (int i = 0; i < p->schedule->count; i++)
+        if (lr_epoch_steps(p->length, p->schedule->epochs[i]) >= p->length.total_steps)
+            return p->schedule->epochs[i];
+    return 0;
+}
+
+static bool check_schedule(const struct preflight *p, const struct preflight_sink *sink,
+                           struct error *err)
+{
+    if (!p->schedule || p->length.total_steps == 0)
+        return true;
+    double missed = missed_epoch(p), warmup = p->schedule->warmup;
+    double end = (double)p->length.total_steps / (double)p->length.epoch_steps;
+    if (missed > 0 &&
+        !warn(sink, err,
+              "lr-schedule: the learning rate would change after epoch %g, but the run ends "
+              "with epoch %.4g: choose an earlier epoch, or train longer",
+              missed, end))
+        return false;
+    return lr_epoch_steps(p->length, warmup) <= p->length.total_steps ||
+           warn(sink, err,
+                "warmup %g: the run ends after %ld steps, within its warm-up: choose a shorter "
+                "one, or train longer",
+                warmup, p->length.total_steps);
+}
+
 bool preflight_check(const struct preflight *p, const struct preflight_sink *sink,
                      struct error *err)
 {
@@ -233,5 +261,5 @@ bool preflight_check(const struct preflight *p, const struct preflight_sink *sin
         versions = true;
     }
     return check_collective(p, sink, err) && check_balance(p, sink, err) &&
-           check_batch(p, sink, err) && check_norms(p, sink, err);
+           check_batch(p, sink, err) && check_schedule(p, sink, err) && check_norms(p, sink, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RESOLVE_PREFLIGHT_H
-#define DPARTUI_ENGINE_TRAIN_RESOLVE_PREFLIGHT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +27,9 @@ struct preflight {
     enum split_rule split;
     long batch, rows;       /* of a mini-batch, and to train on; 0: not known */
     uint64_t shared_memory; /* bytes free in /dev/shm; 0: not known */
-    const char *lone_norm;  /* a BatchNorm over one value per channel and row; NULL: none is */
+    const struct lr_schedule *schedule;
+    struct lr_length length; /* of the run; no steps: it only evaluates */
+    const char *lone_norm;   /* a BatchNorm over one value per channel and row; NULL: none is */
 };
 
 /* Called for each finding that does not stop the run: one line, with what to do. */
@@ -43,5 +44,3 @@ struct preflight_sink {
  */
 bool preflight_check(const struct preflight *preflight, const struct preflight_sink *sink,
                      struct error *err);
-
-#endif

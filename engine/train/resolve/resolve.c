@@ -9,18 +9,21 @@
 #include <unistd.h>
 
 #include "base/paths.h"
-#include "engine/data/data.h"
 #include "engine/model/file.h"
 #include "engine/train/resolve/devices.h"
+#include "engine/train/resolve/recipe.h"
 #include "engine/train/split/shares.h"
 #include "engine/weights/file.h"
+#include "spec/data.h"
 #include "spec/names.h"
 
-static bool resolve_data(struct spec *spec, struct dataset *shape, struct error *err)
+static bool resolve_data(struct spec *spec, const struct data_watch *watch, struct dataset *shape,
+                         struct error *err)
 {
+    const struct data_request request = spec_data(spec, watch);
     char *name = NULL;
     int test_rows;
-    if (!data_describe(spec->data, spec->data_dir, shape, &test_rows, &name, err))
+    if (!data_describe(&request, shape, &test_rows, &name, err))
         return false;
     free(spec->data);
     spec->data = name;
@@ -33,20 +36,26 @@ static bool resolve_data(struct spec *spec, struct dataset *shape, struct error 
     return true;
 }
 
+static bool choose_model(struct spec *spec, struct error *err)
+{
+    bool gpu = false;
+    if (spec->model)
+        return true;
+    for (int i = 0; i < spec->devices.count; i++)
+        gpu = gpu || spec->devices.id[i].kind == DEVICE_CUDA;
+    spec->model = strdup(gpu ? "resnet18" : "smallnet");
+    return spec->model || error_memory(err, "model name");
+}
+
 static bool resolve_model(struct spec *spec, const struct dataset *shape, struct net **net,
                           struct error *err)
 {
-    if (!spec->model) {
-        bool gpu = false;
-        for (int i = 0; i < spec->devices.count; i++)
-            gpu = gpu || spec->devices.id[i].kind == DEVICE_CUDA;
-        spec->model = strdup(gpu ? "resnet18" : "smallnet");
-        if (!spec->model)
-            return error_memory(err, "model name");
-    }
+    if (!choose_model(spec, err))
+        return false;
     char *path = paths_find_model(spec->model, err);
     struct net_shape input = {shape->channels, shape->height, shape->width};
-    bool ok = path && net_load(path, input, shape->classes, net, err);
+    bool ok =
+        path && net_load(path, input, shape->classes, net, err) && resolve_recipe(spec, path, err);
     free(path);
     return ok;
 }
@@ -151,17 +160,19 @@ static bool check_folder(const char *option, const char *path, struct error *err
     return ok;
 }
 
-bool resolve_spec(struct spec *spec, struct error *err)
+bool resolve_spec(struct spec *spec, const struct data_watch *watch, struct error *err)
 {
     struct dataset shape = {0};
     struct net *net = NULL;
-    bool ok = spec_validate(spec, err) && check_numbers(spec, err) && resolve_devices(spec, err) &&
-              resolve_data(spec, &shape, err) && check_augment(spec, &shape, err) &&
-              check_split(spec, spec->train_rows ? spec->train_rows : shape.rows, err) &&
-              resolve_model(spec, &shape, &net, err) && check_init(spec, net, err) &&
-              check_place("save", spec->save, true, err) &&
+    bool ok = spec_validate(spec, err) && resolve_devices(spec, err) &&
+              resolve_data(spec, watch, &shape, err) && resolve_model(spec, &shape, &net, err) &&
+              check_numbers(spec, err) && check_augment(spec, &shape, err) &&
+              check_split(spec, spec_train_rows(spec, shape.rows), err) &&
+              check_init(spec, net, err) && check_place("save", spec->save, true, err) &&
+              check_place("save-best", spec->save_best, true, err) &&
               check_place("log", spec->log, false, err) &&
               check_folder("tensorboard", spec->tensorboard, err);
     net_free(net);
+    spec->resolved = ok;
     return ok;
 }

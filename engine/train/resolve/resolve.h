@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RESOLVE_RESOLVE_H
-#define DPARTUI_ENGINE_TRAIN_RESOLVE_RESOLVE_H
+#pragma once
 
 #include "base/error.h"
+#include "engine/data/pictures/watch.h"
 #include "spec/spec.h"
 
 /*
  * Resolve what the spec left open (model, data, devices, threads, type) and check the whole of it
- * against this machine before anything large is allocated. Cheap enough for `submit`.
+ * against this machine before anything large is allocated. Cheap enough for `submit`; only the
+ * first look into a folder of many pictures takes long. `watch` may be NULL.
  * ERROR_USAGE: the run is impossible as asked.
  */
-bool resolve_spec(struct spec *spec, struct error *err);
-
-#endif
+bool resolve_spec(struct spec *spec, const struct data_watch *watch, struct error *err);

@@ -8,19 +8,20 @@
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
+#include "engine/weights/file.h"
 
 bool checkpoints_begin(struct run *run, struct error *err)
 {
     struct checkpoints *checkpoints = &run->checkpoints;
     checkpoints->best_steps = -1;
-    checkpoints->best_acc = NAN;
+    best_begin(&run->best);
     checkpoints->last = clock_seconds();
     if (!checkpoints->keep.checkpoints ||
         (run->spec.checkpoint_epochs == 0 && !(run->spec.checkpoint_minutes > 0)))
         return true;
     const struct checkpoint_writer_options options = {
         .folder = checkpoints->keep.checkpoints,
-        .states = optimizer_states(&run->spec),
+        .arrays = optimizer_states(&run->spec),
         .previous = checkpoints->keep.resumes ? checkpoints->resumed.place.steps : -1,
         .sync = checkpoints->keep.sync,
         .sync_context = checkpoints->keep.sync_context,
@@ -33,7 +34,8 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
     const struct metrics *metrics = &run->metrics;
     const struct epoch_metrics *epoch = &metrics->epoch;
     /* Its evaluation is done, so the epoch is over. */
-    bool between = isfinite(epoch->test_loss) && epoch->steps == run->work.steps_per_epoch;
+    bool evaluated = isfinite(metrics_score(epoch));
+    bool between = evaluated && epoch->steps == run->work.steps_per_epoch;
     *place = (struct checkpoint_place){
         .epochs = between ? epoch->epoch : epoch->epoch - 1,
         .steps = metrics->steps,
@@ -41,10 +43,14 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
         .lr = run->live.lr,
         .train_s = metrics->train_s,
         .eval_s = metrics->eval_s,
+        .val_loss = metrics->val_loss,
+        .val_acc = metrics->val_acc,
         .test_loss = metrics->test_loss,
         .test_acc = metrics->test_acc,
-        .evaluated = isfinite(epoch->test_acc),
-        .best_acc = run->checkpoints.best_acc,
+        .evaluated = evaluated,
+        .best_acc = run->best.score,
+        .best_epoch = run->best.epoch,
+        .since_best = run->best.since,
         .batch = run->spec.batch,
         .train_rows = run->work.train_rows,
         .seed = run->spec.seed,
@@ -110,12 +116,20 @@ static bool report_writer(struct checkpoints *checkpoints, struct report *report
                       &checkpoints->syncs, last, err);
 }
 
-bool checkpoints_export(struct run *run, struct error *err)
+/* The weights, or their average; `state`: where the arrays go that are kept besides, NULL: not. */
+static bool export(struct run *run, float *state, struct error *err)
 {
-    if (!run_command(run, rank_export, 0, err))
+    run->ranks.exported = state;
+    if (!run_swap_average(run, err) || !run_command(run, rank_export, 0, err) ||
+        (state && !run_command(run, rank_export_state, 0, err)) || !run_swap_average(run, err))
         return false;
     run->work.weights.batches_tracked = run->checkpoints.tracked_before + run->metrics.steps;
     return true;
+}
+
+bool checkpoints_export(struct run *run, struct error *err)
+{
+    return export(run, NULL, err);
 }
 
 bool checkpoints_write(struct run *run, bool wait, struct error *err)
@@ -127,7 +141,7 @@ bool checkpoints_write(struct run *run, bool wait, struct error *err)
         return false;
     if (!buffer)
         return true;
-    if (!checkpoints_export(run, err))
+    if (!export(run, buffer->arrays.count > 0 ? buffer->state : NULL, err))
         return false;
     fill_place(run, &buffer->place);
     buffer->origin = (struct checkpoint_origin){
@@ -138,27 +152,38 @@ bool checkpoints_write(struct run *run, bool wait, struct error *err)
     };
     weights_copy(run->work.net, &buffer->weights, &run->work.weights);
     weights_release_pages(run->work.net, &run->work.weights);
-    run->ranks.states = buffer->states;
-    run->ranks.exported = buffer->state;
-    if (buffer->states > 0 && !run_command(run, rank_export_state, 0, err))
-        return false;
     checkpoints->last = clock_seconds();
     checkpoint_writer_give(checkpoints->writer, checkpoints->best_steps);
     return true;
+}
+
+/* Save the weights of the epoch that was evaluated, if it is the best, and see whether it is the
+ * last. */
+static bool take_epoch(struct run *run, struct error *err)
+{
+    struct best *best = &run->best;
+    const struct epoch_metrics *epoch = &run->metrics.epoch;
+    const double score = metrics_score(epoch);
+    best_take(best, score, epoch->epoch);
+    if (run->metrics.steps < run->live.total_steps)
+        best_decide(best, &run->spec, run->work.evaluated == &run->work.validation, score);
+    return !best->newest || !run->spec.save_best ||
+           (checkpoints_export(run, err) &&
+            weights_write(run->work.net, run->spec.save_best, &run->work.weights, err));
 }
 
 bool checkpoints_epoch(struct run *run, struct error *err)
 {
     struct checkpoints *checkpoints = &run->checkpoints;
     const struct epoch_metrics *epoch = &run->metrics.epoch;
-    bool best = isfinite(epoch->test_acc) && !(epoch->test_acc <= checkpoints->best_acc);
-    bool last = run->metrics.steps >= run->live.total_steps;
+    if (!take_epoch(run, err))
+        return false;
+    const bool best = run->best.newest;
+    bool last = run->metrics.steps >= run->live.total_steps || *run->best.reason;
     long every = run->spec.checkpoint_epochs;
     double minutes = run->spec.checkpoint_minutes;
     bool due = (every > 0 && (epoch->epoch % every == 0 || best)) ||
                (minutes > 0 && clock_seconds() - checkpoints->last >= 60 * minutes) || last;
-    if (best)
-        checkpoints->best_acc = epoch->test_acc;
     if (!due)
         return true;
     if (best)
@@ -214,17 +239,29 @@ bool checkpoints_read(struct run *run, struct error *err)
 {
     struct checkpoint *from = &run->checkpoints.resumed;
     const char *folder = run->checkpoints.keep.checkpoints;
+    const struct state_arrays arrays = optimizer_states(&run->spec);
     long steps;
-    if (!checkpoint_create(run->work.net, optimizer_states(&run->spec), from, err) ||
+    if (!checkpoint_create(run->work.net, &arrays, from, err) ||
         !find_checkpoint(&run->checkpoints, &steps, err) ||
         !checkpoint_read(run->work.net, folder, steps, from, err) ||
         !check_resumable(run, &from->place, err))
         return false;
     weights_copy(run->work.net, &run->work.weights, &from->weights);
     run->checkpoints.tracked_before = from->weights.batches_tracked - from->place.steps;
-    run->ranks.states = from->states;
     run->ranks.resumed = from->state;
     return true;
+}
+
+/* It may have to end at once, as it would have. */
+static void resume_best(struct run *run, const struct checkpoint_place *place)
+{
+    const bool validation = isfinite(place->val_acc);
+    run->best.score = place->best_acc;
+    run->best.epoch = place->best_epoch;
+    run->best.since = place->since_best;
+    if (place->epoch.steps == 0 && place->evaluated && place->steps < run->live.total_steps)
+        best_decide(&run->best, &run->spec, validation,
+                    validation ? place->val_acc : place->test_acc);
 }
 
 bool checkpoints_resume(struct run *run, struct error *err)
@@ -232,16 +269,20 @@ bool checkpoints_resume(struct run *run, struct error *err)
     const struct checkpoint_place *place = &run->checkpoints.resumed.place;
     if (!run->checkpoints.keep.resumes)
         return true;
-    run->checkpoints.best_acc = place->best_acc;
     if (isfinite(place->best_acc) &&
         !checkpoint_find_best(run->checkpoints.keep.checkpoints, place->steps,
                               &run->checkpoints.best_steps, err))
         return false;
+    run->metrics.val_loss = place->val_loss;
+    run->metrics.val_acc = place->val_acc;
     run->metrics.test_loss = place->test_loss;
     run->metrics.test_acc = place->test_acc;
     run->metrics.epoch.epoch = place->epochs;
-    return metrics_resume(&run->metrics, place->steps, place->rows, place->epochs, place->train_s,
-                          place->eval_s, err);
+    if (!metrics_resume(&run->metrics, place->steps, place->rows, place->epochs, place->train_s,
+                        place->eval_s, err))
+        return false;
+    resume_best(run, place);
+    return true;
 }
 
 double checkpoints_resume_epoch(struct run *run)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_CHECKPOINTS_H
-#define DPARTUI_ENGINE_TRAIN_RUN_CHECKPOINTS_H
+#pragma once
 
 #include "engine/train/checkpoint/writer.h"
 #include "engine/train/run/report.h"
@@ -15,8 +14,7 @@ struct checkpoints {
     struct checkpoint resumed;        /* what the run resumes from */
     int64_t tracked_before; /* batches that BatchNorms had counted before the run's first step */
     double last;            /* when the last one was begun */
-    double best_acc;        /* of all evaluations, NAN: none */
-    long best_steps;        /* of its checkpoint, -1: none */
+    long best_steps;        /* of the best epoch's, -1: none */
     struct error damage;    /* of a newer one than `resumed`; ERROR_NONE: there is none */
     struct failures writes; /* that failed */
     struct failures syncs;  /* of the run's history before one */
@@ -26,7 +24,7 @@ struct checkpoints {
 bool checkpoints_begin(struct run *run, struct error *err);
 /* Write one now; without `wait` it is left out while the one before is still being written. */
 bool checkpoints_write(struct run *run, bool wait, struct error *err);
-/* If one is due, at the end of an epoch or between steps. */
+/* If one is due, at the end of an epoch, which may be the best one, or between steps. */
 bool checkpoints_epoch(struct run *run, struct error *err);
 bool checkpoints_step(struct run *run, struct error *err);
 /* Wait for what is being written, and warn where that failed. */
@@ -41,5 +39,3 @@ bool checkpoints_resume(struct run *run, struct error *err);
 double checkpoints_resume_epoch(struct run *run);
 /* The weights, as they now are on the devices, into work.weights. */
 bool checkpoints_export(struct run *run, struct error *err);
-
-#endif

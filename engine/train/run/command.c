@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "engine/train/step/rank.h"
 
 /* How often the calling thread checks while the devices work. */
 static const double LOOK_S = 0.1;
@@ -82,4 +83,9 @@ bool run_command(struct run *run, worker_task task, double work_flops, struct er
             break;
     }
     return !barrier_abort_reason(run->ranks.barrier, &culprit, err);
+}
+
+bool run_swap_average(struct run *run, struct error *err)
+{
+    return !(run->spec.ema > 0) || run_command(run, rank_swap_average, 0, err);
 }

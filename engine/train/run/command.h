@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_COMMAND_H
-#define DPARTUI_ENGINE_TRAIN_RUN_COMMAND_H
+#pragma once
 
 #include "engine/train/run/state.h"
 
@@ -11,4 +10,6 @@
  */
 bool run_command(struct run *run, worker_task task, double work_flops, struct error *err);
 
-#endif
+/* Where the run keeps an average of its weights: they change places, for tasks that evaluate or
+ * save the weights, and once more afterwards. */
+bool run_swap_average(struct run *run, struct error *err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_CONTROL_H
-#define DPARTUI_ENGINE_TRAIN_RUN_CONTROL_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ bool run_control_set_epochs(struct run_control *control, long epochs);
 
 /* How urgently its end has been asked for. */
 enum run_stop run_control_stop_asked(const struct run_control *control);
-
-#endif

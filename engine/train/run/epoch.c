@@ -8,6 +8,8 @@
 #include "engine/train/run/state.h"
 #include "engine/train/split/order.h"
 #include "engine/train/step/evaluation.h"
+#include "engine/train/step/rank.h"
+#include "engine/weights/file.h"
 
 /* Steps of the run that the devices have been given. */
 static long steps_given(const struct run *run)
@@ -45,14 +47,26 @@ bool run_epoch(struct run *run, long epoch, struct error *err)
     metrics_begin_epoch(&run->metrics, epoch);
     double start = clock_seconds() - checkpoints_resume_epoch(run);
     progress_phase(run, PHASE_TRAIN);
-    order_fill(&order, run->work.order);
+    workload_fill_order(&run->work, &order);
     if (!take_steps(run, start, &paused_s, err))
         return false;
     metrics_end_epoch(&run->metrics, clock_seconds() - start - paused_s);
     return true;
 }
 
-/* Every test row is run exactly once, each device taking its share. */
+/* What the ranks counted, together. */
+static void hand_out_predictions(struct run *run)
+{
+    const struct run_sink *sink = run->report.sink;
+    if (!run->ranks.predictions || run->work.evaluated != &run->work.test)
+        return;
+    struct confusion *all = &run->ranks.rank[0].confusion;
+    for (int i = 1; i < run->ranks.count; i++)
+        confusion_add(all, &run->ranks.rank[i].confusion);
+    sink->predictions(sink->context, all, run->work.data.class_names);
+}
+
+/* Every row is run exactly once, each device taking its share. */
 bool run_evaluate(struct run *run, bool *done, struct error *err)
 {
     double loss_sum = 0, begin = clock_seconds();
@@ -63,11 +77,14 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
         most = rows > most ? rows : most;
     }
     *done = false;
+    atomic_store(&run->ranks.evaluated, 0);
     atomic_store(&run->ranks.cut, run_control_stop_asked(run->live.control) >= RUN_STOP_STEP);
     if (atomic_load(&run->ranks.cut))
         return true;
     progress_phase(run, PHASE_EVAL);
-    if (!run_command(run, rank_evaluate, most * net_forward_flops(run->work.net), err))
+    if (!run_swap_average(run, err) ||
+        !run_command(run, rank_evaluate, most * net_forward_flops(run->work.net), err) ||
+        !run_swap_average(run, err))
         return false;
     if (atomic_load(&run->ranks.cut))
         return true;
@@ -75,13 +92,46 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
         loss_sum += run->ranks.rank[i].result.loss_sum;
         correct += run->ranks.rank[i].result.correct;
     }
+    const struct row_set *set = run->work.evaluated;
+    const bool validation = set == &run->work.validation;
     if (!isfinite(loss_sum))
         return error_set(err, ERROR_FAILED,
-                         "the test loss is not finite after step %ld: training has diverged; try a "
+                         "the %s loss is not finite after step %ld: training has diverged; try a "
                          "smaller lr than %g, or a larger batch",
-                         run->metrics.steps, run->live.lr);
-    metrics_evaluated(&run->metrics, loss_sum / (double)run->work.test_rows,
-                      (double)correct / (double)run->work.test_rows, clock_seconds() - begin);
+                         validation ? "validation" : "test", run->metrics.steps,
+                         live_lr(run, run->metrics.steps - 1));
+    metrics_evaluated(&run->metrics, validation, loss_sum / (double)set->rows,
+                      (double)correct / (double)set->rows, clock_seconds() - begin);
+    hand_out_predictions(run);
     *done = true;
     return true;
+}
+
+/* The weights of the best epoch, from where they were saved, to all devices. */
+static bool load_best(struct run *run, struct error *err)
+{
+    struct workload *work = &run->work;
+    return weights_read(work->net, run->spec.save_best, &work->weights, err) &&
+           run_command(run, rank_import, 0, err) &&
+           /* The evaluation will have the two change places once more. */
+           run_swap_average(run, err);
+}
+
+bool run_test(struct run *run, bool *done, struct error *err)
+{
+    struct ranks *ranks = &run->ranks;
+    struct workload *work = &run->work;
+    struct row_shares shares;
+    long full[SPEC_MAX_DEVICES];
+    *done = false;
+    if (run_control_stop_asked(run->live.control) >= RUN_STOP_STEP)
+        return true;
+    for (int i = 0; i < ranks->count; i++)
+        full[i] = ranks->rank[i].train[PASS_FULL].rows;
+    work->evaluated = &work->test;
+    if (!share_rows_like(&run->spec, full, work->train_rows, work->test.rows, &shares, err))
+        return false;
+    ranks_take_shares(ranks, &shares);
+    return (!run->spec.save_best || load_best(run, err)) &&
+           run_command(run, rank_change_shares, 0, err) && run_evaluate(run, done, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_EPOCH_H
-#define DPARTUI_ENGINE_TRAIN_RUN_EPOCH_H
+#pragma once
 
 #include "engine/train/run/state.h"
 
@@ -9,7 +8,9 @@
  * stop is asked for (run->stopped).
  */
 bool run_epoch(struct run *run, long epoch, struct error *err);
-/* metrics.test_loss and test_acc; *done is false when a stop cut it short. */
+/* Loss and accuracy on work.evaluated, for the metrics; *done is false when a stop cut it short. */
 bool run_evaluate(struct run *run, bool *done, struct error *err);
-
-#endif
+/* The same on the test rows, once a run that chose by validation rows has ended: of the weights
+ * that
+ * --save-best saved, where it did, else of the last ones. */
+bool run_test(struct run *run, bool *done, struct error *err);

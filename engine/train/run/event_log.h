@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_EVENT_LOG_H
-#define DPARTUI_ENGINE_TRAIN_RUN_EVENT_LOG_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ struct event_log {
 bool event_log_open(struct event_log *log, const char *path, struct error *err);
 void event_log_put(struct event_log *log, const json_t *event);
 void event_log_close(struct event_log *log);
-
-#endif

@@ -17,15 +17,30 @@ static bool is_paused(const struct run *run)
     return atomic_load(&run->live.control->paused) && !is_ending(run);
 }
 
+static double share_of(const struct run *run, long steps)
+{
+    const struct lr_length length = {run->work.steps_per_epoch, run->live.total_steps};
+    long last = length.total_steps > 0 ? length.total_steps - 1 : 0;
+    return lr_share(&run->spec.schedule, length, steps < last ? steps : last);
+}
+
+double live_lr(const struct run *run, long steps)
+{
+    return run->live.lr * share_of(run, steps);
+}
+
+/* The next step has the new rate, and those after it are scaled as much. */
 static bool take_lr(struct run *run, struct error *err)
 {
-    double before = run->live.lr, lr = atomic_exchange(&run->live.control->lr, 0);
-    if (!isfinite(lr) || lr <= 0 || lr == before)
+    double lr = atomic_exchange(&run->live.control->lr, 0);
+    if (!isfinite(lr) || lr <= 0 || lr == live_lr(run, run->metrics.steps + run->steps.pending))
         return true;
     if (!steps_drain(run, err))
         return false;
-    run->live.lr = lr;
-    return report_retune(run, "lr", json_real(before), json_real(lr), err);
+    double before = live_lr(run, run->metrics.steps);
+    run->live.lr = fmin(lr / share_of(run, run->metrics.steps), SPEC_MAX_LR);
+    return report_retune(run, "lr", json_real(before), json_real(live_lr(run, run->metrics.steps)),
+                         err);
 }
 
 /* An epoch that has begun is trained to its end. */
@@ -60,7 +75,8 @@ static bool take_stop(struct run *run, struct error *err)
 
 bool live_take_changes(struct run *run, struct error *err)
 {
-    return take_lr(run, err) && take_epochs(run, err) && take_stop(run, err);
+    /* The epochs first: they move the place in the schedule that a rate is given for. */
+    return take_epochs(run, err) && take_lr(run, err) && take_stop(run, err);
 }
 
 bool live_wait_while_paused(struct run *run, double *paused_s, struct error *err)
@@ -92,7 +108,7 @@ bool live_settle(struct run *run, bool *done, struct error *err)
     do {
         if (!live_take_changes(run, err))
             return false;
-        *done = run->metrics.steps == run->live.total_steps;
+        *done = run->metrics.steps == run->live.total_steps || *run->best.reason;
         none = 0;
     } while (*done &&
              !atomic_compare_exchange_strong(&run->live.control->epochs, &none, RUN_EPOCHS_FINAL));

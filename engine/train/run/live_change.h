@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_LIVE_CHANGE_H
-#define DPARTUI_ENGINE_TRAIN_RUN_LIVE_CHANGE_H
+#pragma once
 
 #include "engine/train/run/control.h"
 
@@ -17,12 +16,14 @@ struct run;
 /* What can change while a run trains. */
 struct live_settings {
     struct run_control *control;
-    double lr;
+    double lr; /* that the schedule takes shares of: the spec's, then scaled with each change */
     long total_steps; /* of the whole run, by its epochs and limits */
     bool paused;
     bool stops_after_epoch; /* as asked; may be cancelled */
 };
 
+/* The learning rate of the step after `steps` others; that of the last step if there is none. */
+double live_lr(const struct run *run, long steps);
 /* Let the changes take effect that others have asked for. A stop for now or after this step is none
  * of them (run_control_stop_asked). */
 bool live_take_changes(struct run *run, struct error *err);
@@ -33,5 +34,3 @@ bool live_wait_while_paused(struct run *run, double *paused_s, struct error *err
  * can be added any more; run->stopped if the run was to end with this epoch.
  */
 bool live_settle(struct run *run, bool *done, struct error *err);
-
-#endif

@@ -26,8 +26,8 @@ static bool change(struct run *run, struct error *err)
     const struct workload *work = &run->work;
     struct row_shares shares;
     double begin = clock_seconds();
-    if (!share_rows_like(&run->spec, lb->advice.shares, work->train_rows, work->test_rows, &shares,
-                         err))
+    if (!share_rows_like(&run->spec, lb->advice.shares, work->train_rows, work->evaluated->rows,
+                         &shares, err))
         return false;
     ranks_take_shares(&run->ranks, &shares);
     memset(run->steps.passes, 0, sizeof run->steps.passes);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_LOAD_BALANCE_H
-#define DPARTUI_ENGINE_TRAIN_RUN_LOAD_BALANCE_H
+#pragma once
 
 #include "engine/train/split/balance.h"
 #include "engine/train/step/ranks.h"
@@ -23,5 +22,3 @@ struct load_balance {
 void load_balance_begin(struct load_balance *lb, const struct ranks *ranks);
 /* After every step: other shares from the next step on if they pay. */
 bool load_balance_step(struct run *run, const struct step *step, struct error *err);
-
-#endif

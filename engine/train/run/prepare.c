@@ -22,7 +22,7 @@ static bool make_weights(struct run *run, struct error *err)
         run->checkpoints.tracked_before = run->work.weights.batches_tracked;
         return ok;
     }
-    weights_init(run->work.net, &run->work.weights, spec->init, spec->init_std, spec->seed);
+    weights_init(run->work.net, &run->work.weights, spec->init, spec->init_scale, spec->seed);
     return true;
 }
 
@@ -94,8 +94,13 @@ static bool connect(struct run *run, struct error *err)
 
 static bool open_workload(struct run *run, struct error *err)
 {
-    if (!workload_open(&run->work, &run->spec, err))
+    const struct data_watch watch = {progress_reading, run};
+    if (!workload_open(&run->work, &run->spec, &watch, err))
         return false;
+    run->progress.read = run->progress.to_read = 0;
+    for (char **remark = run->work.data.pictures.remarks; *remark; remark++)
+        if (!report_keep_warning(&run->report, *remark, err))
+            return false;
     run->live.total_steps = workload_steps(&run->work, run->spec.epochs, run->spec.max_steps);
     return true;
 }
@@ -112,6 +117,7 @@ static bool create_ranks(struct run *run, struct error *err)
     ranks->work = &run->work;
     ranks->clock = run->limits.clock;
     ranks->stall_s = run->limits.stall_s;
+    ranks->predictions = run->report.sink->predictions;
     ranks->abandoned = release_abandoned;
     ranks->owner = run;
     return ranks_create(ranks, err) &&

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_PREPARE_H
-#define DPARTUI_ENGINE_TRAIN_RUN_PREPARE_H
+#pragma once
 
 #include "engine/train/run/state.h"
 
@@ -8,5 +7,3 @@
 bool run_prepare(struct run *run, struct error *err);
 /* Free the run, when no thread uses it any more. */
 void run_release(struct run *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_PROFILER_H
-#define DPARTUI_ENGINE_TRAIN_RUN_PROFILER_H
+#pragma once
 
 #include "engine/train/step/ranks.h"
 
@@ -20,5 +19,3 @@ void profiler_after_step(struct profiler *profiler, const struct ranks *ranks, d
                          const struct step_part *parts);
 /* After the last step. False: memory ran out. */
 bool profiler_end(struct profiler *profiler, struct ranks *ranks, struct error *err);
-
-#endif

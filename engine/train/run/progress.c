@@ -95,12 +95,17 @@ static void deliver(struct run *run, double now)
         .total_steps = run->live.total_steps,
         .epoch_step = epoch->steps,
         .steps_per_epoch = run->work.steps_per_epoch,
-        .lr = run->live.lr,
+        .read = run->progress.read,
+        .to_read = run->progress.to_read,
+        .lr = live_lr(run, metrics->steps),
+        .run_lr = run->live.lr,
         .train_loss = metrics_ratio(epoch->loss_sum, (double)epoch->rows),
         .train_acc = metrics_ratio((double)epoch->correct, (double)epoch->rows),
         .samples_per_s = measured(metrics->rate.value),
         .elapsed_s = now - metrics->begin,
         .eta_s = time_left(run),
+        .evaluated = atomic_load(&run->ranks.evaluated),
+        .test_rows = run->work.evaluated ? run->work.evaluated->rows : 0,
         .device_count = run->ranks.count,
         .devices = run->progress.shown,
     };
@@ -112,6 +117,15 @@ void progress_phase(struct run *run, enum run_phase phase)
     run->progress.phase = phase;
     if (run->report.sink->progress)
         deliver(run, clock_seconds());
+}
+
+bool progress_reading(void *context, long done, long total)
+{
+    struct run *run = context;
+    run->progress.read = done;
+    run->progress.to_read = total;
+    progress_tick(run);
+    return run_control_stop_asked(run->live.control) < RUN_STOP_STEP;
 }
 
 void progress_tick(struct run *run)

@@ -11,6 +11,7 @@
 #include "engine/train/profile/json.h"
 #include "engine/train/resolve/inspect.h"
 #include "engine/train/run/state.h"
+#include "engine/train/step/outcome.h"
 #include "spec/json.h"
 #include "spec/names.h"
 
@@ -125,7 +126,7 @@ static json_t *memory_of(const struct run *run, int i, const void *unused)
     return json_integer((json_int_t)atomic_load(&run->ranks.rank[i].memory_bytes));
 }
 
-static bool report_warning(struct report *report, const char *text, struct error *err)
+bool report_warning(struct report *report, const char *text, struct error *err)
 {
     return emit(report, warning_of(text), err);
 }
@@ -206,8 +207,8 @@ bool report_run(struct run *run, struct error *err)
     const struct dataset *train = &run->work.data.train;
     const char *how = run->ranks.count > 1 ? run->ranks.group.description : "one device: none";
     json_t *event = json_pack(
-        "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:s, "
-        "s:o, s:s, s:o}",
+        "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:o, "
+        "s:s, s:o, s:s, s:o}",
         "event", "run", "run", (json_int_t)run->report.number, "model",
         json_any_text(run->spec.model), "data", json_any_text(run->work.data.name), "devices",
         device_names(run), "hardware", hardware(run), "params",
@@ -215,8 +216,9 @@ bool report_run(struct run *run, struct error *err)
         train->width, "classes", train->classes, "steps_per_epoch",
         (json_int_t)run->work.steps_per_epoch, "total_steps", (json_int_t)run->live.total_steps,
         "train_rows", (json_int_t)run->work.train_rows, "test_rows",
-        (json_int_t)run->work.test_rows, "data_source", json_any_text(run->work.data.source),
-        "sync_bytes_per_step", sync_step_bytes(&run->ranks.group), "memory",
+        (json_int_t)run->work.test.rows, "validation_rows", (json_int_t)run->work.validation.rows,
+        "data_source", json_any_text(run->work.data.source), "sync_bytes_per_step",
+        sync_step_bytes(&run->ranks.group), "memory",
         list_of(run, run->ranks.count, memory_of, NULL), "dtype", main_type(run), "types",
         list_of(run, run->ranks.count, type_of, NULL), "sync_algorithm", how, "resumed_at",
         run->checkpoints.keep.resumes ? json_integer(run->checkpoints.resumed.place.steps)
@@ -243,8 +245,8 @@ bool report_step(struct run *run, const struct step *step, const struct step_par
                 json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step", "epoch",
                           (json_int_t)metrics->epoch.epoch, "step", (json_int_t)metrics->steps,
                           "rows", (json_int_t)step->rows, "shards", shards(run, step), "loss",
-                          json_finite(loss), "correct", (json_int_t)correct, "lr", run->live.lr,
-                          "seconds", seconds),
+                          json_finite(loss), "correct", (json_int_t)correct, "lr",
+                          live_lr(run, metrics->steps - 1), "seconds", seconds),
                 err);
 }
 
@@ -261,30 +263,44 @@ static json_t *metrics_of(const struct run *run, int i, const void *unused)
                      fmax(0, epoch->seconds - device->compute_s - device->sync_s));
 }
 
+/* Of the last step, before it was clipped; NULL: the run does not clip. */
+static json_t *gradient_norm(const struct run *run)
+{
+    const float *norm = run->ranks.rank[0].replica->grad_norm;
+    return run->spec.clip_norm > 0 && norm ? json_finite((double)*norm) : NULL;
+}
+
+/* An event that something could not be added to is none. */
+static json_t *whole(json_t *event, bool ok)
+{
+    if (ok)
+        return event;
+    json_decref(event);
+    return NULL;
+}
+
 bool report_epoch(struct run *run, struct error *err)
 {
     const struct epoch_metrics *epoch = &run->metrics.epoch;
     double rows = (double)epoch->rows;
     double bytes = (double)epoch->steps * sync_step_bytes(&run->ranks.group);
-    return emit(
-        &run->report,
-        json_pack(
-            "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
-            "s:f, s:o, s:o, s:o}",
-            "event", "epoch", "epoch", (json_int_t)epoch->epoch, "step",
-            (json_int_t)run->metrics.steps, "steps", (json_int_t)epoch->steps, "partial",
-            epoch->steps < run->work.steps_per_epoch, "rows", (json_int_t)epoch->rows, "lr",
-            run->live.lr, "train_loss", json_finite(metrics_ratio(epoch->loss_sum, rows)),
-            "train_acc", json_finite(metrics_ratio((double)epoch->correct, rows)), "test_loss",
-            json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
-            epoch->seconds, "samples_per_s", json_finite(metrics_ratio(rows, epoch->seconds)),
-            "wait_s", fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s",
-            epoch->compute_s, "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes,
-            "sync_bandwidth", json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)),
-            "sync_bus_bandwidth",
-            json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->ranks.count)), "devices",
-            list_of(run, run->ranks.count, metrics_of, NULL)),
-        err);
+    json_t *event = json_pack(
+        "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
+        "s:f, s:o, s:o, s:o, s:o*}",
+        "event", "epoch", "epoch", (json_int_t)epoch->epoch, "step", (json_int_t)run->metrics.steps,
+        "steps", (json_int_t)epoch->steps, "partial", epoch->steps < run->work.steps_per_epoch,
+        "rows", (json_int_t)epoch->rows, "lr", live_lr(run, run->metrics.steps - 1), "train_loss",
+        json_finite(metrics_ratio(epoch->loss_sum, rows)), "train_acc",
+        json_finite(metrics_ratio((double)epoch->correct, rows)), "test_loss",
+        json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
+        epoch->seconds, "samples_per_s", json_finite(metrics_ratio(rows, epoch->seconds)), "wait_s",
+        fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s", epoch->compute_s,
+        "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes, "sync_bandwidth",
+        json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)), "sync_bus_bandwidth",
+        json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->ranks.count)), "devices",
+        list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run));
+    bool ok = event && outcome_add_epoch(&run->work, epoch, event);
+    return emit(&run->report, whole(event, ok), err);
 }
 
 bool report_profile(struct run *run, struct error *err)
@@ -301,13 +317,22 @@ bool report_profile(struct run *run, struct error *err)
     return error_memory(err, "event");
 }
 
+/* What a schedule is multiplied with from here on; NULL: there is none, or it is no rate. */
+static json_t *scale_of(const struct run *run, const json_t *from, const json_t *to)
+{
+    bool scales = json_is_real(from) && !lr_is_constant(&run->spec.schedule);
+    return scales ? json_real(json_real_value(to) / json_real_value(from)) : NULL;
+}
+
 bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err)
 {
+    json_t *scale = scale_of(run, from, to);
     return emit(&run->report,
-                json_pack("{s:s, s:I, s:I, s:I, s:s, s:o*, s:o*}", "event", "retune", "epoch",
+                json_pack("{s:s, s:I, s:I, s:I, s:s, s:o*, s:o*, s:o*}", "event", "retune", "epoch",
                           (json_int_t)run->metrics.epoch.epoch, "step",
                           (json_int_t)run->metrics.steps, "total_steps",
-                          (json_int_t)run->live.total_steps, "what", what, "from", from, "to", to),
+                          (json_int_t)run->live.total_steps, "what", what, "from", from, "to", to,
+                          "scale", scale),
                 err);
 }
 
@@ -354,10 +379,11 @@ void report_end(struct run *run, const struct error *err)
         json_finite(metrics_median_seconds(metrics)), "samples_per_s",
         json_finite(metrics->rows ? metrics_ratio((double)metrics->rows, metrics->train_s) : NAN),
         "train_s", metrics->train_s);
-    if (event && failed && json_object_set_new(event, "error", json_any_text(err->text)) != 0) {
-        json_decref(event); /* without the reason it is of no use: run_train's caller has it */
-        event = NULL;
-    }
+    /* Without the reason it is of no use: run_train's caller has it. */
+    event = whole(event, event && (!failed || json_object_set_new(event, "error",
+                                                                  json_any_text(err->text)) == 0));
+    event = whole(event, event && outcome_add_end(&run->work, metrics, &run->best,
+                                                  run->spec.save_best, event));
     if (event && run->report.log.failure.kind != ERROR_NONE)
         json_object_set_new(event, "log_error", json_any_text(run->report.log.failure.text));
     emit(&run->report, event, &ignored);

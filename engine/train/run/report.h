@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_REPORT_H
-#define DPARTUI_ENGINE_TRAIN_RUN_REPORT_H
+#pragma once
 
 #include "engine/board/board.h"
 #include "engine/train/run/event_log.h"
@@ -33,6 +32,7 @@ struct failures {
 };
 
 void report_close(struct report *report);
+bool report_warning(struct report *report, const char *text, struct error *err);
 /* Keep a warning until the "run" event has been reported. `context` is a struct report. */
 bool report_keep_warning(void *context, const char *text, struct error *err);
 
@@ -50,12 +50,11 @@ bool report_step(struct run *run, const struct step *step, const struct step_par
 bool report_epoch(struct run *run, struct error *err);
 /* Where the steps' time went, if that was measured. */
 bool report_profile(struct run *run, struct error *err);
-/* A change that takes effect now; `from` and `to` (stolen) are NULL where it has none. */
+/* A change that takes effect now; `from` and `to` (stolen) are NULL where it has none. Those of a
+ * learning rate are of the next step, and scale the schedule where there is one. */
 bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err);
 /* Other shares from the next step on, which took `seconds` to prepare. */
 bool report_shares(struct run *run, const struct balance_advice *advice, double seconds,
                    struct error *err);
 /* The last event; err is NULL for a run that is done. */
 void report_end(struct run *run, const struct error *err);
-
-#endif

@@ -6,9 +6,11 @@
 #include "base/json.h"
 #include "engine/train/resolve/resolve.h"
 #include "engine/train/run/epoch.h"
+#include "engine/train/run/learning.h"
 #include "engine/train/run/prepare.h"
 #include "engine/train/run/state.h"
 #include "engine/weights/file.h"
+#include "spec/json.h"
 
 /* After the epoch's steps; *done: everything that was to be trained has been. */
 static bool finish_epoch(struct run *run, bool *done, struct error *err)
@@ -21,7 +23,8 @@ static bool finish_epoch(struct run *run, bool *done, struct error *err)
         return true;
     bool whole = run->metrics.epoch.steps == run->work.steps_per_epoch;
     return (!whole || metrics_count_epoch(&run->metrics, err)) && report_epoch(run, err) &&
-           checkpoints_epoch(run, err) && live_settle(run, done, err);
+           (!whole || learning_check(run, err)) && checkpoints_epoch(run, err) &&
+           live_settle(run, done, err);
 }
 
 static bool train(struct run *run, struct error *err)
@@ -37,8 +40,9 @@ static bool train(struct run *run, struct error *err)
         run->stopped = !evaluated;
     }
     /* A run that is resumed may have had its last step already. */
-    if (!done && run->metrics.epoch.epoch >= run->spec.epochs &&
-        run->metrics.steps >= run->live.total_steps && !live_settle(run, &done, err))
+    bool ended = *run->best.reason || (run->metrics.epoch.epoch >= run->spec.epochs &&
+                                       run->metrics.steps >= run->live.total_steps);
+    if (!done && ended && !live_settle(run, &done, err))
         return false;
     for (long epoch = run->metrics.epoch.epoch + 1; !done && !run->stopped; epoch++)
         if (!run_epoch(run, epoch, err) || (!run->stopped && !finish_epoch(run, &done, err)))
@@ -62,11 +66,30 @@ static bool save(struct run *run, struct error *err)
            weights_write(run->work.net, run->spec.save, &run->work.weights, err);
 }
 
+/* At the end of a run that chose by validation rows. */
+static bool test(struct run *run, struct error *err)
+{
+    bool done = true;
+    if (run->work.evaluated == &run->work.test || run->stopped)
+        return true;
+    if (!run_test(run, &done, err))
+        return false;
+    run->stopped = !done;
+    return true;
+}
+
 static bool open_board(struct run *run, struct error *err)
 {
-    return !run->spec.tensorboard ||
-           board_open(&run->report.board, run->spec.tensorboard, run->report.number,
-                      run->checkpoints.keep.resumes, clock_date(), err);
+    double now = clock_date();
+    if (!run->spec.tensorboard)
+        return true;
+    if (!board_open(&run->report.board, run->spec.tensorboard, run->report.number,
+                    run->checkpoints.keep.resumes, now, err))
+        return false;
+    json_t *settings = spec_to_json(&run->spec);
+    board_put_settings(run->report.board, settings, now);
+    json_decref(settings);
+    return true;
 }
 
 static bool conduct(struct run *run, struct error *err)
@@ -76,7 +99,7 @@ static bool conduct(struct run *run, struct error *err)
         return false;
     run->progress.prepared = run_prepare(run, err);
     if (!run->progress.prepared || !open_board(run, err) || !report_run(run, err) ||
-        !train(run, err) || !save(run, err))
+        !train(run, err) || !save(run, err) || !test(run, err))
         return false;
     return !run->stopped || error_set(err, ERROR_CANCELLED, "stopped after step %ld of %ld",
                                       run->metrics.steps, run->live.total_steps);
@@ -118,7 +141,8 @@ bool run_train_within(const struct run_limits *limits, const struct spec *spec, 
     run->live.lr = spec->lr;
     metrics_begin(&run->metrics);
     struct error ignored = ERROR_INIT;
-    bool ok = resolve_spec(&run->spec, err) && conduct(run, err);
+    const struct data_watch watch = {progress_reading, run};
+    bool ok = resolve_spec(&run->spec, &watch, err) && conduct(run, err);
     checkpoints_end(run, &ignored);
     progress_phase(run, PHASE_ENDED);
     report_end(run, ok ? NULL : err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_RUN_H
-#define DPARTUI_ENGINE_TRAIN_RUN_RUN_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -9,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/train/run/control.h"
+#include "engine/train/step/confusion.h"
 #include "spec/spec.h"
 
 /*
@@ -33,9 +33,12 @@ struct run_progress {
     enum run_phase phase;
     long epoch, epochs, step, total_steps; /* step counts over the whole run, from 1 */
     long epoch_step, steps_per_epoch;
-    double lr, train_loss, train_acc; /* over the epoch so far */
-    double samples_per_s;             /* over the last second or so */
-    double elapsed_s, eta_s;          /* of the whole run; eta NAN while unknown */
+    long read, to_read;           /* pictures, while they are read before the first step */
+    double lr, run_lr;            /* of the next step; that the schedule takes shares of */
+    double train_loss, train_acc; /* over the epoch so far */
+    double samples_per_s;         /* over the last second or so */
+    double elapsed_s, eta_s;      /* of the whole run; eta NAN while unknown */
+    long evaluated, test_rows;    /* rows of the newest evaluation so far, of how many */
     int device_count;
     const struct run_device *devices;
 };
@@ -45,6 +48,9 @@ struct run_sink {
      * "retune", "shares", "profile", "end"), borrowed. */
     void (*event)(void *context, json_t *event);
     void (*progress)(void *context, const struct run_progress *progress);
+    /* What was taken for what, after each evaluation. NULL: nothing is counted. */
+    void (*predictions)(void *context, const struct confusion *confusion,
+                        const char *const *class_names); /* NULL: they have none */
     void *context;
 };
 
@@ -89,5 +95,3 @@ bool run_train(const struct spec *spec, long run_number, const struct run_keep *
 bool run_train_within(const struct run_limits *limits, const struct spec *spec, long run_number,
                       const struct run_keep *keep, struct run_control *control,
                       const struct run_sink *sink, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_STATE_H
-#define DPARTUI_ENGINE_TRAIN_RUN_STATE_H
+#pragma once
 
 #include "engine/train/profile/metrics.h"
 #include "engine/train/run/checkpoints.h"
@@ -11,6 +10,7 @@
 #include "engine/train/run/report.h"
 #include "engine/train/run/run.h"
 #include "engine/train/run/steps.h"
+#include "engine/train/step/best.h"
 
 /*
  * The inside of a run: parts, each written by the file whose header declares it. It is on the heap
@@ -27,10 +27,9 @@ struct run {
     struct live_settings live;
     struct load_balance load_balance;
     struct profiler profiler;
+    struct best best;
     struct checkpoints checkpoints;
     struct report report;
     struct progress progress;
     bool stopped; /* before everything was trained */
 };
-
-#endif

@@ -29,14 +29,15 @@ static struct step make_step(const struct run *run, long begin)
 {
     const struct metrics *metrics = &run->metrics;
     long batch = run->spec.batch < run->work.train_rows ? run->spec.batch : run->work.train_rows;
-    long left = run->work.train_rows - begin;
+    const long left = run->work.train_rows - begin;
+    const long number = metrics->steps + run->steps.pending + 1;
     return (struct step){
-        .number = metrics->steps + run->steps.pending + 1,
+        .number = number,
         .size = left < batch ? PASS_SHORT : PASS_FULL,
         .begin = begin,
         .rows = left < batch ? left : batch,
         .epoch = (uint32_t)metrics->epoch.epoch,
-        .update = optimizer_step(&run->spec, run->live.lr),
+        .update = optimizer_step(&run->spec, live_lr(run, number - 1), number),
         .begin_s = clock_seconds(),
         .unprofiled = run->profiler.unprofiled_left > 0,
     };
@@ -78,7 +79,7 @@ static bool diverged(const struct run *run, double loss, struct error *err)
                      isnan(loss)   ? "not a number"
                      : isinf(loss) ? "infinite"
                                    : size,
-                     run->metrics.steps, run->live.lr, run->spec.batch,
+                     run->metrics.steps, live_lr(run, run->metrics.steps - 1), run->spec.batch,
                      run->spec.init == INIT_FILE ? ", or the initial weights are broken"
                                                  : ": try a smaller one");
 }

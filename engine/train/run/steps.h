@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_RUN_STEPS_H
-#define DPARTUI_ENGINE_TRAIN_RUN_STEPS_H
+#pragma once
 
 #include "engine/train/step/ranks.h"
 
@@ -29,5 +28,3 @@ void steps_begin(struct run *run);
 bool steps_give(struct run *run, long begin, struct error *err);
 /* Take all steps that are queued. To be called before anything that happens between steps. */
 bool steps_drain(struct run *run, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SPLIT_BALANCE_H
-#define DPARTUI_ENGINE_TRAIN_SPLIT_BALANCE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -77,5 +76,3 @@ bool balance_propose(struct balance *balance, double cost_s, struct balance_advi
 
 /* The advice has been taken; what was measured before is dropped. */
 void balance_change(struct balance *balance, const struct balance_advice *advice);
-
-#endif

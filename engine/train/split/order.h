@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SPLIT_ORDER_H
-#define DPARTUI_ENGINE_TRAIN_SPLIT_ORDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ uint32_t order_row(const struct order *order, uint32_t position);
 
 /* The whole order: rows[0..order->rows-1]. */
 void order_fill(const struct order *order, uint32_t *rows);
-
-#endif

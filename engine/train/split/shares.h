@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SPLIT_SHARES_H
-#define DPARTUI_ENGINE_TRAIN_SPLIT_SHARES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ bool cpus_suffice(const int *threads, int devices, int cpu_count);
 
 /* Then CPU device `index` of the list has its CPUs from this one on. */
 int first_cpu(const struct device_list *devices, const int *threads, int index);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SPLIT_SPLIT_H
-#define DPARTUI_ENGINE_TRAIN_SPLIT_SPLIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@
  */
 bool split_rows(enum split_rule rule, const double *weights, long rows, int devices, long *sizes,
                 struct error *err);
-
-#endif

@@ -1,5 +1,9 @@
 libtrain_a_SOURCES += \
+	%D%/best.c %D%/best.h \
+	%D%/chance.c %D%/chance.h \
+	%D%/confusion.c %D%/confusion.h \
 	%D%/evaluation.c %D%/evaluation.h \
+	%D%/outcome.c %D%/outcome.h \
 	%D%/plans.c %D%/plans.h \
 	%D%/rank.c %D%/rank.h \
 	%D%/ranks.c %D%/ranks.h \

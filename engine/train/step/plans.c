@@ -104,8 +104,10 @@ static bool create(struct rank *rank, enum plan_mode mode, int rows, struct cach
                    struct error *err)
 {
     struct ranks *ranks = rank->ranks;
-    struct plan_request request = {.mode = mode, .rows = rows};
+    struct plan_request request = {
+        .mode = mode, .rows = rows, .label_smoothing = ranks->spec->label_smoothing};
     request.profile = ranks->profile && mode == PLAN_TRAIN && rank->backend->plan_profile;
+    request.predictions = ranks->predictions && mode == PLAN_EVAL;
     struct plan_memory memory = {0};
     struct plan *plan = NULL;
     double begin = clock_seconds();
@@ -145,7 +147,6 @@ static bool get(struct rank *rank, enum plan_mode mode, struct rank_pass *pass, 
 
 bool plans_get(struct rank *rank, struct error *err)
 {
-    const struct replica *replica = rank->replica;
     struct rank_pass *train = rank->train, *eval = rank->eval;
     /* From here on the plans of the old shares may be dropped. */
     for (int size = 0; size < PASS_SIZES; size++)
@@ -157,8 +158,7 @@ bool plans_get(struct rank *rank, struct error *err)
         if (eval[size].rows > 0 && !get(rank, PLAN_EVAL, &eval[size], err))
             return false;
     atomic_store(&rank->memory_bytes,
-                 rank->plan_bytes +
-                     replica_numbers(replica->count, replica->statistics_count) * sizeof(float));
+                 rank->plan_bytes + replica_numbers(rank->replica) * sizeof(float));
     return true;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_STEP_PLANS_H
-#define DPARTUI_ENGINE_TRAIN_STEP_PLANS_H
+#pragma once
 
 #include "engine/train/step/ranks.h"
 
@@ -15,5 +14,3 @@ bool plans_get(struct rank *rank, struct error *err);
 /* Add what the plans have measured to the run's profile. Also by the owner, between tasks. */
 bool plans_take_times(struct rank *rank, struct error *err);
 void plans_release(struct rank *rank);
-
-#endif

@@ -43,24 +43,50 @@ void rank_conclude(void *context, int index, bool ok, struct error *err)
     rank_progress(rank);
 }
 
+static bool swap_average(struct rank *rank, struct error *err)
+{
+    const int average = optimizer_average(rank->ranks->spec);
+    return average < 0 || average >= rank->replica->states ||
+           rank->backend->swap(rank->device, rank->replica, average, err);
+}
+
+bool rank_swap_average(void *context, int index, struct error *err)
+{
+    return swap_average(&((struct ranks *)context)->rank[index], err);
+}
+
+/* What is kept besides the weights: from a checkpoint, or an average, that begins as they are. */
+static bool import_states(struct rank *rank, struct error *err)
+{
+    const struct ranks *ranks = rank->ranks;
+    const size_t count = ranks->work->net->value_count;
+    const int average = optimizer_average(ranks->spec);
+    for (int i = 0; i < rank->replica->states; i++) {
+        const float *values = ranks->resumed ? ranks->resumed + (size_t)i * count
+                              : i == average ? ranks->work->weights.values
+                                             : NULL;
+        if (values &&
+            !rank->backend->values_import(rank->device, rank->replica,
+                                          (enum replica_arena)(ARENA_STATE + i), values, err))
+            return false;
+    }
+    /* A checkpoint's weights are the average. */
+    return !ranks->resumed || swap_average(rank, err);
+}
+
 static bool prepare(struct rank *rank, struct error *err)
 {
     struct ranks *ranks = rank->ranks;
     struct replica **replica = &rank->replica;
+    const struct replica_request request = optimizer_request(ranks->spec, rank->index);
     rank->facts.type = rank->options.type;
     if (!rank->backend->open(&rank->options, &rank->device, err) ||
         (rank->backend->facts && !rank->backend->facts(rank->device, &rank->facts, err)) ||
-        !rank->backend->replica_create(rank->device, ranks->work->net, replica, err) ||
+        !rank->backend->replica_create(rank->device, ranks->work->net, &request, replica, err) ||
         !plans_get(rank, err) ||
         !rank->backend->replica_import(rank->device, *replica, &ranks->work->weights, err))
         return false;
-    const size_t count = ranks->work->net->value_count;
-    for (int i = 0; ranks->resumed && i < ranks->states; i++)
-        if (!rank->backend->values_import(rank->device, *replica,
-                                          (enum replica_arena)(ARENA_STATE + i),
-                                          ranks->resumed + (size_t)i * count, err))
-            return false;
-    return true;
+    return import_states(rank, err);
 }
 
 bool rank_prepare(void *context, int index, struct error *err)
@@ -105,6 +131,13 @@ bool rank_leave(void *context, int index, struct error *err)
     return true;
 }
 
+bool rank_import(void *context, int index, struct error *err)
+{
+    struct ranks *ranks = context;
+    struct rank *rank = &ranks->rank[index];
+    return rank->backend->replica_import(rank->device, rank->replica, &ranks->work->weights, err);
+}
+
 bool rank_export(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
@@ -122,7 +155,7 @@ bool rank_export_state(void *context, int index, struct error *err)
     struct rank *rank = &ranks->rank[index];
     const size_t count = ranks->work->net->value_count;
     bool ok = true;
-    for (int i = 0; ok && index == 0 && i < ranks->states; i++)
+    for (int i = 0; ok && index == 0 && i < rank->replica->states; i++)
         ok = rank->backend->values_export(rank->device, rank->replica,
                                           (enum replica_arena)(ARENA_STATE + i),
                                           ranks->exported + (size_t)i * count, err);

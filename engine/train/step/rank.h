@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_STEP_RANK_H
-#define DPARTUI_ENGINE_TRAIN_STEP_RANK_H
+#pragma once
 
 #include "engine/train/step/ranks.h"
 
@@ -10,7 +9,10 @@ bool rank_prepare(void *context, int index, struct error *err);
 bool rank_change_shares(void *context, int index, struct error *err); /* plans for new shares */
 /* Take part in what sync_choose has chosen; why not is in rank->refusal, and no failure. */
 bool rank_join(void *context, int index, struct error *err);
-bool rank_leave(void *context, int index, struct error *err);        /* that, if some could not */
+bool rank_leave(void *context, int index, struct error *err);  /* that, if some could not */
+bool rank_import(void *context, int index, struct error *err); /* all from work->weights */
+/* The parameters and their average change places, on ranks that have one. */
+bool rank_swap_average(void *context, int index, struct error *err);
 bool rank_export(void *context, int index, struct error *err);       /* rank 0 into work->weights */
 bool rank_export_state(void *context, int index, struct error *err); /* into ->exported */
 /* The end of every task. The first rank that fails aborts the others; those then fail with its
@@ -24,5 +26,3 @@ void rank_show(struct rank *rank, enum activity activity);
 void rank_show_busy(struct rank *rank);
 /* Another sign of progress. */
 void rank_progress(struct rank *rank);
-
-#endif

@@ -46,11 +46,15 @@ bool ranks_create(struct ranks *ranks, struct error *err)
         rank->options.id = devices->id[i];
         ranks->names[i] = device_id_text(devices->id[i], rank->name);
         atomic_init(&rank->activity, ACTIVITY_PREPARE);
+        if (ranks->predictions &&
+            !confusion_create(&rank->confusion, ranks->work->net->classes, err))
+            return false;
         rank->backend = backend_find(devices->id[i].kind, &why);
         if (!rank->backend)
             return error_set(err, ERROR_USAGE, "%s: %s", rank->name, why);
     }
-    if (!share_rows(ranks->spec, ranks->work->train_rows, ranks->work->test_rows, &shares, err))
+    if (!share_rows(ranks->spec, ranks->work->train_rows, ranks->work->evaluated->rows, &shares,
+                    err))
         return false;
     ranks_take_shares(ranks, &shares);
     return true;
@@ -150,5 +154,7 @@ void ranks_release(struct ranks *ranks)
 {
     sync_close(&ranks->group);
     barrier_destroy(ranks->barrier);
+    for (int i = 0; i < ranks->count; i++)
+        confusion_free(&ranks->rank[i].confusion);
     free(ranks->cpus);
 }

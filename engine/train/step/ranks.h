@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_STEP_RANKS_H
-#define DPARTUI_ENGINE_TRAIN_STEP_RANKS_H
+#pragma once
 
 #include <stdatomic.h>
 
 #include "engine/train/profile/profile.h"
 #include "engine/train/split/shares.h"
+#include "engine/train/step/confusion.h"
 #include "engine/train/step/worker.h"
 #include "engine/train/step/workload.h"
 #include "engine/train/sync/barrier.h"
@@ -73,6 +73,7 @@ struct rank {
     uint64_t plan_bytes;                   /* the largest plan so far */
     _Atomic uint64_t memory_bytes;         /* all in all */
     struct batch_result result;            /* of the task just done; of steps when queued */
+    struct confusion confusion;            /* of the last evaluation */
     struct step_times times;               /* likewise */
     struct step_part parts[PASSES_QUEUED]; /* of queued steps, by their number */
     struct error refusal;                  /* why it could not join the others */
@@ -95,6 +96,7 @@ struct ranks {
     const struct spec *spec;
     struct workload *work;
     struct profile *profile;        /* NULL: without */
+    bool predictions;               /* evaluations count what is taken for what */
     double (*clock)(void);          /* times passes, on the rank's thread */
     double stall_s;                 /* a device without progress for this long hangs */
     void (*abandoned)(void *owner); /* the last thread that hung has ended: free everything */
@@ -116,12 +118,12 @@ struct ranks {
     bool queues;      /* devices queue steps, and are timed by their own clocks */
     bool takes;       /* the task of a step also takes the oldest */
     /* The optimizer's state, as in struct checkpoint. */
-    int states;
     const float *resumed; /* to begin with; NULL: zeros */
     float *exported;      /* where it goes */
 
-    atomic_uint signs; /* of progress, counted by the ranks */
-    atomic_bool cut;   /* leave the evaluation as soon as possible */
+    atomic_uint signs;     /* of progress, counted by the ranks */
+    atomic_long evaluated; /* rows of the evaluation so far */
+    atomic_bool cut;       /* leave the evaluation as soon as possible */
 };
 
 /* Find the backends of the spec's devices and share out the rows. */
@@ -138,5 +140,3 @@ void ranks_shard(const struct ranks *ranks, int index, enum pass_size size, long
                  long *rows);
 /* FLOPs of the device that has most to do in a training pass of this size. */
 double ranks_step_flops(const struct ranks *ranks, enum pass_size size);
-
-#endif

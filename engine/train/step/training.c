@@ -88,7 +88,7 @@ static bool step(struct rank *rank, struct error *err)
 {
     struct ranks *ranks = rank->ranks;
     struct sync_times times = {0, 0};
-    rank->result = (struct batch_result){0, 0};
+    rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
     /* A first pass loads code, for which a device may have to be idle: nothing overlaps with it. */
     ranks->ends[rank->index].overlaps = rank->train[ranks->step.size].warm;
@@ -114,7 +114,7 @@ static bool take(struct rank *rank, struct error *err)
     struct pass_outcome outcome;
     if (ranks->queues) {
         if (!rank->backend->plan_take(rank->device, &outcome, err))
-            return error_prefix(err, "step %ld", ranks->oldest);
+            return false;
         take_times(&part->times, outcome.seconds);
         part->result = outcome.result;
     }
@@ -122,9 +122,17 @@ static bool take(struct rank *rank, struct error *err)
     return true;
 }
 
+/* A device that fails says so in the next call, also in one that queues a later step: the first
+ * step that was not done is named. */
+static bool name_step(const struct ranks *ranks, struct error *err)
+{
+    return ranks->queues ? error_prefix(err, "step %ld", ranks->oldest) : false;
+}
+
 bool rank_take(void *context, int index, struct error *err)
 {
-    return take(&((struct ranks *)context)->rank[index], err);
+    struct ranks *ranks = context;
+    return take(&ranks->rank[index], err) || name_step(ranks, err);
 }
 
 bool rank_step(void *context, int index, struct error *err)
@@ -141,5 +149,5 @@ bool rank_step(void *context, int index, struct error *err)
     /* The next step follows at once: what a viewer sees in between is a device that trains. */
     if (ok)
         rank_show_busy(rank);
-    return ok;
+    return ok || name_step(ranks, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_STEP_WORKER_H
-#define DPARTUI_ENGINE_TRAIN_STEP_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ bool workers_finished(struct workers *workers, int worker);
  * tasks.abandoned.
  */
 bool workers_dismiss(struct workers *workers, double close_s);
-
-#endif

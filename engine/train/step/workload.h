@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_STEP_WORKLOAD_H
-#define DPARTUI_ENGINE_TRAIN_STEP_WORKLOAD_H
+#pragma once
 
 #include "base/error.h"
 #include "engine/data/data.h"
@@ -8,22 +7,35 @@
 #include "engine/weights/weights.h"
 #include "spec/spec.h"
 
+/* Rows that a network is evaluated on. */
+struct row_set {
+    const struct dataset *data;
+    uint32_t *order; /* `rows` row numbers */
+    long rows;       /* 0: there is no such set */
+};
+
 /* What a run computes: its network, and the rows that it trains and tests on. */
 struct workload {
     struct data data;
-    long train_rows, test_rows, steps_per_epoch;
-    uint32_t *order;      /* of the running epoch: train_rows row numbers, filled by the owner */
-    uint32_t *test_order; /* 0..test_rows-1 */
+    long train_rows, steps_per_epoch;
+    uint32_t *order;     /* of the running epoch: train_rows row numbers, filled by the owner */
+    uint32_t *train_own; /* the rows to train on, where some are for validation; NULL: the first */
+    struct row_set test, validation;
+    const struct row_set *evaluated; /* the one that evaluations are of now; NULL: not open yet */
     struct net *net;
     struct weights weights; /* those to begin with, and later those that device 0 exports */
 };
 
 /* Open the data and read the network of a spec that is resolved. `work` is zero before, and to be
- * closed after a failure, too. The weights are the owner's to make. */
-bool workload_open(struct workload *work, const struct spec *spec, struct error *err);
+ * closed after a failure, too. The weights are the owner's to make. `watch`: while pictures are
+ * decoded. */
+bool workload_open(struct workload *work, const struct spec *spec, const struct data_watch *watch,
+                   struct error *err);
 void workload_close(struct workload *work);
+
+/* The rows of an epoch, in its order, into `order`. */
+struct order;
+void workload_fill_order(struct workload *work, const struct order *order);
 
 /* Steps of `epochs` epochs, at most `limit` if that is not 0. */
 long workload_steps(const struct workload *work, long epochs, long limit);
-
-#endif

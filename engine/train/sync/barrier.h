@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SYNC_BARRIER_H
-#define DPARTUI_ENGINE_TRAIN_SYNC_BARRIER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ bool barrier_is_aborted(const struct barrier *barrier);
 
 /* Has it been aborted? Then *culprit and *reason are filled. Any thread. */
 bool barrier_abort_reason(struct barrier *barrier, int *culprit, struct error *reason);
-
-#endif

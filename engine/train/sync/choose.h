@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SYNC_CHOOSE_H
-#define DPARTUI_ENGINE_TRAIN_SYNC_CHOOSE_H
+#pragma once
 
 #include "engine/train/sync/group.h"
 
@@ -12,5 +11,3 @@
 bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err);
 /* Release what sync_choose made, when every rank has left. May be called again. */
 void sync_close(struct sync_group *group);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SYNC_COLLECTIVE_H
-#define DPARTUI_ENGINE_TRAIN_SYNC_COLLECTIVE_H
+#pragma once
 
 #include "engine/train/sync/group.h"
 
@@ -26,5 +25,3 @@ bool sync_queue_allreduce(struct sync_group *group, int rank, const double *own,
 /* struct device_watch.check: while a rank waits for its device, whether another has failed or is
  * being waited for too long. */
 bool sync_check(const struct sync_group *group, int rank, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SYNC_GROUP_H
-#define DPARTUI_ENGINE_TRAIN_SYNC_GROUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ struct sync_algorithm {
     bool (*after)(struct sync_group *group, int rank, struct sync_times *times, struct error *err);
     bool one_updates; /* rank 0 alone has the newest parameters; otherwise everyone updates */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SYNC_SYNC_H
-#define DPARTUI_ENGINE_TRAIN_SYNC_SYNC_H
+#pragma once
 
 #include "engine/train/sync/group.h"
 
@@ -22,5 +21,3 @@ double sync_step_bytes(const struct sync_group *group);
  */
 double sync_algorithm_bandwidth(double reduced_bytes, double seconds);
 double sync_bus_bandwidth(double reduced_bytes, double seconds, int devices);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_TRAIN_SYNC_TRANSPORT_H
-#define DPARTUI_ENGINE_TRAIN_SYNC_TRANSPORT_H
+#pragma once
 
 #include "engine/train/sync/group.h"
 
@@ -31,5 +30,3 @@ bool sync_fetch_before(const struct sync_group *group, int rank, struct sync_tim
 
 /* Wait for all ranks; the time does not count. */
 bool sync_barrier(const struct sync_group *group, int rank, struct error *err);
-
-#endif

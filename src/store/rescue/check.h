@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_RESCUE_CHECK_H
-#define DPARTUI_STORE_RESCUE_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ struct store_check {
  * itself.
  */
 bool store_check(const char *path, struct store_check *check, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_RESCUE_COPY_H
-#define DPARTUI_STORE_RESCUE_COPY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ bool store_copy_run(struct store *to, struct store *from, long run, struct error
 /* Take over the runs of `from`, all of them or none, but for those that cannot be read. */
 bool store_take_all(struct store *to, struct store *from, struct store_taken *taken,
                     struct error *err);
-
-#endif

@@ -8,7 +8,6 @@
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
 
-#include <stdint.h>
 #include <string.h>
 
 /* In the order in which they are declared. */

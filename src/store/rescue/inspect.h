@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_RESCUE_INSPECT_H
-#define DPARTUI_STORE_RESCUE_INSPECT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ bool store_inspect_start(const char *path, void (*found)(void *context, const ch
 
 /* End it, wherever it is; NULL is fine. `found` is not called any more. */
 void store_inspect_stop(struct store_inspection *inspection);
-
-#endif

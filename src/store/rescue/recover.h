@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_RESCUE_RECOVER_H
-#define DPARTUI_STORE_RESCUE_RECOVER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@
  * its size needed. The work is done by two sqlite3 shells, since the library has no recovery.
  */
 bool store_recover(const char *damaged, const char *folder, struct error *err);
-
-#endif

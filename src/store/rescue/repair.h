@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_RESCUE_REPAIR_H
-#define DPARTUI_STORE_RESCUE_REPAIR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ bool store_repair(const char *path, struct store_repaired *repaired, struct erro
  */
 bool store_repair_from(const char *path, const char *file, struct store_repaired *repaired,
                        struct error *err);
-
-#endif

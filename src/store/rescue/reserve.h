@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_RESCUE_RESERVE_H
-#define DPARTUI_STORE_RESCUE_RESERVE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@
 void store_reserve_make(const char *store);
 /* Remove it. False: there was none. */
 bool store_reserve_release(const char *store);
-
-#endif

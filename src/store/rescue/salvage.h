@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_STORE_RESCUE_SALVAGE_H
-#define DPARTUI_STORE_RESCUE_SALVAGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ struct store_salvaged {
  */
 bool store_salvage(const char *recovered, struct store *to, struct store_salvaged *saved,
                    struct error *err);
-
-#endif

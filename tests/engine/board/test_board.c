@@ -142,6 +142,37 @@ START_TEST(steps_are_summed_up_and_epochs_written)
 }
 END_TEST
 
+/* Is this tag in the file? */
+static bool has(const char *data, size_t length, const char *tag)
+{
+    return memmem(data, length, tag, strlen(tag)) != NULL;
+}
+
+START_TEST(what_events_have_is_written)
+{
+    static const char *const more[] = {"validation/loss", "validation/accuracy", "gradient_norm"};
+    for (int there = 0; there < 2; there++) {
+        struct board *board;
+        size_t length;
+        json_t *event = json_pack("{s:s, s:i, s:f, s:f}", "event", "epoch", "step", 5, "test_loss",
+                                  0.25, "test_acc", 0.5);
+        if (there) {
+            json_object_set_new(event, "val_loss", json_real(0.5));
+            json_object_set_new(event, "val_acc", json_real(0.75));
+            json_object_set_new(event, "grad_norm", json_real(1.5));
+        }
+        ck_assert(board_open(&board, folder, 1, there, 1e9, &err));
+        ck_assert(take(board, event));
+        char *data = read_file(&length);
+        ck_assert(has(data, length, "test/accuracy"));
+        for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+            ck_assert_int_eq(has(data, length, more[i]), there);
+        free(data);
+        ck_assert(board_close(board, &err));
+    }
+}
+END_TEST
+
 /* A file that may not grow is as good as a full disk. */
 START_TEST(a_full_disk_leaves_whole_records)
 {
@@ -192,6 +223,7 @@ int main(void)
     tcase_add_test(tests, checksums_are_those_of_the_standard);
     tcase_add_test(tests, runs_of_one_number_have_folders_of_their_own);
     tcase_add_test(tests, steps_are_summed_up_and_epochs_written);
+    tcase_add_test(tests, what_events_have_is_written);
     tcase_add_test(tests, a_full_disk_leaves_whole_records);
     tcase_add_test(tests, a_folder_that_cannot_be_made_is_named);
     suite_add_tcase(suite, tests);

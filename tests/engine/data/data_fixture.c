@@ -97,13 +97,15 @@ void check_idx_rows(const struct dataset *set, int rows)
 
 void open_or_fail(const char *name, const char *data_dir)
 {
+    const struct data_request request = {.name = name, .data_dir = data_dir, .seed = 1};
     data_close(&data);
-    ck_assert_msg(data_open(name, data_dir, 1, &data, &err), "%s", err.text);
+    ck_assert_msg(data_open(&request, &data, &err), "%s", err.text);
 }
 
 void check_refused(const char *name, const char *data_dir, const char *words)
 {
-    ck_assert_msg(!data_open(name, data_dir, 1, &data, &err), "%s was opened", name);
+    const struct data_request request = {.name = name, .data_dir = data_dir, .seed = 1};
+    ck_assert_msg(!data_open(&request, &data, &err), "%s was opened", name);
     ck_assert_msg(strstr(err.text, words) != NULL, "'%s' lacks '%s'", err.text, words);
     ck_assert_ptr_null(strchr(err.text, '\n'));
     ck_assert_ptr_null(data.name);

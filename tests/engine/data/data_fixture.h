@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_DATA_DATA_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_DATA_DATA_FIXTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ void open_or_fail(const char *name, const char *data_dir);
 
 /* Refused in one line that holds `words`, and nothing is left to be released. */
 void check_refused(const char *name, const char *data_dir, const char *words);
-
-#endif

@@ -18,8 +18,8 @@ START_TEST(describe_agrees_with_open)
         struct dataset shape;
         char *resolved = NULL;
         int test_rows;
-        ck_assert_msg(data_describe(names[i], NULL, &shape, &test_rows, &resolved, &err), "%s",
-                      err.text);
+        const struct data_request request = {.name = names[i]};
+        ck_assert_msg(data_describe(&request, &shape, &test_rows, &resolved, &err), "%s", err.text);
         open_or_fail(names[i], NULL);
         ck_assert_str_eq(resolved, data.name);
         ck_assert_int_eq(shape.rows, data.train.rows);

@@ -12,11 +12,13 @@
 
 /* The official Fashion-MNIST files, where DPARTUI_DATA_DIR says that they lie. */
 
+static const struct data_request fashion = {.name = "fashion-mnist"};
+
 START_TEST(the_official_files_are_read)
 {
     struct error err = ERROR_INIT;
     struct data data;
-    ck_assert_msg(data_open("fashion-mnist", NULL, 1, &data, &err), "%s", err.text);
+    ck_assert_msg(data_open(&fashion, &data, &err), "%s", err.text);
     ck_assert_int_eq(data.train.rows, 60000);
     ck_assert_int_eq(data.test.rows, 10000);
     ck_assert_int_eq(data.train.height, 28);
@@ -45,13 +47,15 @@ START_TEST(the_official_files_are_fetched)
 {
     struct error err = ERROR_INIT;
     struct data data;
-    ck_assert_msg(data_open("fashion-mnist", NULL, 1, &data, &err), "%s", err.text);
+    ck_assert_msg(data_open(&fashion, &data, &err), "%s", err.text);
     char *packed = format("%s/train-images-idx3-ubyte.gz", data.source);
-    char *home = temporary_folder(), *from = format("file://%s", data.source);
+    char *home = temporary_folder();
+    const struct data_request at_home = {.name = "fashion-mnist", .data_dir = home};
+    char *from = format("file://%s", data.source);
     if (access(packed, R_OK) == 0) {
         ck_assert_msg(fetch_dataset("fashion-mnist", home, from, NULL, NULL, &err), "%s", err.text);
         data_close(&data);
-        ck_assert_msg(data_open("fashion-mnist", home, 1, &data, &err), "%s", err.text);
+        ck_assert_msg(data_open(&at_home, &data, &err), "%s", err.text);
         ck_assert_int_eq(data.train.rows, 60000);
     } else {
         printf("not fetched from %s: the files there are unpacked ones\n", data.source);
@@ -73,8 +77,7 @@ int main(void)
         puts("skipped: set DPARTUI_DATA_DIR to a folder with the four Fashion-MNIST files");
         return 77;
     }
-    if (!data_describe("fashion-mnist", NULL, &shape, NULL, &resolved, &err) &&
-        err.kind == ERROR_USAGE) {
+    if (!data_describe(&fashion, &shape, NULL, &resolved, &err) && err.kind == ERROR_USAGE) {
         printf("skipped: %s\n", err.text);
         return 77;
     }

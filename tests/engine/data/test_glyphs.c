@@ -14,7 +14,8 @@ static struct data one; /* seed 1 */
 
 static void open_glyphs(uint64_t seed, struct data *data)
 {
-    ck_assert_msg(data_open("glyphs", NULL, seed, data, &err), "%s", err.text);
+    ck_assert_msg(data_open(&(struct data_request){.name = "glyphs", .seed = seed}, data, &err),
+                  "%s", err.text);
 }
 
 static void setup(void)
@@ -80,6 +81,29 @@ START_TEST(classes_are_balanced)
                 seen |= 1u << parts[p]->labels[first + i];
             ck_assert_uint_eq(seen, 0x3ff);
         }
+    }
+}
+END_TEST
+
+/* Those that a run asks for are all that is made of them, and the same as among all. */
+START_TEST(the_first_rows_are_those_of_the_whole)
+{
+    static const struct data_rows wanted[] = {{1, 9}, {450, 0}, {0, 23}, {15001, 2501}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const long train = wanted[i].train, test = wanted[i].test;
+        const struct data_request request = {.name = "glyphs", .seed = 1, .wanted = wanted[i]};
+        struct data some;
+        ck_assert_msg(data_open(&request, &some, &err), "%s", err.text);
+        ck_assert_int_eq(some.train.rows, train > 0 && train < 15000 ? train : 15000);
+        ck_assert_int_eq(some.test.rows, test > 0 && test < 2500 ? test : 2500);
+        const struct dataset *const parts[] = {&some.train, &some.test}, *const whole[] = {
+                                                                             &one.train, &one.test};
+        for (int p = 0; p < 2; p++) {
+            const size_t rows = (size_t)parts[p]->rows;
+            ck_assert_int_eq(memcmp(parts[p]->pixels, whole[p]->pixels, rows * ROW), 0);
+            ck_assert_int_eq(memcmp(parts[p]->labels, whole[p]->labels, rows), 0);
+        }
+        data_close(&some);
     }
 }
 END_TEST
@@ -163,6 +187,7 @@ int main(void)
     tcase_add_test(tcase, the_same_bytes_on_every_machine);
     tcase_add_test(tcase, the_shape_is_as_described);
     tcase_add_test(tcase, classes_are_balanced);
+    tcase_add_test(tcase, the_first_rows_are_those_of_the_whole);
     tcase_add_test(tcase, seeds_differ);
     tcase_add_test(tcase, no_picture_is_there_twice);
     tcase_add_test(tcase, classes_can_be_told_apart);

@@ -152,11 +152,12 @@ START_TEST(bad_idx_files_are_refused)
         check_refused(folder, NULL, bad->words[i]);
     /* What the header or the lack of the file tells is noticed without reading the rows. */
     bool header = bad->edit == NUMBER || bad->edit == REMOVE || bad->edit >= FOLDER;
+    const struct data_request request = {.name = folder};
     bool body = bad->words[1] && strstr(bad->words[1], "trailing");
     struct dataset shape;
     char *resolved = NULL;
     if (header && !body) {
-        ck_assert(!data_describe(folder, NULL, &shape, NULL, &resolved, &err));
+        ck_assert(!data_describe(&request, &shape, NULL, &resolved, &err));
         ck_assert_ptr_nonnull(strstr(err.text, bad->words[0]));
     }
     free(path);
@@ -167,6 +168,7 @@ START_TEST(every_cut_and_every_flipped_bit_of_a_packed_file_is_noticed)
 {
     uint8_t bytes[512], gzip[4096];
     size_t length = pack_gzip(bytes, idx_bytes(0, bytes), gzip), harmless = 0;
+    const struct data_request request = {.name = folder};
     put_idx(folder, true);
     for (size_t cut = 0; cut < length; cut++) {
         put_file(folder, "train-images-idx3-ubyte.gz", gzip, cut);
@@ -175,7 +177,7 @@ START_TEST(every_cut_and_every_flipped_bit_of_a_packed_file_is_noticed)
     for (size_t bit = 0; bit < 8 * length; bit++) {
         gzip[bit / 8] ^= (uint8_t)(1 << bit % 8);
         put_file(folder, "train-images-idx3-ubyte.gz", gzip, length);
-        if (data_open(folder, NULL, 1, &data, &err)) {
+        if (data_open(&request, &data, &err)) {
             check_idx_rows(&data.train, TRAIN);
             data_close(&data);
             harmless++;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_FETCH_FETCH_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_FETCH_FETCH_FIXTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ long size_of(const char *name);
 
 /* fetch_report: checks each report and notes it in *context, which is `seen`. */
 bool report(void *context, const struct fetch_progress *progress);
-
-#endif

@@ -3,10 +3,8 @@ check_PROGRAMS += %D%/test_fetch %D%/test_archive
 %C%_test_fetch_SOURCES = \
 	%D%/test_fetch.c %D%/fetch_fixture.c %D%/fetch_fixture.h \
 	tests/fakes/http_server.c tests/fakes/http_server.h tests/support.c tests/support.h
-%C%_test_fetch_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(CRYPTO_CFLAGS)
 %C%_test_fetch_LDADD = libfetch.a libdata.a libbase.a \
-	$(CHECK_LIBS) $(CURL_LIBS) $(CRYPTO_LIBS) $(ZLIB_LIBS) $(PTHREAD_LIBS)
+	$(CHECK_LIBS) $(CURL_LIBS) $(CRYPTO_LIBS) $(DATA_LIBS) $(PTHREAD_LIBS)
 %C%_test_archive_SOURCES = %D%/test_archive.c tests/support.c tests/support.h
-%C%_test_archive_CPPFLAGS = $(%C%_test_fetch_CPPFLAGS) $(ZLIB_CFLAGS)
 %C%_test_archive_LDADD = $(%C%_test_fetch_LDADD)
 endif

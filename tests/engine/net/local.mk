@@ -1,10 +1,8 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_net %D%/test_fuse
 %C%_test_net_SOURCES = %D%/test_net.c tests/support.c tests/support.h
-%C%_test_net_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
-%C%_test_net_LDADD = libnet.a libbase.a $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS) \
+%C%_test_net_LDADD = libnet.a libspec.a libbase.a $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS) \
 	$(ZLIB_LIBS)
-%C%_test_fuse_CPPFLAGS = $(tests_engine_device_cpu_test_operations_CPPFLAGS)
 %C%_test_fuse_SOURCES = %D%/test_fuse.c $(TRIAL)
 %C%_test_fuse_LDADD = $(tests_engine_device_cpu_test_operations_LDADD)
 %C%_test_fuse_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)

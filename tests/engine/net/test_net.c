@@ -60,6 +60,7 @@ static const struct {
     int normalised;
 } models[] = {
     {"resnet18", {1, 28, 28}, 10, 65, 110, 11175818, 911601664, 0},
+    {"alexnet", {1, 28, 28}, 10, 21, 16, 5824202, 438598656, 0},
     {"smallnet", {1, 28, 28}, 10, 10, 14, 20586, 2063488, 0},
     {"cifar-cnn", {3, 32, 32}, 10, 12, 10, 62006, 1303440, 1},
     {"lenet", {1, 28, 28}, 10, 12, 10, 61706, 833040, 0},
@@ -181,6 +182,9 @@ START_TEST(other_models_have_pytorchs_names)
     static const struct {
         const char *model, *names[8];
     } expected[] = {
+        {"alexnet",
+         {"0.weight", "3.bias", "6.weight", "8.weight", "10.weight", "14.weight", "17.bias",
+          "20.weight"}},
         {"smallnet", {"0.weight", "1.running_mean", "4.bias", "5.weight", "9.weight"}},
         {"cifar-cnn", {"conv1.weight", "conv2.bias", "fc1.weight", "fc2.weight", "fc3.bias"}},
         {"lenet", {"0.weight", "3.weight", "7.weight", "9.weight", "11.bias"}},
@@ -255,7 +259,7 @@ int main(void)
     tcase_add_loop_test(tcase, shipped_models_are_what_they_claim, 0, COUNT(models));
     tcase_add_loop_test(tcase, structure_is_consistent, 0, COUNT(models));
     tcase_add_test(tcase, resnet18_is_the_tutorials);
-    tcase_add_loop_test(tcase, other_models_have_pytorchs_names, 0, 4);
+    tcase_add_loop_test(tcase, other_models_have_pytorchs_names, 0, 5);
     tcase_add_test(tcase, models_adapt_to_their_data);
     tcase_add_test(tcase, data_that_do_not_fit_are_refused);
     tcase_add_test(tcase, sums_are_those_of_the_operations);

@@ -1,6 +1,5 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_nvml
-%C%_test_nvml_CPPFLAGS = $(libserver_a_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_nvml_SOURCES = \
 	%D%/test_nvml.c %D%/test_nvml_thread.c tests/fakes/fake_nvml.h \
 	%D%/nvml_fixture.c %D%/nvml_fixture.h

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_NVML_NVML_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_NVML_NVML_FIXTURE_H
+#pragma once
 
 #include <check.h>
 #include <stdbool.h>
@@ -18,5 +17,3 @@ extern char fake_path[4096];
 bool fake_is_there(void);
 
 Suite *nvml_thread_suite(void);
-
-#endif

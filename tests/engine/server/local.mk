@@ -1,7 +1,6 @@
 if HAVE_CHECK
 # With a scripted run and made-up devices in place of the real ones.
 check_PROGRAMS += %D%/test_protocol
-%C%_test_protocol_CPPFLAGS = $(libserver_a_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_protocol_SOURCES = \
 	%D%/test_protocol.c %D%/test_hostile.c %D%/socket/test_flood.c %D%/test_changes.c \
 	%D%/history/test_stored_runs.c %D%/socket/test_places.c tests/fakes/fake_run.c \
@@ -9,5 +8,5 @@ check_PROGRAMS += %D%/test_protocol
 	tests/support.c tests/support.h
 %C%_test_protocol_LDADD = libserver.a libstore.a libtrain.a libdevice.a libboard.a libnet.a \
 	libfetch.a libdata.a libclient.a libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CURL_LIBS) \
-	$(CRYPTO_LIBS) $(ZLIB_LIBS) $(SQLITE_LIBS) $(PTHREAD_LIBS) $(CHECK_LIBS)
+	$(CRYPTO_LIBS) $(DATA_LIBS) $(SQLITE_LIBS) $(PTHREAD_LIBS) $(CHECK_LIBS)
 endif

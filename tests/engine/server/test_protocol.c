@@ -275,6 +275,83 @@ START_TEST(a_model_is_described_by_the_devices)
 END_TEST
 
 /* What was left open is filled in, and nothing is submitted. */
+/* The settings of an evaluation by words, of weights in a file that no fake reads. */
+static json_t *weights_of(const char *model)
+{
+    return json_pack("{s:s, s:s, s:b}", "model", model, "init", "/w.safetensors", "confusion", 1);
+}
+
+START_TEST(weights_are_evaluated)
+{
+    struct client *client = viewer();
+    json_t *result = ask(client, "evaluate", weights_of("linear"));
+    char *matrix = json_dumps(json_object_get(result, "confusion"), JSON_COMPACT);
+    char *names = json_dumps(json_object_get(result, "class_names"), JSON_COMPACT);
+    ck_assert_str_eq(matrix, "[[5,1],[2,2]]");
+    ck_assert_str_eq(names, "[\"yes\",\"n\\\\xffo\"]");
+    ck_assert_str_eq(string_of(result, "file"), "/w.safetensors");
+    ck_assert_double_eq(number_of(result, "test_acc"), 0.9);
+    free(matrix);
+    free(names);
+    json_decref(result);
+    result = ask(client, "evaluate",
+                 json_pack("{s:s, s:s}", "model", "linear", "init", "/w.safetensors"));
+    ck_assert_ptr_null(json_object_get(result, "confusion"));
+    json_decref(result);
+    /* No run is added. */
+    result = ask(client, "runs", NULL);
+    ck_assert_uint_eq(json_array_size(result), 0);
+    json_decref(result);
+    refuse_saying(client, "evaluate", json_object(), "'init', a file of weights, is missing");
+    refuse_saying(client, "evaluate", of_run(3), "run 3");
+    refuse(client, "evaluate", json_pack("{s:s}", "run", "3"), ERROR_USAGE);
+    long run = submit(client, "epochs=1");
+    wait_status(client, run, "done");
+    refuse_saying(client, "evaluate", of_run(run), "run 1 has no checkpoint in ");
+    client_close(client);
+}
+END_TEST
+
+START_TEST(an_evaluation_is_cancelled)
+{
+    struct client *client = viewer(), *other = viewer();
+    struct error err = ERROR_INIT;
+    long id;
+    ck_assert(client_send(client, "evaluate", weights_of("endless"), &id, &err));
+    json_t *progress = next_note(client, "evaluate");
+    json_decref(progress);
+    progress = next_note(client, "evaluate");
+    ck_assert_str_eq(string_of(progress, "phase"), "evaluate");
+    ck_assert_double_eq(number_of(progress, "done"), 10);
+    json_decref(progress);
+    refuse_saying(other, "evaluate", weights_of("linear"),
+                  "another request to evaluate is in progress");
+    /* Only the viewer's own, and only those of that method. */
+    json_t *none = ask(other, "cancel", json_pack("{s:s}", "method", "evaluate"));
+    ck_assert_double_eq(number_of(none, "cancelled"), 0);
+    json_decref(none);
+    none = ask(client, "cancel", json_pack("{s:s}", "method", "fetch"));
+    ck_assert_double_eq(number_of(none, "cancelled"), 0);
+    json_decref(none);
+    refuse_saying(client, "cancel", NULL, "'method' is missing");
+    json_t *one = ask(client, "cancel", json_pack("{s:s}", "method", "evaluate"));
+    ck_assert_double_eq(number_of(one, "cancelled"), 1);
+    json_decref(one);
+    for (bool answered = false; !answered;) {
+        json_t *message = NULL;
+        ck_assert_msg(client_next(client, &message, &err), "%s", err.text);
+        answered = message && json_integer_value(json_object_get(message, "id")) == id;
+        if (answered) {
+            ck_assert(!client_response(message, NULL, &err));
+            ck_assert_str_eq(err.text, "the evaluation was cancelled");
+        }
+        json_decref(message);
+    }
+    client_close(other);
+    client_close(client);
+}
+END_TEST
+
 START_TEST(a_submission_is_checked)
 {
     struct client *client = viewer();
@@ -357,6 +434,8 @@ static Suite *protocol_suite(void)
     tcase_add_test(served, who_follows_and_watches_hears_events_once);
     tcase_add_test(served, impossible_requests_are_refused);
     tcase_add_test(served, a_model_is_described_by_the_devices);
+    tcase_add_test(served, weights_are_evaluated);
+    tcase_add_test(served, an_evaluation_is_cancelled);
     tcase_add_test(served, a_submission_is_checked);
     tcase_add_test(served, only_an_idle_engine_ends_when_asked);
     tcase_add_test(served, a_second_engine_leaves);

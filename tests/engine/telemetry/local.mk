@@ -1,6 +1,5 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_sensors
-%C%_test_sensors_CPPFLAGS = $(libserver_a_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_sensors_SOURCES = \
 	%D%/test_sensors.c %D%/test_sensor_faults.c \
 	tests/fakes/made_up_machine.c tests/fakes/made_up_machine.h \

@@ -81,6 +81,68 @@ START_TEST(init_follows_the_rule)
 }
 END_TEST
 
+/* Of a layer of 300 inputs and 100 outputs, and a convolution of 40 channels to 60 in windows of
+ * 3 x 2: fans 240 and 360. */
+static const struct {
+    enum init_rule rule;
+    double scale;
+    bool normal;
+    double linear, conv; /* standard deviation, or bound */
+} spreads[] = {
+    {INIT_NORMAL, 0.02, true, 0.02, 0.02},
+    {INIT_UNIFORM, 0.3, false, 0.3, 0.3},
+    {INIT_XAVIER_UNIFORM, 0, false, 0.122474487139, 0.1},
+    {INIT_XAVIER_NORMAL, 0, true, 0.0707106781187, 0.0577350269190},
+    {INIT_KAIMING_UNIFORM, 0, false, 0.141421356237, 0.158113883008},
+    {INIT_KAIMING_NORMAL, 0, true, 0.0816496580928, 0.0912870929175},
+    {INIT_PYTORCH, 0, false, 0.0577350269190, 0.0645497224368},
+};
+
+/* Mean, standard deviation and fourth moment of so many numbers are known to about 1 %, the largest
+ * number of a uniform distribution almost exactly. */
+static void check_spread(const char *name, bool normal, double width)
+{
+    const struct net_param *p = param_named(name);
+    const double expected = normal ? width : width / sqrt(3), count = (double)p->count;
+    double sum = 0, squares = 0, fourth = 0, largest = 0;
+    for (size_t i = p->offset; i < p->offset + p->count; i++) {
+        const double v = (double)weights.values[i];
+        sum += v;
+        squares += v * v;
+        fourth += v * v * v * v;
+        largest = fmax(largest, fabs(v));
+    }
+    const double std = sqrt(squares / count), kurtosis = fourth * count / (squares * squares);
+    ck_assert_double_eq_tol(sum / count, 0, 0.03 * expected);
+    ck_assert_double_eq_tol(std, expected, 0.02 * expected);
+    ck_assert_double_eq_tol(kurtosis, normal ? 3 : 1.8, normal ? 0.2 : 0.05);
+    if (!normal)
+        ck_assert_double_eq_tol(largest, width, 0.002 * width);
+}
+
+START_TEST(rules_have_their_spread)
+{
+    static const char text[] = "default_input = [40, 5, 3]; default_classes = 100;\n"
+                               "layers = ({ type = \"conv\"; name = \"c\"; channels = 60; "
+                               "kernel = [3, 2]; stride = 2; pad = [1, 1]; },\n"
+                               "{ type = \"conv\"; name = \"d\"; channels = 50; kernel = 1; },\n"
+                               "{ type = \"linear\"; name = \"f\"; outputs = 100; });";
+    char *model = path_join(directory, "wide.conf");
+    put_file(directory, "wide.conf", text, strlen(text));
+    weights_free(&weights);
+    net_free(net);
+    ck_assert_msg(net_load_default(model, &net, &err), "%s", err.text);
+    ck_assert(weights_create(net, &weights, &err));
+    weights_init(net, &weights, spreads[_i].rule, spreads[_i].scale, 3);
+    check_spread("c.weight", spreads[_i].normal, spreads[_i].conv);
+    check_spread("f.weight", spreads[_i].normal, spreads[_i].linear);
+    const struct net_param *bias = param_named("f.bias");
+    for (size_t i = 0; i < bias->count; i++)
+        ck_assert(fabs((double)weights.values[bias->offset + i]) <= 0.05773503);
+    free(model);
+}
+END_TEST
+
 START_TEST(init_depends_on_the_seed_alone)
 {
     struct weights again, other;
@@ -380,6 +442,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, init_follows_the_rule);
     tcase_add_test(tcase, init_depends_on_the_seed_alone);
+    tcase_add_loop_test(tcase, rules_have_their_spread, 0, sizeof spreads / sizeof spreads[0]);
     tcase_add_test(tcase, a_file_gives_back_what_was_written);
     tcase_add_test(tcase, numbers_that_were_let_go_can_come_back);
     tcase_add_test(tcase, entries_stand_in_module_order_and_aligned);

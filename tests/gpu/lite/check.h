@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_GPU_LITE_CHECK_H
-#define DPARTUI_TESTS_GPU_LITE_CHECK_H
+#pragma once
 
 #include <math.h>
 #include <stdarg.h>
@@ -100,5 +99,3 @@ _Noreturn void check_fail(const char *file, int line, const char *format, ...)
     ck_assert_msg(memcmp(X, Y, SIZE) == 0, "%s and %s are not the same bytes", #X, #Y)
 #define ck_assert_mem_ne(X, Y, SIZE)                                                               \
     ck_assert_msg(memcmp(X, Y, SIZE) != 0, "%s and %s are the same bytes", #X, #Y)
-
-#endif

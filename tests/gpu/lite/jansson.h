@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_GPU_LITE_JANSSON_H
-#define DPARTUI_TESTS_GPU_LITE_JANSSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ static inline void json_set_alloc_funcs(void *(*allocate)(size_t), void (*releas
     (void)allocate;
     (void)release;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_GPU_LITE_LIBCONFIG_H
-#define DPARTUI_TESTS_GPU_LITE_LIBCONFIG_H
+#pragma once
 
 /*
  * Stand-in for libconfig, with what reading model files needs, for tests on machines that have a
@@ -61,5 +60,3 @@ int config_setting_get_bool(const config_setting_t *setting);
 long long config_setting_get_int64(const config_setting_t *setting);
 double config_setting_get_float(const config_setting_t *setting);
 const char *config_setting_get_string(const config_setting_t *setting);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_GPU_LITE_ZLIB_H
-#define DPARTUI_TESTS_GPU_LITE_ZLIB_H
+#pragma once
 
 /*
  * Stand-in for zlib in tests on machines without it (tests/gpu/run): unpacks nothing, so that data
@@ -51,5 +50,3 @@ static inline int inflateEnd(z_stream *stream)
     (void)stream;
     return Z_OK;
 }
-
-#endif

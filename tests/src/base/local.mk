@@ -2,12 +2,9 @@ if HAVE_CHECK
 check_PROGRAMS += %D%/test_rng
 
 check_PROGRAMS += %D%/test_base %D%/test_escape
-%C%_test_rng_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_rng_LDADD = libbase.a $(CHECK_LIBS)
-%C%_test_base_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_base_SOURCES = %D%/test_base.c
 %C%_test_base_LDADD = libbase.a $(CHECK_LIBS) $(JANSSON_LIBS)
-%C%_test_escape_CPPFLAGS = $(%C%_test_base_CPPFLAGS)
 %C%_test_escape_SOURCES = %D%/test_escape.c
 %C%_test_escape_LDADD = $(%C%_test_base_LDADD)
 endif

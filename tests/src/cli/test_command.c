@@ -261,6 +261,9 @@ START_TEST(changes_are_one_line)
     json_t *event =
         json_pack("{s:s, s:f, s:f, s:i}", "what", "lr", "from", 0.1, "to", 0.05, "step", 590);
     ck_assert_str_eq(event_retune_text(text, sizeof text, event), "lr 0.1 -> 0.05 after step 590");
+    json_object_set_new(event, "scale", json_real(0.5));
+    ck_assert_str_eq(event_retune_text(text, sizeof text, event),
+                     "lr 0.1 -> 0.05 after step 590 (schedule x 0.5)");
     json_decref(event);
     event = json_pack("{s:s, s:i}", "what", "pause", "step", 7);
     ck_assert_str_eq(event_retune_text(text, sizeof text, event), "paused after step 7");

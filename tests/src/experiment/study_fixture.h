@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_SRC_EXPERIMENT_STUDY_FIXTURE_H
-#define DPARTUI_TESTS_SRC_EXPERIMENT_STUDY_FIXTURE_H
+#pragma once
 
 #include <check.h>
 
@@ -20,5 +19,4 @@ void study_fixture_end(struct study_fixture *fixture);
 bool study_fixture_plan(struct study_fixture *fixture, struct study_request request);
 
 Suite *study_table_suite(void);
-
-#endif
+Suite *range_suite(void);

@@ -56,7 +56,7 @@ static void make_series(struct series *series, enum scaling scaling, const struc
                         int count, const struct series_run *anchor)
 {
     struct error err = ERROR_INIT;
-    series_begin(series, scaling, anchor, anchor, false);
+    series_begin(series, scaling, anchor, anchor, 0.5, false);
     for (int i = 0; i < count; i++)
         series_add(series, &runs[i]);
     for (int i = 0; i < count; i++)

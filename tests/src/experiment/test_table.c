@@ -76,7 +76,7 @@ static struct outcome read_outcome(const double (*epochs)[2], int count)
         ck_assert(
             measure_add(&runs[0].measure, json_array_get(events, (size_t)(count - 1)), &at.err));
     ck_assert_int_eq(measure->count, count);
-    ck_assert(outcome_make(&outcome, &measure, 1, &at.err));
+    ck_assert(outcome_make(&outcome, &measure, 1, NAN, &at.err));
     json_decref(events);
     return outcome;
 }
@@ -176,7 +176,7 @@ START_TEST(speed_up_and_efficiency_are_against_the_fewest_devices)
     ck_assert_double_eq_tol(table.rows[0].outcome.efficiency, 5.0 / 6, 1e-12);
     ck_assert_double_eq(table.rows[1].outcome.efficiency, 1);
     ck_assert_int_eq(table.rows[0].outcome.test_acc.count, 3);
-    ck_assert_int_eq(table.rows[0].target_s.count, 0);
+    ck_assert_int_eq(table.rows[0].outcome.target_s.count, 0);
 }
 END_TEST
 
@@ -259,7 +259,8 @@ END_TEST
 
 START_TEST(the_sentence_of_values_names_the_fastest_and_the_best)
 {
-    ck_assert(study_fixture_plan(&at, (struct study_request){.batches = "64,128", .repeats = 2}));
+    ck_assert(study_fixture_plan(
+        &at, (struct study_request){.settings = {{"batch", "64,128"}}, .repeats = 2}));
     for (int i = 0; i < 4; i++) {
         measure(i, i % 2 ? 5 : 10, 0, 0, 100);
         runs[i].measure.epochs[1].test_acc = i % 2 ? 0.80 + i / 100.0 : 0.90 + i / 100.0;
@@ -318,6 +319,36 @@ START_TEST(exports_hold_what_is_known)
 }
 END_TEST
 
+START_TEST(exports_of_a_grid_have_its_settings)
+{
+    struct text out = TEXT_INIT;
+    ck_assert(study_fixture_plan(
+        &at,
+        (struct study_request){.settings = {{"optimizer", "sgd,adam"}, {"batch", "64,128,256"}}}));
+    for (int i = 0; i < 6; i++)
+        measure(i, 10 + i, 0, 0, 100);
+    sentence();
+    study_table_csv(&table, &out);
+    ck_assert_ptr_nonnull(strstr(text_cstr(&out), "label,devices,batch,lr,optimizer,done,"));
+    ck_assert_ptr_nonnull(strstr(
+        text_cstr(&out), "\n\"optimizer adam, batch 128\",,128,0.1,\"adam\",1,0,0,14,14,14,"));
+    text_free(&out);
+    json_t *object = study_table_json(&table, runs);
+    ck_assert_str_eq(json_string_value(json_object_get(object, "kind")), "optimizer,batch");
+    json_decref(object);
+    /* The batches are the axis, and each optimizer is a line in both panels. */
+    study_table_svg(&table, &out);
+    const char *picture = text_cstr(&out);
+    static const char *const there[] = {">optimizer sgd<", ">optimizer adam<", ">batch<", ">256<"};
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
+        const char *first = strstr(picture, there[i]);
+        ck_assert_msg(first && strstr(first + 1, there[i]), "%s", there[i]);
+    }
+    ck_assert_ptr_null(strstr(picture, "nan"));
+    text_free(&out);
+}
+END_TEST
+
 START_TEST(pictures_take_any_text_and_any_figures)
 {
     static const double x[] = {1, 2, 3, NAN, 5}, y[] = {1e9, NAN, -1e9, 2, INFINITY};
@@ -363,6 +394,7 @@ Suite *study_table_suite(void)
         the_sentence_of_values_names_the_fastest_and_the_best,
         the_time_left_follows_from_what_is_done,
         exports_hold_what_is_known,
+        exports_of_a_grid_have_its_settings,
         pictures_take_any_text_and_any_figures,
     };
     Suite *suite = suite_create("study figures");

@@ -1,9 +1,7 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_run_pick %D%/test_export
-%C%_test_run_pick_CPPFLAGS = $(libcommand_a_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_run_pick_SOURCES = %D%/test_run_pick.c tests/support.c tests/support.h
 %C%_test_run_pick_LDADD = $(tests_src_cli_test_command_LDADD)
-%C%_test_export_CPPFLAGS = $(%C%_test_run_pick_CPPFLAGS)
 %C%_test_export_SOURCES = %D%/test_export.c
 %C%_test_export_LDADD = $(%C%_test_run_pick_LDADD)
 endif

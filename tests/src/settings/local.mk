@@ -3,8 +3,7 @@ check_PROGRAMS += %D%/test_settings %D%/test_settings_saved %D%/test_settings_un
 saved_fixture = %D%/saved_fixture.c %D%/saved_fixture.h tests/support.c tests/support.h \
 	src/settings/settings.c
 %C%_test_settings_SOURCES = %D%/test_settings.c src/settings/settings.c
-%C%_test_settings_CPPFLAGS = $(libsettings_a_CPPFLAGS) $(CHECK_CFLAGS) \
-	-UDPARTUI_SYSCONFDIR -DDPARTUI_SYSCONFDIR='"etc"'
+%C%_test_settings_CPPFLAGS = $(AM_CPPFLAGS) -UDPARTUI_SYSCONFDIR -DDPARTUI_SYSCONFDIR='"etc"'
 %C%_test_settings_LDADD = libsettings.a libui.a libspec.a libbase.a $(LIBCONFIG_LIBS) \
 	$(JANSSON_LIBS) $(CHECK_LIBS)
 %C%_test_settings_saved_SOURCES = %D%/test_settings_saved.c $(saved_fixture)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_SRC_SETTINGS_SAVED_FIXTURE_H
-#define DPARTUI_TESTS_SRC_SETTINGS_SAVED_FIXTURE_H
+#pragma once
 
 #include "settings/saved.h"
 
@@ -25,5 +24,3 @@ bool saved_set(const char *name, const char *value);
 void saved_reset(const char *name);
 bool saved_save(void);
 void saved_expect(const char *name, const char *value, enum setting_origin source, bool unsaved);
-
-#endif

@@ -129,10 +129,14 @@ START_TEST(every_key_is_taken)
                             "  model = \"~/nets/a.conf\"; data = \"random:100x5\";\n"
                             "  data_dir = \"/srv/data\"; devices = \"cpu:0-2\"; cpu_threads = 2;\n"
                             "  batch = 64; lr = 1; momentum = 0.5; weight_decay = 1e-4;\n"
+                            "  lr_schedule = \"multistep:3,5:0.2\"; warmup = 1;\n"
+                            "  optimizer = \"adam\"; beta1 = 0.5; beta2 = 0.75; eps = 1e-6;\n"
+                            "  no_decay = \"norm-bias\"; clip_norm = 2; ema = 0.99;\n"
                             "  epochs = 7; seed = 9223372036854775807L;\n"
                             "  split = \"weighted:1,2,3\"; sync = \"central\"; sync_bn = true;\n"
                             "  dtype = \"f32\"; init = \"~/w.safetensors\";\n"
-                            "  order = \"sequential\"; augment = \"flip\";\n"
+                            "  recipe = \"none\";\n"
+                            "  order = \"sequential\"; augment = \"flip\"; label_smoothing = 0.1;\n"
                             "  checkpoint_every = \"5m\"; deterministic = true;\n"
                             "};\n"
                             "screen = { charset = \"ascii\"; colour = false; mouse = true;\n"
@@ -146,8 +150,17 @@ START_TEST(every_key_is_taken)
     expect("cpu-threads", "2");
     expect("batch", "64");
     expect("lr", "1");
+    expect("lr-schedule", "multistep:3,5:0.2");
+    expect("warmup", "1");
     expect("momentum", "0.5");
     expect("weight-decay", "0.0001");
+    expect("optimizer", "adam");
+    expect("beta1", "0.5");
+    expect("beta2", "0.75");
+    expect("eps", "1e-06");
+    expect("no-decay", "norm-bias");
+    expect("clip-norm", "2");
+    expect("ema", "0.99");
     expect("epochs", "7");
     expect("seed", "9223372036854775807");
     expect("split", "weighted:1,2,3");
@@ -155,8 +168,10 @@ START_TEST(every_key_is_taken)
     expect("sync-bn", "yes");
     expect("dtype", "f32");
     expect("init", "/home/somebody/w.safetensors");
+    expect("recipe", "none");
     expect("order", "sequential");
     expect("augment", "flip");
+    expect("label-smoothing", "0.1");
     expect("checkpoint-every", "5m");
     expect("deterministic", "yes");
     ck_assert_int_eq(settings.preferences.charset, CHARSET_ASCII);

@@ -1,6 +1,7 @@
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_spec
-%C%_test_spec_CPPFLAGS = $(tests_src_base_test_base_CPPFLAGS)
+check_PROGRAMS += %D%/test_spec %D%/test_schedule
 %C%_test_spec_SOURCES = %D%/test_spec.c
 %C%_test_spec_LDADD = libspec.a libbase.a $(CHECK_LIBS) $(JANSSON_LIBS)
+%C%_test_schedule_SOURCES = %D%/test_schedule.c tests/support.c tests/support.h
+%C%_test_schedule_LDADD = libspec.a libbase.a $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 endif

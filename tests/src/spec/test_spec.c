@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/fields.h"
+#include "spec/fill.h"
 #include "spec/json.h"
+#include "spec/origin.h"
 #include "spec/set.h"
 #include "spec/spec.h"
 #include "spec/text.h"
@@ -36,6 +39,17 @@ static const struct {
     {"lr", "nan", NULL},
     {"lr", "-1", NULL},
     {"lr", "inf", NULL},
+    {"lr-schedule", "multistep:3,6:0.2", "multistep:3,6:0.2"},
+    {"lr_schedule", "sine", NULL},
+    {"warmup", "0.5", "0.5"},
+    {"warmup", "-1", NULL},
+    {"optimizer", "adamw", "adamw"},
+    {"optimizer", "lion", NULL},
+    {"beta1", "0.5", "0.5"},
+    {"beta2", "0.9999", "0.9999"},
+    {"beta2", "-0.1", NULL},
+    {"eps", "1e-5", "1e-05"},
+    {"eps", "2", NULL},
     {"momentum", "0.9", "0.9"},
     {"momentum", "1.5", NULL},
     {"weight_decay", "0.0005", "0.0005"},
@@ -66,11 +80,56 @@ static const struct {
     {"init", "normal:0.05", "normal:0.05"},
     {"init", "normal", "normal:0.01"},
     {"init", "default", "default"},
+    {"init", "uniform:0.5", "uniform:0.5"},
+    {"init", "uniform", NULL},
+    {"init", "uniform:", NULL},
+    {"init", "normal:-1", NULL},
+    {"init", "xavier-uniform", "xavier-uniform"},
+    {"init", "xavier-normal", "xavier-normal"},
+    {"init", "kaiming-uniform", "kaiming-uniform"},
+    {"init", "kaiming-normal", "kaiming-normal"},
+    {"init", "kaiming-normal:1", NULL},
     {"init", "/a/b.safetensors", "/a/b.safetensors"},
     {"init", "xavier", NULL},
     {"order", "sequential", "sequential"},
+    {"recipe", "none", "none"},
+    {"recipe", "tutorial", NULL},
     {"augment", "flip-crop", "flip-crop"},
     {"augment", "rotate", NULL},
+    {"no-decay", "norm-bias", "norm-bias"},
+    {"no-decay", "bias", NULL},
+    {"ema", "0.999", "0.999"},
+    {"ema", "-0.1", NULL},
+    {"ema", "1.1", NULL},
+    {"clip-norm", "1.5", "1.5"},
+    {"clip-norm", "-1", NULL},
+    {"clip-norm", "nan", NULL},
+    {"label_smoothing", "0.1", "0.1"},
+    {"label-smoothing", "1.1", NULL},
+    {"image-size", "32", "32"},
+    {"image-size", "64x48", "64x48"},
+    {"image-size", "48x48", "48"},
+    {"image-size", "own", "own"},
+    {"image-size", "0", NULL},
+    {"image-size", "32x", NULL},
+    {"image-size", "x32", NULL},
+    {"image-size", "32x4097", NULL},
+    {"image-size", "1000000032", NULL},
+    {"image-colour", "grey", "grey"},
+    {"image-colour", "3", NULL},
+    {"test-share", "0.25", "0.25"},
+    {"test-share", "0", NULL},
+    {"test-share", "1", NULL},
+    {"skip-broken", "on", "yes"},
+    {"validation", "0.1", "0.1"},
+    {"validation", "0", "0"},
+    {"validation", "1", NULL},
+    {"validation", "-0.1", NULL},
+    {"patience", "3", "3"},
+    {"patience", "-1", NULL},
+    {"patience", "2.5", NULL},
+    {"stop-at-acc", "0.93", "0.93"},
+    {"stop-at-acc", "1.01", NULL},
     {"checkpoint-every", "3", "3"},
     {"checkpoint-every", "0", "off"},
     {"checkpoint-every", "0.5m", "0.5m"},
@@ -138,7 +197,13 @@ START_TEST(json_round_trip)
         {"devices", "cpu:0-1"},
         {"batch", "96"},
         {"lr", "0.017"},
+        {"lr-schedule", "multistep:1,2.5:0.3"},
+        {"warmup", "0.25"},
+        {"optimizer", "rmsprop"},
         {"momentum", "0.9"},
+        {"beta1", "0.5"},
+        {"beta2", "0.25"},
+        {"eps", "0.001"},
         {"weight-decay", "1e-4"},
         {"epochs", "3"},
         {"seed", "123456789012345"},
@@ -147,6 +212,7 @@ START_TEST(json_round_trip)
         {"sync-bn", "yes"},
         {"init", "normal:0.1"},
         {"order", "sequential"},
+        {"recipe", "none"},
         {"max-steps", "7"},
         {"save", "/tmp/x"},
         {"log", "/tmp/log.jsonl"},
@@ -154,8 +220,20 @@ START_TEST(json_round_trip)
         {"train-rows", "1000"},
         {"cpu-threads", "2,1"},
         {"augment", "crop"},
+        {"label-smoothing", "0.05"},
+        {"no-decay", "norm-bias"},
+        {"clip-norm", "0.5"},
+        {"ema", "0.99"},
         {"deterministic", "yes"},
         {"checkpoint-every", "7m"},
+        {"image-size", "64x48"},
+        {"image-colour", "colour"},
+        {"test-share", "0.1"},
+        {"skip-broken", "yes"},
+        {"validation", "0.125"},
+        {"patience", "4"},
+        {"stop-at-acc", "0.75"},
+        {"save-best", "/tmp/best"},
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         ck_assert_msg(spec_set(&spec, values[i][0], values[i][1], &err), "%s", err.text);
@@ -173,11 +251,107 @@ START_TEST(json_round_trip)
 }
 END_TEST
 
+/* What the engine is sent, and what it keeps: with where its values come from. */
+START_TEST(json_of_origins)
+{
+    struct spec again;
+    ck_assert(spec_set(&spec, "lr", "0.2", &err) && spec_set(&spec, "batch", "256", &err));
+    ck_assert(spec_set(&spec, "model", "lenet", &err) && spec_set(&spec, "model", "", &err));
+    ck_assert(!spec_set(&spec, "epochs", "many", &err));
+    spec.momentum = 0.9;
+    spec_set_origin(&spec, spec_find_field("momentum"), ORIGIN_RECIPE);
+    json_t *json = spec_given_to_json(&spec);
+    json_t *want = json_pack("{s:f, s:i}", "lr", 0.2, "batch", 256);
+    ck_assert_ptr_nonnull(want);
+    ck_assert(json_equal(json, want));
+    json_decref(json);
+    json_decref(want);
+    spec.resolved = true;
+    json = spec_to_json(&spec);
+    want = json_pack("{s:s, s:s, s:s}", "batch", "given", "lr", "given", "momentum", "recipe");
+    ck_assert(json_equal(json_object_get(json, "origins"), want));
+    ck_assert_msg(spec_from_json(&again, json, &err), "%s", err.text);
+    ck_assert(again.resolved);
+    ck_assert_mem_eq(again.origin, spec.origin, sizeof spec.origin);
+    json_decref(json);
+    json_decref(want);
+    spec_free(&again);
+}
+END_TEST
+
+/* A run's spec as a form's: what the engine chose is kept, what the recipe says stays open. */
+START_TEST(reopened)
+{
+    spec.resolved = true;
+    spec.cpu_threads = 3;
+    spec.momentum = 0.9;
+    spec_set_origin(&spec, spec_find_field("momentum"), ORIGIN_RECIPE);
+    ck_assert(spec_set(&spec, "seed", "5", &err) && spec_reopen(&spec, &err));
+    ck_assert(!spec.resolved);
+    json_t *json = spec_given_to_json(&spec);
+    json_t *want = json_pack("{s:i, s:i}", "cpu_threads", 3, "seed", 5);
+    ck_assert(json_equal(json, want));
+    json_decref(json);
+    json_decref(want);
+}
+END_TEST
+
+/* A recipe's learning rate is of no use with another optimizer than its own. */
+START_TEST(recipes_of_other_optimizers)
+{
+    struct spec recipe;
+    spec_init(&recipe);
+    ck_assert(spec_set(&recipe, "lr", "0.05", &err) && spec_set(&recipe, "epochs", "7", &err));
+    ck_assert(spec_set(&spec, "optimizer", "adam", &err) && spec_fill(&spec, &recipe, &err));
+    ck_assert_int_eq(spec_origin(&spec, spec_find_field("lr")), ORIGIN_DEFAULT);
+    ck_assert_int_eq(spec.epochs, 7);
+    ck_assert(spec_set(&recipe, "optimizer", "adam", &err) && spec_fill(&spec, &recipe, &err));
+    ck_assert_double_eq(spec.lr, 0.05);
+    spec_free(&recipe);
+}
+END_TEST
+
+/* What is given stays, whatever the recipe says; without it there is none. */
+START_TEST(filled_by_a_recipe)
+{
+    struct spec recipe, form;
+    spec_init(&recipe);
+    spec_init(&form);
+    ck_assert(spec_set(&recipe, "lr", "0.05", &err) && spec_set(&recipe, "batch", "64", &err) &&
+              spec_set(&recipe, "init", "default", &err));
+    ck_assert(spec_set(&spec, "batch", "32", &err) && spec_fill(&spec, &recipe, &err));
+    ck_assert_double_eq(spec.lr, 0.05);
+    ck_assert_int_eq(spec.batch, 32);
+    ck_assert_int_eq(spec.init, INIT_PYTORCH);
+    ck_assert_int_eq(spec_origin(&spec, spec_find_field("lr")), ORIGIN_RECIPE);
+    ck_assert_int_eq(spec_origin(&spec, spec_find_field("batch")), ORIGIN_GIVEN);
+    ck_assert_int_eq(spec_origin(&spec, spec_find_field("epochs")), ORIGIN_DEFAULT);
+    /* As the form takes it over, and forgets it with the next network. */
+    ck_assert(spec_set(&form, "init", "normal:0.5", &err) && spec_set(&spec, "seed", "9", &err));
+    ck_assert(spec_take_filled(&form, &spec, &err));
+    ck_assert_double_eq(form.lr, 0.05);
+    ck_assert_int_eq(form.batch, 32);
+    ck_assert_int_eq(form.init, INIT_NORMAL);
+    ck_assert_uint_eq(form.seed, 1);
+    ck_assert_int_eq(spec_origin(&form, spec_find_field("lr")), ORIGIN_RECIPE);
+    ck_assert(spec_unset(&form, "init", &err) && spec_unset(&spec, "lr", &err) &&
+              spec_take_filled(&form, &spec, &err));
+    ck_assert_double_eq(form.lr, 0.1);
+    ck_assert_int_eq(form.init, INIT_PYTORCH);
+    ck_assert_int_eq(spec_origin(&form, spec_find_field("lr")), ORIGIN_DEFAULT);
+    spec_free(&recipe);
+    spec_free(&form);
+}
+END_TEST
+
 START_TEST(json_from_outside)
 {
     static const char *const bad[] = {
         "[]",
         "{\"batch\":[1]}",
+        "{\"origins\":[1]}",
+        "{\"origins\":{\"lr\":\"nowhere\"}}",
+        "{\"origins\":{\"no_such\":\"given\"}}",
         "{\"batch\":\"many\"}",
         "{\"batch\":1.5}",
         "{\"nonsense\":1}",
@@ -213,6 +387,12 @@ START_TEST(combinations)
     ck_assert(spec_set(&spec, "save", "relative.safetensors", &err));
     ck_assert(!spec_validate(&spec, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "absolute"));
+    ck_assert(spec_set(&spec, "save", "", &err) && spec_set(&spec, "warmup", "10.5", &err));
+    /* A recipe may have more epochs than the program's default. */
+    ck_assert(spec_validate(&spec, &err));
+    spec.resolved = true;
+    ck_assert(!spec_validate(&spec, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "warmup 10.5 is longer than the run of 10 epochs"));
 }
 END_TEST
 
@@ -222,8 +402,9 @@ START_TEST(fixed_words)
     static const struct {
         const char *key;
         size_t count;
-    } keys[] = {{"split", 5}, {"sync", 3},    {"dtype", 4},   {"order", 2},
-                {"init", 2},  {"sync-bn", 2}, {"augment", 4}, {"deterministic", 2}};
+    } keys[] = {{"split", 5},   {"sync", 3},          {"dtype", 4},
+                {"order", 2},   {"init", 7},          {"sync-bn", 2},
+                {"augment", 4}, {"deterministic", 2}, {"lr-schedule", 8}};
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         size_t i = 0;
         for (const char *word; (word = spec_word(keys[k].key, i)); i++) {
@@ -258,6 +439,10 @@ int main(void)
     tcase_add_loop_test(tcase, setting_text, 0, sizeof settings / sizeof settings[0]);
     tcase_add_test(tcase, refused_value_changes_nothing);
     tcase_add_test(tcase, json_round_trip);
+    tcase_add_test(tcase, json_of_origins);
+    tcase_add_test(tcase, reopened);
+    tcase_add_test(tcase, recipes_of_other_optimizers);
+    tcase_add_test(tcase, filled_by_a_recipe);
     tcase_add_test(tcase, json_from_outside);
     tcase_add_test(tcase, combinations);
     tcase_add_test(tcase, fixed_words);

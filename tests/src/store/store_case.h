@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_SRC_STORE_STORE_CASE_H
-#define DPARTUI_TESTS_SRC_STORE_STORE_CASE_H
+#pragma once
 
 #include <check.h>
 #include <jansson.h>
@@ -27,5 +26,3 @@ void add_event(struct store *store, long run, const char *name, const char *text
 
 /* The list has these runs, "1 2 3". */
 void check_list(struct store *store, const struct store_filter *filter, const char *numbers);
-
-#endif

@@ -1,13 +1,10 @@
 if HAVE_CHECK
 check_PROGRAMS += \
 	%D%/test_chart_keys %D%/test_settings %D%/test_sweep
-%C%_test_settings_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_settings_SOURCES = %D%/test_settings.c $(ui_replay)
 %C%_test_settings_LDADD = $(ui_test_libs)
-%C%_test_chart_keys_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_chart_keys_SOURCES = %D%/test_chart_keys.c $(ui_replay)
 %C%_test_chart_keys_LDADD = $(ui_test_libs)
-%C%_test_sweep_CPPFLAGS = $(ui_test_cppflags)
 %C%_test_sweep_SOURCES = %D%/test_sweep.c $(ui_replay)
 %C%_test_sweep_LDADD = $(ui_test_libs)
 endif

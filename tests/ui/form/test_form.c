@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/json.h"
 #include "tests/suites.h"
 #include "tests/ui/replay.h"
 #include "ui/control/engine.h"
@@ -50,7 +51,7 @@ START_TEST(the_form_steps)
         {FORM_MODEL, "resnet18", "smallnet", ""},
         {FORM_MODEL, "mine.conf", "", "linear"},
         {FORM_SEED, "1", "2", "0"},
-        {FORM_INIT, "normal:0.01", "default", "default"},
+        {FORM_INIT, "normal:0.01", "default", "kaiming-normal"},
         {FORM_WEIGHT_DECAY, "0.0001", "0.0002", "5e-05"},
         {FORM_ORDER, "shuffle", "sequential", "sequential"},
         {FORM_AUGMENT, "none", "flip", "flip-crop"},
@@ -58,6 +59,10 @@ START_TEST(the_form_steps)
         {FORM_DETERMINISTIC, "no", "yes", "yes"},
         {FORM_DTYPE, "f32", "tf32", "default"},
         {FORM_CPU_THREADS, "1", "2", "0"},
+        {FORM_IMAGE_SIZE, "own", "28", "224"},
+        {FORM_IMAGE_COLOUR, "auto", "grey", "colour"},
+        {FORM_TEST_SHARE, "0.2", "0.3", "0.1"},
+        {FORM_SKIP_BROKEN, "no", "yes", "yes"},
     };
     struct error err = ERROR_INIT;
     struct form *form = &replay.ui.form;
@@ -120,6 +125,7 @@ START_TEST(devices_and_the_suggestion)
     replay_keys(&replay, "g");
     check_field(FORM_BATCH, "768");
     check_field(FORM_LR, "0.3");
+    ck_assert_ptr_nonnull(strstr(replay.ui.message.text, "try a warmup"));
     ck_assert(!form_suggest(form, state, &s));
     replay_keys(&replay, "-");
     check_field(FORM_DEVICES, "cpu:0-1");
@@ -254,6 +260,66 @@ START_TEST(the_engine_is_asked_about_the_form)
 }
 END_TEST
 
+/* The style of the value that a screen of 24x120 shows of the field of this label. */
+static int style_of_value(const char *label)
+{
+    struct surface surface = {.rows = 0};
+    size_t length = strlen(label), at = 0;
+    int style = -1;
+    replay_draw(&replay, 24, 120, &surface);
+    for (int y = 0; y < 24; y++)
+        for (int x = 1; x + 10 < 120; x++) {
+            for (at = 0; at < length; at++)
+                if (surface_at(&surface, y, x + (int)at)->character != (char32_t)label[at])
+                    break;
+            bool alone = surface_at(&surface, y, x - 1)->character == U' ' &&
+                         surface_at(&surface, y, x + (int)length)->character == U' ';
+            if (at == length && alone && style < 0)
+                style = surface_at(&surface, y, x + 10)->style;
+        }
+    surface_free(&surface);
+    return style;
+}
+
+/* What the recipe says is shown dim with its source, goes when it is not its any more, and is not
+ * submitted. */
+START_TEST(recipes_fill_the_form)
+{
+    int checks = 0;
+    replay_recording(&replay, "idle", 0);
+    replay.ui.requester = (struct requester){note_request, &checks};
+    replay.ui.check = (struct form_check){.asked = false};
+    replay_keys(&replay, "<Tab>");
+    answer_check("{\"model\":\"lenet\",\"lr\":0.5,\"batch\":64,\"epochs\":10,"
+                 "\"origins\":{\"lr\":\"recipe\",\"batch\":\"recipe\"}}");
+    check_field(FORM_LR, "0.5");
+    check_field(FORM_BATCH, "64");
+    replay_keys(&replay, "<Down><Down><Down>");
+    char *screen = replay_screen(&replay, 24, 120, true);
+    ck_assert_ptr_nonnull(strstr(screen, "batch (lenet's recipe): global batch size"));
+    free(screen);
+    ck_assert_int_eq(style_of_value("lr"), STYLE_LABEL);
+    ck_assert_int_eq(style_of_value("epochs"), STYLE_NORMAL);
+    ck_assert_int_eq(checks, 1);
+    replay_keys(&replay, "+"); /* given now */
+    check_field(FORM_BATCH, "128");
+    ck_assert_int_eq(checks, 2);
+    answer_check("{\"model\":\"smallnet\",\"lr\":0.1,\"batch\":128,\"origins\":{}}");
+    check_field(FORM_LR, "0.1");
+    check_field(FORM_BATCH, "128");
+    json_t *given = spec_given_to_json(&replay.ui.form.spec);
+    ck_assert_int_eq(json_integer_value(json_object_get(given, "batch")), 128);
+    ck_assert_ptr_null(json_object_get(given, "lr"));
+    json_decref(given);
+    /* Nothing typed: as if it had not been given. */
+    replay_keys(&replay, "<Enter>");
+    replay_key(&replay, 'U' & 0x1f);
+    replay_keys(&replay, "<Enter>");
+    check_field(FORM_BATCH, "256");
+    replay.ui.requester.send = NULL;
+}
+END_TEST
+
 START_TEST(settings_of_a_former_run)
 {
     replay_recording(&replay, "finished", 0);
@@ -285,6 +351,7 @@ int main(void)
     tcase_add_test(tests, a_device_that_is_not_available);
     tcase_add_test(tests, gpus_that_cannot_be_had);
     tcase_add_test(tests, the_engine_is_asked_about_the_form);
+    tcase_add_test(tests, recipes_fill_the_form);
     tcase_add_test(tests, problems_are_told_before_the_start);
     tcase_add_test(tests, settings_of_a_former_run);
     suite_add_tcase(suite, tests);

@@ -52,9 +52,9 @@ static void point(const char *text, enum mouse_event event)
 
 START_TEST(a_click_puts_focus_and_cursor)
 {
-    point("momentum", MOUSE_CLICK);
+    point("epochs    ", MOUSE_CLICK);
     ck_assert_int_eq(replay.ui.focus, PANEL_FORM);
-    ck_assert_int_eq(replay.ui.form.field, FORM_MOMENTUM);
+    ck_assert_int_eq(replay.ui.form.field, FORM_EPOCHS);
     ck_assert_ptr_null(replay.ui.prompt);
     point("Runs", MOUSE_CLICK);
     ck_assert_int_eq(replay.ui.focus, PANEL_RUNS);
@@ -118,9 +118,9 @@ START_TEST(a_question_is_answered_in_the_bar_alone)
     replay_keys(&replay, "q");
     ck_assert_ptr_nonnull(replay.ui.question);
     enum panel focus = replay.ui.focus;
-    point("momentum", MOUSE_CLICK);
-    point("momentum", MOUSE_DOUBLE);
-    point("momentum", MOUSE_WHEEL_DOWN);
+    point("epochs    ", MOUSE_CLICK);
+    point("epochs    ", MOUSE_DOUBLE);
+    point("epochs    ", MOUSE_WHEEL_DOWN);
     ck_assert_ptr_nonnull(replay.ui.question);
     ck_assert_int_eq(replay.ui.focus, focus);
     point("n no", MOUSE_CLICK);
@@ -131,10 +131,10 @@ END_TEST
 
 START_TEST(the_wheel_walks_and_zooms)
 {
-    point("momentum", MOUSE_WHEEL_DOWN);
+    point("epochs    ", MOUSE_WHEEL_DOWN);
     ck_assert_int_eq(replay.ui.focus, PANEL_FORM);
     ck_assert_int_eq(replay.ui.form.field, FORM_DATA);
-    point("momentum", MOUSE_WHEEL_UP);
+    point("epochs    ", MOUSE_WHEEL_UP);
     ck_assert_int_eq(replay.ui.form.field, FORM_MODEL);
     point("Test accuracy", MOUSE_WHEEL_UP);
     ck_assert_int_eq(replay.ui.focus, PANEL_CHART);

@@ -185,7 +185,7 @@ def many_runs(recorder):
     engine.epoch()
     engine.step(60)
     engine.do_pause({'run': 18})
-    engine.do_resume({'run': 18})
+    engine.do_unpause({'run': 18})
     engine.do_set_epochs({'run': 18, 'epochs': 12})
     engine.epoch()
     engine.step(60)
@@ -246,6 +246,17 @@ def mixed():
     recorder.show_all()
     recorder.ask('log')
     recorder.save(FOLDER, 'mixed')
+
+
+def confusion(name, class_names=None):
+    """What the network of a run takes for what."""
+    recorder = Recorder()
+    recorder.engine.class_names = class_names or recorder.engine.class_names
+    recorder.history(dict(ONE, epochs=4))
+    recorder.connect()
+    recorder.show_all()
+    recorder.ask('evaluate', run=1, best=False, confusion=True, background=True)
+    recorder.save(FOLDER, name)
 
 
 def training(**machine_):
@@ -333,6 +344,8 @@ def main():
         machine(count, gpus)
     states()
     mixed()
+    confusion('confusion')
+    confusion('confusion-100', ['kind %d' % i for i in range(99)] + ['nothing\u202e of this'])
 
     recorder = Recorder()
     recorder.connect()
@@ -434,6 +447,16 @@ def main():
     recorder.show_all()
     recorder.save(folder, 'compare-2')
 
+    recorder = Recorder()
+    for i in range(6):
+        devices = ('cpu:0', 'cpu:0-1')[i % 2]
+        recorder.history(dict(ALIKE, devices=devices, epochs=5, seed=1 + i // 2,
+                              note='compare 1: %d device%s, seed %d (%d/6)' %
+                              (1 + i % 2, 's' * (i % 2), 1 + i // 2, 1 + i)))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'seeds')
+
     recorder = Recorder(cpus=2, gpus=8)
     short = dict(EIGHT, epochs=3)
     for count in (1, 2, 4, 8):
@@ -472,7 +495,7 @@ def main():
     recorder.engine.do_set_lr({'run': 5, 'lr': 0.05})
     recorder.engine.epoch()
     recorder.engine.do_pause({'run': 5})
-    recorder.engine.do_resume({'run': 5})
+    recorder.engine.do_unpause({'run': 5})
     recorder.engine.step(90)
     recorder.connect()
     recorder.show_all()

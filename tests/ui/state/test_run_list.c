@@ -26,7 +26,7 @@ static struct state_run *add(void)
     snprintf(run->data, sizeof run->data, "glyphs");
     snprintf(run->devices, sizeof run->devices, "cpu:0");
     run->batch = run->lr = run->epochs = run->epochs_done = NAN;
-    run->test_acc = run->best_test_acc = run->s_per_epoch = run->samples_per_s = NAN;
+    run->test_acc = run->best_acc = run->s_per_epoch = run->samples_per_s = NAN;
     run->started_at = run->submitted_at = run->ended_at = NAN;
     state.runs_version++;
     return run;

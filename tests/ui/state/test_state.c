@@ -126,7 +126,7 @@ START_TEST(epochs_find_their_place)
         ck_assert_double_eq(run->points[i].epoch, i + 1);
     ck_assert_double_eq(run->points[1].value[METRIC_TEST_ACC], 0.4);
     ck_assert(isnan(run->points[1].value[METRIC_TRAIN_LOSS]));
-    ck_assert_double_eq(run->best_test_acc, 0.4);
+    ck_assert_double_eq(run->best_acc, 0.4);
     ck_assert_double_eq(run->s_per_epoch, 2);
 }
 END_TEST

@@ -7,6 +7,7 @@
 #include "tests/suites.h"
 #include "tests/ui/runs_fixture.h"
 #include "ui/control/engine.h"
+#include "ui/state/setting.h"
 
 /* The details of one run, by keys and messages. */
 
@@ -83,7 +84,7 @@ START_TEST(time_is_that_of_a_comparison)
     ck_assert_double_eq_tol(time.seconds, seconds, 1e-6);
     ck_assert_double_eq_tol(time.eval_s, eval_s, 1e-6);
     ck_assert(time.wait_s > time.sync_s && time.sync_s > 0);
-    ck_assert(outcome_make(&outcome, &measure, 1, &err));
+    ck_assert(outcome_make(&outcome, &measure, 1, NAN, &err));
     snprintf(text, sizeof text, "%.0f%% computing, %.0f%% all-reduce, %.0f%% waiting",
              100 * (1 - outcome.sync_share - outcome.wait_share), 100 * outcome.sync_share,
              100 * outcome.wait_share);
@@ -122,6 +123,48 @@ START_TEST(details_of_a_deleted_run_close)
 }
 END_TEST
 
+/* Of a run with a schedule the first line has the rate of the next step. */
+START_TEST(a_schedule_shows_its_rate)
+{
+    static const char *const schedules[] = {"null", "\"cosine\""};
+    for (int i = 0; i < 2; i++) {
+        char line[300];
+        snprintf(line, sizeof line,
+                 "{\"method\":\"state\",\"params\":{\"pid\":1,\"devices\":[],\"run\":{\"run\":18,"
+                 "\"status\":\"running\",\"phase\":\"train\",\"lr\":0.08712,\"lr_schedule\":%s}}}",
+                 schedules[i]);
+        replay_line(&replay, line);
+        expect_on_screen("lr 0.0871", i == 1);
+    }
+}
+END_TEST
+
+/* The digest of what runs have in common: a schedule counts, and one of an older run, which has
+ * none, is that of a run without. */
+START_TEST(older_runs_have_the_defaults)
+{
+    static const char *const specs[] = {
+        "{\"spec\":{\"momentum\":0.9,\"cpu_threads\":2}}",
+        "{\"spec\":{\"momentum\":0.9,\"cpu_threads\":1,\"lr_schedule\":\"constant\",\"warmup\":0}}",
+        "{\"spec\":{\"momentum\":0.9,\"cpu_threads\":2,\"lr_schedule\":\"cosine\"}}",
+        "{\"spec\":{\"momentum\":0.9,\"cpu_threads\":\"2,1\"}}",
+        "{\"spec\":{\"momentum\":0.9,\"of_a_newer_version\":1}}",
+    };
+    unsigned long digest[5];
+    for (int i = 0; i < 5; i++) {
+        struct run_setting setting;
+        json_t *show = json_loads(specs[i], 0, NULL);
+        read_setting(show, &setting);
+        digest[i] = setting.digest;
+        ck_assert(digest[i] != 0);
+        json_decref(show);
+    }
+    ck_assert(digest[0] == digest[1]);
+    for (int i = 2; i < 5; i++)
+        ck_assert_msg(digest[i] != digest[0], "%s", specs[i]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("run");
@@ -131,6 +174,8 @@ int main(void)
     tcase_add_test(tests, time_is_that_of_a_comparison);
     tcase_add_test(tests, details_scroll_to_their_end);
     tcase_add_test(tests, details_of_a_deleted_run_close);
+    tcase_add_test(tests, a_schedule_shows_its_rate);
+    tcase_add_test(tests, older_runs_have_the_defaults);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

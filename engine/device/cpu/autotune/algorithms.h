@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_AUTOTUNE_ALGORITHMS_H
-#define DPARTUI_ENGINE_DEVICE_CPU_AUTOTUNE_ALGORITHMS_H
+#pragma once
 
 #include "engine/device/cpu/conv/describe.h"
 #include "engine/device/cpu/conv/kernel.h"
@@ -29,5 +28,3 @@ int conv_algorithms(const struct conv_shape *shape, enum conv_direction directio
 
 /* "direct", "library's winograd" or the kernel's name. */
 const char *conv_algorithm_name(struct conv_algorithm algorithm);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_AUTOTUNE_CACHE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_AUTOTUNE_CACHE_H
+#pragma once
 
 #include "engine/device/cpu/autotune/algorithms.h"
 
@@ -11,5 +10,3 @@ int conv_cache_find(const struct conv_shape *shape, enum conv_direction directio
 /* Store it for later processes. A failure is ignored: the next process measures for itself. */
 void conv_cache_put(const struct conv_shape *shape, enum conv_direction direction, int threads,
                     struct conv_algorithm algorithm, double seconds);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_AUTOTUNE_CHOOSE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_AUTOTUNE_CHOOSE_H
+#pragma once
 
 #include "engine/device/cpu/autotune/algorithms.h"
 #include "engine/device/plan/builder.h"
@@ -17,5 +16,3 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
 /* Whether a direction of a convolution is computed by a kernel that fuses (conv/fusion.h). */
 bool conv_fuses(const struct builder *b, const struct node *node, enum conv_direction direction,
                 bool *yes, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_AUTOTUNE_MEASURE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_AUTOTUNE_MEASURE_H
+#pragma once
 
 #include "engine/device/cpu/autotune/algorithms.h"
 
@@ -19,5 +18,3 @@ struct conv_timing {
 bool conv_measure(struct device *device, const struct conv_shape *shape,
                   enum conv_direction direction, const struct conv_algorithm *list, int count,
                   int runs, struct conv_timing *timings, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_DESCRIBE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CONV_DESCRIBE_H
+#pragma once
 
 #include "engine/device/cpu/conv/shape.h"
 #include "engine/device/cpu/core/device.h"
@@ -35,5 +34,3 @@ struct conv_arguments {
     int bias;
 };
 const struct conv_arguments *conv_arguments(enum conv_direction direction);
-
-#endif

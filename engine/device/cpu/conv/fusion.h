@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_FUSION_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CONV_FUSION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -52,5 +51,3 @@ struct conv_fusion {
                              * for each thread and block of channels; NULL: it does not */
     struct fused_norm norm; /* the BatchNorm that makes the value */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_KERNEL_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CONV_KERNEL_H
+#pragma once
 
 #include "engine/device/cpu/conv/fusion.h"
 #include "engine/device/cpu/conv/shape.h"
@@ -51,5 +50,3 @@ struct conv_kernel {
     void (*run)(const struct conv_pass *pass);
     bool fuses; /* takes `norm` and `moments`; other kernels ignore them */
 };
-
-#endif

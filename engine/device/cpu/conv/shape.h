@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CONV_SHAPE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CONV_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
 /* Where both sides have blocks of one size: the layout in which weights are stored, OIhw16i16o
  * or 8. NULL: no memory; release with compat_desc_free. */
 desc_t conv_weights_desc(const struct conv_shape *shape);
-
-#endif

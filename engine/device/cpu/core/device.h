@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_DEVICE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_DEVICE_H
+#pragma once
 
 #include "engine/device/cpu/core/mapping.h"
 #include "engine/device/cpu/core/onednn.h"
@@ -24,5 +23,3 @@ struct device {
     bool own_kernels; /* convolutions go by kernels of our own where they fit: tests */
     bool estimate, deterministic; /* see device_options */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_KINDS_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_KINDS_H
+#pragma once
 
 #include "engine/device/plan/builder.h"
 
@@ -16,5 +15,3 @@ static inline const struct layer_kind *cpu_layer_of(enum net_kind kind)
 #undef LAYER
     return layers[kind];
 }
-
-#endif

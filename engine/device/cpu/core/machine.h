@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_MACHINE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_MACHINE_H
+#pragma once
 
 #include "engine/device/device.h"
 
@@ -10,5 +9,3 @@ bool cpu_enumerate(struct device_info *list, int capacity, int *count, char *why
 int cpu_cores(void);
 /* "AMD EPYC"; "processor" where the system does not say. */
 void cpu_processor_name(char *name, size_t size);
-
-#endif

@@ -2,7 +2,6 @@
 #include "engine/device/cpu/core/mapping.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)

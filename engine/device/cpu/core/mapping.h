@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_MAPPING_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_MAPPING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ struct mapping {
 
 bool mapping_create(struct mapping *mapping, size_t bytes, const char *what, struct error *err);
 void mapping_free(struct mapping *mapping);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_ONEDNN_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_ONEDNN_H
+#pragma once
 
 #include <dnnl.h>
 #include <dnnl_version.h>
@@ -25,6 +24,12 @@ bool dnnl_check(dnnl_status_t status, const char *what, struct error *err);
 
 struct conv_geometry {
     dnnl_dims_t stride, pad; /* height, width */
+};
+
+/* A function of single numbers; alpha and beta are its constants where it has any. */
+struct eltwise {
+    dnnl_alg_kind_t algorithm;
+    float alpha, beta;
 };
 
 #if DNNL_VERSION_MAJOR >= 3
@@ -84,15 +89,15 @@ static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_
 }
 
 static inline dnnl_status_t compat_eltwise(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
-                                           dnnl_alg_kind_t algorithm, desc_t data,
+                                           const struct eltwise *f, desc_t data,
                                            dnnl_primitive_desc_t hint,
                                            const_dnnl_primitive_attr_t attr)
 {
     if (hint)
-        return dnnl_eltwise_backward_primitive_desc_create(out, engine, algorithm, data, data, data,
-                                                           0, 0, hint, attr);
-    return dnnl_eltwise_forward_primitive_desc_create(out, engine, dnnl_forward_training, algorithm,
-                                                      data, data, 0, 0, attr);
+        return dnnl_eltwise_backward_primitive_desc_create(out, engine, f->algorithm, data, data,
+                                                           data, f->alpha, f->beta, hint, attr);
+    return dnnl_eltwise_forward_primitive_desc_create(
+        out, engine, dnnl_forward_training, f->algorithm, data, data, f->alpha, f->beta, attr);
 }
 
 static inline dnnl_status_t compat_pool(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
@@ -170,14 +175,15 @@ static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_
 }
 
 static inline dnnl_status_t compat_eltwise(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
-                                           dnnl_alg_kind_t algorithm, desc_t data,
+                                           const struct eltwise *f, desc_t data,
                                            dnnl_primitive_desc_t hint,
                                            const_dnnl_primitive_attr_t attr)
 {
     dnnl_eltwise_desc_t desc;
     dnnl_status_t status =
-        hint ? dnnl_eltwise_backward_desc_init(&desc, algorithm, data, data, 0, 0)
-             : dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_training, algorithm, data, 0, 0);
+        hint ? dnnl_eltwise_backward_desc_init(&desc, f->algorithm, data, data, f->alpha, f->beta)
+             : dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_training, f->algorithm, data,
+                                              f->alpha, f->beta);
     return status ? status : dnnl_primitive_desc_create(out, &desc, attr, engine, hint);
 }
 
@@ -195,7 +201,5 @@ static inline dnnl_status_t compat_pool(dnnl_primitive_desc_t *out, dnnl_engine_
                                               pad);
     return status ? status : dnnl_primitive_desc_create(out, &desc, attr, engine, hint);
 }
-
-#endif
 
 #endif

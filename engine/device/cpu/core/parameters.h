@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_PARAMETERS_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_PARAMETERS_H
+#pragma once
 
 #include "engine/device/cpu/core/mapping.h"
 #include "engine/device/cpu/core/onednn.h"
@@ -28,11 +27,10 @@ struct cpu_replica {
     struct param_places places;
     struct weights_format *formats; /* per parameter of the network */
     struct mapping memory;
+    float grad_norm; /* what base.grad_norm points to */
 };
 
 /* Addresses of a parameter's numbers in the replica's arenas; NULL for NET_NONE. Running statistics
  * have no gradient: param_grads is not for them. */
 float *param_values(const struct builder *b, int param);
 float *param_grads(const struct builder *b, int param);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_PLAN_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_PLAN_H
+#pragma once
 
 #include "engine/device/cpu/core/device.h"
 #include "engine/device/cpu/core/parameters.h"
@@ -24,5 +23,3 @@ struct plan {
     struct binding *bindings;
     int binding_count, binding_capacity;
 };
-
-#endif

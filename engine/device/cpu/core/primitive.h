@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_PRIMITIVE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_PRIMITIVE_H
+#pragma once
 
 #include "engine/device/cpu/core/plan.h"
 
@@ -46,5 +45,3 @@ void primitive_release(void *primitive);
 desc_t value_desc(const struct value *value, int rows, bool filled);
 /* A vector of `count` floats. */
 desc_t vector_desc(size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_CORE_TEAM_H
-#define DPARTUI_ENGINE_DEVICE_CPU_CORE_TEAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ static inline void team_wait(const struct team *team)
 #pragma omp barrier
     }
 }
-
-#endif

@@ -100,6 +100,7 @@ static bool build_pass(struct builder *b, struct error *err)
     if (!net || !lanes_net_create(b->graph, lanes_find(b->device->block), b->training, b->rows,
                                   b->device->threads, net, err))
         return false;
+    net->smoothing = b->training ? b->core->request.label_smoothing : 0;
     if (b->core->request.profile) {
         net->step_count = 3 * b->graph->node_count + 2;
         net->spent = calloc(threads * (size_t)net->step_count, sizeof *net->spent);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LANES_BUILD_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LANES_BUILD_H
+#pragma once
 
 #include "engine/device/cpu/lanes/net.h"
 
@@ -11,5 +10,3 @@ bool lanes_suit(const struct device *device, const struct graph *graph, bool *su
 /* Builds plans of one step, lanes_run, for networks that suit. Those with a profile have more
  * steps, which do nothing but stand for an operation, whose time lanes_run notes. */
 extern const struct build_backend lanes_build_backend;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LANES_LANES_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LANES_LANES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -171,6 +170,4 @@ extern const struct lanes_kernels lanes_plain; /* any processor */
 #if defined(__x86_64__)
 extern const struct lanes_kernels lanes_avx2;
 extern const struct lanes_kernels lanes_avx512;
-#endif
-
 #endif

@@ -5,7 +5,6 @@
 
 #include "engine/device/cpu/lanes/tiling.h"
 #include "engine/device/cpu/layers/input.h"
-#include "engine/device/cpu/layers/loss.h"
 
 /* Lays the network out for a thread: what lies where while a group passes, and until when. */
 struct layout {
@@ -60,7 +59,7 @@ bool lanes_op_suits(const struct graph *graph, const struct node *node, bool fla
     case LANES_CONV:
         return !flat && op->stride_h == 1 && op->stride_w == 1;
     case LANES_POOL:
-        return !flat;
+        return !flat && (node->kind != NET_AVGPOOL || op->count_include_pad);
     case LANES_LINEAR:
     case LANES_DROPOUT:
     case LANES_ACTIVATION:

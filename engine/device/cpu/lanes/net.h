@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LANES_NET_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LANES_NET_H
+#pragma once
 
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/lanes/lanes.h"
@@ -50,6 +49,7 @@ struct lanes_net {
     const struct lanes_kernels *kernels;
     const struct net *net;
     bool training;
+    double smoothing; /* of labels */
     int rows, groups, threads;
     struct lanes_op *ops;
     int op_count, output; /* output: the value with the logits */
@@ -91,5 +91,3 @@ static inline int lanes_share(int count, int part, int parts)
 {
     return (int)((long)count * part / parts);
 }
-
-#endif

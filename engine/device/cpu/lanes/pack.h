@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LANES_PACK_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LANES_PACK_H
+#pragma once
 
 #include "engine/device/cpu/lanes/lanes.h"
 
@@ -16,5 +15,3 @@ void lanes_pack_data(const struct lanes_kernels *k, const struct lanes_conv *c, 
 /* Weights [out][in] as [block of out][in][out in block]: every parts-th block from `part` on. */
 void lanes_pack_linear(const struct lanes_kernels *k, int out, int in, const float *w,
                        float *packed, int part, int parts);
-
-#endif

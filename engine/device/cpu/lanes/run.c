@@ -16,6 +16,7 @@
 struct pass {
     const struct lanes_net *net;
     const struct batch *batch;
+    uint8_t *predicted;  /* all rows'; or NULL */
     float *memory;       /* the thread's */
     const float *packed; /* weights, all threads' */
     int first, rows;     /* of the group, in the batch; the other lanes repeat the last row */
@@ -165,8 +166,11 @@ static void lose(struct pass *p)
         const int label = p->batch->data->labels[row_of(p, n)];
         float *row = gradients ? gradients + (size_t)n * net->logits_row : NULL;
         ((double *)net->losses->data)[p->first + n] =
-            loss_of_row(logits, classes, label, scale, row);
-        p->correct += loss_guess(logits, classes) == label;
+            loss_of_row(logits, classes, label, net->smoothing, scale, row);
+        const int guess = loss_guess(logits, classes);
+        p->correct += guess == label;
+        if (p->predicted)
+            p->predicted[p->first + n] = (uint8_t)guess;
     }
     if (!gradients)
         return;
@@ -342,6 +346,7 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
         const int part = omp_get_thread_num(), parts = omp_get_num_threads();
         struct pass p = {.net = net,
                          .batch = batch,
+                         .predicted = plan->core.predicted,
                          .memory = (float *)net->threads_memory->data + (size_t)part * net->memory,
                          .packed = net->packed_weights->data,
                          .spent = net->spent ? net->spent + (size_t)part * (size_t)net->step_count
@@ -358,7 +363,8 @@ bool lanes_run(struct plan *plan, void *layer, struct error *err)
     }
     if (net->spent)
         add_times(net, &plan->core, clock_seconds() - begin);
-    plan->core.result = (struct batch_result){.correct = correct};
+    plan->core.result =
+        (struct batch_result){.correct = correct, .predicted = plan->core.predicted};
     for (int n = 0; n < net->rows; n++) /* in order, so that the sum does not depend on the team */
         plan->core.result.loss_sum += ((const double *)net->losses->data)[n];
     return true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LANES_TILING_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LANES_TILING_H
+#pragma once
 
 #include "engine/device/cpu/lanes/lanes.h"
 
@@ -32,5 +31,3 @@ static inline size_t lanes_conv_weights(const struct lanes_conv *c)
     return (size_t)c->x.c * (size_t)c->y.c * (size_t)c->kernel_h *
            (size_t)(c->tile > 0 ? LANES_POINTS : c->kernel_w);
 }
-
-#endif

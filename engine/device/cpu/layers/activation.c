@@ -5,11 +5,11 @@
 #include "engine/device/plan/unary_layer.h"
 
 /*
- * ReLU, leaky ReLU, sigmoid and tanh where no fused operation took them. All keep their result,
- * from which the backward pass computes the derivative. Sigmoid and tanh are the library's, which
- * has vector exponentials; it works on whole blocks, because with the true number of channels it
- * falls back to its slow reference code. sigmoid(0) is not 0, so the channels that fill the last
- * block are cleared after it.
+ * The functions of single numbers where no fused operation took them. Those whose derivative
+ * follows from their result keep that for the backward pass, the others what they were applied to.
+ * All but the ReLUs are the library's, which has vector exponentials; it works on whole blocks,
+ * because with the true number of channels it falls back to its slow reference code. sigmoid(0) is
+ * not 0, so the channels that fill the last block are cleared after it.
  */
 struct activation {
     struct unary_layer base;
@@ -109,15 +109,20 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
 static bool describe(struct builder *b, const struct node *node, desc_t data,
                      dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *out, struct error *err)
 {
-    static const dnnl_alg_kind_t algorithms[NET_KINDS] = {
-        [NET_SIGMOID] = dnnl_eltwise_logistic_use_dst_for_bwd,
-        [NET_TANH] = dnnl_eltwise_tanh_use_dst_for_bwd,
+    static const struct eltwise functions[NET_KINDS] = {
+        [NET_SIGMOID] = {.algorithm = dnnl_eltwise_logistic_use_dst_for_bwd},
+        [NET_TANH] = {.algorithm = dnnl_eltwise_tanh_use_dst_for_bwd},
+        [NET_GELU] = {.algorithm = dnnl_eltwise_gelu_erf},
+        [NET_SILU] = {dnnl_eltwise_swish, 1, 0},
+        [NET_HARDSWISH] = {dnnl_eltwise_hardswish, 1.0F / 6, 0.5F},
     };
-    if (algorithms[node->kind] == dnnl_alg_kind_undef)
+    static const struct eltwise gelu_tanh = {.algorithm = dnnl_eltwise_gelu_tanh};
+    const bool is_tanh = b->graph->net->ops[node->op].gelu == NET_GELU_TANH;
+    const struct eltwise *f = is_tanh ? &gelu_tanh : &functions[node->kind];
+    if (f->algorithm == dnnl_alg_kind_undef)
         return error_set(err, ERROR_FAILED, "no algorithm of oneDNN for this activation");
-    return dnnl_check(
-        compat_eltwise(out, b->device->engine, algorithms[node->kind], data, hint, b->device->attr),
-        "activation", err);
+    return dnnl_check(compat_eltwise(out, b->device->engine, f, data, hint, b->device->attr),
+                      "activation", err);
 }
 
 static bool prepare_loop(struct builder *b, const struct node *node, void *object,
@@ -148,23 +153,37 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
     return ok;
 }
 
-static bool prepare_backward(struct builder *b, const struct node *node, void *object,
-                             struct error *err)
+/* `kept`, of the forward pass, is called `argument` there. */
+static bool bind_backward(struct builder *b, const struct node *node, struct activation *a,
+                          int argument, struct buffer *kept, struct error *err)
 {
-    struct activation *a = object;
     dnnl_primitive_desc_t hint = NULL, desc = NULL;
     desc_t data = value_desc(&a->value, b->rows, true);
     bool ok = (data || error_memory(err, "layout of an activation")) &&
               describe(b, node, data, NULL, &hint, err) &&
               describe(b, node, data, hint, &desc, err) &&
               primitive_make(b, &a->backward, desc, err) &&
-              primitive_bind(b, &a->backward, DNNL_ARG_DST, data, a->base.y, err) &&
+              primitive_bind(b, &a->backward, argument, data, kept, err) &&
               primitive_bind(b, &a->backward, DNNL_ARG_DIFF_DST, data, a->base.dy, err) &&
               primitive_bind(b, &a->backward, DNNL_ARG_DIFF_SRC, data, a->base.dx, err);
     dnnl_primitive_desc_destroy(desc);
     dnnl_primitive_desc_destroy(hint);
     compat_desc_free(data);
     return ok;
+}
+
+static bool prepare_backward(struct builder *b, const struct node *node, void *object,
+                             struct error *err)
+{
+    struct activation *a = object;
+    return bind_backward(b, node, a, DNNL_ARG_DST, a->base.y, err);
+}
+
+static bool prepare_backward_of_input(struct builder *b, const struct node *node, void *object,
+                                      struct error *err)
+{
+    struct activation *a = object;
+    return bind_backward(b, node, a, DNNL_ARG_SRC, a->base.x, err);
 }
 
 static const struct unary_kind relu = {.size = sizeof(struct activation),
@@ -188,7 +207,18 @@ static const struct unary_kind relu = {.size = sizeof(struct activation),
                                            .run = run_forward,
                                            .run_backward = run_backward,
                                            .keeps_output = true,
-                                           .in_place = true};
+                                           .in_place = true},
+                               function_of_input = {.size = sizeof(struct activation),
+                                                    .release = release,
+                                                    .prepare = prepare,
+                                                    .prepare_backward = prepare_backward_of_input,
+                                                    .run = run_forward,
+                                                    .run_backward = run_backward,
+                                                    .keeps_input = true,
+                                                    .in_place = true};
 
 const struct layer_kind layer_relu = {.unary = &relu}, layer_leaky_relu = {.unary = &leaky_relu};
 const struct layer_kind layer_sigmoid = {.unary = &function}, layer_tanh = {.unary = &function};
+const struct layer_kind layer_gelu = {.unary = &function_of_input},
+                        layer_silu = {.unary = &function_of_input},
+                        layer_hardswish = {.unary = &function_of_input};

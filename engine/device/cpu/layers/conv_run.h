@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LAYERS_CONV_RUN_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LAYERS_CONV_RUN_H
+#pragma once
 
 #include "engine/device/cpu/conv/kernel.h"
 #include "engine/device/cpu/core/primitive.h"
@@ -48,5 +47,3 @@ static inline bool conv_run_fuses(const struct conv_run *run)
 /* On the device's thread, of a plan that is bound. Kernels of our own never fail. */
 bool conv_run(struct device *device, struct conv_run *run, struct error *err);
 void conv_run_release(struct conv_run *run);
-
-#endif

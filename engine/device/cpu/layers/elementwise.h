@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LAYERS_ELEMENTWISE_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LAYERS_ELEMENTWISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ void elementwise_add(const float *a, const float *b, bool relu, float *sum, size
 void elementwise_relu(const float *x, float *y, size_t count);
 /* dx = dy where y > 0, else 0 */
 void elementwise_relu_backward(const float *y, const float *dy, float *dx, size_t count);
-
-#endif

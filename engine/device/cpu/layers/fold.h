@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LAYERS_FOLD_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LAYERS_FOLD_H
+#pragma once
 
 #include "engine/device/cpu/core/plan.h"
 
@@ -25,5 +24,3 @@ bool fold_graph(const struct cpu_replica *replica, struct graph *out, struct err
  */
 bool fold_parameters(struct builder *b, const struct node *node, struct buffer **weights,
                      struct buffer **bias, struct error *err);
-
-#endif

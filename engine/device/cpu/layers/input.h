@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_LAYERS_INPUT_H
-#define DPARTUI_ENGINE_DEVICE_CPU_LAYERS_INPUT_H
+#pragma once
 
 #include "engine/data/augment.h"
 #include "engine/device/plan/builder.h"
@@ -14,4 +13,3 @@ struct augment_change input_change(const struct batch *batch, uint32_t row);
 
 /* The step before all layers: the batch's rows as numbers, in the layout of values. */
 bool build_input(struct builder *b, struct error *err);
-#endif

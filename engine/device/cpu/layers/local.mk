@@ -12,4 +12,4 @@ libcpu_a_SOURCES += \
 	%D%/linear.c \
 	%D%/loss.c %D%/loss.h \
 	%D%/pool.c \
-	%D%/sgd.c %D%/sgd.h
+	%D%/update.c %D%/update.h

@@ -10,18 +10,26 @@
 struct loss {
     const struct buffer *logits, *gradient, *losses; /* losses: a double per row */
     int rows, classes, row;                          /* row: floats from row to row */
+    double smoothing;
 };
 
-double loss_of_row(const float *x, int classes, int label, double scale, float *gradient)
+double loss_of_row(const float *x, int classes, int label, double smoothing, double scale,
+                   float *gradient)
 {
-    double max = (double)x[0], sum = 0;
+    const double own = 1 - smoothing, other = smoothing / classes;
+    double max = (double)x[0], sum = 0, mean = 0;
     for (int k = 1; k < classes; k++)
         max = (double)x[k] > max ? (double)x[k] : max;
     for (int k = 0; k < classes; k++)
         sum += exp((double)x[k] - max);
     for (int k = 0; gradient && k < classes; k++)
-        gradient[k] = (float)((exp((double)x[k] - max) / sum - (k == label)) * scale);
-    return log(sum) + max - (double)x[label];
+        gradient[k] = (float)((exp((double)x[k] - max) / sum - own * (k == label) - other) * scale);
+    const double loss = log(sum) + max - (double)x[label];
+    if (smoothing == 0)
+        return loss;
+    for (int k = 0; k < classes; k++)
+        mean += (double)x[k] / classes;
+    return loss + smoothing * ((double)x[label] - mean);
 }
 
 int loss_guess(const float *x, int classes)
@@ -39,6 +47,7 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
     const struct batch *batch = plan->core.batch;
     const uint8_t *labels = batch->data->labels;
     double *losses = l->losses->data;
+    uint8_t *predicted = plan->core.predicted;
     const double scale = 1 / (double)batch->global_rows;
     long correct = 0;
     if (!batch_check_labels(batch, plan->replica->base.net, err))
@@ -48,12 +57,15 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
         const float *x = (const float *)l->logits->data + (size_t)n * l->row;
         float *gradient = l->gradient ? (float *)l->gradient->data + (size_t)n * l->row : NULL;
         int label = labels[batch->index[n]];
-        losses[n] = loss_of_row(x, l->classes, label, scale, gradient);
-        correct += loss_guess(x, l->classes) == label;
+        losses[n] = loss_of_row(x, l->classes, label, l->smoothing, scale, gradient);
+        int guess = loss_guess(x, l->classes);
+        correct += guess == label;
+        if (predicted)
+            predicted[n] = (uint8_t)guess;
         for (int k = l->classes; gradient && k < l->row; k++)
             gradient[k] = 0;
     }
-    plan->core.result = (struct batch_result){.correct = correct};
+    plan->core.result = (struct batch_result){.correct = correct, .predicted = predicted};
     for (int n = 0; n < l->rows; n++) /* in order, so that the sum does not depend on the team */
         plan->core.result.loss_sum += losses[n];
     return true;
@@ -67,6 +79,7 @@ bool build_loss(struct builder *b, struct error *err)
         return false;
     l->rows = b->rows;
     l->classes = b->graph->net->classes;
+    l->smoothing = b->training ? b->core->request.label_smoothing : 0;
     l->row = (int)value_row(logits);
     l->logits = b->core->logits = build_value(b, b->graph->output, err);
     b->core->logits_row = value_row(logits);

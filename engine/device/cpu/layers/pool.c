@@ -30,19 +30,15 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
 static bool describe(struct builder *b, const struct node *node, desc_t src, desc_t dst,
                      dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *out, struct error *err)
 {
-    static const dnnl_alg_kind_t algorithms[NET_KINDS] = {
-        [NET_MAXPOOL] = dnnl_pooling_max,
-        [NET_AVGPOOL] = dnnl_pooling_avg_include_padding,
-    };
     const struct net_op *op = &b->graph->net->ops[node->op];
+    const dnnl_alg_kind_t algorithm = node->kind == NET_MAXPOOL ? dnnl_pooling_max
+                                      : op->count_include_pad   ? dnnl_pooling_avg_include_padding
+                                                                : dnnl_pooling_avg_exclude_padding;
     const dnnl_dims_t stride = {op->stride_h, op->stride_w}, pad = {op->pad_h, op->pad_w},
                       kernel = {op->kernel_h, op->kernel_w};
-    if (algorithms[node->kind] == dnnl_alg_kind_undef)
-        return error_set(err, ERROR_FAILED, "no algorithm of oneDNN for this pooling");
     return dnnl_check(compat_pool(out, b->device->engine,
                                   b->training ? dnnl_forward_training : dnnl_forward_inference,
-                                  algorithms[node->kind], src, dst, stride, kernel, pad, hint,
-                                  b->device->attr),
+                                  algorithm, src, dst, stride, kernel, pad, hint, b->device->attr),
                       "pooling", err);
 }
 

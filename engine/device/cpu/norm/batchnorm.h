@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_NORM_BATCHNORM_H
-#define DPARTUI_ENGINE_DEVICE_CPU_NORM_BATCHNORM_H
+#pragma once
 
 #include "engine/device/cpu/conv/fusion.h"
 #include "engine/device/cpu/core/plan.h"
@@ -47,5 +46,3 @@ static inline double *batchnorm_allreduced(const struct batchnorm *n)
 {
     return (double *)n->sums->data + (size_t)n->blocks * n->chunks * 2 * n->block;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_NORM_STATISTICS_H
-#define DPARTUI_ENGINE_DEVICE_CPU_NORM_STATISTICS_H
+#pragma once
 
 #include "engine/device/cpu/norm/batchnorm.h"
 
@@ -18,5 +17,3 @@ void batchnorm_gradients(struct batchnorm *n, int first, int count, const double
 /* Coefficients of dx, from sums over all rows that share the statistics. */
 void batchnorm_coefficients(struct batchnorm *n, int first, int count, const double *sums,
                             const double *products, double elements);
-
-#endif

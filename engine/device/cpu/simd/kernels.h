@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_SIMD_KERNELS_H
-#define DPARTUI_ENGINE_DEVICE_CPU_SIMD_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,6 +63,4 @@ extern const struct kernels kernels_plain; /* block 1, any processor */
 #if defined(__x86_64__)
 extern const struct kernels kernels_avx2;   /* block 8 */
 extern const struct kernels kernels_avx512; /* block 16 */
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_SIMD_PROCESSOR_H
-#define DPARTUI_ENGINE_DEVICE_CPU_SIMD_PROCESSOR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ static inline bool processor_has_vectors(int floats)
     return false;
 #endif
 }
-
-#endif

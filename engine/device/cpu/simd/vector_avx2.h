@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_SIMD_VECTOR_AVX2_H
-#define DPARTUI_ENGINE_DEVICE_CPU_SIMD_VECTOR_AVX2_H
+#pragma once
 
 /* The vectors of simd/vector.h by AVX2. */
 
@@ -56,5 +55,3 @@ static inline TARGET vector v_weave_high(vector a, vector b)
 {
     return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
 }
-
-#endif

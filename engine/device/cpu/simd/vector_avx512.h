@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_SIMD_VECTOR_AVX512_H
-#define DPARTUI_ENGINE_DEVICE_CPU_SIMD_VECTOR_AVX512_H
+#pragma once
 
 /* The vectors of simd/vector.h by AVX-512. */
 
@@ -57,5 +56,3 @@ static inline TARGET vector v_weave_high(vector a, vector b)
         _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     return _mm512_permutex2var_ps(a, order, b);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_STRIDED_PLAN_H
-#define DPARTUI_ENGINE_DEVICE_CPU_STRIDED_PLAN_H
+#pragma once
 
 #include "engine/device/cpu/conv/kernel.h"
 
@@ -105,5 +104,3 @@ bool strided_streams(const struct conv_shape *shape, enum conv_direction directi
 
 bool strided_fits(const struct conv_shape *shape);
 size_t strided_scratch(const struct conv_shape *shape, enum conv_direction direction, int threads);
-
-#endif

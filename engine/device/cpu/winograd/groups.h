@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_GROUPS_H
-#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_GROUPS_H
+#pragma once
 
 #include "engine/device/cpu/winograd/kernels.h"
 
@@ -27,5 +26,3 @@ void winograd_groups_make(struct winograd_groups *groups, int rows, int h, int w
 
 /* 0 <= index < count */
 struct winograd_group winograd_group_at(const struct winograd_groups *groups, int index);
-
-#endif

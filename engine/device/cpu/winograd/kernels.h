@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_KERNELS_H
-#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,6 +87,4 @@ struct winograd_kernels {
 
 #if defined(__x86_64__)
 extern const struct winograd_kernels winograd_avx2, winograd_avx512;
-#endif
-
 #endif

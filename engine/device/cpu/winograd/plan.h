@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_PLAN_H
-#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_PLAN_H
+#pragma once
 
 #include "engine/device/cpu/conv/kernel.h"
 #include "engine/device/cpu/winograd/groups.h"
@@ -72,5 +71,3 @@ static inline int winograd_vectors_of(const struct winograd_plan *p, int pair)
     const int left = p->job.out / p->kernels->lanes - pair * p->kernels->vectors;
     return left < p->kernels->vectors ? left : p->kernels->vectors;
 }
-
-#endif

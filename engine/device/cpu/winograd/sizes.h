@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_SIZES_H
-#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_SIZES_H
+#pragma once
 
 /*
  * Sizes of Winograd's convolutions: F(4x4,3x3) for the passes that give 4x4 values and F(3x3,4x4)
@@ -27,5 +26,3 @@ static inline struct winograd_cut winograd_cut(int outputs)
         return (struct winograd_cut){0, (outputs + 2) / 3};
     return (struct winograd_cut){(outputs - 3 * threes) / 4, threes};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WEIGHTS_H
-#define DPARTUI_ENGINE_DEVICE_CPU_WINOGRAD_WEIGHTS_H
+#pragma once
 
 #include "engine/device/cpu/conv/kernel.h"
 #include "engine/device/cpu/winograd/sizes.h"
@@ -114,6 +113,4 @@ void winograd_weights_run(const struct conv_pass *pass,
 #if defined(__x86_64__)
 extern const struct conv_kernel winograd_weights_8;  /* block 8 */
 extern const struct conv_kernel winograd_weights_16; /* block 16 */
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_COLLECTIVE_GROUP_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_COLLECTIVE_GROUP_H
+#pragma once
 
 #include "engine/device/cuda/runtime/device.h"
 
@@ -21,5 +20,3 @@ bool group_end_open(struct group_end *end, struct error *err);
 void group_end_close(struct group_end *end);
 /* What is queued on end->stream from here on comes after all that is queued on the device's own. */
 bool group_end_follow(struct group_end *end, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_COLLECTIVE_NCCL_GUARD_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_COLLECTIVE_NCCL_GUARD_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -80,5 +79,3 @@ void nccl_break(struct device_group *group, const struct error *reason);
 void nccl_gone(struct device_group *group, int rank, bool broken);
 /* False, with the reason, when the group is broken. */
 bool nccl_intact(struct device_group *group, struct error *err);
-
-#endif

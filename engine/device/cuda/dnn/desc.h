@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_DESC_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_DESC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ bool dnn_read_parts(const struct cudnn_api *api, cudnnBackendDescriptor_t from,
                     cudnnBackendDescriptor_t *parts, int capacity, int *count, struct error *err);
 
 void dnn_release(const struct cudnn_api *api, cudnnBackendDescriptor_t *parts, int count);
-
-#endif

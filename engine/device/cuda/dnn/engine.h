@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_ENGINE_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_ENGINE_H
+#pragma once
 
 #include "engine/device/cuda/dnn/desc.h"
 
@@ -81,5 +80,3 @@ char *dnn_plan_text(const struct dnn_plan *plan, size_t *length, struct error *e
 bool dnn_plan_load(struct dnn_plan *plan, const struct cudnn_api *api,
                    const struct dnn_target *target, const char *text, size_t length,
                    struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_MATMUL_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_MATMUL_H
+#pragma once
 
 #include "engine/device/cuda/kernels/kernels.h"
 #include "engine/device/cuda/libraries/api.h"
@@ -30,5 +29,3 @@ size_t matmul_workspace(const struct matmul *matmul);
 /* Queue it. Can be captured. workspace: 256-byte aligned. */
 bool matmul_run(const struct matmul *matmul, const void *a, const void *b, const float *bias,
                 void *c, void *workspace, cudaStream_t stream, struct error *err);
-
-#endif

@@ -55,6 +55,50 @@ struct function_tanh {
     }
 };
 
+struct function_gelu {
+    static __device__ float value(float x)
+    {
+        return gelu(x);
+    }
+    static __device__ float backward(float x, float dy)
+    {
+        return gelu_backward(x, dy);
+    }
+};
+
+struct function_gelu_tanh {
+    static __device__ float value(float x)
+    {
+        return gelu_tanh(x);
+    }
+    static __device__ float backward(float x, float dy)
+    {
+        return gelu_tanh_backward(x, dy);
+    }
+};
+
+struct function_silu {
+    static __device__ float value(float x)
+    {
+        return silu(x);
+    }
+    static __device__ float backward(float x, float dy)
+    {
+        return silu_backward(x, dy);
+    }
+};
+
+struct function_hardswish {
+    static __device__ float value(float x)
+    {
+        return hardswish(x);
+    }
+    static __device__ float backward(float x, float dy)
+    {
+        return hardswish_backward(x, dy);
+    }
+};
+
 /* y = f(x + bias). The channels after the real ones stay zero, also where f(0) is not. */
 template <typename F, typename T> struct activation_work : F {
     struct constants {
@@ -121,6 +165,14 @@ extern "C" cudaError_t kernel_activation(cudaStream_t s, enum cuda_type type, en
         return forward<function_sigmoid>(s, type, shape, x, bias, y);
     case ACTIVATION_TANH:
         return forward<function_tanh>(s, type, shape, x, bias, y);
+    case ACTIVATION_GELU:
+        return forward<function_gelu>(s, type, shape, x, bias, y);
+    case ACTIVATION_GELU_TANH:
+        return forward<function_gelu_tanh>(s, type, shape, x, bias, y);
+    case ACTIVATION_SILU:
+        return forward<function_silu>(s, type, shape, x, bias, y);
+    case ACTIVATION_HARDSWISH:
+        return forward<function_hardswish>(s, type, shape, x, bias, y);
     }
     return cudaErrorInvalidValue;
 }
@@ -131,13 +183,14 @@ extern "C" cudaError_t kernel_bias(cudaStream_t s, enum cuda_type type, struct t
     return forward<function_identity>(s, type, shape, x, bias, y);
 }
 
+/* `kept` is what the function's backward() computes from: its result, or what it was applied to. */
 template <typename F, typename T> struct activation_backward_work : F {
     typedef each_nothing constants;
     struct loaded {
-        pack<T> y, dy;
+        pack<T> kept, dy;
     };
     enum { bytes = 2 * sizeof(pack<T>) };
-    const T *y, *dy;
+    const T *kept, *dy;
     T *dx;
 
     __device__ constants prepare(uint32_t) const
@@ -147,14 +200,14 @@ template <typename F, typename T> struct activation_backward_work : F {
     __device__ loaded load(size_t i) const
     {
         loaded in;
-        in.y = pack_load(y, i);
+        in.kept = pack_load(kept, i);
         in.dy = pack_load(dy, i);
         return in;
     }
     __device__ void finish(size_t i, const loaded &in, const constants &) const
     {
         float v[pack<T>::size], d[pack<T>::size];
-        pack_numbers(in.y, v);
+        pack_numbers(in.kept, v);
         pack_numbers(in.dy, d);
         for (int k = 0; k < pack<T>::size; k++)
             d[k] = this->backward(v[k], d[k]);
@@ -163,37 +216,45 @@ template <typename F, typename T> struct activation_backward_work : F {
 };
 
 template <typename F, typename T>
-static cudaError_t backward_typed(cudaStream_t s, size_t count, const void *y, const void *dy,
+static cudaError_t backward_typed(cudaStream_t s, size_t count, const void *kept, const void *dy,
                                   void *dx, const F &f)
 {
     activation_backward_work<F, T> work;
     (F &)work = f;
-    work.y = (const T *)y;
+    work.kept = (const T *)kept;
     work.dy = (const T *)dy;
     work.dx = (T *)dx;
     return each_launch(s, work, count / pack<T>::size, 1);
 }
 
 template <typename F>
-static cudaError_t backward(cudaStream_t s, enum cuda_type type, size_t count, const void *y,
+static cudaError_t backward(cudaStream_t s, enum cuda_type type, size_t count, const void *kept,
                             const void *dy, void *dx, const F &f = F())
 {
-    return type == CUDA_BF16 ? backward_typed<F, uint16_t>(s, count, y, dy, dx, f)
-                             : backward_typed<F, float>(s, count, y, dy, dx, f);
+    return type == CUDA_BF16 ? backward_typed<F, uint16_t>(s, count, kept, dy, dx, f)
+                             : backward_typed<F, float>(s, count, kept, dy, dx, f);
 }
 
 extern "C" cudaError_t kernel_activation_backward(cudaStream_t s, enum cuda_type type,
                                                   enum activation f, struct tensor_shape shape,
-                                                  const void *y, const void *dy, void *dx)
+                                                  const void *kept, const void *dy, void *dx)
 {
     const size_t count = tensor_size(shape);
     switch (f) {
     case ACTIVATION_RELU:
-        return backward<function_relu>(s, type, count, y, dy, dx);
+        return backward<function_relu>(s, type, count, kept, dy, dx);
     case ACTIVATION_SIGMOID:
-        return backward<function_sigmoid>(s, type, count, y, dy, dx);
+        return backward<function_sigmoid>(s, type, count, kept, dy, dx);
     case ACTIVATION_TANH:
-        return backward<function_tanh>(s, type, count, y, dy, dx);
+        return backward<function_tanh>(s, type, count, kept, dy, dx);
+    case ACTIVATION_GELU:
+        return backward<function_gelu>(s, type, count, kept, dy, dx);
+    case ACTIVATION_GELU_TANH:
+        return backward<function_gelu_tanh>(s, type, count, kept, dy, dx);
+    case ACTIVATION_SILU:
+        return backward<function_silu>(s, type, count, kept, dy, dx);
+    case ACTIVATION_HARDSWISH:
+        return backward<function_hardswish>(s, type, count, kept, dy, dx);
     }
     return cudaErrorInvalidValue;
 }

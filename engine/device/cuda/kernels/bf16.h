@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_BF16_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_BF16_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
 
-#include "engine/device/cuda/kernels/host_device.h"
+#include "engine/device/host_device.h"
 
 /* bf16 is the upper half of an f32. */
 static inline HOST_DEVICE float bf16_widen(uint16_t bits)
@@ -25,5 +24,3 @@ static inline HOST_DEVICE uint16_t bf16_round(float x)
         return 0x7fff;
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_DROPOUT_MATH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_DROPOUT_MATH_H
+#pragma once
 
 #include "engine/device/cuda/kernels/philox.h"
 
@@ -36,5 +35,3 @@ static inline HOST_DEVICE uint32_t dropout_kept(const struct dropout_row *row, u
     }
     return kept;
 }
-
-#endif

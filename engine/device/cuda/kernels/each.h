@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_EACH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_EACH_H
+#pragma once
 
 #include "engine/device/cuda/kernels/kernels.h"
 #include "engine/device/cuda/kernels/pack.h"
@@ -124,5 +123,3 @@ cudaError_t each_of_tensor(cudaStream_t s, const Work &work, struct tensor_shape
 /* For work without constants. */
 struct each_nothing {
 };
-
-#endif

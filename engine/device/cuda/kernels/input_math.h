@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_INPUT_MATH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_INPUT_MATH_H
+#pragma once
 
 #include "engine/data/augment.h"
 #include "engine/device/cuda/kernels/philox.h"
@@ -42,5 +41,3 @@ static inline HOST_DEVICE struct tap tap_next(struct tap t, int kernel_w, int ch
     }
     return t;
 }
-
-#endif

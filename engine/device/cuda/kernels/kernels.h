@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_KERNELS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cuda_runtime_api.h>
+
+#include "engine/device/update.h"
 
 /*
  * The backend's own kernels (*.cu), started on a stream by functions with C linkage. Nothing here
@@ -83,7 +84,15 @@ cudaError_t kernel_input(cudaStream_t s, const struct input_args *args);
 cudaError_t kernel_labels(cudaStream_t s, const uint8_t *all, const uint32_t *index, int rows,
                           uint8_t *labels);
 
-enum activation { ACTIVATION_RELU = 1, ACTIVATION_SIGMOID, ACTIVATION_TANH };
+enum activation {
+    ACTIVATION_RELU = 1,
+    ACTIVATION_SIGMOID,
+    ACTIVATION_TANH,
+    ACTIVATION_GELU, /* from here on the backward pass needs x */
+    ACTIVATION_GELU_TANH,
+    ACTIVATION_SILU,
+    ACTIVATION_HARDSWISH
+};
 
 /* y = f(x + bias[channel]); bias may be NULL; y may be x. With `identity` only the bias is added.
  */
@@ -91,9 +100,9 @@ cudaError_t kernel_activation(cudaStream_t s, enum cuda_type type, enum activati
                               struct tensor_shape shape, const void *x, const float *bias, void *y);
 cudaError_t kernel_bias(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
                         const void *x, const float *bias, void *y);
-/* dx = dy * f'(x), from y = f(x) alone; dx may be dy. */
+/* dx = dy * f'(x), from `kept`: y = f(x), or x itself; dx may be dy. */
 cudaError_t kernel_activation_backward(cudaStream_t s, enum cuda_type type, enum activation f,
-                                       struct tensor_shape shape, const void *y, const void *dy,
+                                       struct tensor_shape shape, const void *kept, const void *dy,
                                        void *dx);
 
 /* The same of max(0, x) + slope * min(0, x), where the slope is not negative. */
@@ -156,13 +165,14 @@ cudaError_t kernel_unflatten(cudaStream_t s, enum cuda_type type, struct tensor_
 struct pool_args {
     struct tensor_shape x, y;
     int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+    bool exclude_pad; /* means are those of the numbers inside the input */
 };
 cudaError_t kernel_maxpool(cudaStream_t s, enum cuda_type type, const struct pool_args *args,
                            const void *x, void *y, uint8_t *winners);
 cudaError_t kernel_maxpool_backward(cudaStream_t s, enum cuda_type type,
                                     const struct pool_args *args, const void *dy,
                                     const uint8_t *winners, void *dx);
-/* Divides by the whole window, padding counted. */
+/* Divides by the whole window, or by the part of it that is inside. */
 cudaError_t kernel_avgpool(cudaStream_t s, enum cuda_type type, const struct pool_args *args,
                            const void *x, void *y);
 cudaError_t kernel_avgpool_backward(cudaStream_t s, enum cuda_type type,
@@ -252,10 +262,32 @@ cudaError_t kernel_norm_backward_apply(cudaStream_t s, const struct norm_backwar
                                        void *dx);
 
 /*
+ * GroupNorm over `groups` groups of the real channels, each row by itself. `sums` and `factors` are
+ * scratch of as many bytes as the functions say. The backward pass needs the `stats` of the forward
+ * pass; it writes dgamma, dbeta and, unless it is NULL, dx, which may be dy.
+ */
+struct group_norm {
+    enum cuda_type type;
+    struct tensor_shape shape;
+    int groups;
+    double eps;
+    const float *gamma, *beta;
+    float *stats; /* per row and group: mean, 1 / deviation */
+    float *sums, *factors;
+};
+size_t kernel_group_norm_sums(struct tensor_shape shape);
+size_t kernel_group_norm_factors(struct tensor_shape shape);
+cudaError_t kernel_group_norm(cudaStream_t s, const struct group_norm *n, const void *x, void *y);
+cudaError_t kernel_group_norm_backward(cudaStream_t s, const struct group_norm *n, const void *x,
+                                       const void *dy, void *dx, float *dgamma, float *dbeta);
+
+/*
  * Softmax and cross-entropy. logits: rows x stride f32, of which `classes` count. Writes
- * dlogits (of `type`, rows x stride, may be NULL when evaluating) = (p - onehot) / *global_rows,
- * zero in the columns after the classes; result->loss_sum and ->correct (of this pass). Scratch as
- * said by kernel_loss_scratch. `global_rows` is device memory.
+ * dlogits (of `type`, rows x stride, may be NULL when evaluating) = (p - target) / *global_rows,
+ * zero in the columns after the classes; result->loss_sum and ->correct (of this pass); predicted:
+ * per row the class with the largest logit, may be NULL. The target is 1 - smoothing for the label,
+ * and smoothing / classes more for each class. Scratch as said by kernel_loss_scratch.
+ * `global_rows` is device memory.
  */
 struct loss_result {
     double loss_sum;
@@ -263,8 +295,9 @@ struct loss_result {
 };
 size_t kernel_loss_scratch(int rows);
 cudaError_t kernel_loss(cudaStream_t s, const float *logits, int rows, int classes, int stride,
-                        const uint8_t *labels, const double *global_rows, enum cuda_type type,
-                        void *dlogits, void *scratch, struct loss_result *result);
+                        const uint8_t *labels, double smoothing, const double *global_rows,
+                        enum cuda_type type, void *dlogits, void *scratch,
+                        struct loss_result *result, uint8_t *predicted);
 
 /* Gradients in bf16 to where they belong, in one launch for up to WIDEN_SPANS of them; counts are
  * multiples of 8, spans and their list host memory. */
@@ -276,13 +309,41 @@ struct widen_span {
 };
 cudaError_t kernel_widen(cudaStream_t s, const struct widen_span *spans, int span_count);
 
+/* Of all gradients, `count` (a multiple of 4): their norm, and what update_clip() makes of it for
+ * step->clip. All pointers are device memory. */
+enum { CLIP_BLOCKS = 256 };
+struct gradient_norm {
+    double parts[CLIP_BLOCKS]; /* of the sum of squares */
+    float norm, scale;
+    double unused; /* what follows is aligned to 16 bytes */
+};
+cudaError_t kernel_gradient_norm(cudaStream_t s, size_t count, const float *grads,
+                                 const struct optimizer_step *step, struct gradient_norm *norm);
+
 /*
- * PyTorch's SGD over count numbers (a multiple of 4), in one pass: g += wd*w; v = m*v + g; w -=
- * lr*v. `rates` (device memory): lr, momentum, weight_decay. With momentum 0 `momentum` is neither
- * read nor written. `copy`: bf16 copy of the new parameters, NULL: none. grads stay as they are.
+ * The update of count numbers (a multiple of 4) by a rule of update.h, in one pass. Only as many
+ * arrays of state are read and written as the rule has. `scale`: what the gradients are multiplied
+ * by, in device memory, NULL: nothing. `spared`: replica->spared, of all numbers, of which these
+ * begin at `first`, a multiple of 4. `copy`: bf16 copy of the new parameters, NULL: none. grads
+ * stay as they are. `arrays` is host memory, `step` device memory.
  */
-cudaError_t kernel_sgd(cudaStream_t s, size_t count, float *params, const float *grads,
-                       float *momentum, uint16_t *copy, const float *rates, bool has_momentum);
+struct update_arrays {
+    float *params;
+    const float *grads;
+    float *state[UPDATE_STATES];
+    const float *scale;
+    const uint8_t *spared;
+    size_t first;
+    uint16_t *copy;
+};
+cudaError_t kernel_update(cudaStream_t s, enum update_rule rule, size_t count,
+                          const struct update_arrays *arrays, const struct optimizer_step *step);
+
+/* mean[i] by update_average(), of count numbers (a multiple of 4). `step` is device memory. */
+cudaError_t kernel_average(cudaStream_t s, size_t count, float *mean, const float *params,
+                           const struct optimizer_step *step);
+/* count numbers (a multiple of 4) of a and b change places. */
+cudaError_t kernel_swap(cudaStream_t s, size_t count, float *a, float *b);
 
 /* sum[i] = sources[0][i] + sources[1][i] + ... in this order, sources readable by this device;
  * count a multiple of 4, sum may be one of them. `sources` is host memory, at most 64. */
@@ -291,6 +352,4 @@ cudaError_t kernel_sum_sources(cudaStream_t s, size_t count, const float *const 
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_LAUNCH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_LAUNCH_H
+#pragma once
 
 /*
  * How the .cu files start kernels. By nvcc this is the usual launch. With DPARTUI_SIMULATED_GPU the
@@ -22,6 +21,4 @@
 #define SHARED_ARRAY(TYPE, NAME)                                                                   \
     extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];                         \
     TYPE *NAME = reinterpret_cast<TYPE *>(dynamic_shared_memory)
-#endif
-
 #endif

@@ -1,10 +1,13 @@
 # Kernels, compiled by nvcc; the rest is C.
 cuda_kernels = \
 	%D%/activation.cu \
+	%D%/average.cu \
+	%D%/clip.cu \
 	%D%/dropout.cu \
 	%D%/elementwise.cu \
 	%D%/flatten.cu \
 	%D%/global_pool.cu \
+	%D%/group_norm.cu \
 	%D%/input.cu \
 	%D%/loss.cu \
 	%D%/norm_backward.cu \
@@ -12,18 +15,16 @@ cuda_kernels = \
 	%D%/norm_take.cu \
 	%D%/norm_forward.cu \
 	%D%/pool.cu \
-	%D%/sgd.cu \
+	%D%/update.cu \
 	%D%/sums.cu
 # What only the kernels include. The arithmetic needs no toolkit and is tested without one.
 cuda_math = \
 	%D%/activation_math.h \
 	%D%/bf16.h \
 	%D%/dropout_math.h \
-	%D%/host_device.h \
 	%D%/input_math.h \
 	%D%/norm_math.h \
 	%D%/philox.h \
-	%D%/sgd_math.h \
 	%D%/window_math.h
 cuda_kernel_parts = \
 	%D%/each.h \

@@ -70,25 +70,40 @@ static __device__ void store_number(uint16_t *to, float x)
     *to = bf16_round(x);
 }
 
-/* (softmax - onehot) * scale, zeros after the classes. */
-template <typename T>
-static __device__ void gradient_of_row(const float *x, int classes, int stride, int lane,
-                                       double max, double sum, int label, double scale, T *to)
-{
-    for (int k = lane; k < stride; k += LOSS_WARP) {
-        double d = 0;
-        if (k < classes)
-            d = (exp((double)x[k] - max) / sum - (k == label ? 1 : 0)) * scale;
-        store_number(to + k, (float)d);
-    }
-}
-
 struct loss_call {
     const float *logits;
     int rows, classes, stride;
     const uint8_t *labels;
+    double smoothing;
     const double *global_rows;
+    uint8_t *predicted;
 };
+
+/* (softmax - target) * scale, zeros after the classes. */
+template <typename T>
+static __device__ void gradient_of_row(const struct loss_call &c, const float *x, int lane,
+                                       double max, double sum, int label, T *to)
+{
+    const double own = 1 - c.smoothing, other = c.smoothing / c.classes, scale = 1 / *c.global_rows;
+    for (int k = lane; k < c.stride; k += LOSS_WARP) {
+        double d = 0;
+        if (k < c.classes)
+            d = (exp((double)x[k] - max) / sum - (k == label ? own : 0) - other) * scale;
+        store_number(to + k, (float)d);
+    }
+}
+
+/* What smoothing adds to the loss of a row. */
+static __device__ double smoothing_of_row(const struct loss_call &c, const float *x, int lane,
+                                          int label)
+{
+    double sum = 0;
+    for (int k = lane; k < c.classes; k += LOSS_WARP)
+        sum += (double)x[k];
+    for (int distance = LOSS_WARP / 2; distance > 0; distance /= 2)
+        sum += __shfl_xor_sync(LOSS_ALL_LANES, sum, distance);
+    return c.smoothing * ((double)x[label] - sum / c.classes);
+}
 
 template <typename T>
 __global__ void loss_of_rows(struct loss_call c, T *dlogits, struct loss_result *partial)
@@ -105,10 +120,14 @@ __global__ void loss_of_rows(struct loss_call c, T *dlogits, struct loss_result 
         const struct loss_largest best = largest_of_row(x, c.classes, lane);
         const double max = (double)best.value, sum = sum_of_row(x, c.classes, lane, max);
         loss = label < c.classes ? log(sum) + max - (double)x[label] : (double)NAN;
-        hit = best.index == label;
+        if (c.smoothing > 0 && label < c.classes)
+            loss += smoothing_of_row(c, x, lane, label);
+        const int guess = best.index < c.classes ? best.index : 0; /* no number among them */
+        hit = guess == label;
+        if (c.predicted && lane == 0)
+            c.predicted[row] = (uint8_t)guess;
         if (dlogits)
-            gradient_of_row(x, c.classes, c.stride, lane, max, sum, label, 1 / *c.global_rows,
-                            dlogits + (size_t)row * c.stride);
+            gradient_of_row(c, x, lane, max, sum, label, dlogits + (size_t)row * c.stride);
     }
     if (lane == 0) {
         losses[warp] = loss;
@@ -147,11 +166,12 @@ static __global__ void loss_of_blocks(const struct loss_result *partial, uint32_
 }
 
 extern "C" cudaError_t kernel_loss(cudaStream_t s, const float *logits, int rows, int classes,
-                                   int stride, const uint8_t *labels, const double *global_rows,
-                                   enum cuda_type type, void *dlogits, void *scratch,
-                                   struct loss_result *result)
+                                   int stride, const uint8_t *labels, double smoothing,
+                                   const double *global_rows, enum cuda_type type, void *dlogits,
+                                   void *scratch, struct loss_result *result, uint8_t *predicted)
 {
-    const struct loss_call call = {logits, rows, classes, stride, labels, global_rows};
+    const struct loss_call call = {logits, rows,      classes,     stride,
+                                   labels, smoothing, global_rows, predicted};
     struct loss_result *partial = static_cast<struct loss_result *>(scratch);
     const dim3 blocks(loss_blocks(rows)), threads(LOSS_ROWS * LOSS_WARP);
     cudaError_t status = cudaSuccess;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_NORM_CHANNEL_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_NORM_CHANNEL_H
+#pragma once
 
 #include "engine/device/cuda/kernels/kernels.h"
 #include "engine/device/cuda/kernels/launch.h"
@@ -57,5 +56,3 @@ static inline __device__ void norm_set_gradients(const struct norm_params &n, ui
     to.b[c] = k.b;
     to.c[c] = k.c;
 }
-
-#endif

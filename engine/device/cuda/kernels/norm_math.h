@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_NORM_MATH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_NORM_MATH_H
+#pragma once
 
 #include <math.h>
 
-#include "engine/device/cuda/kernels/host_device.h"
+#include "engine/device/host_device.h"
 
 /*
  * BatchNorm, channel by channel, in f64 (S. Ioffe, C. Szegedy, "Batch normalization", 2015; the
@@ -102,5 +101,3 @@ static inline HOST_DEVICE struct norm_slopes norm_slopes_of(struct norm_moments 
     s.c = (float)(-scale * m.sum / n - b * mean);
     return s;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_PACK_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_PACK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -154,5 +153,3 @@ static inline __device__ void quad_store(uint16_t *arena, size_t i, float4 x)
     reinterpret_cast<uint2 *>(arena)[i] =
         make_uint2(pack_round_pair(x.x, x.y), pack_round_pair(x.z, x.w));
 }
-
-#endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_PHILOX_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_PHILOX_H
+#pragma once
 
 #include <stdint.h>
 
 #include "base/rng_purpose.h"
-#include "engine/device/cuda/kernels/host_device.h"
+#include "engine/device/host_device.h"
 
 /* The four words of a block of the stream (purpose, index, a, b): those of rng_block in
  * src/base/rng.h, by the same generator, Philox4x32-10. */
@@ -30,5 +29,3 @@ static inline HOST_DEVICE void philox_block(const uint32_t key[2], uint32_t bloc
     out[2] = c2;
     out[3] = c3;
 }
-
-#endif

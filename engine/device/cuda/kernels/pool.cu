@@ -173,23 +173,14 @@ template <typename T> struct maxpool_backward_work : pool_work<T> {
     }
 };
 
-/* Pack i of `to`: what a span of `from` adds up to, divided by the size of a whole window. */
-template <typename T>
-static __device__ void store_mean(const struct pool_args &a, const struct pool_place &p,
-                                  struct span down, struct span across,
-                                  const struct tensor_shape &shape, const T *from, size_t i, T *to)
+static __device__ float size_of(const struct span &down, const struct span &across)
 {
-    float sum[pack<T>::size] = {}, v[pack<T>::size];
-    for (int y = down.first; y < down.end; y++) {
-        for (int x = across.first; x < across.end; x++) {
-            pack_numbers(pack_load(from, pack_at<T>(shape, p, y, x)), v);
-            for (int k = 0; k < pack<T>::size; k++)
-                sum[k] += v[k];
-        }
-    }
-    for (int k = 0; k < pack<T>::size; k++)
-        sum[k] /= (float)(a.kernel_h * a.kernel_w);
-    pack_store(to, i, sum);
+    return (float)((down.end - down.first) * (across.end - across.first));
+}
+
+static __device__ float size_of_window(const struct pool_args &a)
+{
+    return (float)(a.kernel_h * a.kernel_w);
 }
 
 template <typename T> struct avgpool_work : pool_work<T> {
@@ -200,11 +191,24 @@ template <typename T> struct avgpool_work : pool_work<T> {
     {
         const struct pool_args &a = this->args;
         const struct pool_place p = place_of<T>(i, a.y);
-        store_mean(a, p, inputs_y(a, p.y), inputs_x(a, p.x), a.x, x, i, y);
+        const struct span across = inputs_x(a, p.x), down = inputs_y(a, p.y);
+        const float size = a.exclude_pad ? size_of(down, across) : size_of_window(a);
+        float sum[pack<T>::size] = {}, v[pack<T>::size];
+        for (int iy = down.first; iy < down.end; iy++) {
+            for (int ix = across.first; ix < across.end; ix++) {
+                pack_numbers(pack_load(x, pack_at<T>(a.x, p, iy, ix)), v);
+                for (int k = 0; k < pack<T>::size; k++)
+                    sum[k] += v[k];
+            }
+        }
+        for (int k = 0; k < pack<T>::size; k++)
+            sum[k] /= size;
+        pack_store(y, i, sum);
     }
 };
 
-template <typename T> struct avgpool_backward_work : pool_work<T> {
+/* Without the padding each window has its own size. */
+template <typename T, bool EXCLUDE> struct avgpool_backward_work : pool_work<T> {
     const T *dy;
     T *dx;
 
@@ -212,7 +216,19 @@ template <typename T> struct avgpool_backward_work : pool_work<T> {
     {
         const struct pool_args &a = this->args;
         const struct pool_place p = place_of<T>(i, a.x);
-        store_mean(a, p, outputs_y(a, p.y), outputs_x(a, p.x), a.y, dy, i, dx);
+        const struct span across = outputs_x(a, p.x), down = outputs_y(a, p.y);
+        float sum[pack<T>::size] = {}, v[pack<T>::size];
+        for (int oy = down.first; oy < down.end; oy++) {
+            for (int ox = across.first; ox < across.end; ox++) {
+                const float size = EXCLUDE ? size_of(inputs_y(a, oy), inputs_x(a, ox)) : 1;
+                pack_numbers(pack_load(dy, pack_at<T>(a.y, p, oy, ox)), v);
+                for (int k = 0; k < pack<T>::size; k++)
+                    sum[k] += EXCLUDE ? v[k] / size : v[k];
+            }
+        }
+        for (int k = 0; k < pack<T>::size && !EXCLUDE; k++)
+            sum[k] /= size_of_window(a);
+        pack_store(dx, i, sum);
     }
 };
 
@@ -250,11 +266,11 @@ static cudaError_t avgpool(cudaStream_t s, const struct pool_args *args, const v
     return each_of_tensor<T>(s, work, args->y);
 }
 
-template <typename T>
+template <typename T, bool EXCLUDE>
 static cudaError_t avgpool_backward(cudaStream_t s, const struct pool_args *args, const void *dy,
                                     void *dx)
 {
-    avgpool_backward_work<T> work;
+    avgpool_backward_work<T, EXCLUDE> work;
     work.args = *args;
     work.dy = (const T *)dy;
     work.dx = (T *)dx;
@@ -287,6 +303,9 @@ extern "C" cudaError_t kernel_avgpool_backward(cudaStream_t s, enum cuda_type ty
                                                const struct pool_args *args, const void *dy,
                                                void *dx)
 {
-    return type == CUDA_BF16 ? avgpool_backward<uint16_t>(s, args, dy, dx)
-                             : avgpool_backward<float>(s, args, dy, dx);
+    if (args->exclude_pad)
+        return type == CUDA_BF16 ? avgpool_backward<uint16_t, true>(s, args, dy, dx)
+                                 : avgpool_backward<float, true>(s, args, dy, dx);
+    return type == CUDA_BF16 ? avgpool_backward<uint16_t, false>(s, args, dy, dx)
+                             : avgpool_backward<float, false>(s, args, dy, dx);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_SUMS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_SUMS_H
+#pragma once
 
 #include "engine/device/cuda/kernels/each.h"
 
@@ -237,5 +236,3 @@ cudaError_t sums_launch(cudaStream_t s, const Work &work, const Finish &finish,
     return LAUNCH(kernel, dim3(l.chunks, l.tiles), dim3(SUMS_THREADS), 0, s, work, finish, l,
                   static_cast<double *>(memory.scratch), memory.counters);
 }
-
-#endif

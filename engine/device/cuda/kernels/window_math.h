@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_WINDOW_MATH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_KERNELS_WINDOW_MATH_H
+#pragma once
 
-#include "engine/device/cuda/kernels/host_device.h"
+#include "engine/device/host_device.h"
 
 /* Whole numbers from `first` to before `end`; none where end <= first. */
 struct span {
@@ -28,5 +27,3 @@ static inline HOST_DEVICE struct span window_outputs(int i, int kernel, int stri
     struct span s = {first, last + 1 < outputs ? last + 1 : outputs};
     return s;
 }
-
-#endif

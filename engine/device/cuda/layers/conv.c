@@ -21,7 +21,7 @@ struct conv {
     const struct conv_plan *forward, *weights, *data;
     const struct buffer *x, *y, *dy;
     struct buffer *masked, *dx; /* masked: gradient before the ReLU */
-    struct buffer *workspaces[3], *rounded, *pieces;
+    struct buffer *workspaces[3], *rounded, *partials;
     struct widening *widening;
     struct value_sums sums;
     void *w;
@@ -81,7 +81,7 @@ static bool run_bias_gradient(struct plan *plan, void *layer, struct error *err)
     const struct conv *c = layer;
     return cuda_kernel(
         kernel_channel_sums(plan->device->stream, plan->device->storage, c->shape, c->masked->data,
-                            (struct sums_memory){c->pieces->data, plan->replica->counters},
+                            (struct sums_memory){c->partials->data, plan->replica->counters},
                             c->dbias),
         err);
 }
@@ -308,9 +308,9 @@ static bool build_bias_gradient(struct builder *b, const struct node *node, stru
     if (!c->dbias)
         return true;
     build_use(b, c->masked);
-    c->pieces = build_scratch(b, kernel_sums_scratch(c->shape), err);
+    c->partials = build_scratch(b, kernel_sums_scratch(c->shape), err);
     build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "own kernel");
-    return c->pieces && build_step(b, node, run_bias_gradient, c, err);
+    return c->partials && build_step(b, node, run_bias_gradient, c, err);
 }
 
 static bool build_weights(struct builder *b, const struct node *node, struct conv *c,

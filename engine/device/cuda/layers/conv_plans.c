@@ -19,7 +19,7 @@ static struct conv_maker maker_of(const struct device *device, char **choices, c
     return (struct conv_maker){.api = device->cudnn,
                                .handle = device->dnn,
                                .stream = device->stream,
-                               .tune = !device->deterministic,
+                               .autotune = !device->deterministic,
                                .device_name = device->model,
                                .cache_path = *choices,
                                .store_path = *plans,

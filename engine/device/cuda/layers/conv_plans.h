@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_CONV_PLANS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_CONV_PLANS_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/plan.h"
 #include "engine/device/cuda/pass/plan.h"
@@ -12,5 +11,3 @@ bool cuda_conv_plan(struct plan *plan, const struct conv_request *request,
 /* Seconds of one run as known without building anything; NAN: not known, INFINITY: cannot be done.
  */
 double cuda_conv_seconds(const struct plan *plan, const struct conv_request *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_KINDS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_KINDS_H
+#pragma once
 
 #include "engine/device/plan/builder.h"
 
@@ -8,5 +7,3 @@
 #define CUDA_LAYER(kind, word) extern const struct layer_kind cuda_layer_##word;
 NET_OPERATIONS(CUDA_LAYER)
 #undef CUDA_LAYER
-
-#endif

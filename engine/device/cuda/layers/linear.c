@@ -11,7 +11,7 @@ struct linear {
     struct matmul *forward, *weights, *data;
     const struct buffer *x, *y, *dy;
     struct buffer *masked, *dx;
-    struct buffer *workspaces[3], *pieces; /* scratch: forward, weights, data; partial sums */
+    struct buffer *workspaces[3], *partials; /* scratch: forward, weights, data; partial sums */
     const void *w;
     const float *bias;
     float *dw, *dbias;
@@ -61,7 +61,7 @@ static bool run_bias_gradient(struct plan *plan, void *layer, struct error *err)
     const struct linear *l = layer;
     return cuda_kernel(
         kernel_channel_sums(plan->device->stream, plan->device->storage, l->shape, l->masked->data,
-                            (struct sums_memory){l->pieces->data, plan->replica->counters},
+                            (struct sums_memory){l->partials->data, plan->replica->counters},
                             l->dbias),
         err);
 }
@@ -184,9 +184,9 @@ static bool build_bias_gradient(struct builder *b, const struct node *node, stru
     if (!l->dbias)
         return true;
     build_use(b, l->masked);
-    l->pieces = build_scratch(b, kernel_sums_scratch(l->shape), err);
+    l->partials = build_scratch(b, kernel_sums_scratch(l->shape), err);
     build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "own kernel");
-    return l->pieces && build_step(b, node, run_bias_gradient, l, err);
+    return l->partials && build_step(b, node, run_bias_gradient, l, err);
 }
 
 static bool build_weights(struct builder *b, const struct node *node, struct linear *l,

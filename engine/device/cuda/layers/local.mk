@@ -7,6 +7,7 @@ libcuda_backend_a_SOURCES += \
 	%D%/dropout.c \
 	%D%/flatten.c \
 	%D%/global_pool.c \
+	%D%/group_norm.c \
 	%D%/input.c %D%/input.h \
 	%D%/kinds.h \
 	%D%/linear.c \

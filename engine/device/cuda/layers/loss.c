@@ -8,6 +8,7 @@ struct loss {
     const struct buffer *logits, *labels, *gradient;
     struct buffer *scratch;
     int rows, classes, row; /* row: numbers from row to row */
+    double smoothing;
 };
 
 static bool run_loss(struct plan *plan, void *layer, struct error *err)
@@ -21,9 +22,9 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
                      err))
         return false;
     return cuda_kernel(kernel_loss(stream, l->logits->data, l->rows, l->classes, l->row,
-                                   l->labels->data, pass_global_rows(&plan->pass), type,
-                                   l->gradient ? l->gradient->data : NULL, l->scratch->data,
-                                   pass_result(&plan->pass)),
+                                   l->labels->data, l->smoothing, pass_global_rows(&plan->pass),
+                                   type, l->gradient ? l->gradient->data : NULL, l->scratch->data,
+                                   pass_result(&plan->pass), pass_predicted(&plan->pass)),
                        err);
 }
 
@@ -55,6 +56,7 @@ bool cuda_build_loss(struct builder *b, struct error *err)
     l->rows = b->rows;
     l->classes = b->graph->net->classes;
     l->row = (int)value_row(logits);
+    l->smoothing = b->training ? b->core->request.label_smoothing : 0;
     l->labels = b->plan->labels;
     if (!take_logits(b, l, err))
         return false;

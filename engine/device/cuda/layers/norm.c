@@ -24,14 +24,14 @@ static void bind_parameters(struct norm *n, const struct builder *b, const struc
                                      .momentum = op->momentum};
 }
 
-/* Scratch of the step being built: sums of this device, of all devices, and of pieces of rows. */
+/* Scratch of the step being built: sums of this device and of all devices, and partial sums. */
 static bool make_sums(struct norm *n, struct builder *b, struct norm_scratch *s, struct error *err)
 {
     const size_t bytes = 2 * (size_t)n->shape.channels * sizeof(double);
     s->own = build_scratch(b, bytes, err);
     s->all = s->own ? build_scratch(b, bytes, err) : NULL;
-    s->pieces = s->all ? build_scratch(b, kernel_sums_scratch(n->shape), err) : NULL;
-    return s->pieces != NULL;
+    s->partials = s->all ? build_scratch(b, kernel_sums_scratch(n->shape), err) : NULL;
+    return s->partials != NULL;
 }
 
 static bool make_values(struct norm *n, struct builder *b, const struct node *node,

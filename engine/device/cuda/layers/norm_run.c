@@ -101,7 +101,7 @@ static bool no_sums(struct plan *plan, const struct norm *n, const struct norm_s
 
 static struct sums_memory memory_of(const struct plan *plan, const struct norm_scratch *s)
 {
-    return (struct sums_memory){.scratch = s->pieces->data, .counters = plan->replica->counters};
+    return (struct sums_memory){.scratch = s->partials->data, .counters = plan->replica->counters};
 }
 
 /* Of this device; the statistics as well when there are no others. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_NORM_RUN_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_NORM_RUN_H
+#pragma once
 
 #include "engine/device/cuda/pass/plan.h"
 
@@ -8,7 +7,7 @@
 
 struct norm_scratch {
     struct buffer *own, *all; /* f64, 2 x channels: of this device, of all */
-    struct buffer *pieces;    /* partial sums */
+    struct buffer *partials;  /* partial sums */
 };
 
 struct norm {
@@ -36,5 +35,3 @@ bool norm_run_evaluation(struct plan *plan, void *layer, struct error *err);
 /* Sums, and the gradients of the parameters; then that of the data. */
 bool norm_run_backward_sums(struct plan *plan, void *layer, struct error *err);
 bool norm_run_backward_apply(struct plan *plan, void *layer, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_OPERANDS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_OPERANDS_H
+#pragma once
 
 #include "engine/device/cuda/pass/plan.h"
 
@@ -16,5 +15,3 @@ bool cuda_kernel(cudaError_t status, struct error *err);
 float *cuda_param(const struct builder *b, int param);
 const void *cuda_weights(const struct builder *b, int param);
 float *cuda_grads(struct builder *b, int param);
-
-#endif

@@ -58,7 +58,8 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
                                                              .stride_h = op->stride_h,
                                                              .stride_w = op->stride_w,
                                                              .pad_h = op->pad_h,
-                                                             .pad_w = op->pad_w};
+                                                             .pad_w = op->pad_w,
+                                                             .exclude_pad = !op->count_include_pad};
     return true;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_WIDEN_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LAYERS_WIDEN_H
+#pragma once
 
 #include "engine/device/plan/builder.h"
 
@@ -19,5 +18,3 @@ struct widening;
 struct buffer *widening_add(struct builder *b, const struct node *node, float *to, size_t count,
                             struct widening **out, struct error *err);
 bool widening_run(struct plan *plan, const struct widening *w, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LIBRARIES_API_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LIBRARIES_API_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -88,5 +87,3 @@ bool cudnn_check(const struct cudnn_api *api, cudnnStatus_t status, const char *
                  struct error *err);
 bool cublaslt_check(const struct cublaslt_api *api, cublasStatus_t status, const char *what,
                     struct error *err);
-
-#endif

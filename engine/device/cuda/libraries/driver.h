@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LIBRARIES_DRIVER_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LIBRARIES_DRIVER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
 
 /* In one line, why there is no GPU when the runtime's first call returns `status`. */
 void cuda_absence(cudaError_t status, char *why, size_t size);
-
-#endif

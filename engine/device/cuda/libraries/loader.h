@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LIBRARIES_LOADER_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LIBRARIES_LOADER_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ struct library_once {
 /* library_open at the first call, nothing once that succeeded; any thread. */
 bool library_open_once(struct library_once *once, const struct library_request *request,
                        void *table, struct error *err);
-
-#endif

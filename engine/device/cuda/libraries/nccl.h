@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_LIBRARIES_NCCL_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_LIBRARIES_NCCL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -44,5 +43,3 @@ const struct nccl_api *nccl_open(struct error *err);
  * communicator is still being made is no failure. */
 bool nccl_check(const struct nccl_api *api, ncclResult_t status, const char *what,
                 struct error *err);
-
-#endif

@@ -58,7 +58,9 @@ bool pass_make(struct builder *b, struct error *err)
     pass->shared = calloc((size_t)pass->norm_capacity + 1, sizeof *pass->shared);
     if (!pass->pixels || !pass->shared)
         return error_memory(err, "a plan");
-    pass->slot_bytes = (pass->bytes + sizeof(struct loss_result) + 63) / 64 * 64;
+    pass->result_bytes =
+        sizeof(struct loss_result) + (b->core->request.predictions ? (size_t)b->rows : 0);
+    pass->slot_bytes = (pass->bytes + pass->result_bytes + 63) / 64 * 64;
     const size_t all = PASSES_QUEUED * pass->slot_bytes;
     if (!cuda_check(cudaMallocHost((void **)&pass->host, all), "pinned memory", err))
         return false;
@@ -66,7 +68,7 @@ bool pass_make(struct builder *b, struct error *err)
     for (int slot = 0; slot < PASSES_QUEUED; slot++)
         fill_scaling(pass, slot, net);
     pass->block = build_input_buffer(b, pass->bytes, err);
-    pass->result = pass->block ? build_input_buffer(b, sizeof(struct loss_result), err) : NULL;
+    pass->result = pass->block ? build_input_buffer(b, pass->result_bytes, err) : NULL;
     return pass->result != NULL;
 }
 
@@ -125,6 +127,18 @@ struct loss_result *pass_result(const struct pass_block *pass)
     return pass->result->data;
 }
 
+/* What follows a result, on the device and in a slot. */
+static uint8_t *after_result(const struct pass_block *pass, void *result)
+{
+    const size_t size = sizeof(struct loss_result);
+    return pass->result_bytes > size ? (uint8_t *)result + size : NULL;
+}
+
+uint8_t *pass_predicted(const struct pass_block *pass)
+{
+    return after_result(pass, pass->result->data);
+}
+
 bool pass_send(struct plan *plan, int slot, const struct batch *batch, struct error *err)
 {
     struct pass_block *pass = &plan->pass;
@@ -148,14 +162,16 @@ bool pass_fetch(struct plan *plan, int slot, struct error *err)
 {
     struct pass_block *pass = &plan->pass;
     return cuda_check(cudaMemcpyAsync(slot_of(pass, slot) + pass->bytes, pass->result->data,
-                                      sizeof(struct loss_result), cudaMemcpyDeviceToHost,
+                                      pass->result_bytes, cudaMemcpyDeviceToHost,
                                       plan->device->stream),
                       "copying from the device", err);
 }
 
 struct batch_result pass_take(const struct pass_block *pass, int slot)
 {
-    const struct loss_result *result =
-        (const struct loss_result *)(slot_of(pass, slot) + pass->bytes);
-    return (struct batch_result){.loss_sum = result->loss_sum, .correct = (long)result->correct};
+    char *fetched = slot_of(pass, slot) + pass->bytes;
+    const struct loss_result *result = (const struct loss_result *)fetched;
+    return (struct batch_result){.loss_sum = result->loss_sum,
+                                 .correct = (long)result->correct,
+                                 .predicted = after_result(pass, fetched)};
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PASS_BLOCK_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_PASS_BLOCK_H
+#pragma once
 
 #include "engine/device/cuda/runtime/device.h"
 #include "engine/device/plan/builder.h"
@@ -11,6 +10,7 @@
  */
 struct pass_block {
     size_t norms_at, scale_at, shift_at, index_at, bytes; /* of the block */
+    size_t result_bytes;                                  /* with the predictions, if wanted */
     size_t slot_bytes;                                    /* in pinned memory */
     struct buffer *block, *result;
     char *host; /* pinned, for each pass that may be queued: the block, and the result after it */
@@ -33,11 +33,11 @@ const float *pass_scale(const struct pass_block *pass);
 const float *pass_shift(const struct pass_block *pass);
 const uint32_t *pass_index(const struct pass_block *pass);
 struct loss_result *pass_result(const struct pass_block *pass);
+/* A class per row, on the device; NULL: nobody wants them. */
+uint8_t *pass_predicted(const struct pass_block *pass);
 
 /* Queue the copy of what `batch` says, and, later, that of the result, which pass_take reads once
  * the device is done. `slot` is the pass's own until then. */
 bool pass_send(struct plan *plan, int slot, const struct batch *batch, struct error *err);
 bool pass_fetch(struct plan *plan, int slot, struct error *err);
 struct batch_result pass_take(const struct pass_block *pass, int slot);
-
-#endif

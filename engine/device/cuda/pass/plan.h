@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PASS_PLAN_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_PASS_PLAN_H
+#pragma once
 
 #include "engine/device/cuda/pass/block.h"
 #include "engine/device/cuda/pass/step_times.h"
@@ -57,5 +56,3 @@ struct plan {
      * that are not started as graphs. "": nothing. */
     char note[200];
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PASS_QUEUE_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_PASS_QUEUE_H
+#pragma once
 
 #include "engine/device/cuda/runtime/device.h"
 
@@ -18,5 +17,3 @@ void cuda_queue_close(struct device *device);
 /* For struct backend. */
 bool cuda_plan_mark(struct device *device, enum pass_moment moment, struct error *err);
 bool cuda_plan_take(struct device *device, struct pass_outcome *out, struct error *err);
-
-#endif

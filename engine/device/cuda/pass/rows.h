@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PASS_ROWS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_PASS_ROWS_H
+#pragma once
 
 #include "engine/device/cuda/runtime/device.h"
 
@@ -29,5 +28,3 @@ bool rows_stage_ahead(struct device *device, const struct batch *batch, struct e
 /* Frees what a device keeps of data sets; NULL: nothing. Of one that is not at rest, and may still
  * be reading and writing, only what it does not know of. */
 void resident_rows_free(struct resident *resident, bool at_rest);
-
-#endif

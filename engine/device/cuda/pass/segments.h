@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PASS_SEGMENTS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_PASS_SEGMENTS_H
+#pragma once
 
 #include "engine/device/cuda/pass/plan.h"
 
@@ -17,5 +16,3 @@ bool cuda_segments_cut(struct plan *plan,
                        const void *layer, const void *what, struct error *err);
 /* Queue all steps, and report each bucket after the last step that writes to it. */
 bool cuda_segments_run(struct plan *plan, struct error *err);
-
-#endif

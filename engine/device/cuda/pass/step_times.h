@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_PASS_STEP_TIMES_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_PASS_STEP_TIMES_H
+#pragma once
 
 #include "engine/device/cuda/libraries/api.h"
 #include "engine/device/device.h"
@@ -27,5 +26,3 @@ bool step_times_queue(struct plan *plan, int begin, int end, struct error *err);
 
 /* Add up what the steps of the pass took; when it has ended. */
 bool step_times_take(struct step_times *times, struct error *err);
-
-#endif

@@ -1,42 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/replica/arenas.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/device/cuda/runtime/memory.h"
 #include "engine/device/cuda/runtime/wait.h"
 
-/* Params, grads, state, statistics, rates, counters, and the bf16 copies: one allocation, zeroed.
- */
-static bool allocate(struct device *device, struct cuda_replica *r, struct error *err)
+static bool send_spared(struct device *device, struct cuda_replica *r, uint8_t *to,
+                        struct error *err)
 {
-    const struct param_places *places = &r->places;
-    const size_t arenas = replica_numbers(places->trained, places->statistics) * sizeof(float);
-    const size_t copies = device->storage == CUDA_BF16 ? places->trained * sizeof(uint16_t) : 0;
-    const size_t rates = (size_t)RATES * RATES_SLOTS * sizeof(float);
-    const size_t counters = KERNEL_COUNTERS * sizeof *r->counters;
-    const size_t bytes = arenas + copies + rates + counters;
-    if (!cuda_memory_create(device, bytes, "parameters and gradients", &r->memory, err) ||
-        !cuda_check(cudaMemsetAsync(r->memory, 0, bytes, device->stream), "clearing memory", err) ||
-        !cuda_check(cudaMallocHost((void **)&r->host_rates, rates), "pinned memory", err))
-        return false;
-    r->rates = replica_place_arenas(&r->base, r->memory, places->trained, places->statistics);
-    r->counters = (uint32_t *)(r->rates + (size_t)RATES * RATES_SLOTS);
-    if (copies > 0)
-        r->copies = (uint16_t *)(r->counters + KERNEL_COUNTERS);
-    return cuda_wait(device, device->stream, "clearing memory", err);
+    uint8_t *spared = param_places_spared(r->base.net, &r->places, err);
+    bool ok = spared && cuda_write(device, to, spared, r->base.count / 16,
+                                   "what weight decay leaves alone", err);
+    free(spared);
+    r->base.spared = to;
+    return ok;
 }
 
-bool cuda_replica_create(struct device *device, const struct net *net, struct replica **out,
+/* Params, grads, state, statistics, steps, the gradients' norm, counters, the bf16 copies, and
+ * what weight decay leaves alone: one allocation, zeroed. */
+static bool allocate(struct device *device, struct cuda_replica *r, bool spares, struct error *err)
+{
+    const struct param_places *places = &r->places;
+    r->base.count = places->trained;
+    r->base.statistics_count = places->statistics;
+    const size_t arenas = replica_numbers(&r->base) * sizeof(float);
+    const size_t copies = device->storage == CUDA_BF16 ? places->trained * sizeof(uint16_t) : 0;
+    const size_t steps = STEP_SLOTS * sizeof *r->steps;
+    const size_t counters = KERNEL_COUNTERS * sizeof *r->counters;
+    const size_t spared = spares ? places->trained / 16 : 0;
+    const size_t bytes = arenas + copies + spared + steps + sizeof *r->norm + counters;
+    if (!cuda_memory_create(device, bytes, "parameters and gradients", &r->memory, err) ||
+        !cuda_check(cudaMemsetAsync(r->memory, 0, bytes, device->stream), "clearing memory", err) ||
+        !cuda_check(cudaMallocHost((void **)&r->host_steps, steps + sizeof *r->host_norm),
+                    "pinned memory", err))
+        return false;
+    r->host_norm = (float *)(r->host_steps + STEP_SLOTS);
+    *r->host_norm = NAN;
+    r->base.grad_norm = r->host_norm;
+    r->steps = (struct optimizer_step *)replica_place_arenas(&r->base, r->memory);
+    r->norm = (struct gradient_norm *)(r->steps + STEP_SLOTS);
+    r->counters = (uint32_t *)(r->norm + 1);
+    if (copies > 0)
+        r->copies = (uint16_t *)(r->counters + KERNEL_COUNTERS);
+    return cuda_wait(device, device->stream, "clearing memory", err) &&
+           (!spares || send_spared(device, r, (uint8_t *)r->memory + bytes - spared, err));
+}
+
+bool cuda_replica_create(struct device *device, const struct net *net,
+                         const struct replica_request *request, struct replica **out,
                          struct error *err)
 {
     struct cuda_replica *r = calloc(1, sizeof *r);
     if (!r)
         return error_memory(err, "a replica");
     r->base.net = net;
+    r->base.states = request->states;
     if (!graph_build(net, LAYOUT_CHANNELS_LAST, cuda_padded(1), &r->graph, err) ||
-        !cuda_replica_lay_out(r, err) || !allocate(device, r, err)) {
+        !cuda_replica_lay_out(r, err) || !allocate(device, r, request->spares, err)) {
         cuda_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);
     }
@@ -54,7 +77,7 @@ void cuda_replica_destroy(struct device *device, struct replica *replica)
     graph_free(&r->graph);
     if (cuda_comes_to_rest(device)) {
         cudaFree(r->memory);
-        cudaFreeHost(r->host_rates);
+        cudaFreeHost(r->host_steps);
     }
     free(r);
 }

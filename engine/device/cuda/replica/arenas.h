@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_REPLICA_ARENAS_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_REPLICA_ARENAS_H
+#pragma once
 
 #include "engine/device/cuda/replica/layout.h"
 #include "engine/device/cuda/runtime/device.h"
 #include "engine/device/plan/param_places.h"
 
-/* Learning rate, momentum and weight decay, as kernel_sgd reads them. */
-#define RATES       4
-#define RATES_SLOTS 64
+#define STEP_SLOTS 64
 
 struct cuda_replica {
     struct replica base; /* first: the interface knows this one only */
@@ -18,17 +15,19 @@ struct cuda_replica {
     void *memory;                  /* all arenas */
     /* bf16 copies of params, at the same offsets; NULL: the storage type is f32. */
     uint16_t *copies;
-    /* The last settings of SGD: in device memory, and pinned memory that they are copied from. A
-     * new slot for each change, so that none is overwritten on its way. */
-    float *rates, *host_rates;
-    uint32_t *counters; /* KERNEL_COUNTERS, of the kernels that sum (kernels.h) */
+    /* The last steps of the optimizer that differed: in device memory, and pinned memory that they
+     * are copied from. A new slot for each, so that none is overwritten on its way. */
+    struct optimizer_step *steps, *host_steps;
+    struct gradient_norm *norm; /* device memory; of a step that clips */
+    float *host_norm;           /* pinned memory, what base.grad_norm points to */
+    uint32_t *counters;         /* KERNEL_COUNTERS, of the kernels that sum (kernels.h) */
     int slot;
-    struct optimizer_step step; /* in `slot` */
     bool step_known;
 };
 
 /* For struct backend. */
-bool cuda_replica_create(struct device *device, const struct net *net, struct replica **out,
+bool cuda_replica_create(struct device *device, const struct net *net,
+                         const struct replica_request *request, struct replica **out,
                          struct error *err);
 void cuda_replica_destroy(struct device *device, struct replica *replica);
 bool cuda_replica_import(struct device *device, struct replica *replica,
@@ -47,5 +46,3 @@ bool cuda_arena_write(struct device *device, struct replica *replica, enum repli
 /* Queue what follows from new params[begin..end): the bf16 copies of them that products read. */
 bool cuda_replica_copy_params(const struct replica *replica, size_t begin, size_t end,
                               cudaStream_t stream, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_REPLICA_LAYOUT_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_REPLICA_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ struct cuda_replica;
 
 /* Give every parameter its place and layout. Needs base.net and graph. */
 bool cuda_replica_lay_out(struct cuda_replica *replica, struct error *err);
-
-#endif

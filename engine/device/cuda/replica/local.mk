@@ -2,5 +2,5 @@ if HAVE_CUDA_TOOLKIT
 libcuda_backend_a_SOURCES += \
 	%D%/arenas.c %D%/arenas.h \
 	%D%/layout.c %D%/layout.h \
-	%D%/sgd.c %D%/sgd.h
+	%D%/update.c %D%/update.h
 endif

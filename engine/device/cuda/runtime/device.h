@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_DEVICE_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_DEVICE_H
+#pragma once
 
 #include "engine/device/cuda/kernels/kernels.h"
 #include "engine/device/cuda/libraries/api.h"
@@ -50,5 +49,3 @@ bool cuda_select(const struct device *device, struct error *err);
 /* Is all done that was queued, after a short wait? If not, the device may still use the memory that
  * it was given, which is then not freed. */
 bool cuda_comes_to_rest(struct device *device);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_MEMORY_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_MEMORY_H
+#pragma once
 
 #include "engine/device/cuda/runtime/device.h"
 
@@ -17,5 +16,3 @@ bool cuda_write(struct device *device, void *memory, const void *host, size_t by
 /* For struct backend: pinned host memory, from and to which copies are fastest. */
 bool cuda_stage_create(struct device *device, size_t bytes, void **out, struct error *err);
 void cuda_stage_destroy(struct device *device, void *stage);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_TURN_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_TURN_H
+#pragma once
 
 #include "engine/device/cuda/runtime/device.h"
 
@@ -14,5 +13,3 @@ bool cuda_turn_take(struct device *device, struct error *err);
 void cuda_turn_give(struct device *device);
 bool cuda_host_allreduce(struct device *device, const struct device_allreduce *allreduce,
                          double *values, size_t count, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_WAIT_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_RUNTIME_WAIT_H
+#pragma once
 
 #include "engine/device/cuda/runtime/device.h"
 
@@ -19,5 +18,3 @@ void cuda_rest(double began);
 /* While `what` has been waited for since `began`: is there no reason to give up? */
 bool cuda_still_waits(const struct device *device, const char *what, double began,
                       struct error *err);
-
-#endif

@@ -1,18 +1,14 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test_augment
-%C%_test_operations_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_operations_SOURCES = %D%/test_operations.c tests/reference/conformance_ops.c $(TRIAL)
 %C%_test_operations_LDADD = libtestnet.a $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_operations_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_networks_CPPFLAGS = $(%C%_test_operations_CPPFLAGS)
 %C%_test_networks_SOURCES = %D%/test_networks.c tests/reference/conformance_net.c $(TRIAL)
 %C%_test_networks_LDADD = $(%C%_test_operations_LDADD) $(PTHREAD_LIBS)
 %C%_test_networks_LDFLAGS = $(%C%_test_operations_LDFLAGS)
-%C%_test_memory_CPPFLAGS = $(%C%_test_operations_CPPFLAGS)
 %C%_test_memory_SOURCES = %D%/test_memory.c tests/suites.h
 %C%_test_memory_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_memory_LDFLAGS = $(%C%_test_operations_LDFLAGS)
-%C%_test_augment_CPPFLAGS = $(%C%_test_operations_CPPFLAGS)
 %C%_test_augment_SOURCES = %D%/test_augment.c $(TRIAL)
 %C%_test_augment_LDADD = $(%C%_test_operations_LDADD)
 %C%_test_augment_LDFLAGS = $(%C%_test_operations_LDFLAGS)

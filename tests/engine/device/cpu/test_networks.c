@@ -59,6 +59,8 @@ START_TEST(update_is_pytorchs)
 {
     const struct trial_device device = trial_cpu(2);
     conform_update(&device);
+    conform_no_decay(&device);
+    conform_average(&device);
 }
 END_TEST
 

@@ -70,6 +70,22 @@ START_TEST(gradients_are_slopes)
 }
 END_TEST
 
+START_TEST(predictions_are_the_largest_logits)
+{
+    const struct trial_device device = trial_cpu(2), by_layers = trial_cpu_by_layers(2);
+    conform_predictions(&device, _i);
+    conform_predictions(&by_layers, _i);
+}
+END_TEST
+
+START_TEST(labels_are_smoothed)
+{
+    const struct trial_device device = trial_cpu(2), by_layers = trial_cpu_by_layers(2);
+    conform_smoothing(&device, _i);
+    conform_smoothing(&by_layers, _i);
+}
+END_TEST
+
 START_TEST(cases_cover_all_operations)
 {
     conform_covers_operations();
@@ -86,6 +102,8 @@ int main(void)
     tcase_add_loop_test(tc, passes_agree_without_vectors, 0, conformance_nets);
     tcase_add_test(tc, large_channel_blocks_agree);
     tcase_add_loop_test(tc, gradients_are_slopes, 0, conformance_nets);
+    tcase_add_loop_test(tc, predictions_are_the_largest_logits, 0, conformance_nets);
+    tcase_add_loop_test(tc, labels_are_smoothed, 0, 3);
     tcase_add_test(tc, cases_cover_all_operations);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);

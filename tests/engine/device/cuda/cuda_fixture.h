@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_DEVICE_CUDA_CUDA_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_DEVICE_CUDA_CUDA_FIXTURE_H
+#pragma once
 
 #include "tests/reference/trial.h"
 
@@ -15,5 +14,3 @@ void cuda_start(void);
 /* After it: nothing is left on the machine, and it was asked for nothing that a real one would not
  * survive. */
 void cuda_finish(void);
-
-#endif

@@ -11,7 +11,6 @@ endif
 endif
 
 if HAVE_CHECK
-%C%_test_cuda_library_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_cuda_library_SOURCES = \
 	%D%/test_cuda_library.c engine/device/cuda/libraries/loader.c engine/device/cuda/libraries/loader.h
 %C%_test_cuda_library_LDADD = libbase.a $(CHECK_LIBS)
@@ -19,7 +18,6 @@ endif
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-%C%_test_cuda_plan_CPPFLAGS = $(tests_engine_device_cpu_test_operations_CPPFLAGS) $(CUDA_CPPFLAGS)
 %C%_test_cuda_plan_SOURCES = \
 	%D%/test_cuda_plan.c tests/reference/conformance_net.c tests/reference/conformance_ops.c \
 	tests/reference/conformance_rough.c $(CUDA_FIXTURE)
@@ -27,25 +25,21 @@ if HAVE_CHECK
 	libspec.a libbase.a $(DNNL_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS) \
 	$(PTHREAD_LIBS)
 %C%_test_cuda_plan_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_passes_CPPFLAGS = $(%C%_test_cuda_plan_CPPFLAGS)
 %C%_test_cuda_passes_SOURCES = %D%/test_cuda_passes.c $(CUDA_FIXTURE)
 %C%_test_cuda_passes_LDADD = $(%C%_test_cuda_plan_LDADD)
 %C%_test_cuda_passes_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_profile_CPPFLAGS = $(gpu_test_cppflags)
+%C%_test_cuda_profile_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_cuda_profile_SOURCES = \
 	%D%/test_cuda_profile.c tests/recorder.c tests/recorder.h $(CUDA_FIXTURE)
 %C%_test_cuda_profile_LDADD = $(gpu_test_libs)
 %C%_test_cuda_profile_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_queue_CPPFLAGS = $(%C%_test_cuda_plan_CPPFLAGS)
 %C%_test_cuda_queue_SOURCES = %D%/test_cuda_queue.c $(CUDA_FIXTURE)
 %C%_test_cuda_queue_LDADD = $(%C%_test_cuda_plan_LDADD)
 %C%_test_cuda_queue_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_sync_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CUDA_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_cuda_sync_SOURCES = %D%/test_cuda_sync.c $(parallel_fixture)
 %C%_test_cuda_sync_LDADD = libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a $(TRAIN_LIBS) \
 	$(DNNL_LIBS) $(PTHREAD_LIBS)
 %C%_test_cuda_sync_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_ahead_CPPFLAGS = $(%C%_test_cuda_sync_CPPFLAGS)
 %C%_test_cuda_ahead_SOURCES = %D%/test_cuda_ahead.c $(parallel_fixture)
 %C%_test_cuda_ahead_LDADD = $(%C%_test_cuda_sync_LDADD)
 %C%_test_cuda_ahead_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -111,6 +111,9 @@ static const struct {
     {"devices=cuda:0-1 split=weighted:2,1", 2, SIMGPU_SHUFFLE},
     {"devices=cuda:0-1 sync=central", 64, SIMGPU_LAZY},
     {"devices=cuda:0-1 sync-bn=yes", 64, SIMGPU_LAZY},
+    /* Each step with a rate of its own. */
+    {"devices=cuda:0 lr-schedule=cosine warmup=1", 64, SIMGPU_LAZY},
+    {"devices=cuda:0-1 lr-schedule=one-cycle", 2, SIMGPU_SHUFFLE},
 };
 
 START_TEST(bits_do_not_depend_on_it)

@@ -91,6 +91,20 @@ START_TEST(weights_survive_the_arenas)
 }
 END_TEST
 
+START_TEST(predictions_are_the_largest_logits)
+{
+    const struct trial_device device = gpu_of(0, types[_i % TYPES]);
+    conform_predictions(&device, _i / TYPES);
+}
+END_TEST
+
+START_TEST(labels_are_smoothed)
+{
+    const struct trial_device device = gpu_of(0, TYPE_F32);
+    conform_smoothing(&device, _i);
+}
+END_TEST
+
 START_TEST(mistakes_are_named)
 {
     const struct trial_device device = gpu_of(0, TYPE_F32);
@@ -102,6 +116,8 @@ START_TEST(update_is_pytorchs)
 {
     const struct trial_device device = gpu_of(0, types[_i]);
     conform_update(&device);
+    conform_no_decay(&device);
+    conform_average(&device);
 }
 END_TEST
 
@@ -119,6 +135,8 @@ int main(void)
     tcase_add_loop_test(tc, no_rows_leave_no_trace, 0, TYPES);
     tcase_add_loop_test(tc, plans_live_side_by_side, 0, TYPES);
     tcase_add_loop_test(tc, weights_survive_the_arenas, 0, TYPES);
+    tcase_add_loop_test(tc, predictions_are_the_largest_logits, 0, conformance_nets * TYPES);
+    tcase_add_loop_test(tc, labels_are_smoothed, 0, 2);
     tcase_add_test(tc, mistakes_are_named);
     tcase_add_loop_test(tc, update_is_pytorchs, 0, TYPES);
     suite_add_tcase(suite, tc);

@@ -24,7 +24,7 @@ static const struct net_shape wide_input = {3, 32, 32};
 /* An update after each pass, so that the next one depends on it. */
 static void update(struct rig *rig)
 {
-    const struct optimizer_step step = {.lr = 0.05f, .momentum = 0.9f};
+    const struct optimizer_step step = {.rule = UPDATE_MOMENTUM, .lr = 0.05f, .momentum = 0.9f};
     struct error err = ERROR_INIT;
     ck_assert_msg(
         rig->backend->update(rig->device, rig->replica, 0, rig->replica->count, &step, &err), "%s",
@@ -88,6 +88,42 @@ START_TEST(passes_queued_ahead_keep_their_own_numbers)
     for (int i = 1; i < QUEUED; i++)
         ck_assert(one_by_one[i] != one_by_one[i - 1]);
     ck_assert_mem_eq(one_by_one, ahead, sizeof ahead);
+    trial_free(&trial);
+}
+END_TEST
+
+/* Each pass's predictions are its own rows', those of the pass taken before included. */
+START_TEST(passes_queued_ahead_keep_their_own_predictions)
+{
+    const struct trial_device device = exact_gpu();
+    struct trial trial;
+    struct rig rig;
+    struct error err = ERROR_INIT;
+    struct batch_result all;
+    struct pass_outcome outcome;
+    trial_make(&trial, "{ type = \"linear\"; outputs = 9; }", (struct net_shape){40, 1, 1}, 9, 15,
+               true, 3);
+    rig_open(&rig, &trial, &device);
+    struct batch batch = {.data = &trial.data, .index = trial.index, .rows = 15, .global_rows = 15};
+    struct plan_request request = {.mode = PLAN_EVAL, .rows = 15, .predictions = true};
+    struct plan *whole = rig_plan(&rig, &request);
+    request.rows = batch.rows = 5;
+    struct plan *part = rig_plan(&rig, &request);
+    for (int i = 0; i < PASSES_QUEUED; i++, batch.index += batch.rows)
+        ck_assert(rig.backend->plan_queue(rig.device, part, &batch, &err));
+    uint8_t predicted[15];
+    for (int i = 0; i < PASSES_QUEUED; i++) {
+        ck_assert(rig.backend->plan_take(rig.device, &outcome, &err));
+        memcpy(predicted + (ptrdiff_t)5 * i, outcome.result.predicted, 5);
+    }
+    batch =
+        (struct batch){.data = &trial.data, .index = trial.index, .rows = 15, .global_rows = 15};
+    ck_assert(rig.backend->plan_run(rig.device, whole, &batch, &all, &err));
+    ck_assert_mem_eq(predicted, all.predicted, sizeof predicted);
+    ck_assert_int_ne(memcmp(predicted, predicted + 5, 5), 0);
+    rig.backend->plan_destroy(rig.device, whole);
+    rig.backend->plan_destroy(rig.device, part);
+    rig_close(&rig);
     trial_free(&trial);
 }
 END_TEST
@@ -177,6 +213,7 @@ int main(void)
     tcase_add_checked_fixture(tc, cuda_start, cuda_finish);
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, passes_queued_ahead_keep_their_own_numbers);
+    tcase_add_test(tc, passes_queued_ahead_keep_their_own_predictions);
     tcase_add_test(tc, the_queue_has_an_end);
     tcase_add_test(tc, captures_and_code_keep_apart);
     suite_add_tcase(suite, tc);

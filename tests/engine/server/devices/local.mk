@@ -1,6 +1,5 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_gpu_survey
-%C%_test_gpu_survey_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 %C%_test_gpu_survey_SOURCES = %D%/test_gpu_survey.c
 %C%_test_gpu_survey_LDADD = libserver.a $(CPU_LIBS) $(CHECK_LIBS) $(JANSSON_LIBS) $(PTHREAD_LIBS)
 %C%_test_gpu_survey_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

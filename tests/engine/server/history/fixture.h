@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_SERVER_HISTORY_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_SERVER_HISTORY_FIXTURE_H
+#pragma once
 
 #include "engine/server/history/writer.h"
 #include "store/store.h"
@@ -34,5 +33,3 @@ long count_events(long run, const char *name);
 /* How many messages hold these words; wait for the first. */
 long told(const char *words);
 void wait_told(const char *words);
-
-#endif

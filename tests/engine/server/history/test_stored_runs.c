@@ -143,8 +143,10 @@ static void check_message(struct client *client, long run, const char *level, co
 START_TEST(the_engine_tells_what_happens)
 {
     struct client *client = watcher();
-    long run = submit(client, SLOW " lr=0.1 batch=64"), failing = submit(client, "model=fail");
-    check_message(client, run, "info", "submitted: slow on glyphs, cpu:0, batch 64, lr 0.1");
+    long run = submit(client, SLOW " lr=0.1 batch=64 lr-schedule=step:2000"),
+         failing = submit(client, "model=fail");
+    check_message(client, run, "info",
+                  "submitted: slow on glyphs, cpu:0, batch 64, lr 0.1, step:2000, 1000");
     check_message(client, run, "info", "begins");
     tell(client, "set_lr", with(run, "lr", json_real(0.05)));
     check_message(client, run, "info", "lr 0.1 -> 0.05 after step ");

@@ -121,6 +121,7 @@ START_TEST(a_thinned_run_resumes_where_its_checkpoint_is)
         .epochs = REACHED,
         .steps = REACHED * STEPS + 4,
         .train_s = 45000,
+        .val_acc = NAN,
         .test_acc = accuracy(REACHED),
         .best_acc = accuracy(BEST),
     };

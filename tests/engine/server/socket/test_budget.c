@@ -155,8 +155,10 @@ static bool do_nothing(struct task *task, const json_t *params, json_t **result,
 
 static void ask_for(task_work *work)
 {
-    server_take_work(server, connection,
-                     &(struct request){work, false, json_integer(1), json_object()});
+    server_take_work(
+        server, connection,
+        &(struct request){
+            .work = work, .method = "", .id = json_integer(1), .params = json_object()});
 }
 
 static void serve_all(void)

@@ -39,11 +39,14 @@ static void teardown(void)
     remove_tree(folder);
 }
 
+/* Without momentum, and with. */
+static const struct state_arrays arrays[] = {{0}, {1, {"momentum_buffer"}}};
+
 static struct checkpoint make(long steps, bool momentum)
 {
     struct error err = ERROR_INIT;
     struct checkpoint c;
-    must(checkpoint_create(net, momentum, &c, &err));
+    must(checkpoint_create(net, &arrays[momentum], &c, &err));
     weights_init(net, &c.weights, INIT_NORMAL, 0.01, (uint64_t)steps);
     c.weights.batches_tracked = steps;
     for (size_t i = 0; momentum && i < net->value_count; i++)
@@ -63,8 +66,12 @@ static struct checkpoint make(long steps, bool momentum)
                   .reduce_s = 0.04},
         .train_s = 12.3456789012345678,
         .eval_s = 0.1,
+        .val_loss = NAN,
+        .val_acc = NAN,
         .test_loss = NAN,
         .test_acc = 0.8125,
+        .best_epoch = 1,
+        .since_best = 1,
         .best_acc = 1.0 / 7,
         .batch = 256,
         .train_rows = 60000,
@@ -107,7 +114,7 @@ START_TEST(every_bit_comes_back)
     ck_assert_int_eq(count_files(), momentum ? 2 : 1);
     must(checkpoint_find(checkpoints, &steps, &err));
     ck_assert_int_eq(steps, 590);
-    must(checkpoint_create(net, momentum, &read, &err));
+    must(checkpoint_create(net, &arrays[momentum], &read, &err));
     must(checkpoint_read(net, checkpoints, 590, &read, &err));
     ck_assert_mem_eq(read.weights.values, written.weights.values, net->value_count * sizeof(float));
     ck_assert(read.weights.batches_tracked == 590);
@@ -125,6 +132,7 @@ START_TEST(every_bit_comes_back)
     ck_assert(a->epoch.sync_s == b->epoch.sync_s && a->epoch.reduce_s == b->epoch.reduce_s);
     ck_assert(!a->evaluated);
     ck_assert(isnan(a->test_loss) && a->test_acc == b->test_acc && a->best_acc == b->best_acc);
+    ck_assert(a->best_epoch == b->best_epoch && a->since_best == b->since_best);
     ck_assert(a->batch == b->batch && a->train_rows == b->train_rows && a->seed == b->seed);
     checkpoint_free(&read);
     checkpoint_free(&written);
@@ -165,7 +173,7 @@ START_TEST(the_newest_and_the_best_are_kept)
     must(checkpoint_find(checkpoints, &steps, &err));
     ck_assert_int_eq(steps, 500);
     struct checkpoint c;
-    must(checkpoint_create(net, true, &c, &err));
+    must(checkpoint_create(net, &arrays[1], &c, &err));
     must(checkpoint_read(net, checkpoints, 200, &c, &err));
     ck_assert_int_eq(c.place.steps, 200);
     ck_assert(!checkpoint_read(net, checkpoints, 300, &c, &err));
@@ -211,7 +219,7 @@ START_TEST(damaged_ones_are_refused)
     else
         memset(data, 'x', 64);
     put_file(checkpoints, names[_i % 2], data, length);
-    must(checkpoint_create(net, true, &c, &err));
+    must(checkpoint_create(net, &arrays[1], &c, &err));
     ck_assert(!checkpoint_read(net, checkpoints, 100, &c, &err));
     ck_assert_msg(strstr(err.text, names[_i % 2]) != NULL, "%s", err.text);
     checkpoint_free(&c);
@@ -239,11 +247,13 @@ START_TEST(the_best_is_found_by_its_note)
 {
     struct error err = ERROR_INIT;
     const double accuracies[] = {0.5, 0.8, 0.8, NAN};
+    const bool validated = _i;
     long steps = 0;
     json_t *note = NULL;
     for (int i = 0; i < 4; i++) {
         struct checkpoint c = make(100 * (i + 1), false);
-        c.place.test_acc = accuracies[i];
+        c.place.test_acc = validated ? 1 - accuracies[i] : accuracies[i];
+        c.place.val_acc = validated ? accuracies[i] : NAN;
         c.place.evaluated = isfinite(accuracies[i]);
         c.origin =
             (struct checkpoint_origin){.model = "linear", .data = "glyphs", .test_rows = 300};
@@ -299,7 +309,7 @@ int main(void)
     tcase_add_test(tests, what_a_killed_writer_left_goes);
     tcase_add_loop_test(tests, damaged_ones_are_refused, 0, 4);
     tcase_add_test(tests, plain_weights_are_no_checkpoint);
-    tcase_add_test(tests, the_best_is_found_by_its_note);
+    tcase_add_loop_test(tests, the_best_is_found_by_its_note, 0, 2);
     tcase_add_test(tests, the_newest_is_best_when_none_was_evaluated);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

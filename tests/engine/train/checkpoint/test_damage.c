@@ -32,11 +32,13 @@ static struct net *net;
 
 #define must(CALL) ck_assert_msg(CALL, "%s", err.text)
 
+static const struct state_arrays momentum_arrays = {1, {"momentum_buffer"}};
+
 static void write_one(long steps, const struct checkpoint_kept *kept)
 {
     struct error err = ERROR_INIT;
     struct checkpoint c;
-    must(checkpoint_create(net, true, &c, &err));
+    must(checkpoint_create(net, &momentum_arrays, &c, &err));
     weights_init(net, &c.weights, INIT_NORMAL, 0.01, (uint64_t)steps);
     for (size_t i = 0; i < net->value_count; i++)
         c.state[i] = (float)(i + 1) / 3;
@@ -104,7 +106,7 @@ static void check_caught_with(const struct bytes *bytes, const char *what, long 
     ck_assert_msg(!checkpoint_verify(bytes->path, &verified), "%s is not found", what);
     ck_assert_msg(strstr(verified.text, bytes->path) != NULL, "%s", verified.text);
     ck_assert_msg(strstr(verified.text, what) != NULL, "%s, not %s", verified.text, what);
-    must(checkpoint_create(net, true, &c, &err));
+    must(checkpoint_create(net, &momentum_arrays, &c, &err));
     ck_assert(!checkpoint_read(net, checkpoints, 200, &c, &read));
     checkpoint_free(&c);
     must(checkpoint_find_whole(checkpoints, &steps, &damage, &err));
@@ -278,7 +280,7 @@ START_TEST(files_without_checksums_are_read)
     strip(names[1]);
     must(checkpoint_find_whole(checkpoints, &steps, &damage, &err));
     ck_assert_int_eq(steps, 200);
-    must(checkpoint_create(net, true, &c, &err));
+    must(checkpoint_create(net, &momentum_arrays, &c, &err));
     must(checkpoint_read(net, checkpoints, 200, &c, &err));
     ck_assert(c.state[0] == 1.0F / 3);
     checkpoint_free(&c);

@@ -1,6 +1,5 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_profile
-%C%_test_profile_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_profile_SOURCES = %D%/test_profile.c
 %C%_test_profile_LDADD = libtrain.a libbase.a $(JANSSON_LIBS) $(CHECK_LIBS)
 endif

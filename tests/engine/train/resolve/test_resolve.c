@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/train/resolve/resolve.h"
+#include "spec/origin.h"
 #include "tests/engine/train/run/fixture.h"
 #include "tests/suites.h"
 
@@ -28,6 +29,10 @@ static const struct {
     {"test-rows=101", "has 100"},
     {"init=/nosuch.safetensors", "/nosuch.safetensors"},
     {"augment=flip", "no pictures"},
+    {"optimizer=nesterov", "momentum, which is 0: give one"},
+    {"optimizer=adam beta1=1", "beta1 1: the average would keep its first value"},
+    {"optimizer=rmsprop beta2=1", "beta2 1: the average would keep its first value"},
+    {"optimizer=adamw eps=0", "eps 0: a parameter without gradients"},
     {"save=/nosuch/weights", "/nosuch/weights"},
     {"save=/", "is a directory"},
     {"save=/dev/null", "not a regular file"},
@@ -52,17 +57,32 @@ START_TEST(short_batch_that_never_comes_may_be_odd)
 }
 END_TEST
 
+/* An optimizer's own defaults, unless somebody gave another value. */
+START_TEST(optimizers_have_defaults_of_their_own)
+{
+    struct error err = ERROR_INIT;
+    recorder_init(&rec, "data=random:100x5 model=linear optimizer=adamw weight-decay=0");
+    ck_assert_msg(resolve_spec(&rec.spec, NULL, &err), "%s", err.text);
+    ck_assert(rec.spec.lr == 0.001 && rec.spec.weight_decay == 0 && rec.spec.beta2 == 0.999);
+    recorder_free(&rec);
+    recorder_init(&rec, "data=random:100x5 model=linear optimizer=rmsprop lr=0.1");
+    ck_assert_msg(resolve_spec(&rec.spec, NULL, &err), "%s", err.text);
+    ck_assert(rec.spec.lr == 0.1 && rec.spec.weight_decay == 0 && rec.spec.beta2 == 0.99);
+    ck_assert(spec_origin(&rec.spec, spec_find_field("beta2")) == ORIGIN_OPTIMIZER);
+}
+END_TEST
+
 START_TEST(resolving_fills_in_and_repeats)
 {
     struct error err = ERROR_INIT;
     recorder_init(&rec, "data=random:100x5 model=linear");
-    ck_assert_msg(resolve_spec(&rec.spec, &err), "%s", err.text);
+    ck_assert_msg(resolve_spec(&rec.spec, NULL, &err), "%s", err.text);
     ck_assert_int_eq(rec.spec.devices.choice, DEVICES_LISTED);
     ck_assert_int_eq(rec.spec.devices.count, 1);
     /* What the backend says counts where it is less than the affinity mask. */
     ck_assert_int_eq(rec.spec.cpu_threads, 1);
     ck_assert_int_eq(rec.spec.dtype, TYPE_F32);
-    ck_assert_msg(resolve_spec(&rec.spec, &err), "%s", err.text);
+    ck_assert_msg(resolve_spec(&rec.spec, NULL, &err), "%s", err.text);
 }
 END_TEST
 
@@ -71,7 +91,7 @@ START_TEST(defaults_resolve)
     struct error err = ERROR_INIT;
     unsetenv("DPARTUI_DATA_DIR");
     recorder_init(&rec, "data-dir=/nosuch");
-    ck_assert_msg(resolve_spec(&rec.spec, &err), "%s", err.text);
+    ck_assert_msg(resolve_spec(&rec.spec, NULL, &err), "%s", err.text);
     ck_assert_str_eq(rec.spec.model, "smallnet");
     ck_assert_str_eq(rec.spec.data, "glyphs");
 }
@@ -83,6 +103,7 @@ int main(void)
     TCase *tcase = add_case(suite, "resolve");
     tcase_add_loop_test(tcase, impossible_specs, 0, sizeof impossible / sizeof impossible[0]);
     tcase_add_test(tcase, short_batch_that_never_comes_may_be_odd);
+    tcase_add_test(tcase, optimizers_have_defaults_of_their_own);
     tcase_add_test(tcase, resolving_fills_in_and_repeats);
     tcase_add_test(tcase, defaults_resolve);
     return run_suites(suite, NULL);

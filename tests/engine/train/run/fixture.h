@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_TRAIN_RUN_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_TRAIN_RUN_FIXTURE_H
+#pragma once
 
 #include <check.h>
 
@@ -26,5 +25,3 @@ const char *run_stopped_saving(const char *settings,
 
 /* A case whose tests find the devices as new and must leave them so. */
 TCase *add_case(Suite *suite, const char *name);
-
-#endif

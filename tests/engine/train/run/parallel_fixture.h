@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_TRAIN_RUN_PARALLEL_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_TRAIN_RUN_PARALLEL_FIXTURE_H
+#pragma once
 
 #include <check.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ void check_same(const struct outcome *one, const struct outcome *other, const ch
 
 /* A case whose tests find `folder` made. */
 TCase *add_parallel_case(Suite *suite, const char *name);
-
-#endif

@@ -60,14 +60,42 @@ START_TEST(devices_equal_one_device)
 }
 END_TEST
 
+/* Bit-identical by all methods, and up to rounding what one device does. */
+START_TEST(every_optimizer_is_the_same_on_all_devices)
+{
+    static const char *const optimizers[] = {"nesterov momentum=0.9", "adam weight-decay=0.01",
+                                             "adamw", "rmsprop momentum=0.5"};
+    static const char *const divided[] = {"devices=cpu:0-2 split=weighted:3,0,1",
+                                          "devices=cpu:0-2 split=weighted:3,0,1 sync=central",
+                                          "devices=cpu:0-2 split=weighted:3,0,1 "
+                                          "sync=reduce-broadcast"};
+    char *common =
+        format("max-steps=10 batch=29 train-rows=92 lr=0.001 optimizer=%s", optimizers[_i]);
+    struct outcome one = train("plain", common), many[3];
+    for (int i = 0; i < 3; i++) {
+        char *settings = format("%s %s", common, divided[i]);
+        many[i] = train("plain", settings);
+        check_close(&one, &many[i], PLAIN_TOLERANCE, settings);
+        check_same(&many[0], &many[i], settings);
+        free(settings);
+    }
+    for (int i = 0; i < 3; i++)
+        outcome_free(&many[i]);
+    outcome_free(&one);
+    free(common);
+}
+END_TEST
+
 /* The same pictures, mirrored and moved, whatever device gets them; and not those as stored. */
 START_TEST(augmented_pictures_are_the_same_on_all_devices)
 {
     static const char *const divided[] = {"devices=cpu:0-1", "devices=cpu:0-2 split=weighted:3,0,1",
                                           "devices=cpu:0-7 split=balanced sync=central"};
-    static const char common[] = "max-steps=10 batch=29 train-rows=92 augment=flip-crop";
+    static const char common[] = "max-steps=10 batch=29 train-rows=92 augment=flip-crop "
+                                 "label-smoothing=0.1";
     struct outcome one = train("plain", common);
-    struct outcome stored = train("plain", "max-steps=10 batch=29 train-rows=92");
+    struct outcome stored =
+        train("plain", "max-steps=10 batch=29 train-rows=92 label-smoothing=0.1");
     const struct net_param *last = &one.net->params[one.net->param_count - 1];
     ck_assert(difference(last, one.weights.values, stored.weights.values) > 1000 * PLAIN_TOLERANCE);
     for (size_t i = 0; i < sizeof divided / sizeof *divided; i++) {
@@ -208,6 +236,7 @@ int main(void)
     Suite *suite = suite_create("parallel");
     TCase *tcase = add_parallel_case(suite, "parallel");
     tcase_add_loop_test(tcase, devices_equal_one_device, 0, SPLITS * KINDS);
+    tcase_add_loop_test(tcase, every_optimizer_is_the_same_on_all_devices, 0, 4);
     tcase_add_test(tcase, augmented_pictures_are_the_same_on_all_devices);
     tcase_add_test(tcase, ten_steps_change_the_weights);
     tcase_add_test(tcase, same_seed_same_devices_same_bits);

@@ -144,10 +144,52 @@ static void stop_and_resume(const char *more, long stop)
 
 START_TEST(resumes_to_the_same_bits)
 {
-    const char *const rules[] = {"", "sync-bn=yes sync=central", "augment=flip-crop order=shuffle"};
+    const char *const rules[] = {"", "sync-bn=yes sync=central",
+                                 "augment=flip-crop order=shuffle label-smoothing=0.1"};
     run_whole("cpu:0-1", rules[_i], "whole");
     for (long stop = 1; stop <= 15; stop++)
         stop_and_resume(rules[_i], stop);
+}
+END_TEST
+
+/* Before, in and after the warm-up, at milestones, and in the last steps. */
+START_TEST(resumes_in_the_middle_of_schedules)
+{
+    static const char *const rules[] = {
+        "lr-schedule=constant warmup=1.5 split=even",
+        "lr-schedule=step:1:0.3 sync=central",
+        "lr-schedule=multistep:0.5,2:0.2 warmup=0.4 split=weighted:1,3",
+        "lr-schedule=cosine warmup=1 sync=reduce-broadcast",
+        "lr-schedule=linear:0.1 split=balanced",
+        "lr-schedule=one-cycle sync-bn=yes",
+        "lr-schedule=triangle:0.5 warmup=1 sync=central",
+    };
+    static const long stops[] = {1, 4, 7, 10, 14};
+    run_whole("cpu:0-1", rules[_i], "whole");
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        stop_and_resume(rules[_i], stops[i]);
+}
+END_TEST
+
+/* With all that they remember, whoever has it, and the number of the step. */
+START_TEST(resumes_with_every_optimizer)
+{
+    static const char *const rules[] = {
+        "optimizer=nesterov split=balanced",
+        "optimizer=adam lr=0.01 weight-decay=0.01 sync=central",
+        "optimizer=adamw lr=0.01 split=weighted:1,3 sync=reduce-broadcast",
+        "optimizer=rmsprop lr=0.01 momentum=0 sync=central sync-bn=yes",
+        "optimizer=rmsprop lr=0.01 split=even",
+        "optimizer=adam lr=0.01 clip-norm=0.5 split=balanced",
+        "clip-norm=0.5 sync=central",
+        "weight-decay=0.1 no-decay=norm-bias sync-bn=yes",
+        "ema=0.9 momentum=0 split=balanced",
+        "ema=0.75 optimizer=adam lr=0.01 sync=central sync-bn=yes",
+    };
+    static const long stops[] = {1, 5, 8, 14};
+    run_whole("cpu:0-1", rules[_i], "whole");
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+        stop_and_resume(rules[_i], stops[i]);
 }
 END_TEST
 
@@ -356,6 +398,8 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, resumes_to_the_same_bits, 0, 3);
+    tcase_add_loop_test(tests, resumes_with_every_optimizer, 0, 10);
+    tcase_add_loop_test(tests, resumes_in_the_middle_of_schedules, 0, 7);
     tcase_add_test(tests, epochs_add_up);
     tcase_add_test(tests, resumes_with_other_devices);
     tcase_add_test(tests, more_epochs_than_before);

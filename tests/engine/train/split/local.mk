@@ -1,12 +1,9 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_split %D%/test_balance %D%/test_order
-%C%_test_split_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(CHECK_CFLAGS)
 %C%_test_split_SOURCES = %D%/test_split.c
 %C%_test_split_LDADD = libtrain.a libboard.a libbase.a $(CHECK_LIBS)
-%C%_test_balance_CPPFLAGS = $(tests_engine_train_split_test_split_CPPFLAGS)
 %C%_test_balance_SOURCES = %D%/test_balance.c
 %C%_test_balance_LDADD = libtrain.a libboard.a libbase.a $(CHECK_LIBS)
-%C%_test_order_CPPFLAGS = $(tests_engine_train_split_test_split_CPPFLAGS)
 %C%_test_order_SOURCES = %D%/test_order.c
 %C%_test_order_LDADD = libtrain.a libboard.a libbase.a $(CHECK_LIBS)
 endif

@@ -1,9 +1,7 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_barrier %D%/test_transport
-%C%_test_barrier_CPPFLAGS = $(tests_engine_train_split_test_split_CPPFLAGS)
 %C%_test_barrier_SOURCES = %D%/test_barrier.c
 %C%_test_barrier_LDADD = libtrain.a libboard.a libbase.a $(CHECK_LIBS)
-%C%_test_transport_CPPFLAGS = $(tests_engine_train_split_test_split_CPPFLAGS)
 %C%_test_transport_SOURCES = %D%/test_transport.c \
 	tests/fakes/posing_backend.c tests/fakes/posing_backend.h \
 	tests/fakes/posing_collective.c $(parallel_fixture)

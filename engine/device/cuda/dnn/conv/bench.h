@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_BENCH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_BENCH_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/plan.h"
 
@@ -40,5 +39,3 @@ bool conv_bench_take(struct conv_bench *bench, void **out, size_t bytes, bool *s
 
 /* Wait until all that was queued is done; never without end. */
 bool conv_bench_wait(struct conv_bench *bench);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_CHECK_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_CHECK_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/bench.h"
 
@@ -33,5 +32,3 @@ bool conv_check_dirty(const struct conv_check *check);
 /* See the run that was queued last (on the first set) to its end and look at its results. False:
  * the device is in trouble. */
 bool conv_check_results(struct conv_check *check, bool *agrees);
-
-#endif

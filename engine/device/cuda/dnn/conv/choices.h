@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_CHOICES_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_CHOICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ bool conv_choices_put(const char *path, const char *key, const struct conv_choic
 /* The user's file of choices, for conv_maker.cache_path; a new string the caller frees, NULL:
  * ERROR_FAILED. */
 char *conv_choices_path(struct error *err);
-
-#endif

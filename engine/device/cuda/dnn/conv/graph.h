@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_GRAPH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_GRAPH_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/request.h"
 #include "engine/device/cuda/libraries/api.h"
@@ -25,5 +24,3 @@ struct conv_graph {
 bool conv_graph_build(struct conv_graph *graph, const struct cudnn_api *api, cudnnHandle_t handle,
                       const struct conv_request *request, struct error *err);
 void conv_graph_free(struct conv_graph *graph);
-
-#endif

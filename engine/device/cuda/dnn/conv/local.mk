@@ -11,5 +11,5 @@ libcuda_backend_a_SOURCES += \
 	%D%/search.c %D%/search.h \
 	%D%/store.c %D%/store.h \
 	%D%/table.c %D%/table.h \
-	%D%/tune.c %D%/tune.h
+	%D%/autotune.c %D%/autotune.h
 endif

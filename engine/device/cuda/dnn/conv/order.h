@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_ORDER_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_ORDER_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/request.h"
 #include "engine/device/cuda/dnn/engine.h"
@@ -30,5 +29,3 @@ int conv_order_extend(enum conv_pattern pattern, struct dnn_candidate *candidate
  * returns how many are left. `count` is at most CONV_OFFERED.
  */
 int conv_order(struct dnn_candidate *candidates, int count);
-
-#endif

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
+#include "engine/device/cuda/dnn/conv/autotune.h"
 #include "engine/device/cuda/dnn/conv/graph.h"
 #include "engine/device/cuda/dnn/conv/request.h"
 #include "engine/device/cuda/dnn/conv/search.h"
-#include "engine/device/cuda/dnn/conv/tune.h"
 
 struct conv_plan {
     const struct cudnn_api *api;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_PLAN_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_PLAN_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/request.h"
 #include "engine/device/cuda/libraries/api.h"
@@ -16,14 +15,15 @@ struct conv_plan;
 
 /*
  * Where plans are made: for a device that is there (`handle`; candidates are timed on `stream` when
- * `tune`), or for one that is described in JSON (cuDNN's device properties; nothing can be run).
+ * `autotune`), or for one that is described in JSON (cuDNN's device properties; nothing can be
+ * run).
  */
 struct conv_maker {
     const struct cudnn_api *api;
     cudnnHandle_t handle;    /* NULL: described */
     const char *description; /* NULL: `handle` */
     cudaStream_t stream;
-    bool tune;
+    bool autotune;
     const char *device_name; /* "NVIDIA H200": part of the key in the cache of choices */
     const char *cache_path;  /* file of choices made before; NULL: none */
     const char *store_path;  /* folder of compiled plans (store.h); NULL: none */
@@ -51,7 +51,7 @@ bool conv_plan_create(struct conv_maker *maker, const struct conv_request *reque
                       struct conv_plan **out, struct error *err);
 void conv_plan_destroy(struct conv_plan *plan);
 size_t conv_plan_workspace(const struct conv_plan *plan); /* bytes */
-/* Median seconds of one run as measured when tuned; NAN: not measured. */
+/* Median seconds of one run as measured when autotuned; NAN: not measured. */
 double conv_plan_seconds(const struct conv_plan *plan);
 /* "eng20{k2=9}...": as cuDNN calls it; for the record. */
 const char *conv_plan_name(const struct conv_plan *plan);
@@ -59,5 +59,3 @@ const char *conv_plan_name(const struct conv_plan *plan);
 /* Queue one run. `workspace`: 256-byte aligned, conv_plan_workspace bytes. Can be captured. */
 bool conv_plan_run(const struct conv_plan *plan, cudnnHandle_t handle,
                    const struct conv_tensors *tensors, void *workspace, struct error *err);
-
-#endif

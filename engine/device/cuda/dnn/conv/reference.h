@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_REFERENCE_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_REFERENCE_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/request.h"
 
@@ -29,5 +28,3 @@ struct conv_sum conv_reference(const struct conv_request *request, const struct 
 
 /* Numbers in a tensor. */
 size_t conv_role_count(const struct conv_request *request, enum conv_role role);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_REQUEST_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ const char *conv_role_name(enum conv_role role); /* "x", "bias" */
 /* "conv 3x3/1 64x28x28 -> 64, 256 rows, bf16, data": for messages and records, and different for
  * different requests; buffer (256 bytes are enough) returned. */
 const char *conv_request_text(const struct conv_request *request, char *buffer, size_t size);
-
-#endif

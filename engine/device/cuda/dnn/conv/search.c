@@ -3,14 +3,13 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "engine/device/cuda/dnn/conv/autotune.h"
 #include "engine/device/cuda/dnn/conv/choices.h"
 #include "engine/device/cuda/dnn/conv/order.h"
 #include "engine/device/cuda/dnn/conv/store.h"
-#include "engine/device/cuda/dnn/conv/tune.h"
 
 /* A compiled engine of which two kernels take this many times as long as the best is skipped. */
 #define HOPELESS 1.5
@@ -22,7 +21,7 @@ struct search {
     cudnnBackendDescriptor_t graph;
     unsigned forbidden;
     const char *key;
-    bool tunes;
+    bool autotunes;
     bool remembers; /* choices */
     bool narrowed;  /* something was not compiled because the time for it was used up */
     /* The best so far. */
@@ -169,7 +168,7 @@ static void tell_wrong(const struct search *search, const struct dnn_choice *cho
 }
 
 /* Build and time candidate `i`, and keep it where it is the best. */
-static bool try_candidate(struct search *search, struct conv_tuner *tuner,
+static bool try_candidate(struct search *search, struct conv_autotune *autotune,
                           const struct dnn_candidate *candidates, int i, struct error *err)
 {
     const struct dnn_choice *choice = &candidates[i].choice;
@@ -179,7 +178,7 @@ static bool try_candidate(struct search *search, struct conv_tuner *tuner,
     const double best = isnan(search->best.seconds) ? INFINITY : search->best.seconds;
     if (!make_way(search, choice, candidates[i].notes & DNN_NOTE_COMPILED, &way, &loaded, err))
         return true; /* err: in case that none can be */
-    const bool ok = !tuner || conv_tuner_time(tuner, &way, best, &seconds, &wrong);
+    const bool ok = !autotune || conv_autotune_time(autotune, &way, best, &seconds, &wrong);
     search->seconds[i] = seconds;
     if (wrong)
         tell_wrong(search, choice);
@@ -203,23 +202,24 @@ bool conv_search_candidates(const struct conv_maker *maker, const struct conv_re
         return false;
     if (!*count)
         return error_set(err, ERROR_FAILED, "cuDNN offers no engine for it");
-    if (maker->tune && !request->deterministic) {
+    if (maker->autotune && !request->deterministic) {
         *count = conv_order_extend(request->pattern, candidates, *count, CONV_OFFERED);
         *count = conv_order(candidates, *count);
     }
     return true;
 }
 
-static bool try_all(struct search *search, struct conv_tuner *tuner, struct error *err)
+static bool try_all(struct search *search, struct conv_autotune *autotune, struct error *err)
 {
     struct dnn_candidate candidates[CONV_OFFERED];
     int count = 0;
     if (!conv_search_candidates(search->maker, search->request, search->graph, &search->target,
                                 candidates, &count, err))
         return false;
-    for (int i = 0; i < count && (tuner || !search->have); i++) {
+    for (int i = 0; i < count && (autotune || !search->have); i++) {
         search->seconds[i] = NAN;
-        if (!leave_out(search, candidates, i) && !try_candidate(search, tuner, candidates, i, err))
+        if (!leave_out(search, candidates, i) &&
+            !try_candidate(search, autotune, candidates, i, err))
             return false;
     }
     if (!search->have && search->narrowed)
@@ -232,19 +232,19 @@ static bool try_all(struct search *search, struct conv_tuner *tuner, struct erro
  * not done; of a convolution as such the first that can be built is taken all the same, since it is
  * likelier that the check is wrong than that all engines are.
  */
-static bool conclude(struct search *search, const struct conv_tuner *tuner, struct error *err)
+static bool conclude(struct search *search, const struct conv_autotune *autotune, struct error *err)
 {
     const struct conv_found *best = &search->best;
     const bool timed = search->have && !isnan(best->seconds);
     struct conv_choice choice = {.way.engine = CONV_CHOICE_NONE};
-    if (search->have && tuner && !timed && is_fused(search->request)) {
+    if (search->have && autotune && !timed && is_fused(search->request)) {
         dnn_plan_free(&search->best.way);
         search->have = false;
         error_set(err, ERROR_FAILED, "no engine gives the right results");
     }
     if (timed)
         choice = (struct conv_choice){best->choice, best->way.workspace, best->seconds};
-    if (tuner && !search->narrowed && (timed || !search->have))
+    if (autotune && !search->narrowed && (timed || !search->have))
         remember(search, &choice);
     if (search->have && !search->loaded)
         store_way(search, &best->choice, &best->way);
@@ -253,14 +253,14 @@ static bool conclude(struct search *search, const struct conv_tuner *tuner, stru
 
 static bool find_way(struct search *search, struct error *err)
 {
-    struct conv_tuner *tuner = NULL;
-    if (search->tunes && !conv_tuner_open(search->maker, search->request, &tuner, err))
+    struct conv_autotune *autotune = NULL;
+    if (search->autotunes && !conv_autotune_open(search->maker, search->request, &autotune, err))
         return false;
-    const bool tried = try_all(search, tuner, err);
-    const bool ok = tried && conclude(search, tuner, err);
+    const bool tried = try_all(search, autotune, err);
+    const bool ok = tried && conclude(search, autotune, err);
     if (!ok && search->have)
         dnn_plan_free(&search->best.way);
-    conv_tuner_close(tuner);
+    conv_autotune_close(autotune);
     return ok;
 }
 
@@ -300,7 +300,7 @@ static bool choose(struct search *search, struct error *err)
     if (recall_way(search, &none))
         return true;
     if (none)
-        return error_set(err, ERROR_FAILED, "no engine was found to do it when it was tuned");
+        return error_set(err, ERROR_FAILED, "no engine was found to do it when it was autotuned");
     return find_way(search, err);
 }
 
@@ -315,7 +315,7 @@ bool conv_search(struct conv_maker *maker, const struct conv_request *request,
         .forbidden = forbidden_notes(request),
         .best.seconds = NAN,
     };
-    search.tunes = maker->tune && maker->handle && !request->deterministic;
+    search.autotunes = maker->autotune && maker->handle && !request->deterministic;
     search.remembers = maker->cache_path && maker->handle && !request->deterministic;
     char *key = key_of(maker, request);
     if (!key)

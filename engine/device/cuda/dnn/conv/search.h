@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_SEARCH_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_SEARCH_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/plan.h"
 #include "engine/device/cuda/dnn/engine.h"
@@ -27,5 +26,3 @@ bool conv_search_candidates(const struct conv_maker *maker, const struct conv_re
 /* Seconds of one run by the choice that the cache has for a request, without making the plan; NAN:
  * none was made, INFINITY: no engine does it. */
 double conv_search_remembered(const struct conv_maker *maker, const struct conv_request *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_STORE_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ char *conv_store_read(const char *folder, const char *key, size_t *length, struc
 /* Keep a text; the folder is made. False: ERROR_FAILED, nothing was changed. */
 bool conv_store_write(const char *folder, const char *key, const char *text, size_t length,
                       struct error *err);
-
-#endif

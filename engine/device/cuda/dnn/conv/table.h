@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_TABLE_H
-#define DPARTUI_ENGINE_DEVICE_CUDA_DNN_CONV_TABLE_H
+#pragma once
 
 #include "engine/device/cuda/dnn/conv/plan.h"
 
@@ -31,5 +30,3 @@ void conv_table_give(struct conv_table *table, const struct conv_plan *plan); /*
  * it. */
 double conv_table_seconds(const struct conv_table *table, const struct conv_maker *maker,
                           const struct conv_request *request);
-
-#endif

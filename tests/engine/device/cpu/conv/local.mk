@@ -2,19 +2,16 @@ if HAVE_CHECK
 check_PROGRAMS += %D%/test_fold
 check_PROGRAMS += %D%/test_kernels
 check_PROGRAMS += %D%/test_fusion
-%C%_test_kernels_CPPFLAGS = $(tests_engine_device_cpu_test_operations_CPPFLAGS)
 %C%_test_kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 %C%_test_kernels_SOURCES = %D%/test_kernels.c
 %C%_test_kernels_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_kernels_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
-%C%_test_fusion_CPPFLAGS = $(tests_engine_device_cpu_test_operations_CPPFLAGS)
 %C%_test_fusion_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 %C%_test_fusion_SOURCES = \
 	%D%/test_fusion.c tests/reference/conformance_net.c tests/reference/conformance_ops.c \
 	$(TRIAL)
 %C%_test_fusion_LDADD = $(tests_engine_device_cpu_test_operations_LDADD) $(PTHREAD_LIBS)
 %C%_test_fusion_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
-%C%_test_fold_CPPFLAGS = $(tests_engine_device_cpu_test_operations_CPPFLAGS)
 %C%_test_fold_SOURCES = %D%/test_fold.c $(TRIAL)
 %C%_test_fold_LDADD = $(tests_engine_device_cpu_test_operations_LDADD)
 %C%_test_fold_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)

@@ -203,7 +203,7 @@ START_TEST(others_go_by_layers)
     static const char *const layers[] = {
         "{ type = \"conv\"; channels = 4; kernel = 3; stride = 2; }, \"flatten\","
         "{ type = \"linear\"; outputs = 3; }",
-        "{ type = \"conv\"; channels = 200; kernel = 3; pad = 1; }, \"global_avgpool\","
+        "{ type = \"conv\"; channels = 500; kernel = 3; pad = 1; }, \"global_avgpool\","
         "{ type = \"linear\"; outputs = 3; }",
         "{ type = \"linear\"; outputs = 4000; }, { type = \"linear\"; outputs = 3; }",
         "{ type = \"linear\"; outputs = 9; }, \"batchnorm\", { type = \"linear\"; outputs = 3; }",

@@ -235,7 +235,8 @@ START_TEST(only_the_gpu_that_hangs_is_named)
         if (strstr(text, "did not come"))
             ck_assert_msg(strstr(text, itself) != NULL, "%s", text);
     }
-    ck_assert_int_gt(named, 0);
+    ck_assert_msg(named > 0, "'%s' '%s' '%s'", trial.results[0].err.text, trial.results[1].err.text,
+                  trial.results[2].err.text);
     ck_assert_msg(simgpu_faults() == 0, "%s", simgpu_first_fault());
 }
 END_TEST

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_DEVICE_CUDA_COLLECTIVE_TRIAL_H
-#define DPARTUI_TESTS_ENGINE_DEVICE_CUDA_COLLECTIVE_TRIAL_H
+#pragma once
 
 #include "engine/device/collective.h"
 
@@ -37,5 +36,3 @@ float trial_gradient(int rank, int step, size_t at);
 
 /* False: these collective do not serve the GPUs; *err says why. */
 bool collective_trial_run(struct collective_trial *trial, struct error *err);
-
-#endif

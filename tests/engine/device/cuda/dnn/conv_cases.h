@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_DEVICE_CUDA_DNN_CONV_CASES_H
-#define DPARTUI_TESTS_ENGINE_DEVICE_CUDA_DNN_CONV_CASES_H
+#pragma once
 
 #include <check.h>
 
@@ -43,5 +42,3 @@ char *conv_described_gpu(void);
 /* tests/engine/device/cuda/dnn/conv_offers.c: what the real cuDNN offers, and what of it is timed.
  */
 TCase *conv_offers_case(void);
-
-#endif

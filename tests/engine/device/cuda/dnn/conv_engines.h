@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_DEVICE_CUDA_DNN_CONV_ENGINES_H
-#define DPARTUI_TESTS_ENGINE_DEVICE_CUDA_DNN_CONV_ENGINES_H
+#pragma once
 
 #include "tests/engine/device/cuda/dnn/conv_cases.h"
 
@@ -11,5 +10,3 @@
  * Patterns that cuDNN fuses are compiled, one to three seconds each.
  */
 void conv_engines_print(struct conv_maker *maker, const struct conv_cases *cases);
-
-#endif

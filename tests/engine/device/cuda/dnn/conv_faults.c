@@ -31,7 +31,7 @@ START_TEST(a_device_that_breaks_while_tuning_is_an_error)
 {
     struct conv_request r = conv_small_request(CONV_FORWARD, TYPE_BF16, 3, 1);
     struct conv_plan *plan;
-    conv_maker.tune = true;
+    conv_maker.autotune = true;
     simgpu_fail_call("cudaEventElapsedTime", 1, cudaErrorIllegalAddress);
     ck_assert(!conv_plan_create(&conv_maker, &r, &plan, &conv_err));
     ck_assert_ptr_nonnull(strstr(conv_err.text, "cudaEventElapsedTime"));
@@ -45,7 +45,7 @@ START_TEST(candidates_that_fail_are_left_out)
     /* One cannot be built, another does not start. */
     simgpu_refuse_engine(0, true);
     simgpu_fail_call("cudnnBackendExecute", 1, CUDNN_STATUS_EXECUTION_FAILED);
-    conv_maker.tune = false;
+    conv_maker.autotune = false;
     conv_must(conv_plan_create(&conv_maker, &r, &plan, &conv_err));
     ck_assert_int_ne(strncmp(conv_plan_name(plan), "eng0", 4), 0);
     conv_plan_destroy(plan);
@@ -151,7 +151,7 @@ START_TEST(engines_that_add_to_dirty_sums_are_not_taken)
         return;
     }
     struct conv_plan *plan;
-    conv_maker.tune = true;
+    conv_maker.autotune = true;
     conv_maker.cache_path = conv_cache;
     for (int start = 0; start < 2; start++) {
         const long built = simgpu_calls("cuDNN plan built");

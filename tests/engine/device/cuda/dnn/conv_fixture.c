@@ -205,7 +205,7 @@ char *conv_read_cache(void)
 struct conv_plan *conv_tuned_plan(const struct conv_request *r)
 {
     struct conv_plan *plan;
-    conv_maker.tune = true;
+    conv_maker.autotune = true;
     conv_maker.cache_path = conv_cache;
     conv_maker.store_path = conv_store;
     conv_must(conv_plan_create(&conv_maker, r, &plan, &conv_err));

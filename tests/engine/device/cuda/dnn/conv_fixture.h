@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_DEVICE_CUDA_DNN_CONV_FIXTURE_H
-#define DPARTUI_TESTS_ENGINE_DEVICE_CUDA_DNN_CONV_FIXTURE_H
+#pragma once
 
 #include <check.h>
 
@@ -40,5 +39,3 @@ TCase *conv_tuning_case(void);
 /* tests/engine/device/cuda/dnn/conv_faults.c: engines that fail or are wrong; on the simulated GPU.
  */
 TCase *conv_faults_case(void);
-
-#endif

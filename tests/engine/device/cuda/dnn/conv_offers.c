@@ -47,7 +47,7 @@ struct offer {
 
 static void make_offer(const struct conv_request *request, struct offer *offer)
 {
-    const struct conv_maker maker = {.api = api, .description = description, .tune = true};
+    const struct conv_maker maker = {.api = api, .description = description, .autotune = true};
     ck_assert_msg(conv_graph_build(&offer->graph, api, NULL, request, &err) &&
                       conv_search_candidates(&maker, request, offer->graph.graph, &target,
                                              offer->list, &offer->count, &err),

@@ -24,14 +24,13 @@ endif
 if HAVE_CUDA_TOOLKIT
 if HAVE_CHECK
 %C%_test_conv_choices_SOURCES = %D%/test_conv_choices.c tests/support.c tests/support.h
-%C%_test_conv_choices_CPPFLAGS = $(cuda_test_cppflags)
 %C%_test_conv_choices_LDADD = $(cuda_test_libs)
 # With a cuDNN older than the headers as well: tests/engine/device/cuda/dnn/cudnn-releases.
 %C%_test_conv_plans_SOURCES = \
 	%D%/test_conv_plans.c %D%/conv_cases.c %D%/conv_cases.h %D%/conv_offers.c \
 	%D%/conv_engines.c %D%/conv_engines.h tests/support.c tests/support.h \
 	engine/device/cuda/libraries/api.c
-%C%_test_conv_plans_CPPFLAGS = $(cuda_test_cppflags) -DCUDNN_LEAST=90000
+%C%_test_conv_plans_CPPFLAGS = $(AM_CPPFLAGS) -DCUDNN_LEAST=90000
 %C%_test_conv_plans_LDADD = $(cuda_test_libs)
 endif
 endif
@@ -48,7 +47,7 @@ if HAVE_CHECK
 %C%_test_matmul_sim_SOURCES = %D%/test_matmul_sim.c
 %C%_test_matmul_sim_LDADD = $(tests_simgpu_test_simgpu_libraries_LDADD)
 %C%_test_matmul_sim_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_conv_start_CPPFLAGS = $(gpu_test_cppflags)
+%C%_test_conv_start_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_conv_start_SOURCES = %D%/test_conv_start.c $(TRIAL)
 %C%_test_conv_start_LDADD = $(gpu_test_libs)
 %C%_test_conv_start_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_DEVICE_CUDA_KERNELS_CUDA_TENSOR_H
-#define DPARTUI_TESTS_ENGINE_DEVICE_CUDA_KERNELS_CUDA_TENSOR_H
+#pragma once
 
 #include <check.h>
 #include <stdlib.h>
@@ -60,5 +59,3 @@ Suite *norm_suite(void);
 Suite *norm_backward_suite(void);
 Suite *take_suite(void);
 Suite *pool_suite(void);
-
-#endif

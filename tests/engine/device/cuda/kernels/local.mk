@@ -4,7 +4,7 @@ endif
 
 dist_check_SCRIPTS += %D%/ptxas.py
 EXTRA_DIST += %D%/ptxas.tsv
-%D%/ptxas.log: $(cuda_resources)
+%D%/ptxas.log: $(cuda_objects)
 
 if HAVE_SIMGPU
 if HAVE_CHECK
@@ -16,7 +16,6 @@ endif
 endif
 
 if HAVE_CHECK
-%C%_test_cuda_math_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 %C%_test_cuda_math_SOURCES = %D%/test_cuda_math.c $(cuda_math)
 %C%_test_cuda_math_LDADD = libbase.a $(CHECK_LIBS)
 endif
@@ -28,8 +27,7 @@ if HAVE_CHECK
 %C%_test_cuda_large_SOURCES = %D%/test_cuda_large.cpp
 %C%_test_cuda_large_LDADD = $(simgpu_kernels) $(tests_simgpu_test_simgpu_LDADD)
 %C%_test_cuda_large_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_kernels_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS) $(CHECK_CFLAGS) \
-	-DDPARTUI_SIMULATED_GPU
+%C%_test_cuda_kernels_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_cuda_kernels_SOURCES = \
 	%D%/test_cuda_kernels.c %D%/cuda_tensor.c %D%/cuda_tensor.h %D%/test_cuda_elementwise.c \
 	%D%/test_cuda_input.c %D%/norm_case.c %D%/norm_case.h %D%/test_cuda_norm.c \

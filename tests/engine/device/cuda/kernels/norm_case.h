@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef DPARTUI_TESTS_ENGINE_DEVICE_CUDA_KERNELS_NORM_CASE_H
-#define DPARTUI_TESTS_ENGINE_DEVICE_CUDA_KERNELS_NORM_CASE_H
+#pragma once
 
 #include "tests/engine/device/cuda/kernels/cuda_tensor.h"
 
@@ -37,5 +36,3 @@ float *norm_case_vector(const struct norm_case *l);
 struct norm_case_moments norm_case_moments(const struct norm_case *l, const double *x, size_t c);
 /* Statistics of x, in one kernel; checks that sums alone are identical. */
 void norm_case_statistics(struct norm_case *l, const void *x);
-
-#endif

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What the kernels take of a multiprocessor, and how they reach memory, by the CUDA compiler.
 
-Reads what `make` had nvcc and ptxas say of each .cu file (engine/device/cuda/kernels/*.ptxas, for several
-architectures) and compares it with tests/engine/device/cuda/kernels/ptxas.tsv. Spills and stack frames are mistakes wherever
+Reads what ptxas said when `make` compiled each .cu file (engine/device/cuda/kernels/*.ptxas, for each
+architecture of NVCC_GENCODE) and compares it with tests/engine/device/cuda/kernels/ptxas.tsv. Spills and stack frames are mistakes wherever
 they are found. Registers above the table's are, with the release of nvcc that the table is of;
 fewer resident blocks than the table says are with any release. Where cuobjdump is found, the
 machine code must have the 128-bit loads and stores that the table tells, and no local memory.
@@ -59,7 +59,10 @@ def skip(why):
 def read_log(path, instances):
     """Adds what ptxas said of each kernel: (mangled name, architecture): resources."""
     with open(path, encoding="utf-8") as log:
+        flags = log.readline()
         text = log.read()
+    if "-O3" not in flags:
+        skip(f"the kernels were not compiled with -O3, but with {flags.rstrip()}")
     for part in text.split("Compiling entry function ")[1:]:
         mangled, arch = re.match(r"'([^']+)' for '(\w+)'", part).groups()
         local = [int(n) for n in re.search(
@@ -81,7 +84,7 @@ def read_logs():
         skip("no CUDA compiler: the kernels' registers are not known")
     missing = set(logs) - set(there)
     if missing:
-        sys.exit(f"{sorted(missing)[0]} is missing: see cuda_resources in engine/device/cuda/local.mk")
+        sys.exit(f"{sorted(missing)[0]} is missing: make clean")
     instances = {}
     releases = {read_log(log, instances) for log in there}
     return instances, releases.pop()
@@ -116,7 +119,7 @@ def find_tool():
 def read_code(tool):
     """(mangled name, architecture): {"load", "store", "local"} that the machine code has."""
     code = {}
-    for path in sorted(glob.glob(os.path.join(BUILD, KERNELS, "*.fatbin"))):
+    for path in sorted(glob.glob(os.path.join(BUILD, KERNELS, "*.o"))):
         arch = now = None
         text = subprocess.run([tool, "-sass", path], text=True, check=True,
                               stdout=subprocess.PIPE).stdout
@@ -200,6 +203,9 @@ def main():
     rows, names = gather(instances, code, table)
     if "--update" in sys.argv[1:]:
         known = sorted({arch for _, arch in instances}, key=lambda a: int(a[3:]))
+        if set(archs) - set(known):
+            sys.exit(f"the kernels were compiled for {', '.join(known)}, the table is of "
+                     f"{', '.join(archs)}: configure without NVCC_GENCODE")
         write_table(rows, known, release)
     table_release, archs, table = read_table()
     problems = list(problems_of_instances(instances, code, names))

@@ -22,21 +22,34 @@ static double value_of(enum activation f, double x)
         return 1 / (1 + exp(-x));
     case ACTIVATION_TANH:
         return tanh(x);
+    case ACTIVATION_GELU:
+        return x * erfc(-x / sqrt(2)) / 2;
+    case ACTIVATION_GELU_TANH:
+        return x / 2 * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * pow(x, 3))));
+    case ACTIVATION_SILU:
+        return x / (1 + exp(-x));
+    case ACTIVATION_HARDSWISH:
+        return x * fmin(fmax(x + 3, 0), 6) / 6;
     }
     return NAN;
 }
 
-static double slope_of(enum activation f, double y)
+/* From the result where that is kept, else from the argument, by a central difference. */
+static double slope_of(enum activation f, double kept)
 {
+    const double step = 1e-5;
     switch (f) {
     case ACTIVATION_RELU:
-        return y > 0;
+        return kept > 0;
     case ACTIVATION_SIGMOID:
-        return y * (1 - y);
+        return kept * (1 - kept);
     case ACTIVATION_TANH:
-        return 1 - y * y;
+        return 1 - kept * kept;
+    case ACTIVATION_HARDSWISH:
+        return kept < -3 ? 0 : kept > 3 ? 1 : kept / 3 + 0.5;
+    default:
+        return (value_of(f, kept + step) - value_of(f, kept - step)) / (2 * step);
     }
-    return NAN;
 }
 
 static void check_activation(struct tensor_shape s, enum cuda_type type, enum activation f,
@@ -62,7 +75,7 @@ START_TEST(activations_and_their_bias)
 {
     FOR_EACH_TYPE(type)
     {
-        for (int f = ACTIVATION_RELU; f <= ACTIVATION_TANH; f++) {
+        for (int f = ACTIVATION_RELU; f <= ACTIVATION_HARDSWISH; f++) {
             check_activation(shapes[_i], type, (enum activation)f, true, false);
             check_activation(shapes[_i], type, (enum activation)f, false, true);
         }
@@ -122,16 +135,18 @@ START_TEST(gradients_of_activations)
     const size_t count = tensor_size(s);
     FOR_EACH_TYPE(type)
     {
-        for (int f = ACTIVATION_RELU; f <= ACTIVATION_TANH; f++) {
+        for (int f = ACTIVATION_RELU; f <= ACTIVATION_HARDSWISH; f++) {
             double *y = tensor_random(s, type, 0, 1), *dy = tensor_random(s, type, 0, 2);
             for (size_t i = 0; i < count; i++)
-                y[i] = tensor_rounded(value_of((enum activation)f, y[i]), type);
+                y[i] = tensor_rounded(
+                    f < ACTIVATION_GELU ? value_of((enum activation)f, y[i]) : 4 * y[i], type);
             void *at = tensor_put(dy, count, type);
             cuda_done(kernel_activation_backward(cuda_stream, type, (enum activation)f, s,
                                                  tensor_put(y, count, type), at, at));
             for (size_t i = 0; i < count; i++)
                 dy[i] *= slope_of((enum activation)f, y[i]);
-            tensor_compare("gradient", tensor_get(at, count, type), dy, count, type, 1e-6);
+            tensor_compare("gradient", tensor_get(at, count, type), dy, count, type,
+                           f < ACTIVATION_GELU ? 1e-6 : 5e-6);
             free(y);
         }
     }
@@ -263,42 +278,98 @@ START_TEST(gradients_are_widened)
 }
 END_TEST
 
-static void check_sgd(size_t count, bool has_momentum, bool copied)
+#define HOST_CASE(RULE, rule, states)                                                              \
+    case UPDATE_##RULE:                                                                            \
+        return update_##rule(w, g, a, b, step);
+
+static float host_update(enum update_rule rule, float w, float g, float *a, float *b,
+                         const struct optimizer_step *step)
+{
+    switch (rule) {
+        UPDATE_RULES(HOST_CASE)
+    }
+    return NAN;
+}
+
+/* The same numbers as on a host, up to the last bits, by every rule; with and without a copy. */
+static void check_update(enum update_rule rule, int states, size_t count, bool copied)
 {
     const struct tensor_shape s = {1, 1, 1, (int)count, (int)count};
-    double *w = tensor_random(s, CUDA_F32, 0, 1), *g = tensor_random(s, CUDA_F32, 0, 2);
-    double *v = tensor_random(s, CUDA_F32, 0, 3);
-    float *params = cuda_vector(w, count), *grads = cuda_vector(g, count);
-    float *speed = has_momentum ? cuda_vector(v, count) : NULL;
-    uint16_t *copy = copied ? cuda_memory(NULL, 2 * count) : NULL;
-    const float *rates = cuda_vector((const double[]){0.125, 0.5, 0.25}, 3);
-    cuda_done(kernel_sgd(cuda_stream, count, params, grads, speed, copy, rates, has_momentum));
-    for (size_t i = 0; i < count; i++) {
-        v[i] = (has_momentum ? 0.5 * v[i] : 0) + g[i] + 0.25 * w[i];
-        w[i] -= 0.125 * v[i];
+    const struct optimizer_step step = {rule, 0.125F, 0.5F,    0.25F, 0.875F, 0.75F, 0.25F, 0.5F,
+                                        0.5F, 1.25F,  0.0625F, 0,     0,      0,     0};
+    double *w = tensor_random(s, CUDA_F32, 0, 1), *g = tensor_random(s, CUDA_F32, 0, 2), *v[2];
+    struct update_arrays arrays = {.params = cuda_vector(w, count),
+                                   .grads = cuda_vector(g, count),
+                                   .copy = copied ? cuda_memory(NULL, 2 * count) : NULL};
+    for (int k = 0; k < 2; k++) {
+        v[k] = tensor_random(s, CUDA_F32, 0, 3 + (unsigned)k);
+        for (size_t i = 0; i < count; i++)
+            v[k][i] = fabs(v[k][i]);
+        arrays.state[k] = k < states ? cuda_vector(v[k], count) : NULL;
     }
-    double *now = cuda_vector_copy(params, count);
+    cuda_done(kernel_update(cuda_stream, rule, count, &arrays, cuda_memory(&step, sizeof step)));
+    for (size_t i = 0; i < count; i++) {
+        float first = (float)v[0][i], second = (float)v[1][i];
+        w[i] = (double)host_update(rule, (float)w[i], (float)g[i], &first, &second, &step);
+        v[0][i] = (double)first;
+        v[1][i] = (double)second;
+    }
+    double *now = cuda_vector_copy(arrays.params, count);
     if (copied) {
-        double *rounded = tensor_get(copy, count, CUDA_BF16);
+        double *rounded = tensor_get(arrays.copy, count, CUDA_BF16);
         for (size_t i = 0; i < count; i++)
             ck_assert_double_eq(rounded[i], tensor_rounded(now[i], CUDA_BF16));
         free(rounded);
     }
-    tensor_compare("grads", cuda_vector_copy(grads, count), g, count, CUDA_F32, 0);
-    if (has_momentum)
-        tensor_compare("momentum", cuda_vector_copy(speed, count), v, count, CUDA_F32, 1e-6);
-    else
-        free(v);
+    tensor_compare("grads", cuda_vector_copy((float *)arrays.grads, count), g, count, CUDA_F32, 0);
+    for (int k = 0; k < 2; k++)
+        if (k < states)
+            tensor_compare("state", cuda_vector_copy(arrays.state[k], count), v[k], count, CUDA_F32,
+                           1e-6);
+        else
+            free(v[k]);
     tensor_compare("params", now, w, count, CUDA_F32, 1e-6);
 }
 
-START_TEST(sgd_steps)
+#define CHECK(RULE, rule, states)                                                                  \
+    check_update(UPDATE_##RULE, states, counts[_i], true);                                         \
+    check_update(UPDATE_##RULE, states, counts[_i], false);
+
+START_TEST(updates_are_those_of_a_host)
 {
     const size_t counts[] = {4, 16, 1020, 60000};
-    check_sgd(counts[_i], true, true);
-    check_sgd(counts[_i], true, false);
-    check_sgd(counts[_i], false, true);
-    check_sgd(counts[_i], false, false);
+    UPDATE_RULES(CHECK)
+}
+END_TEST
+
+/* Gradients in the middle of others; *got is what the device has of them. */
+static void gradient_norm_of(const double *g, size_t count, float clip, struct gradient_norm *got)
+{
+    const struct optimizer_step step = {.clip = clip};
+    struct gradient_norm *norm = cuda_memory(NULL, sizeof *norm);
+    cuda_done(kernel_gradient_norm(cuda_stream, count, cuda_vector(g, count),
+                                   cuda_memory(&step, sizeof step), norm));
+    ck_assert_int_eq(cudaMemcpy(got, norm, sizeof *got, cudaMemcpyDeviceToHost), cudaSuccess);
+}
+
+START_TEST(norms_of_gradients)
+{
+    const size_t counts[] = {4, 1020, 300000};
+    const size_t count = counts[_i];
+    const struct tensor_shape s = {1, 1, 1, (int)count, (int)count};
+    double *g = tensor_random(s, CUDA_F32, 0, 7), sum = 0;
+    struct gradient_norm got;
+    for (size_t i = 0; i < count; i++)
+        sum += g[i] * g[i];
+    gradient_norm_of(g, count, 0.5F, &got);
+    ck_assert_double_eq_tol((double)got.norm, sqrt(sum), 1e-7 * sqrt(sum));
+    ck_assert_double_eq_tol((double)got.scale, 0.5 / (sqrt(sum) + 1e-6), 1e-7);
+    gradient_norm_of(g, count, 1e6F, &got);
+    ck_assert(got.scale == 1);
+    g[count / 2] = NAN;
+    gradient_norm_of(g, count, 0.5F, &got);
+    ck_assert(isnan(got.norm) && isnan(got.scale));
+    free(g);
 }
 END_TEST
 
@@ -346,7 +417,8 @@ Suite *elementwise_suite(void)
     tcase_add_loop_test(tests, flattening_and_back, 0, SHAPES);
     tcase_add_test(tests, nothing_is_done_to_no_rows);
     tcase_add_test(tests, gradients_are_widened);
-    tcase_add_loop_test(tests, sgd_steps, 0, 4);
+    tcase_add_loop_test(tests, updates_are_those_of_a_host, 0, 4);
+    tcase_add_loop_test(tests, norms_of_gradients, 0, 3);
     tcase_add_test(tests, sums_of_sources);
     suite_add_tcase(suite, tests);
     return suite;

@@ -192,12 +192,12 @@ START_TEST(dropout_drops_what_the_engine_drops)
 }
 END_TEST
 
-static void check_loss(int rows, int classes, int stride, enum cuda_type type)
+static void check_loss(int rows, int classes, int stride, double smoothing, enum cuda_type type)
 {
     const struct tensor_shape s = {rows, 1, 1, stride, classes};
     const size_t count = tensor_size(s);
     double *x = tensor_random(s, CUDA_F32, 0, 1), *want = calloc(count + 1, sizeof *want);
-    uint8_t *labels = calloc((size_t)rows + 1, 1);
+    uint8_t *labels = calloc((size_t)rows + 1, 1), *guesses = calloc((size_t)rows + 1, 1);
     const double global_rows = 1000;
     struct loss_result expected = {0, 0};
     for (int n = 0; n < rows; n++) {
@@ -212,9 +212,13 @@ static void check_loss(int rows, int classes, int stride, enum cuda_type type)
         for (int k = 0; k < classes; k++)
             sum += exp(row[k] - max);
         for (int k = 0; k < classes; k++)
-            want[(size_t)n * stride + k] =
-                (exp(row[k] - max) / sum - (k == labels[n])) / global_rows;
-        expected.loss_sum += log(sum) + max - row[labels[n]];
+            want[(size_t)n * stride + k] = (exp(row[k] - max) / sum - smoothing / classes -
+                                            (k == labels[n]) * (1 - smoothing)) /
+                                           global_rows;
+        for (int k = 0; k < classes; k++)
+            expected.loss_sum += (smoothing / classes + (k == labels[n]) * (1 - smoothing)) *
+                                 (log(sum) + max - row[k]);
+        guesses[n] = (uint8_t)best;
         expected.correct += best == labels[n];
     }
     void *gradient = cuda_memory(NULL, count * cuda_type_size(type));
@@ -223,14 +227,20 @@ static void check_loss(int rows, int classes, int stride, enum cuda_type type)
     const float *logits = cuda_vector(x, count);
     const uint8_t *of = cuda_memory(labels, (size_t)rows);
     const double *divisor = cuda_memory(&global_rows, sizeof global_rows);
+    uint8_t *predicted = cuda_memory(NULL, (size_t)rows + 1), *seen;
     for (int evaluating = 0; evaluating < 2; evaluating++) {
-        cuda_done(kernel_loss(cuda_stream, logits, rows, classes, stride, of, divisor, type,
-                              evaluating ? NULL : gradient, scratch, result));
+        cuda_done(kernel_loss(cuda_stream, logits, rows, classes, stride, of, smoothing, divisor,
+                              type, evaluating ? NULL : gradient, scratch, result,
+                              evaluating ? predicted : NULL));
         got = cuda_copy(result, sizeof *got);
         ck_assert_double_eq_tol(got->loss_sum, expected.loss_sum, 1e-9 * (1 + expected.loss_sum));
         ck_assert_int_eq(got->correct, expected.correct);
         free(got);
     }
+    seen = cuda_copy(predicted, (size_t)rows + 1);
+    ck_assert_mem_eq(seen, guesses, (size_t)rows);
+    free(seen);
+    free(guesses);
     tensor_compare("dlogits", tensor_get(gradient, count, type), want, count, type, 1e-12);
     free(x);
     free(labels);
@@ -240,11 +250,13 @@ START_TEST(loss_and_its_gradient)
 {
     FOR_EACH_TYPE(type)
     {
-        check_loss(1, 10, 16, type);
-        check_loss(37, 10, 16, type);
-        check_loss(8, 2, 8, type);
-        check_loss(5, 200, 200, type);
-        check_loss(0, 10, 16, type);
+        check_loss(1, 10, 16, 0, type);
+        check_loss(37, 10, 16, 0.1, type);
+        check_loss(8, 2, 8, 0, type);
+        check_loss(5, 200, 200, 0.1, type);
+        check_loss(37, 10, 16, 0, type);
+        check_loss(3, 10, 16, 1, type);
+        check_loss(0, 10, 16, 0, type);
     }
 }
 END_TEST
@@ -252,7 +264,7 @@ END_TEST
 /* More blocks than the last kernel has threads. */
 START_TEST(loss_of_many_rows)
 {
-    check_loss(2060, 3, 8, CUDA_F32);
+    check_loss(2060, 3, 8, 0, CUDA_F32);
 }
 END_TEST
 
@@ -260,9 +272,9 @@ START_TEST(a_label_that_is_no_class_is_seen)
 {
     const double x[8] = {1, 2, 3}, rows = 1;
     struct loss_result *result = cuda_memory(NULL, sizeof *result), *got;
-    cuda_done(kernel_loss(cuda_stream, cuda_vector(x, 8), 1, 3, 8, cuda_memory("\x03", 1),
+    cuda_done(kernel_loss(cuda_stream, cuda_vector(x, 8), 1, 3, 8, cuda_memory("\x03", 1), 0.1,
                           cuda_memory(&rows, sizeof rows), CUDA_F32, NULL,
-                          cuda_memory(NULL, kernel_loss_scratch(1)), result));
+                          cuda_memory(NULL, kernel_loss_scratch(1)), result, NULL));
     got = cuda_copy(result, sizeof *got);
     ck_assert(isnan(got->loss_sum) && got->correct == 0);
     free(got);

@@ -10,7 +10,6 @@
 #include "engine/device/cuda/kernels/dropout_math.h"
 #include "engine/device/cuda/kernels/input_math.h"
 #include "engine/device/cuda/kernels/norm_math.h"
-#include "engine/device/cuda/kernels/sgd_math.h"
 #include "engine/device/cuda/kernels/window_math.h"
 #include "tests/suites.h"
 
@@ -188,28 +187,6 @@ START_TEST(bf16_rounds_to_the_nearest_even)
 }
 END_TEST
 
-START_TEST(sgd_is_pytorchs)
-{
-    const struct sgd_rates rates = {0.1f, 0.9f, 5e-4f};
-    const struct rng_stream stream = numbers_of(1);
-    for (uint64_t i = 0; i < 1000; i++) {
-        const float w = (float)rng_normal(&stream, 3 * i),
-                    g = (float)rng_normal(&stream, 3 * i + 1);
-        const float before = (float)rng_normal(&stream, 3 * i + 2);
-        float v = before;
-        const double decayed = (double)g + (double)rates.weight_decay * (double)w;
-        const double speed = (double)rates.momentum * (double)before + decayed;
-        const float moved = sgd_update(w, g, &v, 1, rates);
-        ck_assert_double_eq_tol((double)v, speed, 1e-6);
-        ck_assert_double_eq_tol((double)moved, (double)w - (double)rates.lr * speed, 1e-6);
-        v = NAN; /* not looked at */
-        ck_assert_double_eq_tol((double)sgd_update(w, g, &v, 0, rates),
-                                (double)w - (double)rates.lr * decayed, 1e-6);
-        ck_assert(isnan(v));
-    }
-}
-END_TEST
-
 /* BatchNorm of n numbers about `level`, in two passes. */
 struct plain_norm {
     int n;
@@ -327,7 +304,6 @@ int main(void)
     tcase_add_test(tests, taps_are_in_the_order_of_place_and_channel);
     tcase_add_test(tests, windows_and_their_inverse_agree);
     tcase_add_test(tests, bf16_rounds_to_the_nearest_even);
-    tcase_add_test(tests, sgd_is_pytorchs);
     tcase_add_test(tests, statistics_do_not_depend_on_the_origin);
     tcase_add_test(tests, affine_and_running_statistics_are_batchnorms);
     tcase_add_test(tests, slopes_are_the_derivative);

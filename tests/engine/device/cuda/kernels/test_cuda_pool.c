@@ -107,9 +107,8 @@ START_TEST(not_a_number_is_the_maximum)
 }
 END_TEST
 
-START_TEST(averages_count_the_padding)
+static void check_averages(struct pool_args a)
 {
-    const struct pool_args a = args_of(&cases[_i]);
     const size_t in = tensor_size(a.x), out = tensor_size(a.y);
     FOR_EACH_TYPE(type)
     {
@@ -122,11 +121,14 @@ START_TEST(averages_count_the_padding)
         for (size_t i = 0; i < out; i++) {
             long taps[64];
             const int count = window(&a, (long)i, taps);
+            int counted = 0;
+            for (int k = 0; k < count; k++)
+                counted += taps[k] >= 0 || !a.exclude_pad;
             for (int k = 0; k < count; k++) {
                 if (taps[k] < 0)
                     continue;
-                want[i] += x[taps[k]] / count;
-                dx[taps[k]] += dy[i] / count;
+                want[i] += x[taps[k]] / counted;
+                dx[taps[k]] += dy[i] / counted;
             }
         }
         tensor_compare("averages", tensor_get(y, out, type), want, out, type, 1e-6);
@@ -134,6 +136,14 @@ START_TEST(averages_count_the_padding)
         free(x);
         free(dy);
     }
+}
+
+START_TEST(averages_with_and_without_the_padding)
+{
+    struct pool_args a = args_of(&cases[_i]);
+    check_averages(a);
+    a.exclude_pad = true;
+    check_averages(a);
 }
 END_TEST
 
@@ -178,7 +188,7 @@ Suite *pool_suite(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, maxima_and_their_places, 0, CASES);
     tcase_add_test(tests, not_a_number_is_the_maximum);
-    tcase_add_loop_test(tests, averages_count_the_padding, 0, CASES);
+    tcase_add_loop_test(tests, averages_with_and_without_the_padding, 0, CASES);
     tcase_add_loop_test(tests, means_of_whole_pictures, 0, sizeof shapes / sizeof shapes[0]);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,0 +1,10 @@
+# One picture
+libdata_a_SOURCES += \
+	%D%/codec.h \
+	%D%/exif.c %D%/exif.h \
+	%D%/filter.c %D%/filter.h \
+	%D%/jpeg.c \
+	%D%/picture.c %D%/picture.h \
+	%D%/png.c \
+	%D%/raster.c %D%/raster.h \
+	%D%/resize.c %D%/resize.h

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/data/picture/raster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/data/picture/filter.h"
+
+bool raster_check_size(unsigned long width, unsigned long height, struct error *err)
+{
+    if (width < 1 || height < 1)
+        return error_set(err, ERROR_FAILED, "has no pixels");
+    if (width <= RASTER_MOST_PIXELS && height <= RASTER_MOST_PIXELS / width)
+        return true;
+    return error_set(err, ERROR_FAILED, "%lux%lu pixels, more than %ld in all: scale it down",
+                     width, height, RASTER_MOST_PIXELS);
+}
+
+bool raster_reserve(struct raster *raster, int width, int height, int channels, struct error *err)
+{
+    size_t bytes = (size_t)width * (size_t)height * (size_t)channels;
+    if (bytes > raster->capacity) {
+        free(raster->pixels);
+        raster->pixels = malloc(bytes + FILTER_SLACK);
+        raster->capacity = raster->pixels ? bytes : 0;
+        if (!raster->pixels)
+            return error_memory(err, "picture");
+    }
+    raster->width = width;
+    raster->height = height;
+    raster->channels = channels;
+    return true;
+}
+
+void raster_free(struct raster *raster)
+{
+    free(raster->pixels);
+    *raster = (struct raster){0};
+}
+
+bool raster_turn(const struct raster *from, struct raster *to, struct error *err)
+{
+    /* By orientation: rows and columns change places; then columns, then rows run backwards. */
+    static const struct {
+        bool transpose, mirror, flip;
+    } turns[9] = {
+        [2] = {false, true, false}, [3] = {false, true, true}, [4] = {false, false, true},
+        [5] = {true, false, false}, [6] = {true, true, false}, [7] = {true, true, true},
+        [8] = {true, false, true},
+    };
+    const bool transpose = turns[from->orientation].transpose;
+    const size_t channels = (size_t)from->channels;
+    const size_t across = transpose ? (size_t)from->width * channels : channels;
+    const size_t down = transpose ? channels : (size_t)from->width * channels;
+    if (!raster_reserve(to, transpose ? from->height : from->width,
+                        transpose ? from->width : from->height, from->channels, err))
+        return false;
+    to->coloured = from->coloured;
+    to->orientation = 1;
+    uint8_t *pixel = to->pixels;
+    for (int y = 0; y < to->height; y++) {
+        const int row = turns[from->orientation].flip ? to->height - 1 - y : y;
+        for (int x = 0; x < to->width; x++, pixel += channels) {
+            const int column = turns[from->orientation].mirror ? to->width - 1 - x : x;
+            memcpy(pixel, from->pixels + (size_t)row * down + (size_t)column * across, channels);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cuda/kernels/each.h"
+
+/*
+ * The norm of all gradients, and what they are multiplied by to have at most a given one. The
+ * number of blocks that add the squares is fixed: all models of GPUs add in the same order.
+ */
+
+enum { THREADS = EACH_THREADS, QUAD = 4 };
+
+/* The sum over a block's threads, in thread 0. */
+static __device__ double block_sum(double own)
+{
+    __shared__ double sums[THREADS];
+    sums[threadIdx.x] = own;
+    __syncthreads();
+    for (uint32_t reach = THREADS / 2; reach > 0; reach /= 2) {
+        if (threadIdx.x < reach)
+            sums[threadIdx.x] += sums[threadIdx.x + reach];
+        __syncthreads();
+    }
+    return sums[0];
+}
+
+__global__ void square_sums(const float *grads, size_t quads, struct gradient_norm *norm)
+{
+    double sum = 0;
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < quads;
+         i += (size_t)CLIP_BLOCKS * THREADS) {
+        const float4 g = quad_load(grads, i);
+        const double x = (double)g.x, y = (double)g.y, z = (double)g.z, w = (double)g.w;
+        sum += x * x + y * y + z * z + w * w;
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0)
+        norm->parts[blockIdx.x] = sum;
+}
+
+__global__ void clip_scale(const struct optimizer_step *step, struct gradient_norm *norm)
+{
+    const double sum = block_sum(norm->parts[threadIdx.x]);
+    if (threadIdx.x != 0)
+        return;
+    norm->norm = (float)sqrt(sum);
+    norm->scale = update_clip(norm->norm, step->clip);
+}
+
+extern "C" cudaError_t kernel_gradient_norm(cudaStream_t s, size_t count, const float *grads,
+                                            const struct optimizer_step *step,
+                                            struct gradient_norm *norm)
+{
+    static_assert((int)CLIP_BLOCKS == (int)THREADS, "a block adds what each has added");
+    const cudaError_t status =
+        LAUNCH(square_sums, dim3(CLIP_BLOCKS), dim3(THREADS), 0, s, grads, count / QUAD, norm);
+    return status != cudaSuccess ? status
+                                 : LAUNCH(clip_scale, dim3(1), dim3(THREADS), 0, s, step, norm);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Several values of one setting, with commas between: "128,256", "cosine,multistep:3,6". A comma
+ * within a value is followed by a number where one between two of them is followed by a word.
+ */
+
+/* Is the text of the setting `key` such a list? Never where one value is a list by itself. */
+bool spec_is_list(const char *key, const char *text);
+
+/* The next value of a list; *at, which begins as the text, is NULL after the last. False when the
+ * value is empty or too long. */
+bool spec_next_value(const char *key, const char **at, char *value, size_t size);

@@ -1,0 +1,14 @@
+# Pictures and arrays, compared with Pillow and NumPy where there are these
+dist_check_SCRIPTS += %D%/npz.py %D%/pictures.py
+EXTRA_DIST += %D%/png_file.py
+EXTRA_PROGRAMS += %D%/picture_tool
+%D%/npz.log %D%/pictures.log: %D%/picture_tool$(EXEEXT)
+CLEANFILES += %D%/picture_tool$(EXEEXT)
+%C%_picture_tool_SOURCES = %D%/picture_tool.c %D%/write_jpeg.c %D%/write_jpeg.h
+%C%_picture_tool_LDADD = libdata.a libbase.a $(DATA_LIBS)
+if HAVE_CHECK
+check_PROGRAMS += %D%/test_folder
+%C%_test_folder_SOURCES = %D%/test_folder.c %D%/write_jpeg.c %D%/write_jpeg.h tests/support.c \
+	tests/support.h
+%C%_test_folder_LDADD = libdata.a libbase.a $(CHECK_LIBS) $(DATA_LIBS)
+endif
