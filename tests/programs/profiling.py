@@ -112,7 +112,8 @@ class Profile(cli.Case):
     def test_every_layer_is_there(self):
         for model in ("smallnet", "lenet", "cifar-cnn", "resnet18"):
             layers = self.good_json("model", model, "--data", "glyphs")["layers"]
-            event = self.profile(*settings(model), "--devices", "cpu:0", "--max-steps", "2")
+            event = self.profile(*settings(model), "--batch", "4", "--test-rows", "4", "--devices",
+                                 "cpu:0", "--max-steps", "2")
             self.check(event, ["cpu:0"])
             rows = event["devices"][0]["rows"]
             parts = {}

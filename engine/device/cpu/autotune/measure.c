@@ -9,6 +9,7 @@
 #define DECIDED_AFTER  2   /* calm runs */
 #define HOPELESS       1.5 /* times another algorithm's seconds */
 #define ROUNDS_PER_RUN 2   /* at most, where runs are disturbed */
+#define TOO_BUSY       4   /* rounds without a calm run of some algorithm */
 
 /* An algorithm to measure: a primitive of the library with its arguments, or a pass of a kernel of
  * ours. */
@@ -262,12 +263,25 @@ static bool is_beaten(const struct conv_timing *timings, int count, int i)
     return false;
 }
 
-/* In rounds, until all candidates that may still win have had enough calm runs. */
+/* Whether all runs of some algorithm were disturbed. */
+static bool never_calm(const struct candidate *candidates, const struct conv_timing *timings,
+                       int count)
+{
+    for (int i = 0; i < count; i++)
+        if (can_run(&candidates[i]) && timings[i].calm_runs == 0)
+            return true;
+    return false;
+}
+
+/* In rounds, until all candidates that may still win have had enough calm runs, or the machine
+ * turns out too busy: no decision rests on a measurement in which one never had a calm run. */
 static bool take_turns(const struct bench *b, const struct candidate *candidates, int count,
                        int runs, struct conv_timing *timings, struct error *err)
 {
     bool more = true;
     for (int round = 0; more && round < ROUNDS_PER_RUN * runs; round++) {
+        if (round == TOO_BUSY && never_calm(candidates, timings, count))
+            break;
         more = false;
         for (int i = 0; i < count; i++) {
             if (!can_run(&candidates[i]) || timings[i].calm_runs >= runs ||
