@@ -17,7 +17,8 @@ CHOOSING = [*DATA, "--validation", "0.2", "--epochs", "40", "--patience", "2"]
 
 class Validation(cli.Case):
     def test_all_say_what_the_accuracy_is_of(self):
-        text = self.good("train", *CHOOSING, "--save-best", "best.safetensors")
+        text = self.good("train", *CHOOSING, "--save-best",
+                         self.path("best.safetensors"))
         lines = text.splitlines()
         epochs = [line for line in lines if line.startswith("epoch ")]
         self.assertLess(len(epochs), 40)
@@ -38,7 +39,8 @@ class Validation(cli.Case):
         self.assertEqual(run["val_acc"], accuracies[-1])
         self.assertEqual(run["best_val_acc"], max(accuracies))
         self.assertTrue(all(epoch["test_acc"] is None for epoch in shown["epochs"]))
-        saved = self.good_json("eval", "best.safetensors", *DATA[:4], "--test-rows", "200")
+        saved = self.good_json("eval", self.path("best.safetensors"), *DATA[:4], "--test-rows",
+                               "200")
         self.assertEqual(saved["test_acc"], run["test_acc"])
         best_run = self.good_json("eval", "--run", "1", "--best")
         self.assertEqual(best_run["test_acc"], run["test_acc"])
