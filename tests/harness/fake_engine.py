@@ -30,6 +30,17 @@ def accuracy(run, epoch, final=0.93):
     return final - 0.004 * run - 0.22 * math.exp(-0.45 * epoch) + wobble * math.exp(-0.1 * epoch)
 
 
+def rate_share(spec, step, steps, total):
+    """Of the learning rate, what the step after `step` others has: constant or cosine."""
+    step = min(step, total - 1)
+    warmup = round(spec.get('warmup', 0.0) * steps)
+    if step < warmup:
+        return (step + 1) / (warmup + 1)
+    if spec.get('lr_schedule') != 'cosine':
+        return 1.0
+    return (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+
+
 def list_devices(text):
     """'cpu:0-1,cuda:3' as a list of names."""
     names = []
@@ -311,9 +322,14 @@ class FakeEngine:
         run = self.run(params['run'])
         before, run[key] = run[key], params[key]
         if self._is_running(run):
+            values = {'from': before, 'to': params[key]}
+            if key == 'lr' and self.live.get('lr_schedule'):
+                values.update({'from': self.live['lr'], 'scale': params['lr'] / self.live['lr']})
+                run['lr'] = params['lr'] / self._share(self.live['step'])
+            self.highest_lr = run['lr']
             self.live[key] = params[key]
             self.live['total_steps'] = self.steps * run['epochs']
-            self._retune(key, {'from': before, 'to': params[key]})
+            self._retune(key, values)
         elif run['status'] != 'queued':
             run[key] = before
             raise RuntimeError('run %d has ended already' % run['run'])
@@ -464,13 +480,22 @@ class FakeEngine:
                          'model': run['model'], 'data': run['data'], 'batch': run['batch'],
                          'epoch': 1, 'epochs': run['epochs'], 'step': 0,
                          'total_steps': self.steps * run['epochs'], 'epoch_step': 0,
-                         'steps_per_epoch': self.steps, 'lr': run['lr'], 'train_loss': None,
+                         'steps_per_epoch': self.steps, 'lr': None, 'train_loss': None,
                          'train_acc': None, 'samples_per_s': None, 'elapsed_s': 0.0, 'eta_s': None,
                          'stop_after_epoch': False, 'retunes': 0}
+            self.highest_lr = run['lr']
+            if run['spec'].get('lr_schedule', 'constant') != 'constant':
+                self.live.update(lr_schedule=run['spec']['lr_schedule'],
+                                 warmup=run['spec'].get('warmup', 0.0))
+            self.live['lr'] = self.highest_lr * self._share(0)
             self._event({'run': number, 'event': 'run', 'model': run['model']})
             self.say('info', number, 'run %d begins: %s on %s' % (number, run['model'],
                                                                   run['data']))
             self.say_state()
+
+    def _share(self, step):
+        spec = self.run(self.live['run'])['spec']
+        return rate_share(spec, step, self.steps, self.live['total_steps'])
 
     def speed(self, run):
         return 2300.0 * len(run['devices']) ** 0.9
@@ -485,6 +510,7 @@ class FakeEngine:
             live['epoch'] = min((live['step'] + self.steps - 1) // self.steps, live['epochs'])
             live['epoch_step'] = live['step'] - (live['epoch'] - 1) * self.steps
             live['samples_per_s'] = self.speed(run) * (1 + 0.02 * math.sin(live['step']))
+            live['lr'] = self.highest_lr * self._share(live['step'])
             live['train_loss'] = 2.3 * math.exp(-live['step'] / 400)
             live['elapsed_s'] = live['step'] * run['batch'] / self.speed(run)
             live['eta_s'] = (live['total_steps'] - live['step']) * run['batch'] / self.speed(run)
@@ -500,7 +526,7 @@ class FakeEngine:
         point = {'event': 'point', 'epoch': epoch, 'step': step, 'steps': STRIDE,
                  'train_loss': 2.0 * (1 - value) + 0.1, 'train_acc': min(value + 0.01, 0.999),
                  'samples_per_s': self.speed(run) * (1 + 0.02 * math.sin(step)),
-                 'lr': self.live['lr']}
+                 'lr': self.highest_lr * self._share(step - 1)}
         run['points'].append(point)
         self._event(dict(point, run=run['run']))
 

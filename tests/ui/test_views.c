@@ -52,6 +52,8 @@ static const struct {
     {"chart-cursor", "curves", "3<Tab><Tab><Tab><Left><PageUp><PageUp><Right>", LINK_UP},
     {"chart-zoom", "curves", "3<Tab><Tab><Tab>++y", LINK_UP},
     {"chart-lr", "curves", "6<Tab><Tab><Tab><Left>", LINK_UP},
+    {"chart-lr-rest", "schedule", "6", LINK_UP},
+    {"chart-lr-scaled", "schedule-scaled", "6<Tab><Tab><Tab><Left>", LINK_UP},
     {"chart-marked", "curves", "<Tab><Tab><Down><Down> <Down> <Down> ", LINK_UP},
     {"chart-quadrant", "curves", "3b", LINK_UP},
     {"devices-0", "devices-0", "", LINK_UP},

@@ -16,6 +16,7 @@
 /* From the back to the front. Each looks different, also without colour. */
 enum series_rank {
     SERIES_REFERENCE, /* what would be ideal */
+    SERIES_REST,      /* what is still to come of another one: without a name */
     SERIES_PAST,
     SERIES_MARKED, /* of SERIES_LOOKS different looks */
     SERIES_COMPANION,

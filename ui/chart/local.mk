@@ -4,4 +4,5 @@ libui_a_SOURCES += \
 	%D%/curves.c %D%/curves.h \
 	%D%/legend.c %D%/legend.h \
 	%D%/plot.c %D%/plot.h \
+	%D%/rest.c %D%/rest.h \
 	%D%/scale.c %D%/scale.h

@@ -49,6 +49,7 @@ struct canvas_pen series_pen(const struct chart_series *series, int layer)
     case SERIES_MARKED:
         return (struct canvas_pen){layer, marked[look].pattern, marked[look].style};
     case SERIES_REFERENCE:
+    case SERIES_REST:
         return (struct canvas_pen){layer, CANVAS_FEW_DOTS, STYLE_SERIES_PAST};
     default:
         return (struct canvas_pen){layer, CANVAS_DOTS, STYLE_SERIES_PAST};

@@ -7,6 +7,7 @@
 
 #include "base/figure.h"
 #include "events/changes.h"
+#include "ui/chart/rest.h"
 #include "ui/panels/schedule.h"
 
 static bool has_companion(const struct ui *ui)
@@ -123,6 +124,27 @@ static bool add_series(const struct ui *ui, struct run_chart *made, const struct
     return true;
 }
 
+/* Of the running run: the rates that are still to come. */
+static bool add_rest(const struct ui *ui, struct run_chart *made, const struct state_run *run,
+                     struct error *err)
+{
+    const struct state_live *live = &ui->state.live;
+    const struct chart *chart = &made->chart;
+    struct curve curve = curve_of(run, METRIC_LR);
+    struct chart_point *points;
+    double begin = curve.count > 0 ? curve.points[curve.count - 1].step : live->step;
+    int count = rest_copy(live, begin, chart->x_low, chart->x_high, &points, err);
+    if (count > 0)
+        made->series[made->chart.count++] = (struct chart_series){.points = points,
+                                                                  .count = count,
+                                                                  .rank = SERIES_REST,
+                                                                  .stepped = true,
+                                                                  .last = NAN,
+                                                                  .best = NAN,
+                                                                  .at = NAN};
+    return count >= 0;
+}
+
 static bool add_front(const struct ui *ui, struct run_chart *made, const struct state_run *run,
                       struct error *err)
 {
@@ -136,6 +158,9 @@ static bool add_front(const struct ui *ui, struct run_chart *made, const struct 
                 ? "val"
                 : metric_look(look->companion)->name;
     }
+    if (ui->chart.metric == METRIC_LR && run->run == ui->state.live.run &&
+        !add_rest(ui, made, run, err))
+        return false;
     if (!add_series(ui, made, run, ui->chart.metric, err))
         return false;
     made->series[made->chart.count - 1].rank = SERIES_MAIN;

@@ -13,7 +13,7 @@ enum { RUN_CHART_MARKS = 64 };
 
 struct run_chart {
     struct chart chart;
-    struct chart_series series[UI_CHART_RUNS + 1]; /* a companion may join them */
+    struct chart_series series[UI_CHART_RUNS + 1]; /* a companion or a rest may join them */
     double marks[RUN_CHART_MARKS];
     char title[64], note[96], advice[160];
 };

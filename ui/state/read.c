@@ -214,6 +214,16 @@ void read_engine(const json_t *object, struct state *state)
     }
 }
 
+static void read_schedule(const json_t *object, struct state_live *live)
+{
+    const char *text = json_string_value(json_object_get(object, "lr_schedule"));
+    struct lr_schedule schedule = {.warmup = read_amount(object, "warmup")};
+    struct error ignored = ERROR_INIT;
+    live->scheduled = text;
+    if (text && schedule.warmup <= SPEC_MAX_EPOCHS && lr_schedule_parse(&schedule, text, &ignored))
+        live->schedule = schedule;
+}
+
 void read_live(const json_t *object, struct state_live *live)
 {
     *live = (struct state_live){.run = read_run_number(object)};
@@ -232,7 +242,7 @@ void read_live(const json_t *object, struct state_live *live)
     live->read = read_amount(object, "read");
     live->to_read = read_amount(object, "to_read");
     live->lr = read_amount(object, "lr");
-    live->scheduled = json_is_string(json_object_get(object, "lr_schedule"));
+    read_schedule(object, live);
     live->train_loss = read_number(object, "train_loss");
     live->train_acc = read_number(object, "train_acc");
     live->samples_per_s = read_amount(object, "samples_per_s");

@@ -133,7 +133,8 @@ struct state_live {
     double read, to_read; /* pictures, while they are read */
     double epoch, epochs, step, total_steps, epoch_step, steps_per_epoch;
     double lr, train_loss, train_acc, samples_per_s, elapsed_s, eta_s;
-    bool scheduled; /* the learning rate changes by itself */
+    bool scheduled;              /* the learning rate changes by itself ... */
+    struct lr_schedule schedule; /* ... like this; constant: it is not known how */
     bool stop_after_epoch;
 };
 

@@ -201,7 +201,8 @@ START_TEST(states_tell_of_run_and_devices)
     ck_assert(json_is_null(json_object_get(device, "rows")));
     ck_assert_double_gt(number_of(device, "memory_total"), 0);
     json_decref(state);
-    long run = submit(client, "model=slow epochs=1000 devices=cpu:0-2 batch=64");
+    long run = submit(client, "model=slow epochs=1000 devices=cpu:0-2 batch=64 "
+                              "lr-schedule=cosine:0.1 warmup=1.5");
     json_t *ours;
     for (;; json_decref(state)) {
         state = next_note(client, "state");
@@ -212,6 +213,8 @@ START_TEST(states_tell_of_run_and_devices)
     ck_assert_int_eq((long)number_of(ours, "run"), run);
     ck_assert_str_eq(string_of(ours, "status"), "running");
     ck_assert_int_eq((int)number_of(ours, "steps_per_epoch"), 10);
+    ck_assert_str_eq(string_of(ours, "lr_schedule"), "cosine:0.1");
+    ck_assert(number_of(ours, "warmup") == 1.5);
     /* The one of the machine, and after it the two that only the run has. */
     json_t *devices = json_object_get(state, "devices");
     ck_assert_uint_eq(json_array_size(devices), 3);

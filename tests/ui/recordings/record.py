@@ -503,6 +503,25 @@ def main():
     recorder.hear_until('"epoch_step": 110')
     recorder.save(folder, 'curves')
 
+    recorder = Recorder()
+    recorder.history(ONE)
+    recorder.train(dict(ONE, lr=0.2, lr_schedule='cosine', warmup=1.0), 3)
+    recorder.engine.step(118)
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'schedule')
+
+    # Its rest is scaled as much as the rate that was set.
+    recorder = Recorder()
+    recorder.train(dict(ONE, lr=0.2, lr_schedule='cosine', warmup=1.0), 3)
+    recorder.engine.step(118)
+    recorder.connect()
+    recorder.show_all()
+    recorder.engine.do_set_lr({'run': 1, 'lr': 0.3})
+    recorder.engine.step(60)
+    recorder.hear_until('"epoch_step": 178')
+    recorder.save(folder, 'schedule-scaled')
+
     recorder = Recorder(cpus=4)
     many_runs(recorder)
     recorder.connect()
