@@ -1,5 +1,6 @@
 libui_a_SOURCES += \
 	%D%/measure.c %D%/measure.h \
+	%D%/noted.c %D%/noted.h \
 	%D%/outcome.c %D%/outcome.h \
 	%D%/range.c %D%/range.h \
 	%D%/sentence.c %D%/sentence.h \

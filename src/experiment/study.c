@@ -50,7 +50,7 @@ static int all_threads(const struct spec *spec, int cpus)
 
 /* Takes over the settings of `spec`; two variants of the same label would be the same run twice. */
 static bool add_variant(struct study *study, const char *label, const struct spec *spec,
-                        struct error *err)
+                        bool only_given, struct error *err)
 {
     if (study->variant_count == STUDY_VARIANTS)
         return error_set(err, ERROR_USAGE, "a comparison has at most %d variants", STUDY_VARIANTS);
@@ -65,7 +65,7 @@ static bool add_variant(struct study *study, const char *label, const struct spe
         .threads = all_threads(spec, cpus),
         .batch = spec->batch,
         .lr = spec->lr,
-        .spec = spec_to_json(spec)};
+        .spec = only_given ? spec_given_to_json(spec) : spec_to_json(spec)};
     if (!variant->spec)
         return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
     snprintf(variant->label, sizeof variant->label, "%s", label);
@@ -79,7 +79,7 @@ static bool add_devices(struct study *study, const char *label, const struct spe
     struct spec variant;
     if (!sweep_run(spec, devices, study->scaling, &variant, err))
         return error_prefix(err, "%s", label);
-    bool ok = add_variant(study, label, &variant, err);
+    bool ok = add_variant(study, label, &variant, false, err);
     spec_free(&variant);
     return ok;
 }
@@ -163,7 +163,7 @@ static bool add_values(struct study *study, const struct study_request *request,
                                  study->varied[i], value);
         free(value);
     }
-    return used < sizeof label ? add_variant(study, label, spec, err)
+    return used < sizeof label ? add_variant(study, label, spec, request->only_given, err)
                                : error_set(err, ERROR_USAGE, "'%.40s...' is too long", label);
 }
 

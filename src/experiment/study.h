@@ -78,6 +78,7 @@ struct study_request {
     struct study_setting settings[STUDY_VARIED]; /* without keys: none */
     int repeats, cores;
     double target_acc;
+    bool only_given; /* of settings: specs of what was given and what varies */
     /* Fill in what the spec, or one with the values of a variant, leaves open; NULL: nothing. */
     bool (*fill)(void *context, struct spec *spec, struct error *err);
     void *context;

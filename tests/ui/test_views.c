@@ -108,6 +108,9 @@ static const struct {
     {"compare-sweep", "sweep", "Cc", LINK_UP},
     {"compare-plan", "compare-8", "Cw", LINK_UP},
     {"compare-seeds", "seeds", "Ccccc", LINK_UP},
+    {"compare-grid", "grid", "C<Down>", LINK_UP},
+    {"compare-grid-samples", "grid", "Ct0.85<Enter>ccc<End>", LINK_UP},
+    {"compare-values", "idle", "Cwvbatch=128,256 lr=0.05,0.1", LINK_UP},
     {"compare-target", "seeds", "Ct0.88<Enter>", LINK_UP},
 };
 
@@ -227,8 +230,8 @@ static void press_random_keys(struct replay *replay, int count, unsigned *seed)
 
 START_TEST(damaged_messages_do_no_harm)
 {
-    static const char *const recordings[] = {"idle",     "train-1", "train-2",  "train-8",
-                                             "finished", "runs",    "confusion"};
+    static const char *const recordings[] = {"idle", "train-1",   "train-2", "train-8", "finished",
+                                             "runs", "confusion", "grid",    "schedule"};
     unsigned seed = (unsigned)_i + 1;
     struct replay replay;
     replay_begin(&replay);
@@ -247,7 +250,7 @@ END_TEST
 /* 10,000 of them, begun in each view again and again. */
 START_TEST(random_keys_do_no_harm)
 {
-    static const char *const recordings[] = {"train-2", "train-8", "runs", "sweep"};
+    static const char *const recordings[] = {"train-2", "train-8", "runs", "sweep", "grid"};
     unsigned seed = 4711u + (unsigned)_i;
     struct replay replay;
     replay_begin(&replay);
@@ -274,7 +277,7 @@ int main(void)
     tcase_add_loop_test(tests, scene_looks_as_before, 0, count);
     tcase_add_loop_test(tests, scene_fits_every_size, 0, count);
     tcase_add_loop_test(tests, damaged_messages_do_no_harm, 0, 100);
-    tcase_add_loop_test(tests, random_keys_do_no_harm, 0, 4);
+    tcase_add_loop_test(tests, random_keys_do_no_harm, 0, 5);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

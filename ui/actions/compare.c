@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ui/actions/sweep.h"
 #include "ui/keys/walk.h"
+#include "ui/session/grid.h"
 
 /* What keys do in the compare view. */
 
@@ -19,6 +20,8 @@ bool compare_can(const struct ui *ui, enum action action)
     case ACTION_SWEEP:
         return ui->link == LINK_UP && !ui->compare.submitting;
     case ACTION_NEXT_METRIC:
+        if (grid_is_shown(ui))
+            return true;
         comparison_make(ui, &comparison);
         return comparison_says_something(&comparison);
     default:
@@ -26,9 +29,24 @@ bool compare_can(const struct ui *ui, enum action action)
     }
 }
 
+static bool move_in_grid(struct ui *ui, enum action action)
+{
+    struct grid grid;
+    if (!grid_make(ui, &grid))
+        return false;
+    int line = grid_line(ui, &grid), lines = grid.table.count;
+    if (lines > 0) {
+        ui->line = line < 0 && action == ACTION_DOWN ? 0 : list_move(line, lines, PAGE, action);
+        ui->selected_run = grid_run(&grid, ui->line);
+    }
+    return true;
+}
+
 static void move(struct ui *ui, enum action action)
 {
     struct comparison comparison;
+    if (move_in_grid(ui, action))
+        return;
     comparison_make(ui, &comparison);
     int lines = comparison_lines(&comparison), line = comparison_line(ui, &comparison);
     if (lines == 0)
@@ -39,10 +57,21 @@ static void move(struct ui *ui, enum action action)
 
 static void next_metric(struct ui *ui)
 {
-    enum compare_metric *metric = &ui->compare.metric;
-    *metric = (enum compare_metric)((*metric + 1) % COMPARE_METRICS);
+    bool grid = grid_is_shown(ui);
+    enum compare_metric *metric = grid ? &ui->compare.grid_metric : &ui->compare.metric;
+    do
+        *metric = (enum compare_metric)((*metric + 1) % COMPARE_METRICS);
+    while (grid && *metric == COMPARE_EFFICIENCY);
     if (*metric == COMPARE_TARGET && isnan(ui->compare.target_acc))
         *metric = (enum compare_metric)0;
+}
+
+static void show_target(enum compare_metric *metric, bool there, enum compare_metric otherwise)
+{
+    if (there)
+        *metric = COMPARE_TARGET;
+    else if (*metric == COMPARE_TARGET)
+        *metric = otherwise;
 }
 
 /* The page then has the time to it as a column, and the chart shows it. */
@@ -54,10 +83,8 @@ static bool accept_target(struct ui *ui, const char *text)
         return false;
     }
     ui->compare.target_acc = target;
-    if (isfinite(target))
-        ui->compare.metric = COMPARE_TARGET;
-    else if (ui->compare.metric == COMPARE_TARGET)
-        ui->compare.metric = (enum compare_metric)0;
+    show_target(&ui->compare.metric, isfinite(target), (enum compare_metric)0);
+    show_target(&ui->compare.grid_metric, isfinite(target), COMPARE_ACCURACY);
     return true;
 }
 
@@ -98,15 +125,25 @@ bool compare_act(struct ui *ui, enum action action)
     }
 }
 
+static void pick_run(struct ui *ui, int line, long run)
+{
+    if (run == 0)
+        return;
+    ui->line = line;
+    ui->selected_run = run;
+}
+
 void compare_pick(struct ui *ui, int line)
 {
     struct comparison comparison;
+    struct grid grid;
+    if (grid_make(ui, &grid)) {
+        pick_run(ui, line, grid_run(&grid, line));
+        return;
+    }
     comparison_make(ui, &comparison);
     const struct series_row *row = comparison_row(&comparison, line, NULL);
-    if (!row)
-        return;
-    ui->line = line;
-    ui->selected_run = row->run.run;
+    pick_run(ui, line, row ? row->run.run : 0);
 }
 
 /*
@@ -120,7 +157,7 @@ void compare_opened(struct ui *ui)
     if (!state_run(&ui->state, wanted))
         return;
     comparison_make(ui, &comparison);
-    for (int i = 0; i < comparison_lines(&comparison); i++)
+    for (int i = 0; i < comparison_lines(&comparison) && !grid_is_shown(ui); i++)
         if (comparison_row(&comparison, i, NULL)->run.run == wanted)
             return;
     ui->compare.anchor = wanted;

@@ -3,6 +3,7 @@ libui_a_SOURCES += \
 	%D%/compare.c %D%/compare.h \
 	%D%/confusion.c %D%/confusion.h \
 	%D%/dashboard.c %D%/dashboard.h \
+	%D%/grid.c %D%/grid.h \
 	%D%/log.c %D%/log.h \
 	%D%/pages.c %D%/pages.h \
 	%D%/resume.c %D%/resume.h \

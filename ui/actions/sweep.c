@@ -6,13 +6,17 @@
 
 #include "base/figure.h"
 #include "spec/json.h"
+#include "ui/actions/grid.h"
 #include "ui/session/comparison.h"
+#include "ui/session/grid.h"
 #include "ui/session/sweep.h"
 
 /* Training the form on 1, 2, 4... of its devices, one run after the other. */
 
 static bool submit_next(struct ui *ui)
 {
+    if (ui->compare.grid.entry_count > 0)
+        return grid_submit_next(ui);
     struct sweep *sweep = &ui->compare.sweep;
     struct error err = ERROR_INIT;
     struct spec spec;
@@ -49,13 +53,17 @@ static bool all_runs_are_possible(struct ui *ui)
 
 static void answer_sweep(struct ui *ui, enum action answer)
 {
+    if (answer == ACTION_GRID) {
+        grid_ask(ui);
+        return;
+    }
     ui->compare.sweep.scaling = answer == ACTION_WEAK_SCALING ? SCALING_WEAK : SCALING_STRONG;
     ui->compare.taken = 0;
     ui->compare.submitting = all_runs_are_possible(ui) && submit_next(ui);
 }
 
 static const struct question sweep_question = {
-    .answers = {ACTION_STRONG_SCALING, ACTION_WEAK_SCALING},
+    .answers = {ACTION_STRONG_SCALING, ACTION_WEAK_SCALING, ACTION_GRID},
     .answer = answer_sweep,
     .plan = true,
     .moot = true,
@@ -78,9 +86,10 @@ void sweep_ask(struct ui *ui)
     struct device_list devices;
     struct figure lr;
     char counts[64];
+    study_free(&ui->compare.grid);
     sweep_devices(ui, &devices);
     if (devices.count < 2) {
-        ui_say(ui, true, "a sweep needs two devices: choose them on the dashboard (D)");
+        grid_ask(ui);
         return;
     }
     sweep_free(sweep);
@@ -98,7 +107,7 @@ void sweep_ask(struct ui *ui)
 
 void sweep_taken(struct ui *ui, long run)
 {
-    struct sweep *sweep = &ui->compare.sweep;
+    int count = sweep_runs(ui);
     ui->state.runs_stale = true;
     if (!ui->compare.submitting)
         return;
@@ -106,12 +115,12 @@ void sweep_taken(struct ui *ui, long run)
         ui->compare.anchor = ui->selected_run = run;
         ui->line = 0;
     }
-    if (ui->compare.taken < sweep->count) {
+    if (ui->compare.taken < count) {
         ui->compare.submitting = submit_next(ui);
         return;
     }
     ui->compare.submitting = false;
-    ui_say(ui, false, "the sweep's %d runs are in the queue, up to run %ld", sweep->count, run);
+    ui_say(ui, false, "the sweep's %d runs are in the queue, up to run %ld", count, run);
 }
 
 void sweep_refused(struct ui *ui)
@@ -127,25 +136,43 @@ static bool drop(struct ui *ui, long run)
                       json_pack("{s:I, s:s}", "run", (json_int_t)run, "when", "step"));
 }
 
+/* The waiting runs of the sweep that a run is of, by rising number; 0: it is of none. */
+static int waiting_with(const struct ui *ui, const struct state_run *run, long *runs)
+{
+    struct sweep_progress progress;
+    bool member = false;
+    int count = 0;
+    for (int i = 0; i < ui->state.run_count && count < GRID_RUNS; i++)
+        if (ui->state.runs[i].status == RUN_QUEUED &&
+            study_is_same(run->note, ui->state.runs[i].note))
+            runs[count++] = ui->state.runs[i].run;
+    if (count > 0 || !sweep_progress(ui, &progress))
+        return count;
+    for (int i = 0; i < progress.count; i++) {
+        member |= progress.runs[i] == run;
+        if (progress.runs[i]->status == RUN_QUEUED)
+            runs[count++] = progress.runs[i]->run;
+    }
+    return member ? count : 0;
+}
+
 /* The last one first, so that none begins while the others before it leave. */
 static void answer_drop(struct ui *ui, enum action answer)
 {
-    struct sweep_progress progress;
+    const struct state_run *run = state_run(&ui->state, ui->asked_run);
+    long runs[GRID_RUNS];
     int dropped = 0;
     if (answer == ACTION_YES) {
-        const struct state_run *run = state_run(&ui->state, ui->asked_run);
         if (!run || run->status != RUN_QUEUED)
             ui_say(ui, true, "run %ld no longer waits", ui->asked_run);
         else if (drop(ui, ui->asked_run))
             ui_say(ui, false, "run %ld leaves the queue", ui->asked_run);
         return;
     }
-    if (!sweep_progress(ui, &progress))
-        return;
-    for (int i = progress.count - 1; i >= 0; i--)
-        if (progress.runs[i]->status == RUN_QUEUED && drop(ui, progress.runs[i]->run))
-            dropped++;
-    if (dropped == progress.waiting)
+    int waiting = run ? waiting_with(ui, run, runs) : 0;
+    for (int i = waiting - 1; i >= 0; i--)
+        dropped += drop(ui, runs[i]);
+    if (waiting > 0 && dropped == waiting)
         ui_say(ui, false, "%d run%s of the sweep leave%s the queue", dropped,
                dropped == 1 ? "" : "s", dropped == 1 ? "s" : "");
 }
@@ -158,17 +185,12 @@ static const struct question drop_question = {
 
 bool sweep_ask_drop(struct ui *ui, long run)
 {
-    struct sweep_progress progress;
     const struct state_run *selected = state_run(&ui->state, run);
-    if (!selected || selected->status != RUN_QUEUED || !sweep_progress(ui, &progress) ||
-        progress.waiting < 2)
+    long runs[GRID_RUNS];
+    int waiting = selected && selected->status == RUN_QUEUED ? waiting_with(ui, selected, runs) : 0;
+    if (waiting < 2)
         return false;
-    for (int i = 0; i < progress.count; i++)
-        if (progress.runs[i] == selected) {
-            ui_ask(ui, &drop_question, run,
-                   "Take run %ld out of the queue, or all %d waiting runs of its sweep?", run,
-                   progress.waiting);
-            return true;
-        }
-    return false;
+    ui_ask(ui, &drop_question, run,
+           "Take run %ld out of the queue, or all %d waiting runs of its sweep?", run, waiting);
+    return true;
 }

@@ -3,6 +3,7 @@
 
 #include "ui/actions/run_list.h"
 #include "ui/control/form_check.h"
+#include "ui/session/grid.h"
 #include "ui/state/curve.h"
 
 static void want_curve(struct ui *ui, long number)
@@ -20,7 +21,9 @@ static void want_curves(struct ui *ui)
         return;
     for (int i = ui_chart_runs(ui, runs); i-- > 0;)
         want_curve(ui, runs[i]->run);
-    if (ui->view == VIEW_COMPARE)
+    if (ui->view == VIEW_COMPARE && grid_is_shown(ui))
+        grid_want(ui, want_curve);
+    else if (ui->view == VIEW_COMPARE)
         comparison_want(ui, want_curve);
 }
 

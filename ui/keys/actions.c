@@ -76,7 +76,7 @@ static const struct action_entry table[] = {
     ENTRY(ACTION_DELETE, "delete", CONTEXT_RUN_LIST | CONTEXT_RUN, 0, "delete",
           "runs: delete this one for good", 'X', KEYCODE_DELETE),
     ENTRY(ACTION_SWEEP, "sweep", CONTEXT_COMPARE, 2, "sweep",
-          "compare: train the form on 1, 2, 4... of its devices", 'w'),
+          "compare: train the form on 1, 2, 4... devices, or with several values", 'w'),
     ENTRY(ACTION_TARGET, "target-accuracy", CONTEXT_COMPARE, 5, "target",
           "compare: measure the time to an accuracy", 't'),
 
@@ -166,6 +166,8 @@ static const struct action_entry table[] = {
           "sweep: the same batch and lr on all device counts", 'f'),
     ENTRY(ACTION_WEAK_SCALING, "weak-scaling", CONTEXT_QUESTION, 1, "weak scaling",
           "sweep: batch and lr in proportion to the devices", 'g'),
+    ENTRY(ACTION_GRID, "values", CONTEXT_QUESTION, 1, "values",
+          "sweep: all combinations of values of one or two settings", 'v'),
     ENTRY(ACTION_WHOLE_SWEEP, "whole-sweep", CONTEXT_QUESTION, 1, "whole sweep",
           "sweep: take all its waiting runs out of the queue", 'r'),
     ENTRY(ACTION_NO, "no", CONTEXT_QUESTION, 1, "no", "answer it with no", 'n', KEYCODE_ESCAPE,

@@ -71,7 +71,7 @@ static const struct state_run *newest_ended(const struct ui *ui)
     return ui_run_line(ui, 0);
 }
 
-static const struct state_run *anchor_of(const struct ui *ui)
+const struct state_run *comparison_anchor(const struct ui *ui)
 {
     const struct state_run *anchor = state_run(&ui->state, ui->compare.anchor);
     return anchor ? anchor : newest_ended(ui);
@@ -111,7 +111,7 @@ static void make_series(const struct ui *ui, struct comparison *comparison, enum
 static void make_both(const struct ui *ui, struct comparison *comparison)
 {
     struct series *strong = &comparison->series[0], *weak = &comparison->series[1];
-    comparison->anchor = anchor_of(ui);
+    comparison->anchor = comparison_anchor(ui);
     comparison->count = 0;
     if (!comparison->anchor)
         return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiment/series.h"
+#include "experiment/study.h"
 #include "ui/state/state.h"
 
 struct ui;
@@ -18,14 +19,16 @@ enum compare_metric {
 };
 
 struct compare_choice {
-    long anchor;                /* the run whose like are compared; 0: the newest that ended */
-    enum compare_metric metric; /* of the chart */
-    double target_acc;          /* the time to it is measured; NAN: none */
+    long anchor;                     /* the run whose like are compared; 0: the newest that ended */
+    enum compare_metric metric;      /* of the chart ... */
+    enum compare_metric grid_metric; /* ... and of that of a grid */
+    double target_acc;               /* the time to it is measured; NAN: none */
     /*
      * While a question is open what it is about, then what is being submitted: the next run when
      * the engine has taken the one before, so that they stand in the queue in order.
      */
     struct sweep sweep;
+    struct study grid; /* of values of settings; without runs: it is about the sweep */
     bool submitting;
     int taken; /* how many runs the engine has taken */
 };
@@ -43,6 +46,8 @@ struct comparison {
 };
 
 void comparison_make(const struct ui *ui, struct comparison *comparison);
+/* The run whose like are compared; NULL: there are no runs. */
+const struct state_run *comparison_anchor(const struct ui *ui);
 
 /* Of the machine, which its CPU devices share; 0: not known. */
 int comparison_cores(const struct ui *ui);

@@ -2,6 +2,7 @@ libui_a_SOURCES += \
 	%D%/chart.c %D%/chart.h \
 	%D%/comparison.c %D%/comparison.h \
 	%D%/evaluation.h \
+	%D%/grid.c %D%/grid.h \
 	%D%/log_lines.c %D%/log_lines.h \
 	%D%/message.c %D%/message.h \
 	%D%/overlay.c %D%/overlay.h \

@@ -35,6 +35,12 @@ bool sweep_is_asked(const struct ui *ui)
     return ui->question && ui->question->plan;
 }
 
+int sweep_runs(const struct ui *ui)
+{
+    const struct study *grid = &ui->compare.grid;
+    return grid->entry_count > 0 ? grid->entry_count : ui->compare.sweep.count;
+}
+
 static bool of_sweep(const struct state_run *run)
 {
     return strncmp(run->note, SWEEP_NOTE_PREFIX, strlen(SWEEP_NOTE_PREFIX)) == 0;

@@ -18,6 +18,8 @@ struct ui;
 void sweep_devices(const struct ui *ui, struct device_list *list);
 /* Is the question of a sweep open, whose plan is in ui->compare.sweep? */
 bool sweep_is_asked(const struct ui *ui);
+/* The runs of the sweep, of devices or of values, that is submitted. */
+int sweep_runs(const struct ui *ui);
 
 /* How far a sweep is whose runs have not all ended. */
 struct sweep_progress {

@@ -8,9 +8,10 @@
 #include "base/figure.h"
 #include "experiment/sentence.h"
 #include "ui/session/sweep.h"
-#include "ui/views/compare_chart.h"
-#include "ui/views/compare_plan.h"
-#include "ui/views/compare_table.h"
+#include "ui/views/compare/chart.h"
+#include "ui/views/compare/grid.h"
+#include "ui/views/compare/plan.h"
+#include "ui/views/compare/table.h"
 
 /*
  * What more devices bring: like runs side by side as a table and a chart, what the numbers mean,
@@ -77,7 +78,7 @@ static void say_progress(const struct ui *ui, struct notes *notes)
     char now[64] = "", until[64] = "";
     if (ui->compare.submitting) {
         snprintf(note(notes, STYLE_GOOD), NOTE_SIZE, "Sweep: %d of %d runs are in the queue",
-                 ui->compare.taken, ui->compare.sweep.count);
+                 ui->compare.taken, sweep_runs(ui));
         return;
     }
     if (!sweep_progress(ui, &progress))
@@ -257,11 +258,20 @@ static bool draw_wide(const struct ui *ui, const struct comparison *comparison,
     return compare_chart_draw(ui, comparison, surface, right, err);
 }
 
+static bool draw_grid(const struct ui *ui, struct surface *surface, struct rect area,
+                      struct error *err)
+{
+    struct grid grid;
+    return !grid_make(ui, &grid) || compare_grid_draw(ui, &grid, surface, area, err);
+}
+
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct comparison comparison;
     struct notes notes;
     char text[256];
+    if (grid_is_shown(ui) && !sweep_is_asked(ui))
+        return draw_grid(ui, surface, area, err);
     comparison_make(ui, &comparison);
     if (!comparison.anchor)
         return draw_lower(ui, &comparison, surface, area, err);
@@ -275,9 +285,20 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
                : draw_stack(ui, &comparison, &notes, surface, area, err);
 }
 
+static bool hint_of_grid(const struct ui *ui, char *buffer, size_t size)
+{
+    struct grid grid;
+    if (!grid_make(ui, &grid))
+        return false;
+    compare_grid_hint(ui, &grid, buffer, size);
+    return true;
+}
+
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct comparison comparison;
+    if (hint_of_grid(ui, buffer, size))
+        return;
     comparison_make(ui, &comparison);
     const struct series_row *row =
         comparison_row(&comparison, comparison_line(ui, &comparison), NULL);

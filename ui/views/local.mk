@@ -1,8 +1,5 @@
 libui_a_SOURCES += \
 	%D%/compare.c \
-	%D%/compare_chart.c %D%/compare_chart.h \
-	%D%/compare_plan.c %D%/compare_plan.h \
-	%D%/compare_table.c %D%/compare_table.h \
 	%D%/confusion.c %D%/confusion.h \
 	%D%/confusion_sections.c %D%/confusion_sections.h \
 	%D%/dashboard.c %D%/dashboard.h \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/noted.h"
 #include "experiment/sentence.h"
 #include "experiment/series.h"
 #include "spec/set.h"
@@ -420,6 +422,58 @@ START_TEST(time_of_an_epoch)
 }
 END_TEST
 
+/* What is in the note of a study's run is found in it again. */
+START_TEST(notes_say_the_values)
+{
+    static const struct {
+        const char *note, *label, *first, *second;
+    } good[] = {
+        {"compare 3: batch 128, lr 0.05, seed 1 (1/8)", "batch 128, lr 0.05", "128", "0.05"},
+        {"compare w12: lr 0.05, seed 2 (3/4)", "lr 0.05", "0.05", NULL},
+        {"compare 1: lr-schedule multistep:3,6, optimizer adam, seed 1 (2/4)",
+         "lr-schedule multistep:3,6, optimizer adam", "multistep:3,6", "adam"},
+    };
+    static const char *const bad[] = {
+        "",
+        "compare 3: 2 devices, seed 1 (4/12)",
+        "compare 3: cpu:0-1, seed 1 (4/12)",
+        "compare 3: batch 128",
+        "compare 3: batch, seed 1 (1/1)",
+        "compare",
+        "sweep: strong scaling, batch 256 on 1-2 devices",
+        "my own: batch 128, seed 1 (1/1)",
+    };
+    struct noted_run run;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        ck_assert_msg(noted_read(&run, good[i].note), "%s", good[i].note);
+        ck_assert_str_eq(run.label, good[i].label);
+        ck_assert_str_eq(run.value[0], good[i].first);
+        ck_assert_int_eq(run.varied_count, good[i].second ? 2 : 1);
+        ck_assert(!good[i].second || strcmp(run.value[1], good[i].second) == 0);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!noted_read(&run, bad[i]), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(variants_come_from_notes)
+{
+    static struct study study;
+    struct noted_run run;
+    for (int i = 0; i < 2 * STUDY_VARIANTS + 2; i++) {
+        char note[80];
+        int variant = i % (STUDY_VARIANTS + 1);
+        snprintf(note, sizeof note, "compare 1: batch %d, seed 1 (1/1)", variant + 1);
+        ck_assert(noted_read(&run, note));
+        ck_assert_int_eq(noted_variant(&study, &run), variant < STUDY_VARIANTS ? variant : -1);
+    }
+    ck_assert_str_eq(study.variants[1].label, "batch 2");
+    ck_assert_str_eq(study.varied[0], "batch");
+    ck_assert(noted_read(&run, "compare 1: lr 1, seed 1 (1/1)"));
+    ck_assert_int_eq(noted_variant(&study, &run), -1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("series");
@@ -437,6 +491,8 @@ int main(void)
     tcase_add_test(tests, specs_of_a_sweep);
     tcase_add_test(tests, sweeps_that_cannot_be);
     tcase_add_test(tests, time_of_an_epoch);
+    tcase_add_test(tests, notes_say_the_values);
+    tcase_add_test(tests, variants_come_from_notes);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

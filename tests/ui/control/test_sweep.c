@@ -9,6 +9,7 @@
 #include "tests/ui/replay.h"
 #include "ui/control/control.h"
 #include "ui/control/engine.h"
+#include "ui/session/grid.h"
 #include "ui/session/sweep.h"
 
 /* The compare view by its keys: what is compared, and what a sweep asks of the engine. */
@@ -154,14 +155,133 @@ START_TEST(a_sweep_that_is_refused)
 }
 END_TEST
 
-START_TEST(one_device_is_no_sweep)
+START_TEST(one_device_has_no_sweep_of_devices)
 {
     ui_connected(&replay.ui);
     replay_line(&replay, "{\"method\":\"state\",\"params\":{\"devices\":[{\"device\":\"cpu:0\","
                          "\"cores\":4}]}}");
     replay_keys(&replay, "Cw");
+    /* It can still take several values of settings. */
     ck_assert_ptr_null(replay.ui.question);
-    ck_assert(replay.ui.message.bad);
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+}
+END_TEST
+
+/* One of the grid "batch=128,256 optimizer=sgd,adam repeats=2", by its number from 0: what was not
+ * given is left to the engine, as when the form is submitted. */
+static void check_grid_submit(int number)
+{
+    static const char *const optimizers[] = {"sgd", "adam"};
+    long batch = number / 2 % 2 ? 256 : 128;
+    json_t *params = json_loads(last_submit() + 7, 0, NULL);
+    char note[200];
+    snprintf(note, sizeof note, "compare w1: batch %ld, optimizer %s, seed %d (%d/8)", batch,
+             optimizers[number % 2], 1 + number / 4, number + 1);
+    ck_assert_str_eq(json_string_value(json_object_get(params, "note")), note);
+    ck_assert_int_eq(json_integer_value(json_object_get(params, "batch")), batch);
+    ck_assert_int_eq(json_integer_value(json_object_get(params, "seed")), 1 + number / 4);
+    ck_assert_str_eq(json_string_value(json_object_get(params, "optimizer")),
+                     optimizers[number % 2]);
+    ck_assert_ptr_null(json_object_get(params, "lr"));
+    json_decref(params);
+}
+
+START_TEST(a_sweep_over_values)
+{
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "Cwvbatch=128,256 optimizer=sgd,adam repeats=2<Enter>");
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Train 4 variants of batch and optimizer, 2 runs each: 8 runs?");
+    clear_requests();
+    replay_keys(&replay, "n");
+    ck_assert_int_eq(count_submits(), 0);
+    replay_keys(&replay, "wvbatch=128,256 optimizer=sgd,adam repeats=2<Enter>y");
+    for (int i = 0; i < 8; i++) {
+        ck_assert_int_eq(count_submits(), 1);
+        check_grid_submit(i);
+        ck_assert(!ui_can(&replay.ui, ACTION_SWEEP));
+        clear_requests();
+        answer_submit(i + 1);
+    }
+    ck_assert_int_eq(count_submits(), 0);
+    ck_assert_str_eq(replay.ui.message.text, "the sweep's 8 runs are in the queue, up to run 8");
+    ck_assert_int_eq(replay.ui.compare.anchor, 1);
+    /* The next one of devices is one of devices again. */
+    replay_keys(&replay, "wf");
+    check_submit("cpu:0", 256, 0.1, "sweep: strong scaling, batch 256 on 1-2 devices");
+}
+END_TEST
+
+/* They stay in the line, to be mended. */
+START_TEST(wrong_values_are_refused)
+{
+    static const struct {
+        const char *typed, *message;
+    } wrong[] = {
+        {"batch", "'batch': type SETTING=VALUE,VALUE"},
+        {"batch=128", "batch=128: type several values with commas between"},
+        {"bath=1,2", "'bath' is no setting: their names are in the form"},
+        {"repeats=2", "no setting has several values: batch=128,256 lr=0.05,0.1"},
+        {"batch=1,2 repeats=0", "repeats=0: a whole number from 1 to 120"},
+        {"batch=1,2 lr=1,2 momentum=0,1", "at most 2 settings can have several values"},
+        {"batch=64,64", "'batch 64' is there twice"},
+        {"batch=1,2,4 lr=1,2,3 repeats=20", "180 runs: from the screen at most 120"},
+    };
+    replay_recording(&replay, "idle", 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        clear_requests();
+        replay_keys(&replay, "Cwv");
+        replay_keys(&replay, wrong[i].typed);
+        replay_keys(&replay, "<Enter>");
+        ck_assert_ptr_nonnull(replay.ui.prompt);
+        ck_assert_str_eq(replay.ui.message.text, wrong[i].message);
+        replay_keys(&replay, "<Esc>D");
+        ck_assert_int_eq(count_submits(), 0);
+    }
+}
+END_TEST
+
+START_TEST(a_grid_of_values)
+{
+    struct grid grid;
+    replay_recording(&replay, "grid", 0);
+    replay_keys(&replay, "C");
+    ck_assert(grid_make(&replay.ui, &grid));
+    ck_assert_int_eq(grid.table.count, 6);
+    ck_assert_int_eq(grid.count, 12);
+    ck_assert_str_eq(grid.value[4][0], "256");
+    ck_assert_str_eq(grid.value[4][1], "0.1");
+    ck_assert_int_eq(grid.table.rows[0].done, 2);
+    ck_assert_int_eq(grid.table.rows[3].done, 1);
+    /* As the command has it: over the two seeds. */
+    const struct state_run *first = state_run(&replay.ui.state, 1),
+                           *second = state_run(&replay.ui.state, 7);
+    const struct spread *accuracy = &grid.table.rows[0].outcome.test_acc;
+    ck_assert_double_eq_tol(accuracy->mean, (first->test_acc + second->test_acc) / 2, 1e-12);
+    ck_assert(accuracy->low == fmin(first->test_acc, second->test_acc));
+    ck_assert(accuracy->high == fmax(first->test_acc, second->test_acc));
+    /* Run 10 trains, two wait: the rest of it and two like those that are done. */
+    double epoch = 235 * 256 / 2300.0;
+    ck_assert(grid_seconds_left(&replay.ui, &grid) > epoch);
+    /* Lines are variants; their first run that has not ended is selected. */
+    static const long expected[] = {1, 2, 3, 10, 11, 12, 12};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        replay.ui.selected_run = i == 0 ? 0 : replay.ui.selected_run;
+        replay_keys(&replay, "<Down>");
+        ck_assert_int_eq(replay.ui.selected_run, expected[i]);
+    }
+    /* The waiting runs of the last line, or of the whole sweep. */
+    replay_keys(&replay, "x");
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Take run 12 out of the queue, or all 2 waiting runs of its sweep?");
+    replay_keys(&replay, "r");
+    ck_assert_str_eq(replay.asked[replay.asked_count - 2], "stop {\"run\":12,\"when\":\"step\"}");
+    ck_assert_str_eq(replay_last(&replay), "stop {\"run\":11,\"when\":\"step\"}");
+    for (int i = 0; i < COMPARE_TARGET - 1; i++) { /* no efficiency, and no target */
+        replay_keys(&replay, "c");
+        ck_assert_int_ne(replay.ui.compare.grid_metric, COMPARE_EFFICIENCY);
+    }
+    ck_assert_int_eq(replay.ui.compare.grid_metric, COMPARE_ACCURACY);
 }
 END_TEST
 
@@ -308,7 +428,10 @@ int main(void)
     tcase_add_test(tests, a_sweep_for_weak_scaling);
     tcase_add_test(tests, all_devices_while_one_is_chosen);
     tcase_add_test(tests, a_sweep_that_is_refused);
-    tcase_add_test(tests, one_device_is_no_sweep);
+    tcase_add_test(tests, one_device_has_no_sweep_of_devices);
+    tcase_add_test(tests, a_sweep_over_values);
+    tcase_add_test(tests, wrong_values_are_refused);
+    tcase_add_test(tests, a_grid_of_values);
     tcase_add_test(tests, progress_of_a_sweep);
     tcase_add_test(tests, the_same_sweep_twice);
     tcase_add_test(tests, rows_are_walked_through);

@@ -479,6 +479,22 @@ def main():
     recorder.save(folder, 'sweep')
 
     recorder = Recorder()
+    for i in range(12):
+        spec = dict(SHORT, devices='cpu:0', batch=(128, 256)[i % 6 // 3],
+                    lr=(0.05, 0.1, 0.2)[i % 3], seed=1 + i // 6)
+        spec['note'] = ('compare w1: batch %d, lr %g, seed %d (%d/12)' %
+                        (spec['batch'], spec['lr'], spec['seed'], 1 + i))
+        if i < 9:
+            recorder.history(spec)
+        elif i == 9:
+            recorder.train(spec, 2)
+        else:
+            recorder.engine.submit(dict(spec, model='smallnet', data='fashion-mnist'))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'grid')
+
+    recorder = Recorder()
     recorder.history(ONE, TWO, dict(TWO, sync='central'))
     recorder.train(dict(ONE, lr=50.0), 2)
     recorder.engine.end('failed', 'the loss is not a number since step 471: lower lr')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/compare_plan.h"
+#include "ui/views/compare/plan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/compare_chart.h"
+#include "ui/views/compare/chart.h"
 
 #include <math.h>
 
@@ -8,11 +8,7 @@
 
 /* One metric over the number of devices: the series, and dotted what would be ideal. */
 
-static const struct {
-    const char *title;
-    double top;
-    int decimals;
-} metrics[COMPARE_METRICS] = {
+static const struct compare_look metrics[COMPARE_METRICS] = {
     [COMPARE_SPEED_UP] = {"Speed-up", INFINITY, 2},
     [COMPARE_SAMPLES] = {"Samples/s", INFINITY, 0},
     [COMPARE_SECONDS] = {"Seconds per epoch", INFINITY, 1},
@@ -21,36 +17,40 @@ static const struct {
     [COMPARE_TARGET] = {"Seconds to the target accuracy", INFINITY, 1},
 };
 
-static double value_of(const struct series_row *row, enum compare_metric metric)
+const struct compare_look *compare_look(enum compare_metric metric)
+{
+    return &metrics[metric];
+}
+
+double compare_value(const struct outcome *outcome, enum compare_metric metric)
 {
     switch (metric) {
     case COMPARE_SPEED_UP:
-        return row->outcome.speed_up;
+        return outcome->speed_up;
     case COMPARE_SAMPLES:
-        return row->outcome.samples_per_s.median;
+        return outcome->samples_per_s.median;
     case COMPARE_SECONDS:
-        return row->outcome.s_per_epoch.median;
+        return outcome->s_per_epoch.median;
     case COMPARE_EFFICIENCY:
-        return row->outcome.efficiency * 100;
+        return outcome->efficiency * 100;
     case COMPARE_TARGET:
-        return row->outcome.target_s.median;
+        return outcome->target_s.median;
     default:
-        return row->outcome.test_acc.mean;
+        return outcome->test_acc.mean;
     }
 }
 
-/* Where the metric lies over the seeds, or of speeds over the epochs; NULL: it is one number. */
-static const struct spread *band_of(const struct series_row *row, enum compare_metric metric)
+const struct spread *compare_band(const struct outcome *outcome, enum compare_metric metric)
 {
     switch (metric) {
     case COMPARE_SAMPLES:
-        return &row->outcome.samples_per_s;
+        return &outcome->samples_per_s;
     case COMPARE_SECONDS:
-        return &row->outcome.s_per_epoch;
+        return &outcome->s_per_epoch;
     case COMPARE_TARGET:
-        return &row->outcome.target_s;
+        return &outcome->target_s;
     case COMPARE_ACCURACY:
-        return &row->outcome.test_acc;
+        return &outcome->test_acc;
     default:
         return NULL;
     }
@@ -62,7 +62,7 @@ static double ideal_of(const struct series *series, enum compare_metric metric, 
     double ideal = series_ideal_speed_up(series, devices);
     if (series->base < 0)
         return NAN;
-    double base = value_of(&series->rows[series->base], metric);
+    double base = compare_value(&series->rows[series->base].outcome, metric);
     switch (metric) {
     case COMPARE_SPEED_UP:
     case COMPARE_SAMPLES:
@@ -88,7 +88,7 @@ static struct chart_series make_series(const struct series *series, enum compare
         .best = NAN,
     };
     for (int i = 0; i < series->count; i++) {
-        double value = value_of(&series->rows[i], metric);
+        double value = compare_value(&series->rows[i].outcome, metric);
         points[i] = (struct chart_point){series->rows[i].run.devices, value};
         curve.last = isfinite(value) ? value : curve.last;
     }
@@ -101,7 +101,8 @@ static struct chart_series make_bound(const struct series *series, enum compare_
 {
     for (int i = 0; i < series->count; i++) {
         const struct series_row *row = &series->rows[i];
-        const struct spread *band = row->repeat_count > 1 ? band_of(row, metric) : NULL;
+        const struct spread *band =
+            row->repeat_count > 1 ? compare_band(&row->outcome, metric) : NULL;
         points[i].x = row->run.devices;
         points[i].y = !band ? NAN : high ? band->high : band->low;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/compare_table.h"
+#include "ui/views/compare/table.h"
 
 #include <math.h>
 #include <stdio.h>
