@@ -15,6 +15,7 @@ libdata_a_SOURCES = \
 	%D%/npy.c %D%/npy.h \
 	%D%/npz.c %D%/npz.h \
 	%D%/random.c %D%/random.h \
+	%D%/statistics.c %D%/statistics.h \
 	%D%/validation.c %D%/validation.h \
 	%D%/zip.c %D%/zip.h
 

@@ -80,11 +80,33 @@ static bool choose_classes(const char *path, const config_setting_t *root,
     return true;
 }
 
-static bool read_channel_values(const char *path, const config_setting_t *root, const char *key,
-                                double low, int channels, float *out, int *count, struct error *err)
+/* "data" in place of numbers; *of_data is false where the setting is none or no text. */
+static bool read_of_data(const char *path, const config_setting_t *root, const char *key,
+                         int channels, bool *of_data, struct error *err)
 {
-    double values[16];
-    if (!model_get_doubles(path, root, key, low, 1e6, 16, values, count, err))
+    const config_setting_t *member = config_setting_get_member(root, key);
+    const char *word = member ? config_setting_get_string(member) : NULL;
+    *of_data = word;
+    if (word && strcmp(word, "data") != 0)
+        return model_error(path, line_of(root, key), err,
+                           "'%s' must be a number, an array of numbers, or \"data\"", key);
+    return !word || channels <= NET_MOST_NORMALIZED ||
+           model_error(path, line_of(root, key), err,
+                       "'%s': \"data\" is for up to %d channels, the input has %d", key,
+                       NET_MOST_NORMALIZED, channels);
+}
+
+static bool read_channel_values(const char *path, const config_setting_t *root, const char *key,
+                                double low, int channels, bool *of_data, float *out, int *count,
+                                struct error *err)
+{
+    double values[NET_MOST_NORMALIZED];
+    if (!read_of_data(path, root, key, channels, of_data, err))
+        return false;
+    if (*of_data)
+        return true;
+    if (!model_get_doubles(path, root, key, low, NET_MOST_MEAN, NET_MOST_NORMALIZED, values, count,
+                           err))
         return false;
     if (*count > 1 && *count != channels)
         return model_error(path, line_of(root, key), err,
@@ -111,9 +133,10 @@ static bool read_head(const char *path, const config_setting_t *root, struct net
 {
     const char *name = NULL;
     if (!model_get_name(path, root, "name", &name, err) ||
-        !read_channel_values(path, root, "mean", -1e6, net->input.c, net->mean, &net->mean_count,
-                             err) ||
-        !read_channel_values(path, root, "std", 1e-6, net->input.c, net->std, &net->std_count, err))
+        !read_channel_values(path, root, "mean", -NET_MOST_MEAN, net->input.c, &net->mean_of_data,
+                             net->mean, &net->mean_count, err) ||
+        !read_channel_values(path, root, "std", NET_LEAST_STD, net->input.c, &net->std_of_data,
+                             net->std, &net->std_count, err))
         return false;
     net->source = strdup(path);
     net->name = name ? strdup(name) : name_from_path(path);

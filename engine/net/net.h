@@ -47,6 +47,10 @@ struct net_param {
     int fan_in; /* conv: c*kh*kw of the input; linear: inputs; else 0 */
 };
 
+#define NET_MOST_NORMALIZED 16   /* channels */
+#define NET_LEAST_STD       1e-6 /* of a channel that is divided by it */
+#define NET_MOST_MEAN       1e6  /* of a mean or std, either sign */
+
 struct net {
     char *name;   /* "resnet18" */
     char *source; /* file it was read from */
@@ -54,8 +58,10 @@ struct net {
     int classes;
     /* Input normalisation, per channel: x = (pixel/255 - mean[c]) / std[c]. */
     int mean_count, std_count; /* 0 (no normalisation), 1 (for every channel) or input.c */
-    float mean[16], std[16];
-    int output; /* tensor with the logits */
+    float mean[NET_MOST_NORMALIZED], std[NET_MOST_NORMALIZED];
+    bool mean_of_data, std_of_data; /* they are those of the training rows; none before these are
+                                     * known, or a file of weights that was trained with them */
+    int output;                     /* tensor with the logits */
     int op_count, tensor_count, param_count;
     struct net_op *ops;
     struct net_tensor *tensors;

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/weights/checksum.h"
+#include "engine/weights/normalization.h"
 #include "engine/weights/safetensors.h"
 #include "engine/weights/stored.h"
 
@@ -254,12 +255,9 @@ static uint32_t checksum_of(const struct stored *item, const struct weights *wei
  * every number is aligned in the file and readers can map it.
  */
 static bool make_header(const struct stored_list *list, const struct weights *weights,
-                        const char *note, json_t *header, struct error *err)
+                        json_t *header, struct error *err)
 {
     uint64_t counter_at = 0, param_at = list->counters * sizeof(int64_t);
-    json_t *metadata = json_pack("{s:s, s:s*}", "format", "pt", "dpartui", note);
-    if (json_object_set_new(header, "__metadata__", metadata) != 0)
-        return error_memory(err, "safetensors header");
     for (size_t i = 0; i < list->count; i++) {
         const struct stored *item = &list->items[i];
         const struct net_param *param = item->param;
@@ -298,15 +296,28 @@ static bool put_items(struct file_writer *writer, const struct stored_list *list
     return true;
 }
 
+/* `net`: whose weights they are, which carry its normalization; NULL: something else. */
+static json_t *new_header(const struct net *net, const char *note)
+{
+    json_t *metadata = json_pack("{s:s, s:s*}", "format", "pt", "dpartui", note);
+    json_t *header = json_pack("{s:O}", "__metadata__", metadata);
+    if (header && net && !normalization_note(net, metadata)) {
+        json_decref(header);
+        header = NULL;
+    }
+    json_decref(metadata);
+    return header;
+}
+
+/* Releases the header. */
 static bool write_file(const char *path, const struct stored_list *list,
-                       const struct weights *weights, const char *note, struct error *err)
+                       const struct weights *weights, json_t *header, struct error *err)
 {
     struct file_writer writer = FILE_WRITER_INIT;
-    json_t *header = json_object();
-    bool ok =
-        (header || error_memory(err, path)) && make_header(list, weights, note, header, err) &&
-        file_writer_open(&writer, path, err) && safetensors_put_header(&writer, header, err) &&
-        put_items(&writer, list, weights, err) && file_writer_commit(&writer, err);
+    bool ok = (header || error_memory(err, path)) && make_header(list, weights, header, err) &&
+              file_writer_open(&writer, path, err) &&
+              safetensors_put_header(&writer, header, err) &&
+              put_items(&writer, list, weights, err) && file_writer_commit(&writer, err);
     file_writer_abort(&writer);
     json_decref(header);
     return ok;
@@ -316,7 +327,8 @@ bool weights_write_noted(const struct net *net, const char *path, const struct w
                          const char *note, struct error *err)
 {
     struct stored_list list;
-    bool ok = stored_weights(net, &list, err) && write_file(path, &list, weights, note, err);
+    bool ok = stored_weights(net, &list, err) &&
+              write_file(path, &list, weights, new_header(net, note), err);
     stored_free(&list);
     return ok;
 }
@@ -333,7 +345,8 @@ bool state_write(const struct net *net, const char *path, const struct state_arr
     struct stored_list list;
     /* Only read from. */
     const struct weights weights = {.values = (float *)(uintptr_t)values};
-    bool ok = stored_state(net, arrays, &list, err) && write_file(path, &list, &weights, NULL, err);
+    bool ok = stored_state(net, arrays, &list, err) &&
+              write_file(path, &list, &weights, new_header(NULL, NULL), err);
     stored_free(&list);
     return ok;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One file as weights, as momentum, as something with a note, and as a checkpoint of two files. */
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -7,6 +8,7 @@
 #include "engine/model/file.h"
 #include "engine/train/checkpoint/checkpoint.h"
 #include "engine/weights/file.h"
+#include "engine/weights/normalization.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char model[] = "input = [1, 2, 2];\n"
@@ -53,6 +55,18 @@ static void read_checkpoint(bool momentum)
     checkpoint_free(&checkpoint);
 }
 
+/* All numbers that are taken, or none. */
+static void read_normalization(const char *path)
+{
+    struct error err = ERROR_INIT;
+    struct net net = *network();
+    net.mean_of_data = net.std_of_data = true;
+    if (!normalization_read(path, &net, &err))
+        FUZZ_CHECK(err.text[0]);
+    FUZZ_CHECK(net.mean_count == 0 || isfinite(net.mean[0]));
+    FUZZ_CHECK(net.std_count == 0 || net.std[0] > 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = ERROR_INIT;
@@ -71,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     err = (struct error)ERROR_INIT;
     if (!checkpoint_verify(path, &err))
         FUZZ_CHECK(err.text[0]);
+    read_normalization(path);
     read_checkpoint(false);
     read_checkpoint(true);
     free(note);

@@ -121,7 +121,8 @@ def tensors(entries, note=None):
     """A safetensors file of (name, shape, bytes, dtype)."""
     header, body = {}, b""
     if note is not None:
-        header["__metadata__"] = {"format": "pt", "dpartui": note}
+        header["__metadata__"] = {"format": "pt", "dpartui": note,
+                                  "normalization": '{"mean":[0.5],"std":[0.25]}'}
     for name, shape, data, dtype in entries:
         header[name] = {"dtype": dtype, "shape": shape,
                         "data_offsets": [len(body), len(body) + len(data)]}
@@ -181,7 +182,7 @@ def models():
                  if line.strip() and not line.strip().startswith("#")]
         put("model", path.stem, "\n".join(lines) + "\n")
     put("model", "residual", """default_input = [1, 8, 8]; default_classes = 3;
-mean = [0.5]; std = 0.25; order = ["b", "a"];
+mean = [0.5]; std = "data"; order = ["b", "a"];
 layers = ({ type = "sequence"; name = "a"; repeat = 2; layers = (
   { type = "residual"; layers = ({ type = "conv"; channels = 4; kernel = [3, 3]; pad = 1; });
     shortcut = ({ type = "conv"; channels = 4; kernel = 1; }); after = ("relu"); }); },

@@ -3,12 +3,14 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
 #include "engine/weights/file.h"
+#include "engine/weights/normalization.h"
 
 bool checkpoints_begin(struct run *run, struct error *err)
 {
@@ -235,6 +237,15 @@ static bool check_resumable(const struct run *run, const struct checkpoint_place
     return true;
 }
 
+/* What the run normalised pixels by when it began. */
+static bool read_normalization(const char *folder, long steps, struct net *net, struct error *err)
+{
+    char *path = checkpoint_path(folder, steps);
+    bool ok = path ? normalization_read(path, net, err) : error_memory(err, "checkpoint");
+    free(path);
+    return ok;
+}
+
 bool checkpoints_read(struct run *run, struct error *err)
 {
     struct checkpoint *from = &run->checkpoints.resumed;
@@ -244,6 +255,7 @@ bool checkpoints_read(struct run *run, struct error *err)
     if (!checkpoint_create(run->work.net, &arrays, from, err) ||
         !find_checkpoint(&run->checkpoints, &steps, err) ||
         !checkpoint_read(run->work.net, folder, steps, from, err) ||
+        !read_normalization(folder, steps, run->work.net, err) ||
         !check_resumable(run, &from->place, err))
         return false;
     weights_copy(run->work.net, &run->work.weights, &from->weights);

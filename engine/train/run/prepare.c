@@ -9,6 +9,7 @@
 #include "engine/train/step/rank.h"
 #include "engine/train/sync/choose.h"
 #include "engine/weights/file.h"
+#include "engine/weights/normalization.h"
 
 static bool make_weights(struct run *run, struct error *err)
 {
@@ -18,7 +19,8 @@ static bool make_weights(struct run *run, struct error *err)
     if (run->checkpoints.keep.resumes)
         return checkpoints_read(run, err);
     if (spec->init == INIT_FILE) {
-        bool ok = weights_read(run->work.net, spec->init_file, &run->work.weights, err);
+        bool ok = weights_read(run->work.net, spec->init_file, &run->work.weights, err) &&
+                  normalization_read(spec->init_file, run->work.net, err);
         run->checkpoints.tracked_before = run->work.weights.batches_tracked;
         return ok;
     }
@@ -133,8 +135,10 @@ static bool inspect(struct run *run, struct error *err)
 
 bool run_prepare(struct run *run, struct error *err)
 {
-    if (!open_workload(run, err) || !create_ranks(run, err) || !make_weights(run, err) ||
-        !checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
+    if (!open_workload(run, err) || !create_ranks(run, err) || !make_weights(run, err))
+        return false;
+    workload_normalize(&run->work);
+    if (!checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
         !run_command(run, rank_prepare, 0, err) || !inspect(run, err) || !connect(run, err))
         return false;
     weights_release_pages(run->work.net, &run->work.weights); /* the devices have them now */

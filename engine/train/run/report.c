@@ -12,6 +12,7 @@
 #include "engine/train/resolve/inspect.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/outcome.h"
+#include "engine/weights/normalization.h"
 #include "spec/json.h"
 #include "spec/names.h"
 
@@ -202,6 +203,15 @@ static const char *main_type(const struct run *run)
     return number_type_name(run->spec.dtype);
 }
 
+/* An event that something could not be added to is none. */
+static json_t *whole(json_t *event, bool ok)
+{
+    if (ok)
+        return event;
+    json_decref(event);
+    return NULL;
+}
+
 bool report_run(struct run *run, struct error *err)
 {
     const struct dataset *train = &run->work.data.train;
@@ -225,13 +235,10 @@ bool report_run(struct run *run, struct error *err)
                                       : json_null());
     /* The settings as well, except those that the event already has. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
-    bool ok = settings && json_object_update_missing(event, settings) == 0;
+    bool ok = settings && json_object_update_missing(event, settings) == 0 &&
+              normalization_add(run->work.net, event);
     json_decref(settings);
-    if (!ok) {
-        json_decref(event);
-        event = NULL;
-    }
-    return emit(&run->report, event, err) && report_warnings(run, err);
+    return emit(&run->report, whole(event, ok), err) && report_warnings(run, err);
 }
 
 bool report_step(struct run *run, const struct step *step, const struct step_part *parts,
@@ -268,15 +275,6 @@ static json_t *gradient_norm(const struct run *run)
 {
     const float *norm = run->ranks.rank[0].replica->grad_norm;
     return run->spec.clip_norm > 0 && norm ? json_finite((double)*norm) : NULL;
-}
-
-/* An event that something could not be added to is none. */
-static json_t *whole(json_t *event, bool ok)
-{
-    if (ok)
-        return event;
-    json_decref(event);
-    return NULL;
 }
 
 bool report_epoch(struct run *run, struct error *err)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/paths.h"
+#include "engine/data/statistics.h"
 #include "engine/model/file.h"
 #include "engine/train/split/order.h"
 #include "spec/data.h"
@@ -89,6 +90,26 @@ bool workload_open(struct workload *work, const struct spec *spec, const struct 
                    struct error *err)
 {
     return open_data(work, spec, watch, err) && load_net(work, spec, err);
+}
+
+void workload_normalize(struct workload *work)
+{
+    struct net *net = work->net;
+    const bool mean = net->mean_of_data && net->mean_count == 0;
+    const bool std = net->std_of_data && net->std_count == 0;
+    double means[NET_MOST_NORMALIZED], stds[NET_MOST_NORMALIZED];
+    if (!work->data.train.pixels || (!mean && !std))
+        return;
+    dataset_statistics(&work->data.train, work->train_own, work->train_rows, means, stds);
+    for (int c = 0; c < net->input.c; c++) {
+        if (mean)
+            net->mean[c] = (float)means[c];
+        const float deviation = (float)stds[c];
+        if (std)
+            net->std[c] = (double)deviation < NET_LEAST_STD ? 1 : deviation;
+    }
+    net->mean_count = mean ? net->input.c : net->mean_count;
+    net->std_count = std ? net->input.c : net->std_count;
 }
 
 void workload_close(struct workload *work)

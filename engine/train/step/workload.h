@@ -33,6 +33,13 @@ bool workload_open(struct workload *work, const struct spec *spec, const struct 
                    struct error *err);
 void workload_close(struct workload *work);
 
+/*
+ * Compute what the network leaves to the data, the mean and std of the rows to train on, unless it
+ * has come from a file of weights (engine/weights/normalization.h). A channel that is everywhere
+ * the same is divided by 1. Data that are numbers, no pixels, are not normalised at all.
+ */
+void workload_normalize(struct workload *work);
+
 /* The rows of an epoch, in its order, into `order`. */
 struct order;
 void workload_fill_order(struct workload *work, const struct order *order);
