@@ -8,9 +8,11 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/data/pictures/crew.h"
 #include "engine/data/pictures/rows.h"
 
 /* FNV-1a, by G. Fowler, L. C. Noll and K.-P. Vo. */
@@ -34,16 +36,25 @@ void picture_list_free(struct picture_list *list)
     *list = (struct picture_list){0};
 }
 
-/* The entries of a folder that are not hidden, by name. NULL after the last: errno says whether
- * that was its end. */
-static const char *next_name(DIR *stream)
+/* The entries of a folder that are not hidden. NULL after the last: errno says whether that was its
+ * end. */
+static const struct dirent *next_entry(DIR *stream)
 {
-    struct dirent *entry;
+    const struct dirent *entry;
     do {
         errno = 0;
         entry = readdir(stream);
     } while (entry && entry->d_name[0] == '.');
-    return entry ? entry->d_name : NULL;
+    return entry;
+}
+
+/* Is it a folder, or a link to one? What cannot be looked at is none. */
+static bool entry_is_folder(DIR *stream, const struct dirent *entry)
+{
+    struct stat info;
+    if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+        return entry->d_type == DT_DIR;
+    return fstatat(dirfd(stream), entry->d_name, &info, 0) == 0 && S_ISDIR(info.st_mode);
 }
 
 static bool is_folder(const char *path)
@@ -74,17 +85,16 @@ static bool add_class(struct picture_list *list, const char *root, const char *n
 static bool read_classes(struct picture_list *list, const char *root, struct error *err)
 {
     DIR *stream = opendir(root);
-    const char *name;
-    struct stat info;
+    const struct dirent *entry;
     bool ok = true;
     if (!stream)
         return error_errno(err, "%s: cannot read the folder", root);
     list->classes = calloc(PICTURES_MOST_CLASSES + 1, sizeof *list->classes);
     if (!list->classes)
         ok = error_memory(err, root);
-    while (ok && (name = next_name(stream)))
-        if (fstatat(dirfd(stream), name, &info, 0) == 0 && S_ISDIR(info.st_mode))
-            ok = add_class(list, root, name, err);
+    while (ok && (entry = next_entry(stream)))
+        if (entry_is_folder(stream, entry))
+            ok = add_class(list, root, entry->d_name, err);
     if (ok && errno)
         ok = error_errno(err, "%s: cannot read the folder", root);
     closedir(stream);
@@ -132,24 +142,19 @@ static bool add_file(struct picture_list *list, const struct picture_file *like,
     return true;
 }
 
-static bool take_entry(struct picture_list *list, int dir, struct picture_file *like,
-                       const char *part, const char *name, struct error *err)
+static bool take_entry(struct picture_list *list, DIR *stream, const struct dirent *entry,
+                       const struct picture_file *like, const char *part, struct error *err)
 {
-    struct stat info;
-    const char *class = list->classes[like->label];
-    if (!is_picture_name(name)) {
+    if (!is_picture_name(entry->d_name)) {
         list->others++;
         return true;
     }
-    if (fstatat(dir, name, &info, 0) != 0)
-        return error_errno(err, "%s/%s%s/%s: cannot stat", list->dir, part, class, name);
-    if (S_ISDIR(info.st_mode))
+    if (entry_is_folder(stream, entry))
         return true;
-    like->size = info.st_size;
-    like->time_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
-    return list->count < PICTURES_MOST ? add_file(list, like, part, class, name, err)
-                                       : error_set(err, ERROR_FAILED, "%s: more than %d pictures",
-                                                   list->dir, PICTURES_MOST);
+    return list->count < PICTURES_MOST
+               ? add_file(list, like, part, list->classes[like->label], entry->d_name, err)
+               : error_set(err, ERROR_FAILED, "%s: more than %d pictures", list->dir,
+                           PICTURES_MOST);
 }
 
 /* A folder of rows for one purpose; "": the folder itself. */
@@ -162,15 +167,15 @@ struct folder {
 static bool read_class(struct picture_list *list, const struct folder *folder, int label,
                        struct error *err)
 {
-    struct picture_file like = {.label = (uint8_t)label, .part = (uint8_t)folder->part};
+    const struct picture_file like = {.label = (uint8_t)label, .part = (uint8_t)folder->part};
     const size_t before = list->count;
     char *path = text_format("%s/%s%s", list->dir, folder->name, list->classes[label]);
     DIR *stream = path ? opendir(path) : NULL;
     bool ok = path ? stream || error_errno(err, "%s: cannot read the folder", path)
                    : error_memory(err, list->dir);
-    const char *name;
-    while (ok && (name = next_name(stream)))
-        ok = take_entry(list, dirfd(stream), &like, folder->name, name, err);
+    const struct dirent *entry;
+    while (ok && (entry = next_entry(stream)))
+        ok = take_entry(list, stream, entry, &like, folder->name, err);
     if (ok && errno)
         ok = error_errno(err, "%s: cannot read the folder", path);
     if (ok && list->count == before)
@@ -260,6 +265,46 @@ static bool read_folder(struct picture_list *list, const char *train, struct err
     return true;
 }
 
+/* Files are looked at many at a time, on all processors: of what a start with decoded pictures
+ * takes this is the most. */
+enum { LOOKED_AT = 512 };
+
+struct looking {
+    const struct picture_list *list;
+    int dir;
+};
+
+static bool look_at_files(void *context, struct picture_reader *reader, long item,
+                          struct error *err)
+{
+    const struct looking *looking = context;
+    const struct picture_list *list = looking->list;
+    const size_t begin = (size_t)item * LOOKED_AT, rest = list->count - begin;
+    (void)reader;
+    for (size_t i = begin; i < begin + (rest < LOOKED_AT ? rest : LOOKED_AT); i++) {
+        struct picture_file *file = &list->files[i];
+        struct stat info;
+        if (fstatat(looking->dir, file->name, &info, 0) != 0)
+            return error_errno(err, "%s/%s: cannot stat", list->dir, file->name);
+        file->size = info.st_size;
+        file->time_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+    }
+    return true;
+}
+
+/* Sizes and times. */
+static bool look_at_all(const struct picture_list *list, struct error *err)
+{
+    struct looking looking = {list, open(list->dir, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    const struct crew_work work = {(long)((list->count + LOOKED_AT - 1) / LOOKED_AT), look_at_files,
+                                   &looking};
+    bool ok = looking.dir >= 0 ? crew_run(&work, NULL, err)
+                               : error_errno(err, "%s: cannot read the folder", list->dir);
+    if (looking.dir >= 0)
+        close(looking.dir);
+    return ok;
+}
+
 static void digest_files(struct picture_list *list)
 {
     list->digest = PICTURE_DIGEST;
@@ -274,11 +319,10 @@ static void digest_files(struct picture_list *list)
 bool picture_list_any(const char *dir)
 {
     DIR *stream = opendir(dir);
-    const char *name;
-    struct stat info;
+    const struct dirent *entry;
     bool any = false;
-    while (stream && !any && (name = next_name(stream)))
-        any = fstatat(dirfd(stream), name, &info, 0) == 0 && S_ISDIR(info.st_mode);
+    while (stream && !any && (entry = next_entry(stream)))
+        any = entry_is_folder(stream, entry);
     if (stream)
         closedir(stream);
     return any;
@@ -290,7 +334,7 @@ bool picture_list_read(const char *dir, double test_share, struct picture_list *
     char *train = path_join(dir, "train");
     *out = (struct picture_list){.dir = strdup(dir)};
     bool ok = (train && out->dir) || error_memory(err, dir);
-    ok = ok && read_folder(out, train, err);
+    ok = ok && read_folder(out, train, err) && look_at_all(out, err);
     free(train);
     if (ok) {
         rows_arrange(out, test_share);

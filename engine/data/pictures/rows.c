@@ -73,7 +73,8 @@ void rows_arrange(struct picture_list *list, double test_share)
         for (size_t i = begin; i < begin + tests; i++)
             list->files[i].part = PICTURE_TEST;
     }
-    qsort(list->files, list->count, sizeof *list->files, compare_keys);
+    if (!list->own_test)
+        qsort(list->files, list->count, sizeof *list->files, compare_keys);
     for (size_t begin = 0; begin < list->count; begin = end) {
         end = group_end(list, begin);
         for (size_t i = begin; i < end; i++)
