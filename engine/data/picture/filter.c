@@ -102,7 +102,46 @@ static void weigh_bytes(const struct filter *filter, const uint8_t *from, size_t
 
 #define BYTES_AT_A_TIME 16
 
+static inline __m128i upper(__m128i a)
+{
+    return _mm_unpackhi_epi64(a, a);
+}
+
+/* 48 bytes in three vectors: those of the first half and of the second in turns. */
+static inline void interleave(__m128i v[3])
+{
+    const __m128i a = v[0], b = v[1], c = v[2];
+    v[0] = _mm_unpacklo_epi8(a, upper(b));
+    v[1] = _mm_unpacklo_epi8(upper(a), c);
+    v[2] = _mm_unpacklo_epi8(b, upper(c));
+}
+
+/* Byte i goes to place 2i modulo 47 each time, after the fourth to 16i: byte 3k to k. */
+static size_t split_pixels(const uint8_t *from, size_t pixels, uint8_t *const out[3])
+{
+    size_t i = 0;
+    for (; i + 16 <= pixels; i += 16) {
+        __m128i v[3];
+#pragma GCC unroll 3
+        for (int k = 0; k < 3; k++)
+            v[k] = _mm_loadu_si128((const __m128i *)(from + 3 * i) + k);
+#pragma GCC unroll 4
+        for (int times = 0; times < 4; times++)
+            interleave(v);
+#pragma GCC unroll 3
+        for (int k = 0; k < 3; k++)
+            _mm_storeu_si128((__m128i *)(out[k] + i), v[k]);
+    }
+    return i;
+}
+
 #else
+
+static size_t split_pixels(const uint8_t *from, size_t pixels, uint8_t *const out[3])
+{
+    (void)from, (void)pixels, (void)out;
+    return 0;
+}
 
 static void weigh_pixels(const struct filter *filter, const uint8_t *const from[FILTER_ROWS],
                          uint8_t *const out[FILTER_ROWS], size_t to)
@@ -142,4 +181,11 @@ void filter_down(const struct filter *filter, const uint8_t *from, size_t bytes,
         weigh_bytes(filter, first + i, bytes, out + i);
     for (; i < bytes; i++)
         out[i] = weigh(filter, first + i, bytes);
+}
+
+void filter_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3])
+{
+    for (size_t i = split_pixels(from, pixels, out); i < pixels; i++)
+        for (size_t c = 0; c < 3; c++)
+            out[c][i] = from[3 * i + c];
 }

@@ -35,3 +35,6 @@ void filter_across(const struct filter *filters, int outputs, int channels,
 
 /* A row of `bytes` bytes from several: rows `first` to `first` + `count` - 1 of `from`. */
 void filter_down(const struct filter *filter, const uint8_t *from, size_t bytes, uint8_t *out);
+
+/* The channels of `pixels` pixels of three, each by itself. */
+void filter_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3]);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "engine/data/picture/codec.h"
+#include "engine/data/picture/filter.h"
 
 /* Enough for the head of most files. */
 #define HEAD_BYTES (64 << 10)
@@ -157,22 +158,24 @@ static bool decode(struct picture_reader *reader, int fd, size_t size, int heigh
     return raster_turn(stored, &reader->turned, err);
 }
 
+static void to_grey(const uint8_t *rgb, size_t pixels, uint8_t *out)
+{
+    for (size_t i = 0; i < pixels; i++, rgb += 3)
+        out[i] = (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 0x8000) >> 16);
+}
+
 /* Planes of 1 or 3 channels, from pixels of 1 or 3. */
 static void split_planes(const struct raster *from, int channels, uint8_t *out)
 {
     const size_t pixels = (size_t)from->width * (size_t)from->height;
-    const size_t step = (size_t)from->channels;
-    for (int c = 0; c < channels && (from->channels == channels || from->channels == 1); c++) {
-        const uint8_t *in = from->pixels + (from->channels == 3 ? c : 0);
-        for (size_t i = 0; i < pixels; i++)
-            out[(size_t)c * pixels + i] = in[i * step];
-    }
-    if (from->channels == 1 || channels == 3)
-        return;
-    for (size_t i = 0; i < pixels; i++) {
-        const uint8_t *rgb = from->pixels + 3 * i;
-        out[i] = (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 0x8000) >> 16);
-    }
+    uint8_t *const planes[3] = {out, out + pixels, out + 2 * pixels};
+    if (from->channels == 1)
+        for (int c = 0; c < channels; c++)
+            memcpy(planes[c], from->pixels, pixels);
+    else if (channels == 3)
+        filter_planes(from->pixels, pixels, planes);
+    else
+        to_grey(from->pixels, pixels, out);
 }
 
 bool picture_read(struct picture_reader *reader, const char *path, int channels, int height,
