@@ -20,11 +20,14 @@ bool raster_reserve(struct raster *raster, int width, int height, int channels, 
 {
     size_t bytes = (size_t)width * (size_t)height * (size_t)channels;
     if (bytes > raster->capacity) {
-        free(raster->pixels);
-        raster->pixels = malloc(bytes + FILTER_SLACK);
-        raster->capacity = raster->pixels ? bytes : 0;
-        if (!raster->pixels)
+        free(raster->memory);
+        raster->memory = malloc(1 + bytes + FILTER_SLACK);
+        raster->capacity = raster->memory ? bytes : 0;
+        if (!raster->memory)
             return error_memory(err, "picture");
+        /* At an odd address: libjpeg-turbo writes rows at multiples of 16 or 32 past the caches,
+         * from which they are read next. */
+        raster->pixels = raster->memory + 1;
     }
     raster->width = width;
     raster->height = height;
@@ -34,7 +37,7 @@ bool raster_reserve(struct raster *raster, int width, int height, int channels, 
 
 void raster_free(struct raster *raster)
 {
-    free(raster->pixels);
+    free(raster->memory);
     *raster = (struct raster){0};
 }
 
