@@ -110,6 +110,7 @@ static const struct {
     {"compare-seeds", "seeds", "Ccccc", LINK_UP},
     {"compare-grid", "grid", "C<Down>", LINK_UP},
     {"compare-grid-samples", "grid", "Ct0.85<Enter>ccc<End>", LINK_UP},
+    {"compare-grid-words", "grid-words", "C", LINK_UP},
     {"compare-values", "idle", "Cwvbatch=128,256 lr=0.05,0.1", LINK_UP},
     {"compare-target", "seeds", "Ct0.88<Enter>", LINK_UP},
 };

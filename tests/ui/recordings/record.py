@@ -495,6 +495,14 @@ def main():
     recorder.save(folder, 'grid')
 
     recorder = Recorder()
+    for i, optimizer in enumerate(('sgd', 'nesterov', 'adam')):
+        recorder.history(dict(SHORT, devices='cpu:0', optimizer=optimizer,
+                              note='compare 1: optimizer %s, seed 1 (%d/3)' % (optimizer, 1 + i)))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'grid-words')
+
+    recorder = Recorder()
     recorder.history(ONE, TWO, dict(TWO, sync='central'))
     recorder.train(dict(ONE, lr=50.0), 2)
     recorder.engine.end('failed', 'the loss is not a number since step 471: lower lr')

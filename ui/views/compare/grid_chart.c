@@ -15,22 +15,32 @@ struct curve_of_value {
     struct chart_point mean[STUDY_VARIANTS], low[STUDY_VARIANTS], high[STUDY_VARIANTS];
 };
 
+/* Are all values on the x axis numbers? */
+static bool has_numbers(const struct grid *grid)
+{
+    double number;
+    for (int i = 0; i < grid->study.variant_count; i++)
+        if (!parse_double(grid->value[i][grid->study.varied_count - 1], -1e12, 1e12, &number))
+            return false;
+    return true;
+}
+
 /* The value on the x axis as a number; words stand at 1, 2, 3 in their order. */
 static double x_of(const struct grid *grid, int line)
 {
     int last = grid->study.varied_count - 1, place = 0;
-    bool numbers = true;
-    double x = 0, number = 0;
+    double number = NAN;
+    if (has_numbers(grid) && parse_double(grid->value[line][last], -1e12, 1e12, &number))
+        return number;
     for (int i = 0; i < grid->study.variant_count; i++) {
         bool new = true;
         for (int j = 0; j < i && new; j++)
             new = strcmp(grid->value[j][last], grid->value[i][last]) != 0;
         place += new;
-        numbers = numbers && parse_double(grid->value[i][last], -1e12, 1e12, &number);
-        if (x == 0 && strcmp(grid->value[i][last], grid->value[line][last]) == 0)
-            x = place;
+        if (strcmp(grid->value[i][last], grid->value[line][last]) == 0)
+            return place;
     }
-    return numbers && parse_double(grid->value[line][last], -1e12, 1e12, &number) ? number : x;
+    return number;
 }
 
 static void insert(struct curve_of_value *curve, double x, double mean, double low, double high)
@@ -125,7 +135,7 @@ bool compare_grid_chart_draw(const struct ui *ui, const struct grid *grid, struc
         /* Before the first value there is room for its tick, after the last one for the names. */
         .x_low = low - 0.04 * (high - low),
         .x_high = high > low ? high + 0.08 * (high - low) : low + 1,
-        .x_fractions = true,
+        .x_fractions = has_numbers(grid),
         .y_floor = 0,
         .y_top = look->top,
         .decimals = look->decimals,
