@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,30 +88,43 @@ static bool wants_version(int argc, char **argv)
     return false;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+/* Errors are the caller's to print. */
+static int run_with(const struct command *command, struct invocation *invocation, int argc,
+                    char **argv, struct error *err)
 {
-    struct invocation invocation;
-    struct error err = ERROR_INIT;
     bool help;
-    settings_init(&invocation.settings);
+    settings_init(&invocation->settings);
     /* Help must work with any configuration. */
-    bool ok = command_parse(command, argc, argv, &invocation, &help, &err);
-    settings_free(&invocation.settings);
+    bool ok = command_parse(command, argc, argv, invocation, &help, err);
+    settings_free(&invocation->settings);
     if (!ok)
-        return complain(&err);
+        return STATUS_USAGE;
     if (help) {
         if (command->name)
             command_print_help(command);
         else
             print_help();
-        return finish_output(STATUS_DONE);
+        return STATUS_DONE;
     }
-    if (!settings_load(&invocation.settings, &err))
-        return complain(&err);
+    if (!settings_load(&invocation->settings, err))
+        return STATUS_FAILED;
     int status = STATUS_FAILED;
-    if (command_parse(command, argc, argv, &invocation, &help, &err))
-        status = command->run(&invocation, &err);
-    settings_free(&invocation.settings);
+    if (command_parse(command, argc, argv, invocation, &help, err))
+        status = command->run(invocation, err);
+    settings_free(&invocation->settings);
+    return status;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    struct error err = ERROR_INIT;
+    struct invocation invocation = {.arguments = calloc((size_t)argc + 1, sizeof(char *))};
+    int status = STATUS_FAILED;
+    if (invocation.arguments)
+        status = run_with(command, &invocation, argc, argv, &err);
+    else
+        error_memory(&err, "arguments");
+    free(invocation.arguments);
     if (err.kind != ERROR_NONE)
         status = complain(&err);
     return finish_output(status);

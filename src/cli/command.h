@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,7 +33,8 @@ struct option {
 
 #define COMMANDS_MAX  32
 #define OPTIONS_MAX   64
-#define ARGUMENTS_MAX 64
+#define ARGUMENTS_MAX 64      /* of most commands that take several */
+#define ARGUMENTS_ANY INT_MAX /* as many as the system lets through */
 
 struct command;
 
@@ -42,7 +44,7 @@ struct invocation {
     struct settings settings; /* files, environment, then the command line */
     const char *values[OPTIONS_MAX];
     int argument_count;
-    const char *arguments[ARGUMENTS_MAX]; /* what is no option */
+    const char **arguments; /* what is no option; the caller's, with room for all of argv */
 };
 
 struct command {

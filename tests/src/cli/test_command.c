@@ -37,7 +37,8 @@ static const struct option options[] = {
 static const struct command command = {
     .name = "try", .arguments = "A B", .argument_min = 1, .argument_max = 2, .options = options};
 
-static struct invocation invocation;
+static const char *arguments[20];
+static struct invocation invocation = {.arguments = arguments};
 static struct error err;
 static bool help;
 static char words[400];
