@@ -1,4 +1,5 @@
 libcommand_a_SOURCES += \
 	%D%/command.c %D%/command.h %D%/options.h \
 	%D%/run_number.c %D%/run_number.h \
-	%D%/run_spec.c %D%/run_spec.h
+	%D%/run_spec.c %D%/run_spec.h \
+	%D%/saved.c %D%/saved.h

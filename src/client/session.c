@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "client/session.h"
 
+#include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -98,6 +100,45 @@ bool session_open_running(struct client **out, struct error *err)
 bool session_open_to_ask(struct client **out, struct error *err)
 {
     return session_open_running(out, err) && (*out || session_open_private(out, err));
+}
+
+/* *result stays NULL unless the message is the response. */
+static bool take_message(const json_t *message, long id, session_notified *notified, void *context,
+                         json_t **result, struct error *err)
+{
+    const char *method = json_string_value(json_object_get(message, "method"));
+    if (method)
+        return notified(context, method, json_object_get(message, "params"), err);
+    if (json_integer_value(json_object_get(message, "id")) != id)
+        return true;
+    json_t *response = NULL;
+    bool ok = client_response(message, &response, err);
+    *result = ok ? json_incref(response) : NULL;
+    return ok;
+}
+
+bool session_wait(struct client *client, long id, session_notified *notified, void *context,
+                  json_t **result, struct error *err)
+{
+    *result = NULL;
+    while (!*result) {
+        json_t *message;
+        if (!client_next(client, &message, err))
+            return false;
+        if (message) {
+            bool ok = take_message(message, id, notified, context, result, err);
+            json_decref(message);
+            if (!ok)
+                return false;
+            continue;
+        }
+        struct pollfd wait = {.fd = client_fd(client),
+                              .events =
+                                  (short)(POLLIN | (client_wants_write(client) ? POLLOUT : 0))};
+        if (poll(&wait, 1, -1) < 0 && errno != EINTR)
+            return error_errno(err, "cannot wait for the engine");
+    }
+    return true;
 }
 
 bool session_stop(struct client *client, long run, int times, const char **remark,

@@ -24,6 +24,15 @@ bool session_open_running(struct client **out, struct error *err);
 bool session_open_within(struct client **out, double seconds, struct error *err);
 
 /*
+ * Wait, however long, for the response to the request `id`; *result is a new reference. Each
+ * notification before it goes to `notified`, which may end the wait by false.
+ */
+typedef bool session_notified(void *context, const char *method, const json_t *params,
+                              struct error *err);
+bool session_wait(struct client *client, long id, session_notified *notified, void *context,
+                  json_t **result, struct error *err);
+
+/*
  * Ask for a run to stop, as Ctrl-C does: the first time (`times` 0) after its step, then at once.
  * *remark is what to say about it. The answer is not waited for.
  */

@@ -54,6 +54,12 @@ struct checkpoint_origin {
     const char *model, *data;
     const char *data_dir; /* NULL: where named data lie by default */
     long test_rows;       /* 0: all */
+    /* How a folder of pictures became rows; width 0: the data are no such folder. */
+    struct {
+        int width, height;
+        bool coloured, skip_broken;
+        double test_share;
+    } pictures;
 };
 
 /* What is written: a copy that does not change meanwhile. */

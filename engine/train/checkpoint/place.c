@@ -2,9 +2,26 @@
 #include "engine/train/checkpoint/place.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
+
+/* By the names and words of the options that say so. */
+static bool add_pictures(json_t *note, const struct checkpoint_origin *origin)
+{
+    char size[32];
+    if (origin->pictures.width == 0)
+        return true;
+    snprintf(size, sizeof size, "%dx%d", origin->pictures.width, origin->pictures.height);
+    json_t *more =
+        json_pack("{s:s, s:s, s:f, s:b}", "image_size", size, "image_colour",
+                  origin->pictures.coloured ? "colour" : "grey", "test_share",
+                  origin->pictures.test_share, "skip_broken", origin->pictures.skip_broken);
+    bool ok = more && json_object_update(note, more) == 0;
+    json_decref(more);
+    return ok;
+}
 
 static bool add_origin(json_t *note, const struct checkpoint_origin *origin)
 {
@@ -15,7 +32,7 @@ static bool add_origin(json_t *note, const struct checkpoint_origin *origin)
                              "test_rows", (json_int_t)origin->test_rows);
     bool ok = more && json_object_update(note, more) == 0;
     json_decref(more);
-    return ok;
+    return ok && add_pictures(note, origin);
 }
 
 /* All digits: a run that resumes must find the same numbers. */

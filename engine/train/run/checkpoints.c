@@ -134,6 +134,22 @@ bool checkpoints_export(struct run *run, struct error *err)
     return export(run, NULL, err);
 }
 
+static struct checkpoint_origin origin_of(const struct run *run)
+{
+    const struct pictures *pictures = &run->work.data.pictures;
+    return (struct checkpoint_origin){
+        .model = run->spec.model,
+        .data = run->spec.data,
+        .data_dir = run->spec.data_dir,
+        .test_rows = run->spec.test_rows,
+        .pictures = {.width = pictures->width,
+                     .height = pictures->height,
+                     .coloured = pictures->channels == 3,
+                     .skip_broken = run->spec.pictures.skip_broken,
+                     .test_share = run->spec.pictures.test_share},
+    };
+}
+
 bool checkpoints_write(struct run *run, bool wait, struct error *err)
 {
     struct checkpoints *checkpoints = &run->checkpoints;
@@ -146,12 +162,7 @@ bool checkpoints_write(struct run *run, bool wait, struct error *err)
     if (!export(run, buffer->arrays.count > 0 ? buffer->state : NULL, err))
         return false;
     fill_place(run, &buffer->place);
-    buffer->origin = (struct checkpoint_origin){
-        .model = run->spec.model,
-        .data = run->spec.data,
-        .data_dir = run->spec.data_dir,
-        .test_rows = run->spec.test_rows,
-    };
+    buffer->origin = origin_of(run);
     weights_copy(run->work.net, &buffer->weights, &run->work.weights);
     weights_release_pages(run->work.net, &run->work.weights);
     checkpoints->last = clock_seconds();
