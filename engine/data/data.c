@@ -118,7 +118,7 @@ void data_close(struct data *data)
     *data = (struct data){0};
 }
 
-static bool describe_pictures(const struct data_request *request, const struct found *found,
+static bool describe_pictures(const struct data_request *request, struct found *found,
                               struct dataset *shape, int *test_rows, struct error *err)
 {
     struct pictures pictures;
@@ -127,12 +127,13 @@ static bool describe_pictures(const struct data_request *request, const struct f
     *shape = rows_of(&pictures, 0, pictures.train_rows);
     shape->pixels = shape->labels = NULL;
     *test_rows = (int)pictures.test_rows;
+    found->classes = classes_copy((const char *const *)pictures.classes, pictures.class_count, err);
     pictures_free(&pictures);
-    return true;
+    return found->classes;
 }
 
-static bool describe(const struct data_request *request, const struct found *found,
-                     struct dataset *shape, int *test_rows, struct error *err)
+static bool describe(const struct data_request *request, struct found *found, struct dataset *shape,
+                     int *test_rows, struct error *err)
 {
     *shape = (struct dataset){0};
     *test_rows = 0;
@@ -168,6 +169,20 @@ bool data_describe(const struct data_request *request, struct dataset *shape, in
         *resolved = found.name;
         found.name = NULL;
     }
+    found_free(&found);
+    return ok;
+}
+
+bool data_describe_classes(const struct data_request *request, struct dataset *shape,
+                           const char *const **class_names, struct error *err)
+{
+    struct found found;
+    int rows;
+    bool ok = data_find(request->name, request->data_dir, &found, err) &&
+              describe(request, &found, shape, &rows, err);
+    *class_names = ok ? found.classes : NULL;
+    if (ok)
+        found.classes = NULL;
     found_free(&found);
     return ok;
 }

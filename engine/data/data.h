@@ -13,6 +13,8 @@ struct dataset {
     uint8_t *pixels; /* rows x channels x height x width; the network sees pixel/255 */
     float *numbers;  /* same shape, used as it is (random vectors) */
     uint8_t *labels; /* rows, each < classes */
+    bool is_numeric; /* it has `numbers`, or would if it were not only described */
+    bool changes;    /* other rows may lie here in the next pass: devices keep no copy */
 };
 
 struct data {
@@ -67,3 +69,7 @@ char *data_directory(const char *data_dir, struct error *err);
  */
 bool data_describe(const struct data_request *request, struct dataset *shape, int *test_rows,
                    char **resolved, struct error *err);
+/* Shape and classes alone, and the names of these, as in struct data; one block that the caller
+ * frees. */
+bool data_describe_classes(const struct data_request *request, struct dataset *shape,
+                           const char *const **class_names, struct error *err);

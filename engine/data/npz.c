@@ -51,6 +51,7 @@ static bool read_layout(const struct npy *npy, struct dataset *set, struct layou
     if (dims[0] > DATA_MAX_ROWS)
         return npy_error(npy, err, "has too many rows");
     const bool pictures = npy->ndim > 2;
+    set->is_numeric = npy->kind == 'f';
     set->rows = (int)dims[0];
     set->channels = npy->ndim == 3 ? 1 : (int)dims[c];
     set->height = pictures ? (int)dims[y] : 1;

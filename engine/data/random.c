@@ -49,8 +49,12 @@ bool random_describe(const char *name, struct dataset *shape, struct error *err)
     long rows, columns;
     if (!random_parse(name, &rows, &columns, err))
         return false;
-    *shape = (struct dataset){
-        .rows = (int)rows, .channels = (int)columns, .height = 1, .width = 1, .classes = 2};
+    *shape = (struct dataset){.rows = (int)rows,
+                              .channels = (int)columns,
+                              .height = 1,
+                              .width = 1,
+                              .classes = 2,
+                              .is_numeric = true};
     return true;
 }
 

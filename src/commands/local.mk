@@ -11,6 +11,7 @@ libcommand_a_SOURCES += \
 	%D%/fetch.c \
 	%D%/list.c %D%/list.h \
 	%D%/model.c \
+	%D%/predict.c \
 	%D%/runs.c \
 	%D%/screen.c \
 	%D%/show.c \

@@ -52,7 +52,7 @@ static void find(struct argument *argument, bool live_run)
         argument->files = ".safetensors";
     } else if (strcmp(name, "DIR") == 0) {
         argument->files = "/";
-    } else if (strcmp(name, "FILE") == 0) {
+    } else if (strcmp(name, "FILE") == 0 || strcmp(name, "WEIGHTS") == 0) {
         argument->files = "*";
     } else if (strcmp(name, "LIST") == 0) {
         argument->source = WORDS_DEVICES;

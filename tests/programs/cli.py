@@ -28,7 +28,7 @@ PATIENCE = 180.0
 # Some milliseconds, and a run that nobody will see the end of.
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
-COMMANDS = ["train", "eval", "compare", "devices", "model", "runs", "show", "export", "stop", "check", "fetch",
+COMMANDS = ["train", "eval", "predict", "compare", "devices", "model", "runs", "show", "export", "stop", "check", "fetch",
             "completion",
             "engine", "screen"]
 

@@ -10,6 +10,7 @@
 #include "engine/server/tasks/evaluate.h"
 #include "engine/server/tasks/fetch.h"
 #include "engine/server/tasks/model.h"
+#include "engine/server/tasks/predict.h"
 #include "engine/server/tasks/submit.h"
 #include "engine/server/tasks/weights.h"
 #include "engine/server/viewers/work.h"
@@ -48,6 +49,7 @@ static const struct method methods[] = {
     {"watch", method_watch, NULL, false, false},
     {"weights", NULL, task_weights, false, false},
     {"evaluate", NULL, task_evaluate, false, true},
+    {"predict", NULL, task_predict, false, true},
     {"fetch", NULL, task_fetch, false, false},
     {"cancel", method_cancel, NULL, false, false},
     {"shutdown", method_shutdown, NULL, false, false},

@@ -4,6 +4,7 @@ libserver_a_SOURCES += \
 	%D%/fetch.c %D%/fetch.h \
 	%D%/memory_plan.c %D%/memory_plan.h \
 	%D%/model.c %D%/model.h \
+	%D%/predict.c %D%/predict.h \
 	%D%/submit.c %D%/submit.h \
 	%D%/task.c %D%/task.h \
 	%D%/weights.c %D%/weights.h

@@ -7,6 +7,9 @@
 
 #include "base/clock.h"
 
+/* How often a task that waits for its viewer looks whether it has been cancelled. */
+#define LOOK_NS 100000000L
+
 static void *task_main(void *context)
 {
     struct task *task = context;
@@ -21,12 +24,22 @@ static void *task_main(void *context)
     return NULL;
 }
 
+static void init_told(struct task *task)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&task->told, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
 bool task_start(const struct task *like, struct task **out, struct error *err)
 {
     struct task *task = malloc(sizeof *task);
     if (task) {
         *task = *like;
         pthread_mutex_init(&task->lock, NULL);
+        init_told(task);
         atomic_init(&task->cancelled, false);
         atomic_init(&task->finished, false);
         errno = pthread_create(&task->thread, NULL, task_main, task);
@@ -35,6 +48,7 @@ bool task_start(const struct task *like, struct task **out, struct error *err)
             return true;
         }
         error_errno(err, "cannot start a thread for the request");
+        pthread_cond_destroy(&task->told);
         pthread_mutex_destroy(&task->lock);
         free(task);
     } else {
@@ -61,6 +75,7 @@ struct data_watch task_watch(struct task *task)
 void task_finish(struct task *task)
 {
     pthread_join(task->thread, NULL);
+    pthread_cond_destroy(&task->told);
     pthread_mutex_destroy(&task->lock);
     json_decref(task->request.id);
     json_decref(task->request.params);
@@ -96,6 +111,24 @@ json_t *task_take_progress(struct task *task)
     pthread_mutex_lock(&task->lock);
     json_t *params = task->progress;
     task->progress = NULL;
+    pthread_cond_signal(&task->told);
     pthread_mutex_unlock(&task->lock);
     return params;
+}
+
+bool task_deliver(struct task *task, json_t *params)
+{
+    bool wanted = task_report(task, params);
+    pthread_mutex_lock(&task->lock);
+    while (wanted && task->progress) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += LOOK_NS;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_cond_timedwait(&task->told, &task->lock, &until);
+        wanted = !atomic_load(&task->cancelled);
+    }
+    pthread_mutex_unlock(&task->lock);
+    return wanted;
 }

@@ -40,6 +40,7 @@ struct task {
     double seconds; /* of the processor that its thread has had */
     /* The newest progress that the viewer has not been told, guarded by `lock`; NULL: none. */
     pthread_mutex_t lock;
+    pthread_cond_t told;
     json_t *progress;
 };
 
@@ -67,6 +68,13 @@ double task_seconds(const struct task *task);
  * task has been cancelled.
  */
 bool task_report(struct task *task, json_t *params);
+
+/*
+ * The same for what the viewer must not miss: waits until it is being sent, which is when the
+ * viewer has taken what came before. It returns soon after the task is cancelled, as it is when the
+ * viewer goes.
+ */
+bool task_deliver(struct task *task, json_t *params);
 
 /* Take what task_report was given since the last call; NULL: nothing. */
 json_t *task_take_progress(struct task *task);

@@ -68,6 +68,7 @@ complete -c dpartui -e
 complete -c dpartui -f
 complete -c dpartui -n __dpartui_first -a train -d 'Submit a run and follow it to its end'
 complete -c dpartui -n __dpartui_first -a eval -d 'Test saved weights: accuracy and loss on the test rows'
+complete -c dpartui -n __dpartui_first -a predict -d 'What saved weights take pictures for: the class of each PNG or JPEG file'
 complete -c dpartui -n __dpartui_first -a compare -d 'Train with several numbers of devices, or other settings, and compare'
 complete -c dpartui -n __dpartui_first -a devices -d 'List the devices of this machine'
 complete -c dpartui -n __dpartui_first -a model -d 'Show a network\'s layers, parameters, FLOPs and memory'
@@ -211,6 +212,32 @@ complete -c dpartui -n "__dpartui_command 'eval'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'eval'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'eval'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'eval' 1 --run --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --seed --batch --dtype --test-rows" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_command 'predict'" -l run -x -a "(__dpartui_offer 'runs' '' '')" -d 'the newest checkpoint of this run instead of WEIGHTS'
+complete -c dpartui -n "__dpartui_command 'predict'" -l best -d 'with --run: the checkpoint of its best epoch'
+complete -c dpartui -n "__dpartui_command 'predict'" -l top -x -d 'the N most probable classes of each picture'
+complete -c dpartui -n "__dpartui_command 'predict'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'network; a checkpoint knows its own'
+complete -c dpartui -n "__dpartui_command 'predict'" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'what it was trained on; a checkpoint knows its own'
+complete -c dpartui -n "__dpartui_command 'predict'" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'where named data lie'
+complete -c dpartui -n "__dpartui_command 'predict'" -l image-size -x -a "(__dpartui_offer '' '' '' 'own')" -d 'of pictures of a folder: resized, then cut; own: all have one'
+complete -c dpartui -n "__dpartui_command 'predict'" -l image-colour -x -a "(__dpartui_offer '' '' '' 'auto' 'grey' 'colour')" -d 'grey, colour, or auto: if any has it'
+complete -c dpartui -n "__dpartui_command 'predict'" -l test-share -x -d 'of each class, where there is no test/'
+complete -c dpartui -n "__dpartui_command 'predict'" -l skip-broken -f -a "(__dpartui_offer '' '' '' 'yes' 'no')" -d 'leave out what cannot be read'
+complete -c dpartui -n "__dpartui_command 'predict'" -l devices -x -a "(__dpartui_offer 'devices' '' ',' 'all')" -d 'cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all'
+complete -c dpartui -n "__dpartui_command 'predict'" -l gpus -x -d 'the first N GPUs'
+complete -c dpartui -n "__dpartui_command 'predict'" -l cpu-threads -x -d 'threads of each CPU device; 0: its share of the cores'
+complete -c dpartui -n "__dpartui_command 'predict'" -l batch -x -d 'pictures at a time'
+complete -c dpartui -n "__dpartui_command 'predict'" -l dtype -x -a "(__dpartui_offer '' '' '' 'default' 'f32' 'tf32' 'bf16')" -d 'f32, tf32 or bf16'
+complete -c dpartui -n "__dpartui_command 'predict'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'predict'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'predict'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_argument 'predict' 1 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 2 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 3 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 4 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 5 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 6 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 7 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 8 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
 complete -c dpartui -n "__dpartui_command 'compare'" -l devices-counts -x -d 'compare the first N of the devices [1,2,4...]'
 complete -c dpartui -n "__dpartui_command 'compare'" -l devices-list -x -d 'compare these lists of devices'
 complete -c dpartui -n "__dpartui_command 'compare'" -l scaling -x -a "(__dpartui_offer '' '' '' 'strong' 'weak')" -d 'the same batch, or batch and lr in proportion to the devices [strong]'

@@ -238,13 +238,13 @@ static bool find_staged(struct device *device, struct resident *r, const struct 
     return true;
 }
 
-/* Whether a data set is kept is decided once. *out is NULL where as many as can be are known, so
- * that it is not. */
+/* Whether a data set is kept is decided once. *out is NULL where it is not because it changes, or
+ * because as many as can be are known. */
 static bool know(struct device *device, struct resident *r, const struct dataset *data,
                  const struct kept **out, struct error *err)
 {
-    *out = find_kept(r, data);
-    if (*out || r->kept_count == MOST_KEPT)
+    *out = data->changes ? NULL : find_kept(r, data);
+    if (*out || data->changes || r->kept_count == MOST_KEPT)
         return true;
     if (!fits(data))
         r->kept[r->kept_count++] =

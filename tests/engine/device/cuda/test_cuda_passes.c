@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,6 +334,44 @@ START_TEST(rows_come_from_wherever_they_lie)
 }
 END_TEST
 
+/* The losses of two passes, before the pixels are inverted and after. */
+static void run_inverted(struct trial *trial, bool changes, double loss[2])
+{
+    const struct simgpu_options options = {.devices = 1, .memory = (size_t)64 << 20, .seed = 1};
+    const struct trial_device device = exact_gpu();
+    struct rig rig;
+    struct outcome out;
+    simgpu_reset(&options);
+    trial->data.changes = changes;
+    rig_open(&rig, trial, &device);
+    struct plan *plan = rig_plan(&rig, &(struct plan_request){.mode = PLAN_EVAL, .rows = 5});
+    for (int i = 0; i < 2; i++) {
+        rig_run(&rig, plan, trial, 0, 5, &out);
+        loss[i] = out.loss_sum;
+        outcome_free(&out);
+        for (size_t k = 0; k < WIDE_ROWS * net_shape_size(wide_input); k++)
+            trial->data.pixels[k] ^= 255;
+    }
+    rig.backend->plan_destroy(rig.device, plan);
+    rig_close(&rig);
+    cuda_finish();
+}
+
+START_TEST(rows_that_change_are_brought_each_time)
+{
+    struct trial trial;
+    double kept[2], brought[2];
+    trial_make(&trial, wide_net, wide_input, 4, WIDE_ROWS, false, 3);
+    ck_assert_ptr_nonnull(trial.data.pixels);
+    run_inverted(&trial, false, kept);
+    ck_assert(kept[0] == kept[1]);
+    run_inverted(&trial, true, brought);
+    ck_assert(brought[0] == kept[0]);
+    ck_assert(fabs(brought[1] - brought[0]) > 1e-6);
+    trial_free(&trial);
+}
+END_TEST
+
 START_TEST(want_of_memory_is_told)
 {
     const struct simgpu_options options = {.devices = 1, .memory = (size_t)1 << 20, .seed = 1};
@@ -366,6 +405,7 @@ int main(void)
     tcase_add_loop_test(tc, buckets_are_told_when_they_are_complete, 0, 3);
     tcase_add_test(tc, a_device_without_rows_tells_of_its_buckets);
     tcase_add_loop_test(tc, rows_come_from_wherever_they_lie, 0, 2);
+    tcase_add_test(tc, rows_that_change_are_brought_each_time);
     tcase_add_test(tc, want_of_memory_is_told);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
