@@ -197,6 +197,22 @@ class Folder(Case):
                              row["top"][0])
         self.assertNotIn("top", self.predict(*arguments)[0])
 
+    def test_normalization_by_the_data(self):
+        """The weights carry it; without it nothing is guessed."""
+        model = MODEL.replace("[ 0.4, 0.5, 0.6 ]", '"data"').replace("[ 0.2, 0.25, 0.3 ]", '"data"')
+        write(self.path("data.conf"), model.encode())
+        arguments = ["--model", "data.conf", "--data", "pics", "--image-size", str(SIDE)]
+        self.good("train", *arguments, "--batch", "30", "--lr", "0.02", "--epochs", "3", "--save",
+                  "d.safetensors")
+        found = json.loads(self.good("eval", "--run", "2", "--confusion", "--json"))
+        rows = self.predict("--run", "2", *self.files)
+        for label, name in enumerate(CLASSES):
+            of_class = [row["label"] for (own, _), row in zip(self.tests, rows) if own == name]
+            self.assertEqual([of_class.count(k) for k in range(3)], found["confusion"][label])
+        self.assertEqual(rows, self.predict("d.safetensors", *arguments, *self.files))
+        write_weights(self.path("bare.safetensors"), [[0.0] * 192] * 3, [0.0] * 3)
+        self.refuse(2, "no mean and std", "bare.safetensors", *arguments, self.files[0])
+
     def test_lines(self):
         shown = [name.replace("\u202e", "\\u202e") for name in CLASSES]
         rows = self.predict("--run", "1", "--top", "2", *self.files)

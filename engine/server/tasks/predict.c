@@ -14,6 +14,7 @@
 #include "engine/train/resolve/devices.h"
 #include "engine/train/resolve/resolve.h"
 #include "engine/weights/file.h"
+#include "engine/weights/normalization.h"
 #include "spec/data.h"
 #include "spec/json.h"
 #include "spec/set.h"
@@ -120,6 +121,20 @@ static bool take_data(struct prediction *p, const struct data_watch *watch, stru
     return true;
 }
 
+/* That of the training rows, which are not read, comes with the weights. */
+static bool take_normalization(struct prediction *p, const char *model, struct error *err)
+{
+    struct net *net = p->net;
+    if (!normalization_read(p->spec.init_file, net, err))
+        return false;
+    const bool known =
+        (!net->mean_of_data || net->mean_count > 0) && (!net->std_of_data || net->std_count > 0);
+    return known || error_set(err, ERROR_USAGE,
+                              "%s: has no mean and std of training rows, which %s normalises by: "
+                              "predict needs weights that dpartui saved",
+                              p->spec.init_file, model);
+}
+
 static bool take_network(struct prediction *p, struct error *err)
 {
     const struct dataset *shape = &p->shape;
@@ -127,7 +142,8 @@ static bool take_network(struct prediction *p, struct error *err)
     char *path = paths_find_model(p->spec.model, err);
     bool ok = path && net_load(path, input, shape->classes, &p->net, err) &&
               weights_create(p->net, &p->weights, err) &&
-              weights_read(p->net, p->spec.init_file, &p->weights, err);
+              weights_read(p->net, p->spec.init_file, &p->weights, err) &&
+              take_normalization(p, path, err);
     free(path);
     p->top = p->top > shape->classes ? shape->classes : p->top;
     return ok;
