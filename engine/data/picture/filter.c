@@ -7,6 +7,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "engine/data/picture/filter_avx2.h"
+
 #define HALF (1 << (FILTER_BITS - 1))
 
 static uint8_t to_byte(int32_t sum)
@@ -163,6 +165,12 @@ static void weigh_bytes(const struct filter *filter, const uint8_t *from, size_t
 void filter_across(const struct filter *filters, int outputs, int channels,
                    const uint8_t *const from[FILTER_ROWS], uint8_t *const out[FILTER_ROWS])
 {
+#ifdef FILTER_AVX2
+    if (channels == 3 && __builtin_cpu_supports("avx2")) {
+        filter_avx2_across(filters, outputs, from, out);
+        return;
+    }
+#endif
     for (size_t i = 0; i < (size_t)outputs; i++) {
         if (channels == 3) {
             weigh_pixels(&filters[i], from, out, 3 * i);
@@ -177,6 +185,10 @@ void filter_down(const struct filter *filter, const uint8_t *from, size_t bytes,
 {
     const uint8_t *first = from + (size_t)filter->first * bytes;
     size_t i = 0;
+#ifdef FILTER_AVX2
+    if (__builtin_cpu_supports("avx2"))
+        i = filter_avx2_down(filter, first, bytes, out);
+#endif
     for (; i + BYTES_AT_A_TIME <= bytes; i += BYTES_AT_A_TIME)
         weigh_bytes(filter, first + i, bytes, out + i);
     for (; i < bytes; i++)

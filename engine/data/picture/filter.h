@@ -13,8 +13,10 @@
 
 struct filter {
     int first, count;          /* of the inputs of one output */
-    const int16_t *low, *high; /* weight i is high[i] * 2048 + low[i]; one more than `count`, 0 */
+    const int16_t *low, *high; /* weight i is high[i] * 2048 + low[i]; some more, that are 0 */
 };
+
+#define FILTER_REST 3 /* weights after the last one */
 
 /* Bytes that may be read, and mean nothing, after those of any input. */
 #define FILTER_SLACK 16

@@ -50,14 +50,15 @@ static void shape_filter(struct resizer *resizer, const struct axis *axis, int i
         filter_split((int32_t)(0.5 + weight * (1 << FILTER_BITS)), &low[k - first],
                      &high[k - first]);
     }
-    low[end - first] = high[end - first] = 0;
+    for (int k = end - first; k < end - first + FILTER_REST; k++)
+        low[k] = high[k] = 0;
     resizer->filters[i] = (struct filter){first, end - first, low, high};
 }
 
 static bool shape_filters(struct resizer *resizer, const struct axis *axis, struct error *err)
 {
     const double scale = (double)axis->in / axis->whole, support = fmax(scale, 1);
-    if (!reserve_filters(resizer, axis->out, 2 * (int)ceil(support) + 2, err))
+    if (!reserve_filters(resizer, axis->out, 2 * (int)ceil(support) + 1 + FILTER_REST, err))
         return false;
     for (int i = 0; i < axis->out; i++)
         shape_filter(resizer, axis, i, scale, support);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/data/picture/filter.h"
+#include "tests/suites.h"
+
+/* The inner loops of resizing against plain sums, on whichever vectors this processor has. */
+
+enum { MOST_TAPS = 40, INPUTS = 60, OUTPUTS = 50 };
+
+static uint8_t rows[MOST_TAPS][3 * INPUTS + FILTER_SLACK];
+static int16_t low[OUTPUTS][MOST_TAPS + FILTER_REST], high[OUTPUTS][MOST_TAPS + FILTER_REST];
+static int32_t weights[OUTPUTS][MOST_TAPS];
+static struct filter filters[OUTPUTS];
+
+/* Random weights whose sum is 2^22, of `taps` inputs; the first and last outputs are at the ends.
+ */
+static void make(int taps)
+{
+    for (int r = 0; r < MOST_TAPS; r++)
+        for (size_t i = 0; i < sizeof rows[r]; i++)
+            rows[r][i] = (uint8_t)(rand() % 5 == 0 ? 255 : rand() & 255);
+    memset(low, 0, sizeof low);
+    memset(high, 0, sizeof high);
+    for (int o = 0; o < OUTPUTS; o++) {
+        int32_t left = 1 << FILTER_BITS;
+        for (int k = 0; k < taps; k++) {
+            weights[o][k] = k == taps - 1 ? left : (int32_t)(rand() % (left / 2 + 1));
+            left -= weights[o][k];
+            filter_split(weights[o][k], &low[o][k], &high[o][k]);
+        }
+        filters[o] = (struct filter){o * (INPUTS - taps) / (OUTPUTS - 1), taps, low[o], high[o]};
+    }
+}
+
+static int weighed(int output, const uint8_t *from, size_t step)
+{
+    int64_t sum = 1 << (FILTER_BITS - 1);
+    for (int k = 0; k < filters[output].count; k++)
+        sum += (int64_t)weights[output][k] * from[(size_t)k * step];
+    return (int)(sum >> FILTER_BITS > 255 ? 255 : sum >> FILTER_BITS);
+}
+
+START_TEST(across)
+{
+    uint8_t made[FILTER_ROWS][3 * OUTPUTS + 1];
+    const uint8_t *const from[FILTER_ROWS] = {rows[0], rows[1], rows[2], rows[3]};
+    uint8_t *const out[FILTER_ROWS] = {made[0], made[1], made[2], made[3]};
+    for (int channels = 1; channels <= 3; channels += 2) {
+        make(_i);
+        memset(made, 77, sizeof made);
+        filter_across(filters, OUTPUTS, channels, from, out);
+        for (int r = 0; r < FILTER_ROWS; r++) {
+            for (int i = 0; i < channels * OUTPUTS; i++) {
+                const int o = i / channels, first = channels * filters[o].first + i % channels;
+                ck_assert_int_eq(made[r][i], weighed(o, rows[r] + first, (size_t)channels));
+            }
+            ck_assert_int_eq(made[r][channels * OUTPUTS], 77);
+        }
+    }
+}
+END_TEST
+
+/* Rows of every length: whole vectors of each size, and what is left over. */
+START_TEST(down)
+{
+    uint8_t packed[MOST_TAPS * 3 * INPUTS + FILTER_SLACK], made[3 * INPUTS + 1];
+    make(_i);
+    for (size_t bytes = 1; bytes <= 3 * INPUTS; bytes += bytes < 70 ? 1 : 7) {
+        for (size_t r = 0; r < MOST_TAPS; r++)
+            memcpy(packed + r * bytes, rows[r], bytes);
+        struct filter filter = filters[0];
+        filter.first = MOST_TAPS - _i;
+        memset(made, 77, sizeof made);
+        filter_down(&filter, packed, bytes, made);
+        for (size_t i = 0; i < bytes; i++)
+            ck_assert_int_eq(made[i], weighed(0, packed + (size_t)filter.first * bytes + i, bytes));
+        ck_assert_int_eq(made[bytes], 77);
+    }
+}
+END_TEST
+
+START_TEST(planes)
+{
+    uint8_t made[3][INPUTS + 1];
+    uint8_t *const out[3] = {made[0], made[1], made[2]};
+    make(1);
+    for (size_t pixels = 1; pixels <= INPUTS; pixels++) {
+        memset(made, 77, sizeof made);
+        filter_planes(rows[0], pixels, out);
+        for (size_t c = 0; c < 3; c++) {
+            for (size_t i = 0; i < pixels; i++)
+                ck_assert_int_eq(made[c][i], rows[0][3 * i + c]);
+            ck_assert_int_eq(made[c][pixels], 77);
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("filter");
+    TCase *tcase = tcase_create("loops");
+    tcase_add_loop_test(tcase, across, 1, MOST_TAPS + 1);
+    tcase_add_loop_test(tcase, down, 1, MOST_TAPS + 1);
+    tcase_add_test(tcase, planes);
+    suite_add_tcase(suite, tcase);
+    return run_suites(suite, NULL);
+}
