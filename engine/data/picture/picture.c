@@ -168,12 +168,12 @@ static void to_grey(const uint8_t *rgb, size_t pixels, uint8_t *out)
 static void split_planes(const struct raster *from, int channels, uint8_t *out)
 {
     const size_t pixels = (size_t)from->width * (size_t)from->height;
-    uint8_t *const planes[3] = {out, out + pixels, out + 2 * pixels};
     if (from->channels == 1)
         for (int c = 0; c < channels; c++)
-            memcpy(planes[c], from->pixels, pixels);
+            memcpy(out + (size_t)c * pixels, from->pixels, pixels);
     else if (channels == 3)
-        filter_planes(from->pixels, pixels, planes);
+        filter_planes(from->pixels, pixels,
+                      (uint8_t *const[3]){out, out + pixels, out + 2 * pixels});
     else
         to_grey(from->pixels, pixels, out);
 }
