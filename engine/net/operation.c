@@ -6,28 +6,34 @@
 #include "engine/net/net.h"
 #include "engine/net/params.h"
 
-#define MOST_WINDOW 65535 /* kernel, stride and padding */
+#define MOST_WINDOW 65535 /* kernel, stride, padding and dilation */
 
 /* How many places a window has along one side; 0: none, it does not fit. */
-static int window_places(int size, int kernel, int stride, int pad)
+static int window_places(int size, int window, int stride, int pad)
 {
-    int room = size + 2 * pad - kernel;
+    int room = size + 2 * pad - window;
     return room < 0 ? 0 : room / stride + 1;
+}
+
+/* The numbers that a window spans along side 0 or 1, those between dilated ones included. */
+static int window_span(const struct net_op *op, int side)
+{
+    return op->dilation[side] * (op->kernel[side] - 1) + 1;
 }
 
 static bool window_shape(const struct net *net, const struct net_op *op, int channels,
                          struct net_shape *out, struct error *err)
 {
-    struct net_shape in = net->tensors[op->inputs[0]].shape;
+    const struct net_shape in = net->tensors[op->inputs[0]].shape;
+    const int span_h = window_span(op, 0), span_w = window_span(op, 1);
     out->c = channels;
-    out->h = window_places(in.h, op->kernel_h, op->stride_h, op->pad_h);
-    out->w = window_places(in.w, op->kernel_w, op->stride_w, op->pad_w);
+    out->h = window_places(in.h, span_h, op->stride_h, op->pad_h);
+    out->w = window_places(in.w, span_w, op->stride_w, op->pad_w);
     return (out->h > 0 && out->w > 0) ||
            error_set(err, ERROR_USAGE,
                      "the %dx%d window does not fit into its input of %dx%d with padding (the "
                      "network's input is %dx%dx%d)",
-                     op->kernel_h, op->kernel_w, in.h + 2 * op->pad_h, in.w + 2 * op->pad_w,
-                     net->input.c, net->input.h, net->input.w);
+                     span_h, span_w, in.h + 2 * op->pad_h, in.w + 2 * op->pad_w, net->input.c, net->input.h, net->input.w);
 }
 
 static bool conv_shape(const struct net *net, struct net_op *op, struct net_shape *out,
@@ -39,8 +45,10 @@ static bool conv_shape(const struct net *net, struct net_op *op, struct net_shap
 static bool pool_shape(const struct net *net, struct net_op *op, struct net_shape *out,
                        struct error *err)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         op->stride[i] = op->stride[i] ? op->stride[i] : op->kernel[i];
+        op->dilation[i] = 1;
+    }
     if (op->kind == NET_AVGPOOL && op->pad_h == 0 && op->pad_w == 0)
         op->count_include_pad = true; /* both are the same then */
     if (2 * op->pad_h > op->kernel_h || 2 * op->pad_w > op->kernel_w)
@@ -125,7 +133,7 @@ static const struct net_operation
                       .access = NET_ALL_CHANNELS,
                       .takes_relu = true,
                       .settings = {SIZE("channels"), PAIR(kernel, 1, NAN), PAIR(stride, 1, 1),
-                                   PAIR(pad, 0, 0), BIAS},
+                                   PAIR(pad, 0, 0), PAIR(dilation, 1, 1), BIAS},
                       .shape = conv_shape,
                       .flops = conv_flops,
                       .params = net_conv_params},

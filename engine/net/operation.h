@@ -82,6 +82,13 @@ struct net_op {
             int pad_h, pad_w;
         };
     };
+    /* conv: how far apart the window's numbers are read; 1: side by side. */
+    union {
+        int dilation[2];
+        struct {
+            int dilation_h, dilation_w;
+        };
+    };
     bool count_include_pad; /* avgpool: divides by the whole window, padding included */
     int groups;             /* groupnorm: channels go into so many, neighbours together */
     double eps, momentum;   /* batchnorm; eps: groupnorm */
@@ -121,7 +128,7 @@ struct net_setting {
     const char *words; /* separated by blanks */
 };
 
-#define NET_MOST_SETTINGS 5
+#define NET_MOST_SETTINGS 6
 
 struct net;
 

@@ -53,6 +53,7 @@ static const char *window_text(struct figure *figure, const json_t *layer)
              (long)json_integer_value(json_array_get(kernel, 1)));
     add_pair(figure, "stride", json_object_get(layer, "stride"));
     add_pair(figure, "pad", json_object_get(layer, "pad"));
+    add_pair(figure, "dilation", json_object_get(layer, "dilation"));
     return figure->text;
 }
 

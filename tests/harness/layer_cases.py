@@ -40,6 +40,12 @@ CASES = {
                   '{ type = "groupnorm"; groups = 1; eps = 0.01; }, "flatten", LINEAR',
         "torch": "conv(1, 12, 3, 2), nn.GroupNorm(4, 12), nn.ReLU(), conv(12, 20, 3), "
                  "nn.GroupNorm(1, 20, eps=0.01), nn.Flatten(), nn.Linear(180, 10)"},
+    "dilation": {
+        "layers": 'CONV(6, 3, 1, dilation = 2; pad = 2), "relu", CONV(8, 3, 2, dilation = [1, 3]; '
+                  'bias = false), "batchnorm", CONV(20, 2, 1, dilation = 2), "flatten", LINEAR',
+        "torch": "conv(1, 6, 3, dilation=2, padding=2), nn.ReLU(), "
+                 "conv(6, 8, 3, 2, dilation=(1, 3), bias=False), nn.BatchNorm2d(8), "
+                 "conv(8, 20, 2, dilation=2), nn.Flatten(), nn.Linear(60, 10)"},
     "hardswish": {
         "layers": 'CONV(6, 3, 2), "hardswish", "flatten", { type = "linear"; outputs = 17; }, '
                   '"hardswish", LINEAR',
@@ -53,9 +59,9 @@ def model_text(case):
     while "CONV(" in layers:
         before, rest = layers.split("CONV(", 1)
         numbers, rest = rest.split(")", 1)
-        channels, kernel, stride = numbers.split(",")
+        channels, kernel, stride, *more = numbers.split(",", 3)
         layers = (f'{before}{{ type = "conv"; channels = {channels}; kernel = {kernel}; '
-                  f'stride = {stride}; }}{rest}')
+                  f'stride = {stride}; {more[0] + ";" if more else ""} }}{rest}')
     return f"input = [ 1, 12, 12 ];\nclasses = 10;\nlayers = ( {layers} );\n"
 
 

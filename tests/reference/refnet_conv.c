@@ -46,6 +46,7 @@ UNCHECKED static double tap_back(const double *restrict x, const double *restric
 /* A place in the kernels, and the outputs for which it meets the input and not its padding. */
 struct tap {
     int kh, kw;
+    int h, w; /* where it reads, from the output's place times the stride */
     struct range hs, ws;
 };
 
@@ -64,8 +65,7 @@ static void conv_weight(const struct ref_op *o, int row, int out_c, int in_c, co
                (size_t)tap->kw;
     double weight = o->weight[i], dweight = 0;
     for (int h = tap->hs.begin; h < tap->hs.end; h++) {
-        size_t x = ref_at(&o->in, row, in_c, h * op->stride_h + tap->kh - op->pad_h,
-                          tap->ws.begin * step + tap->kw - op->pad_w);
+        size_t x = ref_at(&o->in, row, in_c, h * op->stride_h + tap->h, tap->ws.begin * step + tap->w);
         size_t y = ref_at(&o->out, row, out_c, h, tap->ws.begin);
         if (back)
             dweight += tap_back(&o->x[x], &o->dy[y], count, step, weight, &o->dx[x]);
@@ -79,8 +79,13 @@ static void conv_weight(const struct ref_op *o, int row, int out_c, int in_c, co
 static void conv_tap(const struct ref_op *o, int kh, int kw, bool back)
 {
     const struct net_op *op = o->op;
-    struct tap tap = {kh, kw, inside(o->out.h, o->in.h, op->stride_h, kh - op->pad_h),
-                      inside(o->out.w, o->in.w, op->stride_w, kw - op->pad_w)};
+    const int h = kh * op->dilation_h - op->pad_h, w = kw * op->dilation_w - op->pad_w;
+    const struct tap tap = {.kh = kh,
+                            .kw = kw,
+                            .h = h,
+                            .w = w,
+                            .hs = inside(o->out.h, o->in.h, op->stride_h, h),
+                            .ws = inside(o->out.w, o->in.w, op->stride_w, w)};
     if (tap.hs.begin == tap.hs.end || tap.ws.begin == tap.ws.end)
         return;
     for (int row = 0; row < o->rows; row++)

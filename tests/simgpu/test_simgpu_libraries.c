@@ -104,8 +104,8 @@ static void each_product(const struct conv_request *r,
                     for (int kh = 0; kh < r->kernel_h; kh++)
                         for (int kw = 0; kw < r->kernel_w; kw++)
                             for (int c = 0; c < r->in; c++) {
-                                int ih = oh * r->stride_h - r->pad_h + kh;
-                                int iw = ow * r->stride_w - r->pad_w + kw;
+                                int ih = oh * r->stride_h - r->pad_h + kh * r->dilation_h;
+                                int iw = ow * r->stride_w - r->pad_w + kw * r->dilation_w;
                                 if (ih < 0 || iw < 0 || ih >= r->in_h || iw >= r->in_w)
                                     continue;
                                 f(context,
@@ -158,6 +158,8 @@ static struct conv_request some_convolution(enum conv_pattern pattern, enum numb
         .stride_w = stride,
         .pad_h = 1,
         .pad_w = 1,
+        .dilation_h = 1,
+        .dilation_w = 1,
     };
 }
 

@@ -94,7 +94,8 @@ static const struct fused_op *columns_reader(const struct building *b)
     if (!reader || b->net->output == 0 || b->layout != LAYOUT_CHANNELS_LAST)
         return NULL;
     const struct net_op *op = &b->net->ops[reader->op];
-    return (long)b->net->input.c * op->kernel_h * op->kernel_w <= MOST_TAPS ? reader : NULL;
+    const bool few = (long)b->net->input.c * op->kernel_h * op->kernel_w <= MOST_TAPS;
+    return few && op->dilation_h == 1 && op->dilation_w == 1 ? reader : NULL;
 }
 
 /* Plain, unless only convolutions over many channels read the input. */

@@ -38,6 +38,8 @@ static json_t *layer_json(const struct net *net, int index)
         json_object_set_new(layer, "kernel", json_pack("[i, i]", op->kernel_h, op->kernel_w));
         json_object_set_new(layer, "stride", json_pack("[i, i]", op->stride_h, op->stride_w));
         json_object_set_new(layer, "pad", json_pack("[i, i]", op->pad_h, op->pad_w));
+        json_object_set_new(layer, "dilation",
+                            json_pack("[i, i]", op->dilation_h, op->dilation_w));
     }
     return layer;
 }

@@ -45,7 +45,7 @@ const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int
 
 static bool library_may_use_winograd(const struct conv_shape *s)
 {
-    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
+    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 && conv_is_dense(s) &&
            s->in_block == 16 && s->out_block == 16;
 }
 

@@ -36,6 +36,14 @@ static bool make_descs(const struct conv_shape *s, bool free_layout, struct desc
     return d->src && d->weights && d->dst && (d->bias || !s->bias);
 }
 
+/* The library counts the numbers left out between two that are read. */
+static struct conv_geometry geometry_of(const struct conv_shape *s)
+{
+    return (struct conv_geometry){{s->stride_h, s->stride_w},
+                                  {s->pad_h, s->pad_w},
+                                  {s->dilation_h - 1, s->dilation_w - 1}};
+}
+
 /* The device's attributes, with what is done to the result after the products. */
 static dnnl_status_t result_attr(struct device *device, const struct conv_shape *shape,
                                  dnnl_primitive_attr_t *out)
@@ -61,8 +69,7 @@ static dnnl_status_t describe_forward(struct device *device, const struct conv_s
                                       dnnl_alg_kind_t algorithm, const struct descs *d, bool result,
                                       dnnl_primitive_desc_t *out)
 {
-    const struct conv_geometry at = {{shape->stride_h, shape->stride_w},
-                                     {shape->pad_h, shape->pad_w}};
+    const struct conv_geometry at = geometry_of(shape);
     dnnl_primitive_attr_t attr = device->attr;
     dnnl_status_t status = result ? result_attr(device, shape, &attr) : dnnl_success;
     if (status)
@@ -85,8 +92,7 @@ dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shap
                             enum conv_direction direction, enum library_algorithm algorithm,
                             bool free_layout, dnnl_primitive_desc_t *out)
 {
-    const struct conv_geometry at = {{shape->stride_h, shape->stride_w},
-                                     {shape->pad_h, shape->pad_w}};
+    const struct conv_geometry at = geometry_of(shape);
     dnnl_alg_kind_t kind =
         algorithm == LIBRARY_WINOGRAD ? dnnl_convolution_winograd : dnnl_convolution_direct;
     struct descs d;

@@ -22,6 +22,8 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
     shape->stride_w = op->stride_w;
     shape->pad_h = op->pad_h;
     shape->pad_w = op->pad_w;
+    shape->dilation_h = op->dilation_h;
+    shape->dilation_w = op->dilation_w;
     shape->bias = node->bias != NET_NONE;
     shape->relu = node->relu;
     shape->add = node->residual != NET_NONE;

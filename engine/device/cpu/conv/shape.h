@@ -16,11 +16,17 @@ struct conv_shape {
     int rows;
     int in, in_h, in_w, in_block;
     int out, out_h, out_w, out_block;
-    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
     bool bias, relu;
     bool add;  /* FORWARD: to what the destination holds, before the ReLU */
     bool none; /* fills up what would be padding, so that shapes can be compared as bytes */
 };
+
+/* Whether its windows' numbers are read side by side. */
+static inline bool conv_is_dense(const struct conv_shape *shape)
+{
+    return shape->dilation_h == 1 && shape->dilation_w == 1;
+}
 
 /* Of a convolution of the graph, over `rows` rows. */
 void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const struct node *node,

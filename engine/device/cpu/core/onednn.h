@@ -23,7 +23,8 @@
 bool dnnl_check(dnnl_status_t status, const char *what, struct error *err);
 
 struct conv_geometry {
-    dnnl_dims_t stride, pad; /* height, width */
+    /* Height, width; of a dilated window the numbers left out between two that it reads. */
+    dnnl_dims_t stride, pad, left_out;
 };
 
 /* A function of single numbers; alpha and beta are its constants where it has any. */
@@ -71,20 +72,19 @@ static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_
                                         const struct conv_geometry *at, dnnl_primitive_desc_t hint,
                                         const_dnnl_primitive_attr_t attr)
 {
-    const dnnl_dims_t dense = {0};
     switch (kind) {
     case dnnl_backward_data:
         return dnnl_convolution_backward_data_primitive_desc_create(out, engine, algorithm, src,
-                                                                    weights, dst, at->stride, dense,
+                                                                    weights, dst, at->stride, at->left_out,
                                                                     at->pad, at->pad, hint, attr);
     case dnnl_backward_weights:
         return dnnl_convolution_backward_weights_primitive_desc_create(
-            out, engine, algorithm, src, weights, bias, dst, at->stride, dense, at->pad, at->pad,
+            out, engine, algorithm, src, weights, bias, dst, at->stride, at->left_out, at->pad, at->pad,
             hint, attr);
     default:
         return dnnl_convolution_forward_primitive_desc_create(
             out, engine, dnnl_forward_training, algorithm, src, weights, bias, dst, at->stride,
-            dense, at->pad, at->pad, attr);
+            at->left_out, at->pad, at->pad, attr);
     }
 }
 
@@ -163,14 +163,14 @@ static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_
     dnnl_status_t status;
     if (kind == dnnl_forward_training)
         status =
-            dnnl_convolution_forward_desc_init(&desc, dnnl_forward_training, algorithm, src,
-                                               weights, bias, dst, at->stride, at->pad, at->pad);
+            dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_training, algorithm, src,
+                                               weights, bias, dst, at->stride, at->left_out, at->pad, at->pad);
     else if (kind == dnnl_backward_data)
-        status = dnnl_convolution_backward_data_desc_init(&desc, algorithm, src, weights, dst,
-                                                          at->stride, at->pad, at->pad);
+        status = dnnl_dilated_convolution_backward_data_desc_init(&desc, algorithm, src, weights, dst,
+                                                          at->stride, at->left_out, at->pad, at->pad);
     else
-        status = dnnl_convolution_backward_weights_desc_init(&desc, algorithm, src, weights, bias,
-                                                             dst, at->stride, at->pad, at->pad);
+        status = dnnl_dilated_convolution_backward_weights_desc_init(&desc, algorithm, src, weights, bias,
+                                                             dst, at->stride, at->left_out, at->pad, at->pad);
     return status ? status : dnnl_primitive_desc_create(out, &desc, attr, engine, hint);
 }
 

@@ -119,6 +119,8 @@ static void describe(struct conv *c, const struct builder *b, const struct node 
                                        .kernel_w = 1,
                                        .stride_h = 1,
                                        .stride_w = 1,
+                                       .dilation_h = 1,
+                                       .dilation_w = 1,
                                        .deterministic = b->device->deterministic};
     if (!node->columns) {
         c->request.kernel_h = op->kernel_h;
@@ -127,6 +129,8 @@ static void describe(struct conv *c, const struct builder *b, const struct node 
         c->request.stride_w = op->stride_w;
         c->request.pad_h = op->pad_h;
         c->request.pad_w = op->pad_w;
+        c->request.dilation_h = op->dilation_h;
+        c->request.dilation_w = op->dilation_w;
     }
     c->weight_count = (size_t)c->request.out * (size_t)c->request.kernel_h *
                       (size_t)c->request.kernel_w * (size_t)c->request.in;

@@ -88,7 +88,7 @@ static descriptor convolution_geometry(struct builder *b)
     const struct conv_request *r = b->request;
     int64_t dimensions = 2;
     int64_t pads[2] = {r->pad_h, r->pad_w}, strides[2] = {r->stride_h, r->stride_w};
-    int64_t dilations[2] = {1, 1};
+    int64_t dilations[2] = {r->dilation_h, r->dilation_w};
     cudnnDataType_t type = CUDNN_DATA_FLOAT;
     cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
     const struct dnn_attribute attributes[] = {

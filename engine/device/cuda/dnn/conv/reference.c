@@ -44,9 +44,16 @@ static size_t w_at(const struct conv_request *r, int out, int kh, int kw, int in
 /* The place in x that tap (kh, kw) of output (oh, ow) reads; false: in the padding. */
 static bool tap(const struct conv_request *r, int oh, int ow, int kh, int kw, int *h, int *w)
 {
-    *h = oh * r->stride_h + kh - r->pad_h;
-    *w = ow * r->stride_w + kw - r->pad_w;
+    *h = oh * r->stride_h + kh * r->dilation_h - r->pad_h;
+    *w = ow * r->stride_w + kw * r->dilation_w - r->pad_w;
     return *h >= 0 && *h < r->in_h && *w >= 0 && *w < r->in_w;
+}
+
+/* Which number of output `out`'s window reads place `in`, along one side; -1: none does. */
+static int window_index(int in, int out, int stride, int pad, int dilation)
+{
+    const int at = in + pad - out * stride;
+    return at < 0 || at % dilation ? -1 : at / dilation;
 }
 
 /* Where an element of a tensor with these sizes lies: row, h, w, channel. */
@@ -95,7 +102,8 @@ static struct conv_sum backward_data(const struct conv_request *r, const struct 
     struct conv_sum sum = {0};
     for (int oh = 0; oh < r->out_h; oh++)
         for (int ow = 0; ow < r->out_w; ow++) {
-            int kh = p.h + r->pad_h - oh * r->stride_h, kw = p.w + r->pad_w - ow * r->stride_w;
+            const int kh = window_index(p.h, oh, r->stride_h, r->pad_h, r->dilation_h);
+            const int kw = window_index(p.w, ow, r->stride_w, r->pad_w, r->dilation_w);
             if (kh < 0 || kh >= r->kernel_h || kw < 0 || kw >= r->kernel_w)
                 continue;
             for (int c = 0; c < r->out; c++)

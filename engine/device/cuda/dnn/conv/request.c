@@ -14,34 +14,38 @@ static const char *const pattern_names[CONV_PATTERNS] = {
     [CONV_WEIGHTS] = "weights",
 };
 
-/* " pad 2x0", or nothing for what keeps the size at stride 1. */
-static const char *pad_text(const struct conv_request *r, char buffer[32])
+/* " dilation 2x2 pad 2x0", without dilation 1 and the padding that keeps the size at stride 1. */
+static const char *more_text(const struct conv_request *r, char *buffer, size_t size)
 {
+    int used = 0;
     buffer[0] = '\0';
-    if (r->pad_h != (r->kernel_h - 1) / 2 || r->pad_w != (r->kernel_w - 1) / 2)
-        snprintf(buffer, 32, " pad %dx%d", r->pad_h, r->pad_w);
+    if (r->dilation_h != 1 || r->dilation_w != 1)
+        used = snprintf(buffer, size, " dilation %dx%d", r->dilation_h, r->dilation_w);
+    if (r->pad_h != r->dilation_h * (r->kernel_h - 1) / 2 ||
+        r->pad_w != r->dilation_w * (r->kernel_w - 1) / 2)
+        snprintf(buffer + used, size - (size_t)used, " pad %dx%d", r->pad_h, r->pad_w);
     return buffer;
 }
 
 const char *conv_request_text(const struct conv_request *request, char *buffer, size_t size)
 {
     const struct conv_request *r = request;
-    char stride[32], pad[32];
+    char stride[32], more[64];
     if (r->stride_h == r->stride_w)
         snprintf(stride, sizeof stride, "%d", r->stride_h);
     else
         snprintf(stride, sizeof stride, "%dx%d", r->stride_h, r->stride_w);
     bool known = (unsigned)r->pattern < CONV_PATTERNS;
     snprintf(buffer, size, "conv %dx%d/%s%s %dx%dx%d -> %d, %d rows, %s, %s%s%s", r->kernel_h,
-             r->kernel_w, stride, pad_text(r, pad), r->in, r->in_h, r->in_w, r->out, r->rows,
+             r->kernel_w, stride, more_text(r, more, sizeof more), r->in, r->in_h, r->in_w, r->out, r->rows,
              number_type_name(r->type), known ? pattern_names[r->pattern] : "?",
              r->relu ? " + ReLU" : "", r->deterministic ? ", deterministic" : "");
     return buffer;
 }
 
-static int size_out(int in, int kernel, int stride, int pad)
+static int size_out(int in, int kernel, int stride, int pad, int dilation)
 {
-    return (in + 2 * pad - kernel) / stride + 1;
+    return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
 static const char *complaint(const struct conv_request *r)
@@ -53,12 +57,12 @@ static const char *complaint(const struct conv_request *r)
     if (r->rows < 1 || r->in < 1 || r->out < 1 || r->in_h < 1 || r->in_w < 1)
         return "an empty tensor";
     if (r->kernel_h < 1 || r->kernel_w < 1 || r->stride_h < 1 || r->stride_w < 1 || r->pad_h < 0 ||
-        r->pad_w < 0)
-        return "no kernel, stride or padding";
+        r->pad_w < 0 || r->dilation_h < 1 || r->dilation_w < 1)
+        return "no kernel, stride, padding or dilation";
     if (r->in % 8 || r->out % 8)
         return "channels that are not filled up to a multiple of 8";
-    if (r->out_h != size_out(r->in_h, r->kernel_h, r->stride_h, r->pad_h) ||
-        r->out_w != size_out(r->in_w, r->kernel_w, r->stride_w, r->pad_w) || r->out_h < 1 ||
+    if (r->out_h != size_out(r->in_h, r->kernel_h, r->stride_h, r->pad_h, r->dilation_h) ||
+        r->out_w != size_out(r->in_w, r->kernel_w, r->stride_w, r->pad_w, r->dilation_w) || r->out_h < 1 ||
         r->out_w < 1)
         return "an output of another size than the convolution has";
     if (r->relu && r->pattern != CONV_FORWARD_BIAS)

@@ -28,7 +28,7 @@ struct conv_request {
     enum conv_pattern pattern;
     enum number_type type; /* TYPE_F32, TYPE_TF32, TYPE_BF16 */
     int rows, in, in_h, in_w, out, out_h, out_w;
-    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
     bool relu;          /* where the pattern says so */
     bool deterministic; /* no engine whose result depends on timing */
 };

@@ -48,6 +48,7 @@ static struct conv_shape shape_of(const struct kind *k, int block, int rows)
     s.kernel_h = s.kernel_w = k->kernel;
     s.stride_h = s.stride_w = k->stride;
     s.pad_h = s.pad_w = k->pad;
+    s.dilation_h = s.dilation_w = 1;
     s.out_h = (s.in_h + 2 * s.pad_h - s.kernel_h) / s.stride_h + 1;
     s.out_w = (s.in_w + 2 * s.pad_w - s.kernel_w) / s.stride_w + 1;
     return s;
@@ -355,6 +356,21 @@ START_TEST(large_results_are_right)
 }
 END_TEST
 
+START_TEST(dilated_windows_are_left_to_the_library)
+{
+    for (int block = 8; block <= 16; block += 8)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            struct conv_shape s = shape_of(&kinds[k], block, 2);
+            struct conv_algorithm list[CONV_MOST_ALGORITHMS];
+            s.dilation_w = 2;
+            for (int d = CONV_FORWARD; d <= CONV_BACKWARD_WEIGHTS; d++) {
+                ck_assert_int_eq(conv_algorithms(&s, (enum conv_direction)d, list), 1);
+                ck_assert_ptr_null(list[0].kernel);
+            }
+        }
+}
+END_TEST
+
 /* So large that three threads cannot have gradients of their own. */
 START_TEST(large_weights_are_right)
 {
@@ -388,6 +404,7 @@ int main(void)
     tcase_add_test(kernels, weight_gradient_is_right);
     tcase_add_test(kernels, results_are_finished);
     tcase_add_test(kernels, large_results_are_right);
+    tcase_add_test(kernels, dilated_windows_are_left_to_the_library);
     tcase_add_test(kernels, large_weights_are_right);
 #if defined(__x86_64__)
     tcase_add_test(kernels, vectors_have_kernels);

@@ -36,6 +36,8 @@ struct conv_request conv_case_request(const struct net *net, const struct net_op
         .stride_w = op->stride_w,
         .pad_h = op->pad_h,
         .pad_w = op->pad_w,
+        .dilation_h = op->dilation_h,
+        .dilation_w = op->dilation_w,
     };
     if (op->inputs[0] == 0) {
         r.in = cuda_padded(x.c * op->kernel_h * op->kernel_w);

@@ -188,6 +188,8 @@ struct conv_request conv_small_request(enum conv_pattern pattern, enum number_ty
         .stride_w = stride,
         .pad_h = kernel / 2,
         .pad_w = kernel / 2,
+        .dilation_h = 1,
+        .dilation_w = 1,
     };
     r.out_h = (r.in_h + 2 * r.pad_h - kernel) / stride + 1;
     r.out_w = (r.in_w + 2 * r.pad_w - kernel) / stride + 1;

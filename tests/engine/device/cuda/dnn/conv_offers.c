@@ -182,7 +182,9 @@ START_TEST(the_stems_gradient_splits_its_sum)
                              .kernel_h = 1,
                              .kernel_w = 1,
                              .stride_h = 1,
-                             .stride_w = 1};
+                             .stride_w = 1,
+                             .dilation_h = 1,
+                             .dilation_w = 1};
     make_offer(&r, offer);
     for (int i = 0; i < offer->count; i++) {
         const struct dnn_choice *choice = &offer->list[i].choice;

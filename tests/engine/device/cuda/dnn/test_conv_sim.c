@@ -61,6 +61,21 @@ START_TEST(unequal_sides_and_no_padding)
 }
 END_TEST
 
+START_TEST(windows_read_numbers_apart)
+{
+    static const enum conv_pattern patterns[] = {CONV_FORWARD, CONV_DATA, CONV_WEIGHTS};
+    for (int i = 0; i < 3; i++) {
+        struct conv_request r = conv_small_request(patterns[i], TYPE_F32, 3, 1);
+        r.dilation_h = r.pad_h = 2;
+        r.stride_w = 2;
+        r.dilation_w = 3;
+        r.in_w = 9;
+        r.out_w = (r.in_w + 2 * r.pad_w - 7) / 2 + 1;
+        ck_assert_msg(check_request(&r), "%s", conv_err.text);
+    }
+}
+END_TEST
+
 START_TEST(bias_with_and_without_relu)
 {
     struct conv_request r = conv_small_request(CONV_FORWARD_BIAS, TYPE_BF16, 3, 1);
@@ -129,6 +144,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, results_agree_with_plain_loops, 0, CONV_PATTERNS);
     tcase_add_test(tcase, unequal_sides_and_no_padding);
+    tcase_add_test(tcase, windows_read_numbers_apart);
     tcase_add_loop_test(tcase, bias_with_and_without_relu, 0, 2);
     tcase_add_test(tcase, a_run_without_a_tensor_is_refused);
     tcase_add_loop_test(tcase, fusions_of_a_network_are_offered, 0, 4);
