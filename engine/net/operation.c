@@ -33,12 +33,19 @@ static bool window_shape(const struct net *net, const struct net_op *op, int cha
            error_set(err, ERROR_USAGE,
                      "the %dx%d window does not fit into its input of %dx%d with padding (the "
                      "network's input is %dx%dx%d)",
-                     span_h, span_w, in.h + 2 * op->pad_h, in.w + 2 * op->pad_w, net->input.c, net->input.h, net->input.w);
+                     span_h, span_w, in.h + 2 * op->pad_h, in.w + 2 * op->pad_w, net->input.c,
+                     net->input.h, net->input.w);
 }
 
 static bool conv_shape(const struct net *net, struct net_op *op, struct net_shape *out,
                        struct error *err)
 {
+    const int channels = net->tensors[op->inputs[0]].shape.c;
+    if (channels % op->groups || op->outputs % op->groups)
+        return error_set(err, ERROR_USAGE,
+                         "%d input channels and %d output channels cannot both be divided into %d "
+                         "equal groups",
+                         channels, op->outputs, op->groups);
     return window_shape(net, op, op->outputs, out, err);
 }
 
@@ -93,7 +100,7 @@ static bool flatten_shape(const struct net *net, struct net_op *op, struct net_s
 
 static double conv_flops(const struct net_op *op, struct net_shape in, struct net_shape out)
 {
-    return 2.0 * (double)net_shape_size(out) * in.c * op->kernel_h * op->kernel_w;
+    return 2.0 * (double)net_shape_size(out) * (in.c / op->groups) * op->kernel_h * op->kernel_w;
 }
 
 static double linear_flops(const struct net_op *op, struct net_shape in, struct net_shape out)
@@ -133,7 +140,7 @@ static const struct net_operation
                       .access = NET_ALL_CHANNELS,
                       .takes_relu = true,
                       .settings = {SIZE("channels"), PAIR(kernel, 1, NAN), PAIR(stride, 1, 1),
-                                   PAIR(pad, 0, 0), PAIR(dilation, 1, 1), BIAS},
+                                   PAIR(pad, 0, 0), PAIR(dilation, 1, 1), COUNT(groups, 1), BIAS},
                       .shape = conv_shape,
                       .flops = conv_flops,
                       .params = net_conv_params},

@@ -90,11 +90,13 @@ struct net_op {
         };
     };
     bool count_include_pad; /* avgpool: divides by the whole window, padding included */
-    int groups;             /* groupnorm: channels go into so many, neighbours together */
-    double eps, momentum;   /* batchnorm; eps: groupnorm */
-    double p;               /* dropout: share of values dropped */
-    double negative_slope;  /* leaky_relu */
-    enum net_gelu gelu;     /* gelu */
+    /* conv, groupnorm: channels go into so many, neighbours together. Each of a convolution makes
+     * its share of the output from its share of the input. */
+    int groups;
+    double eps, momentum;  /* batchnorm; eps: groupnorm */
+    double p;              /* dropout: share of values dropped */
+    double negative_slope; /* leaky_relu */
+    enum net_gelu gelu;    /* gelu */
     /* Indices into the network's params, NET_NONE where absent. */
     int weight, bias; /* conv (OIHW), linear ([out,in]), batchnorm and groupnorm (gamma, beta) */
     int running_mean, running_var; /* batchnorm */
@@ -128,7 +130,7 @@ struct net_setting {
     const char *words; /* separated by blanks */
 };
 
-#define NET_MOST_SETTINGS 6
+#define NET_MOST_SETTINGS 7
 
 struct net;
 

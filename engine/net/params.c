@@ -61,7 +61,7 @@ static bool add_weight_and_bias(struct net *net, const char *file, struct net_pa
 bool net_conv_params(struct net *net, const char *file, int index, struct error *err)
 {
     const struct net_op *op = &net->ops[index];
-    const int channels = net->tensors[op->inputs[0]].shape.c;
+    const int channels = net->tensors[op->inputs[0]].shape.c / op->groups;
     const struct net_param weight = {.role = NET_WEIGHT,
                                      .op = index,
                                      .ndim = 4,

@@ -37,7 +37,7 @@ static struct conv_shape shape_of(const int numbers[5], int rows, int block)
     s.kernel_h = s.kernel_w = kernel;
     s.stride_h = s.stride_w = stride;
     s.pad_h = s.pad_w = pad;
-    s.dilation_h = s.dilation_w = 1;
+    s.dilation_h = s.dilation_w = s.groups = 1;
     return s;
 }
 

@@ -46,6 +46,20 @@ CASES = {
         "torch": "conv(1, 6, 3, dilation=2, padding=2), nn.ReLU(), "
                  "conv(6, 8, 3, 2, dilation=(1, 3), bias=False), nn.BatchNorm2d(8), "
                  "conv(8, 20, 2, dilation=2), nn.Flatten(), nn.Linear(60, 10)"},
+    "groups": {
+        "layers": 'CONV(12, 3, 1), "relu", CONV(12, 3, 2, groups = 12; pad = 1; bias = false), '
+                  '"batchnorm", "relu", CONV(18, 1, 1, groups = 6), "silu", CONV(20, 3, 1, groups = 2; '
+                  'dilation = 2), "flatten", LINEAR',
+        "torch": "conv(1, 12, 3), nn.ReLU(), conv(12, 12, 3, 2, groups=12, padding=1, bias=False), "
+                 "nn.BatchNorm2d(12), nn.ReLU(), conv(12, 18, 1, groups=6), nn.SiLU(), "
+                 "conv(18, 20, 3, groups=2, dilation=2), nn.Flatten(), nn.Linear(20, 10)"},
+    "depthwise": {
+        "layers": 'CONV(24, 3, 1), CONV(24, 3, 1, groups = 24; pad = 1), "hardswish", CONV(48, 3, 2, '
+                  'groups = 24; bias = false), "batchnorm", CONV(48, 3, 1, groups = 48), '
+                  '"relu", "flatten", LINEAR',
+        "torch": "conv(1, 24, 3), conv(24, 24, 3, groups=24, padding=1), nn.Hardswish(), "
+                 "conv(24, 48, 3, 2, groups=24, bias=False), nn.BatchNorm2d(48), "
+                 "conv(48, 48, 3, groups=48), nn.ReLU(), nn.Flatten(), nn.Linear(192, 10)"},
     "hardswish": {
         "layers": 'CONV(6, 3, 2), "hardswish", "flatten", { type = "linear"; outputs = 17; }, '
                   '"hardswish", LINEAR',

@@ -59,13 +59,15 @@ static void conv_weight(const struct ref_op *o, int row, int out_c, int in_c, co
 {
     const struct net_op *op = o->op;
     int step = op->stride_w, count = tap->ws.end - tap->ws.begin;
-    size_t i = (((size_t)out_c * (size_t)o->in.c + (size_t)in_c) * (size_t)op->kernel_h +
+    const int each = o->in.c / op->groups; /* input channels of a group */
+    size_t i = (((size_t)out_c * (size_t)each + (size_t)(in_c % each)) * (size_t)op->kernel_h +
                 (size_t)tap->kh) *
                    (size_t)op->kernel_w +
                (size_t)tap->kw;
     double weight = o->weight[i], dweight = 0;
     for (int h = tap->hs.begin; h < tap->hs.end; h++) {
-        size_t x = ref_at(&o->in, row, in_c, h * op->stride_h + tap->h, tap->ws.begin * step + tap->w);
+        size_t x =
+            ref_at(&o->in, row, in_c, h * op->stride_h + tap->h, tap->ws.begin * step + tap->w);
         size_t y = ref_at(&o->out, row, out_c, h, tap->ws.begin);
         if (back)
             dweight += tap_back(&o->x[x], &o->dy[y], count, step, weight, &o->dx[x]);
@@ -91,7 +93,8 @@ static void conv_tap(const struct ref_op *o, int kh, int kw, bool back)
     for (int row = 0; row < o->rows; row++)
         for (int out_c = 0; out_c < o->out.c; out_c++)
             for (int in_c = 0; in_c < o->in.c; in_c++)
-                conv_weight(o, row, out_c, in_c, &tap, back);
+                if (in_c / (o->in.c / op->groups) == out_c / (o->out.c / op->groups))
+                    conv_weight(o, row, out_c, in_c, &tap, back);
 }
 
 static void conv_taps(const struct ref_op *o, bool back)

@@ -75,16 +75,14 @@ void cpu_replica_destroy(struct device *device, struct replica *replica)
 
 /* Convolution weights: by the library between its format and plain OIHW, whose channels are filled
  * up with zeros in `padded`. */
-static bool reorder_conv(struct device *device, const struct net_param *param,
-                         const struct weights_format *format, float *padded, float *arena,
-                         bool import, struct error *err)
+static bool reorder_conv(struct device *device, const struct weights_format *format, float *padded,
+                         float *arena, bool import, struct error *err)
 {
-    const dnnl_dims_t dims = {format->out, format->in, param->dims[2], param->dims[3]};
     dnnl_memory_t plain = NULL, stored = NULL;
     dnnl_primitive_desc_t desc = NULL;
     dnnl_primitive_t reorder = NULL;
     dnnl_engine_t engine = device->engine;
-    desc_t plain_desc = compat_desc_make(4, dims, dnnl_f32, dnnl_oihw);
+    desc_t plain_desc = filters_desc(&format->filters, dnnl_oihw, dnnl_goihw);
     bool ok =
         (plain_desc || error_memory(err, "layout of weights")) &&
         dnnl_check(dnnl_memory_create(&plain, plain_desc, engine, padded), "memory object", err) &&
@@ -114,16 +112,17 @@ static bool move_conv(struct device *device, const struct net_param *param,
                       bool import, struct error *err)
 {
     const size_t kernel = (size_t)param->dims[2] * param->dims[3];
-    const size_t row = (size_t)param->dims[1] * kernel, padded_row = (size_t)format->in * kernel;
+    const size_t row = (size_t)param->dims[1] * kernel,
+                 padded_row = (size_t)format->filters.in * kernel;
     /* Nothing to fill up: no detour. (Beside a GPU this is done in every step.) */
-    if (padded_row == row && format->out == param->dims[0])
-        return reorder_conv(device, param, format, canonical, arena, import, err);
-    float *padded = calloc((size_t)format->out * padded_row, sizeof *padded);
+    if (padded_row == row && format->filters.out == param->dims[0])
+        return reorder_conv(device, format, canonical, arena, import, err);
+    float *padded = calloc((size_t)format->filters.out * padded_row, sizeof *padded);
     if (!padded)
         return error_memory(err, "weights in plain order");
     for (int o = 0; import && o < param->dims[0]; o++)
         memcpy(padded + (size_t)o * padded_row, canonical + (size_t)o * row, row * sizeof(float));
-    bool ok = reorder_conv(device, param, format, padded, arena, import, err);
+    bool ok = reorder_conv(device, format, padded, arena, import, err);
     for (int o = 0; ok && !import && o < param->dims[0]; o++)
         memcpy(canonical + (size_t)o * row, padded + (size_t)o * padded_row, row * sizeof(float));
     free(padded);

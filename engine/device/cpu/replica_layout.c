@@ -26,7 +26,7 @@ static desc_t stored_weights(struct device *device, const struct conv_shape *sha
 {
     dnnl_primitive_desc_t desc;
     desc_t out;
-    if (shape->in_block == shape->out_block && shape->in_block > 1) {
+    if (shape->in_block == shape->out_block && shape->in_block > 1 && shape->groups == 1) {
         out = conv_weights_desc(shape);
     } else {
         if (!conv_describe_best(device, shape, CONV_FORWARD, LIBRARY_DIRECT, &desc, err))
@@ -46,8 +46,7 @@ static bool shape_conv_weights(struct device *device, const struct graph *graph,
     struct conv_shape shape;
     conv_shape_of(&shape, graph, node, NOMINAL_ROWS);
     format->order = WEIGHTS_LIBRARY;
-    format->out = shape.out;
-    format->in = shape.in;
+    format->filters = conv_filters(&shape);
     format->desc = stored_weights(device, &shape, err);
     return format->desc != NULL;
 }

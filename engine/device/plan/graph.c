@@ -95,7 +95,7 @@ static const struct fused_op *columns_reader(const struct building *b)
         return NULL;
     const struct net_op *op = &b->net->ops[reader->op];
     const bool few = (long)b->net->input.c * op->kernel_h * op->kernel_w <= MOST_TAPS;
-    return few && op->dilation_h == 1 && op->dilation_w == 1 ? reader : NULL;
+    return few && op->groups == 1 && op->dilation_h == 1 && op->dilation_w == 1 ? reader : NULL;
 }
 
 /* Plain, unless only convolutions over many channels read the input. */

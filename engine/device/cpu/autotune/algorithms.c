@@ -45,7 +45,7 @@ const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int
 
 static bool library_may_use_winograd(const struct conv_shape *s)
 {
-    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 && conv_is_dense(s) &&
+    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
            s->in_block == 16 && s->out_block == 16;
 }
 
@@ -55,6 +55,8 @@ int conv_algorithms(const struct conv_shape *shape, enum conv_direction directio
     int count = 0;
     const struct conv_kernel *const *kernel = conv_kernels(direction, shape->in_block);
     list[count++] = (struct conv_algorithm){.library = LIBRARY_DIRECT};
+    if (!conv_is_plain(shape))
+        return count;
     for (; shape->in_block == shape->out_block && *kernel && count < CONV_MOST_ALGORITHMS - 1;
          kernel++)
         if ((*kernel)->fits(shape))

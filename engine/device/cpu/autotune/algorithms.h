@@ -19,7 +19,8 @@ struct conv_algorithm {
 const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int block);
 
 /*
- * The library's direct algorithm first, then the kernels of our own that fit the shape, then the
+ * The library's direct algorithm first, which is the only one of grouped and dilated convolutions,
+ * then the kernels of our own that fit the shape, then the
  * library's Winograd: it has to be clearly faster than ours, which can be fused with a BatchNorm
  * (conv/fusion.h). Returns their number.
  */

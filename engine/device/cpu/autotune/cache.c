@@ -52,19 +52,16 @@ static char *key_of(const struct conv_shape *s, enum conv_direction direction, i
                                         [CONV_BACKWARD_DATA] = "data",
                                         [CONV_BACKWARD_WEIGHTS] = "weights"};
     const dnnl_version_t *v = dnnl_version();
-    char dilation[48] = "";
-    if (!conv_is_dense(s))
-        snprintf(dilation, sizeof dilation, " dilation %dx%d", s->dilation_h, s->dilation_w);
     char name[128], processor[256];
     cpu_processor_name(name, sizeof name);
     escape_copy(processor, sizeof processor, name);
     return text_format(
         "%d, oneDNN %d.%d.%d, set %x\t%s\t%s %d threads %d rows %dx%dx%d/%d to %dx%dx%d/%d kernel "
-        "%dx%d stride %dx%d pad %dx%d%s%s%s%s",
+        "%dx%d stride %dx%d pad %dx%d%s%s%s",
         KERNELS_VERSION, v->major, v->minor, v->patch, (unsigned)dnnl_get_effective_cpu_isa(),
         processor, names[direction], threads, s->rows, s->in, s->in_h, s->in_w, s->in_block, s->out,
         s->out_h, s->out_w, s->out_block, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
-        s->pad_h, s->pad_w, dilation, s->bias ? " bias" : "", s->add ? " add" : "", s->relu ? " relu" : "");
+        s->pad_h, s->pad_w, s->bias ? " bias" : "", s->add ? " add" : "", s->relu ? " relu" : "");
 }
 
 int conv_cache_find(const struct conv_shape *shape, enum conv_direction direction, int threads,

@@ -25,11 +25,11 @@ static void free_descs(struct descs *d)
 static bool make_descs(const struct conv_shape *s, bool free_layout, struct descs *d)
 {
     const dnnl_dims_t src = {s->rows, s->in, s->in_h, s->in_w};
-    const dnnl_dims_t weights = {s->out, s->in, s->kernel_h, s->kernel_w};
+    const struct filters filters = conv_filters(s);
     const dnnl_dims_t dst = {s->rows, s->out, s->out_h, s->out_w};
     const dnnl_dims_t bias = {s->out};
     *d = (struct descs){.src = compat_desc_make(4, src, dnnl_f32, tag_of(s->in_block, free_layout)),
-                        .weights = compat_desc_make(4, weights, dnnl_f32, dnnl_format_tag_any),
+                        .weights = filters_desc(&filters, dnnl_format_tag_any, dnnl_format_tag_any),
                         .bias = s->bias ? compat_desc_make(1, bias, dnnl_f32, dnnl_a) : NULL,
                         .dst =
                             compat_desc_make(4, dst, dnnl_f32, tag_of(s->out_block, free_layout))};
@@ -39,9 +39,8 @@ static bool make_descs(const struct conv_shape *s, bool free_layout, struct desc
 /* The library counts the numbers left out between two that are read. */
 static struct conv_geometry geometry_of(const struct conv_shape *s)
 {
-    return (struct conv_geometry){{s->stride_h, s->stride_w},
-                                  {s->pad_h, s->pad_w},
-                                  {s->dilation_h - 1, s->dilation_w - 1}};
+    return (struct conv_geometry){
+        {s->stride_h, s->stride_w}, {s->pad_h, s->pad_w}, {s->dilation_h - 1, s->dilation_w - 1}};
 }
 
 /* The device's attributes, with what is done to the result after the products. */

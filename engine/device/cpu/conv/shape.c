@@ -8,11 +8,12 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
     const struct value *in = &graph->values[node->input], *out = &graph->values[node->output];
     *shape = (struct conv_shape){0};
     shape->rows = rows;
-    shape->in = value_channels(in);
+    shape->groups = op->groups;
+    shape->in = op->groups > 1 ? in->shape.c : value_channels(in);
     shape->in_h = in->shape.h;
     shape->in_w = in->shape.w;
     shape->in_block = in->block;
-    shape->out = value_channels(out);
+    shape->out = op->groups > 1 ? out->shape.c : value_channels(out);
     shape->out_h = out->shape.h;
     shape->out_w = out->shape.w;
     shape->out_block = out->block;
@@ -29,8 +30,18 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
     shape->add = node->residual != NET_NONE;
 }
 
+struct filters conv_filters(const struct conv_shape *s)
+{
+    return (struct filters){.groups = s->groups,
+                            .out = s->out,
+                            .in = s->in / s->groups,
+                            .kernel_h = s->kernel_h,
+                            .kernel_w = s->kernel_w};
+}
+
 desc_t conv_weights_desc(const struct conv_shape *s)
 {
-    const dnnl_dims_t dims = {s->out, s->in, s->kernel_h, s->kernel_w};
-    return compat_desc_make(4, dims, dnnl_f32, s->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
+    const struct filters filters = conv_filters(s);
+    return filters_desc(&filters, s->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o,
+                        dnnl_format_tag_undef);
 }

@@ -13,10 +13,16 @@ enum weights_order {
     WEIGHTS_LIBRARY, /* conv: in a format of the library, `desc` */
 };
 
+/* The weights of a convolution: groups equal parts, each of out / groups filters over `in`
+ * channels. */
+struct filters {
+    int groups, out, in, kernel_h, kernel_w;
+};
+
 struct weights_format {
     enum weights_order order;
-    int out, in; /* conv: channels with padding */
-    desc_t desc; /* conv */
+    struct filters filters; /* conv: of the channels as the library sees them */
+    desc_t desc;            /* conv */
 };
 
 struct cpu_replica {
@@ -29,6 +35,11 @@ struct cpu_replica {
     struct mapping memory;
     float grad_norm; /* what base.grad_norm points to */
 };
+
+/* Their layout: `plain` as [out][in][kernel_h][kernel_w] of one group, else `grouped`, which has
+ * the group before that. NULL: no memory; release with compat_desc_free. */
+desc_t filters_desc(const struct filters *filters, dnnl_format_tag_t plain,
+                    dnnl_format_tag_t grouped);
 
 /* Addresses of a parameter's numbers in the replica's arenas; NULL for NET_NONE. Running statistics
  * have no gradient: param_grads is not for them. */

@@ -58,7 +58,7 @@ bool lanes_op_suits(const struct graph *graph, const struct node *node, bool fla
     switch (kind_of(node->kind)) {
     case LANES_CONV:
         return !flat && op->stride_h == 1 && op->stride_w == 1 && op->dilation_h == 1 &&
-               op->dilation_w == 1;
+               op->dilation_w == 1 && op->groups == 1;
     case LANES_POOL:
         return !flat && (node->kind != NET_AVGPOOL || op->count_include_pad);
     case LANES_LINEAR:

@@ -8,6 +8,7 @@
 struct conv {
     struct conv_run forward, data, weights;
     struct conv_shape shape;
+    size_t count; /* numbers of the result */
     const struct buffer *y, *dy;
     struct buffer *masked; /* gradient before the ReLU */
 };
@@ -38,11 +39,9 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
 static bool run_mask(struct plan *plan, void *layer, struct error *err)
 {
     const struct conv *c = layer;
-    const struct conv_shape *s = &c->shape;
     (void)plan;
     (void)err;
-    elementwise_relu_backward(c->y->data, c->dy->data, c->masked->data,
-                              (size_t)s->rows * s->out * s->out_h * s->out_w);
+    elementwise_relu_backward(c->y->data, c->dy->data, c->masked->data, c->count);
     return true;
 }
 
@@ -51,10 +50,13 @@ static bool stored_make(struct conv_stored *s, const struct builder *b, const st
 {
     const struct graph *g = b->graph;
     const struct net_op *op = &g->net->ops[node->op];
-    *s = (struct conv_stored){.src = value_desc(&g->values[node->input], b->rows, true),
-                              .weights = b->plan->replica->formats[op->weight].desc,
-                              .bias = vector_desc((size_t)value_channels(&g->values[node->output])),
-                              .dst = value_desc(&g->values[node->output], b->rows, true)};
+    const bool filled = op->groups == 1;
+    const struct value *y = &g->values[node->output];
+    *s =
+        (struct conv_stored){.src = value_desc(&g->values[node->input], b->rows, filled),
+                             .weights = b->plan->replica->formats[op->weight].desc,
+                             .bias = vector_desc((size_t)(filled ? value_channels(y) : y->shape.c)),
+                             .dst = value_desc(y, b->rows, filled)};
     return (s->src && s->bias && s->dst) || error_memory(err, "layouts of a convolution");
 }
 
@@ -141,6 +143,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     if (!conv)
         return false;
     conv_shape_of(&conv->shape, b->graph, node, b->rows);
+    conv->count = (size_t)b->rows * value_row(&b->graph->values[node->output]);
     bool ok = stored_make(&stored, b, node, err) && attach_forward(b, node, conv, &stored, err) &&
               build_step(b, node, run_forward, conv, err);
     stored_free(&stored);

@@ -24,30 +24,31 @@ struct fold {
  * Formats of weights whose outermost dimension is blocks of `lanes` output channels and whose
  * innermost one is the channels of a block. 0: it is none of them.
  */
-static int lanes_of(const struct weights_format *format, const struct net_param *param)
+static int lanes_of(const struct weights_format *format)
 {
     static const struct {
-        dnnl_format_tag_t tag;
+        dnnl_format_tag_t plain, grouped;
         int lanes;
     } formats[] = {
-        {dnnl_OIhw16i16o, 16}, {dnnl_Ohwi16o, 16}, {dnnl_Oihw16o, 16},
-        {dnnl_OIhw8i8o, 8},    {dnnl_Ohwi8o, 8},   {dnnl_oihw, 1},
+        {dnnl_OIhw16i16o, dnnl_Goihw16g, 16}, {dnnl_OIhw8i8o, dnnl_Goihw8g, 8},
+        {dnnl_Ohwi16o, dnnl_Goihw16g, 16},    {dnnl_Ohwi8o, dnnl_Goihw8g, 8},
+        {dnnl_Oihw16o, dnnl_Goihw16g, 16},    {dnnl_oihw, dnnl_goihw, 1},
     };
-    const dnnl_dims_t dims = {format->out, format->in, param->dims[2], param->dims[3]};
+    const struct filters *f = &format->filters;
     int lanes = 0;
     for (size_t i = 0; lanes == 0 && i < sizeof formats / sizeof *formats; i++) {
-        desc_t desc = compat_desc_make(4, dims, dnnl_f32, formats[i].tag);
+        desc_t desc = filters_desc(f, formats[i].plain, formats[i].grouped);
         if (desc && dnnl_memory_desc_equal(desc, format->desc))
             lanes = formats[i].lanes;
         compat_desc_free(desc);
     }
-    return lanes;
+    /* A block of groups is one of output channels where each group has one. */
+    return f->groups == 1 || f->groups == f->out || lanes == 1 ? lanes : 0;
 }
 
 static int lanes_of_node(const struct cpu_replica *r, const struct node *conv)
 {
-    int weight = r->base.net->ops[conv->op].weight;
-    return lanes_of(&r->formats[weight], &r->base.net->params[weight]);
+    return lanes_of(&r->formats[r->base.net->ops[conv->op].weight]);
 }
 
 /* The convolution that `norm` can become part of; NULL: none. */
@@ -228,10 +229,11 @@ bool fold_parameters(struct builder *b, const struct node *node, struct buffer *
     f->lanes = lanes_of_node(r, node);
     if (f->lanes == 0) /* it had some when it was folded */
         return error_memory(err, "folding BatchNorm");
-    f->blocks = format->out / f->lanes;
+    f->blocks = (format->filters.out + f->lanes - 1) / f->lanes;
     f->count = dnnl_memory_desc_get_size(format->desc) / sizeof(float) / (size_t)f->blocks;
     *weights = f->weights = build_buffer(b, place->size * sizeof(float), err);
-    *bias = f->bias = f->weights ? build_buffer(b, (size_t)format->out * sizeof(float), err) : NULL;
+    *bias = f->bias =
+        f->weights ? build_buffer(b, (size_t)(f->blocks * f->lanes) * sizeof(float), err) : NULL;
     if (!f->bias)
         return false;
     build_label(b, PLAN_FOLD, "");

@@ -218,7 +218,7 @@ static void run_by_outputs(const struct winograd_plan *p, float *scratch)
 static bool fits(const struct conv_shape *s)
 {
     return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
-           conv_is_dense(s) && s->pad_h <= 2 && s->pad_w <= 2 && s->in_block == s->out_block &&
+           s->pad_h <= 2 && s->pad_w <= 2 && s->in_block == s->out_block &&
            (s->in_block == 8 || s->in_block == 16) && s->out_h > 0 && s->out_w > 0;
 }
 

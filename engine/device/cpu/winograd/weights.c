@@ -149,7 +149,7 @@ static struct layout layout_of(const struct winograd_weights *w, int threads)
 bool winograd_weights_fits(const struct conv_shape *s, int block)
 {
     return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
-           conv_is_dense(s) && s->pad_h <= 1 && s->pad_w <= 1 && s->in_block == block && s->out_block == block &&
+           s->pad_h <= 1 && s->pad_w <= 1 && s->in_block == block && s->out_block == block &&
            s->rows > 0;
 }
 

@@ -94,7 +94,7 @@ static struct conv_shape square_conv(const struct device *device, int rows, int 
     s.in_h = s.in_w = s.out_h = s.out_w = side;
     s.in_block = s.out_block = device->block;
     s.kernel_h = s.kernel_w = 3;
-    s.stride_h = s.stride_w = s.pad_h = s.pad_w = s.dilation_h = s.dilation_w = 1;
+    s.stride_h = s.stride_w = s.pad_h = s.pad_w = s.dilation_h = s.dilation_w = s.groups = 1;
     return s;
 }
 

@@ -36,7 +36,7 @@ static struct conv_shape shape_of(const struct kind *k, int block, int rows)
     s.in_h = k->in_h;
     s.in_w = k->in_w;
     s.kernel_h = s.kernel_w = 3;
-    s.stride_h = s.stride_w = s.dilation_h = s.dilation_w = 1;
+    s.stride_h = s.stride_w = s.dilation_h = s.dilation_w = s.groups = 1;
     s.pad_h = s.pad_w = k->pad;
     s.out_h = s.in_h + 2 * k->pad - 2;
     s.out_w = s.in_w + 2 * k->pad - 2;

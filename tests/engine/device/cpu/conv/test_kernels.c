@@ -48,7 +48,7 @@ static struct conv_shape shape_of(const struct kind *k, int block, int rows)
     s.kernel_h = s.kernel_w = k->kernel;
     s.stride_h = s.stride_w = k->stride;
     s.pad_h = s.pad_w = k->pad;
-    s.dilation_h = s.dilation_w = 1;
+    s.dilation_h = s.dilation_w = s.groups = 1;
     s.out_h = (s.in_h + 2 * s.pad_h - s.kernel_h) / s.stride_h + 1;
     s.out_w = (s.in_w + 2 * s.pad_w - s.kernel_w) / s.stride_w + 1;
     return s;
