@@ -197,6 +197,39 @@ static const struct {
      4,
      false,
      TOLERANCE},
+    /* dilation, also on the input, with strides and padding, before a BatchNorm */
+    {"{ type = 'conv'; channels = 6; kernel = 3; dilation = 2; pad = 2; }, 'relu',"
+     "{ type = 'conv'; channels = 21; kernel = [3, 2]; dilation = [1, 3]; stride = [2, 1];"
+     "bias = false; }, 'batchnorm', { type = 'conv'; channels = 17; kernel = 2; dilation = 3;"
+     "pad = [1, 0]; }, 'flatten', { type = 'linear'; outputs = 4; }",
+     {2, 9, 10},
+     4,
+     false,
+     TOLERANCE_NORMS},
+    /* groups: on the input, which end within a block of channels, with dilation, before an addition
+     * with a ReLU */
+    {"{ type = 'conv'; channels = 9; kernel = 3; groups = 3; }, 'tanh',"
+     "{ type = 'conv'; channels = 15; kernel = 3; groups = 3; pad = 2; dilation = 2; },"
+     "{ type = 'residual'; layers = ({ type = 'conv'; channels = 15; kernel = 1; groups = 5; });"
+     "after = ('relu'); }, { type = 'conv'; channels = 32; kernel = 2; groups = 1; }, 'relu',"
+     "{ type = 'conv'; channels = 48; kernel = 3; groups = 2; stride = [1, 2]; }, 'flatten',"
+     "{ type = 'linear'; outputs = 4; }",
+     {3, 8, 9},
+     4,
+     false,
+     TOLERANCE},
+    /* depthwise: several and one output for each channel, whole blocks and not, between BatchNorms
+     */
+    {"{ type = 'conv'; channels = 4; kernel = 3; groups = 2; }, { type = 'conv'; channels = 24;"
+     "kernel = 3; pad = 1; }, 'batchnorm', 'relu', { type = 'conv'; channels = 24; kernel = 3;"
+     "groups = 24; pad = 1; bias = false; }, 'batchnorm', 'relu', { type = 'conv'; channels = 13;"
+     "kernel = 1; }, { type = 'conv'; channels = 13; kernel = 3; groups = 13; stride = 2; pad = 1;"
+     "bias = false; }, 'batchnorm', 'hardswish', { type = 'conv'; channels = 26; kernel = [2, 1];"
+     "groups = 13; }, 'relu', 'flatten', { type = 'linear'; outputs = 4; }",
+     {2, 10, 9},
+     4,
+     false,
+     TOLERANCE_NORMS},
 };
 
 const int conformance_nets = (int)(sizeof nets / sizeof nets[0]);

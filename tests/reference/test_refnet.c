@@ -84,6 +84,10 @@ static const struct {
      "5 6 8 9"},
     {"[1,3,3]", "{ type = \"maxpool\"; kernel = 3; stride = 2; pad = 1; }",
      "-1 -2 -3 -4 -5 -6 -7 -8 -9", "", "-1 -2 -4 -5"},
+    {"[1,3,4]", "{ type = \"conv\"; channels = 1; kernel = 2; dilation = [2,3]; }",
+     "1 2 3 4 5 6 7 8 9 10 11 12", "1 10 100 1000 0.5", "12941.5"},
+    {"[4,1,2]", "{ type = \"conv\"; channels = 2; kernel = 1; groups = 2; bias = false; }",
+     "1 2 3 4 5 6 7 8", "1 10 100 1000", "31 42 7500 8600"},
     {"[1,3,3]", "{ type = \"maxpool\"; kernel = 2; }", "1 2 3 4 5 6 7 8 9", "", "5"},
     {"[1,3,3]", "{ type = \"avgpool\"; kernel = 2; stride = 1; }", "1 2 3 4 5 6 7 8 9", "",
      "3 4 6 7"},
@@ -287,6 +291,10 @@ static const char *const differentiable[] = {
     CONV "\"flatten\"",
     CONV "{ type = \"conv\"; channels = 2; kernel = [3,2]; stride = [2,1]; pad = [2,0]; }",
     CONV "{ type = \"conv\"; channels = 2; kernel = 1; stride = 2; bias = false; }",
+    CONV
+    "{ type = \"conv\"; channels = 2; kernel = 2; stride = [1,2]; dilation = [3,2]; pad = 1; }",
+    "{ type = \"conv\"; channels = 6; kernel = 2; groups = 2; }, { type = \"conv\"; channels = 6;"
+    " kernel = [3,2]; groups = 6; dilation = [1,2]; pad = 1; }",
     CONV "\"batchnorm\", \"relu\"",
     "{ type = \"conv\"; channels = 4; kernel = 2; }, { type = \"groupnorm\"; groups = 2; }",
     "{ type = \"groupnorm\"; groups = 1; }, \"tanh\"",

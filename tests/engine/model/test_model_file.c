@@ -129,6 +129,12 @@ static const struct {
     {"{ type = \"conv\"; channels = 4; kernel = 7; },\n" LAST, 3,
      "conv: the 7x7 window does not fit into its input of 6x6 with padding (the network's input is "
      "2x6x6)"},
+    {"{ type = \"conv\"; channels = 4; kernel = 3; dilation = [1,3]; },\n" LAST, 3,
+     "conv: the 3x7 window does not fit into its input of 6x6 with padding"},
+    {"{ type = \"conv\"; channels = 4; kernel = 3; dilation = 0; },\n" LAST, 3,
+     "'dilation' must be"},
+    {"{ type = \"conv\"; channels = 3; kernel = 3; groups = 2; },\n" LAST, 3,
+     "conv: 2 input channels and 3 output channels cannot both be divided into 2 equal groups"},
     {"{ type = \"maxpool\"; kernel = 2; repeat = 3; },\n" LAST, 3,
      "maxpool: the 2x2 window does not fit into its input of 1x1"},
     {"{ type = \"avgpool\"; kernel = 2; pad = 2; },\n" LAST, 3, "more than half"},

@@ -160,6 +160,27 @@ cudaError_t kernel_flatten(cudaStream_t s, enum cuda_type type, struct tensor_sh
 cudaError_t kernel_unflatten(cudaStream_t s, enum cuda_type type, struct tensor_shape x_shape,
                              const void *flat, void *x);
 
+/*
+ * Convolution in groups: each makes `out` channels of y from `in` channels of x. w and dw are
+ * [channel of y][kernel_h][kernel_w][in]. Channels that only fill up are zero in y and dx, and left
+ * as they are in dw. Windows of dilation n read every nth number.
+ */
+struct grouped_conv {
+    struct tensor_shape x, y;
+    int in, out; /* channels of a group */
+    int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+};
+cudaError_t kernel_grouped_conv(cudaStream_t s, enum cuda_type type,
+                                const struct grouped_conv *conv, const void *x, const void *w,
+                                void *y);
+cudaError_t kernel_grouped_conv_data(cudaStream_t s, enum cuda_type type,
+                                     const struct grouped_conv *conv, const void *dy, const void *w,
+                                     void *dx);
+/* In f32, always in the same order. */
+cudaError_t kernel_grouped_conv_weights(cudaStream_t s, enum cuda_type type,
+                                        const struct grouped_conv *conv, const void *x,
+                                        const void *dy, float *dw);
+
 /* Pooling. `winners`: place of the maximum in its window, one byte for each number of y;
  * NULL: not wanted. */
 struct pool_args {

@@ -8,6 +8,7 @@ cuda_kernels = \
 	%D%/flatten.cu \
 	%D%/global_pool.cu \
 	%D%/group_norm.cu \
+	%D%/grouped.cu \
 	%D%/input.cu \
 	%D%/loss.cu \
 	%D%/norm_backward.cu \
@@ -30,6 +31,7 @@ cuda_kernel_parts = \
 	%D%/each.h \
 	%D%/norm_channel.h \
 	%D%/pack.h \
+	%D%/place.h \
 	%D%/sums.h
 
 if HAVE_CUDA_TOOLKIT

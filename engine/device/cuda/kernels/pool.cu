@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/device/cuda/kernels/each.h"
+#include "engine/device/cuda/kernels/place.h"
 #include "engine/device/cuda/kernels/window_math.h"
 
 /*
@@ -9,34 +10,6 @@
  * the input going backward, where it gathers from all windows that cover the pixel, in their order,
  * so that nothing has to be added atomically.
  */
-
-struct pool_place {
-    uint32_t group;
-    int row, y, x;
-};
-
-/* Where pack i lies. Tensors have fewer than 2^32 packs. */
-template <typename T>
-static __device__ struct pool_place place_of(size_t i, const struct tensor_shape &shape)
-{
-    const uint32_t groups = (uint32_t)shape.channels / pack<T>::size;
-    const uint32_t position = (uint32_t)i / groups, line = position / (uint32_t)shape.w;
-    struct pool_place p;
-    p.group = (uint32_t)i % groups;
-    p.x = (int)(position % (uint32_t)shape.w);
-    p.y = (int)(line % (uint32_t)shape.h);
-    p.row = (int)(line / (uint32_t)shape.h);
-    return p;
-}
-
-/* The pack of the same row and channels at (y, x) of a tensor. */
-template <typename T>
-static __device__ size_t pack_at(const struct tensor_shape &shape, const struct pool_place &p,
-                                 int y, int x)
-{
-    const size_t position = ((size_t)p.row * shape.h + y) * shape.w + x;
-    return position * ((uint32_t)shape.channels / pack<T>::size) + p.group;
-}
 
 static __device__ struct span inputs_y(const struct pool_args &a, int y)
 {
@@ -121,7 +94,7 @@ template <typename T> struct maxpool_work : pool_work<T> {
     __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
     {
         const struct pool_args &a = this->args;
-        const struct pool_place p = place_of<T>(i, a.y);
+        const struct pack_place p = place_of<T>(i, a.y);
         const struct span across = inputs_x(a, p.x), down = inputs_y(a, p.y);
         float best[pack<T>::size], v[pack<T>::size];
         uint32_t winner[pack<T>::size];
@@ -154,7 +127,7 @@ template <typename T> struct maxpool_backward_work : pool_work<T> {
     __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
     {
         const struct pool_args &a = this->args;
-        const struct pool_place p = place_of<T>(i, a.x);
+        const struct pack_place p = place_of<T>(i, a.x);
         const struct span across = outputs_x(a, p.x), down = outputs_y(a, p.y);
         float sum[pack<T>::size] = {}, v[pack<T>::size];
         for (int oy = down.first; oy < down.end; oy++) {
@@ -190,7 +163,7 @@ template <typename T> struct avgpool_work : pool_work<T> {
     __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
     {
         const struct pool_args &a = this->args;
-        const struct pool_place p = place_of<T>(i, a.y);
+        const struct pack_place p = place_of<T>(i, a.y);
         const struct span across = inputs_x(a, p.x), down = inputs_y(a, p.y);
         const float size = a.exclude_pad ? size_of(down, across) : size_of_window(a);
         float sum[pack<T>::size] = {}, v[pack<T>::size];
@@ -215,7 +188,7 @@ template <typename T, bool EXCLUDE> struct avgpool_backward_work : pool_work<T> 
     __device__ void finish(size_t i, const each_nothing &, const each_nothing &) const
     {
         const struct pool_args &a = this->args;
-        const struct pool_place p = place_of<T>(i, a.x);
+        const struct pack_place p = place_of<T>(i, a.x);
         const struct span across = outputs_x(a, p.x), down = outputs_y(a, p.y);
         float sum[pack<T>::size] = {}, v[pack<T>::size];
         for (int oy = down.first; oy < down.end; oy++) {

@@ -11,10 +11,10 @@
 #include "engine/device/cuda/dnn/conv/table.h"
 
 /*
- * A convolution. Each direction is one plan of the library; what it cannot join to the forward
- * pass, bias and ReLU, is a kernel after it. Where a BatchNorm follows, the sums that it wants may
- * come with the forward pass. In bf16 the gradient of the filters is rounded once, when the library
- * writes it, and later widened into the arena (widen.h).
+ * A convolution. Each direction is one plan of the library, or, in groups, a kernel of ours; what
+ * cannot be joined to the forward pass, bias and ReLU, is a kernel after it. Where a BatchNorm
+ * follows, the sums that it wants may come with the forward pass. In bf16 the gradient of the
+ * filters is rounded once, when the library writes it, and later widened into the arena (widen.h).
  */
 struct conv {
     struct conv_table *table; /* the device's, of which the plans are */
@@ -30,6 +30,7 @@ struct conv {
     size_t weight_count;
     struct conv_request request; /* what all directions have in common */
     struct tensor_shape shape;   /* of y */
+    struct grouped_conv grouped; /* where there are several groups */
     bool relu;
     bool fused; /* the library adds the bias and takes the ReLU */
 };
@@ -46,6 +47,10 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct conv *c = layer;
     const struct device *device = plan->device;
+    if (c->grouped.in)
+        return cuda_kernel(kernel_grouped_conv(device->stream, device->storage, &c->grouped,
+                                               c->x->data, c->w, c->y->data),
+                           err);
     const struct conv_tensors tensors = {.x = c->x->data,
                                          .w = c->w,
                                          .y = c->y->data,
@@ -90,6 +95,10 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
 {
     const struct conv *c = layer;
     const struct device *device = plan->device;
+    if (c->grouped.in)
+        return cuda_kernel(kernel_grouped_conv_weights(device->stream, device->storage, &c->grouped,
+                                                       c->x->data, c->masked->data, c->dw),
+                           err);
     const struct conv_tensors tensors = {
         .x = c->x->data, .w = c->rounded ? c->rounded->data : c->dw, .y = c->masked->data};
     return conv_plan_run(c->weights, device->dnn, &tensors, c->workspaces[1]->data, err) &&
@@ -99,6 +108,11 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
 static bool run_data(struct plan *plan, void *layer, struct error *err)
 {
     const struct conv *c = layer;
+    if (c->grouped.in)
+        return cuda_kernel(kernel_grouped_conv_data(plan->device->stream, plan->device->storage,
+                                                    &c->grouped, c->masked->data, c->w,
+                                                    c->dx->data),
+                           err);
     const struct conv_tensors tensors = {.x = c->dx->data, .w = c->w, .y = c->masked->data};
     return conv_plan_run(c->data, plan->device->dnn, &tensors, c->workspaces[2]->data, err);
 }
@@ -140,6 +154,23 @@ static void describe(struct conv *c, const struct builder *b, const struct node 
     c->bias = cuda_param(b, node->bias);
 }
 
+static void describe_groups(struct conv *c, const struct builder *b, const struct node *node)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
+    c->grouped = (struct grouped_conv){.x = cuda_shape(b, node->input),
+                                       .y = c->shape,
+                                       .in = b->graph->values[node->input].shape.c / op->groups,
+                                       .out = op->outputs / op->groups,
+                                       .kernel_h = op->kernel_h,
+                                       .kernel_w = op->kernel_w,
+                                       .stride_h = op->stride_h,
+                                       .stride_w = op->stride_w,
+                                       .pad_h = op->pad_h,
+                                       .pad_w = op->pad_w,
+                                       .dilation_h = op->dilation_h,
+                                       .dilation_w = op->dilation_w};
+}
+
 static struct conv_request request_of(const struct conv *c, enum conv_pattern pattern)
 {
     struct conv_request request = c->request;
@@ -157,6 +188,18 @@ static bool make_plan(struct builder *b, struct conv *c, enum conv_pattern patte
     return ok;
 }
 
+/* The plan of a pass and its workspace; in groups there is none. */
+static bool plan_pass(struct builder *b, struct conv *c, enum conv_pattern pattern,
+                      const struct conv_plan **plan, struct buffer **workspace, struct error *err)
+{
+    if (c->grouped.in)
+        return true;
+    if (!make_plan(b, c, pattern, plan, err))
+        return false;
+    *workspace = build_scratch(b, conv_plan_workspace(*plan), err);
+    return *workspace != NULL;
+}
+
 /* Whether a BatchNorm reads the result and would use its sums. */
 static bool sums_wanted(const struct builder *b, const struct node *node)
 {
@@ -168,21 +211,6 @@ static bool sums_wanted(const struct builder *b, const struct node *node)
     return false;
 }
 
-/* Seconds that a kernel needs to read the result again for its sums: an estimate, from its start
- * and from memory of 3 TB/s. */
-static double seconds_of_sums(const struct conv *c, size_t number_size)
-{
-    return 3e-6 + (double)tensor_size(c->shape) * (double)number_size / 3e12;
-}
-
-/* Whether sums from the forward pass take no more time than the plain one and reading its result
- * again; also where nothing was measured, because it reads less. */
-static bool sums_pay(const struct builder *b, const struct conv *c, double plain, double with)
-{
-    return isnan(plain) || isnan(with) ||
-           with <= plain + seconds_of_sums(c, cuda_type_size(b->device->storage));
-}
-
 /* Which of the two forward passes is not worth building, from what was measured at another time. */
 static void forget_slower(const struct builder *b, const struct conv *c, bool *plain, bool *with)
 {
@@ -192,7 +220,7 @@ static void forget_slower(const struct builder *b, const struct conv *c, bool *p
     const double with_s = cuda_conv_seconds(b->plan, &with_request);
     if (isnan(plain_s) || isnan(with_s))
         return;
-    *with = sums_pay(b, c, plain_s, with_s);
+    *with = cuda_conv_sums_pay(b, c->shape, plain_s, with_s);
     *plain = !*with;
 }
 
@@ -225,8 +253,8 @@ static bool make_unbiased(struct builder *b, const struct node *node, struct con
     }
     if (!with)
         return true;
-    if (c->forward &&
-        !sums_pay(b, c, conv_plan_seconds(c->forward), conv_plan_seconds(with_sums))) {
+    if (c->forward && !cuda_conv_sums_pay(b, c->shape, conv_plan_seconds(c->forward),
+                                          conv_plan_seconds(with_sums))) {
         conv_table_give(c->table, with_sums);
         return true;
     }
@@ -239,6 +267,8 @@ static bool make_forward(struct builder *b, const struct node *node, struct conv
                          struct error *err)
 {
     struct error why = ERROR_INIT;
+    if (c->grouped.in)
+        return true;
     c->fused = c->bias && make_plan(b, c, CONV_FORWARD_BIAS, &c->forward, &why);
     if (!c->fused && !make_unbiased(b, node, c, err))
         return false;
@@ -246,13 +276,15 @@ static bool make_forward(struct builder *b, const struct node *node, struct conv
     return c->workspaces[0] != NULL;
 }
 
-/* The library's name for the engine, without its knobs, and what is fused with it. */
+/* The library's name for the engine, without its knobs, and what is fused with it. NULL: it has no
+ * part in it. */
 static void label(struct builder *b, enum plan_direction direction, const struct conv_plan *plan,
                   const char *fused)
 {
-    const char *name = conv_plan_name(plan);
+    const char *name = plan ? conv_plan_name(plan) : "own kernel";
     char method[64];
-    snprintf(method, sizeof method, "cuDNN %.*s%s", (int)strcspn(name, "{"), name, fused);
+    snprintf(method, sizeof method, "%s%.*s%s", plan ? "cuDNN " : "", (int)strcspn(name, "{"), name,
+             fused);
     build_label(b, direction, method);
 }
 
@@ -273,6 +305,8 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     if (!c)
         return false;
     describe(c, b, node);
+    if (b->graph->net->ops[node->op].groups > 1)
+        describe_groups(c, b, node);
     c->x = build_value(b, node->input, err);
     c->y = c->x ? build_value(b, node->output, err) : NULL;
     if (!c->y || !make_forward(b, node, c, err))
@@ -323,12 +357,9 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
     build_use(b, c->masked);
     build_use(b, b->values[node->input]);
     c->dw = cuda_grads(b, b->graph->net->ops[node->op].weight);
-    if (!make_plan(b, c, CONV_WEIGHTS, &c->weights, err))
+    if (!plan_pass(b, c, CONV_WEIGHTS, &c->weights, &c->workspaces[1], err))
         return false;
-    c->workspaces[1] = build_scratch(b, conv_plan_workspace(c->weights), err);
-    if (!c->workspaces[1])
-        return false;
-    if (b->device->storage != CUDA_F32) {
+    if (b->device->storage != CUDA_F32 && !c->grouped.in) {
         c->rounded = widening_add(b, node, c->dw, c->weight_count, &c->widening, err);
         if (!c->rounded)
             return false;
@@ -341,13 +372,11 @@ static bool build_data(struct builder *b, const struct node *node, struct conv *
                        struct error *err)
 {
     c->dx = gradient_new(b, node->input, err);
-    if (!c->dx || !make_plan(b, c, CONV_DATA, &c->data, err))
+    if (!c->dx || !plan_pass(b, c, CONV_DATA, &c->data, &c->workspaces[2], err))
         return false;
     build_use(b, c->masked);
-    c->workspaces[2] = build_scratch(b, conv_plan_workspace(c->data), err);
     label(b, PLAN_BACKWARD_DATA, c->data, "");
-    return c->workspaces[2] && build_step(b, node, run_data, c, err) &&
-           gradient_give(b, node, node->input, c->dx, err);
+    return build_step(b, node, run_data, c, err) && gradient_give(b, node, node->input, c->dx, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/layers/conv_plans.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,4 +53,11 @@ double cuda_conv_seconds(const struct plan *plan, const struct conv_request *req
     free(choices);
     free(plans);
     return seconds;
+}
+
+bool cuda_conv_sums_pay(const struct builder *b, struct tensor_shape y, double plain, double with)
+{
+    /* Of a kernel that reads the result: an estimate, from its start and memory of 3 TB/s. */
+    const double bytes = (double)tensor_size(y) * (double)cuda_type_size(b->device->storage);
+    return isnan(plain) || isnan(with) || with <= plain + 3e-6 + bytes / 3e12;
 }

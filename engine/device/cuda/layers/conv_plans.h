@@ -11,3 +11,7 @@ bool cuda_conv_plan(struct plan *plan, const struct conv_request *request,
 /* Seconds of one run as known without building anything; NAN: not known, INFINITY: cannot be done.
  */
 double cuda_conv_seconds(const struct plan *plan, const struct conv_request *request);
+/* Whether sums of a forward pass's result `y` take no more time with it (`with` seconds) than the
+ * plain pass and reading its result again; also where nothing was measured, because it reads less.
+ */
+bool cuda_conv_sums_pay(const struct builder *b, struct tensor_shape y, double plain, double with);

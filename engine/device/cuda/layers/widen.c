@@ -14,11 +14,11 @@ struct widening {
     struct part parts[WIDEN_SPANS];
 };
 
-/* The convolution whose gradients come next; NULL: none. */
+/* The convolution by the library whose gradients come next; NULL: none. */
 static const struct node *next_conv(const struct builder *b, const struct node *node)
 {
     while (node-- > b->graph->nodes)
-        if (node->kind == NET_CONV && node->backward)
+        if (node->kind == NET_CONV && node->backward && b->graph->net->ops[node->op].groups == 1)
             return node;
     return NULL;
 }

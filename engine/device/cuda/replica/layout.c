@@ -7,7 +7,8 @@
 
 /*
  * Filters of a convolution read the channels of each tap as stored; those of one whose input comes
- * as columns read the taps of all channels, without gaps, as one long pixel.
+ * as columns read the taps of all channels, without gaps, as one long pixel. Those of a group have
+ * no gaps either.
  */
 static void shape_conv(struct filter_layout *filter, const struct graph *graph,
                        const struct node *node, const struct net_param *param)
@@ -15,7 +16,8 @@ static void shape_conv(struct filter_layout *filter, const struct graph *graph,
     const struct value *x = &graph->values[node->input];
     filter->channels = (size_t)param->dims[1];
     filter->taps = (size_t)param->dims[2] * (size_t)param->dims[3];
-    filter->stride = node->columns ? filter->channels : (size_t)value_channels(x);
+    const bool gaps = !node->columns && graph->net->ops[node->op].groups == 1;
+    filter->stride = gaps ? (size_t)value_channels(x) : filter->channels;
     filter->row = node->columns ? (size_t)value_channels(x) : filter->taps * filter->stride;
 }
 

@@ -54,6 +54,7 @@ void same_bits(const void *a, const void *b, size_t bytes);
     for (enum cuda_type TYPE = CUDA_F32; TYPE <= CUDA_BF16; TYPE = (enum cuda_type)(TYPE + 1))
 
 Suite *elementwise_suite(void);
+Suite *grouped_suite(void);
 Suite *input_suite(void);
 Suite *norm_suite(void);
 Suite *norm_backward_suite(void);

@@ -30,7 +30,7 @@ if HAVE_CHECK
 %C%_test_cuda_kernels_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_cuda_kernels_SOURCES = \
 	%D%/test_cuda_kernels.c %D%/cuda_tensor.c %D%/cuda_tensor.h %D%/test_cuda_elementwise.c \
-	%D%/test_cuda_input.c %D%/norm_case.c %D%/norm_case.h %D%/test_cuda_norm.c \
+	%D%/test_cuda_grouped.c %D%/test_cuda_input.c %D%/norm_case.c %D%/norm_case.h %D%/test_cuda_norm.c \
 	%D%/test_cuda_norm_backward.c %D%/test_cuda_pool.c %D%/test_cuda_take.c
 %C%_test_cuda_kernels_LDADD = $(simgpu_kernels) libsimgpu.a libbase.a $(CHECK_LIBS) \
 	$(PTHREAD_LIBS) -lstdc++
