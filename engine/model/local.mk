@@ -8,4 +8,5 @@ libnet_a_SOURCES += \
 modelsdir = $(pkgdatadir)/models
 dist_models_DATA = \
 	etc/models/alexnet.conf etc/models/cifar-cnn.conf etc/models/lenet.conf \
-	etc/models/linear.conf etc/models/resnet18.conf etc/models/smallnet.conf
+	etc/models/linear.conf etc/models/mobilenet-small.conf etc/models/resnet18.conf \
+	etc/models/smallnet.conf

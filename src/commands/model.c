@@ -41,19 +41,32 @@ static void add_pair(struct figure *figure, const char *word, const json_t *pair
         snprintf(figure->text + used, sizeof figure->text - used, " %s %ldx%ld", word, a, b);
 }
 
-/* "3x3 stride 2 pad 1" */
+static void add_groups(struct figure *figure, const json_t *layer)
+{
+    const size_t used = strlen(figure->text);
+    const json_t *groups = json_object_get(layer, "groups");
+    if (groups)
+        snprintf(figure->text + used, sizeof figure->text - used, "%sgroups %ld", used ? " " : "",
+                 (long)json_integer_value(groups));
+}
+
+/* "3x3 stride 2 pad 1", and "dilation 2", "groups 4" where there are any */
 static const char *window_text(struct figure *figure, const json_t *layer)
 {
     const json_t *kernel = json_object_get(layer, "kernel");
     figure->text[0] = '\0';
-    if (!kernel)
+    if (!kernel) {
+        add_groups(figure, layer);
         return figure->text;
+    }
     snprintf(figure->text, sizeof figure->text, "%ldx%ld",
              (long)json_integer_value(json_array_get(kernel, 0)),
              (long)json_integer_value(json_array_get(kernel, 1)));
     add_pair(figure, "stride", json_object_get(layer, "stride"));
     add_pair(figure, "pad", json_object_get(layer, "pad"));
-    add_pair(figure, "dilation", json_object_get(layer, "dilation"));
+    if (json_object_get(layer, "dilation"))
+        add_pair(figure, "dilation", json_object_get(layer, "dilation"));
+    add_groups(figure, layer);
     return figure->text;
 }
 

@@ -248,7 +248,7 @@ class FakeEngine:
         params = self._fill(params)
         model = params.get('model')
         if model not in (None, '', 'smallnet', 'resnet18', 'lenet', 'linear', 'cifar-cnn',
-                         'alexnet'):
+                         'alexnet', 'mobilenet-small'):
             raise ValueError('no model \'%s\'' % model)
         gpu = any(device['device'].startswith('cuda') for device in self.machine)
         return dict(params, model=model or ('resnet18' if gpu else 'smallnet'),

@@ -26,7 +26,7 @@ SCRIPT = {"bash": os.path.join(SCRIPTS, "bash", "dpartui"),
           "zsh": os.path.join(SCRIPTS, "zsh", "_dpartui"),
           "fish": os.path.join(SCRIPTS, "fish", "dpartui.fish")}
 PATIENCE = 60.0
-MODELS = ["alexnet", "cifar-cnn", "lenet", "linear", "resnet18", "smallnet"]
+MODELS = ["alexnet", "cifar-cnn", "lenet", "linear", "mobilenet-small", "resnet18", "smallnet"]
 RUNS = {"1": "linear on cpu:0, batch 64, done", "2": "lenet on cpu:0-1, batch 64, running",
         "3": "a:model on cpu:0-1, batch 64, queued"}
 

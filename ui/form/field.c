@@ -10,8 +10,8 @@
 #include "ui/draw/preferences.h"
 
 /* The networks and data sets that come with the program; others can be typed. */
-static const char *const models[] = {"",      "resnet18", "smallnet", "cifar-cnn",
-                                     "lenet", "alexnet",  "linear",   NULL};
+static const char *const models[] = {"",        "resnet18",        "smallnet", "cifar-cnn", "lenet",
+                                     "alexnet", "mobilenet-small", "linear",   NULL};
 #define DATA_NAME(name, fetched) name,
 static const char *const data_sets[] = {"", DATA_SETS(DATA_NAME) NULL};
 static const char *const splits[] = {"chunk", "even", "balanced", "auto", NULL};

@@ -38,9 +38,12 @@ static json_t *layer_json(const struct net *net, int index)
         json_object_set_new(layer, "kernel", json_pack("[i, i]", op->kernel_h, op->kernel_w));
         json_object_set_new(layer, "stride", json_pack("[i, i]", op->stride_h, op->stride_w));
         json_object_set_new(layer, "pad", json_pack("[i, i]", op->pad_h, op->pad_w));
+    }
+    if (layer && (op->dilation_h > 1 || op->dilation_w > 1))
         json_object_set_new(layer, "dilation",
                             json_pack("[i, i]", op->dilation_h, op->dilation_w));
-    }
+    if (layer && op->groups > 1)
+        json_object_set_new(layer, "groups", json_integer(op->groups));
     return layer;
 }
 

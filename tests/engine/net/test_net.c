@@ -61,6 +61,7 @@ static const struct {
 } models[] = {
     {"resnet18", {1, 28, 28}, 10, 65, 110, 11175818, 911601664, 0},
     {"alexnet", {1, 28, 28}, 10, 21, 16, 5824202, 438598656, 0},
+    {"mobilenet-small", {1, 28, 28}, 10, 57, 97, 44434, 7271024, 0},
     {"smallnet", {1, 28, 28}, 10, 10, 14, 20586, 2063488, 0},
     {"cifar-cnn", {3, 32, 32}, 10, 12, 10, 62006, 1303440, 1},
     {"lenet", {1, 28, 28}, 10, 12, 10, 61706, 833040, 0},
@@ -185,6 +186,9 @@ START_TEST(other_models_have_pytorchs_names)
         {"alexnet",
          {"0.weight", "3.bias", "6.weight", "8.weight", "10.weight", "14.weight", "17.bias",
           "20.weight"}},
+        {"mobilenet-small",
+         {"0.weight", "3.weight", "6.weight", "unit1.0.0.weight", "unit1.1.3.weight",
+          "unit2.1.7.running_var", "22.bias"}},
         {"smallnet", {"0.weight", "1.running_mean", "4.bias", "5.weight", "9.weight"}},
         {"cifar-cnn", {"conv1.weight", "conv2.bias", "fc1.weight", "fc2.weight", "fc3.bias"}},
         {"lenet", {"0.weight", "3.weight", "7.weight", "9.weight", "11.bias"}},
@@ -217,7 +221,7 @@ START_TEST(data_that_do_not_fit_are_refused)
     char *file = shipped_model("lenet");
     ck_assert(!net_load(file, (struct net_shape){1, 8, 8}, 10, &net, &err));
     ck_assert_int_eq(err.kind, ERROR_USAGE);
-    ck_assert_ptr_nonnull(strstr(err.text, "lenet.conf:12: conv: the 5x5 window does not fit into "
+    ck_assert_ptr_nonnull(strstr(err.text, "lenet.conf:21: conv: the 5x5 window does not fit into "
                                            "its input of 4x4"));
     ck_assert(!net_load(file, (struct net_shape){0, 8, 8}, 10, &net, &err));
     ck_assert_ptr_null(net);
@@ -259,7 +263,7 @@ int main(void)
     tcase_add_loop_test(tcase, shipped_models_are_what_they_claim, 0, COUNT(models));
     tcase_add_loop_test(tcase, structure_is_consistent, 0, COUNT(models));
     tcase_add_test(tcase, resnet18_is_the_tutorials);
-    tcase_add_loop_test(tcase, other_models_have_pytorchs_names, 0, 5);
+    tcase_add_loop_test(tcase, other_models_have_pytorchs_names, 0, 6);
     tcase_add_test(tcase, models_adapt_to_their_data);
     tcase_add_test(tcase, data_that_do_not_fit_are_refused);
     tcase_add_test(tcase, sums_are_those_of_the_operations);
