@@ -13,9 +13,10 @@ static bool add_values(json_t *object, const char *key, const float *values, int
     bool ok = list;
     for (int i = 0; ok && i < count; i++)
         ok = json_array_append_new(list, json_real((double)values[i])) == 0;
-    ok = ok && json_object_set(object, key, list) == 0;
+    if (ok)
+        return json_object_set_new(object, key, list) == 0;
     json_decref(list);
-    return ok;
+    return false;
 }
 
 bool normalization_add(const struct net *net, json_t *object)

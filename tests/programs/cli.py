@@ -261,6 +261,7 @@ class Training(Case):
                        'layers = ( { type = "linear"; outputs = "classes"; } );\n'
                        'training = { batch = 50; lr = 0.25; epochs = 2; };\n')
         job = ["--model", model, "--data", "random:200x10", "--epochs", "1"]
+        self.env.pop("DPARTUI_RECIPE", None)
 
         def settings(*options):
             run = json.loads(self.good("train", *job, *options, "--json").splitlines()[0])

@@ -32,7 +32,7 @@ class Pictures(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def run_program(self, *arguments, **options):
-        env = dict(os.environ, XDG_RUNTIME_DIR=self.folder, LC_ALL='C.UTF-8', HOME=self.folder,
+        env = dict(os.environ, DPARTUI_RECIPE='auto', XDG_RUNTIME_DIR=self.folder, LC_ALL='C.UTF-8', HOME=self.folder,
                    XDG_CONFIG_HOME=self.folder)
         return subprocess.run([PROGRAM, 'screen', *arguments], env=env, capture_output=True,
                               text=True, timeout=60, check=False, stdin=subprocess.DEVNULL,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/kernels/each.h"
-#include "engine/device/cuda/kernels/place.h"
 
 /*
  * Convolution in groups, above all depthwise, where each output channel reads one input channel:
@@ -56,7 +55,10 @@ static __device__ void add_forward(const struct grouped_conv &c, const struct wi
     float v[size];
     if (is_depthwise(c))
         pack_numbers(pack_load(pixel, (size_t)first / size), v);
-    for (int k = 0; k < size && first + k < c.y.real; k++) {
+#pragma unroll
+    for (int k = 0; k < size; k++) {
+        if (first + k >= c.y.real)
+            continue;
         const T *weights = weights_at(c, w, first + k, t);
         const T *from = pixel + (size_t)((first + k) / c.out) * c.in;
         for (int i = 0; i < c.in; i++)
@@ -72,7 +74,10 @@ static __device__ void add_backward(const struct grouped_conv &c, const struct w
     float v[size];
     if (is_depthwise(c))
         pack_numbers(pack_load(pixel, (size_t)first / size), v);
-    for (int k = 0; k < size && first + k < c.x.real; k++) {
+#pragma unroll
+    for (int k = 0; k < size; k++) {
+        if (first + k >= c.x.real)
+            continue;
         const int group = (first + k) / c.in, of_group = (first + k) % c.in;
         const T *from = pixel + (size_t)group * c.out;
         for (int o = 0; o < c.out; o++)
@@ -143,8 +148,10 @@ static __device__ void sum_positions(const struct grouped_conv &c, const T *x, c
             continue;
         const T *pixel = x + pixel_at(c.x, row, iy, ix) * c.x.channels;
         pack_numbers(pack_load(dy + at * c.y.channels, (size_t)first / size), d);
-        for (int k = 0; k < size && first + k < c.y.real; k++)
-            run[k] += d[k] * pack_first(pixel, (first + k) / c.out * c.in + input);
+#pragma unroll
+        for (int k = 0; k < size; k++)
+            if (first + k < c.y.real)
+                run[k] += d[k] * pack_first(pixel, (first + k) / c.out * c.in + input);
         if (++added < WEIGHTS_RUN)
             continue;
         for (int k = 0; k < size; k++) {

@@ -1,7 +1,6 @@
 # Kernels, compiled by nvcc; the rest is C.
 cuda_kernels = \
 	%D%/activation.cu \
-	%D%/average.cu \
 	%D%/clip.cu \
 	%D%/dropout.cu \
 	%D%/elementwise.cu \
@@ -31,7 +30,6 @@ cuda_kernel_parts = \
 	%D%/each.h \
 	%D%/norm_channel.h \
 	%D%/pack.h \
-	%D%/place.h \
 	%D%/sums.h
 
 if HAVE_CUDA_TOOLKIT

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "engine/device/cuda/kernels/each.h"
-#include "engine/device/cuda/kernels/place.h"
 #include "engine/device/cuda/kernels/window_math.h"
 
 /*
