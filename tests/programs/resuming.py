@@ -115,8 +115,8 @@ class Resume(cli.Case):
                 self.assertIn("result", json.loads(answers.readline()))
 
     def test_a_killed_run_keeps_its_scaled_schedule(self):
-        steps, warm = 3 * 4000, 4000
-        self.good("train", *DATA, "--data", "random:80000x10", "--epochs", "3", "--lr", "0.02",
+        steps, warm = 15 * 4000, 4000
+        self.good("train", *DATA, "--data", "random:80000x10", "--epochs", "15", "--lr", "0.02",
                   "--lr-schedule", "cosine:0.1", "--warmup", "1", "--checkpoint-every", "0.01m",
                   "--detach")
         self.wait_for("some steps", lambda: self.good_json("show", "1")["points"])
