@@ -40,8 +40,7 @@ static json_t *layer_json(const struct net *net, int index)
         json_object_set_new(layer, "pad", json_pack("[i, i]", op->pad_h, op->pad_w));
     }
     if (layer && (op->dilation_h > 1 || op->dilation_w > 1))
-        json_object_set_new(layer, "dilation",
-                            json_pack("[i, i]", op->dilation_h, op->dilation_w));
+        json_object_set_new(layer, "dilation", json_pack("[i, i]", op->dilation_h, op->dilation_w));
     if (layer && op->groups > 1)
         json_object_set_new(layer, "groups", json_integer(op->groups));
     return layer;

@@ -74,13 +74,13 @@ static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_
 {
     switch (kind) {
     case dnnl_backward_data:
-        return dnnl_convolution_backward_data_primitive_desc_create(out, engine, algorithm, src,
-                                                                    weights, dst, at->stride, at->left_out,
-                                                                    at->pad, at->pad, hint, attr);
+        return dnnl_convolution_backward_data_primitive_desc_create(
+            out, engine, algorithm, src, weights, dst, at->stride, at->left_out, at->pad, at->pad,
+            hint, attr);
     case dnnl_backward_weights:
         return dnnl_convolution_backward_weights_primitive_desc_create(
-            out, engine, algorithm, src, weights, bias, dst, at->stride, at->left_out, at->pad, at->pad,
-            hint, attr);
+            out, engine, algorithm, src, weights, bias, dst, at->stride, at->left_out, at->pad,
+            at->pad, hint, attr);
     default:
         return dnnl_convolution_forward_primitive_desc_create(
             out, engine, dnnl_forward_training, algorithm, src, weights, bias, dst, at->stride,
@@ -162,15 +162,15 @@ static inline dnnl_status_t compat_conv(dnnl_primitive_desc_t *out, dnnl_engine_
     dnnl_convolution_desc_t desc;
     dnnl_status_t status;
     if (kind == dnnl_forward_training)
-        status =
-            dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_training, algorithm, src,
-                                               weights, bias, dst, at->stride, at->left_out, at->pad, at->pad);
+        status = dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_training, algorithm,
+                                                            src, weights, bias, dst, at->stride,
+                                                            at->left_out, at->pad, at->pad);
     else if (kind == dnnl_backward_data)
-        status = dnnl_dilated_convolution_backward_data_desc_init(&desc, algorithm, src, weights, dst,
-                                                          at->stride, at->left_out, at->pad, at->pad);
+        status = dnnl_dilated_convolution_backward_data_desc_init(
+            &desc, algorithm, src, weights, dst, at->stride, at->left_out, at->pad, at->pad);
     else
-        status = dnnl_dilated_convolution_backward_weights_desc_init(&desc, algorithm, src, weights, bias,
-                                                             dst, at->stride, at->left_out, at->pad, at->pad);
+        status = dnnl_dilated_convolution_backward_weights_desc_init(
+            &desc, algorithm, src, weights, bias, dst, at->stride, at->left_out, at->pad, at->pad);
     return status ? status : dnnl_primitive_desc_create(out, &desc, attr, engine, hint);
 }
 

@@ -37,8 +37,8 @@ const char *conv_request_text(const struct conv_request *request, char *buffer, 
         snprintf(stride, sizeof stride, "%dx%d", r->stride_h, r->stride_w);
     bool known = (unsigned)r->pattern < CONV_PATTERNS;
     snprintf(buffer, size, "conv %dx%d/%s%s %dx%dx%d -> %d, %d rows, %s, %s%s%s", r->kernel_h,
-             r->kernel_w, stride, more_text(r, more, sizeof more), r->in, r->in_h, r->in_w, r->out, r->rows,
-             number_type_name(r->type), known ? pattern_names[r->pattern] : "?",
+             r->kernel_w, stride, more_text(r, more, sizeof more), r->in, r->in_h, r->in_w, r->out,
+             r->rows, number_type_name(r->type), known ? pattern_names[r->pattern] : "?",
              r->relu ? " + ReLU" : "", r->deterministic ? ", deterministic" : "");
     return buffer;
 }
@@ -62,8 +62,8 @@ static const char *complaint(const struct conv_request *r)
     if (r->in % 8 || r->out % 8)
         return "channels that are not filled up to a multiple of 8";
     if (r->out_h != size_out(r->in_h, r->kernel_h, r->stride_h, r->pad_h, r->dilation_h) ||
-        r->out_w != size_out(r->in_w, r->kernel_w, r->stride_w, r->pad_w, r->dilation_w) || r->out_h < 1 ||
-        r->out_w < 1)
+        r->out_w != size_out(r->in_w, r->kernel_w, r->stride_w, r->pad_w, r->dilation_w) ||
+        r->out_h < 1 || r->out_w < 1)
         return "an output of another size than the convolution has";
     if (r->relu && r->pattern != CONV_FORWARD_BIAS)
         return "a ReLU that this pattern has not";

@@ -37,7 +37,8 @@ char *conv_described_gpu(void);
 /* What a request has for a 3x3 convolution of 64 channels of 28x28, with those of its output. */
 #define CONV_3X3_OF_64                                                                             \
     .type = TYPE_BF16, .in = 64, .in_h = 28, .in_w = 28, .out = 64, .out_h = 28, .out_w = 28,      \
-    .kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1, .pad_h = 1, .pad_w = 1, .dilation_h = 1, .dilation_w = 1
+    .kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1, .pad_h = 1, .pad_w = 1,            \
+    .dilation_h = 1, .dilation_w = 1
 
 /* tests/engine/device/cuda/dnn/conv_offers.c: what the real cuDNN offers, and what of it is timed.
  */
