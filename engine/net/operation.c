@@ -8,30 +8,31 @@
 
 #define MOST_WINDOW 65535 /* kernel, stride, padding and dilation */
 
-/* How many places a window has along one side; 0: none, it does not fit. */
-static int window_places(int size, int window, int stride, int pad)
+/* How many places a window over `span` numbers has along one side; 0: none, it does not fit. */
+static int window_places(int size, long span, int stride, int pad)
 {
-    int room = size + 2 * pad - window;
-    return room < 0 ? 0 : room / stride + 1;
+    const long room = size + 2L * pad - span;
+    return room < 0 ? 0 : (int)(room / stride + 1);
 }
 
-/* The numbers that a window spans along side 0 or 1, those between dilated ones included. */
-static int window_span(const struct net_op *op, int side)
+/* The numbers that a window spans along side 0 or 1, those between dilated ones included: up to
+ * MOST_WINDOW squared, which is more than an int holds. */
+static long window_span(const struct net_op *op, int side)
 {
-    return op->dilation[side] * (op->kernel[side] - 1) + 1;
+    return (long)op->dilation[side] * (op->kernel[side] - 1) + 1;
 }
 
 static bool window_shape(const struct net *net, const struct net_op *op, int channels,
                          struct net_shape *out, struct error *err)
 {
     const struct net_shape in = net->tensors[op->inputs[0]].shape;
-    const int span_h = window_span(op, 0), span_w = window_span(op, 1);
+    const long span_h = window_span(op, 0), span_w = window_span(op, 1);
     out->c = channels;
     out->h = window_places(in.h, span_h, op->stride_h, op->pad_h);
     out->w = window_places(in.w, span_w, op->stride_w, op->pad_w);
     return (out->h > 0 && out->w > 0) ||
            error_set(err, ERROR_USAGE,
-                     "the %dx%d window does not fit into its input of %dx%d with padding (the "
+                     "the %ldx%ld window does not fit into its input of %dx%d with padding (the "
                      "network's input is %dx%dx%d)",
                      span_h, span_w, in.h + 2 * op->pad_h, in.w + 2 * op->pad_w, net->input.c,
                      net->input.h, net->input.w);

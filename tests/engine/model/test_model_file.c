@@ -131,6 +131,8 @@ static const struct {
      "2x6x6)"},
     {"{ type = \"conv\"; channels = 4; kernel = 3; dilation = [1,3]; },\n" LAST, 3,
      "conv: the 3x7 window does not fit into its input of 6x6 with padding"},
+    {"{ type = \"conv\"; channels = 4; kernel = [65535,1]; dilation = [65535,1]; },\n" LAST, 3,
+     "conv: the 4294770691x1 window does not fit into its input of 6x6 with padding"},
     {"{ type = \"conv\"; channels = 4; kernel = 3; dilation = 0; },\n" LAST, 3,
      "'dilation' must be"},
     {"{ type = \"conv\"; channels = 3; kernel = 3; groups = 2; },\n" LAST, 3,
