@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,11 +15,9 @@
 
 struct fetching {
     struct client *client;
-    long id; /* of the request */
     enum display_kind kind;
     struct bar_line line;
     char file[256]; /* the last one reported in a pipe */
-    char folder[PATH_MAX];
 };
 
 static void show_bar(struct fetching *fetching, const json_t *progress)
@@ -68,39 +63,15 @@ static void show_progress(struct fetching *fetching, const json_t *progress)
     fflush(stdout);
 }
 
-static bool take_answer(struct fetching *fetching, const json_t *message, struct error *err)
+/* session_notified */
+static bool take_progress(void *context, const char *method, const json_t *params,
+                          struct error *err)
 {
-    json_t *result = NULL;
-    if (!client_response(message, &result, err))
-        return false;
-    snprintf(fetching->folder, sizeof fetching->folder, "%s", member_text(result, "folder"));
+    struct fetching *fetching = context;
+    (void)err;
+    if (strcmp(method, "fetch") == 0)
+        show_progress(fetching, params);
     return true;
-}
-
-/* Until the response to the request. Ctrl-C ends us, and with the connection the fetching. */
-static bool wait_for_end(struct fetching *fetching, struct error *err)
-{
-    for (;;) {
-        json_t *message;
-        if (!client_next(fetching->client, &message, err))
-            return false;
-        if (message) {
-            const char *method = json_string_value(json_object_get(message, "method"));
-            bool answer = json_integer_value(json_object_get(message, "id")) == fetching->id;
-            bool ok = !answer || take_answer(fetching, message, err);
-            if (method && strcmp(method, "fetch") == 0)
-                show_progress(fetching, json_object_get(message, "params"));
-            json_decref(message);
-            if (answer)
-                return ok;
-            continue;
-        }
-        struct pollfd wait = {
-            .fd = client_fd(fetching->client),
-            .events = (short)(POLLIN | (client_wants_write(fetching->client) ? POLLOUT : 0))};
-        if (poll(&wait, 1, -1) < 0 && errno != EINTR)
-            return error_errno(err, "cannot wait for the engine");
-    }
 }
 
 static json_t *request(struct invocation *invocation, struct error *err)
@@ -118,18 +89,21 @@ static json_t *request(struct invocation *invocation, struct error *err)
 static int run(struct invocation *invocation, struct error *err)
 {
     struct fetching fetching = {.kind = display_choose(false)};
-    json_t *params = request(invocation, err);
+    json_t *params = request(invocation, err), *result = NULL;
+    long id;
     if (!params)
         return STATUS_FAILED;
     if (!session_open_private(&fetching.client, err)) {
         json_decref(params);
         return STATUS_FAILED;
     }
-    bool ok = client_send(fetching.client, "fetch", params, &fetching.id, err) &&
-              wait_for_end(&fetching, err);
+    /* Ctrl-C ends us, and with the connection the fetching. */
+    bool ok = client_send(fetching.client, "fetch", params, &id, err) &&
+              session_wait(fetching.client, id, take_progress, &fetching, &result, err);
     bar_clear(&fetching.line);
     if (ok)
-        print("%s is in %s\n", invocation->arguments[0], fetching.folder);
+        print("%s is in %s\n", invocation->arguments[0], member_text(result, "folder"));
+    json_decref(result);
     client_close(fetching.client);
     return ok ? STATUS_DONE : STATUS_FAILED;
 }
