@@ -10,6 +10,7 @@
 #include "ui/draw/list.h"
 #include "ui/session/sweep.h"
 #include "ui/views/compare/grid_chart.h"
+#include "ui/views/compare/table.h"
 
 enum {
     FIRST,
@@ -99,14 +100,6 @@ static const char *three_decimals(struct figure *figure, double value)
     return figure_fixed(figure, value, 3);
 }
 
-static const char *marked(struct figure *figure, bool warm_up)
-{
-    size_t length = strlen(figure->text);
-    if (warm_up && figure->text[0] != '-' && length + 1 < sizeof figure->text)
-        strcpy(figure->text + length, "*");
-    return figure->text;
-}
-
 static void draw_row(const struct grid *grid, int line, struct surface *surface, struct rect area,
                      int y, const struct list_column *columns, const struct column_place *places)
 {
@@ -124,9 +117,9 @@ static void draw_row(const struct grid *grid, int line, struct surface *surface,
         [FIRST] = grid->value[line][0],
         [SECOND] = grid->value[line][1],
         [RUNS] = runs,
-        [S_PER_EPOCH] = marked(&seconds, outcome->warm_up),
+        [S_PER_EPOCH] = compare_mark(&seconds, outcome),
         [S_RANGE] = s_range,
-        [SPEED] = marked(&speed, outcome->warm_up),
+        [SPEED] = compare_mark(&speed, outcome),
         [SPEED_RANGE] = speed_range,
         [SPEED_UP] = figure_times(&up, outcome->speed_up),
         [TEST_ACC] = figure_fixed(&accuracy, outcome->test_acc.mean, 3),
@@ -244,5 +237,5 @@ void compare_grid_hint(const struct ui *ui, const struct grid *grid, char *buffe
         snprintf(buffer, size, "%s: run %ld%s; c: another metric", grid->study.variants[line].label,
                  grid_run(grid, line), grid_line_runs(grid, line) > 1 ? " and others" : "");
     else
-        snprintf(buffer, size, "c: another metric; ranges are over the seeds");
+        snprintf(buffer, size, "c: another metric; ranges are over the runs");
 }

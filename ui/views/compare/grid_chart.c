@@ -8,7 +8,7 @@
 #include "ui/chart/chart.h"
 #include "ui/views/compare/chart.h"
 
-/* Rows with the same first value, by rising x; the bounds are over the seeds. */
+/* Rows with the same first value, by rising x; low and high are over the seeds, or epochs. */
 struct curve_of_value {
     const char *name;
     int count;
@@ -33,10 +33,10 @@ static double x_of(const struct grid *grid, int line)
     if (has_numbers(grid) && parse_double(grid->value[line][last], -1e12, 1e12, &number))
         return number;
     for (int i = 0; i < grid->study.variant_count; i++) {
-        bool new = true;
-        for (int j = 0; j < i && new; j++)
-            new = strcmp(grid->value[j][last], grid->value[i][last]) != 0;
-        place += new;
+        bool is_new = true;
+        for (int j = 0; j < i && is_new; j++)
+            is_new = strcmp(grid->value[j][last], grid->value[i][last]) != 0;
+        place += is_new;
         if (strcmp(grid->value[i][last], grid->value[line][last]) == 0)
             return place;
     }
@@ -92,10 +92,10 @@ static int choose_curves(const struct ui *ui, const struct grid *grid, int *line
     int focus = grid_line(ui, grid), count = 0;
     focus = focus < 0 ? 0 : focus;
     for (int i = 0; i < grid->table.count && grid->study.varied_count > 1; i++) {
-        bool new = strcmp(grid->value[i][0], grid->value[focus][0]) != 0;
-        for (int j = 0; j < i && new; j++)
-            new = strcmp(grid->value[i][0], grid->value[j][0]) != 0;
-        if (new &&count < most - 1)
+        bool is_new = strcmp(grid->value[i][0], grid->value[focus][0]) != 0;
+        for (int j = 0; j < i && is_new; j++)
+            is_new = strcmp(grid->value[i][0], grid->value[j][0]) != 0;
+        if (is_new && count < most - 1)
             lines[count++] = i;
     }
     lines[count++] = focus;

@@ -36,8 +36,7 @@ static const struct list_column columns[COLUMNS] = {
     [CHANGE] = {"change", 6, 8, true, 5},       [STATUS] = {"status", 7, 12, false, 4},
 };
 
-/* Marked where the warm-up is part of it. */
-static const char *mark(struct figure *figure, const struct outcome *outcome)
+const char *compare_mark(struct figure *figure, const struct outcome *outcome)
 {
     size_t length = strlen(figure->text);
     if (outcome->warm_up && figure->text[0] != '-' && length + 1 < sizeof figure->text)
@@ -79,8 +78,8 @@ static void draw_row(const struct ui *ui, const struct series *series, const str
         [NUMBER] = number,
         [BATCH] = figure_whole(&f[BATCH], row->run.batch),
         [LR] = figure_digits(&f[LR], row->run.lr, 4),
-        [S_PER_EPOCH] = mark(&f[S_PER_EPOCH], outcome),
-        [SPEED] = mark(&f[SPEED], outcome),
+        [S_PER_EPOCH] = compare_mark(&f[S_PER_EPOCH], outcome),
+        [SPEED] = compare_mark(&f[SPEED], outcome),
         [SPEED_UP] = figure_times(&f[SPEED_UP], outcome->speed_up),
         [EFFICIENCY] = figure_efficiency(&f[EFFICIENCY], outcome->efficiency),
         [TEST_ACC] = figure_fixed(&f[TEST_ACC], outcome->test_acc.mean, 3),
