@@ -59,9 +59,10 @@ struct net {
     /* Input normalisation, per channel: x = (pixel/255 - mean[c]) / std[c]. */
     int mean_count, std_count; /* 0 (no normalisation), 1 (for every channel) or input.c */
     float mean[NET_MOST_NORMALIZED], std[NET_MOST_NORMALIZED];
-    bool mean_of_data, std_of_data; /* they are those of the training rows; none before these are
-                                     * known, or a file of weights that was trained with them */
-    int output;                     /* tensor with the logits */
+    /* They are those of the training rows: none until these, or a file of weights that was trained
+     * with them, have been read. */
+    bool mean_of_data, std_of_data;
+    int output; /* tensor with the logits */
     int op_count, tensor_count, param_count;
     struct net_op *ops;
     struct net_tensor *tensors;

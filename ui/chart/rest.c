@@ -14,13 +14,14 @@ static bool is_step(double value)
     return value >= 0 && value <= MOST_STEPS;
 }
 
-/* Of the step after `step` others. */
+/* The share of the run's rate that the step after `step` others has. */
 static double share_at(const struct state_live *live, struct lr_length length, long step)
 {
     long last = length.total_steps - 1;
     return lr_share(&live->schedule, length, step < last ? step : last);
 }
 
+/* Where the run will end: after its last step, or the epoch that it stops after. */
 static long end_of(const struct state_live *live)
 {
     double epoch = live->epoch * live->steps_per_epoch;

@@ -13,10 +13,10 @@
 
 struct filter {
     int first, count;          /* of the inputs of one output */
-    const int16_t *low, *high; /* weight i is high[i] * 2048 + low[i]; some more, that are 0 */
+    const int16_t *low, *high; /* weight i is high[i] * 2048 + low[i]; then FILTER_REST zeros */
 };
 
-#define FILTER_REST 3 /* weights after the last one */
+#define FILTER_REST 3 /* weights after the last one that may be read */
 
 /* Bytes that may be read, and mean nothing, after those of any input. */
 #define FILTER_SLACK 16

@@ -16,8 +16,8 @@ struct raster {
     bool coloured;   /* else it could be stored in one channel */
     int orientation; /* 1 to 8, as in EXIF: how it has to be turned to be seen the right way up */
     uint8_t *pixels;
-    uint8_t *memory; /* that they are in, */
-    size_t capacity; /* so many bytes of them; kept from picture to picture */
+    uint8_t *memory; /* what is allocated, `pixels` within it; kept from picture to picture */
+    size_t capacity; /* bytes that `pixels` has room for */
 };
 
 /* Is a picture of this size taken at all? Files come from outside, and a small one can promise much

@@ -20,9 +20,8 @@ const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int
 
 /*
  * The library's direct algorithm first, which is the only one of grouped and dilated convolutions,
- * then the kernels of our own that fit the shape, then the
- * library's Winograd: it has to be clearly faster than ours, which can be fused with a BatchNorm
- * (conv/fusion.h). Returns their number.
+ * then the kernels of our own that fit the shape, then the library's Winograd: it has to be clearly
+ * faster than ours, which can be fused with a BatchNorm (conv/fusion.h). Returns their number.
  */
 int conv_algorithms(const struct conv_shape *shape, enum conv_direction direction,
                     struct conv_algorithm list[CONV_MOST_ALGORITHMS]);
