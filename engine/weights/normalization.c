@@ -7,6 +7,9 @@
 #include "base/json.h"
 #include "engine/weights/safetensors.h"
 
+/* Ours alone: files of other programs may have a note of their own. */
+#define NORMALIZATION_KEY "dpartui_normalization"
+
 static bool add_values(json_t *object, const char *key, const float *values, int count)
 {
     json_t *list = json_array();
@@ -34,7 +37,7 @@ bool normalization_note(const struct net *net, json_t *metadata)
     if (ok && json_object_size(object) > 0) {
         /* All digits: who reads them must find the same numbers. */
         char *text = json_to_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        ok = text && json_object_set_new(metadata, "normalization", json_string(text)) == 0;
+        ok = text && json_object_set_new(metadata, NORMALIZATION_KEY, json_string(text)) == 0;
         free(text);
     }
     json_decref(object);
@@ -85,7 +88,7 @@ bool normalization_read(const char *path, struct net *net, struct error *err)
     bool ok = safetensors_open(&file, path, err);
     if (ok) {
         const json_t *metadata = json_object_get(file.header, "__metadata__");
-        const char *text = json_string_value(json_object_get(metadata, "normalization"));
+        const char *text = json_string_value(json_object_get(metadata, NORMALIZATION_KEY));
         ok = !text || take(path, text, net, err);
     }
     safetensors_close(&file);

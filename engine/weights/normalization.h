@@ -9,9 +9,9 @@
 
 /*
  * The mean and std of a network that are those of its training rows belong to its weights: files of
- * weights carry them as JSON, {"mean":[0.286],"std":[0.353]}, in their metadata ("normalization"),
- * where others ignore it. Each has a number for each channel, and is there only if the model file
- * leaves it to the data.
+ * weights carry them as JSON, {"mean":[0.286],"std":[0.353]}, in their metadata
+ * ("dpartui_normalization"), where others ignore it. Each has a number for each channel, and is
+ * there only if the model file leaves it to the data.
  */
 
 /* Add those members to an object, if the network has such numbers. False: memory ran out. */

@@ -122,7 +122,7 @@ def tensors(entries, note=None):
     header, body = {}, b""
     if note is not None:
         header["__metadata__"] = {"format": "pt", "dpartui": note,
-                                  "normalization": '{"mean":[0.5],"std":[0.25]}'}
+                                  "dpartui_normalization": '{"mean":[0.5],"std":[0.25]}'}
     for name, shape, data, dtype in entries:
         header[name] = {"dtype": dtype, "shape": shape,
                         "data_offsets": [len(body), len(body) + len(data)]}

@@ -71,9 +71,9 @@ class Normalization(cli.Case):
         with open(path, "rb") as file:
             length, = struct.unpack("<Q", file.read(8))
             metadata = json.loads(file.read(length))["__metadata__"]
-        if "normalization" not in metadata:
+        if "dpartui_normalization" not in metadata:
             return None
-        note = json.loads(metadata["normalization"])
+        note = json.loads(metadata["dpartui_normalization"])
         return note["mean"], note["std"]
 
     def test_they_are_of_the_training_rows(self):

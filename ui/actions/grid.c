@@ -55,7 +55,8 @@ static bool take_words(struct typed *typed, struct error *err)
             return false;
     }
     return typed->request.settings[0].key ||
-           error_set(err, ERROR_USAGE, "no setting has several values: batch=128,256 lr=0.05,0.1");
+           error_set(err, ERROR_USAGE,
+                     "no setting has several values: type them as batch=128,256 lr=0.05,0.1");
 }
 
 static bool plan(struct ui *ui, const char *text, struct error *err)
@@ -70,8 +71,9 @@ static bool plan(struct ui *ui, const char *text, struct error *err)
     if (!take_words(&typed, err) || !study_plan(study, &typed.request, err))
         return false;
     return study->entry_count <= GRID_RUNS ||
-           error_set(err, ERROR_USAGE, "%d runs: from the screen at most %d", study->entry_count,
-                     GRID_RUNS);
+           error_set(err, ERROR_USAGE,
+                     "%d runs: the workbench submits at most %d, dpartui compare more",
+                     study->entry_count, GRID_RUNS);
 }
 
 /* The engine gives the first run the next number; no study of the command has an id like this. */

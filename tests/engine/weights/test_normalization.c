@@ -136,7 +136,7 @@ static const struct {
 
 START_TEST(bad_ones_are_refused)
 {
-    char *header = format("{\"__metadata__\":{\"normalization\":\"%s\"}}", bad[_i].text);
+    char *header = format("{\"__metadata__\":{\"dpartui_normalization\":\"%s\"}}", bad[_i].text);
     uint64_t length = strlen(header);
     struct text file = TEXT_INIT;
     text_append(&file, (const char *)&length, sizeof length);

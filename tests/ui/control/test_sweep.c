@@ -221,11 +221,12 @@ START_TEST(wrong_values_are_refused)
         {"batch", "'batch': type SETTING=VALUE,VALUE"},
         {"batch=128", "batch=128: type several values with commas between"},
         {"bath=1,2", "'bath' is no setting: their names are in the form"},
-        {"repeats=2", "no setting has several values: batch=128,256 lr=0.05,0.1"},
+        {"repeats=2", "no setting has several values: type them as batch=128,256 lr=0.05,0.1"},
         {"batch=1,2 repeats=0", "repeats=0: a whole number from 1 to 120"},
         {"batch=1,2 lr=1,2 momentum=0,1", "at most 2 settings can have several values"},
         {"batch=64,64", "'batch 64' is there twice"},
-        {"batch=1,2,4 lr=1,2,3 repeats=20", "180 runs: from the screen at most 120"},
+        {"batch=1,2,4 lr=1,2,3 repeats=20",
+         "180 runs: the workbench submits at most 120, dpartui compare more"},
     };
     replay_recording(&replay, "idle", 0);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
