@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 static double seconds_of(clockid_t clock)
 {
@@ -15,6 +14,16 @@ static double seconds_of(clockid_t clock)
 double clock_seconds(void)
 {
     return seconds_of(CLOCK_MONOTONIC);
+}
+
+struct timespec clock_after(long nanoseconds)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_nsec += nanoseconds;
+    at.tv_sec += at.tv_nsec / 1000000000L;
+    at.tv_nsec %= 1000000000L;
+    return at;
 }
 
 double clock_thread_seconds(void)

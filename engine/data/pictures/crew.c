@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 #define MOST_THREADS 256
 #define TICK_NS      100000000L
 
@@ -83,11 +85,7 @@ static bool wait_for_all(struct crew *crew, const struct data_watch *watch)
     bool wanted = true;
     pthread_mutex_lock(&crew->lock);
     while (crew->threads > 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += TICK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
+        const struct timespec until = clock_after(TICK_NS);
         pthread_cond_timedwait(&crew->left, &crew->lock, &until);
         pthread_mutex_unlock(&crew->lock);
         wanted = wanted && data_watch_tick(watch, atomic_load(&crew->done), crew->work->count);

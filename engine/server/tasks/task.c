@@ -121,11 +121,7 @@ bool task_deliver(struct task *task, json_t *params)
     bool wanted = task_report(task, params);
     pthread_mutex_lock(&task->lock);
     while (wanted && task->progress) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
+        const struct timespec until = clock_after(LOOK_NS);
         pthread_cond_timedwait(&task->told, &task->lock, &until);
         wanted = !atomic_load(&task->cancelled);
     }

@@ -47,42 +47,29 @@ static __device__ const T *weights_at(const struct grouped_conv &c, const T *w, 
     return w + (channel * taps + t.index) * c.in;
 }
 
-/* sum[k] += what this tap gives channel first + k of a pixel of y. */
-template <typename T, int size>
-static __device__ void add_forward(const struct grouped_conv &c, const struct window_tap &t,
-                                   const T *pixel, const T *w, int first, float (&sum)[size])
+/*
+ * sum[k] += what this tap gives channel first + k of a pixel: of y from one of x, or, backward, of
+ * x from one of y.
+ */
+template <bool backward, typename T, int size>
+static __device__ void add_tap(const struct grouped_conv &c, const struct window_tap &t,
+                               const T *pixel, const T *w, int first, float (&sum)[size])
 {
+    const int made = backward ? c.in : c.out, read = backward ? c.out : c.in; /* of a group */
+    const int real = backward ? c.x.real : c.y.real;
     float v[size];
     if (is_depthwise(c))
         pack_numbers(pack_load(pixel, (size_t)first / size), v);
 #pragma unroll
     for (int k = 0; k < size; k++) {
-        if (first + k >= c.y.real)
+        if (first + k >= real)
             continue;
-        const T *weights = weights_at(c, w, first + k, t);
-        const T *from = pixel + (size_t)((first + k) / c.out) * c.in;
-        for (int i = 0; i < c.in; i++)
-            sum[k] += (is_depthwise(c) ? v[k] : pack_first(from, i)) * pack_first(weights, i);
-    }
-}
-
-/* sum[k] += what channel first + k of a pixel of x is given back by a pixel of y. */
-template <typename T, int size>
-static __device__ void add_backward(const struct grouped_conv &c, const struct window_tap &t,
-                                    const T *pixel, const T *w, int first, float (&sum)[size])
-{
-    float v[size];
-    if (is_depthwise(c))
-        pack_numbers(pack_load(pixel, (size_t)first / size), v);
-#pragma unroll
-    for (int k = 0; k < size; k++) {
-        if (first + k >= c.x.real)
-            continue;
-        const int group = (first + k) / c.in, of_group = (first + k) % c.in;
-        const T *from = pixel + (size_t)group * c.out;
-        for (int o = 0; o < c.out; o++)
-            sum[k] += (is_depthwise(c) ? v[k] : pack_first(from, o)) *
-                      pack_first(weights_at(c, w, group * c.out + o, t), of_group);
+        const int group = (first + k) / made, of_group = (first + k) % made;
+        for (int i = 0; i < read; i++) {
+            const T *weights = weights_at(c, w, group * c.out + (backward ? i : of_group), t);
+            sum[k] += (is_depthwise(c) ? v[k] : pack_first(pixel, group * read + i)) *
+                      pack_first(weights, backward ? of_group : i);
+        }
     }
 }
 
@@ -116,10 +103,7 @@ template <typename T, bool backward> struct grouped_work {
                                : input_of(conv, p.y, p.x, t, &y, &x)))
                     continue;
                 const T *pixel = from + pixel_at(source, p.row, y, x) * source.channels;
-                if (backward)
-                    add_backward(conv, t, pixel, w, first, sum);
-                else
-                    add_forward(conv, t, pixel, w, first, sum);
+                add_tap<backward>(conv, t, pixel, w, first, sum);
             }
         }
         pack_store(to, i, sum);
