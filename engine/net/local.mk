@@ -7,4 +7,5 @@ libnet_a_SOURCES = \
 	%D%/fuse.c %D%/fuse.h \
 	%D%/net.c %D%/net.h \
 	%D%/operation.c %D%/operation.h \
-	%D%/params.c %D%/params.h
+	%D%/params.c %D%/params.h \
+	%D%/stage.c %D%/stage.h

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/net/stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether operations after `end` read nothing made before it. */
+static bool reads_one_tensor(const struct net *net, int end)
+{
+    for (int i = end + 1; i < net->op_count; i++)
+        for (int k = 0; k < 2; k++)
+            if (net->ops[i].inputs[k] != NET_NONE &&
+                net->tensors[net->ops[i].inputs[k]].producer < end)
+                return false;
+    return net->tensors[net->output].producer > end;
+}
+
+/* Whether the operation belongs to the one before it, which alone gives it what it reads. */
+static bool continues_layer(const struct net *net, const struct net_op *op)
+{
+    const struct net_tensor *tensor = &net->tensors[op->inputs[0]];
+    if (tensor->readers != 1)
+        return false;
+    switch (op->kind) {
+    case NET_BATCHNORM:
+    case NET_GROUPNORM:
+        return net->ops[tensor->producer].kind == NET_CONV ||
+               net->ops[tensor->producer].kind == NET_LINEAR;
+    default:
+        return net_operation(op->kind)->access == NET_ANY_ORDER ||
+               net_operation(op->kind)->access == NET_SHAPE_CHANGED;
+    }
+}
+
+static bool may_cut(const struct net *net, int end)
+{
+    return end >= 0 && end < net->op_count - 1 && reads_one_tensor(net, end) &&
+           !continues_layer(net, &net->ops[end + 1]);
+}
+
+int net_cuts(const struct net *net, int *ends)
+{
+    int count = 0;
+    for (int i = 0; i < net->op_count; i++)
+        if (may_cut(net, i))
+            ends[count++] = i;
+    return count;
+}
+
+bool net_stages(const struct net *net, const int *ends, int count, struct net_stage *stages)
+{
+    int first = 0, entry = 0;
+    for (int i = 0; i < count; i++) {
+        if (ends[i] < first || !may_cut(net, ends[i]))
+            return false;
+        stages[i] = (struct net_stage){first, ends[i] + 1, entry, net->ops[ends[i]].output};
+        first = stages[i].end;
+        entry = stages[i].exit;
+    }
+    stages[count] = (struct net_stage){first, net->op_count, entry, net->output};
+    return true;
+}
+
+/* Whether `name` is `unit[0..length)` or begins with it and a dot. */
+static bool is_part_of(const char *name, const char *unit, size_t length)
+{
+    return strncmp(name, unit, length) == 0 && (name[length] == '\0' || name[length] == '.');
+}
+
+/* How many operations from `first` on, before `end`, belong to the unit. */
+static int count_parts(const struct net *net, int first, int end, const char *unit, size_t length)
+{
+    int count = 0;
+    for (int i = first; i < end; i++)
+        count += is_part_of(net->ops[i].name, unit, length);
+    return count;
+}
+
+const char *net_stage_name(const struct net *net, const struct net_stage *stage,
+                           char buffer[NET_STAGE_NAME])
+{
+    int last = stage->end - 1;
+    while (last > 0 && !*net->ops[last].name)
+        last--;
+    const char *name = net->ops[last].name;
+    size_t length = strlen(name);
+    for (size_t i = length; i > 0; i--) {
+        if (name[i] != '\0' && name[i] != '.')
+            continue;
+        if (count_parts(net, 0, stage->end, name, i) > 1 &&
+            count_parts(net, stage->end, net->op_count, name, i) == 0) {
+            length = i;
+            break;
+        }
+    }
+    snprintf(buffer, NET_STAGE_NAME, "%.*s", (int)length, name);
+    return buffer;
+}
+
+/* ", but after 'a' or 'b'": the nearest cuts on both sides of an operation. */
+static const char *near_cuts(const struct net *net, int op, char *text, size_t size)
+{
+    char name[NET_STAGE_NAME];
+    size_t used = 0;
+    int before = op, after = op + 1;
+    while (before >= 0 && !may_cut(net, before))
+        before--;
+    while (after < net->op_count && !may_cut(net, after))
+        after++;
+    const int ends[] = {before, after < net->op_count ? after : -1};
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            used += (size_t)snprintf(
+                text + used, size - used, "%s '%s'", used ? " or" : ", but after",
+                net_stage_name(net, &(struct net_stage){.end = ends[i] + 1}, name));
+    return used ? text : " or anywhere else";
+}
+
+/* The last operation of a named layer or unit, with those without a name after it up to a cut; -1:
+ * there is none of this name. */
+static int end_of_unit(const struct net *net, const char *name, size_t length)
+{
+    int end = net->op_count - 1;
+    while (end >= 0 && !is_part_of(net->ops[end].name, name, length))
+        end--;
+    int last = end;
+    while (end >= 0 && !may_cut(net, last) && last + 1 < net->op_count && !*net->ops[last + 1].name)
+        last++;
+    return may_cut(net, last) ? last : end;
+}
+
+static bool find_end(const struct net *net, const char *name, size_t length, int previous, int *end,
+                     struct error *err)
+{
+    char near[2 * NET_STAGE_NAME + 32];
+    *end = length > 0 ? end_of_unit(net, name, length) : -1;
+    if (*end < 0)
+        return error_set(err, ERROR_USAGE,
+                         "stages: %s has no layer or unit '%.*s': dpartui model lists them",
+                         net->name, (int)length, name);
+    if (!may_cut(net, *end))
+        return error_set(err, ERROR_USAGE, "stages: %s cannot be cut after '%.*s'%s", net->name,
+                         (int)length, name, near_cuts(net, *end, near, sizeof near));
+    if (*end <= previous)
+        return error_set(err, ERROR_USAGE,
+                         "stages: '%.*s' ends no later than the stage before it: name the last "
+                         "layer of each stage in the order of the network",
+                         (int)length, name);
+    return true;
+}
+
+bool net_stages_named(const struct net *net, const char *list, int count, int *ends,
+                      struct error *err)
+{
+    int names = 1;
+    for (const char *p = list; *p; p++)
+        names += *p == ',';
+    if (names != count)
+        return error_set(err, ERROR_USAGE,
+                         "stages: %d names for %d stages: name the last layer of each but the last",
+                         names, count + 1);
+    for (int i = 0; i < count; i++) {
+        const size_t length = strcspn(list, ",");
+        if (!find_end(net, list, length, i > 0 ? ends[i - 1] : -1, &ends[i], err))
+            return false;
+        list += length + 1;
+    }
+    return true;
+}

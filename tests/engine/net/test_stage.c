@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/device/cpu/core/parameters.h"
+#include "engine/net/stage.h"
+#include "tests/reference/trial.h"
+#include "tests/suites.h"
+
+/* Networks cut into stages. */
+
+static struct error err;
+
+static void setup(void)
+{
+    err = (struct error)ERROR_INIT;
+}
+
+static bool is_shipped(const char *model)
+{
+    return model[0] != '{' && model[0] != '"';
+}
+
+static void make(struct trial *trial, const char *model)
+{
+    if (is_shipped(model))
+        trial_make_shipped(trial, model, (struct net_shape){3, 32, 32}, 1, 1);
+    else
+        trial_make(trial, model, (struct net_shape){2, 8, 8}, 3, 1, false, 1);
+}
+
+/* Names of all places where the network may be cut. */
+static void list_cuts(const struct net *net, char *list)
+{
+    int *ends = calloc((size_t)net->op_count, sizeof *ends);
+    const int count = net_cuts(net, ends);
+    *list = '\0';
+    for (int i = 0; i < count; i++) {
+        char name[NET_STAGE_NAME];
+        strcat(list, i ? "," : "");
+        strcat(list, net_stage_name(net, &(struct net_stage){.end = ends[i] + 1}, name));
+    }
+    free(ends);
+}
+
+#define CONV    "{ type = \"conv\"; channels = 2; kernel = 1; }"
+#define NORM    "\"batchnorm\""
+#define RELU    "\"relu\""
+#define GROUPS  "{ type = \"groupnorm\"; groups = 1; }"
+#define DROPOUT "{ type = \"dropout\"; p = 0.5; }"
+#define POOL    "{ type = \"maxpool\"; kernel = 2; }"
+#define LINEAR  "{ type = \"linear\"; outputs = 3; }"
+#define SUM(l)  "{ type = \"residual\"; layers = (" l "); }"
+
+static const struct {
+    const char *model, *cuts;
+} cases[] = {
+    {"linear", ""},
+    {"lenet", "1,2,4,6,8,10"},
+    {"resnet18", "2,resnet_block1.0,resnet_block1.1,resnet_block2.0,resnet_block2.1,"
+                 "resnet_block3.0,resnet_block3.1,resnet_block4.0,resnet_block4.1,fc.0"},
+    {"smallnet", "2,3,6,8"},
+    {"cifar-cnn", "1,2,4,6,8,10"},
+    {"alexnet", "1,2,4,5,7,9,11,13,16,19"},
+    {"mobilenet-small", "2,5,7,unit1.0,unit1.1,11,14,16,unit2.0,unit2.1,20,21"},
+    {CONV ", " NORM ", " RELU ", " CONV ", " GROUPS ", " POOL ", " LINEAR ", " DROPOUT, "2,4,5"},
+    /* What the first layers make is read by the units and what follows them. */
+    {SUM(CONV) ", " SUM(NORM ", " RELU ", " CONV) ", " NORM ", " RELU ", " LINEAR, "0,1,3"},
+    {CONV ", " SUM(RELU ", " CONV) ", " LINEAR ", " RELU ", " LINEAR, "0,1,3"},
+    {"{ type = \"sequence\"; name = \"a\"; layers = (" CONV ", " RELU ", " POOL "); }, " LINEAR,
+     "a.1,a"},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+START_TEST(cuts_are_between_layers)
+{
+    struct trial trial;
+    char list[1024];
+    make(&trial, cases[_i].model);
+    list_cuts(trial.net, list);
+    ck_assert_str_eq(list, cases[_i].cuts);
+    trial_free(&trial);
+}
+END_TEST
+
+/* The last node of a graph that makes a tensor of the network; -1: none stores it. */
+static int maker(const struct net *net, const struct graph *graph, int tensor)
+{
+    struct fused fused;
+    int found = -1;
+    ck_assert(fuse(net, &fused, &err));
+    for (int i = 0; i < fused.count; i++)
+        for (int k = 0; k < graph->node_count && fused.ops[i].output == tensor; k++)
+            if (graph->nodes[k].op == fused.ops[i].op || graph->nodes[k].norm == fused.ops[i].op)
+                found = k;
+    fused_free(&fused);
+    return found;
+}
+
+/* All that nodes after the one that makes the tensor read of the nodes up to it is its value. */
+static void expect_cut(const struct net *net, const struct graph *graph, int tensor)
+{
+    const int at = maker(net, graph, tensor);
+    ck_assert_int_ge(at, 0);
+    const int value = graph->nodes[at].output;
+    ck_assert_int_ne(value, graph->output);
+    for (int i = 0; i <= at; i++)
+        for (int k = at + 1; k < graph->node_count; k++) {
+            const int made = graph->nodes[i].output;
+            ck_assert(made == value ||
+                      (graph->nodes[k].input != made && graph->nodes[k].residual != made));
+            ck_assert_int_ne(graph->nodes[k].output, value);
+        }
+    for (int k = at + 1; k < graph->node_count; k++)
+        ck_assert(graph->nodes[k].input != 0 && graph->nodes[k].residual != 0);
+}
+
+static void expect_parts(const struct net *net, const int *ends, int count)
+{
+    struct net_stage *stages = calloc((size_t)count + 1, sizeof *stages);
+    ck_assert(net_stages(net, ends, count, stages));
+    ck_assert_int_eq(stages[0].first, 0);
+    ck_assert_int_eq(stages[0].entry, 0);
+    ck_assert_int_eq(stages[count].end, net->op_count);
+    ck_assert_int_eq(stages[count].exit, net->output);
+    for (int i = 0; i < count; i++) {
+        ck_assert_int_eq(stages[i].end, ends[i] + 1);
+        ck_assert_int_eq(stages[i].end, stages[i + 1].first);
+        ck_assert_int_eq(stages[i].exit, stages[i + 1].entry);
+        ck_assert_int_eq(net->tensors[stages[i].exit].producer, ends[i]);
+    }
+    free(stages);
+}
+
+START_TEST(devices_store_what_stages_hand_over)
+{
+    struct trial trial;
+    struct rig rig;
+    struct graph blocked, last;
+    const struct trial_device device = trial_cpu_by_layers(1);
+    make(&trial, cases[_i].model);
+    const struct net *net = trial.net;
+    int *ends = calloc((size_t)net->op_count, sizeof *ends);
+    const int count = net_cuts(net, ends);
+    rig_open(&rig, &trial, &device);
+    ck_assert(graph_build(net, LAYOUT_BLOCKS, 16, &blocked, &err));
+    ck_assert(graph_build(net, LAYOUT_CHANNELS_LAST, 8, &last, &err));
+    expect_parts(net, ends, count);
+    for (int i = 0; i < count; i++) {
+        const int tensor = net->ops[ends[i]].output;
+        expect_cut(net, &blocked, tensor);
+        expect_cut(net, &last, tensor);
+        expect_cut(net, &((struct cpu_replica *)rig.replica)->folded, tensor);
+    }
+    graph_free(&blocked);
+    graph_free(&last);
+    rig_close(&rig);
+    free(ends);
+    trial_free(&trial);
+}
+END_TEST
+
+START_TEST(other_ends_are_refused)
+{
+    struct trial trial;
+    struct net_stage stages[3];
+    make(&trial, "lenet");
+    ck_assert(net_stages(trial.net, NULL, 0, stages));
+    ck_assert(net_stages(trial.net, (int[]){1, 4}, 2, stages));
+    ck_assert(!net_stages(trial.net, (int[]){0}, 1, stages));
+    ck_assert(!net_stages(trial.net, (int[]){4, 1}, 2, stages));
+    ck_assert(!net_stages(trial.net, (int[]){4, 4}, 2, stages));
+    ck_assert(!net_stages(trial.net, (int[]){11}, 1, stages));
+    ck_assert(!net_stages(trial.net, (int[]){-1}, 1, stages));
+    trial_free(&trial);
+}
+END_TEST
+
+START_TEST(every_name_finds_its_cut)
+{
+    struct trial trial;
+    make(&trial, cases[_i].model);
+    int *ends = calloc((size_t)trial.net->op_count, sizeof *ends), found;
+    const int count = net_cuts(trial.net, ends);
+    for (int i = 0; i < count; i++) {
+        char name[NET_STAGE_NAME];
+        net_stage_name(trial.net, &(struct net_stage){.end = ends[i] + 1}, name);
+        ck_assert_msg(net_stages_named(trial.net, name, 1, &found, &err), "%s", err.text);
+        ck_assert_int_eq(found, ends[i]);
+    }
+    free(ends);
+    trial_free(&trial);
+}
+END_TEST
+
+static void expect_refusal(const struct net *net, const char *list, int count, const char *what)
+{
+    int ends[8];
+    ck_assert_msg(!net_stages_named(net, list, count, ends, &err), "%s", list);
+    ck_assert_int_eq(err.kind, ERROR_USAGE);
+    ck_assert_msg(strstr(err.text, what), "%s", err.text);
+}
+
+START_TEST(names_that_do_not_serve_are_named)
+{
+    struct trial trial;
+    int ends[3];
+    make(&trial, "resnet18");
+    const struct net *net = trial.net;
+    ck_assert(net_stages_named(net, "2,resnet_block2,resnet_block3.0", 3, ends, &err));
+    ck_assert_int_eq(net->ops[ends[1] + 1].inputs[0], net->ops[ends[1]].output);
+    ck_assert_str_eq(net->ops[ends[1] + 1].name, "resnet_block3.0.conv1");
+    expect_refusal(net, "resnet_block5", 1, "no layer or unit 'resnet_block5'");
+    expect_refusal(net, "resnet_block", 1, "no layer or unit 'resnet_block'");
+    expect_refusal(net, "2,,resnet_block1", 3, "no layer or unit ''");
+    expect_refusal(net, "resnet_block2.0.conv1", 1,
+                   "cut after 'resnet_block2.0.conv1', but after 'resnet_block1.1' or "
+                   "'resnet_block2.0'");
+    expect_refusal(net, "0", 1, "cut after '0', but after '2'");
+    expect_refusal(net, "fc", 1, "cut after 'fc', but after 'fc.0'");
+    expect_refusal(net, "resnet_block2,2", 2, "'2' ends no later");
+    expect_refusal(net, "2,2", 2, "'2' ends no later");
+    expect_refusal(net, "2,resnet_block2", 1, "2 names for 2 stages");
+    expect_refusal(net, "2", 3, "1 names for 4 stages");
+    trial_free(&trial);
+    make(&trial, "linear");
+    expect_refusal(trial.net, "fc", 1, "cut after 'fc' or anywhere else");
+    trial_free(&trial);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("stages of networks");
+    TCase *tc = tcase_create("stage");
+    tcase_add_checked_fixture(tc, setup, NULL);
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, cuts_are_between_layers, 0, CASES);
+    tcase_add_loop_test(tc, devices_store_what_stages_hand_over, 0, CASES);
+    tcase_add_test(tc, other_ends_are_refused);
+    tcase_add_loop_test(tc, every_name_finds_its_cut, 0, CASES);
+    tcase_add_test(tc, names_that_do_not_serve_are_named);
+    suite_add_tcase(suite, tc);
+    return run_suites(suite, NULL);
+}
