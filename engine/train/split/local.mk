@@ -2,4 +2,5 @@ libtrain_a_SOURCES += \
 	%D%/balance.c %D%/balance.h \
 	%D%/order.c %D%/order.h \
 	%D%/shares.c %D%/shares.h \
-	%D%/split.c %D%/split.h
+	%D%/split.c %D%/split.h \
+	%D%/stages.c %D%/stages.h

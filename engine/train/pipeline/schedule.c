@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/pipeline/schedule.h"
+
+int pipeline_depth(int stage, int stages, int micro_batches)
+{
+    const int left = stages - stage;
+    return left < micro_batches ? left : micro_batches;
+}
+
+int pipeline_schedule(int stage, int stages, int micro_batches, struct pipeline_task *tasks)
+{
+    int count = 0, forward = pipeline_depth(stage, stages, micro_batches);
+    for (int i = 0; i < forward; i++)
+        tasks[count++] = (struct pipeline_task){false, i};
+    for (int i = 0; i < micro_batches; i++) {
+        tasks[count++] = (struct pipeline_task){true, i};
+        if (forward < micro_batches)
+            tasks[count++] = (struct pipeline_task){false, forward++};
+    }
+    return count;
+}

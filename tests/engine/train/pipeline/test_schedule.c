@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/train/pipeline/predict.h"
+#include "engine/train/pipeline/schedule.h"
+#include "tests/suites.h"
+
+/* The order of work in pipelines, and what it makes of a step. */
+
+enum { MOST_STAGES = 6, MOST_MICRO_BATCHES = 14 };
+
+/* Each stage does each pass of each micro-batch once, forward before backward, and holds values of
+ * no more micro-batches than it should. */
+START_TEST(each_pass_comes_once)
+{
+    const int stages = _i;
+    for (int m = 1; m <= MOST_MICRO_BATCHES; m++)
+        for (int s = 0; s < stages; s++) {
+            struct pipeline_task tasks[2 * MOST_MICRO_BATCHES];
+            int next[2] = {0, 0}, held = 0, most = 0;
+            ck_assert_int_eq(pipeline_schedule(s, stages, m, tasks), 2 * m);
+            for (int i = 0; i < 2 * m; i++) {
+                ck_assert_int_eq(tasks[i].micro_batch, next[tasks[i].backward]++);
+                held += tasks[i].backward ? -1 : 1;
+                ck_assert_int_ge(held, 0);
+                most = held > most ? held : most;
+            }
+            ck_assert_int_eq(most, pipeline_depth(s, stages, m));
+            ck_assert_int_eq(most, m < stages - s ? m : stages - s);
+        }
+}
+END_TEST
+
+START_TEST(one_forward_then_one_backward)
+{
+    struct pipeline_task tasks[8];
+    static const struct pipeline_task expected[] = {{false, 0}, {false, 1}, {true, 0}, {false, 2},
+                                                    {true, 1},  {false, 3}, {true, 2}, {true, 3}};
+    ck_assert_int_eq(pipeline_schedule(1, 3, 4, tasks), 8);
+    for (int i = 0; i < 8; i++) {
+        ck_assert_int_eq(tasks[i].backward, expected[i].backward);
+        ck_assert_int_eq(tasks[i].micro_batch, expected[i].micro_batch);
+    }
+}
+END_TEST
+
+static void predict(const double *forward_s, const double *backward_s, int stages, int m,
+                    struct pipeline_prediction *out)
+{
+    struct error err = ERROR_INIT;
+    ck_assert_msg(pipeline_predict(forward_s, backward_s, stages, m, out, &err), "%s", err.text);
+}
+
+START_TEST(equal_stages_lose_what_gpipe_says)
+{
+    const int stages = _i;
+    double forward[MOST_STAGES], backward[MOST_STAGES];
+    for (int s = 0; s < stages; s++) {
+        forward[s] = 0.3;
+        backward[s] = 0.7;
+    }
+    for (int m = 1; m <= MOST_MICRO_BATCHES; m++) {
+        struct pipeline_prediction p;
+        const double share = (double)(stages - 1) / (m + stages - 1);
+        predict(forward, backward, stages, m, &p);
+        ck_assert_double_eq_tol(p.step_s, m + stages - 1, 1e-9);
+        ck_assert_double_eq_tol(p.bubble, share, 1e-9);
+        ck_assert_double_eq_tol(p.fill_drain, share, 1e-9);
+        for (int s = 0; s < stages; s++)
+            ck_assert_double_eq_tol(p.imbalance[s], 0, 1e-9);
+    }
+}
+END_TEST
+
+/* Worked out by hand, forward and backward passes of 1 and 2, then 2 and 4:
+ *   stage 0   0 1 . . . . . 0 0 . . . . 1 1         F 0-1, 1-2, B 7-9, 13-15
+ *   stage 1   . 0 0 0 0 0 0 1 1 1 1 1 1             F 1-3, B 3-7, F 7-9, B 9-13 */
+START_TEST(unequal_stages_wait_for_the_slowest)
+{
+    struct pipeline_prediction p;
+    predict((const double[]){1, 2}, (const double[]){2, 4}, 2, 2, &p);
+    ck_assert_double_eq_tol(p.step_s, 15, 1e-9);
+    ck_assert_double_eq_tol(p.fill_drain, 3.0 / 15, 1e-9);
+    ck_assert_double_eq_tol(p.imbalance[0], 6.0 / 15, 1e-9);
+    ck_assert_double_eq_tol(p.imbalance[1], 0, 1e-9);
+    ck_assert_double_eq_tol(p.bubble, 6.0 / 15, 1e-9);
+}
+END_TEST
+
+/* Bounds that hold for all schedules: no step is shorter than the slowest stage's work with the
+ * first pass through the stages before it and back, nor longer than if one stage worked at once. */
+START_TEST(steps_lie_between_bounds)
+{
+    unsigned short state[3] = {1, 2, 3};
+    for (int round = 0; round < 500; round++) {
+        const int stages = 1 + (int)(erand48(state) * MOST_STAGES);
+        const int m = 1 + (int)(erand48(state) * MOST_MICRO_BATCHES);
+        double forward[MOST_STAGES], backward[MOST_STAGES], least = 0, all = 0, before = 0;
+        struct pipeline_prediction p;
+        for (int s = 0; s < stages; s++) {
+            forward[s] = erand48(state);
+            backward[s] = erand48(state);
+            const double passes = forward[s] + backward[s];
+            least = fmax(least, before + m * passes);
+            before += passes;
+            all += m * passes;
+        }
+        predict(forward, backward, stages, m, &p);
+        ck_assert_double_ge(p.step_s, least - 1e-9);
+        ck_assert_double_le(p.step_s, all + 1e-9);
+        double busy = 0;
+        for (int s = 0; s < stages; s++)
+            busy += m * (forward[s] + backward[s]) / p.step_s / stages;
+        ck_assert_double_eq_tol(busy + p.bubble, 1, 1e-9);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("schedules of pipelines");
+    TCase *tc = tcase_create("schedule");
+    tcase_add_loop_test(tc, each_pass_comes_once, 1, MOST_STAGES + 1);
+    tcase_add_test(tc, one_forward_then_one_backward);
+    tcase_add_loop_test(tc, equal_stages_lose_what_gpipe_says, 1, MOST_STAGES + 1);
+    tcase_add_test(tc, unequal_stages_wait_for_the_slowest);
+    tcase_add_test(tc, steps_lie_between_bounds);
+    suite_add_tcase(suite, tc);
+    return run_suites(suite, NULL);
+}
