@@ -73,6 +73,14 @@ bool spec_fill(struct spec *spec, const struct spec *recipe, struct error *err)
     return ok;
 }
 
+void spec_fit_warmup(struct spec *spec, long epochs)
+{
+    double *warmup = &spec->schedule.warmup;
+    if (spec_origin(spec, spec_find_field("warmup")) == ORIGIN_RECIPE && spec->epochs > 0 &&
+        epochs > 0 && *warmup > (double)spec->epochs)
+        *warmup *= (double)spec->epochs / (double)epochs;
+}
+
 bool spec_take_filled(struct spec *spec, const struct spec *resolved, struct error *err)
 {
     bool ok = true;

@@ -16,6 +16,12 @@ bool spec_in_recipe(const struct spec_field *field);
  */
 bool spec_fill(struct spec *spec, const struct spec *recipe, struct error *err);
 
+/*
+ * A recipe's warm-up that is longer than the run is shortened: it is the same part of the run's
+ * epochs then as it is of `epochs`.
+ */
+void spec_fit_warmup(struct spec *spec, long epochs);
+
 /* Take over what the engine filled in of the fields that a recipe may have, with its origin. */
 bool spec_take_filled(struct spec *spec, const struct spec *resolved, struct error *err);
 

@@ -125,9 +125,11 @@ bool spec_validate(const struct spec *spec, struct error *err)
         return error_set(err, ERROR_USAGE,
                          "split has %d weights for %d devices: give one weight for each device",
                          spec->weight_count, spec->devices.count);
-    /* Until then a recipe may say how many epochs there are. */
+    /* Until then a recipe may say how many epochs there are, and its warm-up may become shorter. */
     bool final = spec->resolved || spec_origin(spec, spec_find_field("epochs")) == ORIGIN_GIVEN;
-    if (final && !lr_schedule_check(&spec->schedule, spec->epochs, err))
+    bool filled = spec_origin(spec, spec_find_field("warmup")) == ORIGIN_RECIPE;
+    if (final && (spec->resolved || !filled) &&
+        !lr_schedule_check(&spec->schedule, spec->epochs, err))
         return false;
     return validate_end(spec, final, err) && validate_optimizer(spec, err) &&
            (spec->devices.choice != DEVICES_LISTED || spec_validate_threads(spec, err));

@@ -291,6 +291,23 @@ class Training(Case):
             file.write(text)
         self.assertRegex(self.bad(2, "train", *job), r"mine.conf:3: unknown setting 'epoch'")
 
+    def test_warm_up_of_a_recipe(self):
+        """It fits the epochs that were given; one that was given itself has to."""
+        model = self.path("mine.conf")
+        with open(model, "w", encoding="ascii") as file:
+            file.write('default_input = [10, 1, 1]; default_classes = 2;\n'
+                       'layers = ( { type = "linear"; outputs = "classes"; } );\n'
+                       'training = { warmup = 5; epochs = 20; };\n')
+        job = ["--model", model, "--data", "random:200x10"]
+        self.env.pop("DPARTUI_RECIPE", None)
+        for epochs, warmup in ((1, 0.25), (4, 1), (5, 5), (6, 5)):
+            line = self.good("train", *job, "--epochs", str(epochs), "--json").splitlines()[0]
+            run = json.loads(line)
+            self.assertEqual((run["warmup"], run["origins"]["warmup"]), (warmup, "recipe"))
+        self.good("compare", *job, "--epochs", "1,2")
+        self.assertRegex(self.bad(2, "train", *job, "--epochs", "1", "--warmup", "5"),
+                         r"warmup 5 is longer than the run of 1 epoch")
+
     def test_text_in_a_pipe(self):
         lines = self.good("train", *SHORT, "--devices", "cpu:0-1").splitlines()
         self.assertEqual(len(lines), 4)

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "engine/server/queue/events.h"
 #include "engine/server/record/labels.h"
+#include "spec/fill.h"
 #include "spec/origin.h"
 
 /* With the lock held: release it, and answer. */
@@ -101,15 +102,27 @@ int method_set_lr(struct server *server, struct connection *connection, const js
     return finish(server, code, result);
 }
 
+static bool change_queued_epochs(struct record *record, long epochs, struct error *err)
+{
+    struct spec *spec = &record->spec;
+    const long before = spec->epochs;
+    spec->epochs = epochs;
+    spec_fit_warmup(spec, before);
+    if (!lr_schedule_check(&spec->schedule, epochs, err)) {
+        spec->epochs = before;
+        return false;
+    }
+    record->epochs = epochs;
+    spec_give(spec, "epochs");
+    return true;
+}
+
 /* With the lock held: an epoch that has begun is trained to its end. */
 static int change_epochs(struct record *record, long epochs, struct error *err)
 {
     long begun = record->has_progress ? record->progress.epoch : 0;
-    if (record->status == RUN_QUEUED) {
-        record->spec.epochs = record->epochs = epochs;
-        spec_give(&record->spec, "epochs");
-        return RPC_OK;
-    }
+    if (record->status == RUN_QUEUED)
+        return change_queued_epochs(record, epochs, err) ? RPC_OK : RPC_FAILED;
     if (record->status != RUN_RUNNING)
         return ended_already(record, err);
     if (record->epochs == 0)

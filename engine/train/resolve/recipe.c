@@ -15,6 +15,7 @@ bool resolve_recipe(struct spec *spec, const char *path, struct error *err)
     bool ok = net_load_recipe(path, &recipe, err) &&
               (spec->recipe == RECIPE_NONE || spec_fill(spec, &recipe, err)) &&
               resolve_optimizer(spec, err);
+    spec_fit_warmup(spec, recipe.epochs);
     spec_free(&recipe);
     if (!ok)
         return false;
