@@ -3,6 +3,8 @@
 
 #include <sys/statvfs.h>
 
+#include "engine/train/resolve/optimizer.h"
+
 static uint64_t shared_memory(void)
 {
     struct statvfs info;
@@ -98,5 +100,5 @@ bool inspect_ranks(const struct ranks *ranks, const struct preflight_sink *sink,
         .shared_memory = shared_memory(),
         .lone_norm = lone_norm(ranks->work->net),
     };
-    return preflight_check(&preflight, sink, err);
+    return preflight_check(&preflight, sink, err) && inspect_optimizer(ranks->spec, sink, err);
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/resolve/optimizer.h"
 
+#include <stdio.h>
+
+#include "spec/fields.h"
+#include "spec/names.h"
 #include "spec/origin.h"
 #include "spec/set.h"
 
@@ -35,4 +39,41 @@ bool resolve_optimizer(struct spec *spec, struct error *err)
                err, ERROR_USAGE,
                "optimizer nesterov looks ahead by the momentum, which is 0: give one, such as "
                "momentum 0.9, or take sgd");
+}
+
+/* The constants that only some optimizers have. */
+static const struct {
+    const char *key;
+    unsigned of; /* a bit for each optimizer_kind */
+    const char *names;
+} constants[] = {
+    {"momentum", 1 << OPTIMIZER_SGD | 1 << OPTIMIZER_NESTEROV | 1 << OPTIMIZER_RMSPROP,
+     "sgd, nesterov or rmsprop"},
+    {"beta1", 1 << OPTIMIZER_ADAM | 1 << OPTIMIZER_ADAMW, "adam or adamw"},
+    {"beta2", 1 << OPTIMIZER_ADAM | 1 << OPTIMIZER_ADAMW | 1 << OPTIMIZER_RMSPROP,
+     "adam, adamw or rmsprop"},
+    {"eps", 1 << OPTIMIZER_ADAM | 1 << OPTIMIZER_ADAMW | 1 << OPTIMIZER_RMSPROP,
+     "adam, adamw or rmsprop"},
+};
+
+bool inspect_optimizer(const struct spec *spec, const struct preflight_sink *sink,
+                       struct error *err)
+{
+    struct spec initial;
+    char text[200];
+    bool ok = true;
+    spec_init(&initial);
+    for (size_t i = 0; ok && i < sizeof constants / sizeof *constants; i++) {
+        const struct spec_field *field = spec_find_field(constants[i].key);
+        const double value = *(const double *)spec_field_at(spec, field);
+        if (spec->epochs == 0 || constants[i].of >> spec->optimizer & 1 ||
+            spec_origin(spec, field) != ORIGIN_GIVEN ||
+            value == *(const double *)spec_field_at(&initial, field))
+            continue;
+        snprintf(text, sizeof text,
+                 "%s %g is not used: %s does not have it; leave it out, or take optimizer %s",
+                 field->key, value, optimizer_names[spec->optimizer], constants[i].names);
+        ok = sink->warn(sink->context, text, err);
+    }
+    return ok;
 }

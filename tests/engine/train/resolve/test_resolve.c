@@ -72,6 +72,33 @@ START_TEST(optimizers_have_defaults_of_their_own)
 }
 END_TEST
 
+static const struct {
+    const char *settings, *warning; /* NULL: none */
+} constants[] = {
+    {"optimizer=adam momentum=0.9",
+     "momentum 0.9 is not used: adam does not have it; leave it out, or take optimizer sgd, "
+     "nesterov or rmsprop"},
+    {"optimizer=rmsprop beta1=0.5", "beta1 0.5 is not used: rmsprop"},
+    {"beta2=0.5", "beta2 0.5 is not used: sgd"},
+    {"optimizer=nesterov momentum=0.5 eps=0.1", "eps 0.1 is not used: nesterov"},
+    {"optimizer=rmsprop momentum=0.9 beta2=0.9 eps=0.1", NULL},
+    {"optimizer=adam momentum=0 beta1=0.8 beta2=0.9 eps=0.1", NULL},
+    {"momentum=0.9", NULL},
+};
+
+START_TEST(constants_of_other_optimizers_are_named)
+{
+    char settings[200];
+    snprintf(settings, sizeof settings, LINEAR "max-steps=1 lr=0.001 %s", constants[_i].settings);
+    run_ok(settings);
+    ck_assert_int_eq(recorder_count(&rec, "warning"), constants[_i].warning ? 1 : 0);
+    if (constants[_i].warning) {
+        const char *text = recorder_string(recorder_event(&rec, "warning", 0), "text");
+        ck_assert_msg(strstr(text, constants[_i].warning), "%s", text);
+    }
+}
+END_TEST
+
 START_TEST(resolving_fills_in_and_repeats)
 {
     struct error err = ERROR_INIT;
@@ -104,6 +131,8 @@ int main(void)
     tcase_add_loop_test(tcase, impossible_specs, 0, sizeof impossible / sizeof impossible[0]);
     tcase_add_test(tcase, short_batch_that_never_comes_may_be_odd);
     tcase_add_test(tcase, optimizers_have_defaults_of_their_own);
+    tcase_add_loop_test(tcase, constants_of_other_optimizers_are_named, 0,
+                        sizeof constants / sizeof *constants);
     tcase_add_test(tcase, resolving_fills_in_and_repeats);
     tcase_add_test(tcase, defaults_resolve);
     return run_suites(suite, NULL);
