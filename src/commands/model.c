@@ -193,6 +193,7 @@ static int run(struct invocation *invocation, struct error *err)
 static const struct option options[] = {
     {"data", OPTION_SETTING, "NAME|DIR", "lay it out for these data"},
     OPTION_DATA_DIR,
+    OPTIONS_PICTURES,
     OPTION_BATCH,
     OPTION_RECIPE,
     OPTION_DEVICES,

@@ -278,6 +278,9 @@ class Training(Case):
         self.assertEqual(settings("--recipe", "none")[0], [256, 0.1, 1])
         self.assertIn("batch 50, lr 0.25, epochs 2", self.good("model", model))
         self.assertEqual(json.loads(self.good("model", model, "--json"))["batch"], 50)
+        self.assertNotIn("recipe", self.good("model", model, "--recipe", "none"))
+        left = json.loads(self.good("model", model, "--recipe", "none", "--json"))
+        self.assertEqual((left["batch"], left["training"]), (256, {}))
         self.assertRegex(self.good("show", "1"), r"\n  batch +50  \(recipe\)\n")
         compared = json.loads(self.good("compare", *job, "--scaling", "weak", "--devices-list",
                                         "cpu:0;cpu:0-1", "--json"))

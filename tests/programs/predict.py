@@ -241,6 +241,19 @@ class Folder(Case):
         self.assertEqual(of_jpeg["label"], of_png["label"])
         self.assertAlmostEqual(of_jpeg["probability"], of_png["probability"], delta=0.02)
 
+    def test_layers_for_a_folder(self):
+        """What 'dpartui model' says of a network is for pictures of the size that was asked for."""
+        model = ["model", "small.conf", "--data", "pics", "--json"]
+        found = json.loads(self.good(*model, "--image-size", "4x6"))
+        self.assertEqual((found["input"], found["classes"]), ([3, 6, 4], 3))
+        done = self.run_program(*model)
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertIn(b"--image-size", done.stderr)
+        write(self.path("pics/train", CLASSES[0], "cut.png"), b"\x89PNG\r\n\x1a\n")
+        self.assertIn(b"cut.png", self.run_program(*model, "--image-size", "4").stderr)
+        found = json.loads(self.good(*model, "--image-size", "4", "--skip-broken"))
+        self.assertEqual(found["input"], [3, 4, 4])
+
     def test_what_cannot_be_read(self):
         """A line for each, and the others are predicted all the same."""
         good = self.files[0]

@@ -58,14 +58,14 @@ static json_t *net_json(const struct net *net)
                      "training_flops", net_training_flops(net));
 }
 
-/* What the file says of training, which the spec then has unless it leaves
- * that out. */
+/* What the file says of training, which the spec then has; an empty object where it leaves that
+ * out. */
 static bool read_recipe(struct spec *spec, const char *path, json_t **json, struct error *err)
 {
     struct spec recipe;
     bool ok = net_load_recipe(path, &recipe, err) && resolve_recipe(spec, path, err);
     if (ok)
-        *json = spec_given_to_json(&recipe);
+        *json = spec->recipe == RECIPE_NONE ? json_object() : spec_given_to_json(&recipe);
     spec_free(&recipe);
     return ok && (*json || error_memory(err, path));
 }

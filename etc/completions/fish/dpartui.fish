@@ -299,6 +299,10 @@ complete -c dpartui -n "__dpartui_command 'devices'" -s h -l help -d 'show this 
 complete -c dpartui -n "__dpartui_command 'devices'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'model'" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'lay it out for these data'
 complete -c dpartui -n "__dpartui_command 'model'" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'where named data lie'
+complete -c dpartui -n "__dpartui_command 'model'" -l image-size -x -a "(__dpartui_offer '' '' '' 'own')" -d 'of pictures of a folder: resized, then cut; own: all have one'
+complete -c dpartui -n "__dpartui_command 'model'" -l image-colour -x -a "(__dpartui_offer '' '' '' 'auto' 'grey' 'colour')" -d 'grey, colour, or auto: if any has it'
+complete -c dpartui -n "__dpartui_command 'model'" -l test-share -x -d 'of each class, where there is no test/'
+complete -c dpartui -n "__dpartui_command 'model'" -l skip-broken -f -a "(__dpartui_offer '' '' '' 'yes' 'no')" -d 'leave out what cannot be read'
 complete -c dpartui -n "__dpartui_command 'model'" -l batch -x -d 'global batch size, over all devices'
 complete -c dpartui -n "__dpartui_command 'model'" -l recipe -x -a "(__dpartui_offer '' '' '' 'auto' 'none' 'auto' 'none')" -d 'what the model file says of training'
 complete -c dpartui -n "__dpartui_command 'model'" -l devices -x -a "(__dpartui_offer 'devices' '' ',' 'all')" -d 'cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all'
@@ -308,7 +312,7 @@ complete -c dpartui -n "__dpartui_command 'model'" -l train-rows -x -d 'use the 
 complete -c dpartui -n "__dpartui_command 'model'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'model'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'model'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'model' 1 --data --data-dir --batch --recipe --devices --cpu-threads --split --train-rows" -f -k -a "(__dpartui_offer 'models' '.conf' '')"
+complete -c dpartui -n "__dpartui_argument 'model' 1 --data --data-dir --image-size --image-colour --test-share --batch --recipe --devices --cpu-threads --split --train-rows" -f -k -a "(__dpartui_offer 'models' '.conf' '')"
 complete -c dpartui -n "__dpartui_command 'runs'" -l sort -x -a "(__dpartui_offer '' '' '' 'run' 'date' 'status' 'model' 'data' 'batch' 'lr' 'epochs' 'acc' 'best' 'seconds' 'speed' 'note' 'devices')" -d 'acc, date, speed...; -acc: the highest first'
 complete -c dpartui -n "__dpartui_command 'runs'" -l limit -x -d 'at most N: the first by --sort, else the newest'
 complete -c dpartui -n "__dpartui_command 'runs'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'only of this network'
