@@ -17,7 +17,7 @@ static const char *end_of_value(const struct spec_field *field, const char *text
     return comma ? comma : text + strlen(text);
 }
 
-bool spec_is_list(const char *key, const char *text)
+bool spec_has_lists(const char *key)
 {
     const struct spec_field *field = spec_find_field(key);
     if (!field)
@@ -29,10 +29,15 @@ bool spec_is_list(const char *key, const char *text)
     case FIELD_CHOICE:
     case FIELD_SPLIT:
     case FIELD_SCHEDULE:
-        return *end_of_value(field, text) != '\0';
+        return true;
     default:
         return false;
     }
+}
+
+bool spec_is_list(const char *key, const char *text)
+{
+    return spec_has_lists(key) && *end_of_value(spec_find_field(key), text) != '\0';
 }
 
 bool spec_next_value(const char *key, const char **at, char *value, size_t size)

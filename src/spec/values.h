@@ -9,7 +9,11 @@
  * within a value is followed by a number where one between two of them is followed by a word.
  */
 
-/* Is the text of the setting `key` such a list? Never where one value is a list by itself. */
+/* Can the setting `key` have several values? Not where one value is a list by itself, nor one that
+ * is free text. */
+bool spec_has_lists(const char *key);
+
+/* Is the text of the setting `key` such a list? */
 bool spec_is_list(const char *key, const char *text);
 
 /* The next value of a list; *at, which begins as the text, is NULL after the last. False when the

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "spec/fields.h"
 #include "spec/values.h"
 #include "ui/session/grid.h"
 
@@ -15,16 +14,30 @@ struct typed {
     struct study_request request;
 };
 
-static bool take_setting(struct study_request *request, const char *key, const char *values,
+static bool take_setting(struct study_request *request, const char *word, const char *values,
                          struct error *err)
 {
     int count = request->settings[0].key ? request->settings[1].key ? 2 : 1 : 0;
-    if (!spec_find_field(key))
-        return error_set(err, ERROR_USAGE, "'%.40s' is no setting: their names are in the form",
+    const char *key = form_key(word);
+    if (!key)
+        return error_set(err, ERROR_USAGE,
+                         "'%.40s' is no setting: type a name of the form, or an option's, such as "
+                         "weight-decay",
+                         word);
+    if (strcmp(key, "seed") == 0)
+        return error_set(err, ERROR_USAGE,
+                         "seed=%.40s: type repeats=3 for 3 seeds, from the form's on", values);
+    if (!spec_has_lists(key))
+        return error_set(err, ERROR_USAGE,
+                         "%s=%.60s: %s has one value in a sweep, that of the form", word, values,
                          key);
     if (!spec_is_list(key, values))
-        return error_set(err, ERROR_USAGE, "%s=%.60s: type several values with commas between", key,
-                         values);
+        return error_set(err, ERROR_USAGE, "%s=%.60s: type several values with commas between",
+                         word, values);
+    for (int i = 0; i < count; i++)
+        if (strcmp(request->settings[i].key, key) == 0)
+            return error_set(err, ERROR_USAGE, "%s is there twice: type all its values in one list",
+                             key);
     if (count == STUDY_VARIED)
         return error_set(err, ERROR_USAGE, "at most %d settings can have several values",
                          STUDY_VARIED);

@@ -90,6 +90,22 @@ const char *form_label(enum form_field field)
     }
 }
 
+static bool is_label(const char *label, const char *word)
+{
+    for (; *label && (*label == *word || (*label == ' ' && *word == '-')); label++)
+        word++;
+    return *label == '\0' && *word == '\0';
+}
+
+const char *form_key(const char *word)
+{
+    const struct spec_field *field = spec_find_field(word);
+    for (int i = 0; !field && i < FORM_FIELDS; i++)
+        if (is_label(form_label((enum form_field)i), word))
+            field = spec_find_field(keys[i]);
+    return field ? field->key : NULL;
+}
+
 const char *form_hint(enum form_field field)
 {
     return field_find(keys[field])->hint;

@@ -70,7 +70,10 @@ bool form_init(struct form *form, const struct spec *spec, struct error *err);
 void form_free(struct form *form);
 
 const char *form_label(enum form_field field); /* "batch" */
-const char *form_hint(enum form_field field);  /* a line of explanation */
+/* The setting that a label of the form is of, with '-' for a blank, or that has this name itself;
+ * NULL: none. */
+const char *form_key(const char *word);
+const char *form_hint(enum form_field field); /* a line of explanation */
 /* The field's value as text (spec_get's), a new string the caller frees; NULL: out of memory. */
 char *form_text(const struct form *form, enum form_field field);
 /* Whether left and right step this field's value. */

@@ -212,6 +212,26 @@ START_TEST(a_sweep_over_values)
 }
 END_TEST
 
+START_TEST(settings_have_two_names)
+{
+    static const struct {
+        const char *typed, *title;
+    } names[] = {{"decay=0,0.1 smoothing=0,0.1", "weight-decay and label-smoothing"},
+                 {"weight_decay=0,0.1", "weight-decay"},
+                 {"stop-acc=0.5,0.6 schedule=cosine,linear", "stop-at-acc and lr-schedule"}};
+    replay_recording(&replay, "idle", 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        replay_keys(&replay, "Cwv");
+        replay_keys(&replay, names[i].typed);
+        replay_keys(&replay, "<Enter>");
+        ck_assert_ptr_nonnull(replay.ui.question);
+        ck_assert_msg(strstr(replay.ui.question_text, names[i].title), "%s",
+                      replay.ui.question_text);
+        replay_keys(&replay, "nD");
+    }
+}
+END_TEST
+
 /* They stay in the line, to be mended. */
 START_TEST(wrong_values_are_refused)
 {
@@ -220,7 +240,14 @@ START_TEST(wrong_values_are_refused)
     } wrong[] = {
         {"batch", "'batch': type SETTING=VALUE,VALUE"},
         {"batch=128", "batch=128: type several values with commas between"},
-        {"bath=1,2", "'bath' is no setting: their names are in the form"},
+        {"bath=1,2", "'bath' is no setting: type a name of the form, or an option's, such as "
+                     "weight-decay"},
+        {"model=lenet,linear", "model=lenet,linear: model has one value in a sweep, that of the "
+                               "form"},
+        {"threads=1,2", "threads=1,2: cpu-threads has one value in a sweep, that of the form"},
+        {"decay=0,1 weight-decay=2,3",
+         "weight-decay is there twice: type all its values in one list"},
+        {"seed=1,2", "seed=1,2: type repeats=3 for 3 seeds, from the form's on"},
         {"repeats=2", "no setting has several values: type them as batch=128,256 lr=0.05,0.1"},
         {"batch=1,2 repeats=0", "repeats=0: a whole number from 1 to 120"},
         {"batch=1,2 lr=1,2 momentum=0,1", "at most 2 settings can have several values"},
@@ -431,6 +458,7 @@ int main(void)
     tcase_add_test(tests, a_sweep_that_is_refused);
     tcase_add_test(tests, one_device_has_no_sweep_of_devices);
     tcase_add_test(tests, a_sweep_over_values);
+    tcase_add_test(tests, settings_have_two_names);
     tcase_add_test(tests, wrong_values_are_refused);
     tcase_add_test(tests, a_grid_of_values);
     tcase_add_test(tests, progress_of_a_sweep);
