@@ -220,9 +220,10 @@ static bool take_rates(const char *text, struct range_run *test, struct error *e
 /* What the test sets itself, and what is for several runs. */
 static bool check_options(struct invocation *invocation, struct error *err)
 {
-    static const char *const without[] = {"devices-counts", "devices-list", "scaling", "repeats",
-                                          "target-acc",     "lr",           "warmup",  "epochs",
-                                          "lr-schedule",    "svg"};
+    static const char *const without[] = {
+        "devices-counts", "devices-list", "scaling",     "repeats", "target-acc", "lr",
+        "warmup",         "epochs",       "lr-schedule", "svg",     "test-rows",  "validation",
+        "patience",       "stop-at-acc"};
     const struct option *options = invocation->command->options;
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (invocation_value(invocation, without[i]))
@@ -235,8 +236,14 @@ static bool check_options(struct invocation *invocation, struct error *err)
     return true;
 }
 
-/* A short run that is not evaluated more than it has to be: one test row unless others were given.
- */
+/* Without what configuration files say of evaluation: there is none. */
+static bool leave_accuracy_out(struct spec *spec, struct error *err)
+{
+    return spec_set(spec, "validation", "0", err) && spec_set(spec, "patience", "0", err) &&
+           spec_set(spec, "stop-at-acc", "0", err) && spec_set(spec, "save-best", "", err);
+}
+
+/* A short run. */
 static bool make_spec(struct invocation *invocation, struct range_run *test, struct error *err)
 {
     struct spec *spec = &invocation->settings.spec;
@@ -251,8 +258,8 @@ static bool make_spec(struct invocation *invocation, struct range_run *test, str
     return spec_set(spec, "max-steps", steps, err) && spec_set(spec, "epochs", steps, err) &&
            spec_set(spec, "lr", lr, err) && spec_set(spec, "lr-schedule", schedule, err) &&
            spec_set(spec, "warmup", "0", err) && spec_set(spec, "checkpoint-every", "off", err) &&
-           (invocation_has(invocation, "test-rows") || spec_set(spec, "test-rows", "1", err)) &&
-           sweep_prepare(spec, 0, affinity_count(), err) && run_spec_finish(invocation, err);
+           leave_accuracy_out(spec, err) && sweep_prepare(spec, 0, affinity_count(), err) &&
+           run_spec_finish(invocation, err);
 }
 
 json_t *range_of_options(struct invocation *invocation, struct range_run *test, struct error *err)

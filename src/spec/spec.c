@@ -101,15 +101,30 @@ static bool validate_optimizer(const struct spec *spec, struct error *err)
                      "above 0, such as 1e-8");
 }
 
+/* The setting that asks for the accuracy after epochs; NULL: none does. */
+static const char *asks_for_accuracy(const struct spec *spec)
+{
+    return spec->patience > 0      ? "patience"
+           : spec->stop_at_acc > 0 ? "stop-at-acc"
+           : spec->save_best       ? "save-best"
+           : spec->validation > 0  ? "validation"
+                                   : NULL;
+}
+
 /* What ends a run early needs an epoch to look at. */
 static bool validate_end(const struct spec *spec, bool final, struct error *err)
 {
-    bool waits = spec->patience > 0;
-    if (!final || spec->epochs > 0 || (!waits && !(spec->stop_at_acc > 0)))
+    const char *asks = asks_for_accuracy(spec);
+    if (asks && spec->schedule.shape == LR_RANGE)
+        return error_set(err, ERROR_USAGE,
+                         "%s: the range test of lr-schedule range has no accuracy, only losses: "
+                         "leave %s out, or choose another schedule",
+                         asks, asks);
+    if (!final || spec->epochs > 0 || !(spec->patience > 0 || spec->stop_at_acc > 0))
         return true;
     return error_set(err, ERROR_USAGE,
                      "%s: a run of 0 epochs has no accuracy to improve: give it epochs, or %s 0",
-                     waits ? "patience" : "stop-at-acc", waits ? "patience" : "stop-at-acc");
+                     asks, asks);
 }
 
 bool spec_validate(const struct spec *spec, struct error *err)

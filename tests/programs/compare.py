@@ -222,7 +222,7 @@ class Compare(unittest.TestCase):
     def test_the_range_test_raises_the_rate(self):
         """Losses are those of a run with that schedule, and the rate is where they fall most."""
         task = ["--model", "smallnet", "--data", "glyphs", "--train-rows", "512", "--batch", "16",
-                "--seed", "3", "--init", "default", "--optimizer", "adam", "--test-rows", "16"]
+                "--seed", "3", "--init", "default", "--optimizer", "adam"]
         found = self.figures(*task, "--lr-range", "1e-4:1", "--max-steps", "80")
         self.assertEqual((found["from"], found["to"], found["steps"]), (0.0001, 1, 80))
         points = found["points"]
@@ -239,6 +239,14 @@ class Compare(unittest.TestCase):
         shown = json.loads(self.dpartui("show", str(found["run"]), "--json").stdout)
         self.assertEqual(shown["note"], "lr range 0.0001:1")
         self.assertEqual(shown["spec"]["lr_schedule"], "range:0.0001")
+        # Nothing is evaluated, whatever a configuration says.
+        self.assertEqual({epoch["test_acc"] for epoch in shown["epochs"]}, {None})
+        self.assertIsNone(shown["test_acc"])
+        self.assertEqual([event for event in events if event["event"] == "warning"], [])
+        self.env.update(DPARTUI_PATIENCE="2", DPARTUI_VALIDATION="0.1")
+        again = self.figures(*task, "--lr-range", "1e-4:1", "--max-steps", "80")
+        self.assertEqual(again["points"], points)
+        del self.env["DPARTUI_PATIENCE"], self.env["DPARTUI_VALIDATION"]
         self.assertIn("is suggested: there the smoothed loss falls most steeply",
                       self.compare(*task, "--lr-range", "1e-4:1").stdout)
         rows = list(csv.reader(io.StringIO(
@@ -418,6 +426,10 @@ class Compare(unittest.TestCase):
                               (["--lr-range", "0:1"], "--lr-range '0:1'"),
                               (["--lr-range", "1e-4"], "two learning rates"),
                               (["--lr-range", "1e-4:1", "--lr", "1"], "--lr has no meaning"),
+                              (["--lr-range", "1e-4:1", "--patience", "2"],
+                               "--patience has no meaning"),
+                              (["--lr-range", "1e-4:1", "--validation", "0.1"],
+                               "--validation has no meaning"),
                               (["--lr-range", "1e-4:1", "--max-steps", "3"], "at least 20 steps"),
                               (["--lr-range", "1e-4:1", "--batch", "64,128"], "several values"),
                               (["--lr-range", "1e-4:1", "--list"], "exclude"),

@@ -12,11 +12,17 @@
 #include "engine/weights/file.h"
 #include "spec/json.h"
 
+/* A range test asks at which rates the training loss falls; its weights are of no use. */
+static bool evaluates(const struct run *run)
+{
+    return run->spec.schedule.shape != LR_RANGE;
+}
+
 /* After the epoch's steps; *done: everything that was to be trained has been. */
 static bool finish_epoch(struct run *run, bool *done, struct error *err)
 {
-    bool evaluated;
-    if (!run_evaluate(run, &evaluated, err))
+    bool evaluated = true;
+    if (evaluates(run) && !run_evaluate(run, &evaluated, err))
         return false;
     run->stopped = !evaluated;
     if (!evaluated)
@@ -70,7 +76,7 @@ static bool save(struct run *run, struct error *err)
 static bool test(struct run *run, struct error *err)
 {
     bool done = true;
-    if (run->work.evaluated == &run->work.test || run->stopped)
+    if (run->work.evaluated == &run->work.test || run->stopped || !evaluates(run))
         return true;
     if (!run_test(run, &done, err))
         return false;

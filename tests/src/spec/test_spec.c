@@ -387,7 +387,14 @@ START_TEST(combinations)
     ck_assert(spec_set(&spec, "save", "relative.safetensors", &err));
     ck_assert(!spec_validate(&spec, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "absolute"));
-    ck_assert(spec_set(&spec, "save", "", &err) && spec_set(&spec, "warmup", "10.5", &err));
+    ck_assert(spec_set(&spec, "save", "", &err));
+    ck_assert(spec_set(&spec, "lr-schedule", "range", &err) && spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "patience", "3", &err) && !spec_validate(&spec, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "patience: the range test"));
+    ck_assert(spec_set(&spec, "patience", "0", &err) && spec_set(&spec, "validation", "0.1", &err));
+    ck_assert(!spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "lr-schedule", "constant", &err) && spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "warmup", "10.5", &err));
     /* A recipe may have more epochs than the program's default. */
     ck_assert(spec_validate(&spec, &err));
     spec.resolved = true;
