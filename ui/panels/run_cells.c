@@ -103,6 +103,15 @@ static int run_words(const struct state_run *run, char *buffer, size_t size)
     return (int)used;
 }
 
+/* "v0.912": on validation rows, which is not the same as on test rows. */
+static const char *best_text(const struct state_run *run, struct figure *f)
+{
+    struct figure best;
+    figure_fixed(&best, run->best_acc, 3);
+    snprintf(f->text, sizeof f->text, "%s%.15s", isfinite(run->val_acc) ? "v" : "", best.text);
+    return f->text;
+}
+
 static const char *figure_of(const struct ui *ui, const struct state_run *run,
                              enum run_column column, struct figure *f)
 {
@@ -114,7 +123,7 @@ static const char *figure_of(const struct ui *ui, const struct state_run *run,
     case RUN_COLUMN_TEST_ACC:
         return figure_fixed(f, run->test_acc, 3);
     case RUN_COLUMN_BEST_ACC:
-        return figure_fixed(f, run->best_acc, 3);
+        return best_text(run, f);
     case RUN_COLUMN_S_PER_EPOCH:
         return figure_seconds(f, run->s_per_epoch);
     case RUN_COLUMN_SPEED:

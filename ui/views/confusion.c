@@ -9,7 +9,7 @@
 /* What the network of the selected run takes for what: one page to scroll, or on a wide screen two
  * side by side, the matrix on the right. */
 
-enum { LEFT_LEAST = 60, GAP = 3 };
+enum { LEFT_LEAST = 45, GAP = 3 };
 
 /* All that is drawn, and where; without columns at the right the matrix is on the page, too. */
 struct pages {

@@ -48,7 +48,7 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
     page_entry(page, "test acc", STYLE_NORMAL, "%s%s", figure_fixed(&f[3], run->test_acc, 3),
                validates ? "" : best);
     if (run->reason[0] != '\0')
-        page_entry(page, "ended", STYLE_NORMAL, "early: %s", run->reason);
+        page_entry(page, "early end", STYLE_NORMAL, "%s", run->reason);
     if (first && first != run && isfinite(run->samples_per_s))
         snprintf(speed_up, sizeof speed_up, ", %s the speed of run %ld",
                  figure_times(&f[2], run->samples_per_s / first->samples_per_s), first->run);

@@ -495,6 +495,21 @@ def main():
     recorder.save(folder, 'grid')
 
     recorder = Recorder()
+    recorder.history(ONE)
+    kept = dict(SHORT, devices='cpu:0', epochs=20, validation=0.1, patience=1, save_best='best.st')
+    recorder.train(kept, 7)
+    recorder.engine.runs[-1]['reason'] = ('no better validation accuracy for 1 epoch: the best '
+                                          'is 0.9105, of epoch 6')
+    recorder.engine.end()
+    recorder.train(kept, 2)
+    for run in recorder.engine.runs:
+        explain(run)
+    recorder.engine.step(118)
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'validation')
+
+    recorder = Recorder()
     for i, optimizer in enumerate(('sgd', 'nesterov', 'adam')):
         recorder.history(dict(SHORT, devices='cpu:0', optimizer=optimizer,
                               note='compare 1: optimizer %s, seed 1 (%d/3)' % (optimizer, 1 + i)))
