@@ -380,8 +380,8 @@ void report_end(struct run *run, const struct error *err)
     /* Without the reason it is of no use: run_train's caller has it. */
     event = whole(event, event && (!failed || json_object_set_new(event, "error",
                                                                   json_any_text(err->text)) == 0));
-    event = whole(event, event && outcome_add_end(&run->work, metrics, &run->best,
-                                                  run->spec.save_best, event));
+    event =
+        whole(event, event && outcome_add_end(&run->work, metrics, &run->best, &run->spec, event));
     if (event && run->report.log.failure.kind != ERROR_NONE)
         json_object_set_new(event, "log_error", json_any_text(run->report.log.failure.text));
     emit(&run->report, event, &ignored);

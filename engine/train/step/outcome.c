@@ -2,6 +2,8 @@
 #include "engine/train/step/outcome.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
 
@@ -27,12 +29,36 @@ static bool add_tested(const struct metrics *metrics, long epoch, bool best, jso
            json_object_set_new(event, "tested_epoch", json_integer(epoch)) == 0;
 }
 
-bool outcome_add_end(const struct workload *work, const struct metrics *metrics,
-                     const struct best *best, bool best_saved, json_t *event)
+/* Was it the limit of steps that ended the run? A range test counts nothing but steps. */
+static bool limited(const struct workload *work, const struct metrics *metrics,
+                    const struct spec *spec, const json_t *event)
 {
+    const char *status = json_string_value(json_object_get(event, "status"));
+    return status && strcmp(status, "done") == 0 && spec->schedule.shape != LR_RANGE &&
+           spec->max_steps > 0 && metrics->steps == spec->max_steps &&
+           spec->max_steps < spec->epochs * work->steps_per_epoch;
+}
+
+/* Why the run ended before its last epoch, where it did. */
+static bool add_reason(const struct workload *work, const struct metrics *metrics,
+                       const struct best *best, const struct spec *spec, json_t *event)
+{
+    char text[sizeof best->reason] = "";
+    if (*best->reason)
+        snprintf(text, sizeof text, "%s", best->reason);
+    else if (limited(work, metrics, spec, event))
+        snprintf(text, sizeof text, "max-steps %ld, where %ld epoch%s would take %ld",
+                 spec->max_steps, spec->epochs, spec->epochs == 1 ? "" : "s",
+                 spec->epochs * work->steps_per_epoch);
+    return !*text || json_object_set_new(event, "reason", json_any_text(text)) == 0;
+}
+
+bool outcome_add_end(const struct workload *work, const struct metrics *metrics,
+                     const struct best *best, const struct spec *spec, json_t *event)
+{
+    const bool best_saved = spec->save_best;
     const long epoch = best_saved ? best->epoch : metrics->epoch.epoch;
-    return (!*best->reason ||
-            json_object_set_new(event, "reason", json_any_text(best->reason)) == 0) &&
+    return add_reason(work, metrics, best, spec, event) &&
            add_validation(work, event, metrics->val_loss, metrics->val_acc) &&
            add_tested(metrics, epoch, best_saved, event);
 }

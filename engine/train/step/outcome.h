@@ -16,4 +16,4 @@ bool outcome_add_epoch(const struct workload *work, const struct epoch_metrics *
 /* Of the end: also why it came before the last epoch, and which weights were tested: those of the
  * best epoch, where they were saved, or of the last. */
 bool outcome_add_end(const struct workload *work, const struct metrics *metrics,
-                     const struct best *best, bool best_saved, json_t *event);
+                     const struct best *best, const struct spec *spec, json_t *event);

@@ -161,6 +161,13 @@ START_TEST(a_limit_of_steps_shortens_it)
     ck_assert_int_eq(recorder_count(&rec, "step"), 5);
     for (int i = 0; i < 5; i++)
         ck_assert(step_lr(i) == 0.2 * share("cosine", 0, 5, i));
+    const char *reason = recorder_string(recorder_event(&rec, "end", 0), "reason");
+    ck_assert_msg(strstr(reason, "max-steps 5, where ") && strstr(reason, "epochs would take "),
+                  "%s", reason);
+    recorder_free(&rec);
+    begin("cosine", 0, "max-steps=50000");
+    ck_assert(recorder_run(&rec));
+    ck_assert_ptr_null(json_object_get(recorder_event(&rec, "end", 0), "reason"));
 }
 END_TEST
 
