@@ -113,6 +113,7 @@ struct plan_request {
     struct gradient_buckets buckets; /* TRAIN */
     bool profile;                    /* keep what plan_profile reports */
     bool predictions;                /* EVAL: passes give batch_result.predicted */
+    int slots; /* of a stage, TRAIN: how many micro-batches may be between forward and backward */
 };
 
 /* What a step of a pass belongs to: an operation of the network, or what is before and after
@@ -147,6 +148,8 @@ struct plan_time {
 
 /* Bytes, for the memory plan and the preflight check. */
 struct plan_memory {
+    size_t
+        kept; /* of a stage: from forward to backward, for each slot; `activations` is the rest */
     size_t activations; /* kept from forward to backward, and their gradients */
     size_t scratch;     /* the library's scratchpad, weight copies in other layouts: what does not
                            fit between activations that are not needed meanwhile */
@@ -178,6 +181,27 @@ struct batch_result {
      * `correct` counts. The plan's memory, until the device's next pass. NULL: made without
      * `predictions`. */
     const uint8_t *predicted;
+};
+
+/* Where a stage of a pipeline meets its neighbours: the values of the tensors that it enters and
+ * exits by, and their gradients. */
+enum stage_end {
+    STAGE_INPUT,
+    STAGE_INPUT_GRADIENT,
+    STAGE_OUTPUT,
+    STAGE_OUTPUT_GRADIENT,
+    STAGE_ENDS
+};
+
+/* A part of a mini-batch's rows, as a stage is to compute it. The micro-batches of a mini-batch
+ * come in one order, in both directions. */
+struct micro_batch {
+    int slot;         /* where what the backward pass reads is kept, below plan_request.slots */
+    bool first, last; /* of the mini-batch */
+    long rows_before; /* in the micro-batches before it */
+    /* Host memory of rows x stage_row numbers each, borrowed, and the same in both directions; NULL
+     * where the network begins or ends. A pass may change the gradient that it reads. */
+    float *ends[STAGE_ENDS];
 };
 
 /* The moments of a pass that was queued, and of the step that it belongs to, on the device's own
@@ -322,6 +346,20 @@ struct backend {
     bool (*plan_mark)(struct device *device, enum pass_moment moment, struct error *err);
     bool (*plan_take)(struct device *device, struct pass_outcome *out, struct error *err);
     /*
+     * Stages: plans of a replica of one (replica_request.stage). All NULL where devices compute
+     * whole networks alone. plan_forward is the pass up to the stage's output, or to the
+     * loss, and all of an EVAL plan; plan_backward follows in the order of the micro-batches, while
+     * up to `slots` are in between. Gradients add up over the micro-batches of a mini-batch: the
+     * first overwrites. Running statistics are updated with the last, by those of all its rows.
+     */
+    bool (*plan_forward)(struct device *device, struct plan *plan, const struct batch *batch,
+                         const struct micro_batch *micro, struct batch_result *result,
+                         struct error *err);
+    bool (*plan_backward)(struct device *device, struct plan *plan, const struct batch *batch,
+                          const struct micro_batch *micro, struct error *err);
+    /* Numbers of one row at the stage's input, or at its output; 0 where there is no end. */
+    size_t (*stage_row)(const struct replica *replica, bool output);
+    /*
      * The times of the passes, step by step in their order, of a plan made with `profile`; the
      * caller may set calls and seconds back to 0 between passes. NULL: the device computes in a way
      * that does not let steps be told apart.
@@ -343,6 +381,8 @@ struct backend {
      */
     bool (*update)(struct device *device, struct replica *replica, size_t begin, size_t end,
                    const struct optimizer_step *step, struct error *err);
+    /* The sum of the squares of all of grads, for a norm over several devices. */
+    double (*gradient_squares)(const struct replica *replica);
     /* Params and one state change places. NULL: runs of such devices keep no average. */
     bool (*swap)(struct device *device, struct replica *replica, int state, struct error *err);
 };

@@ -23,6 +23,7 @@ int optimizer_average(const struct spec *spec);
 struct replica_request {
     int states;  /* of these arrays; 0 where another rank updates the parameters */
     bool spares; /* weight decay leaves parameters with one dimension alone */
+    const struct net_stage *stage; /* it has the parameters of these operations alone; NULL: all */
 };
 
 struct replica_request optimizer_request(const struct spec *spec, int rank);

@@ -43,6 +43,7 @@ struct optimizer_step {
                          there is no average */
     int average;      /* the state that is the average */
     float clip;       /* the norm that all gradients together are scaled down to; 0: they stay */
+    float norm;       /* theirs, where they are on several devices; 0: that of the replica's own */
 };
 
 /* The step of parameters that weight decay leaves alone. */

@@ -45,6 +45,16 @@ void conform_shards(const struct trial_device *devices, int split);
 void conform_rough(const struct trial_device *device, const struct trial *trial, double unit,
                    const char *what);
 
+/*
+ * Networks in stages, one device each, whose mini-batch comes in micro-batches: small ones, and
+ * models of the source tree. Backends with plan_forward.
+ */
+void conform_stages(const struct trial_device *device, int net);
+void conform_model_stages(const struct trial_device *device, const char *model,
+                          struct net_shape input);
+void conform_evaluation_stages(const struct trial_device *device, const char *model,
+                               struct net_shape input);
+
 void conform_no_rows(const struct trial_device *device);
 /* Plans share a workspace that grows under them; a pass is deterministic. */
 void conform_side_by_side(const struct trial_device *device);

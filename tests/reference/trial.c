@@ -14,8 +14,6 @@
 #include "tests/support.h"
 
 #define SPARE_ROWS 3 /* rows of the data that no batch asks for */
-#define SEED       7 /* of dropout */
-#define EPOCH      2
 
 struct trial_device trial_cpu(int threads)
 {
@@ -142,8 +140,8 @@ static struct refnet *reference_pass(const struct trial *trial, const struct wei
                                        .index = trial->index,
                                        .rows = trial->rows,
                                        .global_rows = trial->rows,
-                                       .seed = SEED,
-                                       .epoch = EPOCH,
+                                       .seed = TRIAL_SEED,
+                                       .epoch = TRIAL_EPOCH,
                                        .label_smoothing = trial->label_smoothing};
     if (mode == PLAN_TRAIN)
         refnet_train(ref, &batch, result);
@@ -224,7 +222,7 @@ void outcome_free(struct outcome *outcome)
     *outcome = (struct outcome){0};
 }
 
-static void outcome_make(struct outcome *out, const struct trial *trial, int rows)
+void outcome_make(struct outcome *out, const struct trial *trial, int rows)
 {
     struct error err = ERROR_INIT;
     *out = (struct outcome){0};
@@ -299,8 +297,8 @@ void rig_run(struct rig *rig, struct plan *plan, const struct trial *trial, int 
                                 .index = trial->index + first,
                                 .rows = rows,
                                 .global_rows = trial->rows,
-                                .seed = SEED,
-                                .epoch = EPOCH};
+                                .seed = TRIAL_SEED,
+                                .epoch = TRIAL_EPOCH};
     outcome_make(out, trial, rows);
     bool ok =
         rig->backend->plan_run(rig->device, plan, &batch, &result, &err) &&
@@ -357,8 +355,8 @@ double trial_loss_moved(const struct trial *trial, size_t at, double by)
                                         .index = trial->index,
                                         .rows = trial->rows,
                                         .global_rows = trial->rows,
-                                        .seed = SEED,
-                                        .epoch = EPOCH,
+                                        .seed = TRIAL_SEED,
+                                        .epoch = TRIAL_EPOCH,
                                         .label_smoothing = trial->label_smoothing},
                  &result);
     free(input);

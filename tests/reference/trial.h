@@ -27,6 +27,9 @@ void trial_make_shipped(struct trial *trial, const char *model, struct net_shape
                         uint64_t seed);
 void trial_free(struct trial *trial);
 
+/* What dropout is drawn with. */
+enum { TRIAL_SEED = 7, TRIAL_EPOCH = 2 };
+
 /* What a pass over the rows gave. */
 struct outcome {
     double loss_sum;
@@ -36,6 +39,8 @@ struct outcome {
     struct weights after;
 };
 
+/* All zero; `rows` rows of logits. */
+void outcome_make(struct outcome *out, const struct trial *trial, int rows);
 void outcome_free(struct outcome *outcome);
 
 /* The kind of device that is tried. */

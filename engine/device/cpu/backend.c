@@ -78,6 +78,9 @@ static void cpu_close(struct device *device)
     dnnl_stream_destroy(device->stream);
     dnnl_engine_destroy(device->engine);
     mapping_free(&device->workspace);
+    for (int i = 0; i < device->slot_count; i++)
+        mapping_free(&device->slots[i]);
+    free(device->slots);
     free(device);
 }
 
@@ -124,8 +127,12 @@ const struct backend cpu_backend = {
     .plan_destroy = cpu_plan_destroy,
     .plan_memory = cpu_plan_memory,
     .plan_run = cpu_plan_run,
+    .plan_forward = cpu_plan_forward,
+    .plan_backward = cpu_plan_backward,
+    .stage_row = cpu_stage_row,
     .plan_profile = cpu_plan_profile,
     .plan_logits = cpu_plan_logits,
     .update = cpu_update,
+    .gradient_squares = cpu_gradient_squares,
     .swap = cpu_swap,
 };

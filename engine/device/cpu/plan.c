@@ -37,6 +37,27 @@ static bool grow_workspace(struct device *device, size_t bytes, struct error *er
     return mapping_create(&device->workspace, bytes, "activations and scratch", err);
 }
 
+/* A slot for each micro-batch in flight, each as large as the largest plan needs. */
+static bool grow_slots(struct device *device, int count, size_t bytes, struct error *err)
+{
+    if (count > device->slot_count) {
+        struct mapping *grown = realloc(device->slots, (size_t)count * sizeof *grown);
+        if (!grown)
+            return error_memory(err, "a stage's slots");
+        device->slots = grown;
+        while (device->slot_count < count)
+            device->slots[device->slot_count++] = (struct mapping){0};
+    }
+    for (int i = 0; i < count; i++) {
+        if (bytes <= device->slots[i].size)
+            continue;
+        mapping_free(&device->slots[i]);
+        if (!mapping_create(&device->slots[i], bytes, "activations of micro-batches", err))
+            return false;
+    }
+    return true;
+}
+
 bool cpu_plan_create(struct device *device, struct replica *replica,
                      const struct plan_request *request, struct plan **out, struct error *err)
 {
@@ -52,7 +73,8 @@ bool cpu_plan_create(struct device *device, struct replica *replica,
     if ((!plan->fusions && !error_memory(err, "a plan")) ||
         !plan_core_build(&plan->core, plan, device, graph,
                          r->lanes ? &lanes_build_backend : &build_backend, err) ||
-        !grow_workspace(device, plan_core_bytes(&plan->core), err)) {
+        !grow_workspace(device, plan_core_bytes(&plan->core), err) ||
+        !grow_slots(device, request->slots, plan->core.kept_bytes, err)) {
         cpu_plan_destroy(device, plan);
         return error_prefix(err, "%s", device->name);
     }
@@ -84,9 +106,9 @@ struct plan_time *cpu_plan_profile(struct plan *plan, int *count)
     return plan->core.times;
 }
 
-static bool bind_memory(struct device *device, struct plan *plan, struct error *err)
+static bool bind_memory(struct device *device, struct plan *plan, void *slot, struct error *err)
 {
-    plan_core_bind(&plan->core, device->workspace.data);
+    plan_core_bind(&plan->core, device->workspace.data, slot);
     for (int i = 0; i < plan->binding_count; i++)
         if (!dnnl_check(dnnl_memory_set_data_handle(plan->bindings[i].memory,
                                                     plan->bindings[i].buffer->data),
@@ -95,6 +117,18 @@ static bool bind_memory(struct device *device, struct plan *plan, struct error *
     plan->core.bound = true;
     plan->core.workspace_moves = device->workspace_moves;
     return true;
+}
+
+static bool run_steps(struct device *device, struct plan *plan, const struct batch *batch,
+                      int begin, int end, struct error *err)
+{
+    plan->core.batch = batch;
+    bool ok =
+        plan_core_run(&plan->core, plan, plan->replica->base.net, device->name, begin, end, err) &&
+        (dnnl_check(dnnl_stream_wait(device->stream), "stream", err) ||
+         error_prefix(err, "%s", device->name));
+    plan->core.batch = NULL;
+    return ok;
 }
 
 bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
@@ -106,19 +140,60 @@ bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *
     if (device->workspace.size < plan_core_bytes(&plan->core))
         return error_set(err, ERROR_FAILED, "%s: no memory for the plan", device->name);
     if ((!plan->core.bound || plan->core.workspace_moves != device->workspace_moves) &&
-        !bind_memory(device, plan, err))
+        !bind_memory(device, plan, NULL, err))
         return error_prefix(err, "%s", device->name);
-    plan->core.batch = batch;
     plan->core.result = (struct batch_result){0};
     if (plan->core.request.mode == PLAN_TRAIN && plan->core.request.rows == 0)
         memset(plan->replica->base.grads, 0, plan->replica->base.count * sizeof(float));
-    bool ok = plan_core_run(&plan->core, plan, plan->replica->base.net, device->name, 0,
-                            plan->core.step_count, err) &&
-              (dnnl_check(dnnl_stream_wait(device->stream), "stream", err) ||
-               error_prefix(err, "%s", device->name));
-    plan->core.batch = NULL;
+    bool ok = run_steps(device, plan, batch, 0, plan->core.step_count, err);
     *result = plan->core.result;
     return ok;
+}
+
+/* What a stage works with lies elsewhere for each micro-batch. */
+static bool run_micro(struct device *device, struct plan *plan, const struct batch *batch,
+                      const struct micro_batch *micro, int begin, int end, struct error *err)
+{
+    const bool trains = plan->core.request.mode == PLAN_TRAIN;
+    if (batch->rows != plan->core.request.rows ||
+        (trains && (micro->slot < 0 || micro->slot >= plan->core.request.slots)))
+        return error_set(err, ERROR_FAILED,
+                         "%s: %d rows in slot %d given to a plan for %d rows and %d slots",
+                         device->name, batch->rows, micro->slot, plan->core.request.rows,
+                         plan->core.request.slots);
+    plan->core.micro = micro;
+    bool ok = bind_memory(device, plan, trains ? device->slots[micro->slot].data : NULL, err)
+                  ? run_steps(device, plan, batch, begin, end, err)
+                  : error_prefix(err, "%s", device->name);
+    plan->core.micro = NULL;
+    return ok;
+}
+
+bool cpu_plan_forward(struct device *device, struct plan *plan, const struct batch *batch,
+                      const struct micro_batch *micro, struct batch_result *result,
+                      struct error *err)
+{
+    const bool trains = plan->core.request.mode == PLAN_TRAIN;
+    plan->core.result = (struct batch_result){0};
+    bool ok = run_micro(device, plan, batch, micro, 0,
+                        trains ? plan->core.forward_steps : plan->core.step_count, err);
+    *result = plan->core.result;
+    return ok;
+}
+
+bool cpu_plan_backward(struct device *device, struct plan *plan, const struct batch *batch,
+                       const struct micro_batch *micro, struct error *err)
+{
+    return run_micro(device, plan, batch, micro, plan->core.forward_steps, plan->core.step_count,
+                     err);
+}
+
+size_t cpu_stage_row(const struct replica *replica, bool output)
+{
+    const struct graph *g = &((const struct cpu_replica *)replica)->graph;
+    if (output ? g->ends : g->begins)
+        return 0;
+    return value_row(&g->values[output ? g->output : g->input]);
 }
 
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)

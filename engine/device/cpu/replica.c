@@ -10,17 +10,25 @@
 #include "engine/device/cpu/layers/fold.h"
 #include "engine/device/cpu/replica_layout.h"
 
-/* Small networks work on rows side by side, in blocks of one channel. */
-static bool build_graph(struct device *device, const struct net *net, struct cpu_replica *r,
-                        struct error *err)
+/* Small networks work on rows side by side, in blocks of one channel; their stages do not. */
+static bool build_graph(struct device *device, const struct net *net, const struct net_stage *stage,
+                        struct cpu_replica *r, struct error *err)
 {
-    if (!graph_build(net, LAYOUT_BLOCKS, 1, &r->graph, err) ||
+    if (stage)
+        return graph_build(net, stage, LAYOUT_BLOCKS, device->block, &r->graph, err);
+    if (!graph_build(net, NULL, LAYOUT_BLOCKS, 1, &r->graph, err) ||
         !lanes_suit(device, &r->graph, &r->lanes, err))
         return false;
     if (r->lanes || device->block == 1)
         return true;
     graph_free(&r->graph);
-    return graph_build(net, LAYOUT_BLOCKS, device->block, &r->graph, err);
+    return graph_build(net, NULL, LAYOUT_BLOCKS, device->block, &r->graph, err);
+}
+
+static bool make_moments(struct cpu_replica *r, struct error *err)
+{
+    r->moments = calloc(r->places.statistics + 1, sizeof *r->moments);
+    return r->moments || error_memory(err, "moments of a stage");
 }
 
 static bool place_arenas(struct cpu_replica *r, bool spares, struct error *err)
@@ -47,8 +55,9 @@ bool cpu_replica_create(struct device *device, const struct net *net,
     r->base.host_accessible = true;
     r->grad_norm = NAN;
     r->base.grad_norm = &r->grad_norm;
-    if (!build_graph(device, net, r, err) || !replica_lay_out(device, r, err) ||
-        !fold_graph(r, &r->folded, err) || !place_arenas(r, request->spares, err)) {
+    if (!build_graph(device, net, request->stage, r, err) || !replica_lay_out(device, r, err) ||
+        !fold_graph(r, &r->folded, err) || !place_arenas(r, request->spares, err) ||
+        (request->stage && !make_moments(r, err))) {
         cpu_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);
     }
@@ -67,6 +76,7 @@ void cpu_replica_destroy(struct device *device, struct replica *replica)
     free(r->formats);
     free(r->places.list);
     free(r->base.spared);
+    free(r->moments);
     graph_free(&r->graph);
     graph_free(&r->folded);
     mapping_free(&r->memory);
@@ -173,7 +183,7 @@ static bool move_param(struct device *device, const struct cpu_replica *r, int i
     return true;
 }
 
-/* All parameters that lie in an arena. */
+/* All parameters that lie in an arena; those of other stages stay as they are. */
 static bool move_arena(struct device *device, const struct replica *replica,
                        enum replica_arena arena, float *values, bool import, struct error *err)
 {
@@ -181,7 +191,8 @@ static bool move_arena(struct device *device, const struct replica *replica,
     size_t count;
     float *numbers = replica_arena(replica, arena, &count);
     for (int i = 0; i < replica->net->param_count; i++)
-        if (r->places.list[i].statistics == (arena == ARENA_STATISTICS) &&
+        if (r->places.list[i].size > 0 &&
+            r->places.list[i].statistics == (arena == ARENA_STATISTICS) &&
             !move_param(device, r, i, numbers, values + replica->net->params[i].offset, import,
                         err))
             return false;

@@ -127,7 +127,7 @@ static void bind_memory(struct device *device, struct plan *plan)
         return;
     cuda_segments_drop(plan);
     plan->warm = false;
-    plan_core_bind(&plan->core, device->workspace);
+    plan_core_bind(&plan->core, device->workspace, NULL);
     plan->core.bound = true;
     plan->core.workspace_moves = device->workspace_moves;
 }

@@ -121,14 +121,6 @@ void build_label_apart(struct builder *b, enum plan_direction direction, const c
     b->label.apart = true;
 }
 
-/* Conversions, which the network does not know, come before the next operation. */
-static int place_of(const struct graph *graph, const struct node *node)
-{
-    while (node->op == NET_NONE && node + 1 < graph->nodes + graph->node_count)
-        node++;
-    return node->op;
-}
-
 /* Steps without a node: the input is the first of a plan, the loss the other. */
 static void describe_step(const struct builder *b, const struct node *node, struct plan_time *time)
 {
@@ -141,7 +133,7 @@ static void describe_step(const struct builder *b, const struct node *node, stru
     time->part = PLAN_OPERATION;
     time->direction =
         b->backward && b->label.direction == PLAN_FORWARD ? PLAN_BACKWARD : b->label.direction;
-    time->place = place_of(b->graph, node);
+    time->place = graph_operation(b->graph, node);
     time->layer = named ? net->ops[node->op].name : "";
     time->bytes = (double)b->bytes;
     if (named && !b->label.apart &&

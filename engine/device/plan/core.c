@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/device/plan/builder.h"
+#include "engine/device/plan/stage_end.h"
 #include "engine/device/plan/unary_layer.h"
 
 /* Without rows nothing is left but the all-reduces of synchronised statistics, in everybody's
@@ -37,28 +38,40 @@ static bool layer_backward(struct builder *b, const struct node *node, void *lay
                        : kind->backward(b, node, layer, err);
 }
 
+static bool build_begin(struct builder *b, struct error *err)
+{
+    return b->graph->begins ? b->backend->input(b, err) : stage_build_input(b, err);
+}
+
+static bool build_end(struct builder *b, struct error *err)
+{
+    return b->graph->ends ? b->backend->loss(b, err) : stage_build_output(b, err);
+}
+
 static bool build_forward(struct builder *b, struct error *err)
 {
-    if ((b->backend->begin && !b->backend->begin(b, err)) ||
-        (b->rows > 0 && !b->backend->input(b, err)))
+    if ((b->backend->begin && !b->backend->begin(b, err)) || (b->rows > 0 && !build_begin(b, err)))
         return false;
     for (int i = 0; i < b->graph->node_count; i++) {
         const struct node *node = &b->graph->nodes[i];
         if (takes_part(b, node) && !layer_forward(b, node, &b->layers[i], err))
             return name_node(b, node, err);
     }
-    return b->rows == 0 || b->backend->loss(b, err);
+    return b->rows == 0 || build_end(b, err);
 }
 
 static bool build_backward(struct builder *b, struct error *err)
 {
     b->backward = true;
+    b->core->forward_steps = b->core->step_count;
+    if (!b->graph->ends && !stage_take_gradient(b, err))
+        return false;
     for (int i = b->graph->node_count; i-- > 0;) {
         const struct node *node = &b->graph->nodes[i];
         if (node->backward && takes_part(b, node) && !layer_backward(b, node, b->layers[i], err))
             return name_node(b, node, err);
     }
-    return true;
+    return b->graph->begins || stage_give_gradient(b, err);
 }
 
 static bool build_predicted(struct builder *b, struct error *err)
@@ -74,8 +87,10 @@ static bool build(struct builder *b, struct error *err)
     if (!build_predicted(b, err) || !build_forward(b, err) ||
         (b->training && !build_backward(b, err)))
         return false;
-    if (b->rows > 0)
+    if (b->rows > 0 && b->graph->ends)
         build_use(b, b->core->logits); /* they stay readable after the last step */
+    if (b->training && stage_is_planned(b))
+        b->core->kept_bytes = pool_keep(&b->core->pool, b->core->forward_steps);
     return pool_layout(&b->core->pool, &b->core->planned_bytes, &b->core->scratch_bytes, err);
 }
 
@@ -110,16 +125,32 @@ void plan_core_memory(const struct plan_core *core, struct plan_memory *out)
 {
     *out = (struct plan_memory){.activations = core->planned_bytes,
                                 .scratch = core->scratch_bytes,
+                                .kept = core->kept_bytes,
                                 .input = core->input_bytes};
 }
 
-void plan_core_bind(struct plan_core *core, void *workspace)
+void plan_core_bind(struct plan_core *core, void *workspace, void *slot)
 {
     char *input = workspace, *planned = input + core->input_bytes;
     for (int i = 0; i < core->pool.count; i++) {
         struct buffer *buffer = core->pool.list[i];
-        if (buffer->region != BUFFER_FIXED)
-            buffer->data = buffer->offset + (buffer->region == BUFFER_INPUT ? input : planned);
+        switch (buffer->region) {
+        case BUFFER_FIXED:
+            break;
+        case BUFFER_INPUT:
+            buffer->data = input + buffer->offset;
+            break;
+        case BUFFER_PLANNED:
+        case BUFFER_SCRATCH:
+            buffer->data = planned + buffer->offset;
+            break;
+        case BUFFER_KEPT:
+            buffer->data = (char *)slot + buffer->offset;
+            break;
+        case BUFFER_END:
+            buffer->data = core->micro->ends[buffer->offset];
+            break;
+        }
     }
 }
 

@@ -33,6 +33,8 @@ struct plan_core {
     int step_count, owned_count;
     int step_capacity, time_capacity, owned_capacity;
     size_t input_bytes, planned_bytes, scratch_bytes; /* the workspace; see pool_layout */
+    size_t kept_bytes;                                /* of a stage's slot */
+    int forward_steps;                                /* the backward pass begins there */
     bool bound;
     unsigned workspace_moves; /* of the device when the plan was bound */
     struct buffer *logits;
@@ -40,6 +42,7 @@ struct plan_core {
     uint8_t *predicted; /* batch_result's, where the host writes it; NULL: nobody wants it */
     /* of the running pass */
     const struct batch *batch;
+    const struct micro_batch *micro; /* NULL: no stage's */
     struct batch_result result;
 };
 
@@ -61,8 +64,15 @@ static inline size_t plan_core_bytes(const struct plan_core *core)
 }
 
 void plan_core_memory(const struct plan_core *core, struct plan_memory *out);
-/* Give every buffer its address in the workspace, which has moved since the last pass. */
-void plan_core_bind(struct plan_core *core, void *workspace);
+/* Does the running pass add its gradients to those in the arena? */
+static inline bool plan_core_adds(const struct plan_core *core)
+{
+    return core->micro && !core->micro->first;
+}
+
+/* Give every buffer its address in the workspace, which has moved since the last pass, and, of a
+ * stage, in the micro-batch's slot. */
+void plan_core_bind(struct plan_core *core, void *workspace, void *slot);
 /*
  * Run steps [begin, end). Errors begin with the names of the device and the operation.
  */

@@ -202,13 +202,36 @@ static void mark_gradients(struct graph *g)
         g->nodes[i].backward = g->values[g->nodes[i].output].wants_grad;
 }
 
-bool graph_build(const struct net *net, enum graph_layout layout, int block, struct graph *out,
-                 struct error *err)
+int graph_operation(const struct graph *graph, const struct node *node)
+{
+    while (node->op == NET_NONE && node + 1 < graph->nodes + graph->node_count)
+        node++;
+    return node->op;
+}
+
+/* Leave out what is not of the stage. What is known of gradients is that of the whole network. */
+static void keep_stage(struct graph *g, const int *value_of, const struct net_stage *stage)
+{
+    int first = 0, end = g->node_count;
+    while (first < end && graph_operation(g, &g->nodes[first]) < stage->first)
+        first++;
+    while (end > first && graph_operation(g, &g->nodes[end - 1]) >= stage->end)
+        end--;
+    memmove(g->nodes, g->nodes + first, (size_t)(end - first) * sizeof *g->nodes);
+    g->node_count = end - first;
+    g->begins = stage->first == 0;
+    g->ends = stage->end == g->net->op_count;
+    g->input = value_of[stage->entry];
+    g->output = value_of[stage->exit];
+}
+
+bool graph_build(const struct net *net, const struct net_stage *stage, enum graph_layout layout,
+                 int block, struct graph *out, struct error *err)
 {
     /* Each operation makes one value and needs at most two conversions. */
     size_t room = 3 * (size_t)net->op_count + 1;
     struct building b = {.net = net, .graph = out, .layout = layout, .block = block};
-    *out = (struct graph){.net = net};
+    *out = (struct graph){.net = net, .begins = true, .ends = true};
     if (!fuse(net, &b.fused, err))
         return false;
     out->nodes = calloc(room, sizeof *out->nodes);
@@ -221,6 +244,8 @@ bool graph_build(const struct net *net, enum graph_layout layout, int block, str
             lower(&b, &b.fused.ops[i]);
         out->output = b.value_of[net->output];
         mark_gradients(out);
+        if (stage)
+            keep_stage(out, b.value_of, stage);
     } else {
         graph_free(out);
         error_memory(err, "layouts of the network's values");

@@ -5,6 +5,7 @@
 
 #include "engine/net/fuse.h"
 #include "engine/net/net.h"
+#include "engine/net/stage.h"
 
 /*
  * The network as a machine computes it: fused operations over values whose layout in memory is
@@ -65,12 +66,20 @@ struct node {
 
 struct graph {
     const struct net *net;
-    int node_count, value_count, output; /* output: value with the logits */
+    int node_count, value_count;
+    int input, output; /* values: of the whole network its input, the first, and the logits */
+    bool begins, ends; /* with the network's input, with the logits */
     struct node *nodes;
-    struct value *values; /* the first is the network's input */
+    struct value *values;
 };
 
-/* Release with graph_free. */
-bool graph_build(const struct net *net, enum graph_layout layout, int block, struct graph *out,
-                 struct error *err);
+/*
+ * Of a stage of the network, or, where that is NULL, of all of it. Layouts are chosen for the whole
+ * network, so neighbouring stages agree on them. Release with graph_free.
+ */
+bool graph_build(const struct net *net, const struct net_stage *stage, enum graph_layout layout,
+                 int block, struct graph *out, struct error *err);
 void graph_free(struct graph *graph);
+
+/* The operation of a node. Conversions, which the network does not know, come before theirs. */
+int graph_operation(const struct graph *graph, const struct node *node);

@@ -6,4 +6,5 @@ libplan_a_SOURCES += \
 	%D%/core.c %D%/core.h \
 	%D%/memory_pool.c %D%/memory_pool.h \
 	%D%/param_places.c %D%/param_places.h \
+	%D%/stage_end.c %D%/stage_end.h \
 	%D%/unary_layer.c %D%/unary_layer.h

@@ -108,6 +108,21 @@ bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct err
     return true;
 }
 
+size_t pool_keep(struct pool *pool, int middle)
+{
+    size_t end = 0;
+    for (int i = 0; i < pool->count; i++) {
+        struct buffer *buffer = pool->list[i];
+        if (buffer->region != BUFFER_PLANNED || buffer->first < 0 || buffer->first >= middle ||
+            buffer->last < middle)
+            continue;
+        buffer->region = BUFFER_KEPT;
+        buffer->offset = end;
+        end += buffer->size;
+    }
+    return end;
+}
+
 void pool_free(struct pool *pool)
 {
     for (int i = 0; i < pool->count; i++)

@@ -23,6 +23,8 @@ enum buffer_region {
     BUFFER_SCRATCH, /* of one step only; shares memory with the planned ones */
     BUFFER_INPUT,   /* staged rows */
     BUFFER_FIXED,   /* lies elsewhere (an arena); `data` never changes */
+    BUFFER_KEPT,    /* of a stage: from forward to backward, in a slot for each micro-batch */
+    BUFFER_END,     /* of a stage: where it meets its neighbours; `offset` is an enum stage_end */
 };
 
 struct buffer {
@@ -50,4 +52,7 @@ void buffer_use(struct buffer *buffer, int time);
  * without scratch, *scratch by how much it is larger with it.
  */
 bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err);
+/* Move planned buffers that are used both before step `middle` and from it on to BUFFER_KEPT, each
+ * at a place of its own; the bytes of them all. Before pool_layout. */
+size_t pool_keep(struct pool *pool, int middle);
 void pool_free(struct pool *pool);

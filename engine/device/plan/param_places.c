@@ -12,31 +12,33 @@ static size_t round_floats(size_t count)
 }
 
 /* Next in the arena of trained parameters. */
-static void put_trained(struct param_places *p, int param)
+static void put_trained(struct param_places *p, int param, size_t count)
 {
     if (param == NET_NONE)
         return;
-    p->list[param].offset = p->trained;
+    p->list[param] = (struct param_place){.offset = p->trained, .size = round_floats(count)};
     p->trained += p->list[param].size;
 }
 
-static void put_statistics(struct param_places *p, int param)
+static void put_statistics(struct param_places *p, int param, size_t count)
 {
     if (param == NET_NONE)
         return;
-    p->list[param].statistics = true;
-    p->list[param].offset = p->statistics;
+    p->list[param] = (struct param_place){
+        .statistics = true, .offset = p->statistics, .size = round_floats(count)};
     p->statistics += p->list[param].size;
 }
 
-static void put_norm(struct param_places *p, const struct node *node, const struct net_op *op)
+/* All of them have a number for each channel. */
+static void put_norm(struct param_places *p, const struct node *node, const struct net_op *op,
+                     size_t channels)
 {
-    put_trained(p, op->weight);
-    put_trained(p, op->bias);
-    put_trained(p, node->input_bias);
-    put_trained(p, node->residual_bias);
-    put_statistics(p, op->running_mean);
-    put_statistics(p, op->running_var);
+    put_trained(p, op->weight, channels);
+    put_trained(p, op->bias, channels);
+    put_trained(p, node->input_bias, channels);
+    put_trained(p, node->residual_bias, channels);
+    put_statistics(p, op->running_mean, channels);
+    put_statistics(p, op->running_var, channels);
 }
 
 bool param_places_make(const struct graph *graph, weights_size_function *weights_size,
@@ -46,23 +48,21 @@ bool param_places_make(const struct graph *graph, weights_size_function *weights
     *out = (struct param_places){.list = calloc((size_t)net->param_count + 1, sizeof *out->list)};
     if (!out->list)
         return error_memory(err, "places of parameters");
-    for (int i = 0; i < net->param_count; i++)
-        out->list[i].size = round_floats(net->params[i].count);
     for (int i = graph->node_count; i-- > 0;) {
         const struct node *node = &graph->nodes[i];
         if (!net_operation(node->kind)->params)
             continue;
         const struct net_op *op = &net->ops[node->op];
         if (net->params[op->weight].role == NET_BN_WEIGHT) {
-            put_norm(out, node, op);
+            put_norm(out, node, op, net->params[op->weight].count);
             continue;
         }
         size_t size = net->params[op->weight].count;
         if (!weights_size(context, node, &size, err))
             return false;
-        out->list[op->weight].size = round_floats(size);
-        put_trained(out, op->weight);
-        put_trained(out, node->bias);
+        put_trained(out, op->weight, size);
+        if (node->bias != NET_NONE)
+            put_trained(out, node->bias, net->params[node->bias].count);
     }
     return true;
 }

@@ -7,7 +7,7 @@
 struct param_place {
     bool statistics; /* of BatchNorm: not trained */
     size_t offset;   /* floats into params, grads and each state, or into statistics */
-    size_t size;     /* floats, padding included; a multiple of 16 */
+    size_t size;     /* floats, padding included; a multiple of 16. 0: of another stage */
 };
 
 struct param_places {

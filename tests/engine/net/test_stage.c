@@ -144,8 +144,8 @@ START_TEST(devices_store_what_stages_hand_over)
     int *ends = calloc((size_t)net->op_count, sizeof *ends);
     const int count = net_cuts(net, ends);
     rig_open(&rig, &trial, &device);
-    ck_assert(graph_build(net, LAYOUT_BLOCKS, 16, &blocked, &err));
-    ck_assert(graph_build(net, LAYOUT_CHANNELS_LAST, 8, &last, &err));
+    ck_assert(graph_build(net, NULL, LAYOUT_BLOCKS, 16, &blocked, &err));
+    ck_assert(graph_build(net, NULL, LAYOUT_CHANNELS_LAST, 8, &last, &err));
     expect_parts(net, ends, count);
     for (int i = 0; i < count; i++) {
         const int tensor = net->ops[ends[i]].output;

@@ -19,6 +19,8 @@ struct device {
     dnnl_primitive_attr_t attr; /* scratchpads are ours */
     struct mapping workspace;   /* of the one plan that is running */
     unsigned workspace_moves;   /* how often it was replaced: plans bound before must rebind */
+    struct mapping *slots;      /* of a stage: what each micro-batch keeps for its backward pass */
+    int slot_count;
     bool no_lanes;    /* small networks are computed layer by layer, as large ones: tests */
     bool own_kernels; /* convolutions go by kernels of our own where they fit: tests */
     bool estimate, deterministic; /* see device_options */

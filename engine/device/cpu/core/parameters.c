@@ -21,6 +21,12 @@ float *param_values(const struct builder *b, int param)
     return arena + place->offset;
 }
 
+double *param_moments(const struct builder *b, int param)
+{
+    const struct cpu_replica *r = b->plan->replica;
+    return r->moments ? r->moments + r->places.list[param].offset : NULL;
+}
+
 float *param_grads(const struct builder *b, int param)
 {
     return param == NET_NONE

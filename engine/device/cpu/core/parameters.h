@@ -33,6 +33,9 @@ struct cpu_replica {
     struct param_places places;
     struct weights_format *formats; /* per parameter of the network */
     struct mapping memory;
+    /* Of a stage, of the mini-batch so far: where statistics has a running mean the mean, where it
+     * has a running variance the sum of squares about it. NULL: of a whole network. */
+    double *moments;
     float grad_norm; /* what base.grad_norm points to */
 };
 
@@ -44,4 +47,6 @@ desc_t filters_desc(const struct filters *filters, dnnl_format_tag_t plain,
 /* Addresses of a parameter's numbers in the replica's arenas; NULL for NET_NONE. Running statistics
  * have no gradient: param_grads is not for them. */
 float *param_values(const struct builder *b, int param);
+/* Where the moments of running statistics are gathered; NULL where they are not. */
+double *param_moments(const struct builder *b, int param);
 float *param_grads(const struct builder *b, int param);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/layers/conv_run.h"
@@ -11,6 +13,11 @@ struct conv {
     size_t count; /* numbers of the result */
     const struct buffer *y, *dy;
     struct buffer *masked; /* gradient before the ReLU */
+    /* Of a stage, whose gradients add up over micro-batches: where they go from scratch. */
+    struct gathered {
+        float *to;
+        size_t count;
+    } dweights, dbias;
 };
 
 static void release(void *layer)
@@ -31,9 +38,24 @@ static bool run_data(struct plan *plan, void *layer, struct error *err)
     return conv_run(plan->device, &((struct conv *)layer)->data, err);
 }
 
+static void gather(const struct plan *plan, const struct buffer *from, const struct gathered *g)
+{
+    if (plan_core_adds(&plan->core))
+        elementwise_add(from->data, g->to, false, g->to, g->count);
+    else
+        memcpy(g->to, from->data, g->count * sizeof *g->to);
+}
+
 static bool run_weights(struct plan *plan, void *layer, struct error *err)
 {
-    return conv_run(plan->device, &((struct conv *)layer)->weights, err);
+    struct conv *c = layer;
+    if (!conv_run(plan->device, &c->weights, err))
+        return false;
+    if (c->dweights.to)
+        gather(plan, c->weights.at.weights, &c->dweights);
+    if (c->dbias.to)
+        gather(plan, c->weights.at.bias, &c->dbias);
+    return true;
 }
 
 static bool run_mask(struct plan *plan, void *layer, struct error *err)
@@ -179,15 +201,30 @@ static bool build_data(struct builder *b, const struct node *node, struct conv *
            build_step(b, node, run_data, conv, err) && gradient_give(b, node, node->input, dx, err);
 }
 
+/* Where a pass puts the gradient of a parameter. */
+static struct buffer *gradient_buffer(struct builder *b, int param, struct gathered *gathered,
+                                      struct error *err)
+{
+    const struct cpu_replica *r = b->plan->replica;
+    const struct weights_format *format = &r->formats[param];
+    if (b->core->request.slots == 0)
+        return build_fixed(b, param_grads(b, param), err);
+    *gathered =
+        (struct gathered){param_grads(b, param),
+                          format->desc ? dnnl_memory_desc_get_size(format->desc) / sizeof(float)
+                                       : b->graph->net->params[param].count};
+    return build_scratch(b, r->places.list[param].size * sizeof(float), err);
+}
+
 static bool build_weights(struct builder *b, const struct node *node, struct conv *conv,
                           struct buffer *dy, const struct conv_stored *stored, struct error *err)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
     const struct fused_norm *norm = norm_of(b, node);
     struct buffer *x = norm ? use_norm(b, norm) : build_forward_value(b, node->input, err);
-    struct buffer *dw = x ? build_fixed(b, param_grads(b, op->weight), err) : NULL;
+    struct buffer *dw = x ? gradient_buffer(b, op->weight, &conv->dweights, err) : NULL;
     struct buffer *dbias =
-        dw && node->bias != NET_NONE ? build_fixed(b, param_grads(b, node->bias), err) : NULL;
+        dw && node->bias != NET_NONE ? gradient_buffer(b, node->bias, &conv->dbias, err) : NULL;
     const struct conv_buffers at = {.src = x, .weights = dw, .bias = dbias, .dst = dy};
     return dw && (dbias || node->bias == NET_NONE) &&
            conv_run_make(b, &conv->weights, &conv->shape, CONV_BACKWARD_WEIGHTS, stored, &at,

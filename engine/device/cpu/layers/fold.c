@@ -144,7 +144,8 @@ static void join_additions(struct graph *g)
 bool fold_graph(const struct cpu_replica *replica, struct graph *out, struct error *err)
 {
     const struct graph *g = &replica->graph;
-    *out = (struct graph){.net = g->net, .value_count = g->value_count, .output = g->output};
+    *out = *g;
+    out->node_count = 0;
     out->nodes = calloc((size_t)g->node_count + 1, sizeof *out->nodes);
     out->values = calloc((size_t)g->value_count, sizeof *out->values);
     if (!out->nodes || !out->values) {

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/plan/batch_check.h"
+#include "engine/device/plan/stage_end.h"
 
 /* The rows of a shard, gathered from the data set, scaled and laid out for the first operation. */
 struct input {
@@ -128,6 +129,8 @@ bool build_input(struct builder *b, struct error *err)
         return error_memory(err, "input scaling");
     input_scaling(net, in->scale, in->shift);
     size_t bytes = (size_t)b->rows * value_row(&in->value) * sizeof(float);
-    in->x = b->values[0] = build_input_buffer(b, bytes, err);
+    /* Several micro-batches of a stage are staged at once. */
+    in->x = b->values[0] =
+        stage_is_planned(b) ? build_value(b, 0, err) : build_input_buffer(b, bytes, err);
     return in->x && build_step(b, NULL, run_input, in, err);
 }

@@ -51,18 +51,18 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
 {
     const struct linear *l = layer;
     const float *dy = l->masked->data;
-    (void)plan;
+    const bool adds = plan_core_adds(&plan->core);
     if (l->dbias) {
 #pragma omp parallel for schedule(static) if ((size_t)l->rows * l->out >= 16384)
         for (int o = 0; o < l->out; o++) {
-            double sum = 0;
+            double sum = adds ? (double)l->dbias[o] : 0;
             for (int n = 0; n < l->rows; n++)
                 sum += (double)dy[(size_t)n * l->out + o];
             l->dbias[o] = (float)sum;
         }
     }
     return dnnl_check(dnnl_sgemm('T', 'N', l->out, l->in, l->rows, 1, dy, l->out, l->x->data, l->in,
-                                 0, l->dweights, l->in),
+                                 adds ? 1 : 0, l->dweights, l->in),
                       "matrix multiplication", err);
 }
 

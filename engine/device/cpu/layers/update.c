@@ -47,8 +47,10 @@ UPDATE_RULES(LOOP)
 #define ENTRY(RULE, rule, states) [UPDATE_##RULE] = loop_##rule,
 static update_loop *const loops[] = {UPDATE_RULES(ENTRY)};
 
-static float norm_of(const float *g, size_t count)
+double cpu_gradient_squares(const struct replica *replica)
 {
+    const float *g = replica->grads;
+    const size_t count = replica->count;
     double parts[PARTS], sum = 0;
 #pragma omp parallel for schedule(static) if (count >= PARALLEL_FROM)
     for (int p = 0; p < PARTS; p++) {
@@ -61,7 +63,12 @@ static float norm_of(const float *g, size_t count)
     }
     for (int p = 0; p < PARTS; p++)
         sum += parts[p];
-    return (float)sqrt(sum);
+    return sum;
+}
+
+static float norm_of(const struct replica *replica, const struct optimizer_step *step)
+{
+    return step->norm > 0 ? step->norm : (float)sqrt(cpu_gradient_squares(replica));
 }
 
 /* With the gradients times `scale`, a block in the first-level cache at a time. */
@@ -134,7 +141,7 @@ bool cpu_update(struct device *device, struct replica *replica, size_t begin, si
     update_some *const update = replica->spared ? update_with_spared : update_all;
     struct cpu_replica *r = (struct cpu_replica *)replica;
     const bool clips = step->clip > 0;
-    r->grad_norm = clips ? norm_of(replica->grads, replica->count) : NAN;
+    r->grad_norm = clips ? norm_of(replica, step) : NAN;
     const float scale = clips ? update_clip(r->grad_norm, step->clip) : 1;
 #pragma omp parallel for schedule(static) if (end - begin >= PARALLEL_FROM)
     for (size_t at = begin; at < end; at += CHUNK) {

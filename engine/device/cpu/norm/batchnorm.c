@@ -53,6 +53,8 @@ static void bind_parameters(struct batchnorm *n, const struct builder *b, const 
     n->beta = param_values(b, op->bias);
     n->running_mean = param_values(b, op->running_mean);
     n->running_var = param_values(b, op->running_var);
+    n->gathered_mean = param_moments(b, op->running_mean);
+    n->gathered_squares = param_moments(b, op->running_var);
     n->input_bias = param_values(b, node->input_bias);
     n->residual_bias = param_values(b, node->residual_bias);
     n->dgamma = param_grads(b, op->weight);

@@ -20,6 +20,7 @@ struct batchnorm {
     /* parameters and their gradients; residual_bias and its gradient: NULL when absent */
     const float *gamma, *beta, *input_bias, *residual_bias;
     float *running_mean, *running_var;
+    double *gathered_mean, *gathered_squares; /* struct cpu_replica, moments; NULL: not gathered */
     float *dgamma, *dbeta, *dinput_bias, *dresidual_bias;
     /* values; in a plan of 0 rows NULL */
     struct buffer *x, *other, *y, *mask;
@@ -31,6 +32,9 @@ struct batchnorm {
     bool fused;             /* those that read y compute it from x; it is not stored */
     struct buffer *moments; /* of x, by the one that makes it; NULL: x is read for them */
     int threads;            /* that made them */
+    /* Of the running pass. */
+    const struct micro_batch *micro; /* NULL: no stage's */
+    bool adds;                       /* its gradients to those of the micro-batches before it */
 };
 
 /* Arrays over the channels, one after the other. */

@@ -201,10 +201,10 @@ static void backward_row(const struct groupnorm *n, int index)
 }
 
 /* The rows' sums in their order, whatever the number of threads. */
-static void add_rows(const struct groupnorm *n, int c)
+static void add_rows(const struct groupnorm *n, int c, bool adds)
 {
     const int group = c / (n->real / n->groups);
-    double dgamma = 0, dbeta = 0;
+    double dgamma = adds ? (double)n->dgamma[c] : 0, dbeta = adds ? (double)n->dbeta[c] : 0;
     for (int index = 0; index < n->rows; index++) {
         const struct row row = row_of(n, index, n->backward_sums, n->backward_factors);
         dgamma += row.products[c] * (double)row.stats[2 * group + 1];
@@ -217,7 +217,7 @@ static void add_rows(const struct groupnorm *n, int c)
 static bool run_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct groupnorm *n = layer;
-    (void)plan;
+    const bool adds = plan_core_adds(&plan->core);
     (void)err;
 #pragma omp parallel
     {
@@ -226,7 +226,7 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
             backward_row(n, index);
 #pragma omp for schedule(static)
         for (int c = 0; c < n->real; c++)
-            add_rows(n, c);
+            add_rows(n, c, adds);
     }
     return true;
 }

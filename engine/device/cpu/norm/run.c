@@ -214,6 +214,7 @@ static bool statistics_of_devices(struct plan *plan, struct batchnorm *n, struct
 bool batchnorm_run_forward(struct plan *plan, void *layer, struct error *err)
 {
     struct batchnorm *n = layer;
+    n->micro = plan->core.micro;
     const struct norm_pass pass = {n->moments ? NULL : sum_item, block_statistics,
                                    n->fused ? NULL : forward_item};
     if (run_at_once(n, &pass))
@@ -311,6 +312,7 @@ static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *
 bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err)
 {
     struct batchnorm *n = layer;
+    n->adds = plan_core_adds(&plan->core);
     const struct norm_pass pass = {backward_sum_item, block_gradients,
                                    n->wants_dx ? backward_data_item : NULL};
     if (run_at_once(n, &pass))

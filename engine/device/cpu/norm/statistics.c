@@ -12,6 +12,36 @@ static void set_affine(struct batchnorm *n, int c, double mean, double istd)
         (float)(n->beta[c] - mean * scale + (n->residual_bias ? n->residual_bias[c] : 0));
 }
 
+/* Join the rows before a micro-batch with its own, channel by channel (Chan, Golub, LeVeque 1979,
+ * Updating formulae and a pairwise algorithm for computing sample variances). *mean, *var and
+ * *elements are then of both. */
+static void gather(struct batchnorm *n, int c, double *mean, double *var, double *elements)
+{
+    const double before = (double)n->micro->rows_before * (double)n->pixels;
+    const double all = before + *elements, share = *elements / all;
+    const double old = n->micro->first ? *mean : n->gathered_mean[c];
+    const double squares = n->micro->first ? 0 : n->gathered_squares[c], moved = *mean - old;
+    n->gathered_mean[c] = old + moved * share;
+    n->gathered_squares[c] = squares + *var * *elements + moved * moved * before * share;
+    *mean = n->gathered_mean[c];
+    *var = n->gathered_squares[c] / all;
+    *elements = all;
+}
+
+/* With the last micro-batch of a mini-batch, where there are several. */
+static void update_running(struct batchnorm *n, int c, double mean, double var, double elements)
+{
+    const double bias = n->input_bias ? (double)n->input_bias[c] : 0;
+    if (n->micro)
+        gather(n, c, &mean, &var, &elements);
+    if (n->micro && !n->micro->last)
+        return;
+    n->running_mean[c] += (float)(n->momentum * (mean + bias - (double)n->running_mean[c]));
+    if (elements > 1)
+        n->running_var[c] +=
+            (float)(n->momentum * (var * elements / (elements - 1) - (double)n->running_var[c]));
+}
+
 void batchnorm_statistics(struct batchnorm *n, int first, int count, const double *sums,
                           const double *squares, const float *origin, double elements)
 {
@@ -20,14 +50,10 @@ void batchnorm_statistics(struct batchnorm *n, int first, int count, const doubl
         double offset = sums[k] / elements, mean = (double)origin[k] + offset;
         double var = fmax(0, squares[k] / elements - offset * offset);
         double istd = 1 / sqrt(var + n->eps);
-        double bias = n->input_bias ? (double)n->input_bias[c] : 0;
         stat(n, STAT_MEAN)[c] = (float)mean;
         stat(n, STAT_ISTD)[c] = (float)istd;
         set_affine(n, c, mean, istd);
-        n->running_mean[c] += (float)(n->momentum * (mean + bias - (double)n->running_mean[c]));
-        if (elements > 1)
-            n->running_var[c] += (float)(n->momentum * (var * elements / (elements - 1) -
-                                                        (double)n->running_var[c]));
+        update_running(n, c, mean, var, elements);
     }
 }
 
@@ -45,12 +71,13 @@ void batchnorm_gradients(struct batchnorm *n, int first, int count, const double
 {
     for (int k = 0; k < count; k++) {
         int c = first + k;
-        n->dgamma[c] = (float)(products[k] * (double)stat(n, STAT_ISTD)[c]);
-        n->dbeta[c] = (float)sums[k];
+        const double product = products[k] * (double)stat(n, STAT_ISTD)[c];
+        n->dgamma[c] = (float)(product + (n->adds ? (double)n->dgamma[c] : 0));
+        n->dbeta[c] = (float)(sums[k] + (n->adds ? (double)n->dbeta[c] : 0));
         if (n->dinput_bias)
             n->dinput_bias[c] = 0;
         if (n->dresidual_bias)
-            n->dresidual_bias[c] = (float)sums[k];
+            n->dresidual_bias[c] = n->dbeta[c];
     }
 }
 

@@ -58,7 +58,7 @@ bool cuda_replica_create(struct device *device, const struct net *net,
         return error_memory(err, "a replica");
     r->base.net = net;
     r->base.states = request->states;
-    if (!graph_build(net, LAYOUT_CHANNELS_LAST, cuda_padded(1), &r->graph, err) ||
+    if (!graph_build(net, NULL, LAYOUT_CHANNELS_LAST, cuda_padded(1), &r->graph, err) ||
         !cuda_replica_lay_out(r, err) || !allocate(device, r, request->spares, err)) {
         cuda_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);

@@ -1,5 +1,6 @@
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test_augment
+check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test_augment \
+	%D%/test_stages
 %C%_test_operations_SOURCES = %D%/test_operations.c tests/reference/conformance_ops.c $(TRIAL)
 %C%_test_operations_LDADD = libtestnet.a $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_operations_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
@@ -12,4 +13,8 @@ check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test
 %C%_test_augment_SOURCES = %D%/test_augment.c $(TRIAL)
 %C%_test_augment_LDADD = $(%C%_test_operations_LDADD)
 %C%_test_augment_LDFLAGS = $(%C%_test_operations_LDFLAGS)
+%C%_test_stages_SOURCES = %D%/test_stages.c tests/reference/conformance_ops.c \
+	tests/reference/conformance_stages.c $(TRIAL)
+%C%_test_stages_LDADD = $(%C%_test_operations_LDADD)
+%C%_test_stages_LDFLAGS = $(%C%_test_operations_LDFLAGS)
 endif

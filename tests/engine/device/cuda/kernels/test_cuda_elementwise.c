@@ -296,7 +296,7 @@ static void check_update(enum update_rule rule, int states, size_t count, bool c
 {
     const struct tensor_shape s = {1, 1, 1, (int)count, (int)count};
     const struct optimizer_step step = {rule, 0.125F, 0.5F,    0.25F, 0.875F, 0.75F, 0.25F, 0.5F,
-                                        0.5F, 1.25F,  0.0625F, 0,     0,      0,     0};
+                                        0.5F, 1.25F,  0.0625F, 0,     0,      0,     0,     0};
     double *w = tensor_random(s, CUDA_F32, 0, 1), *g = tensor_random(s, CUDA_F32, 0, 2), *v[2];
     struct update_arrays arrays = {.params = cuda_vector(w, count),
                                    .grads = cuda_vector(g, count),
