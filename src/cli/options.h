@@ -69,6 +69,12 @@
         OPTION_OF("ema", OPTION_SETTING, "DECAY", "evaluate and save an average of the weights"),  \
         OPTION_OF("epochs", OPTION_SETTING, "N", "passes over the training rows"),                 \
         OPTION_OF("seed", OPTION_SETTING, "N", "of weights, order, dropout and made data"),        \
+        OPTION_OF("strategy", OPTION_SETTING, "data|pipeline",                                     \
+                  "what the devices divide: each mini-batch (data) or the network (pipeline)"),    \
+        OPTION_OF("micro-batches", OPTION_SETTING, "M",                                            \
+                  "parts of a mini-batch in a pipeline (default: 4 for each stage)"),              \
+        OPTION_OF("stages", OPTION_SETTING, "LAYERS",                                              \
+                  "last layer of each stage but the last (default: by measured times)"),           \
         OPTION_SPLIT,                                                                              \
         OPTION_OF("sync", OPTION_SETTING, "METHOD", "allreduce, reduce-broadcast or central"),     \
         OPTION_OF("sync-bn", OPTION_SWITCH, NULL, "BatchNorm statistics over all devices"),        \

@@ -159,6 +159,7 @@ static bool take_filled(void *context, struct spec *spec, struct error *err)
         return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
     /* Those are of the devices of each run; the network may depend on their kind. */
     json_object_del(params, "split");
+    json_object_del(params, "stages");
     json_object_del(params, "cpu_threads");
     if (filling->lists)
         json_object_set_new(params, "devices",

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+const char *const strategy_names[] = {"data", "pipeline", NULL};
 const char *const split_names[] = {"chunk", "even", "balanced", "weighted", "auto", NULL};
 const char *const sync_names[] = {"allreduce", "reduce-broadcast", "central", NULL};
 const char *const type_names[] = {"default", "f32", "tf32", "bf16", NULL};
@@ -19,6 +20,11 @@ const char *const order_names[] = {"shuffle", "sequential", NULL};
 const char *const init_names[] = {
     "normal:",         "uniform:",       "xavier-uniform", "xavier-normal",
     "kaiming-uniform", "kaiming-normal", "default",        NULL};
+
+const char *strategy_name(enum strategy strategy)
+{
+    return strategy_names[strategy];
+}
 
 const char *split_rule_name(enum split_rule rule)
 {

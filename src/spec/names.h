@@ -6,12 +6,14 @@
 /* The words for what is chosen among few, by the values of their enums; arrays end with NULL. */
 extern const char *const optimizer_names[];
 extern const char *const no_decay_names[];
+extern const char *const strategy_names[];
 extern const char *const split_names[],
     *const sync_names[], *const type_names[], *const augment_names[],
                                                   *const colour_names[],
                                                       *const order_names[], *const recipe_names[],
                                                                                 *const init_names[];
 
+const char *strategy_name(enum strategy strategy);     /* "data" ... */
 const char *split_rule_name(enum split_rule rule);     /* "chunk" ... */
 const char *sync_method_name(enum sync_method method); /* "allreduce" ... */
 const char *number_type_name(enum number_type type);   /* "default", "f32" ... */

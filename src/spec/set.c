@@ -335,6 +335,7 @@ bool spec_leave_training_out(struct spec *spec, struct error *err)
     static const char *const values[][2] = {
         {"epochs", "0"},       {"checkpoint-every", "off"}, {"save", ""},
         {"log", ""},           {"tensorboard", ""},         {"profile", "no"},
+        {"strategy", "data"},  {"micro-batches", "0"},      {"stages", ""},
         {"train-rows", "0"},   {"max-steps", "0"},          {"split", "chunk"},
         {"sync", "allreduce"}, {"augment", "none"},         {"label-smoothing", "0"},
         {"sync-bn", "no"},     {"lr-schedule", "constant"}, {"warmup", "0"},

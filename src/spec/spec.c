@@ -33,6 +33,7 @@ void spec_free(struct spec *spec)
     free(spec->model);
     free(spec->data);
     free(spec->data_dir);
+    free(spec->stages);
     free(spec->init_file);
     free(spec->save);
     free(spec->save_best);
@@ -44,11 +45,12 @@ void spec_free(struct spec *spec)
 bool spec_copy(struct spec *to, const struct spec *from, struct error *err)
 {
     *to = *from;
-    char *const *const source[] = {&from->model,     &from->data,       &from->data_dir,
-                                   &from->init_file, &from->save,       &from->save_best,
-                                   &from->log,       &from->tensorboard};
-    char **const target[] = {&to->model, &to->data,      &to->data_dir, &to->init_file,
-                             &to->save,  &to->save_best, &to->log,      &to->tensorboard};
+    char *const *const source[] = {&from->model,     &from->data,      &from->data_dir,
+                                   &from->stages,    &from->init_file, &from->save,
+                                   &from->save_best, &from->log,       &from->tensorboard};
+    char **const target[] = {&to->model,     &to->data,      &to->data_dir,
+                             &to->stages,    &to->init_file, &to->save,
+                             &to->save_best, &to->log,       &to->tensorboard};
     bool ok = true;
     for (size_t i = 0; i < sizeof source / sizeof source[0]; i++) {
         *target[i] = *source[i] ? strdup(*source[i]) : NULL;
@@ -127,6 +129,15 @@ static bool validate_end(const struct spec *spec, bool final, struct error *err)
                      asks, asks);
 }
 
+static bool validate_strategy(const struct spec *spec, struct error *err)
+{
+    return !spec->sync_bn || spec->strategy != STRATEGY_PIPELINE || spec->micro_batches == 1 ||
+           error_set(err, ERROR_USAGE,
+                     "sync-bn: statistics of the whole mini-batch are not known while its "
+                     "micro-batches go through a pipeline: leave sync-bn out, or set "
+                     "micro-batches 1");
+}
+
 bool spec_validate(const struct spec *spec, struct error *err)
 {
     for (size_t i = 0; i < spec_field_count; i++)
@@ -147,5 +158,6 @@ bool spec_validate(const struct spec *spec, struct error *err)
         !lr_schedule_check(&spec->schedule, spec->epochs, err))
         return false;
     return validate_end(spec, final, err) && validate_optimizer(spec, err) &&
+           validate_strategy(spec, err) &&
            (spec->devices.choice != DEVICES_LISTED || spec_validate_threads(spec, err));
 }

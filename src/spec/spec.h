@@ -23,6 +23,8 @@
 /* Where the value of a field comes from; a later one wins. */
 enum spec_origin { ORIGIN_DEFAULT, ORIGIN_OPTIMIZER, ORIGIN_RECIPE, ORIGIN_GIVEN };
 
+/* What the devices divide: the rows of a mini-batch, or the network. */
+enum strategy { STRATEGY_DATA, STRATEGY_PIPELINE };
 enum split_rule { SPLIT_CHUNK, SPLIT_EVEN, SPLIT_BALANCED, SPLIT_WEIGHTED, SPLIT_AUTO };
 enum sync_method { SYNC_ALLREDUCE, SYNC_REDUCE_BROADCAST, SYNC_CENTRAL };
 enum number_type { TYPE_DEFAULT, TYPE_F32, TYPE_TF32, TYPE_BF16 };
@@ -70,6 +72,10 @@ struct spec {
     double ema;       /* decay of the weights' average that is evaluated; 0: the weights are */
     long epochs;
     uint64_t seed;
+    enum strategy strategy;
+    long micro_batches; /* of a pipeline's step; 0: chosen by the program */
+    char *stages;       /* the last layer or unit of each stage but the last, separated by commas;
+                         * NULL: chosen by the program */
     enum split_rule split;
     int weight_count; /* of SPLIT_WEIGHTED; must equal the number of devices */
     double weights[SPEC_MAX_DEVICES];

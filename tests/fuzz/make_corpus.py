@@ -271,11 +271,12 @@ def spec():
         SPEC, split="weighted:1,2", devices="cpu:0-1", momentum=0.9, weight_decay=1e-4,
         sync="allreduce", sync_bn=True, dtype="f32", init="normal:0.02", order="shuffle",
         augment="flip", deterministic=True, train_rows=100, test_rows=10, max_steps=3,
+        strategy="pipeline", micro_batches=4, stages="conv1,conv2",
         cpu_threads=2, lr_schedule="multistep:1,1.5:0.3", warmup=0.5, save="/tmp/x.safetensors", log="/tmp/x.jsonl")))
     put("spec", "wrong", json.dumps({"batch": 1e300, "lr": -1, "devices": ["cpu:0"], "seed": -1,
                                      "epochs": 1 << 62, "cpu_threads": [1, "2"]}))
     put("spec", "lines", "batch=64\nlr=1e-3\nepochs=3\ndevices=cpu:0-3\nsplit=weighted:1,2,3,4\n"
-        "init=normal:0.5\ncpu-threads=1,1,2,2\nsync-bn=yes\ndtype=bf16\nseed=18446744073709551615\n"
+        "init=normal:0.5\ncpu-threads=1,1,2,2\nsync-bn=yes\nstrategy=pipeline\nmicro-batches=8\nstages=conv2\ndtype=bf16\nseed=18446744073709551615\n"
         "augment=crop\nlr-schedule=one-cycle:0.4\nwarmup=0.5\nmodel=linear\ndata=random:10x5\nsave=x.safetensors\ngpus=2\n")
     for number, text in enumerate(["cpu:0-7", "cuda:0,cuda:2-3", "2,3", "all", "default", "",
                                    "cpu:0,cpu:0", "cpu:0-99999999999", "cpu:5-2", "cuda:-1"]):

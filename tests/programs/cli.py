@@ -140,7 +140,8 @@ class Usage(Case):
         self.assertRegex(self.good("train", "--version"), r"^dpartui \d+\.\d+\.\d+\n$")
         for option in ("model", "data", "data-dir", "image-size", "image-colour", "test-share",
                        "skip-broken", "devices", "gpus", "cpu-threads", "batch", "lr",
-                       "lr-schedule", "warmup", "optimizer", "momentum", "weight-decay", "beta1", "beta2", "eps", "no-decay", "clip-norm", "ema", "epochs", "seed", "split", "sync", "sync-bn",
+                       "lr-schedule", "warmup", "optimizer", "momentum", "weight-decay", "beta1", "beta2", "eps", "no-decay", "clip-norm", "ema", "epochs", "seed",
+                       "strategy", "micro-batches", "stages", "split", "sync", "sync-bn",
                        "dtype", "init", "recipe", "order", "augment", "label-smoothing", "checkpoint-every", "deterministic", "train-rows", "test-rows", "max-steps", "validation", "patience", "stop-at-acc", "save", "save-best",
                        "log", "tensorboard", "json", "detach", "foreground"):
             self.assertIn(f"\n  --{option} ", self.good("train", "--help"))

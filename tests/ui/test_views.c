@@ -37,6 +37,10 @@ static const struct {
     {"edit", "idle", "<Tab><Down><Down><Down><Enter>-7<Enter>", LINK_UP},
     {"schedule", "finished", "<Tab><Down><Down><Down><Down><Down><Down>+++<Down>++", LINK_UP},
     {"schedule-first", "idle", "<Tab><Down><Down><Down><Down><Down><Down>-", LINK_UP},
+    {"pipeline", "idle",
+     "<Down> "
+     "<Tab><Down><Down><Down><Down><Down><Down><Down><Down>+<Down>+++<Down><Enter>conv2<Enter>",
+     LINK_UP},
     {"retune", "train-2", "r0.05", LINK_UP},
     {"stop", "train-2", "x", LINK_UP},
     {"help", "idle", "?<End>", LINK_UP},

@@ -28,7 +28,7 @@ int form_device_count(const struct form *form, const struct state *state);
 
 /*
  * With more or fewer devices than batch and learning rate were chosen for, those in proportion.
- * False when there is nothing to suggest.
+ * False when there is nothing to suggest, as of a pipeline, whose devices all see the whole batch.
  */
 struct form_suggestion {
     int devices;

@@ -22,6 +22,9 @@ static const char *const keys[FORM_FIELDS] = {
     [FORM_EPOCHS] = "epochs",
     [FORM_SCHEDULE] = "lr-schedule",
     [FORM_WARMUP] = "warmup",
+    [FORM_STRATEGY] = "strategy",
+    [FORM_MICRO_BATCHES] = "micro-batches",
+    [FORM_STAGES] = "stages",
     [FORM_SPLIT] = "split",
     [FORM_SYNC] = "sync",
     [FORM_SYNC_BN] = "sync-bn",
@@ -65,6 +68,8 @@ const char *form_label(enum form_field field)
         return "decay";
     case FORM_SCHEDULE:
         return "schedule";
+    case FORM_MICRO_BATCHES:
+        return "micro";
     case FORM_LABEL_SMOOTHING:
         return "smoothing";
     case FORM_CPU_THREADS:
@@ -120,6 +125,12 @@ char *form_text(const struct form *form, enum form_field field)
 bool form_steps(enum form_field field)
 {
     return field_find(keys[field])->step != STEP_NOT;
+}
+
+bool form_in_use(const struct form *form, enum form_field field)
+{
+    return (field != FORM_MICRO_BATCHES && field != FORM_STAGES) ||
+           form->spec.strategy == STRATEGY_PIPELINE;
 }
 
 bool form_origin(const struct form *form, enum form_field field, const struct form_check *check,
@@ -189,6 +200,7 @@ bool form_problem(const struct form *form, const struct state *state,
 {
     const struct spec *spec = &form->spec;
     int devices = form_device_count(form, state);
+    bool rows = spec->strategy == STRATEGY_DATA; /* are divided */
     struct error err = ERROR_INIT;
     if (!spec_validate(spec, &err)) {
         snprintf(buffer, size, "%s", err.text);
@@ -198,7 +210,7 @@ bool form_problem(const struct form *form, const struct state *state,
         return true;
     if (devices == 0)
         return false;
-    if (spec->split == SPLIT_EVEN && spec->batch % devices != 0)
+    if (rows && spec->split == SPLIT_EVEN && spec->batch % devices != 0)
         snprintf(buffer, size, "split even: a batch of %ld rows does not divide by %d devices",
                  spec->batch, devices);
     else if (spec->split == SPLIT_WEIGHTED && spec->weight_count != devices)
@@ -209,7 +221,7 @@ bool form_problem(const struct form *form, const struct state *state,
     else if (check && check->train_rows > 0 && spec->batch > check->train_rows)
         snprintf(buffer, size, "batch %ld: there are %ld training rows, one step an epoch",
                  spec->batch, check->train_rows);
-    else if (spec->batch < devices)
+    else if (rows && spec->batch < devices)
         snprintf(buffer, size, "a batch of %ld rows leaves %ld of %d devices without work",
                  spec->batch, devices - spec->batch, devices);
     else

@@ -21,6 +21,9 @@ enum form_field {
     FORM_EPOCHS,
     FORM_SCHEDULE,
     FORM_WARMUP,
+    FORM_STRATEGY,
+    FORM_MICRO_BATCHES,
+    FORM_STAGES,
     FORM_SPLIT,
     FORM_SYNC,
     FORM_SYNC_BN,
@@ -78,6 +81,9 @@ const char *form_hint(enum form_field field); /* a line of explanation */
 char *form_text(const struct form *form, enum form_field field);
 /* Whether left and right step this field's value. */
 bool form_steps(enum form_field field);
+
+/* Has the field a use with the others? Not micro-batches and stages without a pipeline. */
+bool form_in_use(const struct form *form, enum form_field field);
 
 /* Where a value is from that nobody gave: "smallnet's recipe"; false: given, or the program's. */
 bool form_origin(const struct form *form, enum form_field field, const struct form_check *check,

@@ -45,7 +45,8 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
                              : field == FORM_DATA ? ui->check.data
                                                   : "";
     char origin[80];
-    bool given = !form_origin(&ui->form, field, &ui->check, origin, sizeof origin);
+    bool given = !form_origin(&ui->form, field, &ui->check, origin, sizeof origin) &&
+                 form_in_use(&ui->form, field);
     int x = area.x + LABEL_WIDTH, w = area.w - LABEL_WIDTH;
     if (field == FORM_DEVICES && ui->form.spec.devices.choice != DEVICES_LISTED)
         devices = chosen_devices(ui);

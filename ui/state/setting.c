@@ -22,12 +22,13 @@ static unsigned long digest_of(const char *text)
 /*
  * Members that a comparison handles separately, or that do not change what a step does.
  * The seed is among them: another one gives results that are as good. Threads that differ from
- * device to device are not: nothing else has a place for them.
+ * device to device are not: nothing else has a place for them. Micro-batches and stages of a
+ * pipeline are by the number of devices.
  */
 static const char *const apart[] = {
-    "model",     "data", "data_dir",    "split",   "sync",        "devices",
-    "batch",     "lr",   "epochs",      "seed",    "cpu_threads", "save",
-    "save_best", "log",  "tensorboard", "origins", "recipe",
+    "model",     "data",   "data_dir",    "split",       "sync",          "devices", "batch",
+    "lr",        "epochs", "seed",        "cpu_threads", "micro_batches", "stages",  "save",
+    "save_best", "log",    "tensorboard", "origins",     "recipe",
 };
 
 /* A run of an older version lacks settings that are as by default; NULL: memory ran out, or there

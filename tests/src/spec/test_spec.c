@@ -6,6 +6,7 @@
 #include "spec/fields.h"
 #include "spec/fill.h"
 #include "spec/json.h"
+#include "spec/names.h"
 #include "spec/origin.h"
 #include "spec/set.h"
 #include "spec/spec.h"
@@ -64,6 +65,14 @@ static const struct {
     {"cpu-threads", "2,1025", NULL},
     {"cpu-threads", "2,10000000001", NULL},
     {"cpu-threads", "1025", NULL},
+    {"strategy", "pipeline", "pipeline"},
+    {"strategy", "tensor", NULL},
+    {"micro-batches", "8", "8"},
+    {"micro_batches", "0", "0"},
+    {"micro-batches", "-1", NULL},
+    {"micro-batches", "65537", NULL},
+    {"stages", "conv1,resnet_block2.1", "conv1,resnet_block2.1"},
+    {"stages", "", ""},
     {"split", "balanced", "balanced"},
     {"split", "weighted:2,1.5,0", "weighted:2,1.5,0"},
     {"split", "weighted", NULL},
@@ -207,6 +216,9 @@ START_TEST(json_round_trip)
         {"weight-decay", "1e-4"},
         {"epochs", "3"},
         {"seed", "123456789012345"},
+        {"strategy", "pipeline"},
+        {"micro-batches", "8"},
+        {"stages", "conv2"},
         {"split", "weighted:3,1"},
         {"sync", "central"},
         {"sync-bn", "yes"},
@@ -409,9 +421,9 @@ START_TEST(fixed_words)
     static const struct {
         const char *key;
         size_t count;
-    } keys[] = {{"split", 5},   {"sync", 3},          {"dtype", 4},
-                {"order", 2},   {"init", 7},          {"sync-bn", 2},
-                {"augment", 4}, {"deterministic", 2}, {"lr-schedule", 8}};
+    } keys[] = {{"strategy", 2},      {"split", 5},      {"sync", 3},    {"dtype", 4},
+                {"order", 2},         {"init", 7},       {"sync-bn", 2}, {"augment", 4},
+                {"deterministic", 2}, {"lr-schedule", 8}};
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
         size_t i = 0;
         for (const char *word; (word = spec_word(keys[k].key, i)); i++) {
@@ -427,6 +439,50 @@ START_TEST(fixed_words)
 }
 END_TEST
 
+/* Also what a store has of runs from before there were pipelines. */
+START_TEST(strategies)
+{
+    struct spec older;
+    ck_assert_int_eq(spec.strategy, STRATEGY_DATA);
+    json_t *json = spec_to_json(&spec);
+    ck_assert_str_eq(json_string_value(json_object_get(json, "strategy")), "data");
+    ck_assert(json_is_null(json_object_get(json, "stages")));
+    ck_assert_int_eq(json_object_del(json, "strategy"), 0);
+    ck_assert_int_eq(json_object_del(json, "micro_batches"), 0);
+    ck_assert_int_eq(json_object_del(json, "stages"), 0);
+    ck_assert_msg(spec_from_json(&older, json, &err), "%s", err.text);
+    json_decref(json);
+    ck_assert_int_eq(older.strategy, STRATEGY_DATA);
+    ck_assert_int_eq(older.micro_batches, 0);
+    ck_assert_ptr_null(older.stages);
+    spec_free(&older);
+    ck_assert(spec_set(&spec, "stages", "conv1", &err));
+    ck_assert(spec_set(&spec, "strategy", "pipeline", &err));
+    ck_assert_str_eq(strategy_name(spec.strategy), "pipeline");
+    ck_assert(spec_set(&spec, "stages", "", &err));
+    ck_assert_ptr_null(spec.stages);
+    ck_assert_int_eq(spec_origin(&spec, spec_find_field("stages")), ORIGIN_DEFAULT);
+}
+END_TEST
+
+/* Each micro-batch has statistics of its own. */
+START_TEST(sync_bn_in_a_pipeline)
+{
+    ck_assert(spec_set(&spec, "sync-bn", "yes", &err) && spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "strategy", "pipeline", &err));
+    ck_assert(!spec_validate(&spec, &err));
+    ck_assert_int_eq(err.kind, ERROR_USAGE);
+    ck_assert_str_eq(err.text,
+                     "sync-bn: statistics of the whole mini-batch are not known while its "
+                     "micro-batches go through a pipeline: leave sync-bn out, or set "
+                     "micro-batches 1");
+    ck_assert(spec_set(&spec, "micro-batches", "2", &err) && !spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "micro-batches", "1", &err) && spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "micro-batches", "0", &err) && !spec_validate(&spec, &err));
+    ck_assert(spec_set(&spec, "sync-bn", "no", &err) && spec_validate(&spec, &err));
+}
+END_TEST
+
 START_TEST(copies_are_apart)
 {
     struct spec copy;
@@ -434,6 +490,10 @@ START_TEST(copies_are_apart)
     ck_assert(spec_copy(&copy, &spec, &err));
     ck_assert(spec_set(&spec, "model", "linear", &err));
     ck_assert_str_eq(copy.model, "lenet");
+    spec_free(&copy);
+    ck_assert(spec_set(&spec, "stages", "conv1", &err) && spec_copy(&copy, &spec, &err));
+    ck_assert(spec_set(&spec, "stages", "conv2", &err));
+    ck_assert_str_eq(copy.stages, "conv1");
     spec_free(&copy);
 }
 END_TEST
@@ -453,6 +513,8 @@ int main(void)
     tcase_add_test(tcase, json_from_outside);
     tcase_add_test(tcase, combinations);
     tcase_add_test(tcase, fixed_words);
+    tcase_add_test(tcase, strategies);
+    tcase_add_test(tcase, sync_bn_in_a_pipeline);
     tcase_add_test(tcase, copies_are_apart);
     suite_add_tcase(suite, tcase);
     return run_suites(suite, NULL);

@@ -44,6 +44,9 @@ START_TEST(the_form_steps)
         {FORM_LR, "5", "10", "2"},
         {FORM_LR, "0", "1e-05", "0"},
         {FORM_EPOCHS, "10", "11", "9"},
+        {FORM_STRATEGY, "data", "pipeline", "pipeline"},
+        {FORM_MICRO_BATCHES, "0", "1", "64"},
+        {FORM_MICRO_BATCHES, "8", "16", "4"},
         {FORM_SPLIT, "chunk", "even", "auto"},
         {FORM_SYNC, "central", "allreduce", "reduce-broadcast"},
         {FORM_SYNC_BN, "no", "yes", "yes"},
@@ -281,6 +284,36 @@ static int style_of_value(const char *label)
     return style;
 }
 
+/* Settings of a pipeline are dim without one; what is about dividing rows is not said with one. */
+START_TEST(a_pipeline_in_the_form)
+{
+    struct error err = ERROR_INIT;
+    struct form_suggestion s;
+    struct form *form = &replay.ui.form;
+    const struct state *state = &replay.ui.state;
+    char problem[160];
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "<Down> <Tab>");
+    ck_assert_int_eq(style_of_value("strategy"), STYLE_NORMAL);
+    ck_assert_int_eq(style_of_value("micro"), STYLE_LABEL);
+    ck_assert(form_set(form, FORM_STAGES, "conv1", &err));
+    ck_assert_int_eq(style_of_value("stages"), STYLE_LABEL);
+    ck_assert(form_suggest(form, state, &s));
+    ck_assert(form_set(form, FORM_SPLIT, "even", &err));
+    ck_assert(form_set(form, FORM_BATCH, "1", &err));
+    ck_assert(form_problem(form, state, NULL, problem, sizeof problem));
+    ck_assert(form_set(form, FORM_STRATEGY, "pipeline", &err));
+    ck_assert(!form_problem(form, state, NULL, problem, sizeof problem));
+    ck_assert(!form_suggest(form, state, &s));
+    ck_assert_int_eq(style_of_value("micro"), STYLE_NORMAL);
+    ck_assert_int_eq(style_of_value("stages"), STYLE_NORMAL);
+    ck_assert(form_set(form, FORM_SYNC_BN, "yes", &err));
+    ck_assert(form_problem(form, state, NULL, problem, sizeof problem));
+    ck_assert_ptr_nonnull(strstr(problem, "leave sync-bn out, or set micro-batches 1"));
+    ck_assert_str_eq(form_key("micro"), "micro-batches");
+}
+END_TEST
+
 /* What the recipe says is shown dim with its source, goes when it is not its any more, and is not
  * submitted. */
 START_TEST(recipes_fill_the_form)
@@ -351,6 +384,7 @@ int main(void)
     tcase_add_test(tests, a_device_that_is_not_available);
     tcase_add_test(tests, gpus_that_cannot_be_had);
     tcase_add_test(tests, the_engine_is_asked_about_the_form);
+    tcase_add_test(tests, a_pipeline_in_the_form);
     tcase_add_test(tests, recipes_fill_the_form);
     tcase_add_test(tests, problems_are_told_before_the_start);
     tcase_add_test(tests, settings_of_a_former_run);
