@@ -44,8 +44,9 @@ bool posing_in_pass(void)
 
 bool posing_fault(enum posing_phase phase, struct error *err)
 {
-    static const char *const names[] = {"never",  "open",      "facts", "plan",   "join", "pass",
-                                        "bucket", "reduction", "write", "update", "save"};
+    static const char *const names[] = {"never",     "open",  "facts",         "plan",
+                                        "join",      "pass",  "backward pass", "bucket",
+                                        "reduction", "write", "update",        "save"};
     if (atomic_load(&posing.phase) != phase || posing.device != mine.index ||
         (phase >= POSING_PASS && mine.passes < 2))
         return true;
@@ -209,6 +210,24 @@ static bool run_plan(struct device *device, struct plan *plan, const struct batc
     return ok;
 }
 
+/* Of a stage, which has its fault in the second micro-batch. */
+static bool run_forward(struct device *device, struct plan *plan, const struct batch *batch,
+                        const struct micro_batch *micro, struct batch_result *result,
+                        struct error *err)
+{
+    const bool training = is_training(plan);
+    mine.passes += training;
+    return (!training || posing_fault(POSING_PASS, err)) &&
+           cpu_backend.plan_forward(device, plan, batch, micro, result, err);
+}
+
+static bool run_backward(struct device *device, struct plan *plan, const struct batch *batch,
+                         const struct micro_batch *micro, struct error *err)
+{
+    return posing_fault(POSING_BACKWARD, err) &&
+           cpu_backend.plan_backward(device, plan, batch, micro, err);
+}
+
 static bool update(struct device *device, struct replica *replica, size_t begin, size_t end,
                    const struct optimizer_step *step, struct error *err)
 {
@@ -254,6 +273,8 @@ const struct backend *backend_find(enum device_kind kind, const char **why)
         gpus.stage_destroy = destroy_stage;
         gpus.plan_create = create_plan;
         gpus.plan_run = run_plan;
+        gpus.plan_forward = run_forward;
+        gpus.plan_backward = run_backward;
         gpus.update = update;
         collective_gpus = gpus;
         collective_gpus.collectives = posing_collectives;

@@ -46,6 +46,8 @@ struct checkpoint_place {
     /* What the run must agree with to resume bit by bit. */
     long batch, train_rows;
     uint64_t seed;
+    /* The operations that the stages of a pipeline end with, all but the last stage's. */
+    int cuts, cut[SPEC_MAX_DEVICES];
 };
 
 /* What the weights are of, so that a checkpoint can be evaluated by itself. Strings are borrowed.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/checkpoint/place.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,17 @@ static bool add_origin(json_t *note, const struct checkpoint_origin *origin)
     return ok && add_pictures(note, origin);
 }
 
+static bool add_cuts(json_t *note, const struct checkpoint_place *place)
+{
+    json_t *cuts = json_array();
+    bool ok = cuts != NULL;
+    for (int i = 0; ok && i < place->cuts; i++)
+        ok = json_array_append_new(cuts, json_integer(place->cut[i])) == 0;
+    ok = ok && (place->cuts == 0 || json_object_set(note, "cuts", cuts) == 0);
+    json_decref(cuts);
+    return ok;
+}
+
 /* All digits: a run that resumes must find the same numbers. */
 char *checkpoint_place_text(const struct checkpoint *checkpoint)
 {
@@ -53,7 +65,7 @@ char *checkpoint_place_text(const struct checkpoint *checkpoint)
         (json_int_t)p->train_rows, "seed", json_integer((json_int_t)p->seed), "val_loss",
         json_finite(p->val_loss), "val_acc", json_finite(p->val_acc), "best_epoch",
         (json_int_t)p->best_epoch, "since_best", (json_int_t)p->since_best);
-    bool ok = object && add_origin(object, &checkpoint->origin);
+    bool ok = object && add_cuts(object, p) && add_origin(object, &checkpoint->origin);
     char *text = ok ? json_to_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return text;
@@ -102,6 +114,19 @@ static bool parse_counts(const json_t *object, struct checkpoint_place *p, struc
            json_get_double(object, "eval_s", 0, INFINITY, &p->eval_s, err);
 }
 
+/* Whether they are places for cuts is for the network to say. */
+static void parse_cuts(const json_t *object, struct checkpoint_place *p)
+{
+    const json_t *list = json_object_get(object, "cuts"), *item;
+    size_t i;
+    json_array_foreach(list, i, item)
+    {
+        const json_int_t cut = json_integer_value(item);
+        if (p->cuts < SPEC_MAX_DEVICES)
+            p->cut[p->cuts++] = cut >= 0 && cut < INT_MAX ? (int)cut : -1;
+    }
+}
+
 /* Older checkpoints do not say; they were evaluated between epochs. */
 bool checkpoint_place_evaluated(const json_t *object)
 {
@@ -135,6 +160,7 @@ bool checkpoint_place_parse(const char *path, const char *text, struct checkpoin
         p->test_acc = checkpoint_place_number(object, "test_acc");
         p->best_acc = checkpoint_place_number(object, "best_acc");
         p->evaluated = checkpoint_place_evaluated(object);
+        parse_cuts(object, p);
         *has_state = !json_is_false(json_object_get(object, "momentum"));
     }
     json_decref(object);

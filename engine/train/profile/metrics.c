@@ -50,12 +50,11 @@ static void rate_add(struct rate *rate, double rows, double seconds, double now)
         rate->rows = rate->seconds = 0;
 }
 
-void metrics_step(struct metrics *metrics, const struct step_part *parts, int devices,
+void metrics_step(struct metrics *metrics, const struct step_part *parts, int devices, long rows,
                   double seconds)
 {
     struct epoch_metrics *epoch = &metrics->epoch;
     double now = clock_seconds(), compute_s = 0, sync_s = 0, reduce_s = 0;
-    long rows = 0;
     for (int i = 0; i < devices; i++) {
         const struct step_part *part = &parts[i];
         struct device_metrics *device = &epoch->devices[i];
@@ -69,7 +68,6 @@ void metrics_step(struct metrics *metrics, const struct step_part *parts, int de
         rate_add(&device->rate, (double)part->rows, part->times.compute_s, now);
         epoch->loss_sum += part->result.loss_sum;
         epoch->correct += part->result.correct;
-        rows += part->rows;
     }
     epoch->compute_s += compute_s;
     epoch->sync_s += sync_s;

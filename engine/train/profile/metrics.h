@@ -52,8 +52,8 @@ void metrics_begin(struct metrics *metrics);
 void metrics_free(struct metrics *metrics);
 void metrics_begin_epoch(struct metrics *metrics, long epoch);
 
-/* The parts of a step, in device order; it took `seconds` in all. */
-void metrics_step(struct metrics *metrics, const struct step_part *parts, int devices,
+/* The parts of a step of so many rows, in device order; it took `seconds` in all. */
+void metrics_step(struct metrics *metrics, const struct step_part *parts, int devices, long rows,
                   double seconds);
 
 void metrics_end_epoch(struct metrics *metrics, double seconds);

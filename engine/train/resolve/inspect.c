@@ -56,10 +56,24 @@ static const char *lone_norm(const struct net *net)
     return NULL;
 }
 
+static long least_micro_rows(const struct rank *rank)
+{
+    long least = 0;
+    for (int size = PASS_FULL; size < PASS_SIZES; size++)
+        for (int i = 0; i < 2; i++) {
+            const long rows = rank->micro[size][i].rows;
+            if (rows > 0 && (least == 0 || rows < least))
+                least = rows;
+        }
+    return least;
+}
+
 /* The least rows above 0 of which a device takes statistics in a training step. */
 static long least_rows(const struct ranks *ranks, const struct rank *rank)
 {
     long least = 0;
+    if (ranks->pipeline)
+        return least_micro_rows(rank);
     for (int size = PASS_FULL; size < PASS_SIZES; size++) {
         long rows = 0;
         for (int i = 0; i < ranks->count; i++)

@@ -11,6 +11,7 @@
 #include "base/paths.h"
 #include "engine/model/file.h"
 #include "engine/train/resolve/devices.h"
+#include "engine/train/resolve/parallel.h"
 #include "engine/train/resolve/recipe.h"
 #include "engine/train/split/shares.h"
 #include "engine/weights/file.h"
@@ -168,6 +169,7 @@ bool resolve_spec(struct spec *spec, const struct data_watch *watch, struct erro
               resolve_data(spec, watch, &shape, err) && resolve_model(spec, &shape, &net, err) &&
               check_numbers(spec, err) && check_augment(spec, &shape, err) &&
               check_split(spec, spec_train_rows(spec, shape.rows), err) &&
+              resolve_parallel(spec, net, spec_train_rows(spec, shape.rows), err) &&
               check_init(spec, net, err) && check_place("save", spec->save, true, err) &&
               check_place("save-best", spec->save_best, true, err) &&
               check_place("log", spec->log, false, err) &&

@@ -57,6 +57,9 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
         .train_rows = run->work.train_rows,
         .seed = run->spec.seed,
     };
+    place->cuts = run->ranks.pipeline ? run->ranks.count - 1 : 0;
+    for (int i = 0; i < place->cuts; i++)
+        place->cut[i] = run->ranks.rank[i].stage.end - 1;
     if (between)
         return;
     place->epoch.steps = epoch->steps;

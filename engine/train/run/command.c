@@ -11,6 +11,13 @@ static const double LOOK_S = 0.1;
 /* The slowest device worth waiting for: a hundredth of one core of a small computer. */
 static const double SLOWEST_FLOPS = 1e8;
 
+/* Stages wait for each other outside of the barrier. */
+static bool is_waiting(struct ranks *ranks, int index)
+{
+    return barrier_waiting(ranks->barrier, index) ||
+           (ranks->pipeline && atomic_load(&ranks->rank[index].activity) == ACTIVITY_WAIT);
+}
+
 /* Blame the devices that are inside a task and not waiting for others. */
 static void abort_stalled(struct ranks *ranks, double limit_s)
 {
@@ -18,7 +25,7 @@ static void abort_stalled(struct ranks *ranks, double limit_s)
     struct text text = TEXT_INIT;
     int culprit = -1;
     for (int i = ranks->count - 1; i >= 0; i--) {
-        if (workers_finished(ranks->workers, i) || barrier_waiting(ranks->barrier, i))
+        if (workers_finished(ranks->workers, i) || is_waiting(ranks, i))
             continue;
         text_printf(&text, "%s%s", culprit < 0 ? "" : ", ", ranks->names[i]);
         culprit = i;

@@ -7,7 +7,6 @@
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/split/order.h"
-#include "engine/train/step/evaluation.h"
 #include "engine/train/step/rank.h"
 #include "engine/weights/file.h"
 
@@ -83,7 +82,8 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
         return true;
     progress_phase(run, PHASE_EVAL);
     if (!run_swap_average(run, err) ||
-        !run_command(run, rank_evaluate, most * net_forward_flops(run->work.net), err) ||
+        !run_command(run, run->ranks.strategy->evaluate, most * net_forward_flops(run->work.net),
+                     err) ||
         !run_swap_average(run, err))
         return false;
     if (atomic_load(&run->ranks.cut))

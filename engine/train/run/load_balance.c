@@ -32,7 +32,7 @@ static bool change(struct run *run, struct error *err)
     ranks_take_shares(&run->ranks, &shares);
     memset(run->steps.passes, 0, sizeof run->steps.passes);
     lb->advised = false;
-    if (!run_command(run, rank_change_shares, 0, err))
+    if (!run_command(run, run->ranks.strategy->change_shares, 0, err))
         return false;
     double seconds = clock_seconds() - begin;
     /* Going back needs no new plans, so it says nothing about what those cost. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/train/pipeline/choose.h"
 #include "engine/train/resolve/inspect.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
@@ -28,6 +29,37 @@ static bool make_weights(struct run *run, struct error *err)
     return true;
 }
 
+/* The stages of the run before it was resumed, if it had as many devices. */
+static bool keep_stages(struct run *run)
+{
+    const struct checkpoint_place *place = &run->checkpoints.resumed.place;
+    return !run->spec.stages && place->cuts > 0 && place->cuts == run->ranks.count - 1 &&
+           pipeline_cut(run->ranks.pipeline, place->cut);
+}
+
+/* As the spec names them, or by what operations take here. */
+static bool find_stages(struct run *run, struct error *err)
+{
+    const double work = net_training_flops(run->work.net) * (double)run->spec.batch;
+    const bool measures = !run->spec.stages && run->ranks.count > 1;
+    return (!measures || run_command(run, stage_measure, work, err)) &&
+           pipeline_choose(run->ranks.pipeline, err);
+}
+
+/* Which operations are whose. */
+static bool choose_stages(struct run *run, struct error *err)
+{
+    struct ranks *ranks = &run->ranks;
+    if (run->spec.strategy != STRATEGY_PIPELINE)
+        return true;
+    if (!pipeline_create(ranks, err) || (!keep_stages(run) && !find_stages(run, err)))
+        return false;
+    char *names = pipeline_stage_names(ranks->pipeline);
+    free(run->spec.stages);
+    run->spec.stages = names;
+    return names || error_memory(err, "names of stages");
+}
+
 static void make_group(struct ranks *ranks)
 {
     for (int i = 0; i < ranks->count; i++) {
@@ -35,8 +67,9 @@ static void make_group(struct ranks *ranks)
         ranks->ends[i] = (struct sync_end){
             .backend = rank->backend, .device = rank->device, .replica = rank->replica};
     }
+    /* Stages have nothing to keep equal. */
     ranks->group = (struct sync_group){
-        .size = ranks->count,
+        .size = ranks->pipeline ? 1 : ranks->count,
         .ends = ranks->ends,
         .names = ranks->names,
         .barrier = ranks->barrier,
@@ -84,7 +117,7 @@ static bool connect(struct run *run, struct error *err)
         sync_close(&run->ranks.group);
         if (!sync_choose(&run->ranks.group, &tried, &reason, err))
             return false;
-        if (run->ranks.count == 1)
+        if (run->ranks.group.size == 1)
             return true;
         if (!join(run, &joined, &reason)) {
             *err = reason;
@@ -117,6 +150,7 @@ static bool create_ranks(struct run *run, struct error *err)
     struct ranks *ranks = &run->ranks;
     ranks->spec = &run->spec;
     ranks->work = &run->work;
+    ranks->strategy = run->spec.strategy == STRATEGY_PIPELINE ? &strategy_pipeline : &strategy_data;
     ranks->clock = run->limits.clock;
     ranks->stall_s = run->limits.stall_s;
     ranks->predictions = run->report.sink->predictions;
@@ -139,7 +173,8 @@ bool run_prepare(struct run *run, struct error *err)
         return false;
     workload_normalize(&run->work);
     if (!checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
-        !run_command(run, rank_prepare, 0, err) || !inspect(run, err) || !connect(run, err))
+        !choose_stages(run, err) || !run_command(run, run->ranks.strategy->prepare, 0, err) ||
+        !inspect(run, err) || !connect(run, err))
         return false;
     weights_release_pages(run->work.net, &run->work.weights); /* the devices have them now */
     load_balance_begin(&run->load_balance, &run->ranks);
@@ -149,6 +184,7 @@ bool run_prepare(struct run *run, struct error *err)
 
 void run_release(struct run *run)
 {
+    pipeline_destroy(run->ranks.pipeline);
     ranks_release(&run->ranks);
     /* Not before: a device that hung may come back and read or write there. */
     checkpoints_free(&run->checkpoints);

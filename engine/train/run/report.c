@@ -215,7 +215,8 @@ static json_t *whole(json_t *event, bool ok)
 bool report_run(struct run *run, struct error *err)
 {
     const struct dataset *train = &run->work.data.train;
-    const char *how = run->ranks.count > 1 ? run->ranks.group.description : "one device: none";
+    const struct strategy_tasks *strategy = run->ranks.strategy;
+    const char *how = run->ranks.count > 1 ? strategy->how(&run->ranks) : "one device: none";
     json_t *event = json_pack(
         "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:o, "
         "s:s, s:o, s:s, s:o}",
@@ -228,7 +229,7 @@ bool report_run(struct run *run, struct error *err)
         "train_rows", (json_int_t)run->work.train_rows, "test_rows",
         (json_int_t)run->work.test.rows, "validation_rows", (json_int_t)run->work.validation.rows,
         "data_source", json_any_text(run->work.data.source), "sync_bytes_per_step",
-        sync_step_bytes(&run->ranks.group), "memory",
+        strategy->step_bytes(&run->ranks), "memory",
         list_of(run, run->ranks.count, memory_of, NULL), "dtype", main_type(run), "types",
         list_of(run, run->ranks.count, type_of, NULL), "sync_algorithm", how, "resumed_at",
         run->checkpoints.keep.resumes ? json_integer(run->checkpoints.resumed.place.steps)
@@ -281,7 +282,7 @@ bool report_epoch(struct run *run, struct error *err)
 {
     const struct epoch_metrics *epoch = &run->metrics.epoch;
     double rows = (double)epoch->rows;
-    double bytes = (double)epoch->steps * sync_step_bytes(&run->ranks.group);
+    double bytes = (double)epoch->steps * run->ranks.strategy->step_bytes(&run->ranks);
     json_t *event = json_pack(
         "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
         "s:f, s:o, s:o, s:o, s:o*}",

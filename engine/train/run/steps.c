@@ -118,7 +118,7 @@ static bool finish_step(struct run *run, struct error *err)
     double now = clock_seconds(), seconds = now - fmax(step.begin_s, run->steps.last_end);
     run->steps.last_end = now;
     run->steps.pending--;
-    metrics_step(&run->metrics, parts, run->ranks.count, seconds);
+    metrics_step(&run->metrics, parts, run->ranks.count, step.rows, seconds);
     if (!report_step(run, &step, parts, loss, seconds, err) ||
         !report_notes(&run->report, &run->ranks, step.size, err))
         return false;
@@ -145,5 +145,6 @@ bool steps_give(struct run *run, long begin, struct error *err)
     run->ranks.step = steps->queue[step.number % PASSES_QUEUED] = step;
     steps->pending++;
     run->ranks.takes = steps->pending > (steps->passes[step.size]++ > 0 ? steps->most : 0);
-    return command(run, rank_step, &step, err) && (!run->ranks.takes || finish_step(run, err));
+    return command(run, run->ranks.strategy->step, &step, err) &&
+           (!run->ranks.takes || finish_step(run, err));
 }

@@ -85,6 +85,23 @@ static bool share_evaluation(const struct spec *spec, long test_rows, struct row
     return true;
 }
 
+/* Stages of a pipeline all compute every row; in training a micro-batch at a time. */
+static void share_stages(const struct spec *spec, long train_rows, long test_rows,
+                         struct row_shares *shares)
+{
+    const long batch = train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
+    const long rest = train_rows % batch, steps = train_rows / batch + (rest > 0);
+    const long tests = test_rows > 0 && test_rows < EVAL_ROWS ? test_rows : EVAL_ROWS;
+    shares->rest_occurs =
+        rest > 0 && spec->epochs > 0 && (spec->max_steps == 0 || spec->max_steps >= steps);
+    for (int i = 0; i < spec->devices.count; i++)
+        shares->device[i] = (struct row_share){.full = batch,
+                                               .rest = shares->rest_occurs ? rest : 0,
+                                               .eval_rows = test_rows,
+                                               .eval_full = tests,
+                                               .eval_rest = test_rows % tests};
+}
+
 bool share_rows_like(const struct spec *spec, const long *full, long train_rows, long test_rows,
                      struct row_shares *shares, struct error *err)
 {
@@ -96,6 +113,10 @@ bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct
                 struct error *err)
 {
     long full[SPEC_MAX_DEVICES];
+    if (spec->strategy == STRATEGY_PIPELINE) {
+        share_stages(spec, train_rows, test_rows, shares);
+        return true;
+    }
     return split_full(spec, train_rows, full, err) &&
            share_rows_like(spec, full, train_rows, test_rows, shares, err);
 }

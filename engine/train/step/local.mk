@@ -7,6 +7,7 @@ libtrain_a_SOURCES += \
 	%D%/plans.c %D%/plans.h \
 	%D%/rank.c %D%/rank.h \
 	%D%/ranks.c %D%/ranks.h \
+	%D%/strategy.c %D%/strategy.h \
 	%D%/training.c %D%/training.h \
 	%D%/worker.c %D%/worker.h \
 	%D%/workload.c %D%/workload.h

@@ -9,7 +9,8 @@ static bool needed(const struct rank *rank, const struct plan *plan)
 {
     bool found = false;
     for (int size = 0; size < PASS_SIZES; size++)
-        found = found || rank->train[size].plan == plan || rank->eval[size].plan == plan;
+        found = found || rank->train[size].plan == plan || rank->eval[size].plan == plan ||
+                rank->micro[size][0].plan == plan || rank->micro[size][1].plan == plan;
     return found;
 }
 
@@ -104,19 +105,21 @@ static bool create(struct rank *rank, enum plan_mode mode, int rows, struct cach
                    struct error *err)
 {
     struct ranks *ranks = rank->ranks;
+    const bool replicates = ranks->count > 1 && !ranks->pipeline;
     struct plan_request request = {
         .mode = mode, .rows = rows, .label_smoothing = ranks->spec->label_smoothing};
+    request.slots = mode == PLAN_TRAIN ? rank->slots : 0;
     request.profile = ranks->profile && mode == PLAN_TRAIN && rank->backend->plan_profile;
     request.predictions = ranks->predictions && mode == PLAN_EVAL;
     struct plan_memory memory = {0};
     struct plan *plan = NULL;
     double begin = clock_seconds();
-    if (mode == PLAN_TRAIN && ranks->count > 1 && ranks->spec->sync_bn) {
+    if (mode == PLAN_TRAIN && replicates && ranks->spec->sync_bn) {
         request.sync_bn = true;
         request.allreduce =
             (struct device_allreduce){.sum = allreduce, .queue = queue_allreduce, .context = rank};
     }
-    if (mode == PLAN_TRAIN && ranks->count > 1 && rank->backend->collectives)
+    if (mode == PLAN_TRAIN && replicates && rank->backend->collectives)
         request.buckets = buckets(rank);
     if (!rank->backend->plan_create(rank->device, rank->replica, &request, &plan, err))
         return false;
@@ -128,6 +131,8 @@ static bool create(struct rank *rank, enum plan_mode mode, int rows, struct cach
     uint64_t bytes = memory.activations + memory.scratch + memory.input;
     if (bytes > rank->plan_bytes)
         rank->plan_bytes = bytes;
+    if (memory.kept > rank->kept_bytes)
+        rank->kept_bytes = memory.kept;
     return true;
 }
 
@@ -145,6 +150,30 @@ static bool get(struct rank *rank, enum plan_mode mode, struct rank_pass *pass, 
     return true;
 }
 
+void plans_note_memory(struct rank *rank, uint64_t more)
+{
+    const uint64_t slots = (uint64_t)rank->slots * rank->kept_bytes;
+    atomic_store(&rank->memory_bytes,
+                 rank->plan_bytes + slots + more + replica_numbers(rank->replica) * sizeof(float));
+}
+
+static bool get_evaluation(struct rank *rank, struct error *err)
+{
+    for (int size = 0; size < PASS_SIZES; size++)
+        if (rank->eval[size].rows > 0 && !get(rank, PLAN_EVAL, &rank->eval[size], err))
+            return false;
+    return true;
+}
+
+bool plans_get_stage(struct rank *rank, struct error *err)
+{
+    for (int size = 0; size < PASS_SIZES; size++)
+        for (int i = 0; i < 2; i++)
+            if (rank->micro[size][i].rows > 0 && !get(rank, PLAN_TRAIN, &rank->micro[size][i], err))
+                return false;
+    return get_evaluation(rank, err);
+}
+
 bool plans_get(struct rank *rank, struct error *err)
 {
     struct rank_pass *train = rank->train, *eval = rank->eval;
@@ -152,13 +181,10 @@ bool plans_get(struct rank *rank, struct error *err)
     for (int size = 0; size < PASS_SIZES; size++)
         train[size].plan = eval[size].plan = NULL;
     if (!get(rank, PLAN_TRAIN, &train[PASS_FULL], err) ||
-        (rank->trains_short && !get(rank, PLAN_TRAIN, &train[PASS_SHORT], err)))
+        (rank->trains_short && !get(rank, PLAN_TRAIN, &train[PASS_SHORT], err)) ||
+        !get_evaluation(rank, err))
         return false;
-    for (int size = 0; size < PASS_SIZES; size++)
-        if (eval[size].rows > 0 && !get(rank, PLAN_EVAL, &eval[size], err))
-            return false;
-    atomic_store(&rank->memory_bytes,
-                 rank->plan_bytes + replica_numbers(rank->replica) * sizeof(float));
+    plans_note_memory(rank, 0);
     return true;
 }
 

@@ -11,6 +11,10 @@
 
 /* Plans for the rows of all passes of the device. */
 bool plans_get(struct rank *rank, struct error *err);
+/* Those of a stage: for micro-batches, and for evaluation. */
+bool plans_get_stage(struct rank *rank, struct error *err);
+/* Count what the device needs: plans, slots of a stage, the replica, and `more` bytes. */
+void plans_note_memory(struct rank *rank, uint64_t more);
 /* Add what the plans have measured to the run's profile. Also by the owner, between tasks. */
 bool plans_take_times(struct rank *rank, struct error *err);
 void plans_release(struct rank *rank);

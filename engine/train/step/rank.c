@@ -74,19 +74,33 @@ static bool import_states(struct rank *rank, struct error *err)
     return !ranks->resumed || swap_average(rank, err);
 }
 
+bool rank_open(struct rank *rank, struct error *err)
+{
+    rank->facts.type = rank->options.type;
+    return rank->backend->open(&rank->options, &rank->device, err) &&
+           (!rank->backend->facts || rank->backend->facts(rank->device, &rank->facts, err));
+}
+
+bool rank_replicate(struct rank *rank, const struct net_stage *stage, struct error *err)
+{
+    const struct ranks *ranks = rank->ranks;
+    struct replica_request request = optimizer_request(ranks->spec, rank->index);
+    request.stage = stage;
+    return rank->backend->replica_create(rank->device, ranks->work->net, &request, &rank->replica,
+                                         err);
+}
+
+bool rank_load(struct rank *rank, struct error *err)
+{
+    return rank->backend->replica_import(rank->device, rank->replica, &rank->ranks->work->weights,
+                                         err) &&
+           import_states(rank, err);
+}
+
 static bool prepare(struct rank *rank, struct error *err)
 {
-    struct ranks *ranks = rank->ranks;
-    struct replica **replica = &rank->replica;
-    const struct replica_request request = optimizer_request(ranks->spec, rank->index);
-    rank->facts.type = rank->options.type;
-    if (!rank->backend->open(&rank->options, &rank->device, err) ||
-        (rank->backend->facts && !rank->backend->facts(rank->device, &rank->facts, err)) ||
-        !rank->backend->replica_create(rank->device, ranks->work->net, &request, replica, err) ||
-        !plans_get(rank, err) ||
-        !rank->backend->replica_import(rank->device, *replica, &ranks->work->weights, err))
-        return false;
-    return import_states(rank, err);
+    return rank_open(rank, err) && rank_replicate(rank, NULL, err) && plans_get(rank, err) &&
+           rank_load(rank, err);
 }
 
 bool rank_prepare(void *context, int index, struct error *err)
@@ -138,13 +152,19 @@ bool rank_import(void *context, int index, struct error *err)
     return rank->backend->replica_import(rank->device, rank->replica, &ranks->work->weights, err);
 }
 
+/* Does the rank have parameters that others do not? */
+static bool exports(const struct ranks *ranks, int index)
+{
+    return ranks->pipeline || index == 0;
+}
+
 bool rank_export(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
     bool ok = ranks->statistics_from == 0 ||
               sync_even_out(&ranks->group, index, ranks->statistics_from, err);
-    if (ok && index == 0)
+    if (ok && exports(ranks, index))
         ok = rank->backend->replica_export(rank->device, rank->replica, &ranks->work->weights, err);
     return ok;
 }
@@ -155,22 +175,29 @@ bool rank_export_state(void *context, int index, struct error *err)
     struct rank *rank = &ranks->rank[index];
     const size_t count = ranks->work->net->value_count;
     bool ok = true;
-    for (int i = 0; ok && index == 0 && i < rank->replica->states; i++)
+    for (int i = 0; ok && exports(ranks, index) && i < rank->replica->states; i++)
         ok = rank->backend->values_export(rank->device, rank->replica,
                                           (enum replica_arena)(ARENA_STATE + i),
                                           ranks->exported + (size_t)i * count, err);
     return ok;
 }
 
-void rank_close(void *context, int index)
+void rank_shut(struct rank *rank)
 {
-    struct ranks *ranks = context;
-    struct rank *rank = &ranks->rank[index];
     const struct backend *backend = rank->backend;
-    sync_leave(&ranks->group, index);
-    plans_release(rank);
     if (rank->replica)
         backend->replica_destroy(rank->device, rank->replica);
     if (rank->device)
         backend->close(rank->device);
+    rank->replica = NULL;
+    rank->device = NULL;
+}
+
+void rank_close(void *context, int index)
+{
+    struct ranks *ranks = context;
+    struct rank *rank = &ranks->rank[index];
+    sync_leave(&ranks->group, index);
+    plans_release(rank);
+    rank_shut(rank);
 }

@@ -6,6 +6,13 @@
 /* Tasks of a rank, on its own thread. `context` is the struct ranks. */
 
 bool rank_prepare(void *context, int index, struct error *err);
+/* Its parts: open the device; make a replica, of a stage or, NULL, of the whole network; give it
+ * weights and the optimizer's state. */
+bool rank_open(struct rank *rank, struct error *err);
+bool rank_replicate(struct rank *rank, const struct net_stage *stage, struct error *err);
+bool rank_load(struct rank *rank, struct error *err);
+/* Give back replica and device. */
+void rank_shut(struct rank *rank);
 bool rank_change_shares(void *context, int index, struct error *err); /* plans for new shares */
 /* Take part in what sync_choose has chosen; why not is in rank->refusal, and no failure. */
 bool rank_join(void *context, int index, struct error *err);
@@ -13,7 +20,8 @@ bool rank_leave(void *context, int index, struct error *err);  /* that, if some 
 bool rank_import(void *context, int index, struct error *err); /* all from work->weights */
 /* The parameters and their average change places, on ranks that have one. */
 bool rank_swap_average(void *context, int index, struct error *err);
-bool rank_export(void *context, int index, struct error *err);       /* rank 0 into work->weights */
+/* Rank 0, or each stage its part, into work->weights */
+bool rank_export(void *context, int index, struct error *err);
 bool rank_export_state(void *context, int index, struct error *err); /* into ->exported */
 /* The end of every task. The first rank that fails aborts the others; those then fail with its
  * reason, which does not count. */

@@ -140,12 +140,13 @@ bool ranks_start(struct ranks *ranks, struct error *err)
         .context = ranks, .conclude = rank_conclude, .close = rank_close, .abandoned = abandoned};
     double work = net_training_flops(ranks->work->net) * (double)ranks->spec->batch;
     /* A second net: the owner watches for hanging devices and reports them better. */
-    double limit_s = 4 * ranks->stall_s + work / SLOWEST_FLOPS;
+    ranks->wait_limit_s = 4 * ranks->stall_s + work / SLOWEST_FLOPS;
     if (!take_cpus(ranks, &crowded, err) ||
-        !barrier_create(ranks->count, ranks->names, limit_s, !crowded, &ranks->barrier, err))
+        !barrier_create(ranks->count, ranks->names, ranks->wait_limit_s, !crowded, &ranks->barrier,
+                        err))
         return false;
     ranks->group.ends = ranks->ends;
-    tasks.spin_s = crowded ? 0 : SPIN_S;
+    tasks.spin_s = ranks->spin_s = crowded ? 0 : SPIN_S;
     take_options(ranks, work);
     return workers_start(ranks->count, ranks->names, &tasks, &ranks->workers, err);
 }

@@ -3,9 +3,11 @@
 
 #include <stdatomic.h>
 
+#include "engine/net/stage.h"
 #include "engine/train/profile/profile.h"
 #include "engine/train/split/shares.h"
 #include "engine/train/step/confusion.h"
+#include "engine/train/step/strategy.h"
 #include "engine/train/step/worker.h"
 #include "engine/train/step/workload.h"
 #include "engine/train/sync/barrier.h"
@@ -62,6 +64,11 @@ struct rank {
     struct replica *replica;
     struct device_facts facts; /* before the run took anything */
     struct rank_pass train[PASS_SIZES], eval[PASS_SIZES];
+    /* Of a pipeline: its stage, how many micro-batches it holds values of, and the plans of
+     * micro-batches, which have two sizes; `train` has rows but no plans. */
+    struct net_stage stage;
+    int slots;
+    struct rank_pass micro[PASS_SIZES][2];
     bool trains_short; /* short batches occur */
     long eval_begin, eval_rows;
     struct cached_plan cached[PLANS_CACHED];
@@ -70,7 +77,7 @@ struct rank {
     size_t bucket_ends[SYNC_MAX_BUCKETS]; /* of the gradients, for collectives */
     int bucket_count;
     double plan_s;                         /* to make the newest plan */
-    uint64_t plan_bytes;                   /* the largest plan so far */
+    uint64_t plan_bytes, kept_bytes;       /* of the largest plans so far; of a slot */
     _Atomic uint64_t memory_bytes;         /* all in all */
     struct batch_result result;            /* of the task just done; of steps when queued */
     struct confusion confusion;            /* of the last evaluation */
@@ -110,6 +117,10 @@ struct ranks {
     struct sync_group group;
     struct barrier *barrier;
     struct workers *workers;
+    const struct strategy_tasks *strategy;
+    struct pipeline *pipeline; /* engine/train/pipeline; NULL: each rank has the whole network */
+    double wait_limit_s;       /* for one rank to wait for another */
+    double spin_s;             /* for which it looks before it sleeps */
     int statistics_from; /* the rank whose running statistics count: the first that has rows */
 
     /* What the next task works on, written by the owner. */

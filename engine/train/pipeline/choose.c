@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/pipeline/choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "engine/train/split/stages.h"
+#include "engine/train/step/rank.h"
+
+/* Bytes per second at which a stage copies what it gives to its neighbours. */
+static const double COPY_SPEED = 4e9;
+
+static struct net_stage whole_network(const struct net *net)
+{
+    return (struct net_stage){.end = net->op_count, .exit = net->output};
+}
+
+/* Forward and backward; the first pass of a plan loads what it needs, and does not count. */
+static bool run_passes(struct rank *rank, struct plan *plan, const struct batch *batch,
+                       struct error *err)
+{
+    const struct micro_batch micro = {.first = true, .last = true};
+    struct batch_result result;
+    int count;
+    for (int i = 0; i < 2; i++) {
+        struct plan_time *times = rank->backend->plan_profile(plan, &count);
+        for (int k = 0; k < count; k++)
+            times[k].seconds = 0;
+        if (!rank->backend->plan_forward(rank->device, plan, batch, &micro, &result, err) ||
+            !rank->backend->plan_backward(rank->device, plan, batch, &micro, err))
+            return false;
+        rank_progress(rank);
+    }
+    return true;
+}
+
+/* Gathering rows belongs to the first operation, the loss to the last one. */
+static void take_times(const struct rank *rank, struct plan *plan, double *seconds)
+{
+    int count;
+    const struct plan_time *times = rank->backend->plan_profile(plan, &count);
+    for (int i = 0; i < count; i++) {
+        const int last = rank->ranks->work->net->op_count - 1;
+        seconds[times[i].part == PLAN_OPERATION ? times[i].place
+                : times[i].part == PLAN_INPUT   ? 0
+                                                : last] += times[i].seconds;
+    }
+}
+
+static bool measure_plan(struct rank *rank, int rows, struct error *err)
+{
+    const struct ranks *ranks = rank->ranks;
+    const struct plan_request request = {.rows = rows, .slots = 1, .profile = true};
+    struct plan *plan = NULL;
+    uint32_t *index = malloc((size_t)rows * sizeof *index);
+    if (!index)
+        return error_memory(err, "rows to measure");
+    for (int i = 0; i < rows; i++)
+        index[i] = (uint32_t)i;
+    const struct batch batch = {.data = &ranks->work->data.train,
+                                .index = index,
+                                .rows = rows,
+                                .global_rows = rows,
+                                .seed = ranks->spec->seed};
+    bool ok = rank->backend->plan_create(rank->device, rank->replica, &request, &plan, err) &&
+              run_passes(rank, plan, &batch, err);
+    if (ok)
+        take_times(rank, plan, ranks->pipeline->stage[rank->index].seconds);
+    if (plan)
+        rank->backend->plan_destroy(rank->device, plan);
+    free(index);
+    return ok;
+}
+
+bool stage_measure(void *context, int index, struct error *err)
+{
+    struct ranks *ranks = context;
+    struct rank *rank = &ranks->rank[index];
+    const struct net_stage whole = whole_network(ranks->work->net);
+    const int rows = (int)ranks->pipeline->split[PASS_FULL].rows[0];
+    rank_show(rank, ACTIVITY_PREPARE);
+    bool ok =
+        rank_open(rank, err) && rank_replicate(rank, &whole, err) &&
+        rank->backend->replica_import(rank->device, rank->replica, &ranks->work->weights, err) &&
+        measure_plan(rank, rows, err);
+    rank_shut(rank);
+    return ok;
+}
+
+/* What the cuts divide the network into, and what handing over costs there. */
+static void sum_up(const struct pipeline *pipeline, const int *ends, int cuts, double *seconds,
+                   double *transfer)
+{
+    const struct net *net = pipeline->ranks->work->net;
+    const double rows = (double)pipeline->split[PASS_FULL].rows[0];
+    for (int i = 0; i < pipeline->ranks->count; i++)
+        for (int op = 0, segment = 0; op < net->op_count; op++) {
+            seconds[i * (cuts + 1) + segment] += pipeline->stage[i].seconds[op];
+            segment += segment < cuts && op == ends[segment];
+        }
+    for (int i = 0; i < cuts; i++) {
+        const struct net_shape shape = net->tensors[net->ops[ends[i]].output].shape;
+        transfer[i] = rows * (double)net_shape_size(shape) * sizeof(float) / COPY_SPEED;
+    }
+}
+
+/* By what was measured: ends[0..stages - 1) become those of the chosen ones. */
+static bool choose(const struct pipeline *pipeline, int *ends, struct error *err)
+{
+    const struct ranks *ranks = pipeline->ranks;
+    const int cuts = net_cuts(ranks->work->net, ends);
+    int chosen[SPEC_MAX_DEVICES];
+    double *seconds = calloc((size_t)(ranks->count * (cuts + 1)), sizeof *seconds);
+    double *transfer = calloc((size_t)cuts + 1, sizeof *transfer);
+    bool ok = (seconds && transfer) || error_memory(err, "stages of a pipeline");
+    if (ok) {
+        const struct stage_costs costs = {.seconds = seconds, .transfer = transfer};
+        sum_up(pipeline, ends, cuts, seconds, transfer);
+        ok = stages_choose(&costs, cuts, ranks->count, chosen, err);
+    }
+    for (int i = 0; ok && i < ranks->count - 1; i++)
+        ends[i] = ends[chosen[i]];
+    free(seconds);
+    free(transfer);
+    return ok;
+}
+
+bool pipeline_cut(struct pipeline *pipeline, const int *ends)
+{
+    struct ranks *ranks = pipeline->ranks;
+    struct net_stage stages[SPEC_MAX_DEVICES];
+    if (!net_stages(ranks->work->net, ends, ranks->count - 1, stages))
+        return false;
+    for (int i = 0; i < ranks->count; i++)
+        ranks->rank[i].stage = stages[i];
+    return true;
+}
+
+bool pipeline_choose(struct pipeline *pipeline, struct error *err)
+{
+    const struct ranks *ranks = pipeline->ranks;
+    const struct net *net = ranks->work->net;
+    int *ends = calloc((size_t)net->op_count, sizeof *ends);
+    if (!ends)
+        return error_memory(err, "stages of a pipeline");
+    bool ok = ranks->spec->stages
+                  ? net_stages_named(net, ranks->spec->stages, ranks->count - 1, ends, err)
+              : ranks->count > 1 ? choose(pipeline, ends, err)
+                                 : true;
+    ok = ok && (pipeline_cut(pipeline, ends) ||
+                error_set(err, ERROR_FAILED, "stages: the network cannot be cut so"));
+    free(ends);
+    return ok;
+}
+
+char *pipeline_stage_names(const struct pipeline *pipeline)
+{
+    const struct ranks *ranks = pipeline->ranks;
+    struct text text = TEXT_INIT;
+    char name[NET_STAGE_NAME];
+    for (int i = 0; i < ranks->count - 1; i++)
+        text_printf(&text, "%s%s", i > 0 ? "," : "",
+                    net_stage_name(ranks->work->net, &ranks->rank[i].stage, name));
+    const char *names = text_cstr(&text);
+    char *copy = names ? strdup(names) : NULL;
+    text_free(&text);
+    return copy;
+}

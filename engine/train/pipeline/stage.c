@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/pipeline/stage.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "engine/train/pipeline/evaluate.h"
+#include "engine/train/step/plans.h"
+#include "engine/train/step/rank.h"
+
+static int most_rows(const struct rank *rank)
+{
+    int most = rank->eval[PASS_FULL].rows;
+    for (int size = 0; size < PASS_SIZES; size++)
+        for (int i = 0; i < 2; i++)
+            most = rank->micro[size][i].rows > most ? rank->micro[size][i].rows : most;
+    return most;
+}
+
+/* Memory for what the stage gives to the next one. */
+static bool open_handover(struct rank *rank, struct error *err)
+{
+    struct handover *handover = rank->ranks->pipeline->handover;
+    const size_t row = rank->backend->stage_row(rank->replica, true);
+    const int slots = rank->slots > EVALUATION_SLOTS ? rank->slots : EVALUATION_SLOTS;
+    return row == 0 ||
+           handover_open(handover, rank->index, slots, row * (size_t)most_rows(rank), err);
+}
+
+static bool prepare(struct rank *rank, struct error *err)
+{
+    struct handover *handover = rank->ranks->pipeline->handover;
+    if (!rank_open(rank, err) || !rank_replicate(rank, &rank->stage, err) ||
+        !plans_get_stage(rank, err) || !open_handover(rank, err) || !rank_load(rank, err))
+        return false;
+    plans_note_memory(rank, handover_bytes(handover, rank->index));
+    return true;
+}
+
+bool stage_prepare(void *context, int index, struct error *err)
+{
+    struct rank *rank = &((struct ranks *)context)->rank[index];
+    rank_show(rank, ACTIVITY_PREPARE);
+    bool ok = prepare(rank, err);
+    if (ok)
+        rank_show(rank, ACTIVITY_IDLE);
+    return ok;
+}
+
+/* A step, as one stage does it. */
+struct passes {
+    struct rank *rank;
+    struct handover *handover;
+    struct handover_counts *counts;
+    const struct micro_split *split;
+    const struct pipeline_task *tasks;
+    struct rank_pass *pass; /* for the two sizes of micro-batches */
+};
+
+static struct passes passes_of(struct rank *rank)
+{
+    struct pipeline *pipeline = rank->ranks->pipeline;
+    struct pipeline_stage *stage = &pipeline->stage[rank->index];
+    const enum pass_size size = rank->ranks->step.size;
+    return (struct passes){.rank = rank,
+                           .handover = pipeline->handover,
+                           .counts = &stage->counts,
+                           .split = &pipeline->split[size],
+                           .tasks = stage->tasks[size],
+                           .pass = rank->micro[size]};
+}
+
+/* Until what a task reads is there. */
+static bool wait_for_neighbour(const struct passes *p, bool backward, struct error *err)
+{
+    struct rank *rank = p->rank;
+    const double begin = clock_seconds();
+    rank_show(rank, ACTIVITY_WAIT);
+    bool ok = backward ? handover_take_answer(p->handover, rank->index, p->counts, err)
+                       : handover_take(p->handover, rank->index, p->counts, NULL, err);
+    rank_show(rank, ACTIVITY_TRAIN);
+    const double waited = clock_seconds() - begin;
+    rank->times.wait_s += waited;
+    rank->times.barrier_s += waited;
+    return ok;
+}
+
+static struct micro_batch micro_of(const struct passes *p, int index)
+{
+    const int stage = p->rank->index;
+    struct micro_batch micro = {.slot = index % p->rank->slots,
+                                .first = index == 0,
+                                .last = index == p->split->count - 1,
+                                .rows_before = micro_begin(p->split, index)};
+    micro.ends[STAGE_OUTPUT] = handover_values(p->handover, stage, index);
+    micro.ends[STAGE_OUTPUT_GRADIENT] = handover_gradients(p->handover, stage, index);
+    if (stage > 0) {
+        micro.ends[STAGE_INPUT] = handover_values(p->handover, stage - 1, index);
+        micro.ends[STAGE_INPUT_GRADIENT] = handover_gradients(p->handover, stage - 1, index);
+    }
+    return micro;
+}
+
+static struct batch batch_of(const struct passes *p, int index)
+{
+    const struct ranks *ranks = p->rank->ranks;
+    const struct step *step = &ranks->step;
+    return (struct batch){.data = &ranks->work->data.train,
+                          .index = ranks->work->order + step->begin + micro_begin(p->split, index),
+                          .rows = (int)micro_rows(p->split, index),
+                          .global_rows = step->rows,
+                          .seed = ranks->spec->seed,
+                          .epoch = step->epoch,
+                          .augment = ranks->spec->augment,
+                          .unprofiled = step->unprofiled};
+}
+
+static bool run_forward(const struct passes *p, struct plan *plan, const struct batch *batch,
+                        const struct micro_batch *micro, struct error *err)
+{
+    struct rank *rank = p->rank;
+    struct batch_result result;
+    if (!rank->backend->plan_forward(rank->device, plan, batch, micro, &result, err))
+        return false;
+    rank->result.loss_sum += result.loss_sum;
+    rank->result.correct += result.correct;
+    handover_give(p->handover, rank->index);
+    return true;
+}
+
+static bool run_backward(const struct passes *p, struct plan *plan, const struct batch *batch,
+                         const struct micro_batch *micro, struct error *err)
+{
+    struct rank *rank = p->rank;
+    if (!rank->backend->plan_backward(rank->device, plan, batch, micro, err))
+        return false;
+    handover_answer(p->handover, rank->index);
+    return true;
+}
+
+/* One pass of a micro-batch, once what it reads is there. */
+static bool run_task(const struct passes *p, const struct pipeline_task *task, struct error *err)
+{
+    struct rank *rank = p->rank;
+    const struct micro_batch micro = micro_of(p, task->micro_batch);
+    const struct batch batch = batch_of(p, task->micro_batch);
+    struct plan *plan = p->pass[task->micro_batch >= p->split->first].plan;
+    if (!wait_for_neighbour(p, task->backward, err))
+        return false;
+    double begin = rank->ranks->clock();
+    bool ok = task->backward ? run_backward(p, plan, &batch, &micro, err)
+                             : run_forward(p, plan, &batch, &micro, err);
+    rank->times.pass_s += rank->ranks->clock() - begin;
+    rank_progress(rank);
+    return ok;
+}
+
+/* The norm of the gradients of all stages, which they have to wait for. */
+static bool join_norms(struct rank *rank, struct optimizer_step *step, struct error *err)
+{
+    double squares, waited = 0;
+    if (!(step->clip > 0) || rank->ranks->count == 1)
+        return true;
+    squares = rank->backend->gradient_squares(rank->replica);
+    rank_show(rank, ACTIVITY_WAIT);
+    if (!barrier_sum(rank->ranks->barrier, rank->index, &squares, 1, &waited, err))
+        return false;
+    rank->times.wait_s += waited;
+    rank->times.barrier_s += waited;
+    rank_show(rank, ACTIVITY_TRAIN);
+    step->norm = (float)sqrt(squares);
+    return true;
+}
+
+static bool update(struct rank *rank, struct error *err)
+{
+    struct optimizer_step step = rank->ranks->step.update;
+    struct replica *replica = rank->replica;
+    if (!join_norms(rank, &step, err))
+        return false;
+    double begin = clock_seconds();
+    bool ok = rank->backend->update(rank->device, replica, 0, replica->count, &step, err);
+    rank->times.update_s = clock_seconds() - begin;
+    return ok;
+}
+
+static bool step(struct rank *rank, struct error *err)
+{
+    const struct passes p = passes_of(rank);
+    rank->result = (struct batch_result){0};
+    rank->times = (struct step_times){.begin = clock_seconds()};
+    for (int i = 0; i < 2 * p.split->count; i++)
+        if (!run_task(&p, &p.tasks[i], err))
+            return false;
+    bool ok = update(rank, err);
+    rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
+    rank->times.end = clock_seconds();
+    return ok;
+}
+
+bool stage_step(void *context, int index, struct error *err)
+{
+    struct ranks *ranks = context;
+    struct rank *rank = &ranks->rank[index];
+    bool ok = step(rank, err);
+    rank->parts[ranks->step.number % PASSES_QUEUED] =
+        (struct step_part){.rows = ranks->step.rows, .result = rank->result, .times = rank->times};
+    return ok;
+}
+
+/* Values and their gradients, at all cuts. */
+static double step_bytes(const struct ranks *ranks)
+{
+    const double rows = ranks->rank[0].train[PASS_FULL].rows;
+    double numbers = 0;
+    for (int i = 0; i < ranks->count; i++)
+        numbers += (double)ranks->rank[i].backend->stage_row(ranks->rank[i].replica, true);
+    return 2 * rows * numbers * sizeof(float);
+}
+
+static const char *how(const struct ranks *ranks)
+{
+    (void)ranks;
+    return "none: each stage has parameters of its own";
+}
+
+const struct strategy_tasks strategy_pipeline = {.prepare = stage_prepare,
+                                                 .step = stage_step,
+                                                 .evaluate = stage_evaluate,
+                                                 .step_bytes = step_bytes,
+                                                 .how = how};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/resolve/parallel.h"
+
+#include <stdlib.h>
+
+#include "engine/backends/registry.h"
+#include "engine/device/device.h"
+#include "engine/net/stage.h"
+#include "engine/train/split/micro.h"
+#include "spec/names.h"
+
+/* Enough for a bubble of a fifth at most (Huang et al. 2019, GPipe, arXiv:1811.06965). */
+enum { MICRO_BATCHES_PER_STAGE = 4 };
+
+static bool check_devices(const struct spec *spec, struct error *err)
+{
+    for (int i = 0; i < spec->devices.count; i++) {
+        const char *why = "";
+        char name[16];
+        const struct backend *backend = backend_find(spec->devices.id[i].kind, &why);
+        if (!backend || !backend->plan_forward)
+            return error_set(err, ERROR_USAGE,
+                             "strategy pipeline: %s cannot be a stage, only CPU devices can: list "
+                             "those, or take strategy data",
+                             device_id_text(spec->devices.id[i], name));
+    }
+    return true;
+}
+
+/* Settings about rows that are divided over devices. */
+static bool check_settings(const struct spec *spec, struct error *err)
+{
+    if (spec->split == SPLIT_AUTO || spec->split == SPLIT_WEIGHTED)
+        return error_set(err, ERROR_USAGE,
+                         "split %s: the stages of a pipeline all compute every row: leave split "
+                         "out, or take strategy data",
+                         split_rule_name(spec->split));
+    return spec->sync == SYNC_ALLREDUCE ||
+           error_set(err, ERROR_USAGE,
+                     "sync %s: the stages of a pipeline have parameters of their own, so no "
+                     "gradients are summed: leave sync out, or take strategy data",
+                     sync_method_name(spec->sync));
+}
+
+static bool check_stages(const struct spec *spec, const struct net *net, struct error *err)
+{
+    const int count = spec->devices.count;
+    int *ends = calloc((size_t)net->op_count + 1, sizeof *ends);
+    if (!ends)
+        return error_memory(err, "stages of a pipeline");
+    const int cuts = net_cuts(net, ends);
+    bool ok = count - 1 <= cuts ||
+              error_set(err, ERROR_USAGE,
+                        "strategy pipeline: %s can be cut into %d stage%s at most, one for each "
+                        "device, and there are %d devices",
+                        net->name, cuts + 1, cuts > 0 ? "s" : "", count);
+    ok = ok && (!spec->stages || net_stages_named(net, spec->stages, count - 1, ends, err));
+    free(ends);
+    return ok;
+}
+
+static bool resolve_micro_batches(struct spec *spec, long rows, struct error *err)
+{
+    const long batch = rows < spec->batch ? rows : spec->batch;
+    struct micro_split split;
+    if (spec->micro_batches > batch)
+        return error_set(err, ERROR_USAGE,
+                         "micro-batches %ld: a mini-batch has %ld rows: give fewer micro-batches, "
+                         "or a larger batch",
+                         spec->micro_batches, batch);
+    if (spec->micro_batches == 0) {
+        const long usual =
+            spec->devices.count > 1 ? MICRO_BATCHES_PER_STAGE * spec->devices.count : 1;
+        spec->micro_batches = usual < batch ? usual : batch;
+    }
+    const int parts = (int)spec->micro_batches;
+    const long rest = rows % spec->batch;
+    return micro_split(spec->split, batch, parts, &split, err) &&
+           (rest == 0 || rows < spec->batch || micro_split(spec->split, rest, parts, &split, err));
+}
+
+bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struct error *err)
+{
+    if (spec->strategy == STRATEGY_DATA)
+        return true;
+    return check_devices(spec, err) && check_settings(spec, err) && check_stages(spec, net, err) &&
+           resolve_micro_batches(spec, rows, err);
+}

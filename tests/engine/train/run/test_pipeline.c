@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/engine/train/run/parallel_fixture.h"
+#include "tests/fakes/posing_backend.h"
+#include "tests/recorder.h"
+#include "tests/suites.h"
+#include "tests/support.h"
+
+/*
+ * Runs whose devices are the stages of a pipeline: they do what one device does, or, with
+ * BatchNorm, what as many devices do as there are micro-batches. Real CPU devices, some of which
+ * pose as others with faults.
+ */
+
+/* 92 rows in batches of 29 end with one of 5. */
+#define BATCHES "max-steps=10 batch=29 train-rows=92 "
+
+static const char *const kinds[] = {
+    "",
+    "momentum=0.9 weight-decay=0.01",
+    "optimizer=adam lr=0.001 no-decay=norm-bias weight-decay=0.01",
+    "clip-norm=0.05",
+    "augment=flip-crop label-smoothing=0.1",
+    "ema=0.9",
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+START_TEST(stages_equal_one_device)
+{
+    static const char *const pipelines[] = {
+        "devices=cpu:0 micro-batches=1",   "devices=cpu:0 micro-batches=4",
+        "devices=cpu:0-1 micro-batches=1", "devices=cpu:0-1 micro-batches=2",
+        "devices=cpu:0-1 micro-batches=5", "devices=cpu:0-2 micro-batches=4 split=balanced",
+        "devices=cpu:0-2 micro-batches=5", "devices=cpu:0-1 micro-batches=29"};
+    char *common = format(BATCHES "%s", kinds[_i]);
+    struct outcome one = train("plain", common);
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
+        char *settings = format("%s strategy=pipeline %s", common, pipelines[i]);
+        struct outcome stages = train("plain", settings);
+        check_close(&one, &stages, PLAIN_TOLERANCE, settings);
+        outcome_free(&stages);
+        free(settings);
+    }
+    outcome_free(&one);
+    free(common);
+}
+END_TEST
+
+static void check_trained(const struct outcome *one, const struct outcome *other, const char *what)
+{
+    for (int i = 0; i < one->net->param_count; i++) {
+        const struct net_param *param = &one->net->params[i];
+        double off = difference(param, one->weights.values, other->weights.values);
+        ck_assert_msg(!net_is_trained(param) || off < NORMALISED_TOLERANCE, "%s: %s is off by %g",
+                      what, param->name, off);
+    }
+}
+
+/* Each micro-batch has statistics of its own, as each shard has. */
+START_TEST(micro_batches_normalise_as_devices_do)
+{
+    static const char *const pairs[][2] = {
+        {"devices=cpu:0-1 split=chunk", "devices=cpu:0-1 micro-batches=2 split=chunk"},
+        {"devices=cpu:0-3 split=balanced", "devices=cpu:0-2 micro-batches=4 split=balanced"},
+        {"devices=cpu:0", "devices=cpu:0-1 micro-batches=1"},
+    };
+    char *data = format(BATCHES "momentum=0.9 %s", pairs[_i][0]);
+    char *pipeline = format(BATCHES "momentum=0.9 strategy=pipeline %s", pairs[_i][1]);
+    struct outcome one = train("normalised", data), other = train("normalised", pipeline);
+    check_trained(&one, &other, pipeline);
+    outcome_free(&one);
+    outcome_free(&other);
+    free(data);
+    free(pipeline);
+}
+END_TEST
+
+START_TEST(same_seed_same_stages_same_bits)
+{
+    const char *settings = BATCHES "strategy=pipeline devices=cpu:0-2 momentum=0.9 clip-norm=0.1";
+    struct outcome one = train("normalised", settings), two = train("normalised", settings);
+    check_same(&one, &two, "again");
+    outcome_free(&one);
+    outcome_free(&two);
+}
+END_TEST
+
+/* A run of a model of the folder; the caller frees the recorder. */
+static bool run(struct recorder *rec, const char *model, const char *settings)
+{
+    char *all = format("model=%s/%s.conf data=%s/data lr=0.05 init=default cpu-threads=1 "
+                       "strategy=pipeline %s",
+                       folder, model, folder, settings);
+    recorder_init(rec, all);
+    rec->limits.grace_s = 1;
+    free(all);
+    return recorder_run(rec);
+}
+
+START_TEST(events_tell_stages_and_rows)
+{
+    struct recorder rec;
+    ck_assert_msg(run(&rec, "normalised", BATCHES "devices=cpu:0-1 stages=unit"), "%s",
+                  rec.err.text);
+    const json_t *event = recorder_event(&rec, "run", 0);
+    ck_assert_str_eq(recorder_string(event, "stages"), "unit");
+    ck_assert_str_eq(recorder_string(event, "strategy"), "pipeline");
+    ck_assert_double_eq(recorder_number(event, "micro_batches"), 8);
+    /* Values and gradients of 8 x 8 x 8 numbers for each row, some with channels to fill a block.
+     */
+    const double bytes = recorder_number(event, "sync_bytes_per_step"), least = 2 * 29 * 512 * 4;
+    ck_assert(bytes == least || bytes == 2 * least);
+    event = recorder_event(&rec, "step", 3);
+    ck_assert_double_eq(recorder_number(event, "rows"), 5);
+    event = recorder_event(&rec, "epoch", 0);
+    ck_assert_double_eq(recorder_number(event, "rows"), 92);
+    recorder_free(&rec);
+}
+END_TEST
+
+static const struct {
+    const char *settings, *reason;
+} mistakes[] = {
+    {"devices=cpu:0-7", "cut into 4 stages at most, one for each device, and there are 8 devices"},
+    {"devices=cpu:0-1 micro-batches=30 batch=29", "micro-batches 30: a mini-batch has 29 rows"},
+    {"devices=cpu:0-1 split=auto", "split auto: the stages of a pipeline all compute every row"},
+    {"devices=cpu:0-1 split=weighted:1,2", "split weighted: the stages"},
+    {"devices=cpu:0-1 sync=central", "sync central: the stages of a pipeline have parameters"},
+    {"devices=cpu:0-1 sync-bn=yes", "sync-bn"},
+    {"devices=cpu:0-1 split=even batch=30 micro-batches=4", "30 rows cannot be divided equally"},
+    {"devices=cpu:0-1 stages=nobody", "no layer or unit 'nobody'"},
+    {"devices=cpu:0-2 stages=unit", "1 names for 3 stages"},
+};
+
+enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
+
+START_TEST(mistakes_are_named)
+{
+    struct recorder rec;
+    ck_assert(!run(&rec, "normalised", mistakes[_i].settings));
+    ck_assert_int_eq(rec.err.kind, ERROR_USAGE);
+    ck_assert_msg(strstr(rec.err.text, mistakes[_i].reason), "%s", rec.err.text);
+    recorder_free(&rec);
+}
+END_TEST
+
+static const enum posing_phase faults[] = {POSING_OPEN, POSING_PLAN, POSING_PASS, POSING_BACKWARD,
+                                           POSING_UPDATE};
+
+enum { STAGES = 3, FAULTS = sizeof faults / sizeof *faults };
+
+static void check_next_run_works(const char *settings)
+{
+    struct recorder rec;
+    posing_reset();
+    ck_assert_msg(run(&rec, "plain", settings), "%s", rec.err.text);
+    recorder_free(&rec);
+}
+
+#define POSING_STAGES BATCHES "devices=cuda:0-2 micro-batches=6 stages=1,4"
+
+START_TEST(stage_that_fails_is_named)
+{
+    struct recorder rec;
+    char name[16];
+    posing_reset();
+    posing.device = _i % STAGES;
+    posing.phase = faults[_i / STAGES];
+    snprintf(name, sizeof name, "cuda:%d: ", posing.device);
+    ck_assert(!run(&rec, "plain", POSING_STAGES));
+    ck_assert_int_eq(rec.err.kind, ERROR_FAILED);
+    ck_assert_msg(strstr(rec.err.text, name) && strstr(rec.err.text, "went wrong"), "%s",
+                  rec.err.text);
+    ck_assert_int_eq(atomic_load(&posing.opened), atomic_load(&posing.closed));
+    recorder_free(&rec);
+    check_next_run_works(POSING_STAGES);
+}
+END_TEST
+
+START_TEST(stage_that_hangs_is_named)
+{
+    struct recorder rec;
+    char name[16];
+    posing_reset();
+    posing.device = _i;
+    posing.phase = POSING_PASS;
+    posing.hangs = true;
+    snprintf(name, sizeof name, "cuda:%d: ", _i);
+    char *all =
+        format("model=%s/plain.conf data=%s/data cpu-threads=1 strategy=pipeline " POSING_STAGES,
+               folder, folder);
+    recorder_init(&rec, all);
+    free(all);
+    rec.limits.stall_s = 2; /* the other devices answer in time on a busy machine, too */
+    rec.limits.grace_s = 0.2;
+    ck_assert(!recorder_run(&rec));
+    ck_assert_msg(strncmp(rec.err.text, name, strlen(name)) == 0 &&
+                      strstr(rec.err.text, "no sign of progress"),
+                  "%s", rec.err.text);
+    recorder_free(&rec);
+    /* Once it comes back it gives back what it holds. */
+    atomic_store(&posing.go_on, true);
+    for (int i = 0; i < 1000 && atomic_load(&posing.closed) < STAGES; i++)
+        usleep(10000);
+    ck_assert_int_eq(atomic_load(&posing.closed), STAGES);
+    check_next_run_works(POSING_STAGES);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("pipeline");
+    TCase *tc = add_parallel_case(suite, "pipeline");
+    tcase_add_loop_test(tc, stages_equal_one_device, 0, KINDS);
+    tcase_add_loop_test(tc, micro_batches_normalise_as_devices_do, 0, 3);
+    tcase_add_test(tc, same_seed_same_stages_same_bits);
+    tcase_add_test(tc, events_tell_stages_and_rows);
+    tcase_add_loop_test(tc, mistakes_are_named, 0, MISTAKES);
+    tcase_add_loop_test(tc, stage_that_fails_is_named, 0, FAULTS * STAGES);
+    tcase_add_loop_test(tc, stage_that_hangs_is_named, 0, STAGES);
+    return run_suites(suite, NULL);
+}
