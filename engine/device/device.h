@@ -117,8 +117,8 @@ struct plan_request {
 };
 
 /* What a step of a pass belongs to: an operation of the network, or what is before and after
- * all of them. */
-enum plan_part { PLAN_OPERATION, PLAN_INPUT, PLAN_LOSS };
+ * all of them, of which a stage gives its neighbours what they read. */
+enum plan_part { PLAN_OPERATION, PLAN_INPUT, PLAN_LOSS, PLAN_HANDOVER };
 
 enum plan_direction {
     PLAN_FORWARD,

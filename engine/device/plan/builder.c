@@ -121,11 +121,15 @@ void build_label_apart(struct builder *b, enum plan_direction direction, const c
     b->label.apart = true;
 }
 
-/* Steps without a node: the input is the first of a plan, the loss the other. */
+/* Steps without a node, which hand nothing over: the input is the first of a plan, the loss the
+ * other. */
 static void describe_step(const struct builder *b, const struct node *node, struct plan_time *time)
 {
     const struct net *net = b->graph->net;
-    *time = (struct plan_time){.part = b->time == 0 ? PLAN_INPUT : PLAN_LOSS, .layer = ""};
+    *time = (struct plan_time){.part = b->label.hands_over ? PLAN_HANDOVER
+                                       : b->time == 0      ? PLAN_INPUT
+                                                           : PLAN_LOSS,
+                               .layer = ""};
     if (!node)
         return;
     const bool named = node->op != NET_NONE;

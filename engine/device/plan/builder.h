@@ -19,7 +19,8 @@ struct gradient {
 /* What a step is, for a profile. Zeroed: that pass of its node, which needs no other word. */
 struct step_label {
     enum plan_direction direction;
-    bool apart; /* not the operation itself, whose FLOPs another step of it has */
+    bool apart;      /* not the operation itself, whose FLOPs another step of it has */
+    bool hands_over; /* PLAN_HANDOVER */
     char method[sizeof((struct plan_time *)NULL)->method];
 };
 

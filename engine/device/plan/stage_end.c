@@ -49,6 +49,7 @@ static bool build_copy(struct builder *b, struct buffer *from, int value, enum s
     copy->bytes = bytes_of(b, value);
     if (from)
         build_use(b, from);
+    b->label.hands_over = true;
     return build_step(b, NULL, run_copy, copy, err);
 }
 

@@ -42,9 +42,10 @@ static void take_times(const struct rank *rank, struct plan *plan, double *secon
     const struct plan_time *times = rank->backend->plan_profile(plan, &count);
     for (int i = 0; i < count; i++) {
         const int last = rank->ranks->work->net->op_count - 1;
-        seconds[times[i].part == PLAN_OPERATION ? times[i].place
-                : times[i].part == PLAN_INPUT   ? 0
-                                                : last] += times[i].seconds;
+        const int place = times[i].part == PLAN_OPERATION ? times[i].place
+                          : times[i].part == PLAN_INPUT   ? 0
+                                                          : last;
+        seconds[place] += times[i].seconds;
     }
 }
 

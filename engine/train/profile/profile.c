@@ -68,7 +68,8 @@ static bool take(struct profile_device *device, const struct plan_time *time, in
 {
     static const enum profile_part parts[] = {[PLAN_OPERATION] = PROFILE_OPERATIONS,
                                               [PLAN_INPUT] = PROFILE_INPUT,
-                                              [PLAN_LOSS] = PROFILE_LOSS};
+                                              [PLAN_LOSS] = PROFILE_LOSS,
+                                              [PLAN_HANDOVER] = PROFILE_SYNC};
     device->part[parts[time->part]] += time->seconds;
     if (time->part != PLAN_OPERATION)
         return true;

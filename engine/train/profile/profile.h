@@ -14,7 +14,8 @@ enum profile_part {
     PROFILE_INPUT,      /* gathering rows */
     PROFILE_LOSS,       /* and what is counted with it, and its gradient */
     PROFILE_OPTIMIZER,
-    PROFILE_SYNC,    /* keeping the replicas equal, as far as nothing hides it */
+    PROFILE_SYNC,    /* keeping the replicas equal, as far as nothing hides it; handing over
+                        between stages */
     PROFILE_WAIT,    /* for other devices */
     PROFILE_SPLIT,   /* giving the devices their task, and waiting for the answer */
     PROFILE_METRICS, /* metrics and events, while no device works */

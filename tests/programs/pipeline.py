@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs whose devices are the stages of a pipeline, from the outside."""
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
+import cli  # noqa: E402
+
+DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "400", "--test-rows", "200",
+        "--batch", "64", "--lr", "0.5", "--init", "default", "--cpu-threads", "1",
+        "--momentum", "0.5"]
+STAGES = ["--strategy", "pipeline", "--devices", "cpu:0-1"]
+
+
+class Pipeline(cli.Case):
+    def losses(self, run):
+        return [epoch["train_loss"] for epoch in self.good_json("show", run)["epochs"]]
+
+    def same_losses(self, run, other):
+        for loss, expected in zip(self.losses(run), self.losses(other), strict=True):
+            self.assertAlmostEqual(loss, expected, delta=2e-5)
+
+    def test_it_trains_as_one_device_does(self):
+        self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
+        for options in ([], ["--micro-batches", "5", "--devices", "cpu:0-2"],
+                        ["--stages", "4"]):
+            self.good("train", *DATA, *STAGES, *options, "--epochs", "2")
+        for run in "2", "3", "4":
+            self.same_losses(run, "1")
+
+    def test_runs_tell_their_stages(self):
+        text = self.good("train", *DATA, *STAGES, "--epochs", "1", "--stages", "4", "--json")
+        event = json.loads(text.splitlines()[0])
+        self.assertEqual((event["strategy"], event["stages"], event["micro_batches"]),
+                         ("pipeline", "4", 8))
+        self.assertGreater(event["sync_bytes_per_step"], 0)
+        self.assertEqual(len(event["memory"]), 2)
+
+    def test_chosen_stages_are_told_too(self):
+        text = self.good("train", *DATA, *STAGES, "--epochs", "1", "--json")
+        self.assertRegex(json.loads(text.splitlines()[0])["stages"], r"^\w+$")
+
+    def test_a_run_goes_on_with_another_strategy(self):
+        self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "4")
+        self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
+        self.good("train", "--resume", "2", *STAGES, "--epochs", "3")
+        self.good("train", "--resume", "2", "--strategy", "data", "--devices", "cpu:0", "--epochs",
+                  "4")
+        self.same_losses("2", "1")
+
+    def test_a_killed_run_resumes_with_the_same_bits(self):
+        paths = [self.path(name) for name in ("whole.safetensors", "killed.safetensors")]
+        # Bits of a clipped step depend on the stages, which are measured again unless they are kept.
+        run = [*DATA, *STAGES, "--epochs", "6", "--clip-norm", "0.5", "--seed", "5"]
+        self.good("train", *run, "--stages", "2", "--save", paths[0])
+        self.good("train", *run, "--stages", "2", "--save", paths[1], "--detach")
+        self.wait_for_epoch("2", 2)
+        engine = self.good_json("engine", "status")["pid"]
+        os.kill(engine, signal.SIGKILL)
+        self.wait_gone(engine)
+        if not os.path.exists(paths[1]):
+            self.good("train", "--resume", "2")
+        digests = []
+        for path in paths:
+            with open(path, "rb") as file:
+                digests.append(hashlib.sha256(file.read()).hexdigest())
+        self.assertEqual(*digests)
+
+    def wait_for_epoch(self, run, epoch):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            if len(self.good_json("show", run)["epochs"]) >= epoch:
+                return
+            time.sleep(0.02)
+        self.fail("no epoch ended")
+
+    def test_resumed_stages_are_those_of_before(self):
+        text = self.good("train", *DATA, *STAGES, "--epochs", "1", "--json")
+        first = json.loads(text.splitlines()[0])["stages"]
+        text = self.good("train", "--resume", "1", "--epochs", "2", "--json")
+        events = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual([event["stages"] for event in events if event["event"] == "run"],
+                         [first, first])
+
+    def test_a_profile_has_the_operations_of_all_stages(self):
+        self.good("train", *DATA, *STAGES, "--epochs", "1", "--stages", "4", "--profile")
+        profile = self.good_json("show", "1")["profile"]
+        calls = {entry["layer"]: entry["calls"] for entry in profile["operations"]
+                 if entry["direction"] == "forward"}
+        self.assertEqual({layer: [count > 0 for count in of] for layer, of in calls.items()
+                          if layer in ("0", "3", "7")},
+                         {"0": [True, False], "3": [True, False], "7": [False, True]})
+
+    def test_mistakes_are_told(self):
+        for options, text in (
+                (["--stages", "nobody"], "stages: lenet has no layer or unit 'nobody'"),
+                (["--devices", "cpu:0-9"], "lenet can be cut into"),
+                (["--micro-batches", "65"], "micro-batches 65: a mini-batch has 64 rows"),
+                (["--split", "auto"], "split auto: the stages of a pipeline"),
+                (["--sync", "central"], "sync central: the stages of a pipeline"),
+                (["--sync-bn"], "sync-bn: statistics of the whole mini-batch"),
+                (["--strategy", "sideways"], "sideways")):
+            self.assertIn(text, self.bad(2, "train", *DATA, *STAGES, *options))
+
+
+if __name__ == "__main__":
+    unittest.main()
