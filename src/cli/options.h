@@ -45,6 +45,15 @@
         OPTION_OF("background", OPTION_VALUE, "SHADE", "of the terminal: auto, dark or light"),    \
         OPTION_OF("canvas", OPTION_VALUE, "KIND", "of curves: auto, braille, quadrant or ascii")
 
+/* What the devices divide, and how a pipeline does it. */
+#define OPTIONS_STRATEGY                                                                           \
+    OPTION_OF("strategy", OPTION_SETTING, "data|pipeline",                                         \
+              "what the devices divide: each mini-batch (data) or the network (pipeline)"),        \
+        OPTION_OF("micro-batches", OPTION_SETTING, "M",                                            \
+                  "parts of a mini-batch in a pipeline (default: 4 for each stage)"),              \
+        OPTION_OF("stages", OPTION_SETTING, "LAYERS",                                              \
+                  "last layer of each stage but the last (default: by measured times)")
+
 /* What the workbench's form and `train` begin with: where a run trains, its batch and learning
  * rate, what else defines it, and the files that it writes. */
 #define OPTIONS_PLACE                                                                              \
@@ -69,13 +78,7 @@
         OPTION_OF("ema", OPTION_SETTING, "DECAY", "evaluate and save an average of the weights"),  \
         OPTION_OF("epochs", OPTION_SETTING, "N", "passes over the training rows"),                 \
         OPTION_OF("seed", OPTION_SETTING, "N", "of weights, order, dropout and made data"),        \
-        OPTION_OF("strategy", OPTION_SETTING, "data|pipeline",                                     \
-                  "what the devices divide: each mini-batch (data) or the network (pipeline)"),    \
-        OPTION_OF("micro-batches", OPTION_SETTING, "M",                                            \
-                  "parts of a mini-batch in a pipeline (default: 4 for each stage)"),              \
-        OPTION_OF("stages", OPTION_SETTING, "LAYERS",                                              \
-                  "last layer of each stage but the last (default: by measured times)"),           \
-        OPTION_SPLIT,                                                                              \
+        OPTIONS_STRATEGY, OPTION_SPLIT,                                                            \
         OPTION_OF("sync", OPTION_SETTING, "METHOD", "allreduce, reduce-broadcast or central"),     \
         OPTION_OF("sync-bn", OPTION_SWITCH, NULL, "BatchNorm statistics over all devices"),        \
         OPTION_DTYPE,                                                                              \

@@ -126,6 +126,63 @@ static bool print_memory(const json_t *memory, struct error *err)
     return table_end(&table, err);
 }
 
+/* "conv1 to resnet_block2.1" */
+static void add_layers(struct table *table, const json_t *layers, const json_t *stage)
+{
+    char text[320];
+    size_t at = (size_t)member_number(stage, "first");
+    const size_t end = (size_t)member_number(stage, "end");
+    while (at + 1 < end && !*member_text(json_array_get(layers, at), "name"))
+        at++;
+    snprintf(text, sizeof text, "%s to %s", member_text(json_array_get(layers, at), "name"),
+             member_text(stage, "last_layer"));
+    table_cell(table, text);
+}
+
+static bool print_stages(const json_t *layers, const json_t *pipeline, struct error *err)
+{
+    static const struct column columns[] = {{"DEVICE", false},
+                                            {"STAGE", false},
+                                            {"FLOPS", true},
+                                            {"IMBALANCE", true},
+                                            {"HANDS OVER", true}};
+    struct table table;
+    size_t index;
+    json_t *stage;
+    struct figure text;
+    table_begin(&table, columns, sizeof columns / sizeof *columns);
+    json_array_foreach(json_object_get(pipeline, "stages"), index, stage)
+    {
+        const double bytes = member_number(stage, "bytes");
+        table_cell(&table, member_text(stage, "device"));
+        add_layers(&table, layers, stage);
+        table_cell(&table, figure_percent(&text, member_number(stage, "share")));
+        table_cell(&table, figure_percent(&text, member_number(stage, "imbalance")));
+        table_cell(&table, bytes > 0 ? figure_bytes(&text, bytes) : "");
+    }
+    return table_end(&table, err);
+}
+
+/* What is known of a pipeline before its run. */
+static bool print_pipeline(const json_t *model, struct error *err)
+{
+    const json_t *pipeline = json_object_get(model, "pipeline");
+    struct figure bubble, fill, batch;
+    if (!pipeline)
+        return true;
+    print("\npipeline: mini-batches of %s rows in %.0f micro-batches of %.0f\n",
+          figure_whole(&batch, member_number(model, "batch")),
+          member_number(pipeline, "micro_batches"), member_number(pipeline, "rows"));
+    if (!print_stages(json_object_get(model, "layers"), pipeline, err))
+        return false;
+    print("by FLOPs %.2f times one device: %s of a step is bubble, %s to fill and drain the "
+          "pipeline, the rest imbalance\n",
+          member_number(pipeline, "speedup"),
+          figure_percent(&bubble, member_number(pipeline, "bubble")),
+          figure_percent(&fill, member_number(pipeline, "fill_drain")));
+    return true;
+}
+
 static void print_recipe(const json_t *recipe)
 {
     const char *key, *comma = "";
@@ -160,6 +217,8 @@ static bool print_model(const json_t *model, const struct spec *spec, struct err
           figure_flop(&forward, member_number(model, "forward_flops")),
           figure_flop(&training, member_number(model, "training_flops")));
     print_recipe(json_object_get(model, "training"));
+    if (!print_pipeline(model, err))
+        return false;
     print("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
           spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"
                                     : "");
@@ -198,6 +257,7 @@ static const struct option options[] = {
     OPTION_RECIPE,
     OPTION_DEVICES,
     OPTION_CPU_THREADS,
+    OPTIONS_STRATEGY,
     OPTION_SPLIT,
     OPTION_TRAIN_ROWS,
     OPTION_JSON,

@@ -98,6 +98,32 @@ class Pipeline(cli.Case):
                           if layer in ("0", "3", "7")},
                          {"0": [True, False], "3": [True, False], "7": [False, True]})
 
+    def test_a_model_is_laid_out_as_a_run_has_it(self):
+        options = ["--data", "glyphs", "--batch", "64", "--cpu-threads", "1", *STAGES,
+                   "--micro-batches", "8", "--stages", "4"]
+        model = self.good_json("model", "lenet", *options)
+        text = self.good("train", *DATA, *STAGES, "--stages", "4", "--epochs", "1", "--momentum",
+                         "0", "--json")
+        event = json.loads(text.splitlines()[0])
+        for device, memory in zip(model["memory"], event["memory"], strict=True):
+            self.assertAlmostEqual(device["total"], memory, delta=0.1 * memory)
+        pipeline = model["pipeline"]
+        self.assertEqual([stage["last_layer"] for stage in pipeline["stages"]], ["4", "11"])
+        self.assertAlmostEqual(sum(stage["share"] for stage in pipeline["stages"]), 1)
+        self.assertGreater(pipeline["bubble"], pipeline["fill_drain"])
+        self.assertEqual((pipeline["micro_batches"], pipeline["rows"]), (8, 8))
+
+    def test_the_stages_of_resnet18(self):
+        pipeline = self.good_json("model", "resnet18", *STAGES, "--micro-batches", "8")["pipeline"]
+        self.assertEqual([stage["last_layer"] for stage in pipeline["stages"]],
+                         ["resnet_block2.1", "fc"])
+        self.assertEqual(pipeline["bytes"], 2 * 256 * 128 * 14 * 14 * 4)
+        # Equal stages would be 16/9 times one device.
+        self.assertAlmostEqual(pipeline["speedup"], 1.72, delta=0.01)
+        text = self.good("model", "resnet18", *STAGES, "--micro-batches", "8")
+        self.assertIn("pipeline: mini-batches of 256 rows in 8 micro-batches of 32\n", text)
+        self.assertIn("by FLOPs 1.72 times one device", text)
+
     def test_mistakes_are_told(self):
         for options, text in (
                 (["--stages", "nobody"], "stages: lenet has no layer or unit 'nobody'"),

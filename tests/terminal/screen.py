@@ -394,7 +394,7 @@ class Workbench(WorkbenchCase):
         t.expect('epochs    10')
         self.click(t, 'epochs')
         t.expect('epochs: ')
-        self.click(t, 'momentum', 65)
+        self.click(t, 'warmup', 65)
         t.expect('schedule: ')
         time.sleep(0.5)
         self.click(t, 'epochs')

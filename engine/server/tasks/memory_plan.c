@@ -5,6 +5,7 @@
 
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
+#include "engine/train/pipeline/schedule.h"
 #include "engine/train/split/shares.h"
 
 /* The passes of a run on one device. */
@@ -14,6 +15,8 @@ struct share {
     long rows[PASS_COUNT];
     bool has[PASS_COUNT];
     struct plan_memory memory[PASS_COUNT];
+    int slots;            /* of a stage */
+    size_t handed;        /* bytes that a stage gives to the next one, and gets back, of a slot */
     size_t params, total; /* bytes: parameters, gradients, momentum, statistics; all in all */
 };
 
@@ -31,6 +34,18 @@ static bool take_rows(const struct spec *spec, long rows, long test_rows, struct
     return true;
 }
 
+/* Of a stage a pass is over a micro-batch. */
+static void take_stage(const struct pipeline_layout *layout, int index, struct share *share)
+{
+    struct micro_split rest;
+    struct error ignored = ERROR_INIT;
+    share->slots = pipeline_depth(index, layout->count, layout->split.count);
+    share->rows[PASS_FULL] = layout->split.rows[0];
+    if (share->has[PASS_LAST] &&
+        micro_split(SPLIT_BALANCED, share->rows[PASS_LAST], layout->split.count, &rest, &ignored))
+        share->rows[PASS_LAST] = rest.rows[0];
+}
+
 static bool same_rows(const struct share *a, const struct share *b)
 {
     return memcmp(a->rows, b->rows, sizeof a->rows) == 0;
@@ -45,10 +60,12 @@ static size_t plan_bytes(const struct plan_memory *memory)
 static bool measure_plans(const struct backend *backend, struct device *device,
                           struct replica *replica, struct share *share, struct error *err)
 {
-    size_t largest = 0;
+    size_t largest = 0, kept = 0;
+    long most = 0;
     for (int i = 0; i < PASS_COUNT; i++) {
         struct plan_request request = {.mode = i == PASS_EVAL ? PLAN_EVAL : PLAN_TRAIN,
-                                       .rows = (int)share->rows[i]};
+                                       .rows = (int)share->rows[i],
+                                       .slots = i == PASS_EVAL ? 0 : share->slots};
         struct plan *plan = NULL;
         if (!share->has[i])
             continue;
@@ -58,9 +75,13 @@ static bool measure_plans(const struct backend *backend, struct device *device,
         backend->plan_destroy(device, plan);
         if (plan_bytes(&share->memory[i]) > largest)
             largest = plan_bytes(&share->memory[i]);
+        kept = share->memory[i].kept > kept ? share->memory[i].kept : kept;
+        most = share->rows[i] > most ? share->rows[i] : most;
     }
+    if (share->slots > 0)
+        share->handed = 2 * (size_t)most * backend->stage_row(replica, true) * sizeof(float);
     share->params = replica_numbers(replica) * sizeof(float);
-    share->total = share->params + largest;
+    share->total = share->params + largest + (size_t)share->slots * (kept + share->handed);
     return true;
 }
 
@@ -90,9 +111,10 @@ static json_t *pass_json(const struct share *share, enum pass pass)
     const struct plan_memory *memory = &share->memory[pass];
     if (!share->has[pass])
         return json_null();
-    return json_pack("{s:I, s:I, s:I, s:I}", "rows", (json_int_t)share->rows[pass], "activations",
-                     (json_int_t)memory->activations, "scratch", (json_int_t)memory->scratch,
-                     "input", (json_int_t)memory->input);
+    return json_pack(
+        "{s:I, s:I, s:I, s:I}", "rows", (json_int_t)share->rows[pass], "activations",
+        (json_int_t)(memory->activations + (size_t)share->slots * (memory->kept + share->handed)),
+        "scratch", (json_int_t)memory->scratch, "input", (json_int_t)memory->input);
 }
 
 static json_t *share_json(struct device_id id, int thread_count, const struct share *share)
@@ -115,8 +137,9 @@ static bool plan_alike(const struct spec *spec, const int *threads, const struct
            optimizer_request(spec, i).states == optimizer_request(spec, j).states;
 }
 
-bool memory_plan(const struct spec *spec, const struct net *net, long rows, long test_rows,
-                 json_t **out, struct error *err)
+bool memory_plan(const struct spec *spec, const struct net *net,
+                 const struct pipeline_layout *layout, long rows, long test_rows, json_t **out,
+                 struct error *err)
 {
     struct share shares[SPEC_MAX_DEVICES];
     int threads[SPEC_MAX_DEVICES];
@@ -126,9 +149,13 @@ bool memory_plan(const struct spec *spec, const struct net *net, long rows, long
     share_threads(spec, threads);
     json_t *list = json_array();
     for (int i = 0; i < spec->devices.count; i++) {
-        const struct replica_request request = optimizer_request(spec, i);
+        struct replica_request request = optimizer_request(spec, i);
         int like = 0;
-        while (like < i && !plan_alike(spec, threads, shares, like, i))
+        if (layout) {
+            request.stage = &layout->stage[i];
+            take_stage(layout, i, &shares[i]);
+        }
+        while (like < i && (layout || !plan_alike(spec, threads, shares, like, i)))
             like++;
         if (like < i) {
             shares[i] = shares[like];

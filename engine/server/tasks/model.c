@@ -9,6 +9,7 @@
 #include "engine/net/net.h"
 #include "engine/server/tasks/memory_plan.h"
 #include "engine/train/resolve/devices.h"
+#include "engine/train/resolve/parallel.h"
 #include "engine/train/resolve/recipe.h"
 #include "spec/data.h"
 #include "spec/json.h"
@@ -98,20 +99,61 @@ static bool load(struct spec *spec, const struct data_watch *watch, struct net *
     return ok;
 }
 
+/* The stages of a pipeline, and what they take by their FLOPs. */
+static json_t *pipeline_json(const struct spec *spec, const struct net *net,
+                             const struct pipeline_layout *layout)
+{
+    json_t *stages = json_array();
+    double bytes = 0;
+    for (int i = 0; i < layout->count; i++) {
+        char device[16], name[NET_STAGE_NAME];
+        const struct net_stage *stage = &layout->stage[i];
+        const bool gives = i < layout->count - 1;
+        const double given = gives ? (double)net_shape_size(net->tensors[stage->exit].shape) : 0;
+        bytes += 2 * given * sizeof(float) * (double)spec->batch;
+        json_array_append_new(stages,
+                              json_pack("{s:s, s:i, s:i, s:o, s:f, s:f, s:f}", "device",
+                                        device_id_text(spec->devices.id[i], device), "first",
+                                        stage->first, "end", stage->end, "last_layer",
+                                        json_any_text(net_stage_name(net, stage, name)), "share",
+                                        layout->share[i], "bytes",
+                                        2 * given * sizeof(float) * (double)spec->batch,
+                                        "imbalance", layout->prediction.imbalance[i]));
+    }
+    return json_pack("{s:o, s:i, s:I, s:f, s:f, s:f, s:f}", "stages", stages, "micro_batches",
+                     layout->split.count, "rows", (json_int_t)layout->split.rows[0], "fill_drain",
+                     layout->prediction.fill_drain, "bubble", layout->prediction.bubble, "speedup",
+                     layout->speedup, "bytes", bytes);
+}
+
+static bool lay_out(struct spec *spec, const struct net *net, long rows,
+                    struct pipeline_layout *layout, struct error *err)
+{
+    return spec->strategy == STRATEGY_DATA ||
+           (resolve_parallel(spec, net, rows > 0 ? rows : spec->batch, err) &&
+            pipeline_lay_out(spec, net, layout, err));
+}
+
 static bool describe(struct spec *spec, const struct data_watch *watch, json_t **result,
                      struct error *err)
 {
     struct net *net = NULL;
     json_t *memory = NULL, *recipe = NULL;
+    struct pipeline_layout layout;
+    const bool pipeline = spec->strategy == STRATEGY_PIPELINE;
     long rows = 0;
-    bool ok = resolve_devices(spec, err) && load(spec, watch, &net, &recipe, &rows, err) &&
-              memory_plan(spec, net, rows, spec->test_rows, &memory, err);
+    bool ok =
+        resolve_devices(spec, err) && load(spec, watch, &net, &recipe, &rows, err) &&
+        lay_out(spec, net, rows, &layout, err) &&
+        memory_plan(spec, net, pipeline ? &layout : NULL, rows, spec->test_rows, &memory, err);
     json_t *object = ok ? net_json(net) : NULL;
     if (object) {
         json_object_set_new(object, "data", spec->data ? json_any_text(spec->data) : json_null());
         json_object_set_new(object, "batch", json_integer(spec->batch));
         json_object_set_new(object, "memory", memory);
         json_object_set_new(object, "training", recipe);
+        if (pipeline)
+            json_object_set_new(object, "pipeline", pipeline_json(spec, net, &layout));
     } else {
         json_decref(memory);
         json_decref(recipe);

@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "engine/train/split/stages.h"
+#include "engine/train/pipeline/layout.h"
 #include "engine/train/step/rank.h"
-
-/* Bytes per second at which a stage copies what it gives to its neighbours. */
-static const double COPY_SPEED = 4e9;
 
 static struct net_stage whole_network(const struct net *net)
 {
@@ -89,44 +86,6 @@ bool stage_measure(void *context, int index, struct error *err)
     return ok;
 }
 
-/* What the cuts divide the network into, and what handing over costs there. */
-static void sum_up(const struct pipeline *pipeline, const int *ends, int cuts, double *seconds,
-                   double *transfer)
-{
-    const struct net *net = pipeline->ranks->work->net;
-    const double rows = (double)pipeline->split[PASS_FULL].rows[0];
-    for (int i = 0; i < pipeline->ranks->count; i++)
-        for (int op = 0, segment = 0; op < net->op_count; op++) {
-            seconds[i * (cuts + 1) + segment] += pipeline->stage[i].seconds[op];
-            segment += segment < cuts && op == ends[segment];
-        }
-    for (int i = 0; i < cuts; i++) {
-        const struct net_shape shape = net->tensors[net->ops[ends[i]].output].shape;
-        transfer[i] = rows * (double)net_shape_size(shape) * sizeof(float) / COPY_SPEED;
-    }
-}
-
-/* By what was measured: ends[0..stages - 1) become those of the chosen ones. */
-static bool choose(const struct pipeline *pipeline, int *ends, struct error *err)
-{
-    const struct ranks *ranks = pipeline->ranks;
-    const int cuts = net_cuts(ranks->work->net, ends);
-    int chosen[SPEC_MAX_DEVICES];
-    double *seconds = calloc((size_t)(ranks->count * (cuts + 1)), sizeof *seconds);
-    double *transfer = calloc((size_t)cuts + 1, sizeof *transfer);
-    bool ok = (seconds && transfer) || error_memory(err, "stages of a pipeline");
-    if (ok) {
-        const struct stage_costs costs = {.seconds = seconds, .transfer = transfer};
-        sum_up(pipeline, ends, cuts, seconds, transfer);
-        ok = stages_choose(&costs, cuts, ranks->count, chosen, err);
-    }
-    for (int i = 0; ok && i < ranks->count - 1; i++)
-        ends[i] = ends[chosen[i]];
-    free(seconds);
-    free(transfer);
-    return ok;
-}
-
 bool pipeline_cut(struct pipeline *pipeline, const int *ends)
 {
     struct ranks *ranks = pipeline->ranks;
@@ -136,6 +95,16 @@ bool pipeline_cut(struct pipeline *pipeline, const int *ends)
     for (int i = 0; i < ranks->count; i++)
         ranks->rank[i].stage = stages[i];
     return true;
+}
+
+/* By what was measured. */
+static bool choose(const struct pipeline *pipeline, int *ends, struct error *err)
+{
+    const double *seconds[SPEC_MAX_DEVICES];
+    for (int i = 0; i < pipeline->ranks->count; i++)
+        seconds[i] = pipeline->stage[i].seconds;
+    return pipeline_ends(pipeline->ranks->work->net, pipeline->split[PASS_FULL].rows[0],
+                         pipeline->ranks->count, seconds, ends, err);
 }
 
 bool pipeline_choose(struct pipeline *pipeline, struct error *err)
