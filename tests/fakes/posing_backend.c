@@ -44,9 +44,8 @@ bool posing_in_pass(void)
 
 bool posing_fault(enum posing_phase phase, struct error *err)
 {
-    static const char *const names[] = {"never",     "open",  "facts",         "plan",
-                                        "join",      "pass",  "backward pass", "bucket",
-                                        "reduction", "write", "update",        "save"};
+    static const char *const names[] = {"never",  "open",      "facts", "plan",   "join", "pass",
+                                        "bucket", "reduction", "write", "update", "save"};
     if (atomic_load(&posing.phase) != phase || posing.device != mine.index ||
         (phase >= POSING_PASS && mine.passes < 2))
         return true;
@@ -224,7 +223,7 @@ static bool run_forward(struct device *device, struct plan *plan, const struct b
 static bool run_backward(struct device *device, struct plan *plan, const struct batch *batch,
                          const struct micro_batch *micro, struct error *err)
 {
-    return posing_fault(POSING_BACKWARD, err) &&
+    return posing_fault(POSING_BUCKET, err) &&
            cpu_backend.plan_backward(device, plan, batch, micro, err);
 }
 

@@ -18,8 +18,7 @@ enum posing_phase {
     POSING_PLAN,
     POSING_JOIN, /* of the collective; where there is none, the making of the stage */
     POSING_PASS,
-    POSING_BACKWARD,  /* of a stage */
-    POSING_BUCKET,    /* when a bucket of the gradients is ready */
+    POSING_BUCKET,    /* when a bucket of the gradients is ready; of a stage, its backward pass */
     POSING_REDUCTION, /* reading the arena, or waiting for the collective */
     POSING_WRITE,     /* writing it */
     POSING_UPDATE,

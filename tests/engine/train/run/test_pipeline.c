@@ -150,7 +150,7 @@ START_TEST(mistakes_are_named)
 }
 END_TEST
 
-static const enum posing_phase faults[] = {POSING_OPEN, POSING_PLAN, POSING_PASS, POSING_BACKWARD,
+static const enum posing_phase faults[] = {POSING_OPEN, POSING_PLAN, POSING_PASS, POSING_BUCKET,
                                            POSING_UPDATE};
 
 enum { STAGES = 3, FAULTS = sizeof faults / sizeof *faults };
