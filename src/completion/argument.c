@@ -13,8 +13,12 @@
 static const char *const statuses[] = {"queued",  "running", "paused",     "done",
                                        "stopped", "failed",  "interrupted"};
 
+/* Once: "data|pipeline" may be the words that the setting has, too. */
 static void add_word(struct argument *argument, const char *word)
 {
+    for (size_t i = 0; i < argument->count; i++)
+        if (strcmp(argument->words[i], word) == 0)
+            return;
     if (argument->count < ARGUMENT_WORDS)
         argument->words[argument->count++] = word;
 }

@@ -185,6 +185,7 @@ class Bash(Case):
         self.check("dpartui train --sync-bn ")
         self.check("dpartui train --dtype=", "default", "f32", "tf32", "bf16")
         self.check("dpartui train --order s", "shuffle", "sequential")
+        self.check("dpartui train --recipe=", "auto", "none")
         self.check("dpartui train --strategy=", "data", "pipeline")
         self.check("dpartui train --micro-batches ")
         self.check("dpartui train --stages ")
