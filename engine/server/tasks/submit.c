@@ -53,12 +53,15 @@ static bool resume(struct task *task, long number, const json_t *settings, json_
 {
     struct spec spec;
     spec_init(&spec);
-    /* Other devices may have other numbers of threads and another type. */
+    /* Other devices may have other numbers of threads and another type, and other stages. */
     bool moved = json_object_get(settings, "devices") != NULL;
     bool ok = copy_spec(task, number, &spec, err);
     if (ok && moved) {
         spec.cpu_threads = spec.thread_count = 0;
         spec.dtype = TYPE_DEFAULT;
+        spec.micro_batches = 0;
+        free(spec.stages);
+        spec.stages = NULL;
     }
     ok = ok && spec_change(&spec, settings, err) && resolve(task, &spec, err) &&
          queue_resume(task->queue, number, !json_object_get(settings, "lr"), &spec, result, err);

@@ -38,11 +38,12 @@ static bool add_origin(json_t *note, const struct checkpoint_origin *origin)
 
 static bool add_cuts(json_t *note, const struct checkpoint_place *place)
 {
-    json_t *cuts = json_array();
-    bool ok = cuts != NULL;
+    json_t *cuts = place->cuts > 0 ? json_array() : NULL;
+    bool ok = cuts || place->cuts == 0;
     for (int i = 0; ok && i < place->cuts; i++)
         ok = json_array_append_new(cuts, json_integer(place->cut[i])) == 0;
-    ok = ok && (place->cuts == 0 || json_object_set(note, "cuts", cuts) == 0);
+    if (ok && cuts)
+        return json_object_set_new(note, "cuts", cuts) == 0;
     json_decref(cuts);
     return ok;
 }
