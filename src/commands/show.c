@@ -12,6 +12,8 @@
 #include "events/changes.h"
 #include "events/device_names.h"
 #include "output/profile.h"
+#include "output/stream.h"
+#include "output/timeline.h"
 #include "runs/epoch_table.h"
 #include "runs/json.h"
 #include "runs/source.h"
@@ -149,6 +151,15 @@ static void print_thinned(const json_t *thinned)
               figure_whole(&of, member_number(thinned, "of")));
 }
 
+static void print_pipeline(const json_t *run)
+{
+    const json_t *event = json_object_get(run, "timeline");
+    if (!event)
+        return;
+    const struct timeline timeline = timeline_read(event);
+    timeline_print(&timeline);
+}
+
 static bool print_run(const struct run_view *view, struct error *err)
 {
     const json_t *run = view->head;
@@ -180,8 +191,27 @@ static bool print_run(const struct run_view *view, struct error *err)
     print_warnings(json_object_get(run, "warnings"));
     if (!print_changes(view, err))
         return false;
+    print_pipeline(run);
     print_thinned(json_object_get(run, "thinned"));
     return epoch_table_print(view, err);
+}
+
+/* The last step of a pipeline as a file. */
+static bool write_step(const json_t *run, const char *path, struct error *err)
+{
+    const json_t *event = json_object_get(run, "timeline");
+    struct stream out = STREAM_INIT;
+    char title[64];
+    if (!event)
+        return error_set(err, ERROR_FAILED,
+                         "run %.0f has no step to draw: only --strategy pipeline has stages",
+                         member_number(run, "run"));
+    const struct timeline timeline = timeline_read(event);
+    snprintf(title, sizeof title, "Run %.0f, step %.0f", member_number(run, "run"), timeline.step);
+    bool ok = stream_open(&out, path, err);
+    if (ok)
+        timeline_svg(&timeline, title, &out.text);
+    return stream_close(&out, ok, err);
 }
 
 /* Of a run that was trained with --profile. */
@@ -215,9 +245,11 @@ static int run(struct invocation *invocation, struct error *err)
         return STATUS_FAILED;
     bool ok = run_source_view(&source, number, &view, err);
     if (ok) {
-        ok = invocation_has(invocation, "profile") ? print_profile(view.head, invocation, err)
-             : invocation_has(invocation, "json")  ? print_all(&view, err)
-                                                   : print_run(&view, err);
+        const char *svg = invocation_value(invocation, "svg-step");
+        ok = svg                                     ? write_step(view.head, svg, err)
+             : invocation_has(invocation, "profile") ? print_profile(view.head, invocation, err)
+             : invocation_has(invocation, "json")    ? print_all(&view, err)
+                                                     : print_run(&view, err);
         run_view_free(&view);
     }
     run_source_close(&source);
@@ -225,7 +257,9 @@ static int run(struct invocation *invocation, struct error *err)
 }
 
 static const struct option options[] = {
-    OPTION_PROFILE("only where the time went, if it was trained with --profile"), OPTION_JSON,
+    OPTION_PROFILE("only where the time went, if it was trained with --profile"),
+    {"svg-step", OPTION_VALUE, "FILE", "draw the stages of a pipeline in its last step, as SVG"},
+    OPTION_JSON,
     OPTIONS_END};
 
 const struct command command_show = {

@@ -7,4 +7,5 @@ libcommand_a_SOURCES += \
 	%D%/svg.c %D%/svg.h \
 	%D%/svg_chart.c %D%/svg_chart.h \
 	%D%/svg_panel.c %D%/svg_panel.h \
-	%D%/table.c %D%/table.h
+	%D%/table.c %D%/table.h \
+	%D%/timeline.c %D%/timeline.h

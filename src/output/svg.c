@@ -49,7 +49,8 @@ static void put_shade(struct text *out, const char *ground, const char *ink, con
                 "%s}\n",
                 ground, ink, faint, grid, faint);
     for (int i = 0; i < COLOURS; i++)
-        text_printf(out, ".c%d{stroke:%s}.c%d circle{fill:%s}\n", i, colours[i], i, colours[i]);
+        text_printf(out, ".c%d{stroke:%s}.c%d circle,.c%d rect{fill:%s}\n", i, colours[i], i, i,
+                    colours[i]);
 }
 
 static void put_style(struct text *out)
@@ -58,7 +59,7 @@ static void put_style(struct text *out)
                    "text{font:13px system-ui,sans-serif}.title{font-size:17px;font-weight:600}\n"
                    ".middle{text-anchor:middle}.end{text-anchor:end}\n"
                    ".curve{fill:none;stroke-width:2;stroke-linejoin:round}.curve "
-                   "circle{stroke:none}\n"
+                   "circle,.curve rect{stroke:none}\n"
                    ".grid,.axis,.guide,.bar{stroke-width:1;fill:none}\n");
     for (int i = 0; i < DASHES; i++)
         text_printf(out, ".d%d{stroke-dasharray:%s}\n", i, dashes[i]);
@@ -119,6 +120,12 @@ void svg_curve_begin(struct text *out, int index, const char *name)
 void svg_curve_end(struct text *out)
 {
     text_puts(out, "</g>\n");
+}
+
+void svg_box(struct text *out, double x, double y, double width, double height)
+{
+    text_printf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>", x, y, width,
+                height);
 }
 
 /* The class of a curve's line. */

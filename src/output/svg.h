@@ -31,9 +31,11 @@ void svg_label(struct text *out, const char *look, double x, double y, const cha
 /* The same upwards, around its middle. */
 void svg_label_upwards(struct text *out, const char *look, double x, double y, const char *words);
 
-/* Between these are the shapes of one curve: paths and circles. */
+/* Between these are the shapes of one curve: paths, circles and boxes. */
 void svg_curve_begin(struct text *out, int index, const char *name);
 void svg_curve_end(struct text *out);
+/* A box in its colour. */
+void svg_box(struct text *out, double x, double y, double width, double height);
 /* The sample of a line in a legend; y: its middle. */
 void svg_legend_line(struct text *out, int index, double x, double y, double length);
 

@@ -113,18 +113,20 @@ static bool put_device_figures(struct store *store, long run, json_t *object, st
     return ok;
 }
 
-static bool put_profile(struct store *store, long run, json_t *object, struct error *err)
+/* The newest event of a kind, under its name. */
+static bool put_newest(struct store *store, long run, const char *name, json_t *object,
+                       struct error *err)
 {
-    json_t *profile;
-    return read_newest(store, run, "profile", &profile, err) &&
-           (!profile || put(object, "profile", profile, err));
+    json_t *event;
+    return read_newest(store, run, name, &event, err) && (!event || put(object, name, event, err));
 }
 
 bool store_head(struct store *store, long run, json_t **object, struct error *err)
 {
     json_t *read = NULL, *tags = NULL;
     if (read_run(store, run, &read, err) && put_device_figures(store, run, read, err) &&
-        put_profile(store, run, read, err) && store_tags(store, run, &tags, err) &&
+        put_newest(store, run, "profile", read, err) &&
+        put_newest(store, run, "timeline", read, err) && store_tags(store, run, &tags, err) &&
         put(read, "tags", tags, err) && store_put_thinned(store, run, read, err)) {
         *object = read;
         return true;

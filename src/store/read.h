@@ -6,9 +6,9 @@
 #include "store/query.h"
 
 /*
- * A run object with "spec", "environment", "device_figures", "profile" (the newest, if there is
- * one) and "tags": all but its rows (rows.h), so that it takes little memory however long the run
- * was. ERROR_ABSENT: there is no such run.
+ * A run object with "spec", "environment", "device_figures", "profile" and "timeline" (the newest,
+ * if there is one) and "tags": all but its rows (rows.h), so that it takes little memory however
+ * long the run was. ERROR_ABSENT: there is no such run.
  */
 bool store_head(struct store *store, long run, json_t **object, struct error *err);
 

@@ -31,7 +31,7 @@ static const struct source {
                       "1"},
     [STORE_RETUNES] = {"retunes", "events", "number", "event", "name = 'retune'"},
     [STORE_OTHERS] = {"events", "events", "number", "event",
-                      "name NOT IN ('run', 'epoch', 'retune', 'profile', 'end')"},
+                      "name NOT IN ('run', 'epoch', 'retune', 'profile', 'timeline', 'end')"},
 };
 
 const char *store_rows_name(enum store_rows rows)

@@ -15,7 +15,7 @@ enum store_rows {
     STORE_EPOCHS,
     STORE_POINTS,  /* "point" events, by their steps */
     STORE_RETUNES, /* changes while it ran */
-    STORE_OTHERS,  /* all other events but the run's first, its last and profiles */
+    STORE_OTHERS,  /* all other events but the run's first, its last, profiles and timelines */
     STORE_ROWS
 };
 

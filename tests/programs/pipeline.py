@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import cli  # noqa: E402
@@ -112,6 +113,35 @@ class Pipeline(cli.Case):
         self.assertAlmostEqual(sum(stage["share"] for stage in pipeline["stages"]), 1)
         self.assertGreater(pipeline["bubble"], pipeline["fill_drain"])
         self.assertEqual((pipeline["micro_batches"], pipeline["rows"]), (8, 8))
+
+    def test_a_step_is_drawn(self):
+        self.good("train", *DATA, *STAGES, "--stages", "4", "--epochs", "3")
+        run = self.good_json("show", "1")
+        self.assertEqual((run["timeline"]["epoch"], run["timeline"]["micro_batches"]), (3, 8))
+        stages = run["timeline"]["stages"]
+        self.assertEqual([stage["last_layer"] for stage in stages], ["4", "11"])
+        for stage in stages:
+            for passes in stage["forward"], stage["backward"], stage["update"]:
+                self.assertEqual(passes, sorted(passes))
+            self.assertEqual((len(stage["forward"]), len(stage["backward"])), (16, 16))
+        # The second stage cannot begin before the first has handed over.
+        for i in range(8):
+            self.assertLessEqual(stages[0]["forward"][2 * i + 1], stages[1]["forward"][2 * i] + 1)
+            self.assertLessEqual(stages[1]["backward"][2 * i + 1],
+                                 stages[0]["backward"][2 * i] + 1)
+        text = self.good("show", "1")
+        self.assertRegex(text, r"\npipeline, step \d+: \S+ s, \d+% bubble \(predicted \d+%\)")
+        self.assertRegex(text, r"\n  cpu:0   [0-9a-j+.]{60} +\d+% to 4\n")
+        path = self.path("step.svg")
+        self.good("show", "1", "--svg-step", path)
+        root = xml.etree.ElementTree.parse(path).getroot()
+        boxes = root.findall(".//{http://www.w3.org/2000/svg}rect")
+        self.assertEqual(len(boxes), 1 + 2 * (8 + 8 + 1) + 3)
+        # What the store and a running engine know is the same.
+        self.good("engine", "stop")
+        self.assertEqual(self.good_json("show", "1")["timeline"]["stages"], stages)
+        self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "1")
+        self.assertIn("run 2 has no step to draw", self.bad(1, "show", "2", "--svg-step", path))
 
     def test_the_stages_of_resnet18(self):
         pipeline = self.good_json("model", "resnet18", *STAGES, "--micro-batches", "8")["pipeline"]

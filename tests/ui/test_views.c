@@ -103,6 +103,7 @@ static const struct {
     {"validation", "validation", "", LINK_UP},
     {"validation-runs", "validation", "R<Down>", LINK_UP},
     {"validation-run", "validation", "R<Down><Enter>", LINK_UP},
+    {"pipeline-run", "pipeline", "R<Enter><PageDown>", LINK_UP},
     {"confusion", "confusion", "R<Enter>m", LINK_UP},
     {"confusion-end", "confusion", "Rm<End>", LINK_UP},
     {"confusion-asked", "finished", "Rm", LINK_UP},

@@ -29,6 +29,8 @@ void run_details_event(struct ui *ui, const char *method, const json_t *params)
         return;
     if (strcmp(event, "epoch") == 0 && !details_epoch(&ui->details, params, &err))
         ui_say(ui, true, "%s", err.text);
+    if (strcmp(event, "timeline") == 0 && !details_timeline(&ui->details, params, &err))
+        ui_say(ui, true, "%s", err.text);
     /* Only then is its error known, and what was left open is resolved. */
     if ((strcmp(event, "end") == 0 || strcmp(event, "run") == 0) && ui->view == VIEW_RUN)
         run_details_ask(ui);

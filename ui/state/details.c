@@ -18,6 +18,7 @@ static void release(struct run_details *details)
     json_decref(details->warnings);
     json_decref(details->shares);
     json_decref(details->profile);
+    json_decref(details->timeline);
     free(details->epochs);
     measure_free(&details->measure);
 }
@@ -143,6 +144,13 @@ static void read_types(const json_t *result, char *buffer, size_t size)
         snprintf(buffer, size, "%s", before);
 }
 
+bool details_timeline(struct run_details *details, const json_t *event, struct error *err)
+{
+    json_decref(details->timeline);
+    details->timeline = json_deep_copy(event);
+    return details->timeline || error_memory(err, "the steps of a run");
+}
+
 bool details_show(struct run_details *details, const json_t *result, struct error *err)
 {
     const json_t *epochs = json_object_get(result, "epochs");
@@ -156,6 +164,7 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
     details->warnings = json_incref(json_object_get(result, "warnings"));
     details->shares = json_incref(json_object_get(result, "shares"));
     details->profile = json_incref(json_object_get(result, "profile"));
+    details->timeline = json_incref(json_object_get(result, "timeline"));
     details->checkpoint_steps = read_amount(json_object_get(result, "checkpoint"), "steps");
     details->checkpoint_at = read_amount(json_object_get(result, "checkpoint"), "time");
     read_types(result, details->types, sizeof details->types);

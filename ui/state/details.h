@@ -30,6 +30,7 @@ struct run_details {
     double checkpoint_steps, checkpoint_at; /* of the newest one; NAN: there is none */
     json_t *shares;                         /* array of "shares" events, or NULL */
     json_t *profile;                        /* "profile" event, or NULL */
+    json_t *timeline;                       /* newest "timeline" event, or NULL */
     struct detail_setting settings[DETAILS_SETTINGS];
     int setting_count;
     struct epoch_point *epochs; /* by rising number */
@@ -45,6 +46,8 @@ void details_begin(struct run_details *details, long run);
 void details_free(struct run_details *details);
 /* The result of `show`; nothing happens when it is about another run. False: memory ran out. */
 bool details_show(struct run_details *details, const json_t *result, struct error *err);
+/* A `timeline` event of this run. */
+bool details_timeline(struct run_details *details, const json_t *event, struct error *err);
 /* An `epoch` event of this run. */
 bool details_epoch(struct run_details *details, const json_t *event, struct error *err);
 

@@ -6,13 +6,15 @@
 #include "ui/views/dashboard.h"
 #include "ui/views/run_profile.h"
 #include "ui/views/run_sections.h"
+#include "ui/views/run_timeline.h"
 
 /* The details of the selected run: one page to scroll, or on a wide screen two side by side. */
 
 enum { WIDE = 132, EPOCHS_WIDTH = 74 };
 
-static run_section *const about[] = {section_summary, section_time,    section_profile,
-                                     section_devices, section_changes, section_settings};
+static run_section *const about[] = {section_summary, section_time,    section_timeline,
+                                     section_profile, section_devices, section_changes,
+                                     section_settings};
 
 /* The part of the screen for the details, and for the epochs when they stand beside them. */
 static void split(struct rect area, struct rect *left, struct rect *right)

@@ -8,8 +8,8 @@
 
 struct event_mark event_mark_of(const json_t *event)
 {
-    static const char *const names[] = {"run",     "epoch",   "retune", "shares",
-                                        "profile", "warning", "end"};
+    static const char *const names[] = {"run",     "epoch",    "retune",  "shares",
+                                        "profile", "timeline", "warning", "end"};
     struct event_mark mark = {.name = "other", .score = NAN};
     const char *name = json_string_value(json_object_get(event, "event"));
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)

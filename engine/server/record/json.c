@@ -68,10 +68,11 @@ json_t *record_json(const struct record *record)
  * A response is one line, 1 MiB at most: what the epochs and the retunes may take of it. The points
  * take some 200 KiB, and the rest of a run little.
  */
-#define EPOCHS_BYTES  ((size_t)550 << 10)
-#define RETUNES_BYTES ((size_t)100 << 10)
-#define SHARES_BYTES  ((size_t)50 << 10)
-#define PROFILE_BYTES ((size_t)250 << 10) /* taken from the epochs */
+#define EPOCHS_BYTES   ((size_t)550 << 10)
+#define RETUNES_BYTES  ((size_t)100 << 10)
+#define SHARES_BYTES   ((size_t)50 << 10)
+#define PROFILE_BYTES  ((size_t)250 << 10) /* taken from the epochs, as is the next */
+#define TIMELINE_BYTES ((size_t)100 << 10)
 
 /* A kept event, parsed; NULL: memory ran out. */
 static json_t *parsed(const struct kept_event *kept)
@@ -99,10 +100,10 @@ static json_t *kept_events(const struct record *record, const char *name, size_t
     return list;
 }
 
-/* Of a run that was resumed there may be several; NULL: none. */
-static json_t *newest_profile(const struct record *record)
+/* Of those of a kind; NULL: there is none. */
+static json_t *newest_event(const struct record *record, const char *name, size_t limit)
 {
-    json_t *list = kept_events(record, "profile", PROFILE_BYTES);
+    json_t *list = kept_events(record, name, limit);
     json_t *newest = json_incref(json_array_get(list, json_array_size(list) - 1));
     json_decref(list);
     return newest;
@@ -215,8 +216,10 @@ static json_t *device_figures(const struct record *record)
 json_t *record_json_full(const struct record *record)
 {
     json_t *object = record_json(record);
-    json_t *profile = newest_profile(record);
-    json_t *epochs = fitting_epochs(record, EPOCHS_BYTES - (profile ? PROFILE_BYTES : 0));
+    json_t *profile = newest_event(record, "profile", PROFILE_BYTES);
+    json_t *timeline = newest_event(record, "timeline", TIMELINE_BYTES);
+    const size_t others = (profile ? PROFILE_BYTES : 0) + (timeline ? TIMELINE_BYTES : 0);
+    json_t *epochs = fitting_epochs(record, EPOCHS_BYTES - others);
     long count = (long)json_array_size(epochs);
     add_types(object, record);
     json_object_set_new(object, "spec", spec_to_json(&record->spec));
@@ -227,6 +230,8 @@ json_t *record_json_full(const struct record *record)
     json_object_set_new(object, "shares", kept_events(record, "shares", SHARES_BYTES));
     if (profile)
         json_object_set_new(object, "profile", profile);
+    if (timeline)
+        json_object_set_new(object, "timeline", timeline);
     if (record->environment)
         json_object_set_new(object, "environment", json_deep_copy(record->environment));
     if (count < record->epochs_done)

@@ -13,37 +13,49 @@ static struct net_stage whole_network(const struct net *net)
     return (struct net_stage){.end = net->op_count, .exit = net->output};
 }
 
-/* Forward and backward; the first pass of a plan loads what it needs, and does not count. */
-static bool run_passes(struct rank *rank, struct plan *plan, const struct batch *batch,
-                       struct error *err)
+/* Passes that count; the first pass of a plan, which loads what it needs, does not. */
+enum { PASSES_TIMED = 3 };
+
+/* Forward and backward. Gathering rows belongs to the first operation, the loss to the last one. */
+static bool time_pass(struct rank *rank, struct plan *plan, const struct batch *batch,
+                      double *seconds, struct error *err)
 {
     const struct micro_batch micro = {.first = true, .last = true};
+    const int operations = rank->ranks->work->net->op_count;
     struct batch_result result;
     int count;
-    for (int i = 0; i < 2; i++) {
-        struct plan_time *times = rank->backend->plan_profile(plan, &count);
-        for (int k = 0; k < count; k++)
-            times[k].seconds = 0;
-        if (!rank->backend->plan_forward(rank->device, plan, batch, &micro, &result, err) ||
-            !rank->backend->plan_backward(rank->device, plan, batch, &micro, err))
-            return false;
-        rank_progress(rank);
+    struct plan_time *times = rank->backend->plan_profile(plan, &count);
+    for (int i = 0; i < count; i++)
+        times[i].seconds = 0;
+    if (!rank->backend->plan_forward(rank->device, plan, batch, &micro, &result, err) ||
+        !rank->backend->plan_backward(rank->device, plan, batch, &micro, err))
+        return false;
+    memset(seconds, 0, (size_t)operations * sizeof *seconds);
+    for (int i = 0; i < count; i++) {
+        const int place = times[i].part == PLAN_OPERATION ? times[i].place
+                          : times[i].part == PLAN_INPUT   ? 0
+                                                          : operations - 1;
+        seconds[place] += times[i].seconds;
     }
+    rank_progress(rank);
     return true;
 }
 
-/* Gathering rows belongs to the first operation, the loss to the last one. */
-static void take_times(const struct rank *rank, struct plan *plan, double *seconds)
+/* The least of some passes, as other work on the machine only adds to them. */
+static bool time_passes(struct rank *rank, struct plan *plan, const struct batch *batch,
+                        double *least, struct error *err)
 {
-    int count;
-    const struct plan_time *times = rank->backend->plan_profile(plan, &count);
-    for (int i = 0; i < count; i++) {
-        const int last = rank->ranks->work->net->op_count - 1;
-        const int place = times[i].part == PLAN_OPERATION ? times[i].place
-                          : times[i].part == PLAN_INPUT   ? 0
-                                                          : last;
-        seconds[place] += times[i].seconds;
+    const int operations = rank->ranks->work->net->op_count;
+    double *seconds = malloc((size_t)operations * sizeof *seconds);
+    bool ok = seconds || error_memory(err, "times of operations");
+    for (int pass = 0; ok && pass <= PASSES_TIMED; pass++) {
+        ok = time_pass(rank, plan, batch, seconds, err);
+        for (int i = 0; ok && i < operations; i++)
+            if (pass < 2 || seconds[i] < least[i])
+                least[i] = seconds[i];
     }
+    free(seconds);
+    return ok;
 }
 
 static bool measure_plan(struct rank *rank, int rows, struct error *err)
@@ -62,9 +74,7 @@ static bool measure_plan(struct rank *rank, int rows, struct error *err)
                                 .global_rows = rows,
                                 .seed = ranks->spec->seed};
     bool ok = rank->backend->plan_create(rank->device, rank->replica, &request, &plan, err) &&
-              run_passes(rank, plan, &batch, err);
-    if (ok)
-        take_times(rank, plan, ranks->pipeline->stage[rank->index].seconds);
+              time_passes(rank, plan, &batch, ranks->pipeline->stage[rank->index].seconds, err);
     if (plan)
         rank->backend->plan_destroy(rank->device, plan);
     free(index);

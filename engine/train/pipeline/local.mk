@@ -6,4 +6,5 @@ libtrain_a_SOURCES += \
 	%D%/pipeline.c %D%/pipeline.h \
 	%D%/predict.c %D%/predict.h \
 	%D%/schedule.c %D%/schedule.h \
-	%D%/stage.c %D%/stage.h
+	%D%/stage.c %D%/stage.h \
+	%D%/timeline.c %D%/timeline.h

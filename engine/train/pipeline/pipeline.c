@@ -41,7 +41,9 @@ static bool prepare_stages(struct pipeline *pipeline, struct error *err)
     for (int i = 0; i < ranks->count; i++) {
         double *seconds = calloc((size_t)ranks->work->net->op_count, sizeof *seconds);
         pipeline->stage[i].seconds = seconds;
-        if (!seconds)
+        pipeline->stage[i].spans =
+            calloc(2 * (size_t)pipeline->split[PASS_FULL].count, sizeof *pipeline->stage[i].spans);
+        if (!seconds || !pipeline->stage[i].spans)
             return error_memory(err, "times of operations");
         if (!plan_tasks(pipeline, i, err))
             return false;
@@ -75,6 +77,7 @@ void pipeline_destroy(struct pipeline *pipeline)
         return;
     for (int i = 0; i < SPEC_MAX_DEVICES; i++) {
         free(pipeline->stage[i].seconds);
+        free(pipeline->stage[i].spans);
         for (int size = 0; size < PASS_SIZES; size++)
             free(pipeline->stage[i].tasks[size]);
     }

@@ -13,16 +13,25 @@
  * tasks.
  */
 
+/* When something was done, on clock_seconds. */
+struct pipeline_span {
+    double begin, end;
+};
+
 struct pipeline_stage {
     struct pipeline_task *tasks[PASS_SIZES]; /* of a step, two for each micro-batch */
     struct handover_counts counts;           /* of all tasks so far */
     double *seconds;                         /* measured: for each operation of the network */
+    /* Of the last full step. */
+    struct pipeline_span *spans, update; /* spans: of tasks[PASS_FULL] */
 };
 
 struct pipeline {
     struct ranks *ranks;
     struct micro_split split[PASS_SIZES]; /* of a full mini-batch and of a short one */
     struct handover *handover;
+    long step, reported; /* the last full step, and the last that was reported */
+    double begin;        /* of that */
     struct pipeline_stage stage[SPEC_MAX_DEVICES];
 };
 

@@ -54,7 +54,8 @@ struct passes {
     struct handover_counts *counts;
     const struct micro_split *split;
     const struct pipeline_task *tasks;
-    struct rank_pass *pass; /* for the two sizes of micro-batches */
+    struct rank_pass *pass;      /* for the two sizes of micro-batches */
+    struct pipeline_span *spans; /* of a full step; NULL: of another */
 };
 
 static struct passes passes_of(struct rank *rank)
@@ -67,7 +68,8 @@ static struct passes passes_of(struct rank *rank)
                            .counts = &stage->counts,
                            .split = &pipeline->split[size],
                            .tasks = stage->tasks[size],
-                           .pass = rank->micro[size]};
+                           .pass = rank->micro[size],
+                           .spans = size == PASS_FULL ? stage->spans : NULL};
 }
 
 /* Until what a task reads is there. */
@@ -139,18 +141,21 @@ static bool run_backward(const struct passes *p, struct plan *plan, const struct
 }
 
 /* One pass of a micro-batch, once what it reads is there. */
-static bool run_task(const struct passes *p, const struct pipeline_task *task, struct error *err)
+static bool run_task(const struct passes *p, int index, struct error *err)
 {
     struct rank *rank = p->rank;
+    const struct pipeline_task *task = &p->tasks[index];
     const struct micro_batch micro = micro_of(p, task->micro_batch);
     const struct batch batch = batch_of(p, task->micro_batch);
     struct plan *plan = p->pass[task->micro_batch >= p->split->first].plan;
     if (!wait_for_neighbour(p, task->backward, err))
         return false;
-    double begin = rank->ranks->clock();
+    const double began = clock_seconds(), begin = rank->ranks->clock();
     bool ok = task->backward ? run_backward(p, plan, &batch, &micro, err)
                              : run_forward(p, plan, &batch, &micro, err);
     rank->times.pass_s += rank->ranks->clock() - begin;
+    if (p->spans)
+        p->spans[index] = (struct pipeline_span){began, clock_seconds()};
     rank_progress(rank);
     return ok;
 }
@@ -184,17 +189,31 @@ static bool update(struct rank *rank, struct error *err)
     return ok;
 }
 
+/* Of a full step. */
+static void note_step(const struct rank *rank)
+{
+    struct pipeline *pipeline = rank->ranks->pipeline;
+    pipeline->stage[rank->index].update =
+        (struct pipeline_span){rank->times.end - rank->times.update_s, rank->times.end};
+    if (rank->index > 0)
+        return;
+    pipeline->step = rank->ranks->step.number;
+    pipeline->begin = rank->ranks->step.begin_s;
+}
+
 static bool step(struct rank *rank, struct error *err)
 {
     const struct passes p = passes_of(rank);
     rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
     for (int i = 0; i < 2 * p.split->count; i++)
-        if (!run_task(&p, &p.tasks[i], err))
+        if (!run_task(&p, i, err))
             return false;
     bool ok = update(rank, err);
     rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
     rank->times.end = clock_seconds();
+    if (p.spans)
+        note_step(rank);
     return ok;
 }
 

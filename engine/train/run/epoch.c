@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "engine/train/pipeline/timeline.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/split/order.h"
@@ -134,4 +135,19 @@ bool run_test(struct run *run, bool *done, struct error *err)
     ranks_take_shares(ranks, &shares);
     return (!run->spec.save_best || load_best(run, err)) &&
            run_command(run, rank_change_shares, 0, err) && run_evaluate(run, done, err);
+}
+
+bool run_report_stages(struct run *run, bool last, struct error *err)
+{
+    struct pipeline *pipeline = run->ranks.pipeline;
+    const long epoch = run->metrics.epoch.epoch;
+    if (!pipeline || pipeline->step == pipeline->reported || (!last && (epoch & (epoch - 1)) != 0))
+        return true;
+    pipeline->reported = pipeline->step;
+    json_t *event = timeline_json(pipeline, err);
+    if (event && json_object_set_new(event, "epoch", json_integer(epoch)) != 0) {
+        json_decref(event);
+        return error_memory(err, "event");
+    }
+    return event && report_emit(&run->report, event, err);
 }

@@ -48,7 +48,7 @@ static bool show_on_board(struct report *report, const json_t *event, struct err
     return true;
 }
 
-static bool emit(struct report *report, json_t *event, struct error *err)
+bool report_emit(struct report *report, json_t *event, struct error *err)
 {
     if (!event)
         return error_memory(err, "event");
@@ -129,7 +129,7 @@ static json_t *memory_of(const struct run *run, int i, const void *unused)
 
 bool report_warning(struct report *report, const char *text, struct error *err)
 {
-    return emit(report, warning_of(text), err);
+    return report_emit(report, warning_of(text), err);
 }
 
 bool report_failures(struct report *report, const char *about, const char *what,
@@ -140,11 +140,12 @@ bool report_failures(struct report *report, const char *about, const char *what,
         snprintf(times, sizeof times, " (%ld times from %s to %s)", failures->count,
                  clock_date_text(first, failures->first), clock_date_text(last, failures->last));
     snprintf(text, sizeof text, "%s: %s%s", what, failures->reason, times);
-    return emit(report,
-                json_pack("{s:s, s:o, s:s, s:I, s:f, s:f}", "event", "warning", "text",
-                          json_any_text(text), "about", about, "count", (json_int_t)failures->count,
-                          "first", failures->first, "last", failures->last),
-                err);
+    return report_emit(report,
+                       json_pack("{s:s, s:o, s:s, s:I, s:f, s:f}", "event", "warning", "text",
+                                 json_any_text(text), "about", about, "count",
+                                 (json_int_t)failures->count, "first", failures->first, "last",
+                                 failures->last),
+                       err);
 }
 
 bool report_keep_warning(void *context, const char *text, struct error *err)
@@ -239,7 +240,7 @@ bool report_run(struct run *run, struct error *err)
     bool ok = settings && json_object_update_missing(event, settings) == 0 &&
               normalization_add(run->work.net, event);
     json_decref(settings);
-    return emit(&run->report, whole(event, ok), err) && report_warnings(run, err);
+    return report_emit(&run->report, whole(event, ok), err) && report_warnings(run, err);
 }
 
 bool report_step(struct run *run, const struct step *step, const struct step_part *parts,
@@ -249,13 +250,14 @@ bool report_step(struct run *run, const struct step *step, const struct step_par
     long correct = 0;
     for (int i = 0; i < run->ranks.count; i++)
         correct += parts[i].result.correct;
-    return emit(&run->report,
-                json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step", "epoch",
-                          (json_int_t)metrics->epoch.epoch, "step", (json_int_t)metrics->steps,
-                          "rows", (json_int_t)step->rows, "shards", shards(run, step), "loss",
-                          json_finite(loss), "correct", (json_int_t)correct, "lr",
-                          live_lr(run, metrics->steps - 1), "seconds", seconds),
-                err);
+    return report_emit(&run->report,
+                       json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I, s:f, s:f}", "event", "step",
+                                 "epoch", (json_int_t)metrics->epoch.epoch, "step",
+                                 (json_int_t)metrics->steps, "rows", (json_int_t)step->rows,
+                                 "shards", shards(run, step), "loss", json_finite(loss), "correct",
+                                 (json_int_t)correct, "lr", live_lr(run, metrics->steps - 1),
+                                 "seconds", seconds),
+                       err);
 }
 
 /* The three times add up to the epoch's seconds on every device. */
@@ -299,7 +301,7 @@ bool report_epoch(struct run *run, struct error *err)
         json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->ranks.count)), "devices",
         list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run));
     bool ok = event && outcome_add_epoch(&run->work, epoch, event);
-    return emit(&run->report, whole(event, ok), err);
+    return report_emit(&run->report, whole(event, ok), err);
 }
 
 bool report_profile(struct run *run, struct error *err)
@@ -311,7 +313,7 @@ bool report_profile(struct run *run, struct error *err)
               json_object_set_new(event, "epoch", json_integer(run->metrics.epoch.epoch)) == 0 &&
               json_object_set_new(event, "step", json_integer(run->metrics.steps)) == 0;
     if (ok)
-        return emit(&run->report, event, err);
+        return report_emit(&run->report, event, err);
     json_decref(event);
     return error_memory(err, "event");
 }
@@ -326,13 +328,13 @@ static json_t *scale_of(const struct run *run, const json_t *from, const json_t 
 bool report_retune(struct run *run, const char *what, json_t *from, json_t *to, struct error *err)
 {
     json_t *scale = scale_of(run, from, to);
-    return emit(&run->report,
-                json_pack("{s:s, s:I, s:I, s:I, s:s, s:o*, s:o*, s:o*}", "event", "retune", "epoch",
-                          (json_int_t)run->metrics.epoch.epoch, "step",
-                          (json_int_t)run->metrics.steps, "total_steps",
-                          (json_int_t)run->live.total_steps, "what", what, "from", from, "to", to,
-                          "scale", scale),
-                err);
+    return report_emit(&run->report,
+                       json_pack("{s:s, s:I, s:I, s:I, s:s, s:o*, s:o*, s:o*}", "event", "retune",
+                                 "epoch", (json_int_t)run->metrics.epoch.epoch, "step",
+                                 (json_int_t)run->metrics.steps, "total_steps",
+                                 (json_int_t)run->live.total_steps, "what", what, "from", from,
+                                 "to", to, "scale", scale),
+                       err);
 }
 
 static json_t *speed_of(const struct run *run, int i, const void *advice)
@@ -354,14 +356,14 @@ bool report_shares(struct run *run, const struct balance_advice *advice, double 
     else
         snprintf(reason, sizeof reason, "by the measured speeds a step computes %.0f%% less time",
                  100 * advice->gain);
-    return emit(&run->report,
-                json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:f}", "event", "shares", "epoch",
-                          (json_int_t)run->metrics.epoch.epoch, "step",
-                          (json_int_t)run->metrics.steps, "shares",
-                          list_of(run, run->ranks.count, rows_of, &full), "rows_per_s",
-                          list_of(run, run->ranks.count, speed_of, advice), "reason", reason,
-                          "seconds", seconds),
-                err);
+    return report_emit(&run->report,
+                       json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:f}", "event", "shares", "epoch",
+                                 (json_int_t)run->metrics.epoch.epoch, "step",
+                                 (json_int_t)run->metrics.steps, "shares",
+                                 list_of(run, run->ranks.count, rows_of, &full), "rows_per_s",
+                                 list_of(run, run->ranks.count, speed_of, advice), "reason", reason,
+                                 "seconds", seconds),
+                       err);
 }
 
 void report_end(struct run *run, const struct error *err)
@@ -385,7 +387,7 @@ void report_end(struct run *run, const struct error *err)
         whole(event, event && outcome_add_end(&run->work, metrics, &run->best, &run->spec, event));
     if (event && run->report.log.failure.kind != ERROR_NONE)
         json_object_set_new(event, "log_error", json_any_text(run->report.log.failure.text));
-    emit(&run->report, event, &ignored);
+    report_emit(&run->report, event, &ignored);
 }
 
 void report_close(struct report *report)

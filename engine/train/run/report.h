@@ -32,6 +32,8 @@ struct failures {
 };
 
 void report_close(struct report *report);
+/* An event, stolen; NULL: memory ran out while it was made. */
+bool report_emit(struct report *report, json_t *event, struct error *err);
 bool report_warning(struct report *report, const char *text, struct error *err);
 /* Keep a warning until the "run" event has been reported. `context` is a struct report. */
 bool report_keep_warning(void *context, const char *text, struct error *err);

@@ -29,8 +29,8 @@ static bool finish_epoch(struct run *run, bool *done, struct error *err)
         return true;
     bool whole = run->metrics.epoch.steps == run->work.steps_per_epoch;
     return (!whole || metrics_count_epoch(&run->metrics, err)) && report_epoch(run, err) &&
-           (!whole || learning_check(run, err)) && checkpoints_epoch(run, err) &&
-           live_settle(run, done, err);
+           run_report_stages(run, false, err) && (!whole || learning_check(run, err)) &&
+           checkpoints_epoch(run, err) && live_settle(run, done, err);
 }
 
 static bool train(struct run *run, struct error *err)
@@ -53,7 +53,8 @@ static bool train(struct run *run, struct error *err)
     for (long epoch = run->metrics.epoch.epoch + 1; !done && !run->stopped; epoch++)
         if (!run_epoch(run, epoch, err) || (!run->stopped && !finish_epoch(run, &done, err)))
             return false;
-    if (!profiler_end(&run->profiler, &run->ranks, err) || !report_profile(run, err))
+    if (!profiler_end(&run->profiler, &run->ranks, err) || !report_profile(run, err) ||
+        !run_report_stages(run, true, err))
         return false;
     /* So that it can be resumed from here. */
     return !run->stopped || run->metrics.steps == 0 ||

@@ -347,10 +347,11 @@ complete -c dpartui -n "__dpartui_argument 'runs' 6 --sort --limit --model --dat
 complete -c dpartui -n "__dpartui_argument 'runs' 7 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_argument 'runs' 8 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_command 'show'" -l profile -f -a "(__dpartui_offer '' '' '' 'time' 'order')" -d 'only where the time went, if it was trained with --profile'
+complete -c dpartui -n "__dpartui_command 'show'" -l svg-step -x -a "(__dpartui_offer '' '*' '')" -d 'draw the stages of a pipeline in its last step, as SVG'
 complete -c dpartui -n "__dpartui_command 'show'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'show'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'show'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'show' 1" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'show' 1 --svg-step" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_command 'export'" -l csv -d 'a table of the epochs'
 complete -c dpartui -n "__dpartui_command 'export'" -l points -d 'csv: the finer curve between the epochs instead'
 complete -c dpartui -n "__dpartui_command 'export'" -l json -d 'all that is kept, an array of runs'

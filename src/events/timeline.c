@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "events/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/figure.h"
+#include "base/json.h"
+
+static const char *const names[] = {
+    [TIMELINE_FORWARD] = "forward", [TIMELINE_BACKWARD] = "backward", [TIMELINE_UPDATE] = "update"};
+
+static double number(const json_t *object, const char *name)
+{
+    const double value = json_number_value(json_object_get(object, name));
+    return isfinite(value) && value > 0 ? value : 0;
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+bool timeline_pass(const struct timeline *timeline, size_t stage, enum timeline_task task,
+                   size_t index, double *from, double *to)
+{
+    const json_t *list = json_object_get(json_array_get(timeline->list, stage), names[task]);
+    if (2 * index + 1 >= json_array_size(list))
+        return false;
+    *from = json_number_value(json_array_get(list, 2 * index)) / 1e6;
+    *to = json_number_value(json_array_get(list, 2 * index + 1)) / 1e6;
+    return true;
+}
+
+/* Share of the step in which the stage computes. */
+static double busy_of(const struct timeline *timeline, size_t stage)
+{
+    const json_t *object = json_array_get(timeline->list, stage);
+    const double passes =
+        timeline->micro_batches * (number(object, "forward_s") + number(object, "backward_s"));
+    double from = 0, to = 0;
+    timeline_pass(timeline, stage, TIMELINE_UPDATE, 0, &from, &to);
+    const double busy = passes + fmax(0, to - from);
+    return timeline->seconds > 0 ? fmin(1, busy / timeline->seconds) : 0;
+}
+
+struct timeline timeline_read(const json_t *event)
+{
+    struct timeline timeline = {
+        .step = number(event, "step"),
+        .seconds = number(event, "seconds"),
+        .micro_batches = number(event, "micro_batches"),
+        .predicted_bubble = number(event, "predicted_bubble"),
+        .predicted_s = number(event, "predicted_s"),
+        .list = json_object_get(event, "stages"),
+    };
+    double most = 0;
+    timeline.stages = json_array_size(timeline.list);
+    for (size_t i = 0; i < timeline.stages; i++) {
+        const double busy = busy_of(&timeline, i);
+        timeline.bubble += (1 - busy) / (double)timeline.stages;
+        most = fmax(most, busy);
+    }
+    timeline.fill_drain = 1 - most;
+    return timeline;
+}
+
+struct timeline_stage timeline_stage(const struct timeline *timeline, size_t index)
+{
+    const json_t *object = json_array_get(timeline->list, index);
+    const double busy = busy_of(timeline, index);
+    return (struct timeline_stage){.device = text_of(object, "device"),
+                                   .last_layer = text_of(object, "last_layer"),
+                                   .busy = busy,
+                                   .imbalance = fmax(0, 1 - timeline->fill_drain - busy)};
+}
+
+enum timeline_task timeline_at(const struct timeline *timeline, size_t stage, double from,
+                               double to, size_t *micro_batch)
+{
+    enum timeline_task found = TIMELINE_WAIT;
+    double begin, end, most = 0, busy = 0;
+    *micro_batch = 0;
+    for (enum timeline_task task = TIMELINE_FORWARD; task <= TIMELINE_UPDATE; task++)
+        for (size_t i = 0; timeline_pass(timeline, stage, task, i, &begin, &end); i++) {
+            const double common = fmax(0, fmin(end, to) - fmax(begin, from));
+            busy += common;
+            if (common <= most)
+                continue;
+            most = common;
+            found = task;
+            *micro_batch = i;
+        }
+    return busy >= (to - from) / 2 ? found : TIMELINE_WAIT;
+}
+
+void timeline_row(const struct timeline *timeline, size_t stage, int columns, char *text,
+                  enum timeline_task *tasks)
+{
+    for (int i = 0; i < columns; i++) {
+        size_t micro_batch;
+        const enum timeline_task task =
+            timeline_at(timeline, stage, timeline->seconds * i / columns,
+                        timeline->seconds * (i + 1) / columns, &micro_batch);
+        text[i] = task == TIMELINE_FORWARD    ? (char)('0' + micro_batch % 10)
+                  : task == TIMELINE_BACKWARD ? (char)('a' + micro_batch % 10)
+                  : task == TIMELINE_UPDATE   ? '+'
+                                              : '.';
+        if (tasks)
+            tasks[i] = task;
+    }
+    text[columns] = '\0';
+}
+
+void timeline_summary(const struct timeline *timeline, char *buffer, size_t size)
+{
+    struct figure seconds, bubble, predicted, fill, rest;
+    snprintf(buffer, size,
+             "step %.0f: %s s, %s bubble (predicted %s): %s fill and drain, %s imbalance",
+             timeline->step, figure_seconds(&seconds, timeline->seconds),
+             figure_percent(&bubble, timeline->bubble),
+             figure_percent(&predicted, timeline->predicted_bubble),
+             figure_percent(&fill, timeline->fill_drain),
+             figure_percent(&rest, timeline->bubble - timeline->fill_drain));
+}
