@@ -87,7 +87,8 @@ void become(int index)
     race_thread(index, stack, size);
 }
 
-void meet_if_all_came(size_t lane_of_warp);
+void meet(size_t first, unsigned mask);
+void thread_of_warp_ended(size_t lane_of_warp);
 
 /* On a fiber: run unstarted threads one after another, as long as it is their turn. */
 SIMGPU_NEVER_RETURNS void run_threads()
@@ -98,7 +99,7 @@ SIMGPU_NEVER_RETURNS void run_threads()
         gpu_thread &t = active->threads[static_cast<size_t>(active->current)];
         t.now = state::done;
         t.stack = nullptr;
-        meet_if_all_came(static_cast<size_t>(active->current));
+        thread_of_warp_ended(static_cast<size_t>(active->current));
         unsigned long next = active->place + 1;
         if (next < active->order.count &&
             active->threads[active->order[next]].now == state::unstarted) {
@@ -118,7 +119,7 @@ void wait_as(state reason)
     t.now = reason;
     t.stack = active->entered;
     if (reason == state::at_warp)
-        meet_if_all_came(static_cast<size_t>(self));
+        meet(static_cast<size_t>(self) / 32 * 32, t.mask);
     if (t.now != state::ready)
         fiber_leave();
     t.now = state::ready;
@@ -164,7 +165,8 @@ void meet(size_t first, unsigned mask)
     }
 }
 
-void meet_if_all_came(size_t lane_of_warp)
+/* Others may have waited for it alone. */
+void thread_of_warp_ended(size_t lane_of_warp)
 {
     size_t first = lane_of_warp / 32 * 32, end = std::min(first + 32, active->threads.size());
     unsigned tried = 0;

@@ -17,26 +17,55 @@ namespace simgpu
 {
 namespace
 {
-/* One access of one thread to some of a word's 4 bytes; all 0: none. */
+/*
+ * One access of one thread to some of a word's 4 bytes; 0: none. It is read and written as one
+ * number: a processor that reads what was just written in parts waits for it.
+ */
 struct access {
-    uint64_t run : 24; /* which block of which launch, counted from the program's start */
-    uint64_t thread : 10;
-    uint64_t barrier : 14; /* barriers of the block before it */
-    uint64_t warp : 11;    /* those of the warp */
-    uint64_t atomic : 1;
-    uint64_t bytes : 4;
+    uint64_t all;
+    unsigned run() const /* which block of which launch, counted from the program's start */
+    {
+        return all & 0xffffff;
+    }
+    unsigned thread() const
+    {
+        return all >> 24 & 0x3ff;
+    }
+    unsigned barrier() const /* barriers of the block before it */
+    {
+        return all >> 34 & 0x3fff;
+    }
+    bool differs(const access &other, uint64_t bits) const
+    {
+        return ((all ^ other.all) & bits) != 0;
+    }
 };
+constexpr uint64_t one_thread = 1ul << 24, one_barrier = 1ul << 34, one_warp = 1ul << 48,
+                   is_atomic = 1ul << 59, one_byte = 1ul << 60;
+constexpr uint64_t run_bits = one_thread - 1, thread_bits = one_barrier - one_thread,
+                   barrier_bits = one_warp - one_barrier, warp_bits = is_atomic - one_warp,
+                   byte_bits = 15 * one_byte;
+constexpr uint64_t lane_bits = 31 * one_thread; /* which one of its warp */
 constexpr unsigned most_runs = (1u << 24) - 1;
 
 struct word {
-    access write, read, other_read; /* two threads that read, of one block */
-    access read_before;             /* one of an earlier block */
+    access write, read;
+};
+
+/* Beside a word's reads, and apart from it, as it is wanted less often: they lie far from each other,
+ * so most of the detector's time is waiting for memory. */
+struct more_reads {
+    access other;  /* by another thread of the block */
+    access before; /* by an earlier block */
 };
 
 constexpr unsigned page_bits = 12;
 constexpr size_t words_of_page = (1u << page_bits) / 4;
 constexpr size_t most_pages = 4096; /* kept from one kernel to the next */
-using page = std::unique_ptr<word[]>;
+struct alignas(64) page {
+    word words[words_of_page];
+    more_reads more[words_of_page];
+};
 
 struct range {
     uintptr_t begin;
@@ -48,10 +77,10 @@ struct range {
 };
 
 struct detector {
-    std::unordered_map<uintptr_t, page> pages;
+    std::unordered_map<uintptr_t, std::unique_ptr<page>> pages;
     struct {
         uintptr_t number;
-        word *words;
+        page *kept;
     } recent[64];
     unsigned last_run, first_run; /* of this launch */
     access now;                   /* but for atomic and bytes */
@@ -85,18 +114,18 @@ int find_thread_locals(dl_phdr_info *info, size_t, void *out)
     return 0;
 }
 
-word *words_of(uintptr_t at)
+page *page_of(uintptr_t at)
 {
     uintptr_t number = at >> page_bits;
     auto &slot = d.recent[number % (sizeof d.recent / sizeof *d.recent)];
     if (slot.number != number) {
-        page &p = d.pages[number];
+        std::unique_ptr<page> &p = d.pages[number];
         if (!p)
-            p.reset(new word[words_of_page]());
+            p.reset(new page());
         slot.number = number;
-        slot.words = p.get();
+        slot.kept = p.get();
     }
-    return slot.words + at % (1u << page_bits) / 4;
+    return slot.kept;
 }
 
 inline bool acquired(unsigned run)
@@ -104,17 +133,22 @@ inline bool acquired(unsigned run)
     return run - d.first_run < d.acquired.size() && d.acquired[run - d.first_run];
 }
 
-/* Whether nothing orders an earlier access and the present one. */
-__attribute__((always_inline)) inline bool races(const access &before, const access &self, bool shared)
+/* Whether nothing orders an earlier access and the present one, which are not of one thread. */
+bool unordered(const access &before, const access &self, bool shared)
 {
-    if (before.run < d.first_run)
+    if (before.run() < d.first_run)
         return false;
-    if (!(before.bytes & self.bytes) || (before.atomic && self.atomic))
+    if (!(before.all & self.all & byte_bits) || (before.all & self.all & is_atomic))
         return false;
-    if (before.run != self.run)
-        return !shared && !acquired(before.run);
-    return before.thread != self.thread && before.barrier == self.barrier &&
-           (before.thread / 32 != self.thread / 32 || before.warp == self.warp);
+    if (before.differs(self, run_bits))
+        return !shared && !acquired(before.run());
+    return !before.differs(self, barrier_bits) &&
+           (before.differs(self, thread_bits - lane_bits) || !before.differs(self, warp_bits));
+}
+
+inline bool races(const access &before, const access &self, bool shared)
+{
+    return before.differs(self, run_bits | thread_bits) && unordered(before, self, shared);
 }
 
 std::string place(uintptr_t at, bool shared)
@@ -148,11 +182,11 @@ void report(const access &before, const access &self, uintptr_t at, const char *
     auto where = reinterpret_cast<uintptr_t>(code);
     dl_iterate_phdr(find_code, &where);
     char text[320];
-    if (before.run == self.run)
+    if (before.run() == self.run())
         snprintf(text, sizeof text,
                  "race: threads %u and %u of block (%u,%u,%u) %s %s, with no barrier between "
                  "(the last was in line %d)",
-                 static_cast<unsigned>(before.thread), static_cast<unsigned>(self.thread),
+                 before.thread(), self.thread(),
                  here.block.x, here.block.y, here.block.z, what, place(at, shared).c_str(),
                  d.barrier_line);
     else
@@ -163,51 +197,49 @@ void report(const access &before, const access &self, uintptr_t at, const char *
     d.found += text;
 }
 
-bool same_moment(const access &a, const access &b)
+inline bool same_moment(const access &a, const access &b)
 {
-    return a.run == b.run && a.thread == b.thread && a.barrier == b.barrier && a.warp == b.warp &&
-           a.atomic == b.atomic;
+    return !a.differs(b, ~byte_bits);
 }
 
-void remember_read(word &w, const access &self)
+inline void remember_read(word &w, more_reads &more, const access &self)
 {
     if (same_moment(w.read, self)) {
-        w.read.bytes |= self.bytes;
-    } else if (w.read.run != self.run) {
-        if (w.read.run >= d.first_run)
-            w.read_before = w.read;
+        w.read.all |= self.all;
+    } else if (w.read.differs(self, run_bits)) {
+        if (w.read.run() >= d.first_run)
+            more.before = w.read;
         w.read = self;
-        w.other_read = access();
-    } else if (w.read.thread == self.thread || w.read.barrier != self.barrier) {
+    } else if (!w.read.differs(self, thread_bits) || w.read.differs(self, barrier_bits)) {
         w.read = self;
     } else {
-        w.other_read = self;
+        more.other = self;
     }
 }
 
-void touch(word &w, const access &self, uintptr_t at, bool write, bool shared, const void *code)
+inline void touch(word &w, more_reads &more, const access &self, uintptr_t at, bool write,
+                  bool shared, const void *code)
 {
     if (races(w.write, self, shared))
         report(w.write, self, at, write ? "both write" : "write and read", shared, code);
     if (!write) {
-        if (shared && w.write.run != self.run)
-            d.found = "thread " + std::to_string(self.thread) + " reads " + place(at, shared) +
+        if (shared && w.write.differs(self, run_bits))
+            d.found = "thread " + std::to_string(self.thread()) + " reads " + place(at, shared) +
                       ", which its block did not write";
-        remember_read(w, self);
+        remember_read(w, more, self);
         return;
     }
-    for (const access *r : {&w.read, &w.other_read, &w.read_before})
-        if (races(*r, self, shared))
-            report(*r, self, at, "read and write", shared, code);
-    unsigned more = same_moment(w.write, self) ? w.write.bytes : 0;
-    w.write = self;
-    w.write.bytes |= more;
+    if (w.read.run() >= d.first_run)
+        for (const access &read : {w.read, more.other, more.before})
+            if (races(read, self, shared))
+                report(read, self, at, "read and write", shared, code);
+    w.write.all = self.all | (same_moment(w.write, self) ? w.write.all : 0);
 }
 
 /* Of a block's writes to global memory, what tells whether an atomic publishes them. */
 void note_write()
 {
-    int thread = static_cast<int>(d.now.thread), barrier = static_cast<int>(d.now.barrier);
+    int thread = static_cast<int>(d.now.thread()), barrier = static_cast<int>(d.now.barrier());
     d.unfenced = true;
     d.writer = d.wrote_after != barrier || d.writer == thread ? thread : -1;
     d.wrote_after = barrier;
@@ -216,8 +248,8 @@ void note_write()
 /* Whether the present thread comes after all writes of its block, and a fence. */
 bool publishes()
 {
-    return !d.unfenced && (d.wrote_after != static_cast<int>(d.now.barrier) ||
-                           d.writer == static_cast<int>(d.now.thread));
+    return !d.unfenced && (d.wrote_after != static_cast<int>(d.now.barrier()) ||
+                           d.writer == static_cast<int>(d.now.thread()));
 }
 
 void touch_all(const void *p, size_t size, bool write, bool atomic, const void *code)
@@ -228,12 +260,13 @@ void touch_all(const void *p, size_t size, bool write, bool atomic, const void *
     bool shared = d.fixed.holds(at) || d.dynamic.holds(at);
     if (write && !shared && !atomic)
         note_write();
-    access self = d.now;
-    self.atomic = atomic;
+    const uint64_t now = d.now.all | (atomic ? is_atomic : 0);
     for (uintptr_t end = at + size; at < end && d.found.empty(); at = at / 4 * 4 + 4) {
         unsigned last = static_cast<unsigned>(std::min<size_t>(4, end - at / 4 * 4));
-        self.bytes = (0xFu << at % 4) & (0xFu >> (4 - last));
-        touch(*words_of(at), self, at, write, shared, code);
+        const access self{now | ((0xFu << at % 4) & (0xFu >> (4 - last))) * one_byte};
+        page &found = *page_of(at);
+        size_t i = at % (1u << page_bits) / 4;
+        touch(found.words[i], found.more[i], self, at, write, shared, code);
     }
 }
 
@@ -266,8 +299,7 @@ void race_end_kernel()
 
 void race_begin_block(size_t threads)
 {
-    d.now = access();
-    d.now.run = ++d.last_run;
+    d.now = {++d.last_run};
     d.warp_barriers.assign(threads, 0);
     d.barrier_line = 0;
     d.unfenced = false;
@@ -277,8 +309,9 @@ void race_begin_block(size_t threads)
 
 void race_thread(int index, const void *stack, size_t size)
 {
-    d.now.thread = static_cast<unsigned>(index) & 1023;
-    d.now.warp = d.warp_barriers[static_cast<size_t>(index)] & 2047;
+    d.now.all &= run_bits | barrier_bits;
+    d.now.all |= static_cast<unsigned>(index) * one_thread & thread_bits;
+    d.now.all |= d.warp_barriers[static_cast<size_t>(index)] * one_warp & warp_bits;
     d.stack = {reinterpret_cast<uintptr_t>(stack), size};
     watched = the_machine().check_now;
 }
@@ -290,7 +323,7 @@ void race_pause()
 
 void race_barrier(int line)
 {
-    d.now.barrier++;
+    d.now.all = (d.now.all & ~barrier_bits) | ((d.now.all + one_barrier) & barrier_bits);
     d.barrier_line = line;
 }
 
@@ -333,7 +366,7 @@ void race_atomic(const void *p, size_t size)
             d.acquired.resize(b + 1);
         d.acquired[b] = true;
     }
-    unsigned self = d.now.run - d.first_run;
+    unsigned self = d.now.run() - d.first_run;
     if (!publishes() || (!blocks.empty() && blocks.back() == self))
         return;
     for (unsigned b = 0; b < d.acquired.size(); b++)
