@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/simgpu/machine.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
@@ -258,6 +259,7 @@ cudaError_t enqueue(cudaStream_t stream, operation what)
             return cudaErrorStreamCaptureImplicit;
         drain_blocking(stream->device);
     }
+    stream->asked = 0;
     stream->queue.push_back(std::move(what));
     the_machine().changed.notify_all();
     if (stream == d.null_stream)
@@ -293,6 +295,13 @@ bool step(cudaStream_t stream)
         run_first(stream);
     stream->stepping = false;
     return moved;
+}
+
+unsigned steps_when_asked(cudaStream_t stream)
+{
+    constexpr unsigned patient = 4, most = 10;
+    unsigned asked = stream->asked++;
+    return 1u << std::min(std::max(asked, patient) - patient, most);
 }
 
 cudaError_t drain(cudaStream_t stream, guard &held)

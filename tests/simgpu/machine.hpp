@@ -172,6 +172,12 @@ bool stream_exists(cudaStream_t stream);
 cudaError_t enqueue(cudaStream_t stream, operation what);
 /* One operation further, here or in what it waits for; false: nothing could be done. */
 bool step(cudaStream_t stream);
+/*
+ * How many operations are done when a program asks whether the stream is done: one, and if it asks
+ * again and again, with nothing queued in between, more and more. It sleeps between questions, while
+ * a device would work.
+ */
+unsigned steps_when_asked(cudaStream_t stream);
 /* Until nothing is queued. An error when that can never be. */
 cudaError_t drain(cudaStream_t stream, guard &held);
 cudaError_t drain_device(int device, guard &held);
@@ -209,6 +215,7 @@ struct CUstream_st {
     int device;
     bool blocking; /* for the device's own stream */
     bool released = false, stepping = false;
+    unsigned asked = 0; /* in a row, whether it is done */
     std::deque<simgpu::operation> queue;
     std::shared_ptr<simgpu::capture> capturing;
     std::vector<size_t> tail; /* nodes that the next captured one comes after */

@@ -46,11 +46,19 @@ static float round_to_bf16(float value)
     return value;
 }
 
-/* Numbers in [-1, 1) that the role's type can hold. */
-static void make_numbers(float *out, enum conv_role role, enum cuda_type type)
+/* Of a tensor, those that are not copies. */
+static size_t numbers_of(const struct conv_bench *bench, enum conv_role role)
+{
+    const size_t all = conv_role_bytes(bench->request, role) /
+                       cuda_type_size(conv_role_type(bench->request, role));
+    return all < CONV_BENCH_NUMBERS ? all : CONV_BENCH_NUMBERS;
+}
+
+/* Numbers in [-1, 1) that the role's type can hold; four at a time, of which there is room for. */
+static void make_numbers(float *out, size_t count, enum conv_role role, enum cuda_type type)
 {
     const uint32_t key[2] = {0x636f6e76, (uint32_t)role};
-    for (uint32_t block = 0; block < CONV_BENCH_NUMBERS / 4; block++) {
+    for (uint32_t block = 0; 4 * (size_t)block < count; block++) {
         const uint32_t counter[4] = {block, 0, 0, 0};
         uint32_t words[4];
         rng_philox(counter, key, words);
@@ -62,13 +70,13 @@ static void make_numbers(float *out, enum conv_role role, enum cuda_type type)
 }
 
 /* The same as stored. */
-static void store_numbers(void *out, const float *numbers, enum cuda_type type)
+static void store_numbers(void *out, const float *numbers, size_t count, enum cuda_type type)
 {
     if (type != CUDA_BF16) {
-        memcpy(out, numbers, CONV_BENCH_NUMBERS * sizeof *numbers);
+        memcpy(out, numbers, count * sizeof *numbers);
         return;
     }
-    for (size_t i = 0; i < CONV_BENCH_NUMBERS; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, &numbers[i], sizeof bits);
         ((uint16_t *)out)[i] = (uint16_t)(bits >> 16);
@@ -83,8 +91,8 @@ static bool fill(struct conv_bench *bench, enum conv_role role, void *pattern)
     bench->numbers[role] = malloc(CONV_BENCH_NUMBERS * sizeof(float));
     if (!bench->numbers[role])
         return error_memory(bench->err, "random numbers for tuning");
-    make_numbers(bench->numbers[role], role, type);
-    store_numbers(pattern, bench->numbers[role], type);
+    make_numbers(bench->numbers[role], numbers_of(bench, role), role, type);
+    store_numbers(pattern, bench->numbers[role], numbers_of(bench, role), type);
     for (int set = 0; set < bench->sets; set++)
         for (size_t at = 0; at < bytes; at += length)
             if (!cuda_check(cudaMemcpyAsync((char *)bench->pointers[set][role] + at, pattern,

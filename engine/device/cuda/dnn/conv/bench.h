@@ -9,8 +9,8 @@
  * sets of them, so that runs in a row do not find all that they read in the cache.
  */
 #define CONV_BENCH_SETS 4
-/* Random numbers are made once per tensor and copied over and over; the device sees no difference.
- */
+/* So many random numbers are made once per tensor, fewer for a smaller one, and copied over and
+ * over; the device sees no difference. */
 #define CONV_BENCH_NUMBERS ((size_t)1 << 18)
 
 struct conv_bench {
@@ -20,7 +20,7 @@ struct conv_bench {
     int sets;
     void *workspace;
     size_t workspace_size;
-    float *numbers[CONV_ROLES]; /* CONV_BENCH_NUMBERS each, of the tensors that are read */
+    float *numbers[CONV_ROLES]; /* room for CONV_BENCH_NUMBERS each, of the tensors that are read */
     cudaEvent_t begin, end;
     bool stuck; /* the GPU does not finish: to free what it uses would be to wait for it */
     struct error *err;
