@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace simgpu
 {
@@ -297,11 +298,18 @@ bool step(cudaStream_t stream)
     return moved;
 }
 
-unsigned steps_when_asked(cudaStream_t stream)
+void step_when_asked(cudaStream_t stream, const record *until, guard &held)
 {
     constexpr unsigned patient = 4, most = 10;
-    unsigned asked = stream->asked++;
-    return 1u << std::min(std::max(asked, patient) - patient, most);
+    const unsigned steps = 1u << std::min(std::max(stream->asked++, patient) - patient, most);
+    unsigned done = 0;
+    while (done < steps && !(until && until->done) && step(stream))
+        done++;
+    if (done > 0)
+        return;
+    held.unlock();
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    held.lock();
 }
 
 cudaError_t drain(cudaStream_t stream, guard &held)

@@ -135,9 +135,9 @@ cudaError_t cudaStreamQuery(cudaStream_t given)
         return call.end(status);
     if (stream->queue.empty())
         return call.end(cudaSuccess);
-    for (unsigned n = steps_when_asked(stream); n && step(stream); n--)
-        ;
-    cudaError_t broken = the_machine().devices[static_cast<size_t>(stream->device)].broken;
+    const device &d = the_machine().devices[static_cast<size_t>(stream->device)];
+    step_when_asked(stream, nullptr, call.lock());
+    cudaError_t broken = d.broken;
     return call.end(broken != cudaSuccess ? broken : cudaErrorNotReady);
 }
 
@@ -256,10 +256,11 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
         return call.end(spoil(event->captured.get(), cudaErrorCapturedEvent));
     if (!event->last || event->last->done)
         return call.end(cudaSuccess);
-    if (cudaStream_t stream = event->last->stream; the_machine().streams.count(stream))
-        for (unsigned n = steps_when_asked(stream); n && !event->last->done && step(stream); n--)
-            ;
-    cudaError_t broken = the_machine().devices[static_cast<size_t>(event->device)].broken;
+    const device &d = the_machine().devices[static_cast<size_t>(event->device)];
+    const std::shared_ptr<record> last = event->last;
+    if (the_machine().streams.count(last->stream))
+        step_when_asked(last->stream, last.get(), call.lock());
+    cudaError_t broken = d.broken;
     return call.end(broken != cudaSuccess ? broken : cudaErrorNotReady);
 }
 
