@@ -15,10 +15,12 @@ bool cuda_still_waits(const struct device *device, const char *what, double bega
     if (watch->called_off && watch->called_off(watch->context))
         return error_set(err, ERROR_CANCELLED, "%s: waiting for %s was called off", device->name,
                          what);
-    /* Before the device's own limit: a device that waits for another is not to blame. */
+    /* Before the device's own limit, by an earlier time: a device that waits for another is not to
+     * blame. */
+    const double waited = clock_seconds() - began;
     if (watch->check && !watch->check(watch->context, err))
         return false;
-    if (watch->limit_s > 0 && clock_seconds() - began > watch->limit_s)
+    if (watch->limit_s > 0 && waited > watch->limit_s)
         return error_set(err, ERROR_FAILED,
                          "%s (%s) did not finish %s within %.0f s; see dmesg and nvidia-smi for "
                          "what the GPU does, then restart the engine (dpartui engine stop --now)",
