@@ -306,7 +306,7 @@ class Zsh(Case):
         self.check("dpartui show ", "3", "2", "1")
         self.check("dpartui stop --now ", "3", "2")
         self.check("dpartui stop -- ", "3", "2")
-        self.check("dpartui show 1 ", "--help", "--json", "--profile", "--version", "-h")
+        self.check("dpartui show 1 ", "--help", "--json", "--profile", "--svg-step", "--version", "-h")
         self.check("dpartui show --profile=", "--profile=time", "--profile=order")
         told = self.shell.offers("dpartui show ")
         for run in RUNS.values():
