@@ -30,6 +30,7 @@ import measure  # noqa: E402
 import report  # noqa: E402
 import scaling  # noqa: E402
 import screens  # noqa: E402
+import strategies  # noqa: E402
 import training  # noqa: E402
 
 from measure import CORES  # noqa: E402  (measure put tests/harness on the path)
@@ -38,8 +39,9 @@ import program  # noqa: E402
 # What returns (table, lines of the summary).
 TRAINING = {"resnet18": training.resnet18, "inference": training.inference,
             "small": training.small, "outside": scaling.outside_operations,
-            "memory": training.memory, "smallnet": training.smallnet}
-PYTORCH = {*TRAINING, "accuracy"} - {"outside"}
+            "memory": training.memory, "smallnet": training.smallnet,
+            "strategies": strategies.measured}
+PYTORCH = {*TRAINING, "accuracy"} - {"outside", "strategies"}
 USUAL = (*TRAINING, "screen", "gpu")
 LONG = {"scaling": scaling.measured, "accuracy": accuracy.measured,
         "history": history.measured}  # only when asked for

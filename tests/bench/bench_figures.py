@@ -20,6 +20,7 @@ import accuracy  # noqa: E402
 import measure  # noqa: E402
 import report  # noqa: E402
 import scaling  # noqa: E402
+import strategies  # noqa: E402
 import training  # noqa: E402
 
 
@@ -172,6 +173,14 @@ def profile_figures():
                  ["4", "4", "50", "4.0", "10"], "speeds beside the machine's")
 
 
+def lost_time():
+    """Two stages and 4 micro-batches: busy for 6 s and 3 s of 8."""
+    stages = [{"forward_s": 0.5, "backward_s": 0.75, "update": [6e6, 7e6]},
+              {"forward_s": 0.25, "backward_s": 0.25, "update": [5e6, 6e6]}]
+    event = {"micro_batches": 4, "seconds": 8.0, "stages": stages}
+    expect(abs(strategies.bubble(event) - (1 - 4.5 / 8)) < 1e-12, "bubble of a step")
+
+
 def models():
     text = scaling.resnet((1, 2), 16)
     expect_equal([text.count(word) for word in ("residual", "stride = 2", "kernel = 1;")],
@@ -180,6 +189,7 @@ def models():
 
 if __name__ == "__main__":
     profile_figures()
+    lost_time()
     models()
     choice_and_ratio()
     less_is_better()

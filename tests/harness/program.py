@@ -61,7 +61,7 @@ def train(options, seconds=900):
     """Run it to its end.
 
     Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "profile": [...],
-    "end": [...]}.
+    "timeline": [...], "end": [...]}.
     """
     command = train_command(options)
     shown = " ".join(command)
@@ -76,7 +76,7 @@ def train(options, seconds=900):
             raise Failure(f"not done after {seconds} s: {shown}") from None
     if process.returncode != 0:
         raise Failure(f"exit status {process.returncode}: {shown}\n{err.strip()}")
-    events = {"run": [], "step": [], "epoch": [], "profile": [], "end": []}
+    events = {"run": [], "step": [], "epoch": [], "profile": [], "timeline": [], "end": []}
     for line in out.splitlines():
         try:
             event = json.loads(line)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Ways to use two devices with one thread each, beside one such device: the data divided, or the
+network in stages."""
+
+import measure
+import report
+import training
+
+MODEL, BATCH = "resnet18", 256
+MICRO_BATCHES = (8, 16)
+ONE = "1 device"
+DATA = "2 devices, data"
+
+
+class Pipeline(measure.Program):
+    def __init__(self, data, micro_batches):
+        super().__init__(data, "cpu:0-1", 1)
+        self.micro_batches = micro_batches
+        self.steps = []  # the last "timeline" event of each run
+
+    def options(self, **options):
+        return super().options(strategy="pipeline", **{"micro-batches": self.micro_batches},
+                               **options)
+
+    def train(self, **options):
+        events = super().train(**options)
+        self.steps.append(events["timeline"][-1])
+        return events
+
+
+def pipeline(micro_batches):
+    return f"2 devices, pipeline, {micro_batches} micro-batches"
+
+
+def bubble(event):
+    """Share of the step in which a stage has nothing to do, on the mean over the stages."""
+    busy = [event["micro_batches"] * (stage["forward_s"] + stage["backward_s"]) +
+            (stage["update"][1] - stage["update"][0]) / 1e6 for stage in event["stages"]]
+    return 1 - sum(busy) / len(busy) / event["seconds"]
+
+
+def bubbles(runners):
+    rows = [[name, report.spread([100 * bubble(step) for step in runner.steps], 1),
+             report.spread([100 * step["predicted_bubble"] for step in runner.steps], 1),
+             ", ".join(sorted({step["stages"][0]["last_layer"] for step in runner.steps}))]
+            for name, runner in runners.items()]
+    return report.table(["bubble, % of the step", "measured", "of passes that last their mean",
+                         "first stage up to"], rows)
+
+
+def measured(args):
+    """(table, lines of the summary)"""
+    steps = 2 if args.quick else 3
+    stages = {pipeline(count): Pipeline(args.data, count) for count in MICRO_BATCHES}
+    runners = {ONE: measure.Program(args.data, "cpu:0", 1),
+               DATA: measure.Program(args.data, "cpu:0-1", 1), **stages}
+    part = training.Part(args, f"{MODEL} training, batch {BATCH}, 1 thread each", 1)
+    part.column("samples/s", runners, {},
+                lambda runner: runner.step_rate(MODEL, BATCH, steps + 1, 1))
+    one = part.median(ONE, "samples/s")
+    times = {name: part.median(name, "samples/s") / one for name in runners if name != ONE}
+    summary = {f"{MODEL} training, {name}, samples/s": report.Figure(
+        f"{part.median(name, 'samples/s'):.0f}", f"{one:.0f}", f"dpartui, {ONE} x 1 thread",
+        f"{ratio:.2f}") for name, ratio in times.items()}
+    text = part.table() + "\n\nTimes one device, by medians: " + "; ".join(
+        f"{name} {ratio:.2f}" for name, ratio in times.items()) + ".\n\n" + bubbles(stages)
+    return text, summary
