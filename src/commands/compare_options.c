@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
+#include "experiment/plan.h"
 #include "experiment/sweep.h"
 #include "spec/fill.h"
 #include "spec/json.h"
@@ -123,6 +124,21 @@ static bool leave_out_checkpoints(struct invocation *invocation, struct error *e
            spec_set(&invocation->settings.spec, "checkpoint-every", "off", err);
 }
 
+static bool check_strategies(struct invocation *invocation, const struct study_request *request,
+                             struct error *err)
+{
+    if (invocation_has(invocation, "strategy"))
+        return error_set(err, ERROR_USAGE, "--strategy and --strategies exclude each other");
+    if (request->settings[0].key)
+        return error_set(err, ERROR_USAGE,
+                         "--%s has several values: with --strategies only the devices vary",
+                         request->settings[0].key);
+    return !request->lists ||
+           error_set(err, ERROR_USAGE,
+                     "--devices-list has no meaning with --strategies: give --devices, and "
+                     "--devices-counts for several numbers of them");
+}
+
 /* All that a command line wants but the devices of the machine. */
 static bool take_request(struct invocation *invocation, struct study_request *request,
                          struct error *err)
@@ -130,6 +146,7 @@ static bool take_request(struct invocation *invocation, struct study_request *re
     *request = (struct study_request){.spec = &invocation->settings.spec,
                                       .counts = invocation_value(invocation, "devices-counts"),
                                       .lists = invocation_value(invocation, "devices-list"),
+                                      .strategies = invocation_value(invocation, "strategies"),
                                       .cores = affinity_count()};
     if (!take_settings(invocation, request, err) || !leave_out_checkpoints(invocation, err) ||
         !take_numbers(invocation, request, err) || !run_spec_finish(invocation, err))
@@ -141,7 +158,7 @@ static bool take_request(struct invocation *invocation, struct study_request *re
                          "values of settings");
     if (invocation_has(invocation, "scaling") && settings)
         return error_set(err, ERROR_USAGE, "--scaling is for comparing devices");
-    return true;
+    return !request->strategies || check_strategies(invocation, request, err);
 }
 
 struct filling {
@@ -172,6 +189,18 @@ static bool take_filled(void *context, struct spec *spec, struct error *err)
     return ok;
 }
 
+/* Whether a network can be cut into as many stages is only known with its file. */
+static bool check_pipelines(struct client *client, const struct study *study, struct error *err)
+{
+    for (int i = 0; study->strategies && i < study->variant_count; i++) {
+        const struct study_variant *variant = &study->variants[i];
+        if (variant->strategy == STRATEGY_PIPELINE &&
+            !client_call(client, "check", json_deep_copy(variant->spec), SUBMIT_SECONDS, NULL, err))
+            return error_prefix(err, "%s", variant->label);
+    }
+    return true;
+}
+
 bool study_of_options(struct invocation *invocation, struct client *client, struct study *study,
                       struct error *err)
 {
@@ -188,11 +217,14 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
         if (!find_pool(client, request.spec, most, &pool, err))
             return false;
         request.pool = &pool;
-        all_counts(pool.count, counts, sizeof counts);
+        if (request.strategies)
+            snprintf(counts, sizeof counts, "%d", pool.count);
+        else
+            all_counts(pool.count, counts, sizeof counts);
         if (!request.counts)
             request.counts = counts;
     }
-    if (!study_plan(study, &request, err))
+    if (!study_plan(study, &request, err) || !check_pipelines(client, study, err))
         return false;
     study->created = clock_date();
     return true;
@@ -222,9 +254,10 @@ static bool take_rates(const char *text, struct range_run *test, struct error *e
 static bool check_options(struct invocation *invocation, struct error *err)
 {
     static const char *const without[] = {
-        "devices-counts", "devices-list", "scaling",     "repeats", "target-acc", "lr",
-        "warmup",         "epochs",       "lr-schedule", "svg",     "test-rows",  "validation",
-        "patience",       "stop-at-acc"};
+        "devices-counts", "devices-list", "strategies", "scaling",
+        "repeats",        "target-acc",   "lr",         "warmup",
+        "epochs",         "lr-schedule",  "svg",        "test-rows",
+        "validation",     "patience",     "stop-at-acc"};
     const struct option *options = invocation->command->options;
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (invocation_value(invocation, without[i]))

@@ -2,6 +2,7 @@ libui_a_SOURCES += \
 	%D%/measure.c %D%/measure.h \
 	%D%/noted.c %D%/noted.h \
 	%D%/outcome.c %D%/outcome.h \
+	%D%/plan.c %D%/plan.h \
 	%D%/range.c %D%/range.h \
 	%D%/sentence.c %D%/sentence.h \
 	%D%/series.c %D%/series.h \

@@ -96,6 +96,17 @@ bool measure_read(struct measure *measure, const json_t *epochs, struct error *e
     return true;
 }
 
+void measure_read_devices(struct measure *measure, const json_t *run)
+{
+    const json_t *memory = json_object_get(run, "memory");
+    double bytes = member_number(run, "sync_bytes_per_step");
+    measure->memory = measure->step_bytes = 0;
+    for (size_t i = 0; i < json_array_size(memory); i++)
+        measure->memory = fmax(measure->memory, json_number_value(json_array_get(memory, i)));
+    if (measure->memory > 0 && bytes >= 0)
+        measure->step_bytes = bytes;
+}
+
 void measure_free(struct measure *measure)
 {
     free(measure->epochs);

@@ -27,13 +27,17 @@ struct measured_time {
 struct measure {
     struct measured_epoch *epochs; /* owned */
     int count, capacity;
-    bool validated; /* on rows that are kept for it, not on the test rows */
+    bool validated;    /* on rows that are kept for it, not on the test rows */
+    double memory;     /* bytes, of the device that needs most; 0: not known, nor is the next */
+    double step_bytes; /* that its devices tell each other in a step */
 };
 
 /* Add an "epoch" event; one of the same number is replaced. False: memory ran out. */
 bool measure_add(struct measure *measure, const json_t *event, struct error *err);
 /* Add an array of them, as `show` has it. */
 bool measure_read(struct measure *measure, const json_t *epochs, struct error *err);
+/* What a "run" event, or `show`, says of its devices. */
+void measure_read_devices(struct measure *measure, const json_t *run);
 void measure_free(struct measure *measure);
 
 /*

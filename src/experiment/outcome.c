@@ -51,6 +51,14 @@ static void add_run(struct means *means, const struct measure *run)
     add(&means->epochs, run->count > 0 ? run->epochs[run->count - 1].epoch : NAN);
 }
 
+static void take_devices(struct outcome *outcome, const struct measure *run)
+{
+    if (!(run->memory > 0))
+        return;
+    outcome->memory = fmax(outcome->memory, run->memory); /* of which one may be NAN */
+    outcome->step_bytes = fmax(outcome->step_bytes, run->step_bytes);
+}
+
 /* Of the epochs that count; `scratch` has room for them. */
 static struct spread spread_epochs(const struct measure *const *runs, int count, bool rates,
                                    double *scratch)
@@ -70,11 +78,13 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
 {
     struct means means = {.epochs = {.count = 0}};
     size_t room = (size_t)count + 1;
-    *outcome = (struct outcome){.s_per_epoch = spread_of(NULL, 0)};
+    *outcome =
+        (struct outcome){.s_per_epoch = spread_of(NULL, 0), .memory = NAN, .step_bytes = NAN};
     for (int i = 0; i < count; i++) {
         room += (size_t)runs[i]->count;
         outcome->warm_up |= measure_is_warm_up(runs[i]);
         add_run(&means, runs[i]);
+        take_devices(outcome, runs[i]);
     }
     outcome->epochs = mean_of(&means.epochs);
     outcome->sync_share = mean_of(&means.sync_share);

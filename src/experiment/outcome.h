@@ -3,6 +3,7 @@
 
 #include "experiment/measure.h"
 #include "experiment/spread.h"
+#include "spec/spec.h"
 
 /*
  * What runs of the same settings measured, and what that is against runs on fewer devices. The
@@ -13,6 +14,7 @@ struct outcome {
     int devices; /* 0: not known */
     int cpus;    /* CPU devices among them */
     int threads; /* of all of these together; 0: not known */
+    enum strategy strategy;
     /* Epochs that count, of all runs; test accuracies of the runs. */
     struct spread s_per_epoch, samples_per_s, test_acc;
     struct spread
@@ -23,6 +25,8 @@ struct outcome {
     double sync_share; /* of the devices' time, means over the runs: all-reduce, exposed */
     double wait_share; /* neither computing nor all-reduce: waiting for input or other devices */
     double device_rate, rows; /* as in measure.h, means over the runs */
+    double memory;            /* bytes, of the device that needs most in any run */
+    double step_bytes;        /* that the devices tell each other in a step */
     /* Against a base: */
     double speed_up;        /* samples/s, medians */
     double efficiency;      /* speed-up / (devices / devices of the base); 1: ideal */

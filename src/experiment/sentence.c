@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/figure.h"
+#include "spec/names.h"
 
 /* Above this efficiency no cause is named. */
 #define WELL_SCALED 0.9
@@ -14,6 +15,8 @@
 #define WORTH_NAMING 0.4
 /* What is lost by a cause, as a part of the time, before it is named at all. */
 #define NOTICEABLE 0.03
+
+static const char waits_of_pipeline[] = "the pipeline fills and empties, unequal stages";
 
 enum cause { CAUSE_CORES, CAUSE_SYNC, CAUSE_WAIT, CAUSE_INPUT, CAUSE_SLOWER, CAUSES };
 
@@ -30,6 +33,40 @@ static double or_zero(double value)
 static int percent(double share)
 {
     return (int)lround(100 * fmax(-1e4, fmin(share, 1e4)));
+}
+
+/* Devices times seconds for a row, and what they are spent on. */
+struct cost {
+    double whole, compute, sync, wait;
+};
+
+static struct cost cost_of(const struct outcome *outcome)
+{
+    double whole = outcome->devices / outcome->samples_per_s.median;
+    struct cost cost = {.whole = whole,
+                        .sync = whole * or_zero(outcome->sync_share),
+                        .wait = whole * or_zero(outcome->wait_share)};
+    cost.compute = whole - cost.sync - cost.wait;
+    return cost;
+}
+
+/* Each stage computes other layers than the base did, so all of them together are compared. */
+static void describe_slower_stages(const struct outcome *outcome, const struct outcome *base,
+                                   int cores, struct loss *losses)
+{
+    struct cost now = cost_of(outcome), before = cost_of(base);
+    bool crowded = cores > 0 && outcome->threads > cores;
+    struct loss *loss = &losses[crowded ? CAUSE_CORES : CAUSE_SLOWER];
+    loss->share = or_zero((now.compute - before.compute) / now.whole);
+    if (crowded)
+        snprintf(loss->words, sizeof loss->words,
+                 "devices that share cores (%d threads of %d CPU devices on %d core%s)",
+                 outcome->threads, outcome->cpus, cores, cores == 1 ? "" : "s");
+    else
+        snprintf(loss->words, sizeof loss->words,
+                 "small micro-batches, shared memory or caches (the stages together compute %.2f "
+                 "times as long for as many rows)",
+                 now.compute / before.compute);
 }
 
 /* Devices compute their rows slower than the base's did: by how much of the time. */
@@ -67,16 +104,18 @@ static void describe_losses(const struct outcome *outcome, const struct outcome 
     double before = or_zero(base->wait_share), wait = or_zero(outcome->wait_share);
     double input = fmax(0, or_zero(outcome->input_share - before));
     int all_reduce = percent(or_zero(outcome->sync_share));
+    bool stages = outcome->strategy == STRATEGY_PIPELINE;
     memset(losses, 0, CAUSES * sizeof *losses);
-    describe_slower(outcome, base, cores, losses);
+    (stages ? describe_slower_stages : describe_slower)(outcome, base, cores, losses);
     losses[CAUSE_SYNC].share = or_zero(outcome->sync_share) - or_zero(base->sync_share);
     snprintf(losses[CAUSE_SYNC].words, sizeof losses[CAUSE_SYNC].words,
              "all-reduce (%d%% of the devices' time)", all_reduce);
     losses[CAUSE_WAIT].share = wait - before - input;
     snprintf(losses[CAUSE_WAIT].words, sizeof losses[CAUSE_WAIT].words,
-             "devices that wait for each other (%d%% of their time: unequal shares or speeds, or "
-             "other work on the cores)",
-             percent(wait - or_zero(outcome->input_share)));
+             "devices that wait for each other (%d%% of their time: %s, or other work on the "
+             "cores)",
+             percent(wait - or_zero(outcome->input_share)),
+             stages ? waits_of_pipeline : "unequal shares or speeds");
     losses[CAUSE_INPUT].share = input;
     snprintf(losses[CAUSE_INPUT].words, sizeof losses[CAUSE_INPUT].words,
              "input (work between steps takes %d%% of the time of one device, %d%% of that of %d)",
@@ -129,9 +168,10 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
     bool many = outcome->devices != 1;
     buffer[0] = '\0';
     if (!isfinite(outcome->speed_up) || outcome->devices == base->devices ||
-        !append(buffer, size, &used, "%d device%s %s %.2f times as fast as %d, %d%% efficient",
-                outcome->devices, many ? "s" : "", many ? "are" : "is", outcome->speed_up,
-                base->devices, percent(outcome->efficiency)) ||
+        !append(buffer, size, &used, "%d device%s%s %s %.2f times as fast as %d, %d%% efficient",
+                outcome->devices, many ? "s" : "",
+                outcome->strategy == STRATEGY_PIPELINE ? " as a pipeline" : "", many ? "are" : "is",
+                outcome->speed_up, base->devices, percent(outcome->efficiency)) ||
         !append_accuracy(outcome, base, buffer, size, &used))
         return buffer;
     if (outcome->efficiency >= WELL_SCALED) {
@@ -153,14 +193,102 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
     return buffer;
 }
 
+/* Why one is slower than a faster one, by what takes more of its devices' time for a row. */
+static void describe_difference(const struct outcome *slow, const struct outcome *fast,
+                                struct loss losses[CAUSES])
+{
+    struct cost more = cost_of(slow), less = cost_of(fast);
+    const char *name = strategy_name(slow->strategy), *other = strategy_name(fast->strategy);
+    bool stages = slow->strategy == STRATEGY_PIPELINE;
+    losses[CAUSE_SYNC].share = (more.sync - less.sync) / more.whole;
+    snprintf(losses[CAUSE_SYNC].words, sizeof losses[CAUSE_SYNC].words,
+             "%s's devices all-reduce %d%% of their time, %s's %d%%", name,
+             percent(or_zero(slow->sync_share)), other, percent(or_zero(fast->sync_share)));
+    losses[CAUSE_WAIT].share = (more.wait - less.wait) / more.whole;
+    snprintf(losses[CAUSE_WAIT].words, sizeof losses[CAUSE_WAIT].words,
+             "%s's devices wait %d%% of their time (%s), %s's %d%%", name,
+             percent(or_zero(slow->wait_share)),
+             stages ? waits_of_pipeline : "unequal shares or speeds", other,
+             percent(or_zero(fast->wait_share)));
+    losses[CAUSE_SLOWER].share = (more.compute - less.compute) / more.whole;
+    snprintf(losses[CAUSE_SLOWER].words, sizeof losses[CAUSE_SLOWER].words,
+             "%s's devices compute %.2f times as long for as many rows (%s)", name,
+             more.compute / less.compute, stages ? "small micro-batches" : "small shards");
+}
+
+static bool append_difference(const struct outcome *slow, const struct outcome *fast, char *buffer,
+                              size_t size, size_t *used)
+{
+    struct loss losses[CAUSES] = {{.share = 0}};
+    if (isfinite(slow->sync_share + slow->wait_share + fast->sync_share + fast->wait_share))
+        describe_difference(slow, fast, losses);
+    int first = largest(losses, -1), second = first < 0 ? -1 : largest(losses, first);
+    if (first < 0)
+        return append(buffer, size, used, "; the times of the devices do not say why");
+    if (second >= 0 && losses[second].share < WORTH_NAMING * losses[first].share)
+        second = -1;
+    return append(buffer, size, used, "; %s%s%s", losses[first].words, second >= 0 ? ", and " : "",
+                  second >= 0 ? losses[second].words : "");
+}
+
+/* Memory and traffic, each of the faster one first. */
+static bool append_needs(const struct outcome *fast, const struct outcome *slow, char *buffer,
+                         size_t size, size_t *used)
+{
+    struct figure figures[2];
+    const char *name = strategy_name(fast->strategy), *other = strategy_name(slow->strategy);
+    if (!isfinite(fast->memory) || !isfinite(slow->memory))
+        return true;
+    return append(buffer, size, used,
+                  "; the device that needs most memory needs %s with %s, %s with %s",
+                  figure_bytes(&figures[0], fast->memory), name,
+                  figure_bytes(&figures[1], slow->memory), other) &&
+           append(buffer, size, used, "; a step sends %s MB with %s, %s MB with %s",
+                  figure_count(&figures[0], fast->step_bytes / 1e6), name,
+                  figure_count(&figures[1], slow->step_bytes / 1e6), other);
+}
+
+const char *sentence_of_strategies(const struct outcome *one, const struct outcome *other,
+                                   const struct outcome *base, char *buffer, size_t size)
+{
+    bool first = one->samples_per_s.median >= other->samples_per_s.median;
+    const struct outcome *fast = first ? one : other, *slow = first ? other : one;
+    struct figure rates[2];
+    char times[2][60] = {"", ""};
+    size_t used = 0;
+    buffer[0] = '\0';
+    if (!(slow->samples_per_s.median > 0) || !(fast->samples_per_s.median > 0))
+        return buffer;
+    if (isfinite(fast->speed_up) && isfinite(slow->speed_up)) {
+        snprintf(times[0], sizeof times[0], ", %.2f times %d device%s", fast->speed_up,
+                 base->devices, base->devices == 1 ? "" : "s");
+        snprintf(times[1], sizeof times[1], " (%.2f)", slow->speed_up);
+    }
+    bool room =
+        append(buffer, size, &used,
+               "On %d devices %s is %.2f times as fast as %s: %s samples/s%s, not %s%s",
+               fast->devices, strategy_name(fast->strategy),
+               fast->samples_per_s.median / slow->samples_per_s.median,
+               strategy_name(slow->strategy), figure_count(&rates[0], fast->samples_per_s.median),
+               times[0], figure_count(&rates[1], slow->samples_per_s.median), times[1]) &&
+        append_difference(slow, fast, buffer, size, &used) &&
+        append_needs(fast, slow, buffer, size, &used);
+    if (room && overlap(&fast->samples_per_s, &slow->samples_per_s))
+        append(buffer, size, &used,
+               "; the ranges of both speeds overlap, so the difference may be chance");
+    return buffer;
+}
+
 const char *sentence_of_shares(const struct outcome *outcome, char *buffer, size_t size)
 {
     double sync = outcome->sync_share, wait = outcome->wait_share, input = outcome->input_share;
     size_t used = 0;
     buffer[0] = '\0';
     if (!isfinite(sync) || !isfinite(wait) ||
-        !append(buffer, size, &used, "Of the devices' time: %d%% compute, %d%% all-reduce",
-                percent(1 - sync - wait), percent(sync)))
+        !append(buffer, size, &used, "Of the devices' time: %d%% compute",
+                percent(1 - sync - wait)) ||
+        (outcome->strategy == STRATEGY_DATA &&
+         !append(buffer, size, &used, ", %d%% all-reduce", percent(sync))))
         return buffer;
     if (isfinite(input) && !append(buffer, size, &used, ", %d%% input", percent(input)))
         return buffer;
@@ -210,13 +338,37 @@ static void describe_values(const struct study_table *table, char *buffer, size_
                      : ", though its range overlaps with the next best");
 }
 
+/* The last row on as many devices that has that strategy and a speed; NULL: none. */
+static const struct outcome *with_strategy(const struct study_table *table, enum strategy strategy)
+{
+    const struct outcome *found = NULL;
+    for (int i = 0; i < table->count; i++) {
+        const struct outcome *outcome = &table->rows[i].outcome;
+        if (outcome->devices == table->rows[table->last].outcome.devices &&
+            outcome->strategy == strategy && outcome->samples_per_s.count > 0)
+            found = outcome;
+    }
+    return found;
+}
+
+static void describe_devices(const struct study_table *table, char *buffer, size_t size)
+{
+    const struct outcome *base = &table->rows[table->base].outcome;
+    const struct outcome *data = with_strategy(table, STRATEGY_DATA);
+    const struct outcome *pipeline = with_strategy(table, STRATEGY_PIPELINE);
+    if (table->study->strategies && data && pipeline)
+        sentence_of_strategies(data, pipeline, base, buffer, size);
+    else
+        sentence_of_devices(&table->rows[table->last].outcome, base, table->study->cores, buffer,
+                            size);
+}
+
 const char *sentence_of_study(const struct study_table *table, char *buffer, size_t size)
 {
     buffer[0] = '\0';
     if (table->study->kind != STUDY_DEVICES)
         describe_values(table, buffer, size);
     else if (table->base >= 0)
-        sentence_of_devices(&table->rows[table->last].outcome, &table->rows[table->base].outcome,
-                            table->study->cores, buffer, size);
+        describe_devices(table, buffer, size);
     return buffer;
 }

@@ -12,8 +12,14 @@
 const char *sentence_of_devices(const struct outcome *outcome, const struct outcome *base,
                                 int cores, char *buffer, size_t size);
 
+/* Which of two strategies on as many devices is the faster one, how much and why, by the parts of
+ * the time that they take; and what both need. `base` may be unknown. */
+const char *sentence_of_strategies(const struct outcome *one, const struct outcome *other,
+                                   const struct outcome *base, char *buffer, size_t size);
+
 /* "Of the devices' time: 91% compute, 7% all-reduce, 1% input, 1% waiting". */
 const char *sentence_of_shares(const struct outcome *outcome, char *buffer, size_t size);
 
-/* Of a study: of the most devices, or which values are the fastest and which the most accurate. */
+/* Of a study: of the most devices, with both strategies where it has them, or which values are the
+ * fastest and which the most accurate. */
 const char *sentence_of_study(const struct study_table *table, char *buffer, size_t size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "experiment/study.h"
+#include "spec/names.h"
 
 /* Equal but for the rounding of numbers that were written as text. */
 static bool near(double a, double b, double tolerance)
@@ -44,11 +45,19 @@ bool series_alike(const struct series_run *a, const struct series_run *b, bool g
            (known ? a->settings == b->settings : guess);
 }
 
-void series_begin(struct series *series, enum scaling scaling, const struct series_run *anchor,
-                  const struct series_run *measure, double target_acc, bool guess)
+enum strategy series_strategy(const struct series_run *run)
+{
+    bool pipeline = strcmp(run->strategy, strategy_name(STRATEGY_PIPELINE)) == 0;
+    return pipeline ? STRATEGY_PIPELINE : STRATEGY_DATA;
+}
+
+void series_begin(struct series *series, enum scaling scaling, enum strategy strategy,
+                  const struct series_run *anchor, const struct series_run *measure,
+                  double target_acc, bool guess)
 {
     double share = scaling == SCALING_WEAK && measure->devices > 0 ? measure->devices : 1;
     series->scaling = scaling;
+    series->strategy = strategy;
     series->anchor = *anchor;
     series->guess = guess;
     series->target_acc = target_acc;
@@ -59,10 +68,18 @@ void series_begin(struct series *series, enum scaling scaling, const struct seri
     series->threads_differ = false;
 }
 
+/* Or one device with data, which has nothing to divide. */
+static bool has_strategy(const struct series *series, const struct series_run *run)
+{
+    return same_text(strategy_name(series->strategy), run->strategy, series->guess) ||
+           (run->devices == 1 && series_strategy(run) == STRATEGY_DATA);
+}
+
 /* Batch and rate of this series? A grown batch was rounded to whole rows. */
 static bool fits(const struct series *series, const struct series_run *run)
 {
-    if (run->devices <= 0 || !series_alike(&series->anchor, run, series->guess))
+    if (run->devices <= 0 || !has_strategy(series, run) ||
+        !series_alike(&series->anchor, run, series->guess))
         return false;
     if (series->scaling == SCALING_STRONG)
         return run->batch == series->batch && near(run->lr, series->lr, 1e-6);
@@ -157,6 +174,7 @@ static bool make_outcome(struct series_row *row, double target_acc, struct error
     outcome->devices = run->devices;
     outcome->cpus = strcmp(run->device_kind, "cpu") == 0 ? run->devices : 0;
     outcome->threads = run->threads * outcome->cpus;
+    outcome->strategy = series_strategy(run);
     /* Before its first epoch has ended a run says at least how fast it is now. */
     if (outcome->samples_per_s.count == 0 && run->samples_per_s > 0) {
         double speed = run->samples_per_s;

@@ -6,7 +6,8 @@
 
 /*
  * Runs, whoever submitted them, that differ in the number of their devices, side by side. Pure; the
- * caller fills plain structs from what it knows.
+ * caller fills plain structs from what it knows. They have one strategy, except that one device
+ * with strategy data is what all strategies are compared with.
  *
  * The base is the run on the fewest devices whose speed is known; it need not have one device.
  */
@@ -15,6 +16,7 @@
 struct series_run {
     long run;
     const char *model, *data, *split, *sync;
+    const char *strategy;    /* "data", "pipeline" */
     const char *device_kind; /* "cpu", "cuda" */
     const char *device_list; /* "cpu:0-1" */
     const char *note;
@@ -41,6 +43,7 @@ struct series_row {
 
 struct series {
     enum scaling scaling;
+    enum strategy strategy;
     struct series_run anchor;            /* what all are alike to */
     bool guess;                          /* what is not known agrees with anything */
     double batch, lr;                    /* strong: of every run; weak: for one device */
@@ -55,27 +58,32 @@ struct series {
 bool series_is_one_plan(const char *note, const char *other);
 
 /*
- * Does all agree that has to be the same in all runs: everything but devices, batch, lr, threads,
- * seed and the number of epochs? What is not known does not agree, unless `guess` or the runs are
- * of one plan. Weights of a split belong to the devices.
+ * Does all agree that has to be the same in all runs: everything but devices, strategy, batch, lr,
+ * threads, seed and the number of epochs? What is not known does not agree, unless `guess` or the
+ * runs are of one plan. Weights of a split belong to the devices.
  */
 bool series_alike(const struct series_run *a, const struct series_run *b, bool guess);
 
 /*
  * A series: begin, add all runs in any order, add them again as repeats, where there may be some,
- * finish. `anchor` says what is the same in all, `measure` gives batch and lr (often the same run).
+ * finish. `anchor` says what is the same in all but the strategy, `measure` gives batch and lr
+ * (often the same run).
  * A run that does not fit is passed over. Of several on as many devices that one is kept which has
  * the highest preference, then the anchor's threads, then a known speed, then one that did not
  * fail, then the newest; if it is of a study, all its repeats that are done count together. False:
  * memory ran out.
  */
-void series_begin(struct series *series, enum scaling scaling, const struct series_run *anchor,
-                  const struct series_run *measure, double target_acc, bool guess);
+void series_begin(struct series *series, enum scaling scaling, enum strategy strategy,
+                  const struct series_run *anchor, const struct series_run *measure,
+                  double target_acc, bool guess);
 void series_add(struct series *series, const struct series_run *run);
 void series_add_repeat(struct series *series, const struct series_run *run);
 /* Is any row's run of a study, which may have repeats? */
 bool series_may_repeat(const struct series *series);
 bool series_finish(struct series *series, struct error *err);
+
+/* That of a run; data, where it is not known. */
+enum strategy series_strategy(const struct series_run *run);
 
 /* Is this another run of the study that the row's is of, on the same devices? */
 bool series_is_repeat(const struct series_row *row, const struct series_run *run);

@@ -34,6 +34,7 @@ struct study_variant {
     int devices;     /* 0: left to the engine */
     int cpus;        /* CPU devices among them */
     int threads;     /* of all of these together; 0: not known */
+    enum strategy strategy;
     long batch;
     double lr;
     json_t *spec; /* owned; without a seed */
@@ -52,6 +53,7 @@ struct study {
     enum study_kind kind;
     enum scaling scaling;          /* of STUDY_DEVICES */
     bool lists;                    /* devices were listed rather than counted */
+    bool strategies;               /* each number of devices with several strategies */
     int varied_count;              /* of STUDY_SETTINGS, 1 or 2: */
     char varied[STUDY_VARIED][20]; /* which ones, as options are called; the last varies fastest */
     int repeats, cores;
@@ -63,36 +65,7 @@ struct study {
     struct study_entry *entries; /* in the order of training */
 };
 
-/* A setting with its values, "128,256". */
-struct study_setting {
-    const char *key, *values;
-};
-
-/* What a command line asks to be compared. One of counts, lists, settings is used. */
-struct study_request {
-    const struct spec *spec;
-    enum scaling scaling;
-    const struct device_list *pool;              /* counts: the first ones of these */
-    const char *counts;                          /* "1,2,4" */
-    const char *lists;                           /* "cpu:0;cpu:0-1" */
-    struct study_setting settings[STUDY_VARIED]; /* without keys: none */
-    int repeats, cores;
-    double target_acc;
-    bool only_given; /* of settings: specs of what was given and what varies */
-    /* Fill in what the spec, or one with the values of a variant, leaves open; NULL: nothing. */
-    bool (*fill)(void *context, struct spec *spec, struct error *err);
-    void *context;
-};
-
-/* The largest number of a list of counts; 0 when it is not one. */
-int study_most(const char *counts);
-
-/*
- * Make the variants and the order of training. CPU devices have equally many threads in all of
- * them, those of the variant with most devices, unless the spec sets a number. Release
- * with study_free, also after a failure. ERROR_USAGE when a variant cannot be.
- */
-bool study_plan(struct study *study, const struct study_request *request, struct error *err);
+/* Release what study_plan (plan.h) or study_from_json has made. */
 void study_free(struct study *study);
 
 /* The spec of an entry as `submit` takes it, without its note; NULL: out of memory. */
@@ -109,6 +82,8 @@ void study_tag(const struct study *study, char *buffer, size_t size);
 int study_count(const struct study *study, enum study_state state);
 /* Entries that a resumed study trains. */
 int study_unfinished(const struct study *study);
+/* "1 device", "2 devices" */
+const char *study_devices(int devices, struct figure *text);
 /* "devices, strong scaling (the same batch)", "batch and lr". */
 const char *study_title(const struct study *study, struct figure *text);
 /* The value that a variant has of varied setting `which`. */

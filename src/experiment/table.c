@@ -33,6 +33,7 @@ static bool fill_row(const struct study *study, const struct study_run *runs, in
     row->outcome.devices = row->variant->devices;
     row->outcome.cpus = row->variant->cpus;
     row->outcome.threads = row->variant->threads;
+    row->outcome.strategy = row->variant->strategy;
     return ok;
 }
 

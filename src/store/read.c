@@ -121,11 +121,25 @@ static bool put_newest(struct store *store, long run, const char *name, json_t *
     return read_newest(store, run, name, &event, err) && (!event || put(object, name, event, err));
 }
 
+/* What its newest "run" event says of its devices. */
+static bool put_beginning(struct store *store, long run, json_t *object, struct error *err)
+{
+    static const char *const members[] = {"types", "memory", "sync_bytes_per_step"};
+    json_t *event;
+    bool ok = read_newest(store, run, "run", &event, err);
+    for (size_t i = 0; ok && i < sizeof members / sizeof *members; i++) {
+        json_t *value = json_object_get(event, members[i]);
+        ok = !value || put(object, members[i], json_incref(value), err);
+    }
+    json_decref(event);
+    return ok;
+}
+
 bool store_head(struct store *store, long run, json_t **object, struct error *err)
 {
     json_t *read = NULL, *tags = NULL;
     if (read_run(store, run, &read, err) && put_device_figures(store, run, read, err) &&
-        put_newest(store, run, "profile", read, err) &&
+        put_beginning(store, run, read, err) && put_newest(store, run, "profile", read, err) &&
         put_newest(store, run, "timeline", read, err) && store_tags(store, run, &tags, err) &&
         put(read, "tags", tags, err) && store_put_thinned(store, run, read, err)) {
         *object = read;

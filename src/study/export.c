@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "experiment/sentence.h"
 #include "output/svg_panel.h"
+#include "spec/names.h"
 #include "study/json.h"
 
 /* Of the picture, in its units. */
@@ -28,18 +29,20 @@ static json_t *row_json(const struct study_row *row)
     const struct outcome *outcome = &row->outcome;
     json_t *devices = json_object_get(variant->spec, "devices");
     return json_pack(
-        "{s:s, s:O?, s:o, s:I, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:O}",
+        "{s:s, s:O?, s:o, s:s, s:I, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, s:o, s:o, s:o, s:o, s:O}",
         "label", variant->label, "devices", devices, "device_count",
-        variant->devices > 0 ? json_integer(variant->devices) : json_null(), "batch",
-        (json_int_t)variant->batch, "lr", variant->lr, "done", row->done, "failed", row->failed,
-        "missing", row->missing, "s_per_epoch", spread_json(&outcome->s_per_epoch), "samples_per_s",
-        spread_json(&outcome->samples_per_s), "speed_up", json_finite(outcome->speed_up),
-        "efficiency", json_finite(outcome->efficiency), "sync_share",
-        json_finite(outcome->sync_share), "wait_share", json_finite(outcome->wait_share),
-        "device_samples_per_s", json_finite(outcome->device_rate), "device_rows",
-        json_finite(outcome->rows), "test_acc", spread_json(&outcome->test_acc), "target_s",
-        spread_json(&row->outcome.target_s), "spec", variant->spec);
+        variant->devices > 0 ? json_integer(variant->devices) : json_null(), "strategy",
+        strategy_name(variant->strategy), "batch", (json_int_t)variant->batch, "lr", variant->lr,
+        "done", row->done, "failed", row->failed, "missing", row->missing, "s_per_epoch",
+        spread_json(&outcome->s_per_epoch), "samples_per_s", spread_json(&outcome->samples_per_s),
+        "speed_up", json_finite(outcome->speed_up), "efficiency", json_finite(outcome->efficiency),
+        "sync_share", json_finite(outcome->sync_share), "wait_share",
+        json_finite(outcome->wait_share), "device_samples_per_s", json_finite(outcome->device_rate),
+        "device_rows", json_finite(outcome->rows), "sync_bytes_per_step",
+        json_finite(outcome->step_bytes), "memory_most", json_finite(outcome->memory), "test_acc",
+        spread_json(&outcome->test_acc), "target_s", spread_json(&row->outcome.target_s), "spec",
+        variant->spec);
 }
 
 /* Of the epochs that count. */
@@ -118,10 +121,10 @@ static void put_spread(struct text *out, const struct spread *spread, double mid
     put_number(out, spread->high);
 }
 
-/* Batch and lr have a column in any case. */
+/* Batch, lr and strategy have a column in any case. */
 static bool needs_column(const char *key)
 {
-    return strcmp(key, "batch") != 0 && strcmp(key, "lr") != 0;
+    return strcmp(key, "batch") != 0 && strcmp(key, "lr") != 0 && strcmp(key, "strategy") != 0;
 }
 
 static void put_values(const struct study *study, const struct study_variant *variant,
@@ -148,7 +151,7 @@ void study_table_csv(const struct study_table *table, struct text *out)
                    "samples_per_s,samples_per_s_min,samples_per_s_max,speed_up,efficiency,"
                    "sync_share,wait_share,device_samples_per_s,device_rows,"
                    "test_acc_mean,test_acc_min,test_acc_max,target_s,target_s_min,target_s_max,"
-                   "target_reached\n");
+                   "target_reached,strategy,sync_bytes_per_step,memory_most\n");
     for (int i = 0; i < table->count; i++) {
         const struct study_row *row = &table->rows[i];
         const struct outcome *outcome = &row->outcome;
@@ -171,6 +174,9 @@ void study_table_csv(const struct study_table *table, struct text *out)
         put_spread(out, &outcome->test_acc, outcome->test_acc.mean);
         put_spread(out, &row->outcome.target_s, row->outcome.target_s.median);
         put_number(out, row->outcome.target_s.count);
+        text_printf(out, ",%s", strategy_name(row->variant->strategy));
+        put_number(out, outcome->step_bytes);
+        put_number(out, outcome->memory);
         text_puts(out, "\n");
     }
 }
@@ -184,7 +190,8 @@ enum { LINES_MOST = 8 }; /* the smaller number of values of a grid, of STUDY_VAR
  */
 struct layout {
     int places, lines;
-    bool across; /* the lines are the values of the setting that varies fastest */
+    bool across;             /* the lines are the values of the setting that varies fastest */
+    int row[STUDY_VARIANTS]; /* of each line after the other, at each place */
     double at[STUDY_VARIANTS];
     const char *names[STUDY_VARIANTS];
     struct figure values[STUDY_VARIANTS];
@@ -194,7 +201,20 @@ struct layout {
 
 static int row_of(const struct layout *layout, int line, int place)
 {
-    return layout->across ? place * layout->lines + line : line * layout->places + place;
+    return layout->row[line * layout->places + place];
+}
+
+/* Numbers of devices of which each has all strategies, and one device before them for all. */
+static void place_strategies(const struct study *study, struct layout *layout)
+{
+    int more = study->variant_count - 1;
+    if (more > 1 && study->variants[2].devices == study->variants[1].devices)
+        layout->lines = 2;
+    layout->places = 1 + more / layout->lines;
+    for (int line = 0; line < layout->lines; line++)
+        for (int place = 0; place < layout->places; place++)
+            layout->row[line * layout->places + place] =
+                place == 0 ? 0 : 1 + (place - 1) * layout->lines + line;
 }
 
 /* How many values the setting has that varies fastest. */
@@ -212,6 +232,10 @@ static int count_fastest(const struct study *study)
 static void place_lines(const struct study *study, struct layout *layout)
 {
     *layout = (struct layout){.places = study->variant_count, .lines = 1, .label = "devices"};
+    for (int i = 0; i < study->variant_count; i++)
+        layout->row[i] = i;
+    if (study->strategies)
+        place_strategies(study, layout);
     if (study->kind == STUDY_DEVICES)
         return;
     int fastest = study->varied_count > 1 ? count_fastest(study) : study->variant_count;
@@ -220,6 +244,23 @@ static void place_lines(const struct study *study, struct layout *layout)
     layout->places = layout->across ? slowest : fastest;
     layout->lines = layout->across ? fastest : slowest;
     layout->label = study->varied[study->varied_count > 1 && !layout->across];
+    for (int line = 0; line < layout->lines; line++)
+        for (int place = 0; place < layout->places; place++)
+            layout->row[line * layout->places + place] =
+                layout->across ? place * layout->lines + line : line * layout->places + place;
+}
+
+static void name_line(const struct study *study, struct layout *layout, int line)
+{
+    char *name = layout->line_names[line];
+    const struct study_variant *variant =
+        &study->variants[row_of(layout, line, layout->places - 1)];
+    struct figure value;
+    if (study->strategies)
+        snprintf(name, sizeof layout->line_names[line], "%s", strategy_name(variant->strategy));
+    else
+        snprintf(name, sizeof layout->line_names[line], "%s %s", study->varied[layout->across],
+                 study_value(study, variant, layout->across, &value));
 }
 
 static void make_layout(const struct study_table *table, struct layout *layout)
@@ -237,13 +278,9 @@ static void make_layout(const struct study_table *table, struct layout *layout)
                 : study_value(study, variant, study->varied_count > 1 && !layout->across,
                               &layout->values[i]);
     }
-    for (int i = 0; i < layout->lines && study->varied_count > 1; i++) {
-        struct figure value;
-        snprintf(
-            layout->line_names[i], sizeof layout->line_names[i], "%s %s",
-            study->varied[layout->across],
-            study_value(study, &study->variants[row_of(layout, i, 0)], layout->across, &value));
-    }
+    for (int i = 0; i < layout->lines; i++)
+        if (study->strategies || study->varied_count > 1)
+            name_line(study, layout, i);
 }
 
 /* What a panel shows of a row. */

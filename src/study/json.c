@@ -9,11 +9,12 @@
 
 #include "base/json.h"
 #include "spec/fields.h"
+#include "spec/names.h"
 
 /* Raised when older programs could not read the file. */
 enum { STUDY_FORMAT = 1 };
 
-static const char devices_kind[] = "devices";
+static const char devices_kind[] = "devices", strategies_kind[] = "strategies";
 static const char *const scalings[] = {"strong", "weak", NULL};
 static const char *const states[] = {"waiting", "running", "done", "failed",
                                      "stopped", "deleted", NULL};
@@ -42,7 +43,7 @@ static json_t *entry_json(const struct study_entry *entry)
 void study_kind_text(const struct study *study, char *buffer, size_t size)
 {
     if (study->kind == STUDY_DEVICES)
-        snprintf(buffer, size, devices_kind);
+        snprintf(buffer, size, "%s", study->strategies ? strategies_kind : devices_kind);
     else
         snprintf(buffer, size, "%s%s%s", study->varied[0], study->varied_count > 1 ? "," : "",
                  study->varied[1]);
@@ -122,6 +123,8 @@ static bool read_variant(struct study_variant *variant, const json_t *object, st
         !json_get_long(object, "batch", 1, LONG_MAX, &variant->batch, err) ||
         !json_get_double(object, "lr", 0, INFINITY, &variant->lr, err))
         return false;
+    if (strcmp(member_text(spec, "strategy"), strategy_name(STRATEGY_PIPELINE)) == 0)
+        variant->strategy = STRATEGY_PIPELINE;
     variant->spec = json_incref(spec);
     return true;
 }
@@ -149,7 +152,8 @@ static bool read_kind(struct study *study, const json_t *object, struct error *e
     const char *kind = NULL;
     if (!need(object, "kind", err) || !json_get_string(object, "kind", &kind, err))
         return false;
-    if (strcmp(kind, devices_kind) == 0)
+    study->strategies = strcmp(kind, strategies_kind) == 0;
+    if (study->strategies || strcmp(kind, devices_kind) == 0)
         return true;
     study->kind = STUDY_SETTINGS;
     for (const char *at = kind; study->varied_count < STUDY_VARIED;) {

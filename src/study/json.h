@@ -9,7 +9,7 @@
 json_t *study_to_json(const struct study *study);
 bool study_from_json(struct study *study, const json_t *object, struct error *err);
 
-/* "devices", or the names of the settings: "batch,lr". */
+/* "devices", "strategies", or the names of the settings: "batch,lr". */
 void study_kind_text(const struct study *study, char *buffer, size_t size);
 /* "running" and so on. */
 const char *study_state_name(enum study_state state);

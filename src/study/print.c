@@ -12,6 +12,7 @@
 #include "experiment/sentence.h"
 #include "output/table.h"
 #include "spec/fields.h"
+#include "spec/names.h"
 
 /* "low-high"; one value has no range. */
 static void add_range(struct table *out, const struct spread *spread,
@@ -47,7 +48,10 @@ static void add_row(struct table *out, const struct study_table *table, const st
     for (int i = 0; i < study->varied_count; i++)
         table_cell(out, study_value(study, row->variant, i, &text));
     if (study->kind == STUDY_DEVICES)
-        table_cell(out, row->variant->label);
+        table_cell(out, study->strategies ? study_devices(row->variant->devices, &text)
+                                          : row->variant->label);
+    if (study->strategies)
+        table_cell(out, strategy_name(row->variant->strategy));
     if (study->kind == STUDY_DEVICES && study->scaling == SCALING_WEAK) {
         table_cell(out, figure_whole(&text, (double)row->variant->batch));
         table_cell(out, figure_digits(&text, row->variant->lr, 6));
@@ -63,6 +67,10 @@ static void add_row(struct table *out, const struct study_table *table, const st
         table_cell(out, figure_efficiency(&text, outcome->efficiency));
     table_cell(out, figure_efficiency(&text, outcome->sync_share));
     table_cell(out, figure_efficiency(&text, outcome->wait_share));
+    if (study->strategies) {
+        table_cell(out, figure_count(&text, outcome->step_bytes / 1e6));
+        table_cell(out, figure_bytes(&text, outcome->memory));
+    }
     table_cell(out, three_decimals(&text, outcome->test_acc.mean));
     add_range(out, &outcome->test_acc, three_decimals);
     if (!isfinite(study->target_acc))
@@ -126,6 +134,9 @@ static void print_foot(const struct study_table *table)
             "sync: all-reduce, exposed; wait: for other devices and input; of the devices' time\n",
             study_warm_up_words(table), table->warm_up ? " (*)" : "",
             validated(table) ? "val" : "test", table->rows[table->base].variant->label);
+    if (table->base >= 0 && table->study->strategies)
+        print("MB/step: gradients that are all-reduced (data), values and gradients that stages "
+              "hand over (pipeline)\nmemory: of the device that needs most\n");
     if (isfinite(table->study->target_acc))
         print("to %g: seconds of training, evaluation excluded, until an epoch's %s accuracy "
               "reached it\n",
@@ -148,13 +159,15 @@ static struct column setting_column(const char *key, char *title)
 bool study_print_table(const struct study_table *table, struct error *err)
 {
     const struct study *study = table->study;
-    struct column columns[18];
+    struct column columns[20];
     char target[40];
     size_t count = 0;
     bool devices = study->kind == STUDY_DEVICES;
     char names[STUDY_VARIED][sizeof study->varied[0]];
     if (devices)
         columns[count++] = (struct column){"DEVICES", false};
+    if (study->strategies)
+        columns[count++] = (struct column){"STRATEGY", false};
     for (int i = 0; i < study->varied_count; i++)
         columns[count++] = setting_column(study->varied[i], names[i]);
     if (devices && study->scaling == SCALING_WEAK) {
@@ -171,6 +184,10 @@ bool study_print_table(const struct study_table *table, struct error *err)
         columns[count++] = (struct column){"EFFICIENCY", true};
     columns[count++] = (struct column){"SYNC", true};
     columns[count++] = (struct column){"WAIT", true};
+    if (study->strategies) {
+        columns[count++] = (struct column){"MB/STEP", true};
+        columns[count++] = (struct column){"MEMORY", true};
+    }
     columns[count++] = (struct column){validated(table) ? "VAL ACC" : "TEST ACC", true};
     columns[count++] = (struct column){"RANGE", true};
     snprintf(target, sizeof target, "TO %g", study->target_acc);

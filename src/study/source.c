@@ -43,6 +43,7 @@ bool study_source_run(struct run_source *source, struct study_entry *entry, stru
     if (ok && object) {
         const char *error = json_string_value(json_object_get(object, "error"));
         ok = measure_read(&run->measure, json_object_get(object, "epochs"), err);
+        measure_read_devices(&run->measure, object);
         run->wall_s = member_number(object, "ended_at") - member_number(object, "started_at");
         entry->state = state_of(member_text(object, "status"), source->client || source->silent);
         if (entry->state == STUDY_FAILED)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "experiment/plan.h"
 #include "spec/values.h"
 #include "ui/session/grid.h"
 

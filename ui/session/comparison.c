@@ -41,6 +41,7 @@ static struct series_run as_run(const struct ui *ui, const struct state_run *run
         .data = run->data,
         .split = run->split,
         .sync = run->sync,
+        .strategy = run->setting.strategy,
         .device_kind = kind_of(run->devices),
         .device_list = run->devices,
         .note = run->note,
@@ -84,12 +85,14 @@ static bool may_be_asked(const struct state_run *run)
 }
 
 static void make_series(const struct ui *ui, struct comparison *comparison, enum scaling scaling,
-                        const struct series_run *measure, struct series *series)
+                        enum strategy strategy, const struct series_run *measure,
+                        struct series *series)
 {
     const struct state_run *anchor = comparison->anchor;
     struct series_run run = as_run(ui, anchor, anchor);
     struct error ignored = ERROR_INIT; /* short of memory there are no numbers */
-    series_begin(series, scaling, &run, measure, ui->compare.target_acc, comparison->guess);
+    series_begin(series, scaling, strategy, &run, measure, ui->compare.target_acc,
+                 comparison->guess);
     for (int i = 0; i < ui->state.run_count; i++) {
         run = as_run(ui, &ui->state.runs[i], anchor);
         if (!comparison->guess || may_be_asked(&ui->state.runs[i]))
@@ -108,20 +111,16 @@ static void make_series(const struct ui *ui, struct comparison *comparison, enum
  * other's fewest devices instead: next to the runs with the batch of run 3 stand those whose batch
  * grew from the same single device.
  */
-static void make_both(const struct ui *ui, struct comparison *comparison)
+static void make_both(const struct ui *ui, struct comparison *comparison, enum strategy strategy,
+                      const struct series_run *run)
 {
     struct series *strong = &comparison->series[0], *weak = &comparison->series[1];
-    comparison->anchor = comparison_anchor(ui);
-    comparison->count = 0;
-    if (!comparison->anchor)
-        return;
-    struct series_run run = as_run(ui, comparison->anchor, comparison->anchor);
-    make_series(ui, comparison, SCALING_STRONG, &run, strong);
-    make_series(ui, comparison, SCALING_WEAK, &run, weak);
+    make_series(ui, comparison, SCALING_STRONG, strategy, run, strong);
+    make_series(ui, comparison, SCALING_WEAK, strategy, run, weak);
     if (weak->count < 2 && strong->count > 1)
-        make_series(ui, comparison, SCALING_WEAK, &strong->rows[0].run, weak);
+        make_series(ui, comparison, SCALING_WEAK, strategy, &strong->rows[0].run, weak);
     else if (strong->count < 2 && weak->count > 1)
-        make_series(ui, comparison, SCALING_STRONG, &weak->rows[0].run, strong);
+        make_series(ui, comparison, SCALING_STRONG, strategy, &weak->rows[0].run, strong);
     comparison->count = weak->count > 1 ? 2 : 1;
     if (strong->count < 2 && weak->count > 1) {
         *strong = *weak;
@@ -129,17 +128,52 @@ static void make_both(const struct ui *ui, struct comparison *comparison)
     }
 }
 
+/* On a single device the other strategy has nothing of its own. */
+static bool divides(const struct series *series)
+{
+    return series->count > 0 && series->rows[series->count - 1].run.devices > 1;
+}
+
+/* The same with the other strategy, where the anchor alone may have nothing to compare it with. */
+static void add_other(const struct ui *ui, struct comparison *comparison, enum strategy strategy,
+                      const struct series_run *run)
+{
+    struct series *first = &comparison->series[0];
+    struct series *other = &comparison->series[comparison->count];
+    make_series(ui, comparison, first->scaling,
+                strategy == STRATEGY_DATA ? STRATEGY_PIPELINE : STRATEGY_DATA,
+                first->count > 1 ? &first->rows[0].run : run, other);
+    if (!divides(other))
+        return;
+    if (divides(first) || other->count < 2)
+        comparison->count++;
+    else
+        *first = *other;
+}
+
+static void make_all(const struct ui *ui, struct comparison *comparison)
+{
+    comparison->anchor = comparison_anchor(ui);
+    comparison->count = 0;
+    if (!comparison->anchor)
+        return;
+    struct series_run run = as_run(ui, comparison->anchor, comparison->anchor);
+    enum strategy strategy = series_strategy(&run);
+    make_both(ui, comparison, strategy, &run);
+    add_other(ui, comparison, strategy, &run);
+}
+
 void comparison_make(const struct ui *ui, struct comparison *comparison)
 {
     comparison->guess = false;
-    make_both(ui, comparison);
+    make_all(ui, comparison);
 }
 
 void comparison_want(struct ui *ui, void (*want)(struct ui *ui, long run))
 {
     struct comparison comparison = {.guess = true};
     int repeats = 0;
-    make_both(ui, &comparison);
+    make_all(ui, &comparison);
     if (comparison.anchor)
         want(ui, comparison.anchor->run);
     for (int i = 0; i < comparison_lines(&comparison); i++) {
@@ -157,7 +191,22 @@ void comparison_want(struct ui *ui, void (*want)(struct ui *ui, long run))
 
 bool comparison_says_something(const struct comparison *comparison)
 {
-    return comparison->count > 0 && comparison->series[0].count > 1;
+    return comparison_lines(comparison) > 1;
+}
+
+const struct series_row *comparison_rival(const struct comparison *comparison,
+                                          const struct series *series, const struct series_row *row)
+{
+    for (int i = 0; i < comparison->count; i++) {
+        const struct series *other = &comparison->series[i];
+        if (other->strategy == series->strategy || other->scaling != series->scaling)
+            continue;
+        for (int j = 0; j < other->count; j++)
+            if (other->rows[j].run.devices == row->run.devices && row->run.devices > 1 &&
+                other->rows[j].outcome.samples_per_s.median > 0)
+                return &other->rows[j];
+    }
+    return NULL;
 }
 
 int comparison_lines(const struct comparison *comparison)

@@ -34,15 +34,18 @@ struct compare_choice {
 };
 
 /*
- * The runs that the compare view sets side by side: those like its anchor, as one or two series of
- * src/experiment/series.h. Its lines are the rows of the first and then of the second series.
+ * The runs that the compare view sets side by side: those like its anchor, as one to three series
+ * of src/experiment/series.h: strong and weak scaling with the anchor's strategy, and the first of
+ * these with the other strategy. Its lines are the rows of one series after the other.
  * Rebuilt from the state whenever it is needed; text in it belongs to the state.
  */
+enum { COMPARISON_SERIES = 3 };
+
 struct comparison {
     const struct state_run *anchor; /* NULL: there are no runs */
     bool guess;                     /* runs of which too little is known are there, too */
     int count;                      /* series; 0 only without an anchor */
-    struct series series[2];
+    struct series series[COMPARISON_SERIES];
 };
 
 void comparison_make(const struct ui *ui, struct comparison *comparison);
@@ -55,12 +58,16 @@ int comparison_cores(const struct ui *ui);
 /* Of each run that may belong to it, also with what is not known yet: `want` its epochs. */
 void comparison_want(struct ui *ui, void (*want)(struct ui *ui, long run));
 
-/* Is there more than one number of devices? */
+/* Is there more than one number of devices, or strategy? */
 bool comparison_says_something(const struct comparison *comparison);
 int comparison_lines(const struct comparison *comparison);
 /* A line's row and, when not NULL, its series; NULL after the last. */
 const struct series_row *comparison_row(const struct comparison *comparison, int line,
                                         const struct series **series);
+/* The row on as many devices with another strategy whose speed is known; NULL: there is none. */
+const struct series_row *comparison_rival(const struct comparison *comparison,
+                                          const struct series *series,
+                                          const struct series_row *row);
 /* The line in focus: that of the selected run, the one the keys moved to where it has two; or -1.
  */
 int comparison_line(const struct ui *ui, const struct comparison *comparison);

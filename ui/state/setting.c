@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/state/setting.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +27,9 @@ static unsigned long digest_of(const char *text)
  * pipeline are by the number of devices.
  */
 static const char *const apart[] = {
-    "model",     "data",   "data_dir",    "split",       "sync",          "devices", "batch",
-    "lr",        "epochs", "seed",        "cpu_threads", "micro_batches", "stages",  "save",
-    "save_best", "log",    "tensorboard", "origins",     "recipe",
+    "model", "data",      "data_dir", "split",       "sync",          "devices", "batch",
+    "lr",    "epochs",    "seed",     "cpu_threads", "micro_batches", "stages",  "strategy",
+    "save",  "save_best", "log",      "tensorboard", "origins",       "recipe",
 };
 
 /* A run of an older version lacks settings that are as by default; NULL: memory ran out, or there
@@ -50,6 +51,8 @@ void read_setting(const json_t *show, struct run_setting *setting)
     double threads = read_number(spec, "cpu_threads");
     bool uneven = json_is_string(json_object_get(spec, "cpu_threads"));
     setting->threads = threads >= 1 && threads <= 1e6 ? (int)threads : 0;
+    const char *strategy = json_string_value(json_object_get(rest, "strategy"));
+    snprintf(setting->strategy, sizeof setting->strategy, "%s", strategy ? strategy : "");
     for (size_t i = 0; rest && i < sizeof apart / sizeof apart[0]; i++)
         if (!uneven || strcmp(apart[i], "cpu_threads") != 0)
             json_object_del(rest, apart[i]);

@@ -251,6 +251,7 @@ bool state_show(struct state *state, const json_t *result, struct error *err)
         return true;
     run->curve_known = true;
     read_setting(result, &run->setting);
+    measure_read_devices(&run->measure, result);
     return curve_read(run, result, err);
 }
 

@@ -111,8 +111,12 @@ static void make_notes(const struct ui *ui, const struct comparison *comparison,
     char text[NOTE_SIZE] = "";
     notes->count = 0;
     if (row && series->base >= 0) {
-        sentence_of_devices(&row->outcome, &series->rows[series->base].outcome,
-                            comparison_cores(ui), text, sizeof text);
+        const struct series_row *rival = comparison_rival(comparison, series, row);
+        const struct outcome *base = &series->rows[series->base].outcome;
+        if (rival)
+            sentence_of_strategies(&row->outcome, &rival->outcome, base, text, sizeof text);
+        else
+            sentence_of_devices(&row->outcome, base, comparison_cores(ui), text, sizeof text);
         if (text[0] != '\0')
             snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
         sentence_of_shares(&row->outcome, text, sizeof text);

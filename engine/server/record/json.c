@@ -120,14 +120,30 @@ json_t *record_points_json(const struct record *record)
     return list;
 }
 
-/* As its "run" event, the first of all, has them. */
-static void add_types(json_t *object, const struct record *record)
+/* Of a run that was resumed there may be several; NULL: none, or memory ran out. */
+static json_t *newest_beginning(const struct record *record)
 {
-    const struct kept_event *first = event_buffer_find(&record->events, 0, false);
-    json_t *event = first ? json_read(first->text, first->length, 0, NULL) : NULL;
-    json_t *types = json_object_get(event, "types");
-    if (types)
-        json_object_set(object, "types", types);
+    const struct kept_event *kept = event_buffer_find(&record->events, 0, false);
+    for (size_t i = record->events.marks.count; i > 0; i--) {
+        const struct kept_event *marked = event_buffer_mark(&record->events, i - 1);
+        if (strcmp(marked->mark.name, "run") == 0) {
+            kept = marked;
+            break;
+        }
+    }
+    return kept ? parsed(kept) : NULL;
+}
+
+/* What its "run" event says of its devices. */
+static void add_beginning(json_t *object, const struct record *record)
+{
+    static const char *const members[] = {"types", "memory", "sync_bytes_per_step"};
+    json_t *event = newest_beginning(record);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        json_t *value = json_object_get(event, members[i]);
+        if (value)
+            json_object_set(object, members[i], value);
+    }
     json_decref(event);
 }
 
@@ -221,7 +237,7 @@ json_t *record_json_full(const struct record *record)
     const size_t others = (profile ? PROFILE_BYTES : 0) + (timeline ? TIMELINE_BYTES : 0);
     json_t *epochs = fitting_epochs(record, EPOCHS_BYTES - others);
     long count = (long)json_array_size(epochs);
-    add_types(object, record);
+    add_beginning(object, record);
     json_object_set_new(object, "spec", spec_to_json(&record->spec));
     json_object_set_new(object, "epochs", epochs);
     json_object_set_new(object, "device_figures", device_figures(record));

@@ -69,7 +69,7 @@ complete -c dpartui -f
 complete -c dpartui -n __dpartui_first -a train -d 'Submit a run and follow it to its end'
 complete -c dpartui -n __dpartui_first -a eval -d 'Test saved weights: accuracy and loss on the test rows'
 complete -c dpartui -n __dpartui_first -a predict -d 'What saved weights take pictures for: the class of each PNG or JPEG file'
-complete -c dpartui -n __dpartui_first -a compare -d 'Train with several numbers of devices, or other settings, and compare'
+complete -c dpartui -n __dpartui_first -a compare -d 'Train with several numbers of devices, strategies or other settings, and compare'
 complete -c dpartui -n __dpartui_first -a devices -d 'List the devices of this machine'
 complete -c dpartui -n __dpartui_first -a model -d 'Show a network\'s layers, parameters, FLOPs and memory'
 complete -c dpartui -n __dpartui_first -a runs -d 'List runs, or change what is kept of them'
@@ -246,6 +246,7 @@ complete -c dpartui -n "__dpartui_argument 'predict' 7 --run --top --model --dat
 complete -c dpartui -n "__dpartui_argument 'predict' 8 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
 complete -c dpartui -n "__dpartui_command 'compare'" -l devices-counts -x -d 'compare the first N of the devices [1,2,4...]'
 complete -c dpartui -n "__dpartui_command 'compare'" -l devices-list -x -d 'compare these lists of devices'
+complete -c dpartui -n "__dpartui_command 'compare'" -l strategies -x -a "(__dpartui_offer '' '' '' 'data,pipeline')" -d 'all devices with each of these, and one alone'
 complete -c dpartui -n "__dpartui_command 'compare'" -l scaling -x -a "(__dpartui_offer '' '' '' 'strong' 'weak')" -d 'the same batch, or batch and lr in proportion to the devices [strong]'
 complete -c dpartui -n "__dpartui_command 'compare'" -l repeats -x -d 'runs of each, with fresh seeds, interleaved [1]'
 complete -c dpartui -n "__dpartui_command 'compare'" -l target-acc -x -d 'also measure the seconds to this test accuracy'

@@ -78,12 +78,17 @@ static double ideal_of(const struct series *series, enum compare_metric metric, 
 static struct chart_series make_series(const struct series *series, enum compare_metric metric,
                                        bool front, struct chart_point *points)
 {
+    bool strong = series->scaling == SCALING_STRONG, stages = series->strategy == STRATEGY_PIPELINE;
     struct chart_series curve = {
         .points = points,
         .count = series->count,
         .rank = front ? SERIES_MAIN : SERIES_MARKED,
-        .name = series->scaling == SCALING_STRONG ? "strong" : "weak",
-        .mark = series->scaling == SCALING_STRONG ? 'o' : '+',
+        .name = stages   ? "pipeline"
+                : strong ? "strong"
+                         : "weak",
+        .mark = stages   ? 'x'
+                : strong ? 'o'
+                         : '+',
         .last = NAN,
         .best = NAN,
     };
@@ -142,8 +147,9 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
 {
     enum compare_metric metric = ui->compare.metric;
     const struct series *front = &comparison->series[0];
-    struct chart_point points[2][SERIES_ROWS], ideal[SERIES_ROWS], bounds[2][SERIES_ROWS];
-    struct chart_series curves[5];
+    struct chart_point points[COMPARISON_SERIES][SERIES_ROWS], ideal[SERIES_ROWS];
+    struct chart_point bounds[2][SERIES_ROWS];
+    struct chart_series curves[3 + COMPARISON_SERIES];
     int most = most_devices(comparison), count = 1;
     comparison_row(comparison, comparison_line(ui, comparison), &front);
     curves[0] = (struct chart_series){
@@ -159,8 +165,7 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
     for (int i = 0; i < comparison->count; i++)
         if (&comparison->series[i] != front)
             curves[count++] = make_series(&comparison->series[i], metric, false, points[i]);
-    curves[count++] =
-        make_series(front, metric, true, points[front == &comparison->series[0] ? 0 : 1]);
+    curves[count++] = make_series(front, metric, true, points[front - comparison->series]);
     struct chart chart = {
         .title = metric == COMPARE_ACCURACY && series_validated(front) ? "Validation accuracy"
                                                                        : metrics[metric].title,

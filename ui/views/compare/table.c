@@ -106,13 +106,16 @@ static void draw_title(const struct series *series, struct surface *surface, str
                        int y)
 {
     struct figure batch, lr;
+    bool stages = series->strategy == STRATEGY_PIPELINE;
     if (series->scaling == SCALING_STRONG)
         surface_format(surface, y, area.x, area.w, STYLE_STRONG,
-                       "Strong scaling: batch %s, lr %s on all, divided among the devices",
+                       stages ? "Pipeline: batch %s, lr %s on all, each device a stage"
+                              : "Strong scaling: batch %s, lr %s on all, divided among the devices",
                        figure_whole(&batch, series->batch), figure_digits(&lr, series->lr, 4));
     else
         surface_format(surface, y, area.x, area.w, STYLE_STRONG,
-                       "Weak scaling: batch %s and lr %s for each device",
+                       stages ? "Pipeline, weak scaling: batch %s and lr %s for each device"
+                              : "Weak scaling: batch %s and lr %s for each device",
                        figure_digits(&batch, series->batch, 4), figure_digits(&lr, series->lr, 4));
 }
 
