@@ -172,6 +172,40 @@ class Compare(unittest.TestCase):
         found = self.figures(*TINY, "--devices-list", "cpu:0;cpu:0,cpu:1")
         self.assertEqual([row["label"] for row in found["rows"]], ["cpu:0", "cpu:0-1"])
 
+    def test_strategies(self):
+        """The same devices with each strategy, told apart everywhere, also without an engine."""
+        done = self.compare("--model", "lenet", "--data", "glyphs", "--train-rows", "200",
+                            "--test-rows", "64", "--batch", "40", "--epochs", "2", "--init", "default",
+                            "--cpu-threads", "1", "--devices", "cpu:0-1", "--strategies",
+                            "data,pipeline")
+        self.assertRegex(done.stdout, r"(?m)^DEVICES +STRATEGY +RUNS .* MB/STEP +MEMORY ")
+        self.assertRegex(done.stdout, r"(?m)^2 devices +pipeline +1/1 .* MiB ")
+        self.dpartui("engine", "stop")
+        found = self.figures("--show", "1")
+        self.assertEqual(found["kind"], "strategies")
+        self.assertEqual([(row["label"], row["strategy"], row["devices"]) for row in found["rows"]],
+                         [("1 device", "data", "cpu:0"), ("2 devices, data", "data", "cpu:0-1"),
+                          ("2 devices, pipeline", "pipeline", "cpu:0-1")])
+        self.assertEqual(found["base"], "1 device")
+        one, data, pipeline = found["rows"]
+        self.assertEqual(one["sync_bytes_per_step"], 0)
+        for row, run in zip(found["rows"], found["runs"], strict=True):
+            shown = json.loads(self.dpartui("show", str(run["run"]), "--json").stdout)
+            self.assertEqual(shown["spec"]["strategy"], row["strategy"])
+            self.assertEqual(row["memory_most"], max(shown["memory"]))
+            self.assertEqual(row["sync_bytes_per_step"], shown["sync_bytes_per_step"])
+        self.assertNotEqual(data["sync_bytes_per_step"], pipeline["sync_bytes_per_step"])
+        self.assertRegex(found["sentence"], "^On 2 devices (data|pipeline) is .* times 1 device")
+        rows = list(csv.DictReader(io.StringIO(self.compare("--show", "1", "--csv").stdout)))
+        self.assertEqual([row["strategy"] for row in rows], ["data", "data", "pipeline"])
+        self.assertRegex(self.compare("--list").stdout, r"(?m)^ *1 .* strategies, .* 3/3 +0$")
+        # The workbench has them from the engine.
+        self.dpartui("engine", "start")
+        shown = self.dpartui("screen", "--view", "compare", "--size", "300x60")
+        self.assertIn("Pipeline: batch 40", shown.stdout)
+        page = re.sub(r"\s+", " ", " ".join(line[:90] for line in shown.stdout.splitlines()))
+        self.assertIn(found["sentence"], page)
+
     def test_batches_and_rates(self):
         done = self.compare(*TINY, "--batch", "32,64,128", "--epochs", "1")
         self.assertIn("batch 32, seed 1", done.stdout)
@@ -415,6 +449,15 @@ class Compare(unittest.TestCase):
                                "72 variants, 72 runs: a comparison has at most 64"),
                               (["--optimizer", "sgd,best"], "'best' is none of"),
                               (["--scaling", "sideways"], "neither strong nor weak"),
+                              (["--strategies", "data,sideways", "--devices", "cpu:0-1"],
+                               "'sideways' is neither data nor pipeline"),
+                              (["--strategies", "data,data", "--devices", "cpu:0-1"], "there twice"),
+                              (["--strategies", "data", "--devices", "cpu:0"], "nothing to divide"),
+                              (["--strategies", "data", "--strategy", "data"], "exclude"),
+                              (["--strategies", "data", "--batch", "64,128"], "several values"),
+                              (["--strategies", "data", "--devices-list", "cpu:0"], "no meaning"),
+                              (["--strategies", "data,pipeline", "--devices", "cpu:0-1", "--split",
+                                "auto"], "2 devices, pipeline: split auto"),
                               (["--repeats", "0"], "--repeats"),
                               (["--target-acc", "2"], "--target-acc"),
                               (["--json", "--csv"], "exclude"),

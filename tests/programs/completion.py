@@ -187,6 +187,7 @@ class Bash(Case):
         self.check("dpartui train --order s", "shuffle", "sequential")
         self.check("dpartui train --recipe=", "auto", "none")
         self.check("dpartui train --strategy=", "data", "pipeline")
+        self.check("dpartui compare --strategies ", "data,pipeline")
         self.check("dpartui train --micro-batches ")
         self.check("dpartui train --stages ")
         self.check("dpartui train --batch ")

@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-#include "experiment/study.h"
+#include "experiment/plan.h"
 
 /* Plans of comparisons to test with, of numbers of devices out of eight CPU devices. */
 struct study_fixture {
@@ -20,3 +20,4 @@ bool study_fixture_plan(struct study_fixture *fixture, struct study_request requ
 
 Suite *study_table_suite(void);
 Suite *range_suite(void);
+Suite *strategies_suite(void);

@@ -39,6 +39,7 @@ static struct series_run make_run(long number, int devices, double batch, double
         .data = "fashion-mnist",
         .split = "chunk",
         .sync = "allreduce",
+        .strategy = "data",
         .device_kind = "cpu",
         .device_list = "cpu",
         .note = "",
@@ -58,7 +59,7 @@ static void make_series(struct series *series, enum scaling scaling, const struc
                         int count, const struct series_run *anchor)
 {
     struct error err = ERROR_INIT;
-    series_begin(series, scaling, anchor, anchor, 0.5, false);
+    series_begin(series, scaling, series_strategy(anchor), anchor, anchor, 0.5, false);
     for (int i = 0; i < count; i++)
         series_add(series, &runs[i]);
     for (int i = 0; i < count; i++)
@@ -99,6 +100,39 @@ START_TEST(speed_up_and_efficiency)
                      "+0.003; the times of the devices do not say what limits it");
     sentence_of(&series, 0);
     ck_assert_str_eq(sentence, "");
+}
+END_TEST
+
+/* A pipeline has the single device with data as its base, and no other run of that strategy. */
+START_TEST(strategies_are_series_of_their_own)
+{
+    struct series_run runs[] = {
+        make_run(1, 1, 256, 0.1, 1000),
+        make_run(2, 2, 256, 0.1, 1870),
+        make_run(3, 2, 256, 0.1, 1500),
+        make_run(4, 2, 256, 0.1, 1400),
+    };
+    struct series series;
+    struct error err = ERROR_INIT;
+    runs[2].strategy = "pipeline";
+    runs[3].strategy = ""; /* not known */
+    for (int pipeline = 0; pipeline < 2; pipeline++) {
+        make_series(&series, SCALING_STRONG, runs, 4, &runs[1 + pipeline]);
+        ck_assert_int_eq(series.count, 2);
+        ck_assert_int_eq(series.rows[0].run.run, 1);
+        ck_assert_int_eq(series.rows[1].run.run, 2 + pipeline);
+        ck_assert_int_eq(series.rows[1].outcome.strategy,
+                         pipeline ? STRATEGY_PIPELINE : STRATEGY_DATA);
+        ck_assert_int_eq(series.rows[1].others, 0);
+    }
+    ck_assert_double_eq_tol(series.rows[1].outcome.speed_up, 1.5, 1e-12);
+    sentence_of(&series, 1);
+    ck_assert_ptr_nonnull(strstr(sentence, "2 devices as a pipeline are 1.50 times as fast as 1"));
+    /* What is not known may be of either. */
+    series_begin(&series, SCALING_STRONG, STRATEGY_DATA, &runs[0], &runs[0], 0.5, true);
+    series_add(&series, &runs[3]);
+    ck_assert_int_eq(series.count, 1);
+    ck_assert(series_finish(&series, &err));
 }
 END_TEST
 
@@ -479,6 +513,7 @@ int main(void)
     Suite *suite = suite_create("series");
     TCase *tests = tcase_create("series");
     tcase_add_test(tests, speed_up_and_efficiency);
+    tcase_add_test(tests, strategies_are_series_of_their_own);
     tcase_add_test(tests, a_base_of_two_devices);
     tcase_add_test(tests, weak_scaling);
     tcase_add_test(tests, only_like_runs_are_compared);

@@ -150,16 +150,24 @@ START_TEST(older_runs_have_the_defaults)
         "{\"spec\":{\"momentum\":0.9,\"cpu_threads\":\"2,1\"}}",
         "{\"spec\":{\"momentum\":0.9,\"of_a_newer_version\":1}}",
     };
+    static const char pipeline[] =
+        "{\"spec\":{\"momentum\":0.9,\"strategy\":\"pipeline\",\"micro_batches\":8}}";
     unsigned long digest[5];
+    struct run_setting staged;
+    json_t *stages = json_loads(pipeline, 0, NULL);
+    read_setting(stages, &staged);
+    json_decref(stages);
+    ck_assert_str_eq(staged.strategy, "pipeline");
     for (int i = 0; i < 5; i++) {
         struct run_setting setting;
         json_t *show = json_loads(specs[i], 0, NULL);
         read_setting(show, &setting);
         digest[i] = setting.digest;
         ck_assert(digest[i] != 0);
+        ck_assert_str_eq(setting.strategy, i < 4 ? "data" : "");
         json_decref(show);
     }
-    ck_assert(digest[0] == digest[1]);
+    ck_assert(digest[0] == digest[1] && digest[0] == staged.digest);
     for (int i = 2; i < 5; i++)
         ck_assert_msg(digest[i] != digest[0], "%s", specs[i]);
 }
