@@ -97,6 +97,16 @@ class Compare(unittest.TestCase):
                                one["epochs_done"] >= 1 for one in self.runs())
         self.wait_for(f"entry {entry} trains", trains)
 
+    def is_stored(self, entry):
+        """It is written a moment after it can be seen."""
+        store = sqlite3.connect(f"file:{os.path.join(self.folder, 'dpartui/runs.db')}?mode=ro",
+                                uri=True)
+        try:
+            return store.execute("SELECT count(*) FROM runs WHERE number = ?",
+                                 (self.plan()["runs"][entry]["run"],)).fetchone()[0] == 1
+        finally:
+            store.close()
+
     def engine_pid(self):
         return json.loads(self.dpartui("engine", "status", "--json").stdout)["pid"]
 
@@ -399,6 +409,7 @@ class Compare(unittest.TestCase):
     def test_resume_after_kill_of_the_engine(self):
         child = self.start(*LONG, "--devices-counts", "1,2")
         self.wait_for_training(1)
+        self.wait_for("the run is in the store", lambda: self.is_stored(1))
         os.kill(self.engine_pid(), signal.SIGKILL)
         _, err = child.communicate(timeout=PATIENCE)
         self.assertEqual(child.returncode, 1)
