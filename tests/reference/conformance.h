@@ -17,6 +17,8 @@ void conform_covers_operations(void);
 /* Gradients against finite differences of the reference's loss, which know nothing of any backward
  * pass. */
 void conform_slopes(const struct trial_device *device, int net);
+/* The same of gradients of the trial's rows, in canonical order, whoever computed them. */
+void conform_slopes_of(const struct trial *trial, const float *grads, const char *what);
 /* The loss against smoothed labels in training, against the labels in evaluation. */
 void conform_smoothing(const struct trial_device *device, int net);
 /* An evaluation that also gives the class of each row, where asked to: that of the largest logit,
@@ -50,6 +52,9 @@ void conform_rough(const struct trial_device *device, const struct trial *trial,
  * models of the source tree. Backends with plan_forward.
  */
 void conform_stages(const struct trial_device *device, int net);
+/* Their gradients, through the cuts, against finite differences; nothing for one with BatchNorm,
+ * whose loss depends on the micro-batches. */
+void conform_stage_slopes(const struct trial_device *device, int net);
 void conform_model_stages(const struct trial_device *device, const char *model,
                           struct net_shape input);
 void conform_evaluation_stages(const struct trial_device *device, const char *model,

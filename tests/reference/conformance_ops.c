@@ -294,28 +294,35 @@ void conform_covers_operations(void)
                       net_kind_name((enum net_kind)i));
 }
 
-void conform_slopes(const struct trial_device *device, int net)
+void conform_slopes_of(const struct trial *trial, const float *grads, const char *what)
 {
     const double step = 1e-5;
-    struct trial trial;
-    struct outcome got;
-    conformance_net_make(&trial, net, 3);
-    trial_run(&trial, device, PLAN_TRAIN, &got);
-    for (int i = 0; i < trial.net->param_count; i++) {
-        const struct net_param *p = &trial.net->params[i];
+    for (int i = 0; i < trial->net->param_count; i++) {
+        const struct net_param *p = &trial->net->params[i];
         double largest = 0;
         for (size_t k = 0; k < p->count; k++)
-            largest = fmax(largest, fabs((double)got.grads[p->offset + k]));
+            largest = fmax(largest, fabs((double)grads[p->offset + k]));
         for (size_t k = 0; net_is_trained(p) && k < p->count; k += p->count / 3 + 1) {
             size_t at = p->offset + k;
             double slope =
-                (trial_loss_moved(&trial, at, step) - trial_loss_moved(&trial, at, -step)) /
+                (trial_loss_moved(trial, at, step) - trial_loss_moved(trial, at, -step)) /
                 (2 * step);
-            ck_assert_msg(fabs(slope - (double)got.grads[at]) <= 2e-3 * largest + 1e-6,
-                          "net %d: %s[%zu]: gradient %g, slope %g", net, p->name, k,
-                          (double)got.grads[at], slope);
+            ck_assert_msg(fabs(slope - (double)grads[at]) <= 2e-3 * largest + 1e-6,
+                          "%s: %s[%zu]: gradient %g, slope %g", what, p->name, k, (double)grads[at],
+                          slope);
         }
     }
+}
+
+void conform_slopes(const struct trial_device *device, int net)
+{
+    struct trial trial;
+    struct outcome got;
+    char what[32];
+    snprintf(what, sizeof what, "net %d", net);
+    conformance_net_make(&trial, net, 3);
+    trial_run(&trial, device, PLAN_TRAIN, &got);
+    conform_slopes_of(&trial, got.grads, what);
     outcome_free(&got);
     trial_free(&trial);
 }

@@ -266,6 +266,29 @@ void conform_stages(const struct trial_device *device, int net)
     trial_free(&trial);
 }
 
+static bool has_batchnorm(const struct net *net)
+{
+    for (int i = 0; i < net->op_count; i++)
+        if (net->ops[i].kind == NET_BATCHNORM)
+            return true;
+    return false;
+}
+
+void conform_stage_slopes(const struct trial_device *device, int net)
+{
+    struct trial trial;
+    struct line line;
+    struct outcome got;
+    conformance_net_make(&trial, net, ROWS);
+    if (!has_batchnorm(trial.net) && line_open(&line, &trial, device, 2)) {
+        line_run(&line, &got);
+        conform_slopes_of(&trial, got.grads, "a network in 2 stages");
+        outcome_free(&got);
+        line_close(&line);
+    }
+    trial_free(&trial);
+}
+
 void conform_model_stages(const struct trial_device *device, const char *model,
                           struct net_shape input)
 {

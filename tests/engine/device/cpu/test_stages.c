@@ -20,6 +20,13 @@ START_TEST(own_kernels_do_too)
 }
 END_TEST
 
+START_TEST(gradients_are_slopes_through_the_cuts)
+{
+    const struct trial_device device = trial_cpu_by_layers(1);
+    conform_stage_slopes(&device, _i);
+}
+END_TEST
+
 static const struct {
     const char *model;
     struct net_shape input;
@@ -50,6 +57,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, stages_of_small_networks_equal_the_whole, 0, conformance_nets);
     tcase_add_loop_test(tc, own_kernels_do_too, 0, conformance_nets);
+    tcase_add_loop_test(tc, gradients_are_slopes_through_the_cuts, 0, conformance_nets);
     tcase_add_loop_test(tc, stages_of_models_equal_the_whole, 0, MODELS);
     tcase_add_test(tc, evaluation_by_stages_is_one);
     suite_add_tcase(suite, tc);
