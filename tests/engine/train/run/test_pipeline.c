@@ -67,7 +67,7 @@ START_TEST(micro_batches_normalise_as_devices_do)
 {
     static const char *const pairs[][2] = {
         {"devices=cpu:0-1 split=chunk", "devices=cpu:0-1 micro-batches=2 split=chunk"},
-        {"devices=cpu:0-3 split=balanced", "devices=cpu:0-2 micro-batches=4 split=balanced"},
+        {"devices=cpu:0-3 split=balanced", "devices=cpu:0-3 micro-batches=4 split=balanced"},
         {"devices=cpu:0", "devices=cpu:0-1 micro-batches=1"},
     };
     char *data = format(BATCHES "momentum=0.9 %s", pairs[_i][0]);
