@@ -151,6 +151,13 @@ class Player:
     def network(self):
         self.train(**NETWORK)
 
+    def pipeline(self):
+        """A network in two stages, whose cut is measured."""
+        stages = dict(NETWORK, strategy="pipeline", micro_batches=3, clip_norm=1.0)
+        self.ask("model", **{key: stages[key] for key in (
+            "model", "data", "devices", "batch", "strategy", "micro_batches")})
+        self.train(**stages)
+
     def otherwise(self):
         folder = os.path.join(self.engine.home.root, "tmp")
         self.train(**dict(SHORT, sync="central", log=os.path.join(folder, "run.log"),
@@ -162,7 +169,7 @@ class Player:
 # In the order in which they are noted. The first two are an engine's start: with a store that is
 # there, and without; the last is its end.
 ACTS = ("begin", "create", "watch", "look", "change", "queue", "go_on", "diverge", "network",
-        "otherwise", "end")
+        "pipeline", "otherwise", "end")
 FIRST, AGAIN = 0, 1
 
 
