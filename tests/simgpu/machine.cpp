@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/simgpu/machine.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 
 namespace simgpu
 {
@@ -260,7 +258,6 @@ cudaError_t enqueue(cudaStream_t stream, operation what)
             return cudaErrorStreamCaptureImplicit;
         drain_blocking(stream->device);
     }
-    stream->asked = 0;
     stream->queue.push_back(std::move(what));
     the_machine().changed.notify_all();
     if (stream == d.null_stream)
@@ -296,20 +293,6 @@ bool step(cudaStream_t stream)
         run_first(stream);
     stream->stepping = false;
     return moved;
-}
-
-void step_when_asked(cudaStream_t stream, const record *until, guard &held)
-{
-    constexpr unsigned patient = 4, most = 10;
-    const unsigned steps = 1u << std::min(std::max(stream->asked++, patient) - patient, most);
-    unsigned done = 0;
-    while (done < steps && !(until && until->done) && step(stream))
-        done++;
-    if (done > 0)
-        return;
-    held.unlock();
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-    held.lock();
 }
 
 cudaError_t drain(cudaStream_t stream, guard &held)

@@ -172,13 +172,6 @@ bool stream_exists(cudaStream_t stream);
 cudaError_t enqueue(cudaStream_t stream, operation what);
 /* One operation further, here or in what it waits for; false: nothing could be done. */
 bool step(cudaStream_t stream);
-/*
- * What is done when a program asks whether the stream is done, or the event recorded (NULL: no
- * event): one operation, and if it asks again and again, with nothing queued in between, more and
- * more. It sleeps between questions, while a device would work. Where there is nothing to do but
- * wait for other threads the answer takes its time.
- */
-void step_when_asked(cudaStream_t stream, const record *until, guard &held);
 /* Until nothing is queued. An error when that can never be. */
 cudaError_t drain(cudaStream_t stream, guard &held);
 cudaError_t drain_device(int device, guard &held);
@@ -216,7 +209,6 @@ struct CUstream_st {
     int device;
     bool blocking; /* for the device's own stream */
     bool released = false, stepping = false;
-    unsigned asked = 0; /* in a row, whether it is done */
     std::deque<simgpu::operation> queue;
     std::shared_ptr<simgpu::capture> capturing;
     std::vector<size_t> tail; /* nodes that the next captured one comes after */

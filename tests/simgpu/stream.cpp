@@ -135,9 +135,8 @@ cudaError_t cudaStreamQuery(cudaStream_t given)
         return call.end(status);
     if (stream->queue.empty())
         return call.end(cudaSuccess);
-    const device &d = the_machine().devices[static_cast<size_t>(stream->device)];
-    step_when_asked(stream, nullptr, call.lock());
-    cudaError_t broken = d.broken;
+    step(stream);
+    cudaError_t broken = the_machine().devices[static_cast<size_t>(stream->device)].broken;
     return call.end(broken != cudaSuccess ? broken : cudaErrorNotReady);
 }
 
@@ -256,11 +255,9 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
         return call.end(spoil(event->captured.get(), cudaErrorCapturedEvent));
     if (!event->last || event->last->done)
         return call.end(cudaSuccess);
-    const device &d = the_machine().devices[static_cast<size_t>(event->device)];
-    const std::shared_ptr<record> last = event->last;
-    if (the_machine().streams.count(last->stream))
-        step_when_asked(last->stream, last.get(), call.lock());
-    cudaError_t broken = d.broken;
+    if (the_machine().streams.count(event->last->stream))
+        step(event->last->stream);
+    cudaError_t broken = the_machine().devices[static_cast<size_t>(event->device)].broken;
     return call.end(broken != cudaSuccess ? broken : cudaErrorNotReady);
 }
 
