@@ -56,18 +56,27 @@ class Pipeline(cli.Case):
                   "4")
         self.same_losses("2", "1")
 
+    def test_validation_rows_are_evaluated_by_stages(self):
+        rows = ["--epochs", "2", "--validation", "0.1", "--batch", "16", "--test-rows", "400"]
+        self.good("train", *DATA, *rows, "--devices", "cpu:0")
+        self.good("train", *DATA, *rows, *STAGES, "--devices", "cpu:0-2")
+        one, other = (self.good_json("show", run) for run in ("1", "2"))
+        self.assertEqual(one["test_acc"], other["test_acc"])
+        self.assertAlmostEqual(one["val_acc"], other["val_acc"], delta=1e-9)
+        self.same_losses("2", "1")
+
     def test_a_killed_run_resumes_with_the_same_bits(self):
         paths = [self.path(name) for name in ("whole.safetensors", "killed.safetensors")]
         # Bits of a clipped step depend on the stages, which are measured again unless they are kept.
-        run = [*DATA, *STAGES, "--epochs", "6", "--clip-norm", "0.5", "--seed", "5"]
+        run = [*DATA, *STAGES, "--epochs", "40", "--clip-norm", "0.5", "--seed", "5"]
         self.good("train", *run, "--stages", "2", "--save", paths[0])
         self.good("train", *run, "--stages", "2", "--save", paths[1], "--detach")
         self.wait_for_epoch("2", 2)
         engine = self.good_json("engine", "status")["pid"]
         os.kill(engine, signal.SIGKILL)
         self.wait_gone(engine)
-        if not os.path.exists(paths[1]):
-            self.good("train", "--resume", "2")
+        self.assertFalse(os.path.exists(paths[1]), "it had ended before it was killed")
+        self.good("train", "--resume", "2")
         digests = []
         for path in paths:
             with open(path, "rb") as file:

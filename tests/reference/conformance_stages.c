@@ -232,7 +232,8 @@ static void run_whole(const struct trial *trial, const struct trial_device *devi
         outcome_free(&parts[k]);
 }
 
-static void compare(const struct trial *trial, const struct trial_device *device, int stages,
+/* False: the network cannot be cut into so many. */
+static bool compare(const struct trial *trial, const struct trial_device *device, int stages,
                     double tolerance, const char *what)
 {
     struct line line;
@@ -240,7 +241,7 @@ static void compare(const struct trial *trial, const struct trial_device *device
     char text[64];
     snprintf(text, sizeof text, "%s in %d stages", what, stages);
     if (!line_open(&line, trial, device, stages))
-        return;
+        return false;
     run_whole(trial, device, &expected);
     /* Twice: nothing of a mini-batch is left for the next. */
     line_run(&line, &got);
@@ -255,6 +256,7 @@ static void compare(const struct trial *trial, const struct trial_device *device
     outcome_free(&got);
     outcome_free(&expected);
     line_close(&line);
+    return true;
 }
 
 void conform_stages(const struct trial_device *device, int net)
@@ -295,7 +297,8 @@ void conform_model_stages(const struct trial_device *device, const char *model,
     struct trial trial;
     trial_make_shipped(&trial, model, input, ROWS, 5);
     for (int stages = 1; stages <= MOST_STAGES; stages++)
-        compare(&trial, device, stages, 5e-4, model);
+        ck_assert(compare(&trial, device, stages, 5e-4, model) ||
+                  (strcmp(model, "linear") == 0 && stages > 1));
     trial_free(&trial);
 }
 

@@ -35,15 +35,19 @@ static bool take_rows(const struct spec *spec, long rows, long test_rows, struct
 }
 
 /* Of a stage a pass is over a micro-batch. */
-static void take_stage(const struct pipeline_layout *layout, int index, struct share *share)
+static void take_stage(const struct spec *spec, const struct pipeline_layout *layout, int index,
+                       struct share *share)
 {
     struct micro_split rest;
     struct error ignored = ERROR_INIT;
     share->slots = pipeline_depth(index, layout->count, layout->split.count);
     share->rows[PASS_FULL] = layout->split.rows[0];
-    if (share->has[PASS_LAST] &&
-        micro_split(SPLIT_BALANCED, share->rows[PASS_LAST], layout->split.count, &rest, &ignored))
+    if (share->has[PASS_LAST] && micro_split(spec->split, share->rows[PASS_LAST],
+                                             (int)spec->micro_batches, &rest, &ignored)) {
+        const int depth = pipeline_depth(index, layout->count, rest.count);
+        share->slots = depth > share->slots ? depth : share->slots;
         share->rows[PASS_LAST] = rest.rows[0];
+    }
 }
 
 static bool same_rows(const struct share *a, const struct share *b)
@@ -78,8 +82,9 @@ static bool measure_plans(const struct backend *backend, struct device *device,
         kept = share->memory[i].kept > kept ? share->memory[i].kept : kept;
         most = share->rows[i] > most ? share->rows[i] : most;
     }
-    if (share->slots > 0)
-        share->handed = 2 * (size_t)most * backend->stage_row(replica, true) * sizeof(float);
+    if (share->slots > 0) /* an evaluation needs two slots */
+        share->handed = (share->slots > 1 ? 2 : 4) * (size_t)most *
+                        backend->stage_row(replica, true) * sizeof(float);
     share->params = replica_numbers(replica) * sizeof(float);
     share->total = share->params + largest + (size_t)share->slots * (kept + share->handed);
     return true;
@@ -153,7 +158,7 @@ bool memory_plan(const struct spec *spec, const struct net *net,
         int like = 0;
         if (layout) {
             request.stage = &layout->stage[i];
-            take_stage(layout, i, &shares[i]);
+            take_stage(spec, layout, i, &shares[i]);
         }
         while (like < i && (layout || !plan_alike(spec, threads, shares, like, i)))
             like++;

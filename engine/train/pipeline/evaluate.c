@@ -26,6 +26,8 @@ static bool take_batch(struct evaluation *e, bool *ended, struct error *err)
     *ended = e->begin == e->set->rows;
     if (*ended)
         return true;
+    if (e->begin > e->set->rows)
+        return error_set(err, ERROR_FAILED, "%ld rows evaluated of %ld", e->begin, e->set->rows);
     if (e->rank->index > 0)
         return handover_take(e->handover, e->rank->index, e->counts, ended, err);
     *ended = atomic_load(&ranks->cut) || barrier_is_aborted(ranks->barrier);

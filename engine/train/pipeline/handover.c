@@ -20,6 +20,7 @@ struct channel {
     int slots;
     size_t numbers;              /* of a slot's values, or gradients */
     atomic_long values, answers; /* how many were given */
+    atomic_bool waiting;         /* is the stage that it begins at */
 };
 
 struct handover {
@@ -41,6 +42,7 @@ bool handover_create(const struct handover_options *options, struct handover **o
     for (int i = 0; i < options->stages; i++) {
         atomic_init(&h->channel[i].values, 0);
         atomic_init(&h->channel[i].answers, 0);
+        atomic_init(&h->channel[i].waiting, false);
     }
     int status = pthread_mutex_init(&h->lock, NULL);
     if (status == 0) {
@@ -148,8 +150,13 @@ static bool give_up(const struct handover *h, int stage, int other, struct error
     return false;
 }
 
-static bool wait_for(struct handover *h, const atomic_long *counter, long count, int stage,
-                     int other, struct error *err)
+bool handover_waiting(const struct handover *handover, int stage)
+{
+    return atomic_load(&handover->channel[stage].waiting);
+}
+
+static bool wait_until_there(struct handover *h, const atomic_long *counter, long count, int stage,
+                             int other, struct error *err)
 {
     const double begin = clock_seconds();
     int culprit;
@@ -167,6 +174,15 @@ static bool wait_for(struct handover *h, const atomic_long *counter, long count,
         pthread_mutex_unlock(&h->lock);
     }
     return true;
+}
+
+static bool wait_for(struct handover *h, const atomic_long *counter, long count, int stage,
+                     int other, struct error *err)
+{
+    atomic_store(&h->channel[stage].waiting, true);
+    bool ok = wait_until_there(h, counter, count, stage, other, err);
+    atomic_store(&h->channel[stage].waiting, false);
+    return ok;
 }
 
 bool handover_take(struct handover *handover, int stage, struct handover_counts *counts,

@@ -56,6 +56,9 @@ bool handover_take(struct handover *handover, int stage, struct handover_counts 
 bool handover_take_answer(struct handover *handover, int stage, struct handover_counts *counts,
                           struct error *err);
 
+/* Is this stage waiting for another at this moment? Any thread. */
+bool handover_waiting(const struct handover *handover, int stage);
+
 /* The first stage has given its last values: whoever has taken all of them is told that they have
  * ended. */
 void handover_end(struct handover *handover);

@@ -51,6 +51,19 @@ static bool prepare_stages(struct pipeline *pipeline, struct error *err)
     return true;
 }
 
+/* By one rule a short mini-batch may have more micro-batches than a full one: 4 rows in chunks for
+ * three are two, 3 rows are three. */
+static int slots_of(const struct pipeline *pipeline, int stage)
+{
+    int most = 1;
+    for (int size = 0; size < PASS_SIZES; size++) {
+        const int depth =
+            pipeline_depth(stage, pipeline->ranks->count, pipeline->split[size].count);
+        most = depth > most ? depth : most;
+    }
+    return most;
+}
+
 bool pipeline_create(struct ranks *ranks, struct error *err)
 {
     struct pipeline *pipeline = calloc(1, sizeof *pipeline);
@@ -67,7 +80,7 @@ bool pipeline_create(struct ranks *ranks, struct error *err)
         !handover_create(&options, &pipeline->handover, err))
         return false;
     for (int i = 0; i < ranks->count; i++)
-        ranks->rank[i].slots = pipeline_depth(i, ranks->count, pipeline->split[PASS_FULL].count);
+        ranks->rank[i].slots = slots_of(pipeline, i);
     return true;
 }
 

@@ -27,14 +27,25 @@ static bool open_handover(struct rank *rank, struct error *err)
            handover_open(handover, rank->index, slots, row * (size_t)most_rows(rank), err);
 }
 
-static bool prepare(struct rank *rank, struct error *err)
+/* Plans for the rows of all passes, and room for what they give. */
+static bool plan(struct rank *rank, struct error *err)
 {
     struct handover *handover = rank->ranks->pipeline->handover;
-    if (!rank_open(rank, err) || !rank_replicate(rank, &rank->stage, err) ||
-        !plans_get_stage(rank, err) || !open_handover(rank, err) || !rank_load(rank, err))
+    if (!plans_get_stage(rank, err) || !open_handover(rank, err))
         return false;
     plans_note_memory(rank, handover_bytes(handover, rank->index));
     return true;
+}
+
+static bool prepare(struct rank *rank, struct error *err)
+{
+    return rank_open(rank, err) && rank_replicate(rank, &rank->stage, err) && plan(rank, err) &&
+           rank_load(rank, err);
+}
+
+bool stage_change_shares(void *context, int index, struct error *err)
+{
+    return plan(&((struct ranks *)context)->rank[index], err);
 }
 
 bool stage_prepare(void *context, int index, struct error *err)
@@ -244,6 +255,7 @@ static const char *how(const struct ranks *ranks)
 }
 
 const struct strategy_tasks strategy_pipeline = {.prepare = stage_prepare,
+                                                 .change_shares = stage_change_shares,
                                                  .step = stage_step,
                                                  .evaluate = stage_evaluate,
                                                  .step_bytes = step_bytes,

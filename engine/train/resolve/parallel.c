@@ -7,6 +7,7 @@
 #include "engine/device/device.h"
 #include "engine/net/stage.h"
 #include "engine/train/split/micro.h"
+#include "engine/train/split/shares.h"
 #include "spec/names.h"
 
 /* Enough for a bubble of a fifth at most (Huang et al. 2019, GPipe, arXiv:1811.06965). */
@@ -74,9 +75,9 @@ static bool resolve_micro_batches(struct spec *spec, long rows, struct error *er
         spec->micro_batches = usual < batch ? usual : batch;
     }
     const int parts = (int)spec->micro_batches;
-    const long rest = rows % spec->batch;
+    const long rest = share_short_batch(spec, rows);
     return micro_split(spec->split, batch, parts, &split, err) &&
-           (rest == 0 || rows < spec->batch || micro_split(spec->split, rest, parts, &split, err));
+           (rest == 0 || micro_split(spec->split, rest, parts, &split, err));
 }
 
 bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struct error *err)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "engine/train/pipeline/pipeline.h"
 #include "engine/train/step/rank.h"
 
 /* How often the calling thread checks while the devices work. */
@@ -15,7 +16,7 @@ static const double SLOWEST_FLOPS = 1e8;
 static bool is_waiting(struct ranks *ranks, int index)
 {
     return barrier_waiting(ranks->barrier, index) ||
-           (ranks->pipeline && atomic_load(&ranks->rank[index].activity) == ACTIVITY_WAIT);
+           (ranks->pipeline && handover_waiting(ranks->pipeline->handover, index));
 }
 
 /* Blame the devices that are inside a task and not waiting for others. */

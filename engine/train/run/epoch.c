@@ -134,7 +134,7 @@ bool run_test(struct run *run, bool *done, struct error *err)
         return false;
     ranks_take_shares(ranks, &shares);
     return (!run->spec.save_best || load_best(run, err)) &&
-           run_command(run, rank_change_shares, 0, err) && run_evaluate(run, done, err);
+           run_command(run, ranks->strategy->change_shares, 0, err) && run_evaluate(run, done, err);
 }
 
 bool run_report_stages(struct run *run, bool last, struct error *err)

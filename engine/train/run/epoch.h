@@ -15,6 +15,6 @@ bool run_evaluate(struct run *run, bool *done, struct error *err);
  * --save-best saved, where it did, else of the last ones. */
 bool run_test(struct run *run, bool *done, struct error *err);
 
-/* A "timeline" event of the last full step of a pipeline, after epochs 1, 2, 4, 8 and so on, as
- * each has the place of the one before; `last`: after any epoch, if there is a newer step. */
+/* A "timeline" event of the last full step of a pipeline, after epochs 1, 2, 4, 8 and so on, so
+ * that long runs have few; `last`: after any epoch, if there is a newer step. */
 bool run_report_stages(struct run *run, bool last, struct error *err);

@@ -28,6 +28,14 @@ static bool split_like(const struct spec *spec, const long *full, enum split_rul
     return split_rows(SPLIT_WEIGHTED, weights, rows, count, sizes, err);
 }
 
+long share_short_batch(const struct spec *spec, long train_rows)
+{
+    const long batch = train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
+    const long rest = train_rows % batch, steps = train_rows / batch + (rest > 0);
+    const bool occurs = spec->epochs > 0 && (spec->max_steps == 0 || spec->max_steps >= steps);
+    return occurs ? rest : 0;
+}
+
 static bool share_training(const struct spec *spec, const long *full, long train_rows,
                            struct row_shares *shares, struct error *err)
 {
@@ -35,9 +43,8 @@ static bool share_training(const struct spec *spec, const long *full, long train
     int count = spec->devices.count;
     for (int i = 1; i < count; i++)
         batch += full[i];
-    long left = train_rows % batch, steps = train_rows / batch + (left > 0);
-    shares->rest_occurs =
-        left > 0 && spec->epochs > 0 && (spec->max_steps == 0 || spec->max_steps >= steps);
+    const long left = share_short_batch(spec, train_rows);
+    shares->rest_occurs = left > 0;
     if (shares->rest_occurs && !split_like(spec, full, spec->split, left, rest, err))
         return error_prefix(err, "the last batch of %ld rows in batches of %ld", train_rows, batch);
     for (int i = 0; i < count; i++)
@@ -90,13 +97,12 @@ static void share_stages(const struct spec *spec, long train_rows, long test_row
                          struct row_shares *shares)
 {
     const long batch = train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
-    const long rest = train_rows % batch, steps = train_rows / batch + (rest > 0);
+    const long rest = share_short_batch(spec, train_rows);
     const long tests = test_rows > 0 && test_rows < EVAL_ROWS ? test_rows : EVAL_ROWS;
-    shares->rest_occurs =
-        rest > 0 && spec->epochs > 0 && (spec->max_steps == 0 || spec->max_steps >= steps);
+    shares->rest_occurs = rest > 0;
     for (int i = 0; i < spec->devices.count; i++)
         shares->device[i] = (struct row_share){.full = batch,
-                                               .rest = shares->rest_occurs ? rest : 0,
+                                               .rest = rest,
                                                .eval_rows = test_rows,
                                                .eval_full = tests,
                                                .eval_rest = test_rows % tests};
@@ -105,6 +111,10 @@ static void share_stages(const struct spec *spec, long train_rows, long test_row
 bool share_rows_like(const struct spec *spec, const long *full, long train_rows, long test_rows,
                      struct row_shares *shares, struct error *err)
 {
+    if (spec->strategy == STRATEGY_PIPELINE) {
+        share_stages(spec, train_rows, test_rows, shares);
+        return true;
+    }
     return share_training(spec, full, train_rows, shares, err) &&
            share_evaluation(spec, test_rows, shares, err);
 }
@@ -113,11 +123,7 @@ bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct
                 struct error *err)
 {
     long full[SPEC_MAX_DEVICES];
-    if (spec->strategy == STRATEGY_PIPELINE) {
-        share_stages(spec, train_rows, test_rows, shares);
-        return true;
-    }
-    return split_full(spec, train_rows, full, err) &&
+    return (spec->strategy == STRATEGY_PIPELINE || split_full(spec, train_rows, full, err)) &&
            share_rows_like(spec, full, train_rows, test_rows, shares, err);
 }
 

@@ -40,7 +40,7 @@ struct rank_pass {
 enum pass_size { PASS_FULL, PASS_SHORT, PASS_SIZES };
 
 /*
- * How many plans a device caches: at most four are needed at a time, the others may be used again.
+ * How many plans a device caches: at most six are needed at a time, the others may be used again.
  * They cost memory for the library's compiled code and small tables; the activations lie in the
  * workspace, which is one for all.
  */

@@ -8,7 +8,7 @@ struct ranks;
 /* What a run divides over its ranks, as what they do: tasks with the struct ranks. */
 struct strategy_tasks {
     worker_task prepare;       /* open the device, with a replica, plans and weights */
-    worker_task change_shares; /* NULL: the shares never change */
+    worker_task change_shares; /* plans for other rows */
     worker_task step;
     worker_task evaluate;
     /* Bytes that go from device to device in a full step, all in all, and how gradients are summed.

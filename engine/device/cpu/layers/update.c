@@ -68,7 +68,7 @@ double cpu_gradient_squares(const struct replica *replica)
 
 static float norm_of(const struct replica *replica, const struct optimizer_step *step)
 {
-    return step->norm > 0 ? step->norm : (float)sqrt(cpu_gradient_squares(replica));
+    return step->norm != 0 ? step->norm : (float)sqrt(cpu_gradient_squares(replica));
 }
 
 /* With the gradients times `scale`, a block in the first-level cache at a time. */

@@ -27,6 +27,7 @@ static const char *const kinds[] = {
     "clip-norm=0.05",
     "augment=flip-crop label-smoothing=0.1",
     "ema=0.9",
+    "clip-norm=0.05 ema=0.9",
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -48,6 +49,37 @@ START_TEST(stages_equal_one_device)
         free(settings);
     }
     outcome_free(&one);
+    free(common);
+}
+END_TEST
+
+/* A short mini-batch of more micro-batches than a full one has: by chunks of 2 the 4 rows of these
+ * are two, the last 3 rows are three. */
+START_TEST(short_batches_may_have_more_micro_batches)
+{
+    const char *common = "batch=4 train-rows=31 epochs=3 lr=0.5 momentum=0.9";
+    char *settings = format("%s strategy=pipeline micro-batches=3 devices=cpu:0-2", common);
+    struct outcome one = train("plain", common), stages = train("plain", settings);
+    check_close(&one, &stages, PLAIN_TOLERANCE, settings);
+    outcome_free(&one);
+    outcome_free(&stages);
+    free(settings);
+}
+END_TEST
+
+/* Rows of validation after each epoch, those of test, which are more or fewer, in the end. */
+START_TEST(validation_and_test_are_those_of_one_device)
+{
+    static const char *const rows[] = {"validation=0.5 test-rows=50", "validation=0.1 test-rows=50",
+                                       "validation=0.3 test-rows=3"};
+    char *common = format("batch=16 epochs=2 lr=0.2 %s", rows[_i]);
+    char *settings = format("%s strategy=pipeline devices=cpu:0-2 stages=1,4", common);
+    struct outcome one = train("plain", common), stages = train("plain", settings);
+    check_close(&one, &stages, PLAIN_TOLERANCE, settings);
+    ck_assert_double_eq(one.test_acc, stages.test_acc);
+    outcome_free(&one);
+    outcome_free(&stages);
+    free(settings);
     free(common);
 }
 END_TEST
@@ -218,6 +250,8 @@ int main(void)
     Suite *suite = suite_create("pipeline");
     TCase *tc = add_parallel_case(suite, "pipeline");
     tcase_add_loop_test(tc, stages_equal_one_device, 0, KINDS);
+    tcase_add_test(tc, short_batches_may_have_more_micro_batches);
+    tcase_add_loop_test(tc, validation_and_test_are_those_of_one_device, 0, 3);
     tcase_add_loop_test(tc, micro_batches_normalise_as_devices_do, 0, 3);
     tcase_add_test(tc, same_seed_same_stages_same_bits);
     tcase_add_test(tc, events_tell_stages_and_rows);
