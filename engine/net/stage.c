@@ -155,6 +155,10 @@ bool net_stages_named(const struct net *net, const char *list, int count, int *e
     int names = 1;
     for (const char *p = list; *p; p++)
         names += *p == ',';
+    if (count == 0)
+        return error_set(err, ERROR_USAGE,
+                         "stages: one device has one stage, the whole network: leave stages out, "
+                         "or name more devices");
     if (names != count)
         return error_set(err, ERROR_USAGE,
                          "stages: %d names for %d stages: name the last layer of each but the last",

@@ -19,14 +19,17 @@ void timeline_print(const struct timeline *timeline)
         const struct timeline_stage stage = timeline_stage(timeline, i);
         struct figure busy;
         timeline_row(timeline, i, COLUMNS, row, NULL);
-        print("  %-*s %s %4s to %s\n", NAME_WIDTH, stage.device, row,
+        print("  %-*s %s %4s %s\n", NAME_WIDTH, stage.device, row,
               figure_percent(&busy, stage.busy), stage.last_layer);
     }
-    print("  0-9: forward pass of a micro-batch, a-j: backward pass, +: update, .: waiting\n");
+    print(
+        "  0-9: forward pass of a micro-batch (its last digit), a-j: backward pass, +: update, .: "
+        "waiting;\n  then the share of the step in which the device computes, and its last "
+        "layer\n");
 }
 
 /* Places in the picture. */
-enum { WIDTH = 960, LEFT = 190, RIGHT = 940, TOP = 60, ROW = 34, BOX = 24, BELOW = 60 };
+enum { WIDTH = 960, LEFT = 280, RIGHT = 940, TOP = 60, ROW = 34, BOX = 24, BELOW = 60 };
 
 static const struct {
     enum timeline_task task;
@@ -60,7 +63,7 @@ static void draw_stage(const struct timeline *timeline, size_t index, struct tex
     const double top = TOP + ROW * (double)index;
     char words[200];
     struct figure busy;
-    snprintf(words, sizeof words, "%s to %.100s, %s", stage.device, stage.last_layer,
+    snprintf(words, sizeof words, "%s, to %.24s, busy %s", stage.device, stage.last_layer,
              figure_percent(&busy, stage.busy));
     svg_label(out, "end", LEFT - 8, top + BOX - 7, words);
     for (int kind = 0; kind < KINDS; kind++)

@@ -54,6 +54,7 @@ class Pipeline(cli.Case):
         self.good("train", "--resume", "2", *STAGES, "--epochs", "3")
         self.good("train", "--resume", "2", "--strategy", "data", "--devices", "cpu:0", "--epochs",
                   "4")
+        self.assertEqual(self.good_json("show", "2")["warnings"], [])
         self.same_losses("2", "1")
 
     def test_validation_rows_are_evaluated_by_stages(self):
@@ -108,6 +109,14 @@ class Pipeline(cli.Case):
                           if layer in ("0", "3", "7")},
                          {"0": [True, False], "3": [True, False], "7": [False, True]})
 
+    def test_settings_without_a_use_are_told(self):
+        self.good("train", *DATA, "--devices", "cpu:0-1", "--epochs", "1", "--micro-batches", "4",
+                  "--stages", "4")
+        warnings = " ".join(self.good_json("show", "1")["warnings"])
+        self.assertIn("micro-batches and stages are not used: only a pipeline has them", warnings)
+        self.assertIn("one device has one stage", self.bad(
+            2, "train", *DATA, *STAGES, "--devices", "cpu:0", "--stages", "4"))
+
     def test_a_model_is_laid_out_as_a_run_has_it(self):
         options = ["--data", "glyphs", "--batch", "64", "--cpu-threads", "1", *STAGES,
                    "--micro-batches", "8", "--stages", "4"]
@@ -140,7 +149,7 @@ class Pipeline(cli.Case):
                                  stages[0]["backward"][2 * i] + 1)
         text = self.good("show", "1")
         self.assertRegex(text, r"\npipeline, step \d+: \S+ s, \d+% bubble \(predicted \d+%\)")
-        self.assertRegex(text, r"\n  cpu:0   [0-9a-j+.]{60} +\d+% to 4\n")
+        self.assertRegex(text, r"\n  cpu:0   [0-9a-j+.]{60} +\d+% 4\n")
         path = self.path("step.svg")
         self.good("show", "1", "--svg-step", path)
         root = xml.etree.ElementTree.parse(path).getroot()

@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include "engine/train/resolve/optimizer.h"
+#include "engine/train/resolve/parallel.h"
 
 static uint64_t shared_memory(void)
 {
@@ -114,5 +115,6 @@ bool inspect_ranks(const struct ranks *ranks, const struct preflight_sink *sink,
         .shared_memory = shared_memory(),
         .lone_norm = lone_norm(ranks->work->net),
     };
-    return preflight_check(&preflight, sink, err) && inspect_optimizer(ranks->spec, sink, err);
+    return preflight_check(&preflight, sink, err) && inspect_optimizer(ranks->spec, sink, err) &&
+           inspect_parallel(ranks->spec, sink, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/resolve/parallel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/backends/registry.h"
@@ -8,7 +9,9 @@
 #include "engine/net/stage.h"
 #include "engine/train/split/micro.h"
 #include "engine/train/split/shares.h"
+#include "spec/fields.h"
 #include "spec/names.h"
+#include "spec/origin.h"
 
 /* Enough for a bubble of a fifth at most (Huang et al. 2019, GPipe, arXiv:1811.06965). */
 enum { MICRO_BATCHES_PER_STAGE = 4 };
@@ -86,4 +89,24 @@ bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struc
         return true;
     return check_devices(spec, err) && check_settings(spec, err) && check_stages(spec, net, err) &&
            resolve_micro_batches(spec, rows, err);
+}
+
+/* Not one that the program chose, when the run was another. */
+static bool is_given(const struct spec *spec, const char *key)
+{
+    return spec_origin(spec, spec_find_field(key)) == ORIGIN_GIVEN;
+}
+
+bool inspect_parallel(const struct spec *spec, const struct preflight_sink *sink, struct error *err)
+{
+    const bool micro_batches = spec->micro_batches > 0 && is_given(spec, "micro-batches");
+    const bool stages = spec->stages && is_given(spec, "stages");
+    char text[160];
+    if (spec->strategy != STRATEGY_DATA || (!micro_batches && !stages))
+        return true;
+    snprintf(text, sizeof text,
+             "%s%s%s not used: only a pipeline has them; leave them out, or take strategy pipeline",
+             micro_batches ? "micro-batches" : "", micro_batches && stages ? " and " : "",
+             stages ? "stages are" : " are");
+    return sink->warn(sink->context, text, err);
 }

@@ -7,7 +7,7 @@
  * Evaluation keeps no activations for a backward pass, so it can afford batches of some size even
  * where the shards of training are tiny.
  */
-enum { EVAL_ROWS = 128 };
+enum { EVAL_ROWS = 128, EVAL_ROWS_OF_STAGES = 32 };
 
 static bool split_full(const struct spec *spec, long train_rows, long *full, struct error *err)
 {
@@ -98,7 +98,13 @@ static void share_stages(const struct spec *spec, long train_rows, long test_row
 {
     const long batch = train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
     const long rest = share_short_batch(spec, train_rows);
-    const long tests = test_rows > 0 && test_rows < EVAL_ROWS ? test_rows : EVAL_ROWS;
+    const long parts = spec->micro_batches > 0 ? spec->micro_batches : 1;
+    const long micro = (batch + parts - 1) / parts;
+    /* What stages hand over has room for these, slot by slot. */
+    const long most = micro > EVAL_ROWS             ? EVAL_ROWS
+                      : micro > EVAL_ROWS_OF_STAGES ? micro
+                                                    : EVAL_ROWS_OF_STAGES;
+    const long tests = test_rows > 0 && test_rows < most ? test_rows : most;
     shares->rest_occurs = rest > 0;
     for (int i = 0; i < spec->devices.count; i++)
         shares->device[i] = (struct row_share){.full = batch,
