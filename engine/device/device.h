@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "engine/data/data.h"
+#include "engine/device/exchange.h"
 #include "engine/device/optimizer.h"
 #include "engine/net/net.h"
 #include "engine/weights/weights.h"
@@ -110,6 +111,7 @@ struct plan_request {
     bool sync_bn;           /* BatchNorm statistics through `allreduce` */
     double label_smoothing; /* TRAIN: the share of its label that a row's classes have alike */
     struct device_allreduce allreduce;
+    struct device_exchange exchange; /* of a replica of a slice */
     struct gradient_buckets buckets; /* TRAIN */
     bool profile;                    /* keep what plan_profile reports */
     bool predictions;                /* EVAL: passes give batch_result.predicted */
@@ -365,6 +367,7 @@ struct backend {
      * that does not let steps be told apart.
      */
     struct plan_time *(*plan_profile)(struct plan *plan, int *count);
+    bool slices;        /* replicas may be of slices of a network */
     bool profile_slows; /* a profiled pass takes longer than one that is not */
     /*
      * What a plan lacks, so that it is slower than it could be: a line that the plan owns, ""

@@ -68,6 +68,7 @@ static bool add_op(struct net_builder *builder, struct net_op op, const char *na
     if (!add_tensor(builder, shape, net->op_count, op.line, output, err))
         return false;
     op.output = *output;
+    op.origin = net->op_count;
     op.name = strdup(name);
     if (!op.name)
         return error_memory(err, "network");

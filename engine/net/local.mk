@@ -8,4 +8,5 @@ libnet_a_SOURCES = \
 	%D%/net.c %D%/net.h \
 	%D%/operation.c %D%/operation.h \
 	%D%/params.c %D%/params.h \
+	%D%/slice.c %D%/slice.h \
 	%D%/stage.c %D%/stage.h

@@ -99,6 +99,15 @@ static bool flatten_shape(const struct net *net, struct net_op *op, struct net_s
     return true;
 }
 
+static bool gather_shape(const struct net *net, struct net_op *op, struct net_shape *out,
+                         struct error *err)
+{
+    (void)err;
+    *out = net->tensors[op->inputs[0]].shape;
+    out->c = op->outputs;
+    return true;
+}
+
 static double conv_flops(const struct net_op *op, struct net_shape in, struct net_shape out)
 {
     return 2.0 * (double)net_shape_size(out) * (in.c / op->groups) * op->kernel_h * op->kernel_w;
@@ -188,13 +197,16 @@ static const struct net_operation
                         .params = net_linear_params},
     flatten_operation = {.inputs = 1, .access = NET_SHAPE_CHANGED, .shape = flatten_shape},
     add_operation = {.inputs = 2, .access = NET_SAME_LAYOUT, .takes_relu = true},
-    dropout_operation = {
-        .inputs = 1, .access = NET_ANY_ORDER, .settings = {NUMBER(p, 0, 0.999, 0.5)}};
+    dropout_operation = {.inputs = 1,
+                         .access = NET_ANY_ORDER,
+                         .settings = {NUMBER(p, 0, 0.999, 0.5)}},
+    gather_operation = {.inputs = 1, .access = NET_SAME_LAYOUT, .shape = gather_shape};
 
 const struct net_operation *net_operation(enum net_kind kind)
 {
 #define OPERATION(kind, word) [kind] = &word##_operation,
-    static const struct net_operation *const operations[] = {NET_OPERATIONS(OPERATION)};
+    static const struct net_operation *const operations[] = {NET_OPERATIONS(OPERATION)
+                                                                 NET_SLICE_OPERATIONS(OPERATION)};
 #undef OPERATION
     return operations[kind];
 }
@@ -202,7 +214,7 @@ const struct net_operation *net_operation(enum net_kind kind)
 const char *net_kind_name(enum net_kind kind)
 {
 #define NAME(kind, word) [kind] = #word,
-    static const char *const names[] = {NET_OPERATIONS(NAME)};
+    static const char *const names[] = {NET_OPERATIONS(NAME) NET_SLICE_OPERATIONS(NAME)};
 #undef NAME
     return names[kind];
 }

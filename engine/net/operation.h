@@ -31,12 +31,19 @@
     X(NET_ADD, add)                       /* of two tensors: the end of a residual unit */         \
     X(NET_DROPOUT, dropout) /* scales what it keeps by 1/(1-p); in evaluation the identity */
 
+/* What slices of networks have besides (slice.h), and model files do not: on CPU devices. */
+#define NET_SLICE_OPERATIONS(X)                                                                    \
+    X(NET_GATHER, gather) /* all channels, from those that each slice has */
+
 #define NET_KIND(kind, name) kind,
-enum net_kind { NET_OPERATIONS(NET_KIND) };
+enum net_kind { NET_OPERATIONS(NET_KIND) NET_SLICE_OPERATIONS(NET_KIND) };
 #undef NET_KIND
 
 #define NET_COUNT(kind, name) +1
-enum { NET_KINDS = NET_OPERATIONS(NET_COUNT) };
+enum {
+    NET_KINDS = NET_OPERATIONS(NET_COUNT),
+    NET_ALL_KINDS = NET_KINDS NET_SLICE_OPERATIONS(NET_COUNT)
+};
 #undef NET_COUNT
 
 struct net_shape {
@@ -61,7 +68,11 @@ struct net_op {
     char *name; /* dotted, as in PyTorch ("resnet_block2.0.conv1"); "" where nothing is named */
     int line;   /* in the model file, for messages */
     int inputs[2], output; /* tensors; inputs[1] is NET_NONE for operations on one */
-    int outputs;           /* conv: channels; linear: numbers */
+    int origin;            /* its place in the network, of a slice in the whole one, which random
+                            * numbers depend on; of a gather that of the operation before it */
+    int outputs;           /* conv, gather: channels; linear: numbers */
+    int first;             /* gather: which of them is the input's first */
+    bool parts;            /* gather: the slices' gradients of the output are parts of it */
     bool has_bias;         /* conv, linear */
     /* Windows of conv and pools: square or not; pads are top/left and bottom/right alike. */
     union {

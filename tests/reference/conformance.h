@@ -60,6 +60,14 @@ void conform_model_stages(const struct trial_device *device, const char *model,
 void conform_evaluation_stages(const struct trial_device *device, const char *model,
                                struct net_shape input);
 
+/*
+ * Networks in slices, one device each, beside the reference's whole network, in both modes. False:
+ * this network cannot be divided into so many. Models in up to `most`. Backends with `slices`.
+ */
+bool conform_slices(const struct trial_device *device, int net, int count);
+void conform_model_slices(const struct trial_device *device, const char *model,
+                          struct net_shape input, int most, double tolerance);
+
 void conform_no_rows(const struct trial_device *device);
 /* Plans share a workspace that grows under them; a pass is deterministic. */
 void conform_side_by_side(const struct trial_device *device);

@@ -135,4 +135,5 @@ const struct backend cpu_backend = {
     .update = cpu_update,
     .gradient_squares = cpu_gradient_squares,
     .swap = cpu_swap,
+    .slices = true,
 };

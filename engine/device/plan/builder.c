@@ -137,7 +137,7 @@ static void describe_step(const struct builder *b, const struct node *node, stru
     time->part = PLAN_OPERATION;
     time->direction =
         b->backward && b->label.direction == PLAN_FORWARD ? PLAN_BACKWARD : b->label.direction;
-    time->place = graph_operation(b->graph, node);
+    time->place = net->ops[graph_operation(b->graph, node)].origin;
     time->layer = named ? net->ops[node->op].name : "";
     time->bytes = (double)b->bytes;
     if (named && !b->label.apart &&

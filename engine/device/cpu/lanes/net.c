@@ -36,7 +36,7 @@ static int backward_time(const struct lanes_net *net, int op)
 /* LANES_NONE: no activation, or one that is not computed here. */
 static enum lanes_act act_of(enum net_kind kind)
 {
-    static const enum lanes_act acts[NET_KINDS] = {
+    static const enum lanes_act acts[NET_ALL_KINDS] = {
         [NET_RELU] = LANES_RELU, [NET_SIGMOID] = LANES_SIGMOID, [NET_TANH] = LANES_TANH};
     return acts[kind];
 }
@@ -44,7 +44,7 @@ static enum lanes_act act_of(enum net_kind kind)
 /* 0: not computed here. */
 static enum lanes_kind kind_of(enum net_kind kind)
 {
-    static const enum lanes_kind kinds[NET_KINDS] = {
+    static const enum lanes_kind kinds[NET_ALL_KINDS] = {
         [NET_CONV] = LANES_CONV,           [NET_LINEAR] = LANES_LINEAR,
         [NET_MAXPOOL] = LANES_POOL,        [NET_AVGPOOL] = LANES_POOL,
         [NET_GLOBAL_AVGPOOL] = LANES_POOL, [NET_DROPOUT] = LANES_DROPOUT,

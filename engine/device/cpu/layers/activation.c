@@ -109,7 +109,7 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
 static bool describe(struct builder *b, const struct node *node, desc_t data,
                      dnnl_primitive_desc_t hint, dnnl_primitive_desc_t *out, struct error *err)
 {
-    static const struct eltwise functions[NET_KINDS] = {
+    static const struct eltwise functions[NET_ALL_KINDS] = {
         [NET_SIGMOID] = {.algorithm = dnnl_eltwise_logistic_use_dst_for_bwd},
         [NET_TANH] = {.algorithm = dnnl_eltwise_tanh_use_dst_for_bwd},
         [NET_GELU] = {.algorithm = dnnl_eltwise_gelu_erf},

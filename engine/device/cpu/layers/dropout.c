@@ -80,7 +80,7 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
     struct dropout *d = object;
     (void)err;
     d->value = b->graph->values[node->input];
-    d->op = node->op;
+    d->op = op->origin;
     d->rows = b->rows;
     d->threshold = rng_threshold(op->p);
     d->scale = (float)(1 / (1 - op->p));

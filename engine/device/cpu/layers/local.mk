@@ -7,6 +7,7 @@ libcpu_a_SOURCES += \
 	%D%/elementwise.c %D%/elementwise.h \
 	%D%/flatten.c \
 	%D%/fold.c %D%/fold.h \
+	%D%/gather.c \
 	%D%/global_pool.c \
 	%D%/input.c %D%/input.h \
 	%D%/linear.c \

@@ -59,7 +59,7 @@ static bool run_leaky_relu_backward(struct plan *plan, void *layer, struct error
 
 static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
 {
-    static const enum activation functions[NET_KINDS] = {
+    static const enum activation functions[NET_ALL_KINDS] = {
         [NET_RELU] = ACTIVATION_RELU, [NET_SIGMOID] = ACTIVATION_SIGMOID,
         [NET_TANH] = ACTIVATION_TANH, [NET_GELU] = ACTIVATION_GELU,
         [NET_SILU] = ACTIVATION_SILU, [NET_HARDSWISH] = ACTIVATION_HARDSWISH,

@@ -49,7 +49,7 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
     struct dropout *d = object;
     (void)err;
     d->args = (struct dropout_args){.shape = cuda_shape(b, node->input),
-                                    .op = (uint32_t)node->op,
+                                    .op = (uint32_t)op->origin,
                                     .threshold = rng_threshold(op->p),
                                     .scale = (float)(1 / (1 - op->p))};
     return true;

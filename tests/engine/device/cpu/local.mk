@@ -1,6 +1,6 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test_augment \
-	%D%/test_stages
+	%D%/test_slices %D%/test_stages
 %C%_test_operations_SOURCES = %D%/test_operations.c tests/reference/conformance_ops.c $(TRIAL)
 %C%_test_operations_LDADD = libtestnet.a $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_operations_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
@@ -13,6 +13,10 @@ check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test
 %C%_test_augment_SOURCES = %D%/test_augment.c $(TRIAL)
 %C%_test_augment_LDADD = $(%C%_test_operations_LDADD)
 %C%_test_augment_LDFLAGS = $(%C%_test_operations_LDFLAGS)
+%C%_test_slices_SOURCES = %D%/test_slices.c tests/reference/conformance_ops.c \
+	tests/reference/conformance_slices.c $(TRIAL)
+%C%_test_slices_LDADD = $(%C%_test_operations_LDADD) $(PTHREAD_LIBS)
+%C%_test_slices_LDFLAGS = $(%C%_test_operations_LDFLAGS)
 %C%_test_stages_SOURCES = %D%/test_stages.c tests/reference/conformance_ops.c \
 	tests/reference/conformance_stages.c $(TRIAL)
 %C%_test_stages_LDADD = $(%C%_test_operations_LDADD)
