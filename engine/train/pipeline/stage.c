@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/pipeline/stage.h"
 
-#include <math.h>
-
 #include "base/clock.h"
 #include "engine/train/pipeline/evaluate.h"
+#include "engine/train/step/own_update.h"
 #include "engine/train/step/plans.h"
 #include "engine/train/step/rank.h"
 
@@ -171,35 +170,6 @@ static bool run_task(const struct passes *p, int index, struct error *err)
     return ok;
 }
 
-/* The norm of the gradients of all stages, which they have to wait for. */
-static bool join_norms(struct rank *rank, struct optimizer_step *step, struct error *err)
-{
-    double squares, waited = 0;
-    if (!(step->clip > 0) || rank->ranks->count == 1)
-        return true;
-    squares = rank->backend->gradient_squares(rank->replica);
-    rank_show(rank, ACTIVITY_WAIT);
-    if (!barrier_sum(rank->ranks->barrier, rank->index, &squares, 1, &waited, err))
-        return false;
-    rank->times.wait_s += waited;
-    rank->times.barrier_s += waited;
-    rank_show(rank, ACTIVITY_TRAIN);
-    step->norm = (float)sqrt(squares);
-    return true;
-}
-
-static bool update(struct rank *rank, struct error *err)
-{
-    struct optimizer_step step = rank->ranks->step.update;
-    struct replica *replica = rank->replica;
-    if (!join_norms(rank, &step, err))
-        return false;
-    double begin = clock_seconds();
-    bool ok = rank->backend->update(rank->device, replica, 0, replica->count, &step, err);
-    rank->times.update_s = clock_seconds() - begin;
-    return ok;
-}
-
 /* Of a full step. */
 static void note_step(const struct rank *rank)
 {
@@ -220,7 +190,7 @@ static bool step(struct rank *rank, struct error *err)
     for (int i = 0; i < 2 * p.split->count; i++)
         if (!run_task(&p, i, err))
             return false;
-    bool ok = update(rank, err);
+    bool ok = own_update(rank, err);
     rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
     rank->times.end = clock_seconds();
     if (p.spans)

@@ -6,6 +6,7 @@
 
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
+#include "engine/net/slice.h"
 #include "engine/net/stage.h"
 #include "engine/train/split/micro.h"
 #include "engine/train/split/shares.h"
@@ -18,15 +19,18 @@ enum { MICRO_BATCHES_PER_STAGE = 4 };
 
 static bool check_devices(const struct spec *spec, struct error *err)
 {
+    const bool pipeline = spec->strategy == STRATEGY_PIPELINE;
     for (int i = 0; i < spec->devices.count; i++) {
         const char *why = "";
         char name[16];
         const struct backend *backend = backend_find(spec->devices.id[i].kind, &why);
-        if (!backend || !backend->plan_forward)
+        if (!backend || !(pipeline ? backend->plan_forward != NULL : backend->slices))
             return error_set(err, ERROR_USAGE,
-                             "strategy pipeline: %s cannot be a stage, only CPU devices can: list "
-                             "those, or take strategy data",
-                             device_id_text(spec->devices.id[i], name));
+                             "strategy %s: %s cannot %s, only CPU devices can: list those, or "
+                             "take strategy data",
+                             strategy_name(spec->strategy),
+                             device_id_text(spec->devices.id[i], name),
+                             pipeline ? "be a stage" : "compute parts of layers");
     }
     return true;
 }
@@ -34,16 +38,27 @@ static bool check_devices(const struct spec *spec, struct error *err)
 /* Settings about rows that are divided over devices. */
 static bool check_settings(const struct spec *spec, struct error *err)
 {
+    const char *who = spec->strategy == STRATEGY_PIPELINE ? "the stages of a pipeline"
+                                                          : "devices that divide each layer";
     if (spec->split == SPLIT_AUTO || spec->split == SPLIT_WEIGHTED)
         return error_set(err, ERROR_USAGE,
-                         "split %s: the stages of a pipeline all compute every row: leave split "
-                         "out, or take strategy data",
-                         split_rule_name(spec->split));
+                         "split %s: %s all compute every row: leave split out, or take strategy "
+                         "data",
+                         split_rule_name(spec->split), who);
     return spec->sync == SYNC_ALLREDUCE ||
            error_set(err, ERROR_USAGE,
-                     "sync %s: the stages of a pipeline have parameters of their own, so no "
-                     "gradients are summed: leave sync out, or take strategy data",
-                     sync_method_name(spec->sync));
+                     "sync %s: %s have parameters of their own, so no gradients are summed: leave "
+                     "sync out, or take strategy data",
+                     sync_method_name(spec->sync), who);
+}
+
+static bool check_slices(const struct spec *spec, const struct net *net, struct error *err)
+{
+    struct net_slice slice;
+    bool ok = net_slice_make(net, 0, spec->devices.count, &slice, err);
+    if (ok)
+        net_slice_free(&slice);
+    return ok || error_prefix(err, "strategy tensor");
 }
 
 static bool check_stages(const struct spec *spec, const struct net *net, struct error *err)
@@ -87,8 +102,11 @@ bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struc
 {
     if (spec->strategy == STRATEGY_DATA)
         return true;
-    return check_devices(spec, err) && check_settings(spec, err) && check_stages(spec, net, err) &&
-           resolve_micro_batches(spec, rows, err);
+    if (!check_devices(spec, err) || !check_settings(spec, err))
+        return false;
+    return spec->strategy == STRATEGY_TENSOR
+               ? check_slices(spec, net, err)
+               : check_stages(spec, net, err) && resolve_micro_batches(spec, rows, err);
 }
 
 /* Not one that the program chose, when the run was another. */
@@ -102,7 +120,7 @@ bool inspect_parallel(const struct spec *spec, const struct preflight_sink *sink
     const bool micro_batches = spec->micro_batches > 0 && is_given(spec, "micro-batches");
     const bool stages = spec->stages && is_given(spec, "stages");
     char text[160];
-    if (spec->strategy != STRATEGY_DATA || (!micro_batches && !stages))
+    if (spec->strategy == STRATEGY_PIPELINE || (!micro_batches && !stages))
         return true;
     snprintf(text, sizeof text,
              "%s%s%s not used: only a pipeline has them; leave them out, or take strategy pipeline",

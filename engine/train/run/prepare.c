@@ -9,6 +9,7 @@
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
 #include "engine/train/sync/choose.h"
+#include "engine/train/tensor/tensor.h"
 #include "engine/weights/file.h"
 #include "engine/weights/normalization.h"
 
@@ -46,18 +47,29 @@ static bool find_stages(struct run *run, struct error *err)
            pipeline_choose(run->ranks.pipeline, err);
 }
 
-/* Which operations are whose. */
 static bool choose_stages(struct run *run, struct error *err)
 {
     struct ranks *ranks = &run->ranks;
-    if (run->spec.strategy != STRATEGY_PIPELINE)
-        return true;
     if (!pipeline_create(ranks, err) || (!keep_stages(run) && !find_stages(run, err)))
         return false;
     char *names = pipeline_stage_names(ranks->pipeline);
     free(run->spec.stages);
     run->spec.stages = names;
     return names || error_memory(err, "names of stages");
+}
+
+/* Which part of the network is whose. */
+static bool divide_network(struct run *run, struct error *err)
+{
+    switch (run->spec.strategy) {
+    case STRATEGY_DATA:
+        break;
+    case STRATEGY_PIPELINE:
+        return choose_stages(run, err);
+    case STRATEGY_TENSOR:
+        return tensor_create(&run->ranks, err);
+    }
+    return true;
 }
 
 static void make_group(struct ranks *ranks)
@@ -67,9 +79,9 @@ static void make_group(struct ranks *ranks)
         ranks->ends[i] = (struct sync_end){
             .backend = rank->backend, .device = rank->device, .replica = rank->replica};
     }
-    /* Stages have nothing to keep equal. */
+    /* Stages and slices have nothing to keep equal. */
     ranks->group = (struct sync_group){
-        .size = ranks->pipeline ? 1 : ranks->count,
+        .size = ranks_replicate(ranks) ? ranks->count : 1,
         .ends = ranks->ends,
         .names = ranks->names,
         .barrier = ranks->barrier,
@@ -145,12 +157,16 @@ static void release_abandoned(void *context)
     run_release(context);
 }
 
+static const struct strategy_tasks *const strategies[] = {[STRATEGY_DATA] = &strategy_data,
+                                                          [STRATEGY_PIPELINE] = &strategy_pipeline,
+                                                          [STRATEGY_TENSOR] = &strategy_tensor};
+
 static bool create_ranks(struct run *run, struct error *err)
 {
     struct ranks *ranks = &run->ranks;
     ranks->spec = &run->spec;
     ranks->work = &run->work;
-    ranks->strategy = run->spec.strategy == STRATEGY_PIPELINE ? &strategy_pipeline : &strategy_data;
+    ranks->strategy = strategies[run->spec.strategy];
     ranks->clock = run->limits.clock;
     ranks->stall_s = run->limits.stall_s;
     ranks->predictions = run->report.sink->predictions;
@@ -173,7 +189,7 @@ bool run_prepare(struct run *run, struct error *err)
         return false;
     workload_normalize(&run->work);
     if (!checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
-        !choose_stages(run, err) || !run_command(run, run->ranks.strategy->prepare, 0, err) ||
+        !divide_network(run, err) || !run_command(run, run->ranks.strategy->prepare, 0, err) ||
         !inspect(run, err) || !connect(run, err))
         return false;
     weights_release_pages(run->work.net, &run->work.weights); /* the devices have them now */
@@ -185,6 +201,7 @@ bool run_prepare(struct run *run, struct error *err)
 void run_release(struct run *run)
 {
     pipeline_destroy(run->ranks.pipeline);
+    tensor_destroy(run->ranks.tensor);
     ranks_release(&run->ranks);
     /* Not before: a device that hung may come back and read or write there. */
     checkpoints_free(&run->checkpoints);

@@ -9,10 +9,15 @@
  */
 enum { EVAL_ROWS = 128, EVAL_ROWS_OF_STAGES = 32 };
 
+static long whole_batch(const struct spec *spec, long train_rows)
+{
+    return train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
+}
+
 static bool split_full(const struct spec *spec, long train_rows, long *full, struct error *err)
 {
-    long batch = train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
-    return split_rows(spec->split, spec->weights, batch, spec->devices.count, full, err);
+    return split_rows(spec->split, spec->weights, whole_batch(spec, train_rows),
+                      spec->devices.count, full, err);
 }
 
 /* Like `full` rather than by the spec, where `auto` has found other shares. */
@@ -30,7 +35,7 @@ static bool split_like(const struct spec *spec, const long *full, enum split_rul
 
 long share_short_batch(const struct spec *spec, long train_rows)
 {
-    const long batch = train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
+    const long batch = whole_batch(spec, train_rows);
     const long rest = train_rows % batch, steps = train_rows / batch + (rest > 0);
     const bool occurs = spec->epochs > 0 && (spec->max_steps == 0 || spec->max_steps >= steps);
     return occurs ? rest : 0;
@@ -92,18 +97,23 @@ static bool share_evaluation(const struct spec *spec, long test_rows, struct row
     return true;
 }
 
-/* Stages of a pipeline all compute every row; in training a micro-batch at a time. */
-static void share_stages(const struct spec *spec, long train_rows, long test_rows,
-                         struct row_shares *shares)
+/* Of an evaluation by stages, what they hand over has room for these, slot by slot. */
+static long stage_evaluation_rows(const struct spec *spec, long batch)
 {
-    const long batch = train_rows > 0 && train_rows < spec->batch ? train_rows : spec->batch;
-    const long rest = share_short_batch(spec, train_rows);
     const long parts = spec->micro_batches > 0 ? spec->micro_batches : 1;
     const long micro = (batch + parts - 1) / parts;
-    /* What stages hand over has room for these, slot by slot. */
-    const long most = micro > EVAL_ROWS             ? EVAL_ROWS
-                      : micro > EVAL_ROWS_OF_STAGES ? micro
-                                                    : EVAL_ROWS_OF_STAGES;
+    return micro > EVAL_ROWS             ? EVAL_ROWS
+           : micro > EVAL_ROWS_OF_STAGES ? micro
+                                         : EVAL_ROWS_OF_STAGES;
+}
+
+/* Stages of a pipeline, in training a micro-batch at a time, and slices all compute every row. */
+static void share_all(const struct spec *spec, long train_rows, long test_rows,
+                      struct row_shares *shares)
+{
+    const long batch = whole_batch(spec, train_rows), rest = share_short_batch(spec, train_rows);
+    const long most =
+        spec->strategy == STRATEGY_PIPELINE ? stage_evaluation_rows(spec, batch) : EVAL_ROWS;
     const long tests = test_rows > 0 && test_rows < most ? test_rows : most;
     shares->rest_occurs = rest > 0;
     for (int i = 0; i < spec->devices.count; i++)
@@ -114,11 +124,17 @@ static void share_stages(const struct spec *spec, long train_rows, long test_row
                                                .eval_rest = test_rows % tests};
 }
 
+long share_most_rows(const struct spec *spec, long train_rows)
+{
+    const long batch = whole_batch(spec, train_rows);
+    return batch > EVAL_ROWS ? batch : EVAL_ROWS;
+}
+
 bool share_rows_like(const struct spec *spec, const long *full, long train_rows, long test_rows,
                      struct row_shares *shares, struct error *err)
 {
-    if (spec->strategy == STRATEGY_PIPELINE) {
-        share_stages(spec, train_rows, test_rows, shares);
+    if (spec->strategy != STRATEGY_DATA) {
+        share_all(spec, train_rows, test_rows, shares);
         return true;
     }
     return share_training(spec, full, train_rows, shares, err) &&
@@ -129,7 +145,7 @@ bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct
                 struct error *err)
 {
     long full[SPEC_MAX_DEVICES];
-    return (spec->strategy == STRATEGY_PIPELINE || split_full(spec, train_rows, full, err)) &&
+    return (spec->strategy != STRATEGY_DATA || split_full(spec, train_rows, full, err)) &&
            share_rows_like(spec, full, train_rows, test_rows, shares, err);
 }
 

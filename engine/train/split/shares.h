@@ -41,6 +41,9 @@ bool share_rows_like(const struct spec *spec, const long *full, long train_rows,
 /* Rows of the short mini-batch that ends an epoch; 0: none occurs. */
 long share_short_batch(const struct spec *spec, long train_rows);
 
+/* With strategy tensor, where every device computes all rows: those of the largest pass. */
+long share_most_rows(const struct spec *spec, long train_rows);
+
 /*
  * threads[0..devices-1]: how many each device keeps busy. A CPU device those of its team; another
  * one only the thread that directs it.

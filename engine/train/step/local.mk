@@ -4,10 +4,12 @@ libtrain_a_SOURCES += \
 	%D%/confusion.c %D%/confusion.h \
 	%D%/evaluation.c %D%/evaluation.h \
 	%D%/outcome.c %D%/outcome.h \
+	%D%/own_update.c %D%/own_update.h \
 	%D%/plans.c %D%/plans.h \
 	%D%/rank.c %D%/rank.h \
 	%D%/ranks.c %D%/ranks.h \
 	%D%/strategy.c %D%/strategy.h \
 	%D%/training.c %D%/training.h \
+	%D%/values.c %D%/values.h \
 	%D%/worker.c %D%/worker.h \
 	%D%/workload.c %D%/workload.h

@@ -105,10 +105,11 @@ static bool create(struct rank *rank, enum plan_mode mode, int rows, struct cach
                    struct error *err)
 {
     struct ranks *ranks = rank->ranks;
-    const bool replicates = ranks->count > 1 && !ranks->pipeline;
+    const bool replicates = ranks->count > 1 && ranks_replicate(ranks);
     struct plan_request request = {
         .mode = mode, .rows = rows, .label_smoothing = ranks->spec->label_smoothing};
     request.slots = mode == PLAN_TRAIN ? rank->slots : 0;
+    request.exchange = rank->exchange;
     request.profile = ranks->profile && mode == PLAN_TRAIN && rank->backend->plan_profile;
     request.predictions = ranks->predictions && mode == PLAN_EVAL;
     struct plan_memory memory = {0};

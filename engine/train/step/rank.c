@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/train/step/plans.h"
+#include "engine/train/step/values.h"
 #include "engine/train/sync/transport.h"
 
 void rank_show(struct rank *rank, enum activity activity)
@@ -65,9 +66,7 @@ static bool import_states(struct rank *rank, struct error *err)
         const float *values = ranks->resumed ? ranks->resumed + (size_t)i * count
                               : i == average ? ranks->work->weights.values
                                              : NULL;
-        if (values &&
-            !rank->backend->values_import(rank->device, rank->replica,
-                                          (enum replica_arena)(ARENA_STATE + i), values, err))
+        if (values && !values_import_state(rank, i, values, err))
             return false;
     }
     /* A checkpoint's weights are the average. */
@@ -85,16 +84,14 @@ bool rank_replicate(struct rank *rank, const struct net_stage *stage, struct err
 {
     const struct ranks *ranks = rank->ranks;
     struct replica_request request = optimizer_request(ranks->spec, rank->index);
+    const struct net *net = rank->slice ? rank->slice->net : ranks->work->net;
     request.stage = stage;
-    return rank->backend->replica_create(rank->device, ranks->work->net, &request, &rank->replica,
-                                         err);
+    return rank->backend->replica_create(rank->device, net, &request, &rank->replica, err);
 }
 
 bool rank_load(struct rank *rank, struct error *err)
 {
-    return rank->backend->replica_import(rank->device, rank->replica, &rank->ranks->work->weights,
-                                         err) &&
-           import_states(rank, err);
+    return values_import(rank, &rank->ranks->work->weights, err) && import_states(rank, err);
 }
 
 static bool prepare(struct rank *rank, struct error *err)
@@ -148,24 +145,22 @@ bool rank_leave(void *context, int index, struct error *err)
 bool rank_import(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
-    struct rank *rank = &ranks->rank[index];
-    return rank->backend->replica_import(rank->device, rank->replica, &ranks->work->weights, err);
+    return values_import(&ranks->rank[index], &ranks->work->weights, err);
 }
 
 /* Does the rank have parameters that others do not? */
 static bool exports(const struct ranks *ranks, int index)
 {
-    return ranks->pipeline || index == 0;
+    return !ranks_replicate(ranks) || index == 0;
 }
 
 bool rank_export(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
-    struct rank *rank = &ranks->rank[index];
     bool ok = ranks->statistics_from == 0 ||
               sync_even_out(&ranks->group, index, ranks->statistics_from, err);
     if (ok && exports(ranks, index))
-        ok = rank->backend->replica_export(rank->device, rank->replica, &ranks->work->weights, err);
+        ok = values_export(&ranks->rank[index], &ranks->work->weights, err);
     return ok;
 }
 
@@ -176,9 +171,7 @@ bool rank_export_state(void *context, int index, struct error *err)
     const size_t count = ranks->work->net->value_count;
     bool ok = true;
     for (int i = 0; ok && exports(ranks, index) && i < rank->replica->states; i++)
-        ok = rank->backend->values_export(rank->device, rank->replica,
-                                          (enum replica_arena)(ARENA_STATE + i),
-                                          ranks->exported + (size_t)i * count, err);
+        ok = values_export_state(rank, i, ranks->exported + (size_t)i * count, err);
     return ok;
 }
 

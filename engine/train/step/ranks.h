@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "engine/net/slice.h"
 #include "engine/net/stage.h"
 #include "engine/train/profile/profile.h"
 #include "engine/train/split/shares.h"
@@ -69,6 +70,9 @@ struct rank {
     struct net_stage stage;
     int slots;
     struct rank_pass micro[PASS_SIZES][2];
+    /* Of tensor parallelism: its slice, and where the slices meet. NULL: of another strategy. */
+    const struct net_slice *slice;
+    struct device_exchange exchange;
     bool trains_short; /* short batches occur */
     long eval_begin, eval_rows;
     struct cached_plan cached[PLANS_CACHED];
@@ -118,9 +122,11 @@ struct ranks {
     struct barrier *barrier;
     struct workers *workers;
     const struct strategy_tasks *strategy;
-    struct pipeline *pipeline; /* engine/train/pipeline; NULL: each rank has the whole network */
-    double wait_limit_s;       /* for one rank to wait for another */
-    double spin_s;             /* for which it looks before it sleeps */
+    /* engine/train/pipeline, engine/train/tensor; both NULL: each rank has the whole network. */
+    struct pipeline *pipeline;
+    struct tensor *tensor;
+    double wait_limit_s; /* for one rank to wait for another */
+    double spin_s;       /* for which it looks before it sleeps */
     int statistics_from; /* the rank whose running statistics count: the first that has rows */
 
     /* What the next task works on, written by the owner. */
@@ -136,6 +142,12 @@ struct ranks {
     atomic_long evaluated; /* rows of the evaluation so far */
     atomic_bool cut;       /* leave the evaluation as soon as possible */
 };
+
+/* Has each rank all parameters, which have to be kept equal? */
+static inline bool ranks_replicate(const struct ranks *ranks)
+{
+    return !ranks->pipeline && !ranks->tensor;
+}
 
 /* Find the backends of the spec's devices and share out the rows. */
 bool ranks_create(struct ranks *ranks, struct error *err);

@@ -1,7 +1,7 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_run %D%/test_results %D%/test_control %D%/test_command \
 	%D%/test_live_change %D%/test_load_balance %D%/test_parallel %D%/test_unequal \
-	%D%/test_checkpoints %D%/test_resume %D%/test_schedule %D%/test_validation %D%/test_pipeline
+	%D%/test_checkpoints %D%/test_resume %D%/test_schedule %D%/test_validation %D%/test_pipeline %D%/test_tensor
 run_fixture = %D%/fixture.c %D%/fixture.h tests/recorder.c tests/recorder.h \
 	tests/fakes/fake_backend.c tests/fakes/fake_backend.h
 parallel_fixture = %D%/parallel_fixture.c %D%/parallel_fixture.h \
@@ -35,6 +35,11 @@ parallel_fixture = %D%/parallel_fixture.c %D%/parallel_fixture.h \
 	tests/fakes/posing_collective.c $(parallel_fixture)
 %C%_test_pipeline_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
 %C%_test_pipeline_LDADD = $(%C%_test_unequal_LDADD)
+%C%_test_tensor_SOURCES = %D%/test_tensor.c \
+	tests/fakes/posing_backend.c tests/fakes/posing_backend.h \
+	tests/fakes/posing_collective.c $(parallel_fixture)
+%C%_test_tensor_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
+%C%_test_tensor_LDADD = $(%C%_test_unequal_LDADD)
 %C%_test_checkpoints_SOURCES = %D%/test_checkpoints.c \
 	tests/recorder.c tests/recorder.h tests/support.c tests/support.h
 %C%_test_checkpoints_LDFLAGS = $(%C%_test_parallel_LDFLAGS)

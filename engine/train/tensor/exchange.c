@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/tensor/exchange.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/train/split/shares.h"
+#include "engine/train/sync/barrier.h"
+
+/* Scattered over small pages, large values take longer to read and write. */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* What an operation makes, all channels. */
+struct values {
+    float *data; /* NULL: nobody has asked yet */
+    size_t row;  /* numbers */
+};
+
+/* A rank's place: what its plans are given. */
+struct seat {
+    struct exchange *exchange;
+    struct rank *rank;
+};
+
+struct exchange {
+    struct ranks *ranks;
+    size_t rows; /* of the largest pass */
+    pthread_mutex_t lock;
+    struct values *values; /* per operation of the whole network */
+    uint64_t bytes;
+    struct seat seats[SPEC_MAX_DEVICES];
+    const float *brought[SPEC_MAX_DEVICES];
+};
+
+bool exchange_create(struct ranks *ranks, struct exchange **out, struct error *err)
+{
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+    if (!exchange)
+        return error_memory(err, "values of slices");
+    exchange->ranks = ranks;
+    exchange->rows = (size_t)share_most_rows(ranks->spec, ranks->work->train_rows);
+    exchange->values = calloc((size_t)ranks->work->net->op_count, sizeof *exchange->values);
+    const int status = pthread_mutex_init(&exchange->lock, NULL);
+    if (exchange->values && status == 0) {
+        *out = exchange;
+        return true;
+    }
+    if (status == 0)
+        pthread_mutex_destroy(&exchange->lock);
+    free(exchange->values);
+    free(exchange);
+    return error_memory(err, "values of slices");
+}
+
+void exchange_destroy(struct exchange *exchange)
+{
+    if (!exchange)
+        return;
+    for (int i = 0; i < exchange->ranks->work->net->op_count; i++)
+        free(exchange->values[i].data);
+    free(exchange->values);
+    pthread_mutex_destroy(&exchange->lock);
+    free(exchange);
+}
+
+/* Zeroed, as channels that fill the last block have to be. */
+static bool make_values(struct exchange *exchange, struct values *values, size_t row,
+                        struct error *err)
+{
+    const size_t bytes = exchange->rows * row * sizeof(float);
+    const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 4096;
+    const size_t size = (bytes + align - 1) / align * align;
+    values->data = aligned_alloc(align, size);
+    if (!values->data)
+        return error_memory(err, "values of slices; use a smaller batch");
+    madvise(values->data, size, MADV_HUGEPAGE); /* only advice: failure costs speed */
+    memset(values->data, 0, size);
+    values->row = row;
+    exchange->bytes += size;
+    return true;
+}
+
+static float *give_values(void *context, int origin, size_t row, struct error *err)
+{
+    struct exchange *exchange = ((struct seat *)context)->exchange;
+    struct values *values = &exchange->values[origin];
+    pthread_mutex_lock(&exchange->lock);
+    bool ok = values->data || make_values(exchange, values, row, err);
+    if (ok && values->row != row)
+        ok = error_set(err, ERROR_FAILED, "rows of %zu and %zu numbers in the slices' layouts",
+                       values->row, row);
+    pthread_mutex_unlock(&exchange->lock);
+    return ok ? values->data : NULL;
+}
+
+static bool meet(void *context, const float *own, const float *const **all, struct error *err)
+{
+    const struct seat *seat = context;
+    struct rank *rank = seat->rank;
+    double waited = 0;
+    if (own)
+        seat->exchange->brought[rank->index] = own;
+    bool ok = barrier_wait(rank->ranks->barrier, rank->index, &waited, err);
+    rank->times.wait_s += waited;
+    if (all)
+        *all = seat->exchange->brought;
+    return ok;
+}
+
+struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank)
+{
+    struct seat *seat = &exchange->seats[rank->index];
+    *seat = (struct seat){exchange, rank};
+    return (struct device_exchange){.count = exchange->ranks->count,
+                                    .self = rank->index,
+                                    .values = give_values,
+                                    .meet = meet,
+                                    .context = seat};
+}
+
+uint64_t exchange_bytes(struct exchange *exchange)
+{
+    pthread_mutex_lock(&exchange->lock);
+    const uint64_t bytes = exchange->bytes;
+    pthread_mutex_unlock(&exchange->lock);
+    return bytes;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdint.h>
+
+#include "engine/train/step/ranks.h"
+
+/*
+ * Where the slices of a network meet, on devices that share the host's memory: what is gathered
+ * lies there once, each device writes its channels, and gradients are read where the others have
+ * them.
+ */
+struct exchange;
+
+/* For ranks that were started. */
+bool exchange_create(struct ranks *ranks, struct exchange **out, struct error *err);
+void exchange_destroy(struct exchange *exchange);
+
+/* What the plans of a rank are given. The exchange and the rank are borrowed. */
+struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank);
+
+/* Bytes of memory for values, in all. Any thread. */
+uint64_t exchange_bytes(struct exchange *exchange);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/tensor/tensor.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engine/net/slice.h"
+#include "engine/train/step/own_update.h"
+#include "engine/train/step/plans.h"
+#include "engine/train/step/rank.h"
+#include "engine/train/sync/barrier.h"
+#include "engine/train/tensor/exchange.h"
+
+struct tensor {
+    int count;
+    struct net_slice slice[SPEC_MAX_DEVICES];
+    struct exchange *exchange;
+};
+
+bool tensor_create(struct ranks *ranks, struct error *err)
+{
+    struct tensor *tensor = calloc(1, sizeof *tensor);
+    if (!tensor)
+        return error_memory(err, "slices of the network");
+    ranks->tensor = tensor;
+    if (!exchange_create(ranks, &tensor->exchange, err))
+        return false;
+    for (; tensor->count < ranks->count; tensor->count++) {
+        struct rank *rank = &ranks->rank[tensor->count];
+        struct net_slice *slice = &tensor->slice[tensor->count];
+        if (!net_slice_make(ranks->work->net, tensor->count, ranks->count, slice, err))
+            return false;
+        rank->slice = slice;
+        rank->exchange = exchange_of(tensor->exchange, rank);
+    }
+    return true;
+}
+
+void tensor_destroy(struct tensor *tensor)
+{
+    if (!tensor)
+        return;
+    for (int i = 0; i < tensor->count; i++)
+        net_slice_free(&tensor->slice[i]);
+    exchange_destroy(tensor->exchange);
+    free(tensor);
+}
+
+/* Plans for the rows of all passes. What is gathered is everybody's in equal parts. */
+static bool plan(struct rank *rank, struct error *err)
+{
+    const struct ranks *ranks = rank->ranks;
+    double waited = 0;
+    if (!plans_get(rank, err) || !barrier_wait(ranks->barrier, rank->index, &waited, err))
+        return false;
+    plans_note_memory(rank, exchange_bytes(ranks->tensor->exchange) / (uint64_t)ranks->count);
+    return true;
+}
+
+static bool slice_prepare(void *context, int index, struct error *err)
+{
+    struct rank *rank = &((struct ranks *)context)->rank[index];
+    rank_show(rank, ACTIVITY_PREPARE);
+    bool ok = rank_open(rank, err) && rank_replicate(rank, NULL, err) && plan(rank, err) &&
+              rank_load(rank, err);
+    if (ok)
+        rank_show(rank, ACTIVITY_IDLE);
+    return ok;
+}
+
+static bool slice_change_shares(void *context, int index, struct error *err)
+{
+    return plan(&((struct ranks *)context)->rank[index], err);
+}
+
+/* Forward and backward pass over all rows; every rank has the loss, and the first counts it. */
+static bool compute(struct rank *rank, struct error *err)
+{
+    const struct ranks *ranks = rank->ranks;
+    const struct step *step = &ranks->step;
+    struct rank_pass *pass = &rank->train[step->size];
+    struct batch_result result;
+    const struct batch batch = {.data = &ranks->work->data.train,
+                                .index = ranks->work->order + step->begin,
+                                .rows = pass->rows,
+                                .global_rows = step->rows,
+                                .seed = ranks->spec->seed,
+                                .epoch = step->epoch,
+                                .augment = ranks->spec->augment,
+                                .unprofiled = step->unprofiled};
+    const double begin = ranks->clock();
+    bool ok = rank->backend->plan_run(rank->device, pass->plan, &batch, &result, err);
+    rank->times.pass_s = ranks->clock() - begin - rank->times.wait_s;
+    if (rank->index == 0)
+        rank->result = result;
+    rank_progress(rank);
+    return ok;
+}
+
+static bool step(struct rank *rank, struct error *err)
+{
+    rank->result = (struct batch_result){0};
+    rank->times = (struct step_times){.begin = clock_seconds()};
+    rank_show(rank, ACTIVITY_TRAIN);
+    bool ok = compute(rank, err) && own_update(rank, err);
+    rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
+    rank->times.end = clock_seconds();
+    return ok;
+}
+
+static bool slice_step(void *context, int index, struct error *err)
+{
+    struct ranks *ranks = context;
+    struct rank *rank = &ranks->rank[index];
+    bool ok = step(rank, err);
+    rank->parts[ranks->step.number % PASSES_QUEUED] =
+        (struct step_part){.rows = ranks->step.rows, .result = rank->result, .times = rank->times};
+    return ok;
+}
+
+/* Whether there is another batch: all ranks must agree, though they may be told at other moments
+ * that the evaluation is cut short. No rank begins a batch before all have ended the last. */
+static bool agree_on_batch(struct rank *rank, bool more, bool *another, struct error *err)
+{
+    struct ranks *ranks = rank->ranks;
+    double ends = !more || atomic_load(&ranks->cut) ? 1 : 0, waited = 0;
+    bool ok = barrier_sum(ranks->barrier, rank->index, &ends, 1, &waited, err);
+    *another = ends == 0;
+    return ok;
+}
+
+static void take_result(struct rank *rank, long begin, int rows, const struct batch_result *result)
+{
+    struct ranks *ranks = rank->ranks;
+    const struct row_set *set = ranks->work->evaluated;
+    rank_progress(rank);
+    if (rank->index > 0)
+        return;
+    rank->result.loss_sum += result->loss_sum;
+    rank->result.correct += result->correct;
+    if (result->predicted)
+        confusion_count(&rank->confusion, set->data->labels, set->order + begin, result->predicted,
+                        rows);
+    atomic_fetch_add(&ranks->evaluated, rows);
+}
+
+static bool evaluate(struct rank *rank, struct error *err)
+{
+    const struct ranks *ranks = rank->ranks;
+    const struct row_set *set = ranks->work->evaluated;
+    long begin = 0;
+    bool another = true;
+    rank->result = (struct batch_result){0};
+    if (rank->confusion.counts)
+        confusion_clear(&rank->confusion);
+    while (agree_on_batch(rank, begin < set->rows, &another, err) && another) {
+        const bool full = set->rows - begin >= rank->eval[PASS_FULL].rows;
+        struct rank_pass *pass = &rank->eval[full ? PASS_FULL : PASS_SHORT];
+        struct batch_result result = {0};
+        const struct batch batch = {.data = set->data,
+                                    .index = set->order + begin,
+                                    .rows = pass->rows,
+                                    .global_rows = pass->rows,
+                                    .seed = ranks->spec->seed,
+                                    .epoch = ranks->step.epoch};
+        if (!rank->backend->plan_run(rank->device, pass->plan, &batch, &result, err))
+            return false;
+        take_result(rank, begin, pass->rows, &result);
+        begin += pass->rows;
+    }
+    return !another;
+}
+
+static bool slice_evaluate(void *context, int index, struct error *err)
+{
+    struct rank *rank = &((struct ranks *)context)->rank[index];
+    rank_show(rank, ACTIVITY_EVAL);
+    bool ok = evaluate(rank, err);
+    if (ok)
+        rank_show(rank, ACTIVITY_WAIT);
+    return ok;
+}
+
+/* What a rank has made every other one reads; of gradients, too. */
+static double step_bytes(const struct ranks *ranks)
+{
+    return (ranks->count - 1) * (double)ranks->rank[0].train[PASS_FULL].rows *
+           ranks->tensor->slice[0].gather_bytes;
+}
+
+static const char *how(const struct ranks *ranks)
+{
+    (void)ranks;
+    return "none: each device has parameters of its own";
+}
+
+const struct strategy_tasks strategy_tensor = {.prepare = slice_prepare,
+                                               .change_shares = slice_change_shares,
+                                               .step = slice_step,
+                                               .evaluate = slice_evaluate,
+                                               .step_bytes = step_bytes,
+                                               .how = how};
