@@ -189,12 +189,12 @@ static bool take_filled(void *context, struct spec *spec, struct error *err)
     return ok;
 }
 
-/* Whether a network can be cut into as many stages is only known with its file. */
-static bool check_pipelines(struct client *client, const struct study *study, struct error *err)
+/* Whether a network can be divided over as many devices is only known with its file. */
+static bool check_divided(struct client *client, const struct study *study, struct error *err)
 {
     for (int i = 0; study->strategies && i < study->variant_count; i++) {
         const struct study_variant *variant = &study->variants[i];
-        if (variant->strategy == STRATEGY_PIPELINE &&
+        if (variant->strategy != STRATEGY_DATA &&
             !client_call(client, "check", json_deep_copy(variant->spec), SUBMIT_SECONDS, NULL, err))
             return error_prefix(err, "%s", variant->label);
     }
@@ -224,7 +224,7 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
         if (!request.counts)
             request.counts = counts;
     }
-    if (!study_plan(study, &request, err) || !check_pipelines(client, study, err))
+    if (!study_plan(study, &request, err) || !check_divided(client, study, err))
         return false;
     study->created = clock_date();
     return true;

@@ -183,6 +183,33 @@ static bool print_pipeline(const json_t *model, struct error *err)
     return true;
 }
 
+/* What is known of tensor parallelism before its run. */
+static bool print_tensor(const json_t *model, struct error *err)
+{
+    static const struct column columns[] = {{"DEVICE", false}, {"FLOPS", true}};
+    const json_t *tensor = json_object_get(model, "tensor");
+    struct table table;
+    size_t index;
+    json_t *device;
+    struct figure text, batch;
+    if (!tensor)
+        return true;
+    print("\ntensor: all %s rows on each device, with a part of every layer's channels\n",
+          figure_whole(&batch, member_number(model, "batch")));
+    table_begin(&table, columns, sizeof columns / sizeof *columns);
+    json_array_foreach(json_object_get(tensor, "devices"), index, device)
+    {
+        table_cell(&table, member_text(device, "device"));
+        table_cell(&table, figure_percent(&text, member_number(device, "share")));
+    }
+    if (!table_end(&table, err))
+        return false;
+    print("a step gathers values in %.0f places; with their gradients the devices read %s of each "
+          "other\n",
+          member_number(tensor, "gathers"), figure_bytes(&text, member_number(tensor, "bytes")));
+    return true;
+}
+
 static void print_recipe(const json_t *recipe)
 {
     const char *key, *comma = "";
@@ -217,7 +244,7 @@ static bool print_model(const json_t *model, const struct spec *spec, struct err
           figure_flop(&forward, member_number(model, "forward_flops")),
           figure_flop(&training, member_number(model, "training_flops")));
     print_recipe(json_object_get(model, "training"));
-    if (!print_pipeline(model, err))
+    if (!print_pipeline(model, err) || !print_tensor(model, err))
         return false;
     print("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
           spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"

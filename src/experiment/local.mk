@@ -1,4 +1,5 @@
 libui_a_SOURCES += \
+	%D%/loss.c %D%/loss.h \
 	%D%/measure.c %D%/measure.h \
 	%D%/noted.c %D%/noted.h \
 	%D%/outcome.c %D%/outcome.h \

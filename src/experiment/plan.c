@@ -104,17 +104,6 @@ static bool add_strategy(struct study *study, const struct spec *spec,
     return ok;
 }
 
-static bool find_strategy(const char *name, enum strategy *strategy, struct error *err)
-{
-    for (int i = 0; strategy_names[i]; i++)
-        if (strcmp(strategy_names[i], name) == 0) {
-            *strategy = (enum strategy)i;
-            return true;
-        }
-    return error_set(err, ERROR_USAGE, "--strategies: '%.40s' is neither %s nor %s", name,
-                     strategy_name(STRATEGY_DATA), strategy_name(STRATEGY_PIPELINE));
-}
-
 /* One number of devices with each strategy; a single one is there already. */
 static bool add_strategies(struct study *study, const char *names, const struct spec *spec,
                            const struct device_list *devices, struct error *err)
@@ -123,8 +112,10 @@ static bool add_strategies(struct study *study, const char *names, const struct 
         enum strategy strategy = STRATEGY_DATA;
         char name[60];
         next_part(&at, ",", name, sizeof name);
-        if (!find_strategy(name, &strategy, err) ||
-            !add_strategy(study, spec, devices, strategy, err))
+        if (!strategy_find(name, &strategy))
+            return error_set(err, ERROR_USAGE,
+                             "--strategies: '%.40s' is none of data, pipeline and tensor", name);
+        if (!add_strategy(study, spec, devices, strategy, err))
             return false;
     }
     return true;

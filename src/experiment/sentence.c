@@ -4,133 +4,15 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/figure.h"
+#include "experiment/loss.h"
 #include "spec/names.h"
 
 /* Above this efficiency no cause is named. */
 #define WELL_SCALED 0.9
-/* A second cause is named when it takes at least this part of what the first takes. */
-#define WORTH_NAMING 0.4
-/* What is lost by a cause, as a part of the time, before it is named at all. */
-#define NOTICEABLE 0.03
-
-static const char waits_of_pipeline[] = "the pipeline fills and empties, unequal stages";
-
-enum cause { CAUSE_CORES, CAUSE_SYNC, CAUSE_WAIT, CAUSE_INPUT, CAUSE_SLOWER, CAUSES };
-
-struct loss {
-    double share; /* of the time on the most devices */
-    char words[240];
-};
-
-static double or_zero(double value)
-{
-    return isfinite(value) ? value : 0;
-}
-
-static int percent(double share)
-{
-    return (int)lround(100 * fmax(-1e4, fmin(share, 1e4)));
-}
-
-/* Devices times seconds for a row, and what they are spent on. */
-struct cost {
-    double whole, compute, sync, wait;
-};
-
-static struct cost cost_of(const struct outcome *outcome)
-{
-    double whole = outcome->devices / outcome->samples_per_s.median;
-    struct cost cost = {.whole = whole,
-                        .sync = whole * or_zero(outcome->sync_share),
-                        .wait = whole * or_zero(outcome->wait_share)};
-    cost.compute = whole - cost.sync - cost.wait;
-    return cost;
-}
-
-/* Each stage computes other layers than the base did, so all of them together are compared. */
-static void describe_slower_stages(const struct outcome *outcome, const struct outcome *base,
-                                   int cores, struct loss *losses)
-{
-    struct cost now = cost_of(outcome), before = cost_of(base);
-    bool crowded = cores > 0 && outcome->threads > cores;
-    struct loss *loss = &losses[crowded ? CAUSE_CORES : CAUSE_SLOWER];
-    loss->share = or_zero((now.compute - before.compute) / now.whole);
-    if (crowded)
-        snprintf(loss->words, sizeof loss->words,
-                 "devices that share cores (%d threads of %d CPU devices on %d core%s)",
-                 outcome->threads, outcome->cpus, cores, cores == 1 ? "" : "s");
-    else
-        snprintf(loss->words, sizeof loss->words,
-                 "small micro-batches, shared memory or caches (the stages together compute %.2f "
-                 "times as long for as many rows)",
-                 now.compute / before.compute);
-}
-
-/* Devices compute their rows slower than the base's did: by how much of the time. */
-static void describe_slower(const struct outcome *outcome, const struct outcome *base, int cores,
-                            struct loss *losses)
-{
-    double slower = 1 - outcome->device_rate / base->device_rate;
-    double computing = 1 - or_zero(outcome->sync_share) - or_zero(outcome->wait_share);
-    bool crowded = cores > 0 && outcome->threads > cores;
-    struct figure figures[2];
-    const char *now = figure_count(&figures[0], outcome->device_rate);
-    const char *before = figure_count(&figures[1], base->device_rate);
-    struct loss *loss = &losses[crowded ? CAUSE_CORES : CAUSE_SLOWER];
-    loss->share = or_zero(slower) * computing;
-    if (crowded)
-        snprintf(loss->words, sizeof loss->words,
-                 "devices that share cores (%d threads of %d CPU devices on %d core%s: each device "
-                 "computes %s samples/s, not %s)",
-                 outcome->threads, outcome->cpus, cores, cores == 1 ? "" : "s", now, before);
-    else if (outcome->rows < 0.99 * base->rows)
-        snprintf(loss->words, sizeof loss->words,
-                 "small batches per device (%.0f rows, not %.0f: each device computes %s "
-                 "samples/s, not %s)",
-                 outcome->rows, base->rows, now, before);
-    else
-        snprintf(loss->words, sizeof loss->words,
-                 "shared memory, caches or power (each device computes %s samples/s, not %s, of "
-                 "as many rows)",
-                 now, before);
-}
-
-static void describe_losses(const struct outcome *outcome, const struct outcome *base, int cores,
-                            struct loss losses[CAUSES])
-{
-    double before = or_zero(base->wait_share), wait = or_zero(outcome->wait_share);
-    double input = fmax(0, or_zero(outcome->input_share - before));
-    int all_reduce = percent(or_zero(outcome->sync_share));
-    bool stages = outcome->strategy == STRATEGY_PIPELINE;
-    memset(losses, 0, CAUSES * sizeof *losses);
-    (stages ? describe_slower_stages : describe_slower)(outcome, base, cores, losses);
-    losses[CAUSE_SYNC].share = or_zero(outcome->sync_share) - or_zero(base->sync_share);
-    snprintf(losses[CAUSE_SYNC].words, sizeof losses[CAUSE_SYNC].words,
-             "all-reduce (%d%% of the devices' time)", all_reduce);
-    losses[CAUSE_WAIT].share = wait - before - input;
-    snprintf(losses[CAUSE_WAIT].words, sizeof losses[CAUSE_WAIT].words,
-             "devices that wait for each other (%d%% of their time: %s, or other work on the "
-             "cores)",
-             percent(wait - or_zero(outcome->input_share)),
-             stages ? waits_of_pipeline : "unequal shares or speeds");
-    losses[CAUSE_INPUT].share = input;
-    snprintf(losses[CAUSE_INPUT].words, sizeof losses[CAUSE_INPUT].words,
-             "input (work between steps takes %d%% of the time of one device, %d%% of that of %d)",
-             percent(before), percent(or_zero(outcome->input_share)), outcome->devices);
-}
-
-static int largest(const struct loss losses[CAUSES], int but)
-{
-    int most = -1;
-    for (int i = 0; i < CAUSES; i++)
-        if (i != but && losses[i].share >= NOTICEABLE &&
-            (most < 0 || losses[i].share > losses[most].share))
-            most = i;
-    return most;
-}
 
 static bool overlap(const struct spread *a, const struct spread *b)
 {
@@ -169,19 +51,18 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
     buffer[0] = '\0';
     if (!isfinite(outcome->speed_up) || outcome->devices == base->devices ||
         !append(buffer, size, &used, "%d device%s%s %s %.2f times as fast as %d, %d%% efficient",
-                outcome->devices, many ? "s" : "",
-                outcome->strategy == STRATEGY_PIPELINE ? " as a pipeline" : "", many ? "are" : "is",
-                outcome->speed_up, base->devices, percent(outcome->efficiency)) ||
+                outcome->devices, many ? "s" : "", loss_of_what(outcome->strategy),
+                many ? "are" : "is", outcome->speed_up, base->devices,
+                loss_percent(outcome->efficiency)) ||
         !append_accuracy(outcome, base, buffer, size, &used))
         return buffer;
     if (outcome->efficiency >= WELL_SCALED) {
         append(buffer, size, &used, "; nothing limits the scaling so far");
         return buffer;
     }
-    describe_losses(outcome, base, cores, losses);
-    int first = largest(losses, -1), second = first < 0 ? -1 : largest(losses, first);
-    if (second >= 0 && losses[second].share < WORTH_NAMING * losses[first].share)
-        second = -1;
+    losses_of_devices(outcome, base, cores, losses);
+    int first, second;
+    losses_largest(losses, &first, &second);
     bool room =
         first < 0
             ? append(buffer, size, &used, "; the times of the devices do not say what limits it")
@@ -193,40 +74,16 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
     return buffer;
 }
 
-/* Why one is slower than a faster one, by what takes more of its devices' time for a row. */
-static void describe_difference(const struct outcome *slow, const struct outcome *fast,
-                                struct loss losses[CAUSES])
-{
-    struct cost more = cost_of(slow), less = cost_of(fast);
-    const char *name = strategy_name(slow->strategy), *other = strategy_name(fast->strategy);
-    bool stages = slow->strategy == STRATEGY_PIPELINE;
-    losses[CAUSE_SYNC].share = (more.sync - less.sync) / more.whole;
-    snprintf(losses[CAUSE_SYNC].words, sizeof losses[CAUSE_SYNC].words,
-             "%s's devices all-reduce %d%% of their time, %s's %d%%", name,
-             percent(or_zero(slow->sync_share)), other, percent(or_zero(fast->sync_share)));
-    losses[CAUSE_WAIT].share = (more.wait - less.wait) / more.whole;
-    snprintf(losses[CAUSE_WAIT].words, sizeof losses[CAUSE_WAIT].words,
-             "%s's devices wait %d%% of their time (%s), %s's %d%%", name,
-             percent(or_zero(slow->wait_share)),
-             stages ? waits_of_pipeline : "unequal shares or speeds", other,
-             percent(or_zero(fast->wait_share)));
-    losses[CAUSE_SLOWER].share = (more.compute - less.compute) / more.whole;
-    snprintf(losses[CAUSE_SLOWER].words, sizeof losses[CAUSE_SLOWER].words,
-             "%s's devices compute %.2f times as long for as many rows (%s)", name,
-             more.compute / less.compute, stages ? "small micro-batches" : "small shards");
-}
-
 static bool append_difference(const struct outcome *slow, const struct outcome *fast, char *buffer,
                               size_t size, size_t *used)
 {
     struct loss losses[CAUSES] = {{.share = 0}};
     if (isfinite(slow->sync_share + slow->wait_share + fast->sync_share + fast->wait_share))
-        describe_difference(slow, fast, losses);
-    int first = largest(losses, -1), second = first < 0 ? -1 : largest(losses, first);
+        losses_of_strategy(slow, fast, losses);
+    int first, second;
+    losses_largest(losses, &first, &second);
     if (first < 0)
         return append(buffer, size, used, "; the times of the devices do not say why");
-    if (second >= 0 && losses[second].share < WORTH_NAMING * losses[first].share)
-        second = -1;
     return append(buffer, size, used, "; %s%s%s", losses[first].words, second >= 0 ? ", and " : "",
                   second >= 0 ? losses[second].words : "");
 }
@@ -286,14 +143,15 @@ const char *sentence_of_shares(const struct outcome *outcome, char *buffer, size
     buffer[0] = '\0';
     if (!isfinite(sync) || !isfinite(wait) ||
         !append(buffer, size, &used, "Of the devices' time: %d%% compute",
-                percent(1 - sync - wait)) ||
+                loss_percent(1 - sync - wait)) ||
         (outcome->strategy == STRATEGY_DATA &&
-         !append(buffer, size, &used, ", %d%% all-reduce", percent(sync))))
+         !append(buffer, size, &used, ", %d%% all-reduce", loss_percent(sync))))
         return buffer;
-    if (isfinite(input) && !append(buffer, size, &used, ", %d%% input", percent(input)))
+    if (isfinite(input) && !append(buffer, size, &used, ", %d%% input", loss_percent(input)))
         return buffer;
     if (outcome->devices != 1)
-        append(buffer, size, &used, ", %d%% waiting", percent(wait - or_zero(input)));
+        append(buffer, size, &used, ", %d%% waiting",
+               loss_percent(wait - (isfinite(input) ? input : 0)));
     return buffer;
 }
 
@@ -351,14 +209,41 @@ static const struct outcome *with_strategy(const struct study_table *table, enum
     return found;
 }
 
+static int by_speed(const void *left, const void *right)
+{
+    const struct outcome *a = *(const struct outcome *const *)left;
+    const struct outcome *b = *(const struct outcome *const *)right;
+    return (a->samples_per_s.median < b->samples_per_s.median) -
+           (a->samples_per_s.median > b->samples_per_s.median);
+}
+
+/* A sentence for each strategy but the fastest, which they are compared with. */
+static void describe_strategies(const struct study_table *table, const struct outcome *base,
+                                char *buffer, size_t size)
+{
+    const struct outcome *list[STRATEGIES];
+    int count = 0;
+    for (int i = 0; i < STRATEGIES; i++)
+        if ((list[count] = with_strategy(table, (enum strategy)i)))
+            count++;
+    qsort(list, (size_t)count, sizeof *list, by_speed);
+    for (int i = 1; i < count; i++) {
+        const size_t used = strlen(buffer);
+        const bool room = i == 1 || used + 3 < size;
+        if (room && i > 1)
+            strcpy(buffer + used, ". ");
+        if (room)
+            sentence_of_strategies(list[0], list[i], base, buffer + strlen(buffer),
+                                   size - strlen(buffer));
+    }
+}
+
 static void describe_devices(const struct study_table *table, char *buffer, size_t size)
 {
     const struct outcome *base = &table->rows[table->base].outcome;
-    const struct outcome *data = with_strategy(table, STRATEGY_DATA);
-    const struct outcome *pipeline = with_strategy(table, STRATEGY_PIPELINE);
-    if (table->study->strategies && data && pipeline)
-        sentence_of_strategies(data, pipeline, base, buffer, size);
-    else
+    if (table->study->strategies)
+        describe_strategies(table, base, buffer, size);
+    if (buffer[0] == '\0')
         sentence_of_devices(&table->rows[table->last].outcome, base, table->study->cores, buffer,
                             size);
 }

@@ -20,6 +20,8 @@ const char *sentence_of_strategies(const struct outcome *one, const struct outco
 /* "Of the devices' time: 91% compute, 7% all-reduce, 1% input, 1% waiting". */
 const char *sentence_of_shares(const struct outcome *outcome, char *buffer, size_t size);
 
-/* Of a study: of the most devices, with both strategies where it has them, or which values are the
- * fastest and which the most accurate. */
+enum { SENTENCE_SIZE = 2000 }; /* bytes that the longest is sure to fit into */
+
+/* Of a study: of the most devices, with all strategies where it has several, or which values are
+ * the fastest and which the most accurate. */
 const char *sentence_of_study(const struct study_table *table, char *buffer, size_t size);

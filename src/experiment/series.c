@@ -47,8 +47,8 @@ bool series_alike(const struct series_run *a, const struct series_run *b, bool g
 
 enum strategy series_strategy(const struct series_run *run)
 {
-    bool pipeline = strcmp(run->strategy, strategy_name(STRATEGY_PIPELINE)) == 0;
-    return pipeline ? STRATEGY_PIPELINE : STRATEGY_DATA;
+    enum strategy strategy;
+    return strategy_find(run->strategy, &strategy) ? strategy : STRATEGY_DATA;
 }
 
 void series_begin(struct series *series, enum scaling scaling, enum strategy strategy,

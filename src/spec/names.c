@@ -26,6 +26,16 @@ const char *strategy_name(enum strategy strategy)
     return strategy_names[strategy];
 }
 
+bool strategy_find(const char *name, enum strategy *strategy)
+{
+    for (int i = 0; i < STRATEGIES; i++)
+        if (strcmp(strategy_names[i], name) == 0) {
+            *strategy = (enum strategy)i;
+            return true;
+        }
+    return false;
+}
+
 const char *split_rule_name(enum split_rule rule)
 {
     return split_names[rule];

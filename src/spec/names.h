@@ -13,9 +13,10 @@ extern const char *const split_names[],
                                                       *const order_names[], *const recipe_names[],
                                                                                 *const init_names[];
 
-const char *strategy_name(enum strategy strategy);     /* "data" ... */
-const char *split_rule_name(enum split_rule rule);     /* "chunk" ... */
-const char *sync_method_name(enum sync_method method); /* "allreduce" ... */
-const char *number_type_name(enum number_type type);   /* "default", "f32" ... */
-bool init_has_scale(enum init_rule rule);              /* normal and uniform */
-const char *augment_name(enum augment_flags augment);  /* "none", "flip" ... */
+const char *strategy_name(enum strategy strategy);             /* "data" ... */
+bool strategy_find(const char *name, enum strategy *strategy); /* false: no such name */
+const char *split_rule_name(enum split_rule rule);             /* "chunk" ... */
+const char *sync_method_name(enum sync_method method);         /* "allreduce" ... */
+const char *number_type_name(enum number_type type);           /* "default", "f32" ... */
+bool init_has_scale(enum init_rule rule);                      /* normal and uniform */
+const char *augment_name(enum augment_flags augment);          /* "none", "flip" ... */

@@ -25,6 +25,7 @@ enum spec_origin { ORIGIN_DEFAULT, ORIGIN_OPTIMIZER, ORIGIN_RECIPE, ORIGIN_GIVEN
 
 /* What the devices divide: the rows of a mini-batch, the network, or each of its layers. */
 enum strategy { STRATEGY_DATA, STRATEGY_PIPELINE, STRATEGY_TENSOR };
+enum { STRATEGIES = STRATEGY_TENSOR + 1 };
 enum split_rule { SPLIT_CHUNK, SPLIT_EVEN, SPLIT_BALANCED, SPLIT_WEIGHTED, SPLIT_AUTO };
 enum sync_method { SYNC_ALLREDUCE, SYNC_REDUCE_BROADCAST, SYNC_CENTRAL };
 enum number_type { TYPE_DEFAULT, TYPE_F32, TYPE_TF32, TYPE_BF16 };

@@ -73,7 +73,7 @@ static json_t *run_json(const struct study *study, const struct study_entry *ent
 json_t *study_table_json(const struct study_table *table, const struct study_run *runs)
 {
     const struct study *study = table->study;
-    char sentence[1000], kind[sizeof study->varied + 1];
+    char sentence[SENTENCE_SIZE], kind[sizeof study->varied + 1];
     json_t *rows = json_array(), *entries = json_array();
     study_kind_text(study, kind, sizeof kind);
     for (int i = 0; rows && i < table->count; i++)

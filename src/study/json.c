@@ -123,8 +123,8 @@ static bool read_variant(struct study_variant *variant, const json_t *object, st
         !json_get_long(object, "batch", 1, LONG_MAX, &variant->batch, err) ||
         !json_get_double(object, "lr", 0, INFINITY, &variant->lr, err))
         return false;
-    if (strcmp(member_text(spec, "strategy"), strategy_name(STRATEGY_PIPELINE)) == 0)
-        variant->strategy = STRATEGY_PIPELINE;
+    if (!strategy_find(member_text(spec, "strategy"), &variant->strategy))
+        variant->strategy = STRATEGY_DATA;
     variant->spec = json_incref(spec);
     return true;
 }

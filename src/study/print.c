@@ -126,7 +126,7 @@ static bool validated(const struct study_table *table)
 
 static void print_foot(const struct study_table *table)
 {
-    char sentence[1000];
+    char sentence[SENTENCE_SIZE];
     if (table->base >= 0)
         print(
             "\ns/epoch, samples/s: median and minimum-maximum of the counted epochs, %s%s\n"
@@ -135,8 +135,10 @@ static void print_foot(const struct study_table *table)
             study_warm_up_words(table), table->warm_up ? " (*)" : "",
             validated(table) ? "val" : "test", table->rows[table->base].variant->label);
     if (table->base >= 0 && table->study->strategies)
-        print("MB/step: gradients that are all-reduced (data), values and gradients that stages "
-              "hand over (pipeline)\nmemory: of the device that needs most\n");
+        print(
+            "MB/step: gradients that are all-reduced (data), values and gradients that stages "
+            "hand over (pipeline), those that devices read of each other (tensor)\nmemory: of the "
+            "device that needs most\n");
     if (isfinite(table->study->target_acc))
         print("to %g: seconds of training, evaluation excluded, until an epoch's %s accuracy "
               "reached it\n",

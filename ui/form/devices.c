@@ -189,8 +189,8 @@ bool form_suggest(const struct form *form, const struct state *state,
                   struct form_suggestion *suggestion)
 {
     int devices = form_device_count(form, state);
-    /* Stages do not divide the rows of a mini-batch. */
-    if (form->base_devices <= 0 || devices <= 0 || form->spec.strategy == STRATEGY_PIPELINE)
+    /* Stages and parts of layers do not divide the rows of a mini-batch. */
+    if (form->base_devices <= 0 || devices <= 0 || form->spec.strategy != STRATEGY_DATA)
         return false;
     double ratio = (double)devices / form->base_devices;
     *suggestion = (struct form_suggestion){

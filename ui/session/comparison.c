@@ -128,20 +128,19 @@ static void make_both(const struct ui *ui, struct comparison *comparison, enum s
     }
 }
 
-/* On a single device the other strategy has nothing of its own. */
+/* On a single device other strategies have nothing of their own. */
 static bool divides(const struct series *series)
 {
     return series->count > 0 && series->rows[series->count - 1].run.devices > 1;
 }
 
-/* The same with the other strategy, where the anchor alone may have nothing to compare it with. */
+/* The same with another strategy, where the anchor alone may have nothing to compare it with. */
 static void add_other(const struct ui *ui, struct comparison *comparison, enum strategy strategy,
                       const struct series_run *run)
 {
     struct series *first = &comparison->series[0];
     struct series *other = &comparison->series[comparison->count];
-    make_series(ui, comparison, first->scaling,
-                strategy == STRATEGY_DATA ? STRATEGY_PIPELINE : STRATEGY_DATA,
+    make_series(ui, comparison, first->scaling, strategy,
                 first->count > 1 ? &first->rows[0].run : run, other);
     if (!divides(other))
         return;
@@ -160,7 +159,9 @@ static void make_all(const struct ui *ui, struct comparison *comparison)
     struct series_run run = as_run(ui, comparison->anchor, comparison->anchor);
     enum strategy strategy = series_strategy(&run);
     make_both(ui, comparison, strategy, &run);
-    add_other(ui, comparison, strategy, &run);
+    for (int i = 0; i < STRATEGIES; i++)
+        if ((enum strategy)i != strategy)
+            add_other(ui, comparison, (enum strategy)i, &run);
 }
 
 void comparison_make(const struct ui *ui, struct comparison *comparison)
@@ -197,16 +198,22 @@ bool comparison_says_something(const struct comparison *comparison)
 const struct series_row *comparison_rival(const struct comparison *comparison,
                                           const struct series *series, const struct series_row *row)
 {
+    const struct series_row *rival = NULL;
+    double most = 0;
     for (int i = 0; i < comparison->count; i++) {
         const struct series *other = &comparison->series[i];
         if (other->strategy == series->strategy || other->scaling != series->scaling)
             continue;
-        for (int j = 0; j < other->count; j++)
-            if (other->rows[j].run.devices == row->run.devices && row->run.devices > 1 &&
-                other->rows[j].outcome.samples_per_s.median > 0)
-                return &other->rows[j];
+        for (int j = 0; j < other->count; j++) {
+            const struct series_row *there = &other->rows[j];
+            const double speed = there->outcome.samples_per_s.median;
+            if (there->run.devices != row->run.devices || row->run.devices < 2 || !(speed > most))
+                continue;
+            rival = there;
+            most = speed;
+        }
     }
-    return NULL;
+    return rival;
 }
 
 int comparison_lines(const struct comparison *comparison)

@@ -34,12 +34,12 @@ struct compare_choice {
 };
 
 /*
- * The runs that the compare view sets side by side: those like its anchor, as one to three series
+ * The runs that the compare view sets side by side: those like its anchor, as one to four series
  * of src/experiment/series.h: strong and weak scaling with the anchor's strategy, and the first of
- * these with the other strategy. Its lines are the rows of one series after the other.
+ * these with each other strategy. Its lines are the rows of one series after the other.
  * Rebuilt from the state whenever it is needed; text in it belongs to the state.
  */
-enum { COMPARISON_SERIES = 3 };
+enum { COMPARISON_SERIES = 1 + STRATEGIES };
 
 struct comparison {
     const struct state_run *anchor; /* NULL: there are no runs */
@@ -64,7 +64,7 @@ int comparison_lines(const struct comparison *comparison);
 /* A line's row and, when not NULL, its series; NULL after the last. */
 const struct series_row *comparison_row(const struct comparison *comparison, int line,
                                         const struct series **series);
-/* The row on as many devices with another strategy whose speed is known; NULL: there is none. */
+/* The fastest row on as many devices with another strategy; NULL: there is none. */
 const struct series_row *comparison_rival(const struct comparison *comparison,
                                           const struct series *series,
                                           const struct series_row *row);

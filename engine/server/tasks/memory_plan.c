@@ -5,6 +5,7 @@
 
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
+#include "engine/net/slice.h"
 #include "engine/train/pipeline/schedule.h"
 #include "engine/train/split/shares.h"
 
@@ -17,6 +18,7 @@ struct share {
     struct plan_memory memory[PASS_COUNT];
     int slots;            /* of a stage */
     size_t handed;        /* bytes that a stage gives to the next one, and gets back, of a slot */
+    size_t gathered;      /* bytes of what slices gather: its part of memory that is everybody's */
     size_t params, total; /* bytes: parameters, gradients, momentum, statistics; all in all */
 };
 
@@ -50,6 +52,31 @@ static void take_stage(const struct spec *spec, const struct pipeline_layout *la
     }
 }
 
+/* What is planned on a device. */
+struct subject {
+    struct device_id id;
+    int threads;
+    const struct net *net;
+    struct replica_request request;
+    int slices; /* that the network is divided into; 1: it is not */
+    long rows;  /* of the largest pass, which there is memory for where slices meet */
+};
+
+/* Where slices meet, for plans that never run: adds up what is gathered. */
+struct gathers {
+    size_t rows, bytes;
+    float nowhere[16];
+};
+
+static float *count_values(void *context, int origin, size_t row, struct error *err)
+{
+    struct gathers *gathers = context;
+    (void)origin;
+    (void)err;
+    gathers->bytes += gathers->rows * row * sizeof(float);
+    return gathers->nowhere;
+}
+
 static bool same_rows(const struct share *a, const struct share *b)
 {
     return memcmp(a->rows, b->rows, sizeof a->rows) == 0;
@@ -62,14 +89,18 @@ static size_t plan_bytes(const struct plan_memory *memory)
 
 /* The plans of a device share its workspace, so the largest one counts. */
 static bool measure_plans(const struct backend *backend, struct device *device,
-                          struct replica *replica, struct share *share, struct error *err)
+                          struct replica *replica, const struct subject *subject,
+                          struct share *share, struct error *err)
 {
     size_t largest = 0, kept = 0;
     long most = 0;
     for (int i = 0; i < PASS_COUNT; i++) {
-        struct plan_request request = {.mode = i == PASS_EVAL ? PLAN_EVAL : PLAN_TRAIN,
-                                       .rows = (int)share->rows[i],
-                                       .slots = i == PASS_EVAL ? 0 : share->slots};
+        struct gathers gathers = {.rows = (size_t)subject->rows};
+        struct plan_request request = {
+            .mode = i == PASS_EVAL ? PLAN_EVAL : PLAN_TRAIN,
+            .rows = (int)share->rows[i],
+            .slots = i == PASS_EVAL ? 0 : share->slots,
+            .exchange = {.count = subject->slices, .values = count_values, .context = &gathers}};
         struct plan *plan = NULL;
         if (!share->has[i])
             continue;
@@ -80,34 +111,49 @@ static bool measure_plans(const struct backend *backend, struct device *device,
         if (plan_bytes(&share->memory[i]) > largest)
             largest = plan_bytes(&share->memory[i]);
         kept = share->memory[i].kept > kept ? share->memory[i].kept : kept;
+        share->gathered = gathers.bytes / (size_t)subject->slices;
         most = share->rows[i] > most ? share->rows[i] : most;
     }
     if (share->slots > 0) /* an evaluation needs two slots */
         share->handed = (share->slots > 1 ? 2 : 4) * (size_t)most *
                         backend->stage_row(replica, true) * sizeof(float);
     share->params = replica_numbers(replica) * sizeof(float);
-    share->total = share->params + largest + (size_t)share->slots * (kept + share->handed);
+    share->total =
+        share->params + largest + (size_t)share->slots * (kept + share->handed) + share->gathered;
     return true;
 }
 
-static bool measure(const struct net *net, struct device_id id, int threads,
-                    const struct replica_request *request, struct share *share, struct error *err)
+static bool measure(const struct subject *subject, struct share *share, struct error *err)
 {
     const char *why = "no backend";
-    const struct backend *backend = backend_find(id.kind, &why);
-    struct device_options options = {.id = id, .threads = threads, .estimate = true};
+    const struct backend *backend = backend_find(subject->id.kind, &why);
+    struct device_options options = {
+        .id = subject->id, .threads = subject->threads, .estimate = true};
     struct device *device = NULL;
     struct replica *replica = NULL;
     char name[16];
     if (!backend)
-        return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(id, name), why);
+        return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(subject->id, name), why);
     if (!backend->open(&options, &device, err))
         return false;
-    bool ok = backend->replica_create(device, net, request, &replica, err) &&
-              measure_plans(backend, device, replica, share, err);
+    bool ok = backend->replica_create(device, subject->net, &subject->request, &replica, err) &&
+              measure_plans(backend, device, replica, subject, share, err);
     if (replica)
         backend->replica_destroy(device, replica);
     backend->close(device);
+    return ok;
+}
+
+/* Slice `index` of the network. */
+static bool measure_slice(const struct net *net, int index, struct subject *subject,
+                          struct share *share, struct error *err)
+{
+    struct net_slice slice;
+    if (!net_slice_make(net, index, subject->slices, &slice, err))
+        return false;
+    subject->net = slice.net;
+    bool ok = measure(subject, share, err);
+    net_slice_free(&slice);
     return ok;
 }
 
@@ -116,10 +162,10 @@ static json_t *pass_json(const struct share *share, enum pass pass)
     const struct plan_memory *memory = &share->memory[pass];
     if (!share->has[pass])
         return json_null();
-    return json_pack(
-        "{s:I, s:I, s:I, s:I}", "rows", (json_int_t)share->rows[pass], "activations",
-        (json_int_t)(memory->activations + (size_t)share->slots * (memory->kept + share->handed)),
-        "scratch", (json_int_t)memory->scratch, "input", (json_int_t)memory->input);
+    return json_pack("{s:I, s:I, s:I, s:I}", "rows", (json_int_t)share->rows[pass], "activations",
+                     (json_int_t)(memory->activations + share->gathered +
+                                  (size_t)share->slots * (memory->kept + share->handed)),
+                     "scratch", (json_int_t)memory->scratch, "input", (json_int_t)memory->input);
 }
 
 static json_t *share_json(struct device_id id, int thread_count, const struct share *share)
@@ -142,33 +188,53 @@ static bool plan_alike(const struct spec *spec, const int *threads, const struct
            optimizer_request(spec, i).states == optimizer_request(spec, j).states;
 }
 
+/* What device `index` needs, or what an earlier one does that is given the same. */
+static bool plan_device(const struct spec *spec, const struct net *net,
+                        const struct pipeline_layout *layout, long rows, const int *threads,
+                        struct share *shares, int index, struct error *err)
+{
+    struct subject subject = {.id = spec->devices.id[index],
+                              .threads = threads[index],
+                              .net = net,
+                              .request = optimizer_request(spec, index),
+                              .slices = 1,
+                              .rows = share_most_rows(spec, rows)};
+    int like = 0;
+    switch (spec->strategy) {
+    case STRATEGY_DATA:
+        break;
+    case STRATEGY_PIPELINE:
+        subject.request.stage = &layout->stage[index];
+        take_stage(spec, layout, index, &shares[index]);
+        return measure(&subject, &shares[index], err);
+    case STRATEGY_TENSOR:
+        subject.slices = spec->devices.count;
+        return measure_slice(net, index, &subject, &shares[index], err);
+    }
+    while (like < index && !plan_alike(spec, threads, shares, like, index))
+        like++;
+    if (like == index)
+        return measure(&subject, &shares[index], err);
+    shares[index] = shares[like];
+    return true;
+}
+
 bool memory_plan(const struct spec *spec, const struct net *net,
                  const struct pipeline_layout *layout, long rows, long test_rows, json_t **out,
                  struct error *err)
 {
     struct share shares[SPEC_MAX_DEVICES];
     int threads[SPEC_MAX_DEVICES];
-    const struct device_id *ids = spec->devices.id;
     if (!take_rows(spec, rows, test_rows, shares, err))
         return false;
     share_threads(spec, threads);
     json_t *list = json_array();
     for (int i = 0; i < spec->devices.count; i++) {
-        struct replica_request request = optimizer_request(spec, i);
-        int like = 0;
-        if (layout) {
-            request.stage = &layout->stage[i];
-            take_stage(spec, layout, i, &shares[i]);
-        }
-        while (like < i && (layout || !plan_alike(spec, threads, shares, like, i)))
-            like++;
-        if (like < i) {
-            shares[i] = shares[like];
-        } else if (!measure(net, ids[i], threads[i], &request, &shares[i], err)) {
+        if (!plan_device(spec, net, layout, rows, threads, shares, i, err)) {
             json_decref(list);
             return false;
         }
-        json_array_append_new(list, share_json(ids[i], threads[i], &shares[i]));
+        json_array_append_new(list, share_json(spec->devices.id[i], threads[i], &shares[i]));
     }
     *out = list;
     return list || error_memory(err, "memory plan");

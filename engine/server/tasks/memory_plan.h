@@ -14,7 +14,7 @@
  * mini-batch, the short one at the end of an epoch, and evaluation. Nothing is trained, but each
  * device is opened and planned, so this is for a separate thread. The spec's devices and threads
  * are resolved. `rows` and `test_rows` of the data may be 0: not known, then there is no short
- * mini-batch. `layout`: of a pipeline, whose passes are over micro-batches; NULL: of none. *out is
+ * mini-batch. `layout`: read of a pipeline, whose passes are over micro-batches. *out is
  * a new array, one object per device.
  */
 bool memory_plan(const struct spec *spec, const struct net *net,

@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "engine/model/file.h"
 #include "engine/net/net.h"
+#include "engine/net/slice.h"
 #include "engine/server/tasks/memory_plan.h"
 #include "engine/train/resolve/devices.h"
 #include "engine/train/resolve/parallel.h"
@@ -126,12 +127,60 @@ static json_t *pipeline_json(const struct spec *spec, const struct net *net,
                      layout->speedup, "bytes", bytes);
 }
 
+/* What each device computes of every layer, by its FLOPs, and what it sends in a step. */
+static json_t *tensor_json(const struct spec *spec, const struct net *net, struct error *err)
+{
+    json_t *devices = json_array();
+    const int count = spec->devices.count;
+    int gathers = 0;
+    double bytes = 0;
+    for (int i = 0; i < count; i++) {
+        struct net_slice slice;
+        char device[16];
+        if (!net_slice_make(net, i, count, &slice, err)) {
+            json_decref(devices);
+            return NULL;
+        }
+        const double flops = net_training_flops(slice.net), all = net_training_flops(net);
+        json_array_append_new(devices, json_pack("{s:s, s:f}", "device",
+                                                 device_id_text(spec->devices.id[i], device),
+                                                 "share", all > 0 ? flops / all : 0));
+        gathers = slice.gather_count;
+        bytes = (count - 1) * slice.gather_bytes * (double)spec->batch;
+        net_slice_free(&slice);
+    }
+    json_t *object =
+        json_pack("{s:o, s:i, s:f}", "devices", devices, "gathers", gathers, "bytes", bytes);
+    if (!object)
+        error_memory(err, "description of the model");
+    return object;
+}
+
 static bool lay_out(struct spec *spec, const struct net *net, long rows,
                     struct pipeline_layout *layout, struct error *err)
 {
     return spec->strategy == STRATEGY_DATA ||
            (resolve_parallel(spec, net, rows > 0 ? rows : spec->batch, err) &&
-            pipeline_lay_out(spec, net, layout, err));
+            (spec->strategy != STRATEGY_PIPELINE || pipeline_lay_out(spec, net, layout, err)));
+}
+
+/* How the network is divided; true as well where it is not. */
+static bool add_division(const struct spec *spec, const struct net *net,
+                         const struct pipeline_layout *layout, json_t *object, struct error *err)
+{
+    json_t *tensor;
+    switch (spec->strategy) {
+    case STRATEGY_DATA:
+        break;
+    case STRATEGY_PIPELINE:
+        json_object_set_new(object, "pipeline", pipeline_json(spec, net, layout));
+        break;
+    case STRATEGY_TENSOR:
+        tensor = tensor_json(spec, net, err);
+        json_object_set_new(object, "tensor", tensor);
+        return tensor;
+    }
+    return true;
 }
 
 static bool describe(struct spec *spec, const struct data_watch *watch, json_t **result,
@@ -140,20 +189,17 @@ static bool describe(struct spec *spec, const struct data_watch *watch, json_t *
     struct net *net = NULL;
     json_t *memory = NULL, *recipe = NULL;
     struct pipeline_layout layout;
-    const bool pipeline = spec->strategy == STRATEGY_PIPELINE;
     long rows = 0;
-    bool ok =
-        resolve_devices(spec, err) && load(spec, watch, &net, &recipe, &rows, err) &&
-        lay_out(spec, net, rows, &layout, err) &&
-        memory_plan(spec, net, pipeline ? &layout : NULL, rows, spec->test_rows, &memory, err);
+    bool ok = resolve_devices(spec, err) && load(spec, watch, &net, &recipe, &rows, err) &&
+              lay_out(spec, net, rows, &layout, err) &&
+              memory_plan(spec, net, &layout, rows, spec->test_rows, &memory, err);
     json_t *object = ok ? net_json(net) : NULL;
     if (object) {
         json_object_set_new(object, "data", spec->data ? json_any_text(spec->data) : json_null());
         json_object_set_new(object, "batch", json_integer(spec->batch));
         json_object_set_new(object, "memory", memory);
         json_object_set_new(object, "training", recipe);
-        if (pipeline)
-            json_object_set_new(object, "pipeline", pipeline_json(spec, net, &layout));
+        ok = add_division(spec, net, &layout, object, err);
     } else {
         json_decref(memory);
         json_decref(recipe);

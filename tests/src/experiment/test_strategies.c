@@ -16,7 +16,7 @@ static struct study_fixture at;
 static struct study_table table;
 static struct study_run runs[RUNS];
 static struct measured_epoch epochs[RUNS][2];
-static char text[1000];
+static char text[SENTENCE_SIZE];
 
 static void setup(void)
 {
@@ -77,8 +77,8 @@ START_TEST(impossible_strategies_are_refused)
     static const struct {
         const char *counts, *strategies, *said;
     } cases[] = {
-        {"2", "data,sideways", "--strategies: 'sideways' is neither data nor pipeline"},
-        {"2", "data,", "--strategies: '' is neither"},
+        {"2", "data,sideways", "--strategies: 'sideways' is none of data, pipeline and tensor"},
+        {"2", "data,", "--strategies: '' is none of"},
         {"2", "data,pipeline,data", "'2 devices, data' is there twice"},
         {"1", "data,pipeline", "one device has nothing to divide"},
     };
@@ -171,6 +171,28 @@ START_TEST(the_sentence_says_who_wins_and_why)
 }
 END_TEST
 
+/* The fastest beside each of the others, the faster of these first. */
+START_TEST(three_strategies_make_two_sentences)
+{
+    ck_assert(study_fixture_plan(&at, (struct study_request){.counts = "2",
+                                                             .strategies = "data,pipeline,tensor",
+                                                             .target_acc = NAN}));
+    measure(0, 100, 0, 0, "{\"memory\":[1048576],\"sync_bytes_per_step\":0.0}");
+    measure(1, 125, 0.1, 0.1, DATA_BEGINS);
+    measure(2, 160, 0, 0.1, STAGES_BEGIN);
+    measure(3, 80, 0, 0.3, STAGES_BEGIN);
+    ck_assert(study_tabulate(&at.study, runs, &table, &at.err));
+    sentence_of_study(&table, text, sizeof text);
+    ck_assert_ptr_eq(strstr(text, "On 2 devices pipeline is 1.28 times as fast as data: "), text);
+    ck_assert_ptr_nonnull(
+        strstr(text, "with data. On 2 devices pipeline is 2.00 times as fast as tensor: 160 "
+                     "samples/s, 1.60 times 1 device, not 80.0 (0.80); tensor's devices compute "
+                     "1.56 times as long for as many rows (work over all channels, gathering, "
+                     "narrow layers), and tensor's devices wait 30% of their time (they meet at "
+                     "every layer, unequal parts), pipeline's 10%;"));
+}
+END_TEST
+
 START_TEST(a_failed_strategy_leaves_the_other)
 {
     train(160, 0.1, 125, 0.36);
@@ -226,8 +248,9 @@ Suite *strategies_suite(void)
     const TTest *const tests[] = {
         one_device_is_the_base_of_all,        strategies_are_those_asked_for,
         impossible_strategies_are_refused,    a_plan_of_strategies_survives_its_file,
-        the_sentence_says_who_wins_and_why,   a_failed_strategy_leaves_the_other,
-        small_micro_batches_limit_a_pipeline, output_formats_tell_strategies_apart,
+        the_sentence_says_who_wins_and_why,   three_strategies_make_two_sentences,
+        a_failed_strategy_leaves_the_other,   small_micro_batches_limit_a_pipeline,
+        output_formats_tell_strategies_apart,
     };
     Suite *suite = suite_create("strategies");
     TCase *cases = tcase_create("strategies");

@@ -78,15 +78,21 @@ static double ideal_of(const struct series *series, enum compare_metric metric, 
 static struct chart_series make_series(const struct series *series, enum compare_metric metric,
                                        bool front, struct chart_point *points)
 {
-    bool strong = series->scaling == SCALING_STRONG, stages = series->strategy == STRATEGY_PIPELINE;
+    static const struct {
+        const char *name;
+        char mark;
+    } others[STRATEGIES] = {
+        [STRATEGY_PIPELINE] = {"pipeline", 'x'}, [STRATEGY_TENSOR] = {"tensor", '#'}};
+    const bool data = series->strategy == STRATEGY_DATA;
+    const bool strong = series->scaling == SCALING_STRONG;
     struct chart_series curve = {
         .points = points,
         .count = series->count,
         .rank = front ? SERIES_MAIN : SERIES_MARKED,
-        .name = stages   ? "pipeline"
+        .name = !data    ? others[series->strategy].name
                 : strong ? "strong"
                          : "weak",
-        .mark = stages   ? 'x'
+        .mark = !data    ? others[series->strategy].mark
                 : strong ? 'o'
                          : '+',
         .last = NAN,

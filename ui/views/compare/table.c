@@ -102,20 +102,27 @@ static void draw_row(const struct ui *ui, const struct series *series, const str
         surface_put(surface, y, area.x, '*', STYLE_SERIES_MARKED);
 }
 
+static const struct titles {
+    const char *strong, *way, *weak;
+} titles[STRATEGIES] = {
+    [STRATEGY_DATA] = {"Strong scaling", ", divided among the devices", "Weak scaling"},
+    [STRATEGY_PIPELINE] = {"Pipeline", ", each device a stage", "Pipeline, weak scaling"},
+    [STRATEGY_TENSOR] = {"Tensor parallel", ", each device a part of every layer",
+                         "Tensor parallel, weak scaling"},
+};
+
 static void draw_title(const struct series *series, struct surface *surface, struct rect area,
                        int y)
 {
     struct figure batch, lr;
-    bool stages = series->strategy == STRATEGY_PIPELINE;
+    const struct titles *title = &titles[series->strategy];
     if (series->scaling == SCALING_STRONG)
-        surface_format(surface, y, area.x, area.w, STYLE_STRONG,
-                       stages ? "Pipeline: batch %s, lr %s on all, each device a stage"
-                              : "Strong scaling: batch %s, lr %s on all, divided among the devices",
-                       figure_whole(&batch, series->batch), figure_digits(&lr, series->lr, 4));
+        surface_format(surface, y, area.x, area.w, STYLE_STRONG, "%s: batch %s, lr %s on all%s",
+                       title->strong, figure_whole(&batch, series->batch),
+                       figure_digits(&lr, series->lr, 4), title->way);
     else
         surface_format(surface, y, area.x, area.w, STYLE_STRONG,
-                       stages ? "Pipeline, weak scaling: batch %s and lr %s for each device"
-                              : "Weak scaling: batch %s and lr %s for each device",
+                       "%s: batch %s and lr %s for each device", title->weak,
                        figure_digits(&batch, series->batch, 4), figure_digits(&lr, series->lr, 4));
 }
 

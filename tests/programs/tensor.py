@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs whose devices divide each layer of the network, from the outside."""
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
+import cli  # noqa: E402
+
+DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "400", "--test-rows", "200",
+        "--batch", "64", "--lr", "0.5", "--init", "default", "--cpu-threads", "1",
+        "--momentum", "0.5"]
+TENSOR = ["--strategy", "tensor", "--devices", "cpu:0-1"]
+
+
+class Tensor(cli.Case):
+    def losses(self, run):
+        return [epoch["train_loss"] for epoch in self.good_json("show", run)["epochs"]]
+
+    def same_losses(self, run, other):
+        for loss, expected in zip(self.losses(run), self.losses(other), strict=True):
+            self.assertAlmostEqual(loss, expected, delta=2e-5)
+
+    def test_it_trains_as_one_device_does(self):
+        self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
+        self.good("train", *DATA, *TENSOR, "--epochs", "2")
+        self.good("train", *DATA, *TENSOR, "--devices", "cpu:0-2", "--epochs", "2")
+        for run in "2", "3":
+            self.same_losses(run, "1")
+
+    def test_batchnorm_has_the_statistics_of_one_device(self):
+        network = ["--model", "smallnet", "--batch", "60", "--epochs", "2", "--lr", "0.02"]
+        self.good("train", *DATA, *network, "--devices", "cpu:0")
+        self.good("train", *DATA, *network, *TENSOR)
+        one, other = (self.good_json("show", run) for run in ("1", "2"))
+        self.assertAlmostEqual(one["epochs"][0]["test_loss"], other["epochs"][0]["test_loss"],
+                               delta=1e-3)
+        self.assertAlmostEqual(one["epochs"][0]["train_loss"], other["epochs"][0]["train_loss"],
+                               delta=1e-3)
+
+    def test_a_run_goes_on_with_another_strategy(self):
+        self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "5")
+        self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
+        self.good("train", "--resume", "2", *TENSOR, "--epochs", "3")
+        self.good("train", "--resume", "2", "--strategy", "pipeline", "--devices", "cpu:0-1",
+                  "--epochs", "4")
+        self.good("train", "--resume", "2", "--strategy", "data", "--devices", "cpu:0", "--epochs",
+                  "5")
+        self.same_losses("2", "1")
+
+    def test_validation_rows_are_evaluated_by_slices(self):
+        rows = ["--epochs", "2", "--validation", "0.1", "--batch", "16", "--test-rows", "400"]
+        self.good("train", *DATA, *rows, "--devices", "cpu:0")
+        self.good("train", *DATA, *rows, *TENSOR)
+        one, other = (self.good_json("show", run) for run in ("1", "2"))
+        self.assertEqual(one["test_acc"], other["test_acc"])
+        self.assertAlmostEqual(one["val_acc"], other["val_acc"], delta=1e-9)
+        self.same_losses("2", "1")
+
+    def test_a_killed_run_resumes_with_the_same_bits(self):
+        paths = [self.path(name) for name in ("whole.safetensors", "killed.safetensors")]
+        run = [*DATA, *TENSOR, "--epochs", "40", "--clip-norm", "0.5", "--seed", "5", "--save"]
+        self.good("train", *run, paths[0])
+        self.good("train", *run, paths[1], "--detach")
+        end = time.monotonic() + 60
+        while len(self.good_json("show", "2")["epochs"]) < 2:
+            self.assertLess(time.monotonic(), end, "no epoch ended")
+            time.sleep(0.02)
+        engine = self.good_json("engine", "status")["pid"]
+        os.kill(engine, signal.SIGKILL)
+        self.wait_gone(engine)
+        self.assertFalse(os.path.exists(paths[1]), "it had ended before it was killed")
+        self.good("train", "--resume", "2")
+        digests = []
+        for path in paths:
+            with open(path, "rb") as file:
+                digests.append(hashlib.sha256(file.read()).hexdigest())
+        self.assertEqual(*digests)
+
+    def test_a_profile_tells_gathers(self):
+        self.good("train", *DATA, *TENSOR, "--epochs", "1", "--profile")
+        operations = self.good_json("show", "1")["profile"]["operations"]
+        kinds = {entry["kind"] for entry in operations}
+        self.assertLessEqual({"gather", "conv"}, {kind.split()[0] for kind in kinds}, kinds)
+        for entry in operations:
+            self.assertEqual([count > 0 for count in entry["calls"]], [True, True], entry)
+
+    def test_a_model_is_laid_out_as_a_run_has_it(self):
+        for network in "lenet", "smallnet":
+            options = ["--data", "glyphs", "--batch", "64", "--cpu-threads", "1", *TENSOR]
+            model = self.good_json("model", network, *options)
+            text = self.good("train", *DATA, "--model", network, *TENSOR, "--epochs", "1",
+                             "--momentum", "0", "--json")
+            event = json.loads(text.splitlines()[0])
+            self.assertEqual(event["strategy"], "tensor")
+            for device, memory in zip(model["memory"], event["memory"], strict=True):
+                self.assertAlmostEqual(device["total"], memory, delta=0.1 * memory)
+            self.assertEqual(model["tensor"]["bytes"], event["sync_bytes_per_step"])
+            self.assertAlmostEqual(sum(device["share"] for device in model["tensor"]["devices"]), 1)
+
+    def test_the_layers_of_resnet18(self):
+        text = self.good("model", "resnet18", *TENSOR)
+        self.assertIn("\ntensor: all 256 rows on each device, with a part of every layer's "
+                      "channels\nDEVICE  FLOPS\ncpu:0     50%\ncpu:1     50%\n", text)
+        self.assertIn("a step gathers values in 18 places", text)
+
+    def test_strategies_are_compared(self):
+        text = self.good("compare", *DATA, "--devices", "cpu:0-1", "--strategies",
+                         "data,pipeline,tensor", "--epochs", "2")
+        for strategy in "data", "pipeline", "tensor":
+            self.assertRegex(text, rf"\n2 devices  {strategy} ")
+        self.assertRegex(text, r"On 2 devices \w+ is [0-9.]+ times as fast as \w+: .*"
+                               r"\. On 2 devices \w+ is [0-9.]+ times as fast as tensor")
+
+    def test_mistakes_are_told(self):
+        for options, text in (
+                (["--devices", "cpu:0-11"], "strategy tensor: lenet cannot be divided over 12"),
+                (["--split", "auto"], "split auto: devices that divide each layer"),
+                (["--sync", "central"], "sync central: devices that divide each layer")):
+            self.assertIn(text, self.bad(2, "train", *DATA, *TENSOR, *options))
+
+
+if __name__ == "__main__":
+    unittest.main()
