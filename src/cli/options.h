@@ -52,7 +52,9 @@
         OPTION_OF("micro-batches", OPTION_SETTING, "M",                                            \
                   "parts of a mini-batch in a pipeline (default: 4 for each stage)"),              \
         OPTION_OF("stages", OPTION_SETTING, "LAYERS",                                              \
-                  "last layer of each stage but the last (default: by measured times)")
+                  "last layer of each stage but the last (default: by measured times)"),           \
+        OPTION_OF("memory-limit", OPTION_SETTING, "SIZE",                                          \
+                  "that each device may use, such as 200M; 0: no limit")
 
 /* What the workbench's form and `train` begin with: where a run trains, its batch and learning
  * rate, what else defines it, and the files that it writes. */

@@ -249,7 +249,11 @@ static bool print_model(const json_t *model, const struct spec *spec, struct err
     print("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
           spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"
                                     : "");
-    return print_memory(json_object_get(model, "memory"), err);
+    if (!print_memory(json_object_get(model, "memory"), err))
+        return false;
+    if (json_object_get(model, "over_limit"))
+        print("\n%s\n", member_text(model, "over_limit"));
+    return true;
 }
 
 static int run(struct invocation *invocation, struct error *err)

@@ -5,7 +5,7 @@
 
 #include "experiment/outcome.h"
 
-/* Where devices lose time, and what is to be said of it. Pure. */
+/* Where devices lose time, and how that is said. Pure. */
 
 enum cause { CAUSE_CORES, CAUSE_SYNC, CAUSE_WAIT, CAUSE_INPUT, CAUSE_SLOWER, CAUSES };
 

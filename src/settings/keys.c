@@ -36,6 +36,7 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"train.epochs", VALUE_WHOLE, "DPARTUI_EPOCHS"},
     {"train.seed", VALUE_WHOLE, "DPARTUI_SEED"},
     {"train.strategy", VALUE_TEXT, "DPARTUI_STRATEGY"},
+    {"train.memory_limit", VALUE_TEXT, "DPARTUI_MEMORY_LIMIT"},
     {"train.micro_batches", VALUE_WHOLE, "DPARTUI_MICRO_BATCHES"},
     {"train.stages", VALUE_TEXT, "DPARTUI_STAGES"},
     {"train.split", VALUE_TEXT, "DPARTUI_SPLIT"},

@@ -34,6 +34,7 @@ const struct spec_field spec_fields[] = {
     {"strategy", FIELD_CHOICE, AT(strategy), 0, 0, strategy_names},
     {"micro-batches", FIELD_LONG, AT(micro_batches), 0, 65536, NULL},
     {"stages", FIELD_STRING, AT(stages), 0, 0, NULL},
+    {"memory-limit", FIELD_BYTES, AT(memory_limit), 0, MANY, NULL},
     {"split", FIELD_SPLIT, AT(split), 0, 0, split_names},
     {"sync", FIELD_CHOICE, AT(sync), 0, 0, sync_names},
     {"sync-bn", FIELD_BOOL, AT(sync_bn), 0, 0, NULL},

@@ -24,6 +24,7 @@ enum spec_field_kind {
     FIELD_CHECKPOINTS,
     FIELD_SCHEDULE, /* all but the warm-up */
     FIELD_IMAGE_SIZE,
+    FIELD_BYTES, /* a long: "200M", "1.5G"; 0: none */
 };
 
 struct spec_field {

@@ -244,6 +244,28 @@ static bool set_image_size(const struct spec_field *field, struct picture_settin
     return true;
 }
 
+static const char byte_units[] = "KMGT"; /* times 1024 each */
+
+/* "200M", "1.5G", "0", or bytes. */
+static bool set_bytes(const struct spec_field *field, long *where, const char *value,
+                      struct error *err)
+{
+    char number[40];
+    const size_t length = strlen(value);
+    const char *unit = length > 0 ? strchr(byte_units, value[length - 1]) : NULL;
+    double bytes;
+    snprintf(number, sizeof number, "%.*s", (int)(unit ? length - 1 : length), value);
+    bool ok = parse_double(number, 0, field->high, &bytes);
+    for (const char *u = byte_units; ok && unit && u <= unit; u++)
+        bytes *= 1024;
+    if (!ok || bytes > field->high)
+        return error_set(err, ERROR_USAGE,
+                         "%s '%.40s': a number of bytes, such as 200M or 1.5G, or 0 for none",
+                         field->key, value);
+    *where = (long)bytes;
+    return true;
+}
+
 static bool set_field(struct spec *spec, const struct spec_field *field, const char *value,
                       struct error *err)
 {
@@ -280,6 +302,8 @@ static bool set_field(struct spec *spec, const struct spec_field *field, const c
         return lr_schedule_parse(where, value, err);
     case FIELD_IMAGE_SIZE:
         return set_image_size(field, where, value, err);
+    case FIELD_BYTES:
+        return set_bytes(field, where, value, err);
     }
     return error_set(err, ERROR_USAGE, "there is no setting '%s'", field->key);
 }

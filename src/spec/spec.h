@@ -77,6 +77,7 @@ struct spec {
     long micro_batches; /* of a pipeline's step; 0: chosen by the program */
     char *stages;       /* the last layer or unit of each stage but the last, separated by commas;
                          * NULL: chosen by the program */
+    long memory_limit;  /* bytes that a device may use; 0: no limit */
     enum split_rule split;
     int weight_count; /* of SPLIT_WEIGHTED; must equal the number of devices */
     double weights[SPEC_MAX_DEVICES];

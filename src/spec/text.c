@@ -85,6 +85,18 @@ static char *image_size_text(const struct picture_settings *pictures)
                : text_format("%dx%d", pictures->width, pictures->height);
 }
 
+/* In the largest unit that leaves a whole number. */
+static char *bytes_text(long bytes)
+{
+    static const char units[] = "KMGT";
+    int unit = -1;
+    while (bytes > 0 && bytes % 1024 == 0 && unit < 3) {
+        bytes /= 1024;
+        unit++;
+    }
+    return unit < 0 ? text_format("%ld", bytes) : text_format("%ld%c", bytes, units[unit]);
+}
+
 char *spec_field_text(const struct spec *spec, const struct spec_field *field)
 {
     const void *where = spec_field_at(spec, field);
@@ -118,6 +130,8 @@ char *spec_field_text(const struct spec *spec, const struct spec_field *field)
         return lr_schedule_text(where);
     case FIELD_IMAGE_SIZE:
         return image_size_text(where);
+    case FIELD_BYTES:
+        return bytes_text(*(const long *)where);
     }
     return NULL;
 }

@@ -2,7 +2,7 @@ libserver_a_SOURCES += \
 	%D%/devices.c %D%/devices.h \
 	%D%/evaluate.c %D%/evaluate.h \
 	%D%/fetch.c %D%/fetch.h \
-	%D%/memory_plan.c %D%/memory_plan.h \
+	%D%/memory_json.c %D%/memory_json.h \
 	%D%/model.c %D%/model.h \
 	%D%/predict.c %D%/predict.h \
 	%D%/submit.c %D%/submit.h \

@@ -8,7 +8,8 @@
 #include "engine/model/file.h"
 #include "engine/net/net.h"
 #include "engine/net/slice.h"
-#include "engine/server/tasks/memory_plan.h"
+#include "engine/server/tasks/memory_json.h"
+#include "engine/train/memory/limit.h"
 #include "engine/train/resolve/devices.h"
 #include "engine/train/resolve/parallel.h"
 #include "engine/train/resolve/recipe.h"
@@ -183,25 +184,38 @@ static bool add_division(const struct spec *spec, const struct net *net,
     return true;
 }
 
+/* Why the run would be refused for its memory limit. */
+static bool add_limit(const struct spec *spec, const struct net *net, long rows, json_t *object,
+                      struct error *err)
+{
+    char text[400];
+    if (!memory_limit_words(spec, net, rows, spec->test_rows, text, sizeof text, err))
+        return false;
+    if (text[0] != '\0')
+        json_object_set_new(object, "over_limit", json_string(text));
+    return true;
+}
+
 static bool describe(struct spec *spec, const struct data_watch *watch, json_t **result,
                      struct error *err)
 {
     struct net *net = NULL;
-    json_t *memory = NULL, *recipe = NULL;
+    json_t *recipe = NULL;
     struct pipeline_layout layout;
+    struct memory_share shares[SPEC_MAX_DEVICES];
     long rows = 0;
     bool ok = resolve_devices(spec, err) && load(spec, watch, &net, &recipe, &rows, err) &&
               lay_out(spec, net, rows, &layout, err) &&
-              memory_plan(spec, net, &layout, rows, spec->test_rows, &memory, err);
+              memory_plan(spec, net, &layout, rows, spec->test_rows, shares, err);
     json_t *object = ok ? net_json(net) : NULL;
     if (object) {
         json_object_set_new(object, "data", spec->data ? json_any_text(spec->data) : json_null());
         json_object_set_new(object, "batch", json_integer(spec->batch));
-        json_object_set_new(object, "memory", memory);
+        json_object_set_new(object, "memory", memory_json(spec, shares));
         json_object_set_new(object, "training", recipe);
-        ok = add_division(spec, net, &layout, object, err);
+        ok = add_division(spec, net, &layout, object, err) &&
+             add_limit(spec, net, rows, object, err);
     } else {
-        json_decref(memory);
         json_decref(recipe);
     }
     net_free(net);

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "engine/train/memory/limit.h"
 #include "engine/train/pipeline/choose.h"
+#include "engine/train/pipeline/layout.h"
 #include "engine/train/resolve/inspect.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
@@ -38,9 +40,25 @@ static bool keep_stages(struct run *run)
            pipeline_cut(run->ranks.pipeline, place->cut);
 }
 
+/* By FLOPs, as memory_limit_check() had them. */
+static bool cut_by_flops(struct run *run, struct error *err)
+{
+    struct pipeline_layout layout;
+    int ends[SPEC_MAX_DEVICES];
+    if (!pipeline_lay_out(&run->spec, run->work.net, &layout, err))
+        return false;
+    for (int i = 0; i < layout.count - 1; i++)
+        ends[i] = layout.stage[i].end - 1;
+    return pipeline_cut(run->ranks.pipeline, ends) ||
+           error_set(err, ERROR_FAILED, "stages by FLOPs: %s cannot be cut there",
+                     run->work.net->name);
+}
+
 /* As the spec names them, or by what operations take here. */
 static bool find_stages(struct run *run, struct error *err)
 {
+    if (run->spec.memory_limit > 0 && !run->spec.stages)
+        return cut_by_flops(run, err);
     const double work = net_training_flops(run->work.net) * (double)run->spec.batch;
     const bool measures = !run->spec.stages && run->ranks.count > 1;
     return (!measures || run_command(run, stage_measure, work, err)) &&
@@ -176,6 +194,22 @@ static bool create_ranks(struct run *run, struct error *err)
            (!run->spec.profile || profiler_create(&run->profiler, ranks, err));
 }
 
+/* Before anything takes long, by what devices would need. */
+static bool check_memory(const struct run *run, struct error *err)
+{
+    return memory_limit_check(&run->spec, run->work.net, run->work.train_rows,
+                              run->work.evaluated->rows, err);
+}
+
+/* By what they have planned: a pipeline may have been cut elsewhere. */
+static bool hold_memory(const struct ranks *ranks, struct error *err)
+{
+    for (int i = 0; i < ranks->count; i++)
+        if (!memory_limit_hold(ranks->spec, i, atomic_load(&ranks->rank[i].memory_bytes), err))
+            return false;
+    return true;
+}
+
 /* What the preflight check finds is reported after the "run" event, if it does not stop the run. */
 static bool inspect(struct run *run, struct error *err)
 {
@@ -185,12 +219,13 @@ static bool inspect(struct run *run, struct error *err)
 
 bool run_prepare(struct run *run, struct error *err)
 {
-    if (!open_workload(run, err) || !create_ranks(run, err) || !make_weights(run, err))
+    if (!open_workload(run, err) || !create_ranks(run, err) || !check_memory(run, err) ||
+        !make_weights(run, err))
         return false;
     workload_normalize(&run->work);
     if (!checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
         !divide_network(run, err) || !run_command(run, run->ranks.strategy->prepare, 0, err) ||
-        !inspect(run, err) || !connect(run, err))
+        !hold_memory(&run->ranks, err) || !inspect(run, err) || !connect(run, err))
         return false;
     weights_release_pages(run->work.net, &run->work.weights); /* the devices have them now */
     load_balance_begin(&run->load_balance, &run->ranks);

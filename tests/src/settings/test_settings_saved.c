@@ -111,6 +111,7 @@ START_TEST(everything_can_be_saved)
         {"train.strategy", "pipeline"},
         {"train.micro_batches", "65536"},
         {"train.stages", "pool1,conv2"},
+        {"train.memory_limit", "200M"},
         {"train.split", "weighted:1,2.5,0"},
         {"train.sync", "central"},
         {"train.sync_bn", "yes"},

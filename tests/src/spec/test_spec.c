@@ -66,7 +66,16 @@ static const struct {
     {"cpu-threads", "2,10000000001", NULL},
     {"cpu-threads", "1025", NULL},
     {"strategy", "pipeline", "pipeline"},
-    {"strategy", "tensor", NULL},
+    {"strategy", "tensor", "tensor"},
+    {"strategy", "sideways", NULL},
+    {"memory-limit", "200M", "200M"},
+    {"memory-limit", "1.5G", "1536M"},
+    {"memory-limit", "1000", "1000"},
+    {"memory-limit", "0", "0"},
+    {"memory-limit", "M", NULL},
+    {"memory-limit", "-1M", NULL},
+    {"memory-limit", "1e15T", NULL},
+    {"memory-limit", "200MB", NULL},
     {"micro-batches", "8", "8"},
     {"micro_batches", "0", "0"},
     {"micro-batches", "-1", NULL},
@@ -219,6 +228,7 @@ START_TEST(json_round_trip)
         {"strategy", "pipeline"},
         {"micro-batches", "8"},
         {"stages", "conv2"},
+        {"memory-limit", "200M"},
         {"split", "weighted:3,1"},
         {"sync", "central"},
         {"sync-bn", "yes"},
@@ -421,7 +431,7 @@ START_TEST(fixed_words)
     static const struct {
         const char *key;
         size_t count;
-    } keys[] = {{"strategy", 2},      {"split", 5},      {"sync", 3},    {"dtype", 4},
+    } keys[] = {{"strategy", 3},      {"split", 5},      {"sync", 3},    {"dtype", 4},
                 {"order", 2},         {"init", 7},       {"sync-bn", 2}, {"augment", 4},
                 {"deterministic", 2}, {"lr-schedule", 8}};
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {

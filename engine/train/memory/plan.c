@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/server/tasks/memory_plan.h"
+#include "engine/train/memory/plan.h"
 
 #include <string.h>
 
@@ -9,46 +9,33 @@
 #include "engine/train/pipeline/schedule.h"
 #include "engine/train/split/shares.h"
 
-/* The passes of a run on one device. */
-enum pass { PASS_FULL, PASS_LAST, PASS_EVAL, PASS_COUNT };
-
-struct share {
-    long rows[PASS_COUNT];
-    bool has[PASS_COUNT];
-    struct plan_memory memory[PASS_COUNT];
-    int slots;            /* of a stage */
-    size_t handed;        /* bytes that a stage gives to the next one, and gets back, of a slot */
-    size_t gathered;      /* bytes of what slices gather: its part of memory that is everybody's */
-    size_t params, total; /* bytes: parameters, gradients, momentum, statistics; all in all */
-};
-
-static bool take_rows(const struct spec *spec, long rows, long test_rows, struct share *shares,
-                      struct error *err)
+static bool take_rows(const struct spec *spec, long rows, long test_rows,
+                      struct memory_share *shares, struct error *err)
 {
     struct row_shares split;
     if (!share_rows(spec, rows, test_rows, &split, err))
         return false;
     for (int i = 0; i < spec->devices.count; i++) {
         const struct row_share *device = &split.device[i];
-        shares[i] = (struct share){.rows = {device->full, device->rest, device->eval_full},
-                                   .has = {true, split.rest_occurs, device->eval_full > 0}};
+        shares[i] = (struct memory_share){.rows = {device->full, device->rest, device->eval_full},
+                                          .has = {true, split.rest_occurs, device->eval_full > 0}};
     }
     return true;
 }
 
 /* Of a stage a pass is over a micro-batch. */
 static void take_stage(const struct spec *spec, const struct pipeline_layout *layout, int index,
-                       struct share *share)
+                       struct memory_share *share)
 {
     struct micro_split rest;
     struct error ignored = ERROR_INIT;
     share->slots = pipeline_depth(index, layout->count, layout->split.count);
-    share->rows[PASS_FULL] = layout->split.rows[0];
-    if (share->has[PASS_LAST] && micro_split(spec->split, share->rows[PASS_LAST],
-                                             (int)spec->micro_batches, &rest, &ignored)) {
+    share->rows[MEMORY_FULL] = layout->split.rows[0];
+    if (share->has[MEMORY_LAST] && micro_split(spec->split, share->rows[MEMORY_LAST],
+                                               (int)spec->micro_batches, &rest, &ignored)) {
         const int depth = pipeline_depth(index, layout->count, rest.count);
         share->slots = depth > share->slots ? depth : share->slots;
-        share->rows[PASS_LAST] = rest.rows[0];
+        share->rows[MEMORY_LAST] = rest.rows[0];
     }
 }
 
@@ -77,7 +64,7 @@ static float *count_values(void *context, int origin, size_t row, struct error *
     return gathers->nowhere;
 }
 
-static bool same_rows(const struct share *a, const struct share *b)
+static bool same_rows(const struct memory_share *a, const struct memory_share *b)
 {
     return memcmp(a->rows, b->rows, sizeof a->rows) == 0;
 }
@@ -90,16 +77,16 @@ static size_t plan_bytes(const struct plan_memory *memory)
 /* The plans of a device share its workspace, so the largest one counts. */
 static bool measure_plans(const struct backend *backend, struct device *device,
                           struct replica *replica, const struct subject *subject,
-                          struct share *share, struct error *err)
+                          struct memory_share *share, struct error *err)
 {
     size_t largest = 0, kept = 0;
     long most = 0;
-    for (int i = 0; i < PASS_COUNT; i++) {
+    for (int i = 0; i < MEMORY_PASSES; i++) {
         struct gathers gathers = {.rows = (size_t)subject->rows};
         struct plan_request request = {
-            .mode = i == PASS_EVAL ? PLAN_EVAL : PLAN_TRAIN,
+            .mode = i == MEMORY_EVAL ? PLAN_EVAL : PLAN_TRAIN,
             .rows = (int)share->rows[i],
-            .slots = i == PASS_EVAL ? 0 : share->slots,
+            .slots = i == MEMORY_EVAL ? 0 : share->slots,
             .exchange = {.count = subject->slices, .values = count_values, .context = &gathers}};
         struct plan *plan = NULL;
         if (!share->has[i])
@@ -123,7 +110,7 @@ static bool measure_plans(const struct backend *backend, struct device *device,
     return true;
 }
 
-static bool measure(const struct subject *subject, struct share *share, struct error *err)
+static bool measure(const struct subject *subject, struct memory_share *share, struct error *err)
 {
     const char *why = "no backend";
     const struct backend *backend = backend_find(subject->id.kind, &why);
@@ -146,7 +133,7 @@ static bool measure(const struct subject *subject, struct share *share, struct e
 
 /* Slice `index` of the network. */
 static bool measure_slice(const struct net *net, int index, struct subject *subject,
-                          struct share *share, struct error *err)
+                          struct memory_share *share, struct error *err)
 {
     struct net_slice slice;
     if (!net_slice_make(net, index, subject->slices, &slice, err))
@@ -157,30 +144,9 @@ static bool measure_slice(const struct net *net, int index, struct subject *subj
     return ok;
 }
 
-static json_t *pass_json(const struct share *share, enum pass pass)
-{
-    const struct plan_memory *memory = &share->memory[pass];
-    if (!share->has[pass])
-        return json_null();
-    return json_pack("{s:I, s:I, s:I, s:I}", "rows", (json_int_t)share->rows[pass], "activations",
-                     (json_int_t)(memory->activations + share->gathered +
-                                  (size_t)share->slots * (memory->kept + share->handed)),
-                     "scratch", (json_int_t)memory->scratch, "input", (json_int_t)memory->input);
-}
-
-static json_t *share_json(struct device_id id, int thread_count, const struct share *share)
-{
-    char name[16];
-    json_t *threads = id.kind == DEVICE_CPU ? json_integer(thread_count) : json_null();
-    return json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:I}", "device", device_id_text(id, name),
-                     "threads", threads, "parameters", (json_int_t)share->params, "full",
-                     pass_json(share, PASS_FULL), "last", pass_json(share, PASS_LAST), "eval",
-                     pass_json(share, PASS_EVAL), "total", (json_int_t)share->total);
-}
-
 /* Do devices i and j need the same, where both are CPUs? */
-static bool plan_alike(const struct spec *spec, const int *threads, const struct share *shares,
-                       int i, int j)
+static bool plan_alike(const struct spec *spec, const int *threads,
+                       const struct memory_share *shares, int i, int j)
 {
     const struct device_id *ids = spec->devices.id;
     return ids[i].kind == DEVICE_CPU && ids[j].kind == DEVICE_CPU && threads[i] == threads[j] &&
@@ -191,7 +157,7 @@ static bool plan_alike(const struct spec *spec, const int *threads, const struct
 /* What device `index` needs, or what an earlier one does that is given the same. */
 static bool plan_device(const struct spec *spec, const struct net *net,
                         const struct pipeline_layout *layout, long rows, const int *threads,
-                        struct share *shares, int index, struct error *err)
+                        struct memory_share *shares, int index, struct error *err)
 {
     struct subject subject = {.id = spec->devices.id[index],
                               .threads = threads[index],
@@ -220,22 +186,15 @@ static bool plan_device(const struct spec *spec, const struct net *net,
 }
 
 bool memory_plan(const struct spec *spec, const struct net *net,
-                 const struct pipeline_layout *layout, long rows, long test_rows, json_t **out,
-                 struct error *err)
+                 const struct pipeline_layout *layout, long rows, long test_rows,
+                 struct memory_share *shares, struct error *err)
 {
-    struct share shares[SPEC_MAX_DEVICES];
     int threads[SPEC_MAX_DEVICES];
     if (!take_rows(spec, rows, test_rows, shares, err))
         return false;
     share_threads(spec, threads);
-    json_t *list = json_array();
-    for (int i = 0; i < spec->devices.count; i++) {
-        if (!plan_device(spec, net, layout, rows, threads, shares, i, err)) {
-            json_decref(list);
+    for (int i = 0; i < spec->devices.count; i++)
+        if (!plan_device(spec, net, layout, rows, threads, shares, i, err))
             return false;
-        }
-        json_array_append_new(list, share_json(spec->devices.id[i], threads[i], &shares[i]));
-    }
-    *out = list;
-    return list || error_memory(err, "memory plan");
+    return true;
 }

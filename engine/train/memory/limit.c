@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/train/memory/limit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/figure.h"
+#include "engine/train/memory/plan.h"
+#include "engine/train/resolve/parallel.h"
+#include "spec/names.h"
+#include "spec/set.h"
+
+/* A run as it could be. */
+struct candidate {
+    const struct net *net;
+    long rows, test_rows;
+};
+
+/* The device that needs most. */
+static bool find_most(const struct spec *spec, const struct candidate *of, int *device,
+                      size_t *bytes, struct error *err)
+{
+    struct memory_share shares[SPEC_MAX_DEVICES];
+    struct pipeline_layout layout;
+    if ((spec->strategy == STRATEGY_PIPELINE && !pipeline_lay_out(spec, of->net, &layout, err)) ||
+        !memory_plan(spec, of->net, &layout, of->rows, of->test_rows, shares, err))
+        return false;
+    *device = 0;
+    for (int i = 1; i < spec->devices.count; i++)
+        if (shares[i].total > shares[*device].total)
+            *device = i;
+    *bytes = shares[*device].total;
+    return true;
+}
+
+/* CPU devices with the next numbers. */
+static bool add_devices(struct spec *spec, int count)
+{
+    struct device_list *list = &spec->devices;
+    int next = 0;
+    for (int i = 0; i < list->count; i++)
+        next = list->id[i].index >= next ? list->id[i].index + 1 : next;
+    if (count > SPEC_MAX_DEVICES)
+        return false;
+    while (list->count < count)
+        list->id[list->count++] = (struct device_id){DEVICE_CPU, next++};
+    spec->thread_count = 0;
+    spec->cpu_threads = 1;
+    return true;
+}
+
+/* What the run would need with another strategy, on `count` devices; 0: it cannot be had. */
+static size_t most_with(const struct spec *spec, const struct candidate *of, enum strategy strategy,
+                        int count)
+{
+    struct error ignored = ERROR_INIT;
+    struct spec other;
+    size_t bytes = 0;
+    int device;
+    if (!spec_copy(&other, spec, &ignored))
+        return 0;
+    bool ok = spec_set(&other, "strategy", strategy_name(strategy), &ignored) &&
+              spec_set(&other, "micro-batches", "0", &ignored) &&
+              spec_set(&other, "stages", "", &ignored) && add_devices(&other, count) &&
+              resolve_parallel(&other, of->net, of->rows > 0 ? of->rows : spec->batch, &ignored) &&
+              find_most(&other, of, &device, &bytes, &ignored);
+    spec_free(&other);
+    return ok ? bytes : 0;
+}
+
+/* The strategies that fit on `count` devices: "pipeline (126 MiB) or tensor (190 MiB)". */
+static bool name_fitting(const struct spec *spec, const struct candidate *of, int count, char *text,
+                         size_t size)
+{
+    char names[STRATEGIES][48];
+    int found = 0;
+    for (int i = 0; i < STRATEGIES; i++) {
+        struct figure figure;
+        if ((enum strategy)i == spec->strategy && count == spec->devices.count)
+            continue;
+        const size_t bytes = most_with(spec, of, (enum strategy)i, count);
+        if (bytes > 0 && bytes <= (size_t)spec->memory_limit)
+            snprintf(names[found++], sizeof names[0], "%s (%s)", strategy_name((enum strategy)i),
+                     figure_bytes(&figure, (double)bytes));
+    }
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < found && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0           ? ""
+                                 : i == found - 1 ? " or "
+                                                  : ", ",
+                                 names[i]);
+    return found > 0;
+}
+
+/* What would fit: with the devices that there are, or else with twice or four times as many. */
+static void suggest(const struct spec *spec, const struct candidate *of, char *text, size_t size)
+{
+    char names[160];
+    for (int times = 1; times <= 4; times *= 2) {
+        const int count = times * spec->devices.count;
+        if (!name_fitting(spec, of, count, names, sizeof names))
+            continue;
+        if (times == 1)
+            snprintf(text, size, "with --strategy %s it would fit", names);
+        else
+            snprintf(text, size, "on %d devices --strategy %s would fit", count, names);
+        return;
+    }
+    snprintf(text, size, "a smaller batch needs less");
+}
+
+static bool only_cpus(const struct spec *spec)
+{
+    for (int i = 0; i < spec->devices.count; i++)
+        if (spec->devices.id[i].kind != DEVICE_CPU)
+            return false;
+    return true;
+}
+
+bool memory_limit_words(const struct spec *spec, const struct net *net, long rows, long test_rows,
+                        char *text, size_t size, struct error *err)
+{
+    const struct candidate of = {net, rows, test_rows};
+    struct figure limit, needs;
+    char name[16], words[240];
+    size_t bytes;
+    int device;
+    text[0] = '\0';
+    if (spec->memory_limit == 0 || !only_cpus(spec))
+        return true;
+    if (!find_most(spec, &of, &device, &bytes, err))
+        return false;
+    if (bytes <= (size_t)spec->memory_limit)
+        return true;
+    suggest(spec, &of, words, sizeof words);
+    snprintf(text, size, "memory-limit %s: %s would need %s: %s",
+             figure_bytes(&limit, (double)spec->memory_limit),
+             device_id_text(spec->devices.id[device], name), figure_bytes(&needs, (double)bytes),
+             words);
+    return true;
+}
+
+bool memory_limit_check(const struct spec *spec, const struct net *net, long rows, long test_rows,
+                        struct error *err)
+{
+    char text[400];
+    return memory_limit_words(spec, net, rows, test_rows, text, sizeof text, err) &&
+           (text[0] == '\0' || error_set(err, ERROR_USAGE, "%s", text));
+}
+
+bool memory_limit_hold(const struct spec *spec, int device, uint64_t bytes, struct error *err)
+{
+    struct figure limit, needs;
+    char name[16];
+    return spec->memory_limit == 0 || bytes <= (uint64_t)spec->memory_limit ||
+           error_set(err, ERROR_USAGE, "memory-limit %s: %s needs %s: a smaller batch needs less",
+                     figure_bytes(&limit, (double)spec->memory_limit),
+                     device_id_text(spec->devices.id[device], name),
+                     figure_bytes(&needs, (double)bytes));
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs whose devices may use so much memory, and no more."""
+
+import json
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
+import cli  # noqa: E402
+
+# Much larger in its layers than in what lies between them.
+NETWORK = """
+default_input = [ 1, 28, 28 ];
+default_classes = 10;
+layers = ( "flatten",
+    { type = "linear"; name = "one"; outputs = 1024; }, "relu",
+    { type = "linear"; name = "two"; outputs = 1024; }, "relu",
+    { type = "linear"; name = "three"; outputs = 1024; }, "relu",
+    { type = "linear"; name = "four"; outputs = "classes"; } );
+"""
+PLACE = ["--data", "glyphs", "--train-rows", "64", "--batch", "32", "--cpu-threads", "1"]
+
+
+class Memory(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.model = self.path("wide.conf")
+        with open(self.model, "w", encoding="utf-8") as file:
+            file.write(NETWORK)
+        self.options = ["--model", self.model, *PLACE, "--test-rows", "32", "--epochs", "1", "--lr",
+                        "0.01"]
+        self.described = [self.model, *PLACE]
+
+    def needs(self, *options):
+        model = self.good_json("model", *self.described, *options)
+        return max(device["total"] for device in model["memory"])
+
+    def test_what_does_not_fit_one_device_fits_two(self):
+        one = self.needs("--devices", "cpu:0")
+        limit = ["--memory-limit", str(int(0.8 * one))]
+        text = self.bad(1, "train", *self.options, "--devices", "cpu:0", *limit)
+        self.assertRegex(text, r"memory-limit [0-9.]+ MiB: cpu:0 would need [0-9.]+ MiB: on 2 "
+                               r"devices --strategy pipeline \([0-9.]+ MiB\) or tensor "
+                               r"\([0-9.]+ MiB\) would fit")
+        for strategy in "pipeline", "tensor":
+            text = self.good("train", *self.options, "--devices", "cpu:0-1", "--strategy", strategy,
+                             *limit, "--json")
+            self.assertLessEqual(max(json.loads(text.splitlines()[0])["memory"]), 0.8 * one)
+        # Of divided data each device has the whole network.
+        text = self.bad(1, "train", *self.options, "--devices", "cpu:0-1", *limit)
+        self.assertRegex(text, r"with --strategy pipeline \([0-9.]+ MiB\) or tensor \([0-9.]+ "
+                               r"MiB\) it would fit")
+
+    def test_a_model_tells_it_beforehand(self):
+        limit = ["--memory-limit", "5M", "--devices", "cpu:0"]
+        self.assertIn("\nmemory-limit 5.0 MiB: cpu:0 would need ",
+                      self.good("model", *self.described, *limit))
+        model = self.good_json("model", *self.described, *limit)
+        self.assertTrue(re.search("on 4 devices|a smaller batch", model["over_limit"]), model)
+        self.assertNotIn("over_limit", self.good_json("model", *self.described))
+
+    def test_what_fits_is_trained(self):
+        one = self.needs("--devices", "cpu:0")
+        self.good("train", *self.options, "--devices", "cpu:0", "--memory-limit",
+                  str(int(1.2 * one)))
+
+    def test_sizes_are_read(self):
+        self.assertIn("a number of bytes, such as 200M",
+                      self.bad(2, "train", *self.options, "--memory-limit", "much"))
+
+
+if __name__ == "__main__":
+    unittest.main()
