@@ -159,13 +159,14 @@ static struct device_sum add_up(const struct ui *ui, const struct form_device *d
 {
     /* A device's speed is that of computing alone, the run's has all the waiting in it. */
     struct device_sum sum = {.speed = ui->state.live.samples_per_s};
+    const bool divided = state_divides_rows(&ui->state);
     for (int i = 0; i < count; i++) {
         const struct state_device *device = devices[i].known;
         if (!device || !device->in_run || device->lost)
             continue;
         struct device_times times = device_times(device);
         sum.working++;
-        sum.rows += device->rows;
+        sum.rows = divided ? sum.rows + device->rows : fmax(sum.rows, device->rows);
         sum.power += device->power_w;
         sum.times.compute += times.compute;
         sum.times.all_reduce += times.all_reduce;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/names.h"
 #include "ui/state/curve.h"
 #include "ui/state/log.h"
 #include "ui/state/read.h"
@@ -97,6 +98,13 @@ int state_queue_place(const struct state *state, long run)
         if (state->queue[i] == run)
             return i;
     return -1;
+}
+
+bool state_divides_rows(const struct state *state)
+{
+    const struct state_run *run = state_run(state, state->live.run);
+    return !run || run->strategy[0] == '\0' ||
+           strcmp(run->strategy, strategy_name(STRATEGY_DATA)) == 0;
 }
 
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run)

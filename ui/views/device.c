@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/figure.h"
+#include "spec/names.h"
 #include "ui/panels/device_parts.h"
 
 /* Everything that is known of the device in focus, and why the rest is not. */
@@ -107,6 +108,30 @@ static void add_part(struct device_page *page, const char *label, const char *na
               whole > 0 ? after : unit);
 }
 
+/* Which part of the network it has, of a run that divides that. */
+static void add_division(struct device_page *page, const struct state *state)
+{
+    const struct state_run *run = state_run(state, state->live.run);
+    struct device_list list;
+    struct error ignored = ERROR_INIT;
+    enum strategy strategy;
+    char text[80];
+    if (!run || !strategy_find(run->strategy, &strategy) || strategy == STRATEGY_DATA ||
+        !device_list_parse(run->devices, &list, &ignored))
+        return;
+    for (int i = 0; i < list.count; i++) {
+        const struct device_id *id = &page->device->id;
+        if (list.id[i].kind != id->kind || list.id[i].index != id->index)
+            continue;
+        snprintf(text, sizeof text,
+                 strategy == STRATEGY_PIPELINE ? "stage %d of %d of the network"
+                                               : "part %d of %d of every layer",
+                 i + 1, list.count);
+        add(page, STYLE_NORMAL, "computes", text);
+        return;
+    }
+}
+
 /* What it does in the running run, and its share of what all devices do. */
 static void add_run(struct device_page *page, const struct state *state)
 {
@@ -120,7 +145,9 @@ static void add_run(struct device_page *page, const struct state *state)
             rows += state->devices[i].rows;
             speed += state->devices[i].samples_per_s;
         }
-    add_part(page, "rows", "rows", device->rows, "", rows, "the mini-batch");
+    add_part(page, "rows", "rows", device->rows, "",
+             state_divides_rows(state) ? rows : device->rows, "the mini-batch");
+    add_division(page, state);
     add_part(page, "speed", "samples_per_s", device->samples_per_s, " samples/s", speed,
              "all devices'");
     add_part(page, "computing", "compute_s", device->compute_s, " s", time, "this epoch");

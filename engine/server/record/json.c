@@ -44,7 +44,7 @@ json_t *record_json(const struct record *record)
     const bool validates = !isnan(record->val_acc);
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
-        "s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*}",
+        "s:s, s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
         device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(lr), "epochs",
@@ -53,7 +53,8 @@ json_t *record_json(const struct record *record)
         "train_acc", json_finite(record->train_acc), "s_per_epoch",
         json_finite(record->s_per_epoch), "samples_per_s", json_finite(record->samples_per_s),
         "error", string_or_null(record->error), "split", split_rule_name(spec->split), "sync",
-        sync_method_name(spec->sync), "seed", (json_int_t)spec->seed, "params",
+        sync_method_name(spec->sync), "strategy", strategy_name(spec->strategy), "seed",
+        (json_int_t)spec->seed, "params",
         record->params ? json_integer(record->params) : json_null(), "note",
         string_or_null(record->note), "retunes", (json_int_t)record->retunes, "stop_after_epoch",
         record_stops_after_epoch(record), "submitted_at", json_finite(record->submitted_at),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,48 @@ START_TEST(a_choice_is_seen_among_many)
     replay_keys(&replay, " ");
     ck_assert(on_screen("[x] cpu:9"));
     ck_assert_int_eq(form_device_count(&replay.ui.form, &replay.ui.state), 2);
+}
+END_TEST
+
+/* Two devices of a run with 64 rows each. */
+static void tell_strategy(const char *strategy)
+{
+    struct error err = ERROR_INIT;
+    json_t *runs = json_pack("[{s:i, s:s, s:s, s:[s, s]}]", "run", 1, "status", "running",
+                             "strategy", strategy, "devices", "cpu:0", "cpu:1");
+    ck_assert(state_runs(&replay.ui.state, runs, &err));
+    json_decref(runs);
+    replay_line(&replay,
+                "{\"method\":\"state\",\"params\":{\"pid\":1,\"run\":{\"run\":1,\"status\":"
+                "\"running\"},\"devices\":["
+                "{\"device\":\"cpu:0\",\"name\":\"a CPU\",\"load\":1,\"rows\":64},"
+                "{\"device\":\"cpu:1\",\"name\":\"a CPU\",\"load\":1,\"rows\":64}]}}");
+}
+
+/* Devices that do not divide the rows of a mini-batch have all of them. */
+START_TEST(rows_are_added_up_where_they_are_divided)
+{
+    static const struct {
+        const char *strategy, *rows, *part;
+        int together;
+    } cases[] = {
+        {"data", "64, 50% of the mini-batch", NULL, 128},
+        {"pipeline", "64, 100% of the mini-batch", "stage 2 of 2 of the network", 64},
+        {"tensor", "64, 100% of the mini-batch", "part 2 of 2 of every layer", 64},
+    };
+    ui_connected(&replay.ui);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int together = 0;
+        tell_strategy(cases[i].strategy);
+        char *screen = replay_screen(&replay, 24, 80, false);
+        ck_assert_int_eq(sscanf(strstr(screen, "2 together"), "2 together %d", &together), 1);
+        free(screen);
+        ck_assert_int_eq(together, cases[i].together);
+        replay_keys(&replay, "<Down><Enter>");
+        ck_assert_msg(on_screen(cases[i].rows), "%s", cases[i].strategy);
+        ck_assert(!cases[i].part ? !on_screen("computes ") : on_screen(cases[i].part));
+        replay_keys(&replay, "<Esc><Up>");
+    }
 }
 END_TEST
 
@@ -236,6 +279,7 @@ int main(void)
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, the_cursor_walks_through_all_devices_in_order);
     tcase_add_test(tests, a_choice_is_seen_among_many);
+    tcase_add_test(tests, rows_are_added_up_where_they_are_divided);
     tcase_add_test(tests, load_has_three_styles);
     tcase_add_test(tests, past_loads_never_move);
     tcase_add_test(tests, an_idle_machine_draws_nothing);
