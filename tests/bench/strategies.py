@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ways to use two devices with one thread each, beside one such device: the data divided, or the
-network in stages."""
+"""Ways to use two devices with one thread each, beside one such device: the data divided, the
+network in stages, or each layer."""
 
 import measure
 import report
@@ -10,6 +10,12 @@ MODEL, BATCH = "resnet18", 256
 MICRO_BATCHES = (8, 16)
 ONE = "1 device"
 DATA = "2 devices, data"
+TENSOR = "2 devices, tensor"
+
+
+class Tensor(measure.Program):
+    def options(self, **options):
+        return super().options(strategy="tensor", **options)
 
 
 class Pipeline(measure.Program):
@@ -53,7 +59,8 @@ def measured(args):
     steps = 2 if args.quick else 3
     stages = {pipeline(count): Pipeline(args.data, count) for count in MICRO_BATCHES}
     runners = {ONE: measure.Program(args.data, "cpu:0", 1),
-               DATA: measure.Program(args.data, "cpu:0-1", 1), **stages}
+               DATA: measure.Program(args.data, "cpu:0-1", 1), **stages,
+               TENSOR: Tensor(args.data, "cpu:0-1", 1)}
     part = training.Part(args, f"{MODEL} training, batch {BATCH}, 1 thread each", 1)
     part.column("samples/s", runners, {},
                 lambda runner: runner.step_rate(MODEL, BATCH, steps + 1, 1))
