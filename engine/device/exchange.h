@@ -11,7 +11,7 @@
  * same in the same order, and a pass of one begins when all have ended the one before.
  */
 struct device_exchange {
-    int count, self; /* devices, and which of them this one is */
+    int count; /* devices */
     /* Host memory for all channels of what operation `origin` makes, `row` numbers for each row of
      * any pass, which is one for all devices. While plans are made. */
     float *(*values)(void *context, int origin, size_t row, struct error *err);

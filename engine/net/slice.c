@@ -129,6 +129,8 @@ static bool slice_norm(struct slicing *s, struct net_op *op, int tensor, int *in
         return refuse(s, op, "reads what every device has whole", err);
     if (op->kind == NET_BATCHNORM)
         return true;
+    if (op->kind != NET_GROUPNORM)
+        return refuse(s, op, "has parameters that cannot be divided", err);
     if (!groups_fit(s, channels, op->groups))
         return refuse(s, op, "has groups that would be cut", err);
     op->groups = own_count(s, channels) / (channels / op->groups);

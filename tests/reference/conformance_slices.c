@@ -92,9 +92,7 @@ static void *work(void *context)
     struct group *group = worker->group;
     struct trial own = *group->trial;
     const struct plan_request request = {
-        .mode = group->mode,
-        .rows = ROWS,
-        .exchange = {group->count, worker->index, shared_values, meet, worker}};
+        .mode = group->mode, .rows = ROWS, .exchange = {group->count, shared_values, meet, worker}};
     struct rig rig;
     struct outcome out;
     own.net = worker->slice.net;

@@ -42,6 +42,8 @@ static bool add_devices(struct spec *spec, int count)
         next = list->id[i].index >= next ? list->id[i].index + 1 : next;
     if (count > SPEC_MAX_DEVICES)
         return false;
+    if (count == list->count)
+        return true;
     while (list->count < count)
         list->id[list->count++] = (struct device_id){DEVICE_CPU, next++};
     spec->thread_count = 0;

@@ -20,7 +20,7 @@ bool rank_leave(void *context, int index, struct error *err);  /* that, if some 
 bool rank_import(void *context, int index, struct error *err); /* all from work->weights */
 /* The parameters and their average change places, on ranks that have one. */
 bool rank_swap_average(void *context, int index, struct error *err);
-/* Rank 0, or each stage its part, into work->weights */
+/* Rank 0, or each stage or slice its part, into work->weights */
 bool rank_export(void *context, int index, struct error *err);
 bool rank_export_state(void *context, int index, struct error *err); /* into ->exported */
 /* The end of every task. The first rank that fails aborts the others; those then fail with its

@@ -113,11 +113,8 @@ struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank)
 {
     struct seat *seat = &exchange->seats[rank->index];
     *seat = (struct seat){exchange, rank};
-    return (struct device_exchange){.count = exchange->ranks->count,
-                                    .self = rank->index,
-                                    .values = give_values,
-                                    .meet = meet,
-                                    .context = seat};
+    return (struct device_exchange){
+        .count = exchange->ranks->count, .values = give_values, .meet = meet, .context = seat};
 }
 
 uint64_t exchange_bytes(struct exchange *exchange)

@@ -127,7 +127,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     if (!g)
         return false;
     if (!exchange->values)
-        return error_set(err, ERROR_FAILED, "a slice alone");
+        return error_set(err, ERROR_FAILED, "a slice of a network has no others to meet");
     g->own = b->graph->values[node->input];
     g->whole = b->graph->values[node->output];
     g->rows = b->rows;
