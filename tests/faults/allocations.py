@@ -158,6 +158,13 @@ class Player:
             "model", "data", "devices", "batch", "strategy", "micro_batches")})
         self.train(**stages)
 
+    def tensor(self):
+        """A network in slices, within a limit of memory that has to be looked at."""
+        slices = dict(NETWORK, strategy="tensor", clip_norm=1.0, memory_limit="1G")
+        self.ask("model", **{key: slices[key] for key in (
+            "model", "data", "devices", "batch", "strategy")})
+        self.train(**slices)
+
     def otherwise(self):
         folder = os.path.join(self.engine.home.root, "tmp")
         self.train(**dict(SHORT, sync="central", log=os.path.join(folder, "run.log"),
@@ -169,7 +176,7 @@ class Player:
 # In the order in which they are noted. The first two are an engine's start: with a store that is
 # there, and without; the last is its end.
 ACTS = ("begin", "create", "watch", "look", "change", "queue", "go_on", "diverge", "network",
-        "pipeline", "otherwise", "end")
+        "pipeline", "tensor", "otherwise", "end")
 FIRST, AGAIN = 0, 1
 
 
