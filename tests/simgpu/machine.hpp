@@ -99,6 +99,7 @@ struct machine {
     bool check_races = true, check_now = false;
     std::map<const void *, unsigned> runs;          /* of kernels */
     int sampled = 0;                                /* simgpu_sample_blocks */
+    int steps_asked = 1;                            /* simgpu_hasten */
     std::set<std::pair<int, const void *>> loaded;  /* kernels, by device */
     std::set<std::pair<std::string, int>> barriers; /* of kernels that ran: name, line */
     std::pair<std::string, int> ignored_barrier;
