@@ -16,6 +16,7 @@
 static inline void gpu_begin(void)
 {
     simgpu_reset(NULL);
+    simgpu_hasten(100);
 }
 
 static inline void gpu_end(void)
