@@ -85,8 +85,8 @@ static void channel(const struct patches *p, int out_c)
         const size_t y = ref_at(&o->out, row, out_c, h, w), at = (size_t)i * p->size,
                      weights = (size_t)out_c * p->size;
         if (!p->grads) {
-            o->y[y] = (o->bias ? o->bias[out_c] : 0) +
-                      dot(o->weight + weights, p->values + at, p->size);
+            o->y[y] =
+                (o->bias ? o->bias[out_c] : 0) + dot(o->weight + weights, p->values + at, p->size);
             continue;
         }
         add(o->dweight + weights, o->dy[y], p->values + at, p->size);

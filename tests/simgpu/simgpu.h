@@ -89,8 +89,8 @@ void simgpu_cost(const char *operation, double seconds);
  */
 void simgpu_sample_blocks(int multiprocessors);
 
-/* Whether races of kernels are looked for and are faults (race.hpp), in the first 100 runs of each
- * kernel; on after a reset. */
+/* Whether races of kernels are looked for and are faults (race.hpp), in the first runs of each
+ * kernel with the same blocks and threads; on after a reset. */
 void simgpu_check_races(bool check);
 /* Barrier i of those that kernels passed since the reset: kernel and line; false: no more. The
  * name is valid until the next reset. */
