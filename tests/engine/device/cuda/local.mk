@@ -28,7 +28,6 @@ if HAVE_CHECK
 %C%_test_cuda_passes_SOURCES = %D%/test_cuda_passes.c $(CUDA_FIXTURE)
 %C%_test_cuda_passes_LDADD = $(%C%_test_cuda_plan_LDADD)
 %C%_test_cuda_passes_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_profile_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_cuda_profile_SOURCES = \
 	%D%/test_cuda_profile.c tests/recorder.c tests/recorder.h $(CUDA_FIXTURE)
 %C%_test_cuda_profile_LDADD = $(gpu_test_libs)

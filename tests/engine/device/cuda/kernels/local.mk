@@ -27,7 +27,6 @@ if HAVE_CHECK
 %C%_test_cuda_large_SOURCES = %D%/test_cuda_large.cpp
 %C%_test_cuda_large_LDADD = $(simgpu_kernels) $(tests_simgpu_test_simgpu_LDADD)
 %C%_test_cuda_large_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_kernels_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_cuda_kernels_SOURCES = \
 	%D%/test_cuda_kernels.c %D%/cuda_tensor.c %D%/cuda_tensor.h %D%/test_cuda_elementwise.c \
 	%D%/test_cuda_grouped.c %D%/test_cuda_input.c %D%/norm_case.c %D%/norm_case.h %D%/test_cuda_norm.c \
