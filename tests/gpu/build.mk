@@ -29,8 +29,8 @@ COMPILED = $(SRC) $(CC) $(TEST_DEFINES) $(CUDA_INCLUDES)
 
 TRIAL = tests/reference/trial.c tests/reference/refnet.c tests/reference/refnet_conv.c tests/reference/refnet_ops.c tests/support.c \
 	tests/reference/conformance_ops.c tests/reference/conformance_net.c tests/reference/conformance_rough.c
-KERNELS = $(call sources,tests_engine_device_cuda_kernels_test_cuda_kernels_SOURCES)
-PROGRAMS = gpu-info gpu-probe gpu-train test_gpu_device test_gpu_runs test_gpu_nccl test_cuda_kernels \
+KERNELS = $(call sources,tests_engine_device_cuda_kernels_test_kernels_SOURCES)
+PROGRAMS = gpu-info gpu-probe gpu-train test_gpu_device test_gpu_runs test_gpu_nccl test_kernels \
 	test_conv_sim test_matmul_sim
 
 all: $(PROGRAMS)
@@ -41,7 +41,7 @@ gpu-train: $(call program_of,tests/gpu/train.c)
 test_gpu_device: $(call program_of,tests/gpu/test_gpu_device.c $(TRIAL))
 test_gpu_runs: $(call program_of,tests/gpu/test_gpu_runs.c tests/engine/train/run/parallel_fixture.c \
 	tests/recorder.c tests/support.c)
-test_cuda_kernels: $(call program_of,$(KERNELS))
+test_kernels: $(call program_of,$(KERNELS))
 test_conv_sim: $(call program_of,$(call sources,tests_engine_device_cuda_dnn_test_conv_sim_SOURCES))
 test_matmul_sim: $(call program_of,$(call sources,tests_engine_device_cuda_dnn_test_matmul_sim_SOURCES))
 test_gpu_nccl: $(call program_of,tests/gpu/test_gpu_nccl.c $(TRIAL))

@@ -13,8 +13,8 @@
 /*
  * The CUDA backend's device cuda:0 against the reference in double precision. Linked with the real
  * libraries by tests/gpu/run, with a simulated GPU by `make check`, which takes a sample of
- * everything here: test_cuda_plan compares all networks and models there. Each case is an item of
- * tests/gpu/run.
+ * everything here: engine/device/cuda/test_plan compares all networks and models. Each case is an
+ * item of tests/gpu/run.
  */
 #define UNIT_TF32 0x1p-11
 #define UNIT_BF16 0x1p-8
