@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* A library for tests/engine/device/cuda/test_cuda_library.c: FAKE_VERSION, and FAKE_LACKS for one
+/* A library for tests/engine/device/cuda/test_library.c: FAKE_VERSION, and FAKE_LACKS for one
  * that lacks a function. */
 int fake_version(void);
 int fake_seven(void);

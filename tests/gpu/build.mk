@@ -24,12 +24,13 @@ INCLUDES = $(if $(STAND_INS),-I$(SRC)/tests/gpu/lite) -I. -I$(SRC) -I$(SRC)/src 
 DEFINES = -DHAVE_CONFIG_H -D_GNU_SOURCE -DDPARTUI_PKGDATADIR='"$(SRC)/etc"' \
 	-DDPARTUI_PKGLIBDIR='"/nonexistent"' -DDPARTUI_SYSCONFDIR='"/etc"'
 COMPILE = $(CC) -std=gnu11 -Wall -Wextra -Wno-format-truncation -Wno-unknown-pragmas $(DEFINES) \
-	$(TEST_DEFINES) $(INCLUDES) -MMD -MP -pthread
+	$(TEST_DEFINES) $(INCLUDES) -MD -MP -pthread
+COMPILED = $(SRC) $(CC) $(TEST_DEFINES) $(CUDA_INCLUDES)
 
 TRIAL = tests/reference/trial.c tests/reference/refnet.c tests/reference/refnet_conv.c tests/reference/refnet_ops.c tests/support.c \
 	tests/reference/conformance_ops.c tests/reference/conformance_net.c tests/reference/conformance_rough.c
-KERNELS = $(call sources,tests_engine_device_cuda_kernels_test_cuda_kernels_SOURCES)
-PROGRAMS = gpu-info gpu-probe gpu-train test_gpu_device test_gpu_runs test_gpu_nccl test_cuda_kernels \
+KERNELS = $(call sources,tests_engine_device_cuda_kernels_test_kernels_SOURCES)
+PROGRAMS = gpu-info gpu-probe gpu-train test_gpu_device test_gpu_runs test_gpu_nccl test_kernels \
 	test_conv_sim test_matmul_sim
 
 all: $(PROGRAMS)
@@ -40,14 +41,14 @@ gpu-train: $(call program_of,tests/gpu/train.c)
 test_gpu_device: $(call program_of,tests/gpu/test_gpu_device.c $(TRIAL))
 test_gpu_runs: $(call program_of,tests/gpu/test_gpu_runs.c tests/engine/train/run/parallel_fixture.c \
 	tests/recorder.c tests/support.c)
-test_cuda_kernels: $(call program_of,$(KERNELS))
+test_kernels: $(call program_of,$(KERNELS))
 test_conv_sim: $(call program_of,$(call sources,tests_engine_device_cuda_dnn_test_conv_sim_SOURCES))
 test_matmul_sim: $(call program_of,$(call sources,tests_engine_device_cuda_dnn_test_matmul_sim_SOURCES))
 test_gpu_nccl: $(call program_of,tests/gpu/test_gpu_nccl.c $(TRIAL))
 
 $(PROGRAMS):
 	@echo '  LINK    $@'
-	@$(CC) $(OPENMP) -pthread -o $@ $^ $(LIBRARIES) $(CUDA_LIBRARIES) -lm -ldl
+	@$(CC) $(OPENMP) -pthread -o $@ $^ $(LIBRARIES) $(CUDA_LIBRARIES) -lstdc++ -lm -ldl
 
 MEMBERS = $(call objects,$(ENGINE) $(TELEMETRY) $(LITE))
 
@@ -55,16 +56,26 @@ libengine.a: $(MEMBERS) members
 	@rm -f $@
 	@$(AR) cr $@ $(MEMBERS)
 
-# Changes when the list does.
+# These change when what they say does.
 members: FORCE
 	@echo '$(MEMBERS)' | cmp -s - $@ || echo '$(MEMBERS)' >$@
+
+compiled: FORCE
+	@echo '$(COMPILED)' | cmp -s - $@ || echo '$(COMPILED)' >$@
+
+stood-in: FORCE
+	@echo '$(STAND_INS)' | cmp -s - $@ || echo '$(STAND_INS)' >$@
+
+# With other stand-ins those are compiled again that include a header which may be one.
+$(patsubst %.d,%.o,$(shell grep -rlE '/(jansson|libconfig|zlib|check)\.h' obj --include='*.d' \
+	2>/dev/null)): stood-in
 
 # As in the fragments.
 obj/engine/data/%: private CFLAGS += -ffp-contract=off
 obj/engine/train/%: private CFLAGS += -fopenmp-simd
 obj/engine/device/cpu/%: private CFLAGS += $(OPENMP)
 
-obj/%.c.o: $(SRC)/%.c config.h settings.mk
+obj/%.c.o: $(SRC)/%.c config.h compiled
 	@mkdir -p $(@D)
 	@echo '  CC      $*.c'
 	@$(COMPILE) $(CFLAGS) -c -o $@ $<
@@ -73,7 +84,7 @@ obj/%.cu.o: $(SRC)/%.cu config.h nvcc.mk
 	@mkdir -p $(@D)
 	@echo '  NVCC    $*.cu'
 	@$(NVCC) -std=c++17 -O3 --generate-line-info $(GENCODE) $(DEFINES) $(INCLUDES) \
-	  -Xcompiler=-fno-exceptions,-fno-rtti,-fno-threadsafe-statics -MD -MP -MF $@.d -c -o $@ $<
+	  -Xcompiler=-fno-exceptions,-fno-rtti -MD -MP -MF $@.d -c -o $@ $<
 
 .PHONY: all FORCE
 .SUFFIXES:

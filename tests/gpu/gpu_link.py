@@ -19,22 +19,21 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import program  # noqa: E402
 
 TOP = os.path.dirname(program.HERE)
+BUILD = os.path.abspath(os.environ.get("top_builddir", TOP))
+KERNELS = os.path.join(BUILD, "engine", "device", "cuda", "kernels")
 GPU = os.path.join(program.HERE, "gpu")
-# In place of nvcc. One file of kernels is compiled as on a machine with a GPU; of the others the
-# device's code, which make compiles as well, is left as PTX and not optimized.
+# In place of nvcc. One file of kernels is compiled as on a machine with a GPU; of the others there is
+# what make compiled, for the same devices and more.
 NVCC = """#!/bin/sh
 for source; do :; done
-case $source in
-*/flatten.cu) exec {nvcc} "$@" ;;
-esac
-for word; do
+kernel=$(basename "$source" .cu)
+if test "$kernel" = flatten || ! test -f {kernels}/"$kernel".o; then
+    exec {nvcc} "$@"
+fi
+while test "$1" != -o; do
     shift
-    case $word in
-    *,code=sm_*) ;;
-    *) set -- "$@" "$word" ;;
-    esac
 done
-exec {nvcc} -Xcicc -O0 "$@"
+cp {kernels}/"$kernel".o "$2"
 """
 # Quick to build; kernels are compiled once for both.
 ENVIRONMENT = {**{key: value for key, value in os.environ.items() if "MAKE" not in key},
@@ -46,8 +45,7 @@ def configured():
     """Where the program found CUDA's libraries when it was configured with a toolkit, as options;
     None: without. What was found once has to be found again."""
     try:
-        with open(os.path.join(os.environ.get("top_builddir", TOP), "config.h"),
-                  encoding="utf-8") as file:
+        with open(os.path.join(BUILD, "config.h"), encoding="utf-8") as file:
             text = file.read()
     except OSError:
         return None
@@ -75,7 +73,7 @@ def environment(folder, found):
         return ENVIRONMENT
     path = os.path.join(folder, "nvcc")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(NVCC.format(nvcc=shlex.quote(nvcc)))
+        file.write(NVCC.format(nvcc=shlex.quote(nvcc), kernels=shlex.quote(KERNELS)))
     os.chmod(path, 0o755)
     return {**ENVIRONMENT, "NVCC": path}
 

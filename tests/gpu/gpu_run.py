@@ -132,7 +132,7 @@ class GpuRun(unittest.TestCase):
 
     def programs(self, info):
         write(self.path("programs", "gpu-info"), info)
-        for name in ("gpu-probe", "test_gpu_device", "test_gpu_runs", "test_gpu_nccl", "test_cuda_kernels",
+        for name in ("gpu-probe", "test_gpu_device", "test_gpu_runs", "test_gpu_nccl", "test_kernels",
                      "test_conv_sim", "test_matmul_sim"):
             write(self.path("programs", name), TEST)
         write(self.path("programs", "gpu-train"),
@@ -310,7 +310,7 @@ class GpuRun(unittest.TestCase):
         self.assertRegex(lines[1], "^sanitized: --tool synccheck .* ./gpu-train train ")
         for kernel in ("16sums_of_channels", "9each_pack", "13gather_labels"):
             self.assertIn(f" --kernel-name kns={kernel} ", lines[1])
-        self.assertIn(" ./test_cuda_kernels", self.text("logs/initcheck.log"))
+        self.assertIn(" ./test_kernels", self.text("logs/initcheck.log"))
 
     def test_parity_fails_with_its_program(self):
         self.run_it("--only", "parity-f32")

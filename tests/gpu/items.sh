@@ -97,7 +97,7 @@ sanitizer() {
     SANITIZER="$tool --tool $1 --error-exitcode 9" CK_FORK=no
     export SANITIZER CK_FORK
     if test "$1" = initcheck; then
-        run_item "$1" "$2" sh "$here/sanitize.sh" ./test_cuda_kernels
+        run_item "$1" "$2" sh "$here/sanitize.sh" ./test_kernels
     else
         filter=--kernel-name # --kernel-regex until CUDA 12
         "$tool" --help 2>&1 | grep -q -e '--kernel-name ' || filter=--kernel-regex
@@ -118,7 +118,7 @@ run_one() {
     ops-* | models-* | slopes | plans | shards | deterministic | graph | staging)
         device_case "$1" "$2" test_gpu_device
         ;;
-    kernels) run_item "$1" "$2" ./test_cuda_kernels ;;
+    kernels) run_item "$1" "$2" ./test_kernels ;;
     conv) run_item "$1" "$2" ./test_conv_sim ;;
     matmul) run_item "$1" "$2" ./test_matmul_sim ;;
     replicas | mixed | memory | trajectory | resume) device_case "$1" "$2" test_gpu_runs ;;

@@ -32,24 +32,20 @@ EXTRA_DIST += \
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-%C%_test_gpu_device_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_gpu_device_SOURCES = \
 	%D%/test_gpu_device.c %D%/gpu_case.h tests/reference/conformance_net.c \
 	tests/reference/conformance_ops.c tests/reference/conformance_rough.c $(TRIAL)
 %C%_test_gpu_device_LDADD = $(gpu_test_libs)
 %C%_test_gpu_device_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_gpu_runs_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_gpu_runs_SOURCES = %D%/test_gpu_runs.c %D%/gpu_case.h $(parallel_fixture)
 %C%_test_gpu_runs_LDADD = $(gpu_test_libs)
 %C%_test_gpu_runs_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_gpu_probe_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_gpu_probe_SOURCES = \
 	%D%/test_gpu_probe.c %D%/gpu_case.h tests/support.c tests/support.h $(gpu_probe_parts)
 %C%_test_gpu_probe_LDADD = $(gpu_test_libs)
 %C%_test_gpu_probe_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 
 if HAVE_NCCL
-%C%_test_gpu_nccl_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_gpu_nccl_SOURCES = %D%/test_gpu_nccl.c %D%/gpu_case.h $(TRIAL)
 %C%_test_gpu_nccl_LDADD = $(gpu_test_libs)
 %C%_test_gpu_nccl_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -259,7 +259,7 @@ static void *run_rank(void *context)
     return NULL;
 }
 
-#ifdef DPARTUI_SIMULATED_GPU /* of which every process has its own */
+#ifndef DPARTUI_REAL_GPU /* of which every process has its own */
 
 static void run_ranks(struct rank *ranks)
 {

@@ -231,7 +231,7 @@ START_TEST(bf16_stays_beside_f32)
 }
 END_TEST
 
-#ifndef DPARTUI_SIMULATED_GPU
+#ifdef DPARTUI_REAL_GPU
 START_TEST(bf16_stays_beside_f32_in_resnet18)
 {
     char *model = shipped_model("resnet18");
@@ -357,7 +357,7 @@ int main(void)
     tcase_add_test(add_case(suite, "memory"), memory_runs_out_politely);
     TCase *losses_case = add_case(suite, "trajectory");
     tcase_add_test(losses_case, bf16_stays_beside_f32);
-#ifndef DPARTUI_SIMULATED_GPU
+#ifdef DPARTUI_REAL_GPU
     tcase_add_test(losses_case, bf16_stays_beside_f32_in_resnet18);
 #endif
     TCase *bits_case = add_case(suite, "resume");

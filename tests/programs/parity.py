@@ -55,7 +55,7 @@ THREE = {"devices": "cpu:0-2", "sync-bn": True, "split": "balanced", "sync": "ce
 OWN = {"deterministic": True}  # the program's own convolutions, without measuring others first
 DEVICES = {
     "resnet18": ({**ONE, **OWN}, {**TWO, **OWN}),
-    "resnet18-decay": (ONE, THREE),
+    "resnet18-decay": (ONE, {**THREE, **OWN}),
     "cifar-cnn": (ONE, TWO, THREE),
     "cifar-cnn-decay": (ONE, TWO),
     "sgd": (ONE, TWO),
@@ -285,7 +285,7 @@ def options():
 
 def main():
     args = options()
-    good = True
+    good, model, initial = True, None, []
     for name in args.cases:
         fixture, rough = read_fixture(name), read_rough(name, args.dtype)
         case = fixture["case"]
@@ -293,7 +293,8 @@ def main():
             parity_data.write_rows(case, os.path.join(folder, "rows"))
             if args.plain:
                 unpack(os.path.join(folder, "rows"))
-            initial = list(parity_data.initial_weights(case["model"]))
+            if case["model"] != model:
+                model, initial = case["model"], list(parity_data.initial_weights(case["model"]))
             parity_data.write_safetensors(os.path.join(folder, "initial.safetensors"), initial)
             for devices in [{"devices": args.devices}] if args.devices else DEVICES[name]:
                 good = run(name, fixture, initial, devices, folder, args.dtype, rough) and good

@@ -59,8 +59,9 @@ static void movement_take(struct movement *m, const struct trial *trial,
     }
 }
 
-static void measure(const struct trial *trial, enum plan_mode mode, double unit,
-                    const struct outcome *expected, struct movement *m)
+/* Of both modes, by the same changes. */
+static void measure(const struct trial *trial, double unit, const struct outcome *expected,
+                    struct movement *m)
 {
     struct trial changed = *trial;
     struct error err = ERROR_INIT;
@@ -68,14 +69,16 @@ static void measure(const struct trial *trial, enum plan_mode mode, double unit,
     const uint32_t draws = trial->net->value_count > MANY ? FEW : DRAWS;
     for (uint32_t draw = 0; draw < draws; draw++) {
         struct rng_stream stream = rng_stream(11, RNG_RANDOM_DATA, draw, 0, 0);
-        struct outcome moved;
         for (size_t i = 0; i < trial->net->value_count; i++) {
             double by = unit * (2 * rng_uniform(&stream, i) - 1);
             changed.weights.values[i] = (float)((double)trial->weights.values[i] * (1 + by));
         }
-        trial_reference(&changed, mode, &moved);
-        movement_take(m, trial, &moved, expected);
-        outcome_free(&moved);
+        for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
+            struct outcome moved;
+            trial_reference(&changed, mode, &moved);
+            movement_take(&m[mode], trial, &moved, &expected[mode]);
+            outcome_free(&moved);
+        }
     }
     weights_free(&changed.weights);
 }
@@ -121,16 +124,19 @@ static void compare(const struct trial *trial, enum plan_mode mode, double unit,
 void conform_rough(const struct trial_device *device, const struct trial *trial, double unit,
                    const char *what)
 {
+    struct outcome expected[PLAN_EVAL + 1];
+    struct movement m[PLAN_EVAL + 1];
     for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
-        struct outcome got, expected;
-        struct movement m;
-        movement_make(&m, trial->net);
+        movement_make(&m[mode], trial->net);
+        trial_reference(trial, mode, &expected[mode]);
+    }
+    measure(trial, unit, expected, m);
+    for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
+        struct outcome got;
         trial_run(trial, device, mode, &got);
-        trial_reference(trial, mode, &expected);
-        measure(trial, mode, unit, &expected, &m);
-        compare(trial, mode, unit, &got, &expected, &m, what);
-        movement_free(&m);
+        compare(trial, mode, unit, &got, &expected[mode], &m[mode], what);
+        movement_free(&m[mode]);
         outcome_free(&got);
-        outcome_free(&expected);
+        outcome_free(&expected[mode]);
     }
 }

@@ -1,121 +1,144 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/reference/refnet_conv.h"
 
-/* The places o of the output for which o * stride + offset lies inside 0..size-1. */
-struct range {
-    int begin, end;
-};
-
-static struct range inside(int outputs, int size, int stride, int offset)
-{
-    struct range range = {0, outputs};
-    while (range.begin < range.end && range.begin * stride + offset < 0)
-        range.begin++;
-    while (range.end > range.begin && (range.end - 1) * stride + offset >= size)
-        range.end--;
-    return range;
-}
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
 
 /*
- * Of one row of a plane: `count` outputs, whose inputs lie `step` apart. Most of the reference's
- * time is spent here, which sanitizers would multiply; what is read and written lies where inside()
- * says.
+ * What a kernel meets at a place of the output is copied into an array, in the order of the weights
+ * and with zeros for the padding: its patch. An output is the sum of the products of patch and
+ * weights, which both lie in a row then.
+ */
+enum { MOST_PLACES = 64 }; /* patches that are made at a time, of all outputs of all rows */
+
+struct patches {
+    const struct ref_op *o;
+    int group, channels; /* channels: of the group's input */
+    size_t size;         /* of a patch */
+    size_t first;        /* place of patch 0, counted through all rows */
+    int count;
+    double *values, *grads; /* grads NULL: forward */
+};
+
+/*
+ * Most of the reference's time is spent here, which sanitizers would multiply; these arrays are
+ * whole patches and whole kernels.
  */
 #define UNCHECKED __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 
-UNCHECKED static void tap_forward(const double *restrict x, int count, int step, double weight,
-                                  double *restrict y)
+UNCHECKED static double dot(const double *restrict a, const double *restrict b, size_t count)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+UNCHECKED static void add(double *restrict to, double factor, const double *restrict values,
+                          size_t count)
 {
 #pragma omp simd
-    for (int i = 0; i < count; i++)
-        y[i] += weight * x[i * step];
+    for (size_t i = 0; i < count; i++)
+        to[i] += factor * values[i];
 }
 
-UNCHECKED static double tap_back(const double *restrict x, const double *restrict dy, int count,
-                                 int step, double weight, double *restrict dx)
+/* Where patch p is: which row, which place of the output. */
+static size_t locate(const struct patches *p, int index, int *h, int *w)
 {
-    double dweight = 0;
-#pragma omp simd reduction(+ : dweight)
-    for (int i = 0; i < count; i++) {
-        dx[i * step] += weight * dy[i];
-        dweight += x[i * step] * dy[i];
-    }
-    return dweight;
+    const struct net_shape *out = &p->o->out;
+    const size_t place = p->first + (size_t)index, plane = (size_t)out->h * (size_t)out->w;
+    *h = (int)(place % plane) / out->w;
+    *w = (int)(place % plane) % out->w;
+    return place / plane;
 }
 
-/* A place in the kernels, and the outputs for which it meets the input and not its padding. */
-struct tap {
-    int kh, kw;
-    int h, w; /* where it reads, from the output's place times the stride */
-    struct range hs, ws;
-};
+/* From x into the patches, or with `back` their gradients into that of x. */
+static void copy(const struct patches *p, int index, bool back)
+{
+    const struct ref_op *o = p->o;
+    const struct net_op *op = o->op;
+    int h, w;
+    const int row = (int)locate(p, index, &h, &w);
+    size_t at = (size_t)index * p->size;
+    for (int c = p->group * p->channels; c < (p->group + 1) * p->channels; c++)
+        for (int kh = 0; kh < op->kernel_h; kh++)
+            for (int kw = 0; kw < op->kernel_w; kw++, at++) {
+                const int ih = h * op->stride_h - op->pad_h + kh * op->dilation_h;
+                const int iw = w * op->stride_w - op->pad_w + kw * op->dilation_w;
+                const bool inside = ih >= 0 && ih < o->in.h && iw >= 0 && iw < o->in.w;
+                if (!back)
+                    p->values[at] = inside ? o->x[ref_at(&o->in, row, c, ih, iw)] : 0;
+                else if (inside)
+                    o->dx[ref_at(&o->in, row, c, ih, iw)] += p->grads[at];
+            }
+}
 
-/*
- * One weight of a convolution: y = y + weight * x over one channel of one row, for all places of
- * the tap. With `back` the gradients: of x, by the weight; of the weight, by x.
- */
-static void conv_weight(const struct ref_op *o, int row, int out_c, int in_c, const struct tap *tap,
-                        bool back)
+/* One channel of the output at the places of the patches. */
+static void channel(const struct patches *p, int out_c)
+{
+    const struct ref_op *o = p->o;
+    for (int i = 0; i < p->count; i++) {
+        int h, w;
+        const int row = (int)locate(p, i, &h, &w);
+        const size_t y = ref_at(&o->out, row, out_c, h, w), at = (size_t)i * p->size,
+                     weights = (size_t)out_c * p->size;
+        if (!p->grads) {
+            o->y[y] =
+                (o->bias ? o->bias[out_c] : 0) + dot(o->weight + weights, p->values + at, p->size);
+            continue;
+        }
+        add(o->dweight + weights, o->dy[y], p->values + at, p->size);
+        add(p->grads + at, o->dy[y], o->weight + weights, p->size);
+        if (o->bias)
+            o->dbias[out_c] += o->dy[y];
+    }
+}
+
+static void group(struct patches *p)
+{
+    const int each = p->o->out.c / p->o->op->groups; /* channels of the group's output */
+    for (int i = 0; i < p->count; i++)
+        copy(p, i, false);
+    if (p->grads)
+        memset(p->grads, 0, (size_t)p->count * p->size * sizeof *p->grads);
+    for (int out_c = p->group * each; out_c < (p->group + 1) * each; out_c++)
+        channel(p, out_c);
+    for (int i = 0; p->grads && i < p->count; i++)
+        copy(p, i, true);
+}
+
+static double *numbers(size_t count)
+{
+    double *memory = malloc((count + 1) * sizeof *memory);
+    ck_assert_ptr_nonnull(memory);
+    return memory;
+}
+
+static void convolution(const struct ref_op *o, bool back)
 {
     const struct net_op *op = o->op;
-    int step = op->stride_w, count = tap->ws.end - tap->ws.begin;
-    const int each = o->in.c / op->groups; /* input channels of a group */
-    size_t i = (((size_t)out_c * (size_t)each + (size_t)(in_c % each)) * (size_t)op->kernel_h +
-                (size_t)tap->kh) *
-                   (size_t)op->kernel_w +
-               (size_t)tap->kw;
-    double weight = o->weight[i], dweight = 0;
-    for (int h = tap->hs.begin; h < tap->hs.end; h++) {
-        size_t x =
-            ref_at(&o->in, row, in_c, h * op->stride_h + tap->h, tap->ws.begin * step + tap->w);
-        size_t y = ref_at(&o->out, row, out_c, h, tap->ws.begin);
-        if (back)
-            dweight += tap_back(&o->x[x], &o->dy[y], count, step, weight, &o->dx[x]);
-        else
-            tap_forward(&o->x[x], count, step, weight, &o->y[y]);
+    const size_t places = (size_t)o->rows * (size_t)o->out.h * (size_t)o->out.w;
+    struct patches p = {.o = o, .channels = o->in.c / op->groups};
+    p.size = (size_t)p.channels * (size_t)op->kernel_h * (size_t)op->kernel_w;
+    p.values = numbers(MOST_PLACES * p.size);
+    p.grads = back ? numbers(MOST_PLACES * p.size) : NULL;
+    for (p.first = 0; p.first < places; p.first += MOST_PLACES) {
+        p.count = places - p.first < MOST_PLACES ? (int)(places - p.first) : MOST_PLACES;
+        for (p.group = 0; p.group < op->groups; p.group++)
+            group(&p);
     }
-    if (back)
-        o->dweight[i] += dweight;
-}
-
-static void conv_tap(const struct ref_op *o, int kh, int kw, bool back)
-{
-    const struct net_op *op = o->op;
-    const int h = kh * op->dilation_h - op->pad_h, w = kw * op->dilation_w - op->pad_w;
-    const struct tap tap = {.kh = kh,
-                            .kw = kw,
-                            .h = h,
-                            .w = w,
-                            .hs = inside(o->out.h, o->in.h, op->stride_h, h),
-                            .ws = inside(o->out.w, o->in.w, op->stride_w, w)};
-    if (tap.hs.begin == tap.hs.end || tap.ws.begin == tap.ws.end)
-        return;
-    for (int row = 0; row < o->rows; row++)
-        for (int out_c = 0; out_c < o->out.c; out_c++)
-            for (int in_c = 0; in_c < o->in.c; in_c++)
-                if (in_c / (o->in.c / op->groups) == out_c / (o->out.c / op->groups))
-                    conv_weight(o, row, out_c, in_c, &tap, back);
-}
-
-static void conv_taps(const struct ref_op *o, bool back)
-{
-    for (int kh = 0; kh < o->op->kernel_h; kh++)
-        for (int kw = 0; kw < o->op->kernel_w; kw++)
-            conv_tap(o, kh, kw, back);
+    free(p.grads);
+    free(p.values);
 }
 
 void conv_forward(const struct ref_op *o)
 {
-    size_t plane = (size_t)o->out.h * (size_t)o->out.w;
-    for (size_t i = 0; i < ref_values(o); i++)
-        o->y[i] = o->bias ? o->bias[i / plane % (size_t)o->out.c] : 0;
-    conv_taps(o, false);
+    convolution(o, false);
 }
 
 void conv_backward(const struct ref_op *o)
 {
-    size_t plane = (size_t)o->out.h * (size_t)o->out.w;
-    for (size_t i = 0; i < ref_values(o) && o->bias; i++)
-        o->dbias[i / plane % (size_t)o->out.c] += o->dy[i];
-    conv_taps(o, true);
+    convolution(o, true);
 }

@@ -83,6 +83,7 @@ void simgpu_reset(const simgpu_options *options)
     m.refuse_epilogues = false;
     m.nccl_error = 0;
     m.check_races = true;
+    m.steps_asked = 1;
     m.sampled = 0;
     m.loaded.clear();
     m.runs.clear();
@@ -180,6 +181,12 @@ void simgpu_sample_blocks(int multiprocessors)
 {
     guard held(the_machine().lock);
     the_machine().sampled = multiprocessors;
+}
+
+void simgpu_hasten(int operations)
+{
+    guard held(the_machine().lock);
+    the_machine().steps_asked = operations;
 }
 
 void simgpu_check_races(bool check)

@@ -12,7 +12,7 @@ namespace
 {
 constexpr size_t shared_limit = 48 << 10; /* without asking for more by cudaFuncSetAttribute */
 /* Races are looked for as often, as it takes time: of a network's training, in some steps. */
-constexpr unsigned checked_runs = 100;
+constexpr unsigned checked_runs = 10; /* of a kernel in the same shape */
 bool shape_is_valid(const kernel_shape &k)
 {
     auto none = [](dim3 d) { return d.x == 0 || d.y == 0 || d.z == 0; };
@@ -88,13 +88,17 @@ cudaError_t simgpu::queue_kernel(const void *code, const char *name, const kerne
         return call.end(status);
     bool valid = parameters_are_valid(stream->device, name, parameters);
     unsigned seed = the_machine().options.seed;
+    const kernel_launch launch{code,
+                               {shape.blocks.x, shape.blocks.y, shape.blocks.z, shape.threads.x,
+                                shape.threads.y, shape.threads.z},
+                               shape.shared};
     cudaError_t status =
         enqueue(stream, {name,
                          [=] {
                              if (!valid)
                                  return cudaErrorIllegalAddress;
                              machine &m = the_machine();
-                             m.check_now = m.check_races && m.runs[code]++ < checked_runs;
+                             m.check_now = m.check_races && m.runs[launch]++ < checked_runs;
                              std::string wrong = run_kernel(name, shape, seed, thread);
                              if (wrong.empty())
                                  return cudaSuccess;

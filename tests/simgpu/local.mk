@@ -40,7 +40,6 @@ check_PROGRAMS += %D%/test_simgpu_capture %D%/test_simgpu_races
 
 # Its cuDNN, cuBLASLt and NCCL, by way of the backend's own use of them.
 check_PROGRAMS += %D%/test_simgpu_libraries %D%/test_simgpu_nccl
-simgpu_test_cppflags = $(AM_CPPFLAGS) -DDPARTUI_SIMULATED_GPU
 endif
 endif
 
@@ -58,7 +57,7 @@ SUFFIXES += .simo
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-%C%_test_simgpu_CPPFLAGS = $(simgpu_test_cppflags)
+%C%_test_simgpu_CPPFLAGS = $(AM_CPPFLAGS) -DDPARTUI_SIMULATED_GPU
 %C%_test_simgpu_CXXFLAGS = $(simgpu_cxxflags)
 %C%_test_simgpu_SOURCES = %D%/test_simgpu.cpp
 %C%_test_simgpu_LDADD = libsimgpu.a libbase.a $(CHECK_LIBS) $(PTHREAD_LIBS)

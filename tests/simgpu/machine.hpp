@@ -2,6 +2,7 @@
 #ifndef DPARTUI_TESTS_SIMGPU_MACHINE_HPP
 #define DPARTUI_TESTS_SIMGPU_MACHINE_HPP
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -27,6 +29,9 @@ struct record {
     double when = 0; /* seconds */
     cudaStream_t stream = nullptr;
 };
+
+/* A kernel, blocks and threads of a launch, and its shared memory. */
+using kernel_launch = std::tuple<const void *, std::array<unsigned, 6>, size_t>;
 
 /* What a stream has to do. */
 struct operation {
@@ -97,8 +102,9 @@ struct machine {
     double usual_cost = 0;
     std::map<std::string, double> costs; /* seconds, by the operation's name */
     bool check_races = true, check_now = false;
-    std::map<const void *, unsigned> runs;          /* of kernels */
+    std::map<kernel_launch, unsigned> runs;         /* of kernels */
     int sampled = 0;                                /* simgpu_sample_blocks */
+    int steps_asked = 1;                            /* simgpu_hasten */
     std::set<std::pair<int, const void *>> loaded;  /* kernels, by device */
     std::set<std::pair<std::string, int>> barriers; /* of kernels that ran: name, line */
     std::pair<std::string, int> ignored_barrier;

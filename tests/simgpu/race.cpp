@@ -176,7 +176,8 @@ int find_code(dl_phdr_info *info, size_t, void *code)
     return 1;
 }
 
-void report(const access &before, const access &self, uintptr_t at, const char *what, bool shared,
+__attribute__((cold, noinline)) void
+report(const access &before, const access &self, uintptr_t at, const char *what, bool shared,
             const void *code)
 {
     auto where = reinterpret_cast<uintptr_t>(code);
@@ -195,6 +196,12 @@ void report(const access &before, const access &self, uintptr_t at, const char *
     d.found = text;
     snprintf(text, sizeof text, "; addr2line -e PROGRAM 0x%zx", static_cast<size_t>(where));
     d.found += text;
+}
+
+__attribute__((cold, noinline)) void report_unwritten(const access &self, uintptr_t at)
+{
+    d.found = "thread " + std::to_string(self.thread()) + " reads " + place(at, true) +
+              ", which its block did not write";
 }
 
 inline bool same_moment(const access &a, const access &b)
@@ -224,8 +231,7 @@ inline void touch(word &w, more_reads &more, const access &self, uintptr_t at, b
         report(w.write, self, at, write ? "both write" : "write and read", shared, code);
     if (!write) {
         if (shared && w.write.differs(self, run_bits))
-            d.found = "thread " + std::to_string(self.thread()) + " reads " + place(at, shared) +
-                      ", which its block did not write";
+            report_unwritten(self, at);
         remember_read(w, more, self);
         return;
     }
@@ -268,6 +274,36 @@ void touch_all(const void *p, size_t size, bool write, bool atomic, const void *
         size_t i = at % (1u << page_bits) / 4;
         touch(found.words[i], found.more[i], self, at, write, shared, code);
     }
+}
+
+/*
+ * What most accesses are: inside a word of the GPU's memory that no other thread has touched since the
+ * kernel began. False: it is not, and nothing was done.
+ */
+inline bool touch_own(uintptr_t at, size_t size, bool write)
+{
+    if (at % 4 + size > 4 || d.stack.holds(at) || d.fixed.holds(at) || d.dynamic.holds(at))
+        return false;
+    page &found = *page_of(at);
+    const size_t i = at % (1u << page_bits) / 4;
+    word &w = found.words[i];
+    const access self{d.now.all | (((1ul << size) - 1) << at % 4) * one_byte};
+    if (w.write.run() >= d.first_run && w.write.differs(self, run_bits | thread_bits))
+        return false;
+    const bool was_read = w.read.run() >= d.first_run;
+    if (!write) {
+        if (was_read)
+            return false;
+        w.read = self;
+        return true;
+    }
+    if (was_read && (w.read.differs(self, run_bits | thread_bits) ||
+                     found.more[i].other.run() >= d.first_run ||
+                     found.more[i].before.run() >= d.first_run))
+        return false;
+    note_write();
+    w.write.all = self.all | (same_moment(w.write, self) ? w.write.all : 0);
+    return true;
 }
 
 void forget_pages()
@@ -345,8 +381,14 @@ const std::string &race_found()
 
 void race_access(const void *p, size_t size, bool write, const void *code)
 {
-    if (watched && d.found.empty())
-        touch_all(p, size, write, false, code);
+    if (!watched)
+        return;
+    auto at = reinterpret_cast<uintptr_t>(p);
+    const uintptr_t end = at + size;
+    while (at < end && touch_own(at, std::min<size_t>(4, end - at), write))
+        at += std::min<size_t>(4, end - at);
+    if (at < end && d.found.empty())
+        touch_all(reinterpret_cast<const void *>(at), end - at, write, false, code);
 }
 
 void race_fence()

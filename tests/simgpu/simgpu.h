@@ -9,9 +9,10 @@
  * cuBLASLt and NCCL, and the .cu files are compiled for the host (device_side.h). Results are those
  * of the same kernels; speed and the numbers' last bits are not a GPU's.
  *
- * Streams are lazy: what is queued runs only when somebody asks (one operation per query), waits,
- * or needs it through an event. Memory is filled with 0xFF (NaN) when it is taken and given back.
- * So a wait that was left out shows as a wrong result, not once in a thousand runs but always.
+ * Streams are lazy: what is queued runs only when somebody asks (one operation per query, or see
+ * simgpu_hasten), waits, or needs it through an event. Memory is filled with 0xFF (NaN) when it is
+ * taken and given back. So a wait that was left out shows as a wrong result, not once in a thousand
+ * runs but always.
  *
  * One lock guards everything; the functions here may be called on any thread.
  */
@@ -51,6 +52,13 @@ void simgpu_hang(int device, int operations);
 /* The device's next operation breaks it: this CUDA status from then on, whatever is called. */
 void simgpu_break(int device, int status);
 
+/*
+ * How many operations are done when somebody asks whether a stream or an event is done; 1 after a
+ * reset. A program rests between its questions: with more of them a test takes less time, and says
+ * less of what happens while a device works.
+ */
+void simgpu_hasten(int operations);
+
 /* What the simulator found wrong in the program: a barrier that some threads do not reach, memory
  * used after it was given back, a call that can never return. Each is also written to stderr. */
 int simgpu_faults(void);
@@ -81,8 +89,8 @@ void simgpu_cost(const char *operation, double seconds);
  */
 void simgpu_sample_blocks(int multiprocessors);
 
-/* Whether races of kernels are looked for and are faults (race.hpp), in the first 100 runs of each
- * kernel; on after a reset. */
+/* Whether races of kernels are looked for and are faults (race.hpp), in the first runs of each
+ * kernel with the same blocks and threads; on after a reset. */
 void simgpu_check_races(bool check);
 /* Barrier i of those that kernels passed since the reset: kernel and line; false: no more. The
  * name is valid until the next reset. */

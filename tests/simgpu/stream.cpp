@@ -135,7 +135,8 @@ cudaError_t cudaStreamQuery(cudaStream_t given)
         return call.end(status);
     if (stream->queue.empty())
         return call.end(cudaSuccess);
-    step(stream);
+    for (int n = the_machine().steps_asked; n && step(stream); n--)
+        ;
     cudaError_t broken = the_machine().devices[static_cast<size_t>(stream->device)].broken;
     return call.end(broken != cudaSuccess ? broken : cudaErrorNotReady);
 }
@@ -255,8 +256,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
         return call.end(spoil(event->captured.get(), cudaErrorCapturedEvent));
     if (!event->last || event->last->done)
         return call.end(cudaSuccess);
-    if (the_machine().streams.count(event->last->stream))
-        step(event->last->stream);
+    const std::shared_ptr<record> last = event->last;
+    for (int n = the_machine().steps_asked; n && !last->done; n--)
+        if (!the_machine().streams.count(last->stream) || !step(last->stream))
+            break;
     cudaError_t broken = the_machine().devices[static_cast<size_t>(event->device)].broken;
     return call.end(broken != cudaSuccess ? broken : cudaErrorNotReady);
 }

@@ -1,47 +1,46 @@
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_cuda_library
+check_PROGRAMS += %D%/test_library
 endif
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_cuda_plan %D%/test_cuda_passes %D%/test_cuda_profile %D%/test_cuda_queue
+check_PROGRAMS += %D%/test_plan %D%/test_passes %D%/test_profile %D%/test_queue
 CUDA_FIXTURE = %D%/cuda_fixture.c %D%/cuda_fixture.h $(TRIAL)
-check_PROGRAMS += %D%/test_cuda_sync %D%/test_cuda_ahead
+check_PROGRAMS += %D%/test_sync %D%/test_ahead
 endif
 endif
 
 if HAVE_CHECK
-%C%_test_cuda_library_SOURCES = \
-	%D%/test_cuda_library.c engine/device/cuda/libraries/loader.c engine/device/cuda/libraries/loader.h
-%C%_test_cuda_library_LDADD = libbase.a $(CHECK_LIBS)
+%C%_test_library_SOURCES = \
+	%D%/test_library.c engine/device/cuda/libraries/loader.c engine/device/cuda/libraries/loader.h
+%C%_test_library_LDADD = libbase.a $(CHECK_LIBS)
 endif
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-%C%_test_cuda_plan_SOURCES = \
-	%D%/test_cuda_plan.c tests/reference/conformance_net.c tests/reference/conformance_ops.c \
+%C%_test_plan_SOURCES = \
+	%D%/test_plan.c tests/reference/conformance_net.c tests/reference/conformance_ops.c \
 	tests/reference/conformance_rough.c $(CUDA_FIXTURE)
-%C%_test_cuda_plan_LDADD = libtestnet.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a libnet.a \
+%C%_test_plan_LDADD = libtestnet.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a libnet.a \
 	libspec.a libbase.a $(DNNL_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS) \
 	$(PTHREAD_LIBS)
-%C%_test_cuda_plan_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_passes_SOURCES = %D%/test_cuda_passes.c $(CUDA_FIXTURE)
-%C%_test_cuda_passes_LDADD = $(%C%_test_cuda_plan_LDADD)
-%C%_test_cuda_passes_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_profile_CPPFLAGS = $(simgpu_test_cppflags)
-%C%_test_cuda_profile_SOURCES = \
-	%D%/test_cuda_profile.c tests/recorder.c tests/recorder.h $(CUDA_FIXTURE)
-%C%_test_cuda_profile_LDADD = $(gpu_test_libs)
-%C%_test_cuda_profile_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_queue_SOURCES = %D%/test_cuda_queue.c $(CUDA_FIXTURE)
-%C%_test_cuda_queue_LDADD = $(%C%_test_cuda_plan_LDADD)
-%C%_test_cuda_queue_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_sync_SOURCES = %D%/test_cuda_sync.c $(parallel_fixture)
-%C%_test_cuda_sync_LDADD = libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a $(TRAIN_LIBS) \
+%C%_test_plan_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_passes_SOURCES = %D%/test_passes.c $(CUDA_FIXTURE)
+%C%_test_passes_LDADD = $(%C%_test_plan_LDADD)
+%C%_test_passes_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_profile_SOURCES = \
+	%D%/test_profile.c tests/recorder.c tests/recorder.h $(CUDA_FIXTURE)
+%C%_test_profile_LDADD = $(gpu_test_libs)
+%C%_test_profile_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_queue_SOURCES = %D%/test_queue.c $(CUDA_FIXTURE)
+%C%_test_queue_LDADD = $(%C%_test_plan_LDADD)
+%C%_test_queue_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_sync_SOURCES = %D%/test_sync.c $(parallel_fixture)
+%C%_test_sync_LDADD = libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a $(TRAIN_LIBS) \
 	$(DNNL_LIBS) $(PTHREAD_LIBS)
-%C%_test_cuda_sync_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_cuda_ahead_SOURCES = %D%/test_cuda_ahead.c $(parallel_fixture)
-%C%_test_cuda_ahead_LDADD = $(%C%_test_cuda_sync_LDADD)
-%C%_test_cuda_ahead_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_sync_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_ahead_SOURCES = %D%/test_ahead.c $(parallel_fixture)
+%C%_test_ahead_LDADD = $(%C%_test_sync_LDADD)
+%C%_test_ahead_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 endif
 endif

@@ -13,7 +13,7 @@
 
 /* Engines that fail, are wrong or have to be compiled, and what is kept of them: on the simulated
  * GPU only, whose engines do as they are told. Linked into test_conv_sim. */
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
 #include "tests/simgpu/simgpu.h"
 
 START_TEST(too_little_memory_for_tuning_is_no_error)

@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "engine/device/cuda/dnn/conv/reference.h"
 #include "tests/support.h"
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
 #include "tests/simgpu/simgpu.h"
 #endif
 
@@ -36,7 +36,7 @@ void conv_setup(void)
     conv_folder = temporary_folder();
     conv_cache = path_join(conv_folder, "choices");
     conv_store = path_join(conv_folder, "plans");
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
     simgpu_reset(NULL);
 #endif
     conv_maker = (struct conv_maker){
@@ -69,7 +69,7 @@ void conv_teardown(void)
     free_tensors();
     ck_assert_int_eq(conv_maker.api->Destroy(conv_maker.handle), CUDNN_STATUS_SUCCESS);
     must_cuda(cudaStreamDestroy(conv_maker.stream));
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
     ck_assert_str_eq(simgpu_first_fault(), "");
     ck_assert_int_eq(simgpu_live_objects(), 0);
 #endif

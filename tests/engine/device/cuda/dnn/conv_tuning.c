@@ -9,7 +9,7 @@
 #include "engine/device/cuda/dnn/conv/table.h"
 #include "tests/engine/device/cuda/dnn/conv_fixture.h"
 #include "tests/support.h"
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
 #include "tests/simgpu/simgpu.h"
 #endif
 
@@ -109,7 +109,7 @@ END_TEST
 START_TEST(compiled_plans_are_kept)
 {
     struct conv_request r = conv_small_request(CONV_FORWARD_STATS, TYPE_BF16, 3, 1);
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
     simgpu_refuse_engine(0, true);
     simgpu_refuse_engine(1, true);
 #else
@@ -117,12 +117,12 @@ START_TEST(compiled_plans_are_kept)
 #endif
     conv_plan_destroy(conv_tuned_plan(&r));
     ck_assert_int_eq(conv_maker.cache_error.kind, ERROR_NONE);
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
     const long compiled = simgpu_calls("cuDNN plan compiled");
     ck_assert_int_gt(compiled, 0);
 #endif
     struct conv_plan *again = conv_tuned_plan(&r);
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
     ck_assert_int_eq(simgpu_calls("cuDNN plan compiled"), compiled);
     ck_assert_int_eq(simgpu_calls("cuDNN plan loaded"), 1);
 #endif

@@ -37,17 +37,14 @@ endif
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-%C%_test_conv_sim_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_conv_sim_SOURCES = \
 	%D%/test_conv_sim.c %D%/conv_tuning.c %D%/conv_faults.c \
 	%D%/conv_fixture.c %D%/conv_fixture.h tests/suites.h tests/support.c tests/support.h
 %C%_test_conv_sim_LDADD = $(tests_simgpu_test_simgpu_libraries_LDADD)
 %C%_test_conv_sim_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_matmul_sim_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_matmul_sim_SOURCES = %D%/test_matmul_sim.c
 %C%_test_matmul_sim_LDADD = $(tests_simgpu_test_simgpu_libraries_LDADD)
 %C%_test_matmul_sim_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_conv_start_CPPFLAGS = $(simgpu_test_cppflags)
 %C%_test_conv_start_SOURCES = %D%/test_conv_start.c $(TRIAL)
 %C%_test_conv_start_LDADD = $(gpu_test_libs)
 %C%_test_conv_start_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

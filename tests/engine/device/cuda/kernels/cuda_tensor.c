@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "engine/device/cuda/kernels/bf16.h"
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
 #include "tests/simgpu/simgpu.h"
 #endif
 
@@ -18,7 +18,7 @@ static int taken_count;
 
 void cuda_setup(void)
 {
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
     simgpu_reset(NULL);
 #endif
     taken_count = 0;
@@ -30,7 +30,7 @@ void cuda_teardown(void)
     while (taken_count > 0)
         ck_assert_int_eq(cudaFree(taken[--taken_count]), cudaSuccess);
     ck_assert_int_eq(cudaStreamDestroy(cuda_stream), cudaSuccess);
-#ifdef DPARTUI_SIMULATED_GPU
+#ifndef DPARTUI_REAL_GPU
     ck_assert_msg(simgpu_faults() == 0, "%s", simgpu_first_fault());
 #endif
 }
