@@ -4,13 +4,25 @@
 #include "engine/data/picture/filter.h"
 #include "engine/data/picture/raster.h"
 
+/* One direction: `in` pixels become `whole`, of which `out` are wanted from `begin` on. */
+struct axis {
+    int in, whole, begin, out;
+};
+
+/* The filters of each output pixel in one direction. */
+struct filters {
+    struct axis axis; /* what they are made for; zero: not made */
+    struct filter *filters;
+    int16_t *weights;
+    int capacity, taps; /* filters; inputs of each */
+};
+
 /* Memory of a thread that resizes, kept from picture to picture; zero at first. */
 struct resizer {
-    struct filter *filters; /* of each output pixel in one direction */
-    int16_t *weights;       /* theirs */
-    int capacity, taps;     /* filters; inputs of each */
-    uint8_t *rows;          /* of the right width, not yet of the right height */
-    size_t row_bytes;
+    struct filters across, down;
+    uint8_t *rows;  /* of the right width, not yet of the right height */
+    uint8_t *woven; /* four rows of one channel, side by side */
+    size_t row_bytes, woven_bytes;
 };
 
 void resizer_free(struct resizer *resizer);
