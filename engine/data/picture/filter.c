@@ -196,9 +196,11 @@ void filter_down(const struct filter *filter, const uint8_t *from, size_t bytes,
     const uint8_t *first = from + (size_t)filter->first * bytes;
     size_t i = 0;
 #ifdef FILTER_VECTORS
-    if (filter_has_avx512())
-        i = filter_avx512_down(filter, first, bytes, out);
-    else if (__builtin_cpu_supports("avx2"))
+    if (filter_has_avx512()) {
+        filter_avx512_down(filter, first, bytes, out);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2"))
         i = filter_avx2_down(filter, first, bytes, out);
 #endif
     for (; i + BYTES_AT_A_TIME <= bytes; i += BYTES_AT_A_TIME)
@@ -211,9 +213,11 @@ void filter_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3])
 {
     size_t i = 0;
 #ifdef FILTER_VECTORS
-    if (filter_has_avx512())
-        i = filter_avx512_planes(from, pixels, out);
-    else if (__builtin_cpu_supports("avx2"))
+    if (filter_has_avx512()) {
+        filter_avx512_planes(from, pixels, out);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2"))
         i = filter_avx2_planes(from, pixels, out);
 #endif
     for (; i < pixels; i++)

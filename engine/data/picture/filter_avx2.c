@@ -107,17 +107,18 @@ AVX2 static inline void put_pixels(__m128i pixels, int left, uint8_t *out)
 }
 
 /* Pixels that are four rows'. */
-AVX2 static inline void put_woven(__m128i pixels, int left, uint8_t *out, size_t out_step)
+INLINE AVX2 static inline void put_woven(__m128i pixels, int left, uint8_t *out, size_t out_step)
 {
-    uint8_t bytes[16];
-    _mm_storeu_si128((__m128i *)bytes,
-                     _mm_shuffle_epi8(pixels, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14,
-                                                            3, 7, 11, 15)));
-    for (size_t row = 0; row < FILTER_WOVEN; row++)
-        if (left >= GROUP)
-            memcpy(out + row * out_step, bytes + GROUP * row, GROUP);
+    const __m128i rows = _mm_shuffle_epi8(
+        pixels, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const int four[FILTER_WOVEN] = {_mm_extract_epi32(rows, 0), _mm_extract_epi32(rows, 1),
+                                    _mm_extract_epi32(rows, 2), _mm_extract_epi32(rows, 3)};
+#pragma GCC unroll 4
+    for (size_t row = 0; row < FILTER_WOVEN; row++, out += out_step)
+        if (left >= 4)
+            memcpy(out, &four[row], 4);
         else
-            memcpy(out + row * out_step, bytes + GROUP * row, (size_t)left);
+            memcpy(out, &four[row], (size_t)left);
 }
 
 INLINE AVX2 static inline void make_group(const struct group *group, int pairs, int left, int bytes,

@@ -10,10 +10,16 @@
 #define AVX512 __attribute__((target("avx512bw,avx512vl,avx512vbmi,avx512vnni")))
 #define INLINE __attribute__((always_inline))
 
-/* Output pixels that are made at once, and the most pairs of inputs that they may have. */
-enum { GROUP = 4, MOST_PAIRS = 16 };
+/* The most pairs of inputs that an output pixel may have. */
+enum { MOST_PAIRS = 16 };
 
-/* What a group is made with; a quarter of each vector is of one output pixel. */
+/* Output pixels that are made at once: 15 or 16 bytes, each of which is summed as 32 bits. */
+static inline int group_pixels(int bytes)
+{
+    return bytes == 3 ? 5 : 4;
+}
+
+/* What a group is made with. */
 struct group {
     size_t at; /* the first byte of the input row */
     int pairs;
@@ -21,52 +27,55 @@ struct group {
     __m512i low[MOST_PAIRS], high[MOST_PAIRS];
 };
 
-/* The places that are a byte of a pixel and not zero. */
-static inline __mmask64 used_places(int bytes)
+/* Places of bytes of pixels; the others are zero. */
+#define USED_PLACES 0x5555555555555555
+
+/* Number i for all bytes of pixel i. */
+AVX512 static inline __m512i of_pixels(const int32_t numbers[8], int bytes)
 {
-    return bytes == 3 ? 0x0555055505550555 : 0x5555555555555555;
+    const __m512i all = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)numbers));
+    const __m512i of_three = _mm512_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 4),
+                  of_four = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    return _mm512_permutexvar_epi32(bytes == 3 ? of_three : of_four, all);
 }
 
-/* Each number for a quarter. */
-AVX512 static inline __m512i quarters(const int32_t numbers[GROUP])
+/* The places of two input pixels' bytes for each output pixel: red beside red. */
+AVX512 static inline __m512i first_places(int bytes)
 {
-    const __m512i four = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)numbers));
-    return _mm512_permutexvar_epi32(
-        _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3), four);
-}
-
-INLINE AVX512 static inline __m512i first_places(int bytes)
-{
-    return _mm512_broadcast_i32x4(
-        bytes == 3 ? _mm_setr_epi8(0, 0, 3, 0, 1, 0, 4, 0, 2, 0, 5, 0, 0, 0, 0, 0)
-                   : _mm_setr_epi8(0, 0, 4, 0, 1, 0, 5, 0, 2, 0, 6, 0, 3, 0, 7, 0));
+    enum { R = 0x30000, G = 0x40001, B = 0x50002 };
+    const __m512i of_three = _mm512_setr_epi32(R, G, B, R, G, B, R, G, B, R, G, B, R, G, B, R),
+                  of_four =
+                      _mm512_broadcast_i32x4(_mm_setr_epi32(0x40000, 0x50001, 0x60002, 0x70003));
+    return bytes == 3 ? of_three : of_four;
 }
 
 /* False if they are too long, or more than a vector apart. */
-AVX512 static bool prepare(const struct filter *filters, int left, int bytes, struct group *out)
+INLINE AVX512 static inline bool prepare(const struct filter *filters, int left, int bytes,
+                                         struct group *out)
 {
-    int32_t numbers[GROUP];
+    const struct filter *filter[5]; /* beyond the last the last again, for nobody */
+    const int pixels = group_pixels(bytes);
+    int32_t low[8] = {0}, high[8] = {0};
     int longest = 0;
-    for (int i = 0; i < GROUP; i++) {
-        const struct filter *filter = filters + (i < left ? i : left - 1);
-        numbers[i] = bytes * (filter->first - filters->first) * 0x01010101;
-        longest = filter->count > longest ? filter->count : longest;
+#pragma GCC unroll 5
+    for (int i = 0; i < pixels; i++) {
+        filter[i] = filters + (i < left ? i : left - 1);
+        low[i] = bytes * (filter[i]->first - filters->first) * 0x01010101;
+        longest = filter[i]->count > longest ? filter[i]->count : longest;
     }
     out->at = (size_t)bytes * (size_t)filters->first;
     out->pairs = (longest + 1) / 2;
-    if (out->pairs > MOST_PAIRS ||
-        bytes * (filters[left < GROUP ? left - 1 : GROUP - 1].first - filters->first + 4) > 64)
+    if (out->pairs > MOST_PAIRS || bytes * (filter[pixels - 1]->first - filters->first + 4) > 64)
         return false;
-    out->place = _mm512_add_epi8(first_places(bytes), quarters(numbers));
+    out->place = _mm512_add_epi8(first_places(bytes), of_pixels(low, bytes));
     for (int k = 0; k < out->pairs; k++) {
-        int32_t high[GROUP];
-        for (int i = 0; i < GROUP; i++) {
-            const struct filter *filter = filters + (i < left ? i : left - 1);
-            memcpy(&numbers[i], filter->low + 2 * k, sizeof *numbers);
-            memcpy(&high[i], filter->high + 2 * k, sizeof *high);
+#pragma GCC unroll 5
+        for (int i = 0; i < pixels; i++) {
+            memcpy(&low[i], filter[i]->low + 2 * k, sizeof *low);
+            memcpy(&high[i], filter[i]->high + 2 * k, sizeof *high);
         }
-        out->low[k] = quarters(numbers);
-        out->high[k] = quarters(high);
+        out->low[k] = of_pixels(low, bytes);
+        out->high[k] = of_pixels(high, bytes);
     }
     return true;
 }
@@ -79,13 +88,12 @@ INLINE AVX512 static inline __m128i weigh_group(const struct group *group, int p
     __m512i low = _mm512_set1_epi32(HALF), high = _mm512_setzero_si512();
     for (int k = 0; k < pairs; k += 2, from += 4 * bytes) {
         const __m512i pixels = _mm512_loadu_si512(from);
-        const __m512i both =
-            _mm512_maskz_permutexvar_epi8(used_places(bytes), group->place, pixels);
+        const __m512i both = _mm512_maskz_permutexvar_epi8(USED_PLACES, group->place, pixels);
         low = _mm512_dpwssd_epi32(low, both, group->low[k]);
         high = _mm512_dpwssd_epi32(high, both, group->high[k]);
         if (k + 1 == pairs)
             break;
-        const __m512i more = _mm512_maskz_permutexvar_epi8(used_places(bytes), next, pixels);
+        const __m512i more = _mm512_maskz_permutexvar_epi8(USED_PLACES, next, pixels);
         low = _mm512_dpwssd_epi32(low, more, group->low[k + 1]);
         high = _mm512_dpwssd_epi32(high, more, group->high[k + 1]);
     }
@@ -96,26 +104,25 @@ INLINE AVX512 static inline __m128i weigh_group(const struct group *group, int p
 /* Pixels of three channels; what is too much is overwritten by the next. */
 INLINE AVX512 static inline void put_pixels(__m128i pixels, int left, uint8_t *out)
 {
-    const __m128i close = _mm_shuffle_epi8(
-        pixels, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
-    if (3 * left >= 16)
-        _mm_storeu_si128((__m128i *)out, close);
+    if (left > 5)
+        _mm_storeu_si128((__m128i *)out, pixels);
     else
-        _mm_mask_storeu_epi8(out, (__mmask16)((1 << 3 * left) - 1), close);
+        _mm_mask_storeu_epi8(out, (__mmask16)((1 << 3 * left) - 1), pixels);
 }
 
 /* Pixels that are four rows'. */
 INLINE AVX512 static inline void put_woven(__m128i pixels, int left, uint8_t *out, size_t out_step)
 {
-    uint8_t bytes[16];
-    _mm_storeu_si128((__m128i *)bytes,
-                     _mm_shuffle_epi8(pixels, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14,
-                                                            3, 7, 11, 15)));
-    for (size_t row = 0; row < FILTER_WOVEN; row++)
-        if (left >= GROUP)
-            memcpy(out + row * out_step, bytes + GROUP * row, GROUP);
+    const __m128i rows = _mm_shuffle_epi8(
+        pixels, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    const int four[FILTER_WOVEN] = {_mm_extract_epi32(rows, 0), _mm_extract_epi32(rows, 1),
+                                    _mm_extract_epi32(rows, 2), _mm_extract_epi32(rows, 3)};
+#pragma GCC unroll 4
+    for (size_t row = 0; row < FILTER_WOVEN; row++, out += out_step)
+        if (left >= 4)
+            memcpy(out, &four[row], 4);
         else
-            memcpy(out + row * out_step, bytes + GROUP * row, (size_t)left);
+            memcpy(out, &four[row], (size_t)left);
 }
 
 INLINE AVX512 static inline void make_group(const struct group *group, int pairs, int left,
@@ -135,7 +142,8 @@ INLINE AVX512 static inline void make_group(const struct group *group, int pairs
 INLINE AVX512 static inline bool go_across(const struct filter *filters, int outputs, int bytes,
                                            const struct strip *from, uint8_t *out, size_t out_step)
 {
-    for (int i = 0; i < outputs; i += GROUP, out += bytes == 3 ? 3 * GROUP : GROUP) {
+    const int pixels = group_pixels(bytes);
+    for (int i = 0; i < outputs; i += pixels, out += bytes == 3 ? 3 * pixels : pixels) {
         const int left = outputs - i;
         struct group group;
         if (!prepare(filters + i, left, bytes, &group))
@@ -159,6 +167,12 @@ AVX512 bool filter_avx512_across(const struct filter *filters, int outputs, int 
 {
     return bytes == 3 ? go_across(filters, outputs, 3, from, out, out_step)
                       : go_across(filters, outputs, 4, from, out, out_step);
+}
+
+/* The first `count` of 64 bytes. */
+static inline __mmask64 first_bytes(size_t count)
+{
+    return count < 64 ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
 }
 
 AVX512 static inline __m512i pair_of(const int16_t *weights)
@@ -198,38 +212,38 @@ INLINE AVX512 static inline void weigh_bytes(const struct filter *filter, const 
                                                 _mm512_packs_epi32(low[2], low[3])));
 }
 
-AVX512 size_t filter_avx512_down(const struct filter *filter, const uint8_t *from, size_t bytes,
-                                 uint8_t *out)
+AVX512 void filter_avx512_down(const struct filter *filter, const uint8_t *from, size_t bytes,
+                               uint8_t *out)
 {
     for (size_t i = 0; i < bytes; i += 64)
-        weigh_bytes(filter, from + i, bytes,
-                    bytes - i < 64 ? ((__mmask64)1 << (bytes - i)) - 1 : ~(__mmask64)0, out + i);
-    return bytes;
+        weigh_bytes(filter, from + i, bytes, first_bytes(bytes - i), out + i);
 }
 
-AVX512 size_t filter_avx512_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3])
+AVX512 void filter_avx512_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3])
 {
     uint8_t places[3][64];
-    size_t i = 0;
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < 64; k++)
             places[c][k] = (uint8_t)((3 * k + c) & 63);
-    for (; i + 64 <= pixels; i += 64, from += 192) {
-        const __m512i a = _mm512_loadu_si512(from), b = _mm512_loadu_si512(from + 64),
-                      c = _mm512_loadu_si512(from + 128);
+    for (size_t i = 0; i < pixels; i += 64, from += 192) {
+        const size_t left = pixels - i, bytes = 3 * left;
+        const __m512i a = _mm512_maskz_loadu_epi8(first_bytes(bytes), from),
+                      b = _mm512_maskz_loadu_epi8(first_bytes(bytes > 64 ? bytes - 64 : 0),
+                                                  from + 64),
+                      c = _mm512_maskz_loadu_epi8(first_bytes(bytes > 128 ? bytes - 128 : 0),
+                                                  from + 128);
 #pragma GCC unroll 3
         for (int k = 0; k < 3; k++) {
             const __m512i place = _mm512_loadu_si512(places[k]);
-            /* As many pixels as begin in the first 64 bytes, then in 128. */
+            /* As many pixels have this byte in the first 64, in the first 128. */
             const __mmask64 not_a = ~(__mmask64)0 << (66 - k) / 3,
                             in_c = ~(__mmask64)0 << (130 - k) / 3;
             __m512i plane = _mm512_permutexvar_epi8(place, a);
             plane = _mm512_mask_permutexvar_epi8(plane, not_a, place, b);
             plane = _mm512_mask_permutexvar_epi8(plane, in_c, place, c);
-            _mm512_storeu_si512(out[k] + i, plane);
+            _mm512_mask_storeu_epi8(out[k] + i, first_bytes(left), plane);
         }
     }
-    return i;
 }
 
 bool filter_has_avx512(void)

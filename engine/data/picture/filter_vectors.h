@@ -19,12 +19,15 @@ bool filter_avx2_across(const struct filter *filters, int outputs, int bytes,
 bool filter_avx512_across(const struct filter *filters, int outputs, int bytes,
                           const struct strip *from, uint8_t *out, size_t out_step);
 
-/* As filter_down and filter_planes, of as much as whole vectors hold: returns how much. */
+/* As filter_down. Those of avx2, also below, do as much as whole vectors hold, and return how much.
+ */
 size_t filter_avx2_down(const struct filter *filter, const uint8_t *from, size_t bytes,
                         uint8_t *out);
-size_t filter_avx512_down(const struct filter *filter, const uint8_t *from, size_t bytes,
-                          uint8_t *out);
+void filter_avx512_down(const struct filter *filter, const uint8_t *from, size_t bytes,
+                        uint8_t *out);
+
+/* As filter_planes. */
 size_t filter_avx2_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3]);
-size_t filter_avx512_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3]);
+void filter_avx512_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3]);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* How many rows the filters of a group of pixels go down, before the next pixels are made. */
-#define ROWS_AT_A_TIME 64
+#define ROWS_AT_A_TIME 128
 
 void resizer_free(struct resizer *resizer)
 {
@@ -16,6 +16,7 @@ void resizer_free(struct resizer *resizer)
     free(resizer->down.weights);
     free(resizer->rows);
     free(resizer->woven);
+    free(resizer->row);
     *resizer = (struct resizer){0};
 }
 
@@ -144,7 +145,7 @@ static bool go_across(struct resizer *resizer, const struct raster *from, const 
                       int first, int end, struct error *err)
 {
     const size_t row = (size_t)across->out * (size_t)from->channels;
-    if (!reserve(&resizer->rows, &resizer->row_bytes,
+    if (!reserve(&resizer->rows, &resizer->rows_bytes,
                  row * (size_t)(end - first + FILTER_WOVEN - 1), err) ||
         !reserve(&resizer->woven, &resizer->woven_bytes, (size_t)from->width * ROWS_AT_A_TIME,
                  err) ||
@@ -156,18 +157,20 @@ static bool go_across(struct resizer *resizer, const struct raster *from, const 
 }
 
 static bool resize(struct resizer *resizer, const struct raster *from, const struct axis *across,
-                   const struct axis *down, struct raster *to, struct error *err)
+                   const struct axis *down, int channels, uint8_t *out, struct error *err)
 {
-    const size_t row = (size_t)across->out * (size_t)from->channels;
+    const size_t width = (size_t)across->out, row = width * (size_t)from->channels;
     int first, end;
     rows_needed(down, &first, &end);
     if (!go_across(resizer, from, across, first, end, err) ||
-        !shape_filters(&resizer->down, down, false, err))
+        !shape_filters(&resizer->down, down, false, err) ||
+        !reserve(&resizer->row, &resizer->row_bytes, row, err))
         return false;
-    for (int y = 0; y < down->out; y++) {
+    for (int y = 0; y < down->out; y++, out += width) {
         struct filter filter = resizer->down.filters[y];
         filter.first -= first;
-        filter_down(&filter, resizer->rows, row, to->pixels + (size_t)y * row);
+        filter_down(&filter, resizer->rows, row, resizer->row);
+        raster_split(resizer->row, width, from->channels, channels, width * (size_t)down->out, out);
     }
     return true;
 }
@@ -179,8 +182,9 @@ static int middle_of(int whole, int out)
 }
 
 bool resize_cover(struct resizer *resizer, const struct raster *from, int width, int height,
-                  struct raster *to, struct error *err)
+                  int channels, uint8_t *out, struct error *err)
 {
+    const size_t pixels = (size_t)width * (size_t)height;
     struct axis across = {from->width, width, 0, width}, down = {from->height, height, 0, height};
     /* The side that is shorter, measured by what it has to cover, gets its size exactly. */
     if ((int64_t)from->width * height <= (int64_t)from->height * width)
@@ -189,12 +193,8 @@ bool resize_cover(struct resizer *resizer, const struct raster *from, int width,
         across.whole = (int)((int64_t)height * from->width / from->height);
     across.begin = middle_of(across.whole, width);
     down.begin = middle_of(down.whole, height);
-    if (!raster_reserve(to, width, height, from->channels, err))
-        return false;
-    to->coloured = from->coloured;
-    to->orientation = from->orientation;
     if (across.in != width || down.in != height)
-        return resize(resizer, from, &across, &down, to, err);
-    memcpy(to->pixels, from->pixels, (size_t)width * (size_t)height * (size_t)from->channels);
+        return resize(resizer, from, &across, &down, channels, out, err);
+    raster_split(from->pixels, pixels, from->channels, channels, pixels, out);
     return true;
 }
