@@ -106,19 +106,27 @@ AVX2 static inline void put_pixels(__m128i pixels, int left, uint8_t *out)
     memcpy(out, bytes, 3 * (size_t)left);
 }
 
+static inline void put_int(int number, uint8_t *out)
+{
+    memcpy(out, &number, sizeof number);
+}
+
 /* Pixels that are four rows'. */
 INLINE AVX2 static inline void put_woven(__m128i pixels, int left, uint8_t *out, size_t out_step)
 {
     const __m128i rows = _mm_shuffle_epi8(
         pixels, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-    const int four[FILTER_WOVEN] = {_mm_extract_epi32(rows, 0), _mm_extract_epi32(rows, 1),
-                                    _mm_extract_epi32(rows, 2), _mm_extract_epi32(rows, 3)};
-#pragma GCC unroll 4
-    for (size_t row = 0; row < FILTER_WOVEN; row++, out += out_step)
-        if (left >= 4)
-            memcpy(out, &four[row], 4);
-        else
-            memcpy(out, &four[row], (size_t)left);
+    if (left >= 4) {
+        put_int(_mm_extract_epi32(rows, 0), out);
+        put_int(_mm_extract_epi32(rows, 1), out + out_step);
+        put_int(_mm_extract_epi32(rows, 2), out + 2 * out_step);
+        put_int(_mm_extract_epi32(rows, 3), out + 3 * out_step);
+        return;
+    }
+    uint8_t bytes[16];
+    _mm_storeu_si128((__m128i *)bytes, rows);
+    for (size_t row = 0; row < FILTER_WOVEN; row++)
+        memcpy(out + row * out_step, bytes + 4 * row, (size_t)left);
 }
 
 INLINE AVX2 static inline void make_group(const struct group *group, int pairs, int left, int bytes,
