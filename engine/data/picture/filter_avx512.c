@@ -60,7 +60,7 @@ INLINE AVX512 static inline bool prepare(const struct filter *filters, int left,
 #pragma GCC unroll 5
     for (int i = 0; i < pixels; i++) {
         filter[i] = filters + (i < left ? i : left - 1);
-        low[i] = bytes * (filter[i]->first - filters->first) * 0x01010101;
+        low[i] = (int32_t)((uint32_t)(bytes * (filter[i]->first - filters->first)) * 0x01010101u);
         longest = filter[i]->count > longest ? filter[i]->count : longest;
     }
     out->at = (size_t)bytes * (size_t)filters->first;
