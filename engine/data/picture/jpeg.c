@@ -138,7 +138,7 @@ static bool choose_colours(struct reading *reading, int *channels)
     }
 }
 
-/* Up to so many rows; the library hands out one or two at a time. */
+/* The next `count` rows; the library hands out one or two at a time. */
 static void read_some(struct reading *reading, JDIMENSION count)
 {
     struct jpeg_decompress_struct *jpeg = &reading->jpeg;
