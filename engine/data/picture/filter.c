@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "engine/data/picture/filter_avx2.h"
+#include "engine/data/picture/filter_vectors.h"
 
 #define HALF (1 << (FILTER_BITS - 1))
 
@@ -54,29 +54,20 @@ static inline __m128i pack(const __m128i low[4], const __m128i high[4])
     return _mm_packus_epi16(_mm_packs_epi32(sum[0], sum[1]), _mm_packs_epi32(sum[2], sum[3]));
 }
 
-/* A pixel of three channels of each row, two input pixels at a time: red beside red, green beside
- * green. */
-static void weigh_pixels(const struct filter *filter, const uint8_t *const from[FILTER_ROWS],
-                         uint8_t *const out[FILTER_ROWS], size_t to)
+/* A pixel of up to four bytes, from two input pixels at a time: red beside red, green beside green.
+ */
+static int32_t weigh_pixel(const struct filter *filter, size_t bytes, const uint8_t *row)
 {
-    const __m128i zero = _mm_setzero_si128(), half = _mm_set1_epi32(HALF);
-    __m128i low[4] = {half, half, half, half}, high[4] = {zero, zero, zero, zero};
-    size_t at = 3 * (size_t)filter->first;
-    for (int i = 0; i < filter->count; i += 2, at += 6) {
-        const __m128i of_low = pair_of(filter->low + i), of_high = pair_of(filter->high + i);
-#pragma GCC unroll 4
-        for (int row = 0; row < FILTER_ROWS; row++) {
-            const uint8_t *first = from[row] + at;
-            const __m128i both =
-                _mm_unpacklo_epi8(_mm_unpacklo_epi8(pixel_at(first), pixel_at(first + 3)), zero);
-            low[row] = _mm_add_epi32(low[row], _mm_madd_epi16(both, of_low));
-            high[row] = _mm_add_epi32(high[row], _mm_madd_epi16(both, of_high));
-        }
+    const __m128i zero = _mm_setzero_si128();
+    __m128i low[4] = {_mm_set1_epi32(HALF), zero, zero, zero}, high[4] = {zero, zero, zero, zero};
+    row += bytes * (size_t)filter->first;
+    for (int i = 0; i < filter->count; i += 2, row += 2 * bytes) {
+        const __m128i both =
+            _mm_unpacklo_epi8(_mm_unpacklo_epi8(pixel_at(row), pixel_at(row + bytes)), zero);
+        low[0] = _mm_add_epi32(low[0], _mm_madd_epi16(both, pair_of(filter->low + i)));
+        high[0] = _mm_add_epi32(high[0], _mm_madd_epi16(both, pair_of(filter->high + i)));
     }
-    uint8_t pixels[4 * FILTER_ROWS];
-    _mm_storeu_si128((__m128i *)pixels, pack(low, high));
-    for (int row = 0; row < FILTER_ROWS; row++)
-        memcpy(out[row] + to, pixels + 4 * row, 3);
+    return _mm_cvtsi128_si32(pack(low, high));
 }
 
 /* Sixteen bytes of a row, two input rows at a time. */
@@ -102,55 +93,44 @@ static void weigh_bytes(const struct filter *filter, const uint8_t *from, size_t
     _mm_storeu_si128((__m128i *)out, pack(low, high));
 }
 
-#define BYTES_AT_A_TIME 16
-
-static inline __m128i upper(__m128i a)
-{
-    return _mm_unpackhi_epi64(a, a);
-}
-
-/* 48 bytes in three vectors: those of the first half and of the second in turns. */
-static inline void interleave(__m128i v[3])
-{
-    const __m128i a = v[0], b = v[1], c = v[2];
-    v[0] = _mm_unpacklo_epi8(a, upper(b));
-    v[1] = _mm_unpacklo_epi8(upper(a), c);
-    v[2] = _mm_unpacklo_epi8(b, upper(c));
-}
-
-/* Byte i goes to place 2i modulo 47 each time, after the fourth to 16i: byte 3k to k. */
-static size_t split_pixels(const uint8_t *from, size_t pixels, uint8_t *const out[3])
+/* Sixteen pixels at a time: returns how many. */
+static size_t weave(const uint8_t *const from[FILTER_WOVEN], size_t pixels, uint8_t *out)
 {
     size_t i = 0;
     for (; i + 16 <= pixels; i += 16) {
-        __m128i v[3];
-#pragma GCC unroll 3
-        for (int k = 0; k < 3; k++)
-            v[k] = _mm_loadu_si128((const __m128i *)(from + 3 * i) + k);
+        __m128i v[4];
 #pragma GCC unroll 4
-        for (int times = 0; times < 4; times++)
-            interleave(v);
-#pragma GCC unroll 3
-        for (int k = 0; k < 3; k++)
-            _mm_storeu_si128((__m128i *)(out[k] + i), v[k]);
+        for (int row = 0; row < 4; row++)
+            v[row] = _mm_loadu_si128((const __m128i *)(from[row] + i));
+        const __m128i near = _mm_unpacklo_epi8(v[0], v[1]), far = _mm_unpackhi_epi8(v[0], v[1]);
+        const __m128i near_2 = _mm_unpacklo_epi8(v[2], v[3]), far_2 = _mm_unpackhi_epi8(v[2], v[3]);
+        __m128i *to = (__m128i *)(out + 4 * i);
+        _mm_storeu_si128(to, _mm_unpacklo_epi16(near, near_2));
+        _mm_storeu_si128(to + 1, _mm_unpackhi_epi16(near, near_2));
+        _mm_storeu_si128(to + 2, _mm_unpacklo_epi16(far, far_2));
+        _mm_storeu_si128(to + 3, _mm_unpackhi_epi16(far, far_2));
     }
     return i;
 }
 
+#define BYTES_AT_A_TIME 16
+
 #else
 
-static size_t split_pixels(const uint8_t *from, size_t pixels, uint8_t *const out[3])
+static size_t weave(const uint8_t *const from[FILTER_WOVEN], size_t pixels, uint8_t *out)
 {
     (void)from, (void)pixels, (void)out;
     return 0;
 }
 
-static void weigh_pixels(const struct filter *filter, const uint8_t *const from[FILTER_ROWS],
-                         uint8_t *const out[FILTER_ROWS], size_t to)
+static int32_t weigh_pixel(const struct filter *filter, size_t bytes, const uint8_t *row)
 {
-    for (int row = 0; row < FILTER_ROWS; row++)
-        for (size_t c = 0; c < 3; c++)
-            out[row][to + c] = weigh(filter, from[row] + 3 * (size_t)filter->first + c, 3);
+    uint8_t pixel[4] = {0};
+    int32_t out;
+    for (size_t c = 0; c < bytes; c++)
+        pixel[c] = weigh(filter, row + bytes * (size_t)filter->first + c, bytes);
+    memcpy(&out, pixel, sizeof out);
+    return out;
 }
 
 static void weigh_bytes(const struct filter *filter, const uint8_t *from, size_t step, uint8_t *out)
@@ -162,30 +142,64 @@ static void weigh_bytes(const struct filter *filter, const uint8_t *from, size_t
 
 #endif
 
-void filter_across(const struct filter *filters, int outputs, int channels,
-                   const uint8_t *const from[FILTER_ROWS], uint8_t *const out[FILTER_ROWS])
+/* By the widest vectors that there are: false if there are none, or not for such filters. */
+static bool across_by_vectors(const struct filter *filters, int outputs, int bytes,
+                              const struct strip *from, uint8_t *out, size_t out_step)
 {
-#ifdef FILTER_AVX2
-    if (channels == 3 && __builtin_cpu_supports("avx2")) {
-        filter_avx2_across(filters, outputs, from, out);
-        return;
-    }
+#ifdef FILTER_VECTORS
+    if (filter_has_avx512() && filter_avx512_across(filters, outputs, bytes, from, out, out_step))
+        return true;
+    if (__builtin_cpu_supports("avx2"))
+        return filter_avx2_across(filters, outputs, bytes, from, out, out_step);
+#else
+    (void)filters, (void)outputs, (void)bytes, (void)from, (void)out, (void)out_step;
 #endif
-    for (size_t i = 0; i < (size_t)outputs; i++) {
-        if (channels == 3) {
-            weigh_pixels(&filters[i], from, out, 3 * i);
-            continue;
+    return false;
+}
+
+void filter_across(const struct filter *filters, int outputs, const struct strip *from,
+                   uint8_t *out, size_t out_step)
+{
+    const uint8_t *row = from->bytes;
+    if (across_by_vectors(filters, outputs, 3, from, out, out_step))
+        return;
+    for (int y = 0; y < from->rows; y++, row += from->step, out += out_step)
+        for (size_t i = 0; i < (size_t)outputs; i++) {
+            const int32_t pixel = weigh_pixel(&filters[i], 3, row);
+            memcpy(out + 3 * i, &pixel, 3);
         }
-        for (int row = 0; row < FILTER_ROWS; row++)
-            out[row][i] = weigh(&filters[i], from[row] + filters[i].first, 1);
-    }
+}
+
+void filter_across_woven(const struct filter *filters, int outputs, const struct strip *from,
+                         uint8_t *out, size_t out_step)
+{
+    const uint8_t *row = from->bytes;
+    if (across_by_vectors(filters, outputs, FILTER_WOVEN, from, out, out_step))
+        return;
+    for (int y = 0; y < from->rows; y++, row += from->step, out += FILTER_WOVEN * out_step)
+        for (size_t i = 0; i < (size_t)outputs; i++) {
+            const int32_t pixel = weigh_pixel(&filters[i], FILTER_WOVEN, row);
+            for (size_t k = 0; k < FILTER_WOVEN; k++)
+                memcpy(out + k * out_step + i, (const uint8_t *)&pixel + k, 1);
+        }
+}
+
+void filter_weave(const uint8_t *const from[FILTER_WOVEN], size_t pixels, uint8_t *out)
+{
+    for (size_t i = weave(from, pixels, out); i < pixels; i++)
+        for (size_t row = 0; row < FILTER_WOVEN; row++)
+            out[FILTER_WOVEN * i + row] = from[row][i];
 }
 
 void filter_down(const struct filter *filter, const uint8_t *from, size_t bytes, uint8_t *out)
 {
     const uint8_t *first = from + (size_t)filter->first * bytes;
     size_t i = 0;
-#ifdef FILTER_AVX2
+#ifdef FILTER_VECTORS
+    if (filter_has_avx512()) {
+        filter_avx512_down(filter, first, bytes, out);
+        return;
+    }
     if (__builtin_cpu_supports("avx2"))
         i = filter_avx2_down(filter, first, bytes, out);
 #endif
@@ -197,7 +211,16 @@ void filter_down(const struct filter *filter, const uint8_t *from, size_t bytes,
 
 void filter_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3])
 {
-    for (size_t i = split_pixels(from, pixels, out); i < pixels; i++)
+    size_t i = 0;
+#ifdef FILTER_VECTORS
+    if (filter_has_avx512()) {
+        filter_avx512_planes(from, pixels, out);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2"))
+        i = filter_avx2_planes(from, pixels, out);
+#endif
+    for (; i < pixels; i++)
         for (size_t c = 0; c < 3; c++)
             out[c][i] = from[3 * i + c];
 }

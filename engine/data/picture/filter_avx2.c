@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/data/picture/filter_avx2.h"
+#include "engine/data/picture/filter_vectors.h"
 
-#ifdef FILTER_AVX2
+#ifdef FILTER_VECTORS
 
 #include <immintrin.h>
 #include <string.h>
@@ -10,66 +10,165 @@
 #define AVX2   __attribute__((target("avx2")))
 #define INLINE __attribute__((always_inline))
 
-/* Weights i and i + 1 in the lower half, the next two in the upper one, for each pair of numbers.
- */
-AVX2 static inline __m256i weights_of_four(const int16_t *weights)
+/* Output pixels that are made at once, and the most pairs of inputs that they may have. */
+enum { GROUP = 4, MOST_PAIRS = 16 };
+
+/* What a group is made with. Vectors are of pixels 0 and 2, or 1 and 3: one in each half. */
+struct group {
+    size_t at[GROUP]; /* the first byte of the input row */
+    int pairs;
+    __m256i low[2][MOST_PAIRS], high[2][MOST_PAIRS];
+};
+
+/* How two of 16 input bytes are put side by side, as numbers of 16 bits, red beside red: by bytes
+ * of a pixel (3, 4), of input pixels 0 and 1, then of 2 and 3. */
+static const int8_t places[2][2][16] = {
+    {{0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1},
+     {6, -1, 9, -1, 7, -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1}},
+    {{0, -1, 4, -1, 1, -1, 5, -1, 2, -1, 6, -1, 3, -1, 7, -1},
+     {8, -1, 12, -1, 9, -1, 13, -1, 10, -1, 14, -1, 11, -1, 15, -1}}};
+
+AVX2 static inline __m256i in_both_halves(const int8_t *bytes)
 {
-    const __m256i four = _mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *)weights));
-    return _mm256_permutevar8x32_epi32(four, _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1));
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)bytes));
 }
 
-static inline void put_pixel(int pixel, uint8_t *to)
+/* Two weights of one filter for all pairs of numbers in the lower half, of another in the upper. */
+AVX2 static inline __m256i weights_of_two(const int16_t *a, const int16_t *b)
 {
-    memcpy(to, &pixel, 2);
-    to[2] = (uint8_t)(pixel >> 16);
+    int32_t pair_a, pair_b;
+    memcpy(&pair_a, a, sizeof pair_a);
+    memcpy(&pair_b, b, sizeof pair_b);
+    return _mm256_blend_epi32(_mm256_set1_epi32(pair_a), _mm256_set1_epi32(pair_b), 0xf0);
 }
 
-/* A pixel of each row, four input pixels at a time: red beside red, green beside green, two pixels
- * in each half. */
-INLINE AVX2 static inline void weigh_pixels(const struct filter *filter,
-                                            const uint8_t *const from[FILTER_ROWS],
-                                            uint8_t *const out[FILTER_ROWS], size_t to)
+/* False if they are too long. */
+AVX2 static bool prepare(const struct filter *filters, int left, int bytes, struct group *out)
 {
-    const __m256i zero = _mm256_setzero_si256();
-    const __m256i places =
-        _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1, 6, -1, 9, -1, 7,
-                         -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1);
-    __m256i low[FILTER_ROWS] = {zero, zero, zero, zero};
-    __m256i high[FILTER_ROWS] = {zero, zero, zero, zero};
-    size_t at = 3 * (size_t)filter->first;
-    for (int i = 0; i < filter->count; i += 4, at += 12) {
-        const __m256i of_low = weights_of_four(filter->low + i),
-                      of_high = weights_of_four(filter->high + i);
-#pragma GCC unroll 4
-        for (int row = 0; row < FILTER_ROWS; row++) {
-            const __m128i bytes = _mm_loadu_si128((const __m128i *)(from[row] + at));
-            const __m256i both = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(bytes), places);
-            low[row] = _mm256_add_epi32(low[row], _mm256_madd_epi16(both, of_low));
-            high[row] = _mm256_add_epi32(high[row], _mm256_madd_epi16(both, of_high));
+    const struct filter *filter[GROUP]; /* beyond the last the last again, for nobody */
+    int longest = 0;
+    for (int i = 0; i < GROUP; i++) {
+        filter[i] = filters + (i < left ? i : left - 1);
+        out->at[i] = (size_t)bytes * (size_t)filter[i]->first;
+        longest = filter[i]->count > longest ? filter[i]->count : longest;
+    }
+    out->pairs = (longest + 1) / 2;
+    for (int k = 0; k < out->pairs && out->pairs <= MOST_PAIRS; k++)
+        for (int odd = 0; odd < 2; odd++) {
+            const struct filter *a = filter[odd], *b = filter[odd + 2];
+            out->low[odd][k] = weights_of_two(a->low + 2 * k, b->low + 2 * k);
+            out->high[odd][k] = weights_of_two(a->high + 2 * k, b->high + 2 * k);
+        }
+    return out->pairs <= MOST_PAIRS;
+}
+
+/* Two pixels of a row; `pairs` is a number where that makes loops into lines. */
+INLINE AVX2 static inline __m256i weigh_two(const struct group *group, int odd, int pairs,
+                                            int bytes, const uint8_t *row)
+{
+    const __m256i place[2] = {in_both_halves(places[bytes - 3][0]),
+                              in_both_halves(places[bytes - 3][1])};
+    const uint8_t *a = row + group->at[odd], *b = row + group->at[odd + 2];
+    __m256i low = _mm256_set1_epi32(HALF), high = _mm256_setzero_si256();
+    for (int k = 0; k < pairs; k += 2, a += 4 * bytes, b += 4 * bytes) {
+        const __m256i pixels =
+            _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)a)),
+                                    _mm_loadu_si128((const __m128i *)b), 1);
+        for (int i = 0; i < 2 && k + i < pairs; i++) {
+            const __m256i both = _mm256_shuffle_epi8(pixels, place[i]);
+            low = _mm256_add_epi32(low, _mm256_madd_epi16(both, group->low[odd][k + i]));
+            high = _mm256_add_epi32(high, _mm256_madd_epi16(both, group->high[odd][k + i]));
         }
     }
-    __m128i sum[FILTER_ROWS];
-#pragma GCC unroll 4
-    for (int row = 0; row < FILTER_ROWS; row++) {
-        const __m256i halves = _mm256_add_epi32(_mm256_slli_epi32(high[row], 11), low[row]);
-        const __m128i whole =
-            _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
-        sum[row] = _mm_srai_epi32(_mm_add_epi32(whole, _mm_set1_epi32(HALF)), FILTER_BITS);
-    }
-    const __m128i bytes =
-        _mm_packus_epi16(_mm_packs_epi32(sum[0], sum[1]), _mm_packs_epi32(sum[2], sum[3]));
-    put_pixel(_mm_extract_epi32(bytes, 0), out[0] + to);
-    put_pixel(_mm_extract_epi32(bytes, 1), out[1] + to);
-    put_pixel(_mm_extract_epi32(bytes, 2), out[2] + to);
-    put_pixel(_mm_extract_epi32(bytes, 3), out[3] + to);
+    return _mm256_srai_epi32(_mm256_add_epi32(_mm256_slli_epi32(high, 11), low), FILTER_BITS);
 }
 
-AVX2 void filter_avx2_across(const struct filter *filters, int outputs,
-                             const uint8_t *const from[FILTER_ROWS],
-                             uint8_t *const out[FILTER_ROWS])
+/* Four pixels of a row, of four bytes each. */
+INLINE AVX2 static inline __m128i weigh_group(const struct group *group, int pairs, int bytes,
+                                              const uint8_t *row)
 {
-    for (size_t i = 0; i < (size_t)outputs; i++)
-        weigh_pixels(&filters[i], from, out, 3 * i);
+    const __m256i both = _mm256_packs_epi32(weigh_two(group, 0, pairs, bytes, row),
+                                            weigh_two(group, 1, pairs, bytes, row));
+    return _mm_packus_epi16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+}
+
+/* Pixels of three channels; what is too much is overwritten by the next. */
+AVX2 static inline void put_pixels(__m128i pixels, int left, uint8_t *out)
+{
+    const __m128i close = _mm_shuffle_epi8(
+        pixels, _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    uint8_t bytes[16];
+    if (3 * left >= 16) {
+        _mm_storeu_si128((__m128i *)out, close);
+        return;
+    }
+    _mm_storeu_si128((__m128i *)bytes, close);
+    memcpy(out, bytes, 3 * (size_t)left);
+}
+
+static inline void put_int(int number, uint8_t *out)
+{
+    memcpy(out, &number, sizeof number);
+}
+
+/* Pixels that are four rows'. */
+INLINE AVX2 static inline void put_woven(__m128i pixels, int left, uint8_t *out, size_t out_step)
+{
+    const __m128i rows = _mm_shuffle_epi8(
+        pixels, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    if (left >= 4) {
+        put_int(_mm_extract_epi32(rows, 0), out);
+        put_int(_mm_extract_epi32(rows, 1), out + out_step);
+        put_int(_mm_extract_epi32(rows, 2), out + 2 * out_step);
+        put_int(_mm_extract_epi32(rows, 3), out + 3 * out_step);
+        return;
+    }
+    uint8_t bytes[16];
+    _mm_storeu_si128((__m128i *)bytes, rows);
+    for (size_t row = 0; row < FILTER_WOVEN; row++)
+        memcpy(out + row * out_step, bytes + 4 * row, (size_t)left);
+}
+
+INLINE AVX2 static inline void make_group(const struct group *group, int pairs, int left, int bytes,
+                                          const struct strip *from, uint8_t *out, size_t out_step)
+{
+    const uint8_t *row = from->bytes;
+    for (int y = 0; y < from->rows; y++, row += from->step) {
+        const __m128i pixels = weigh_group(group, pairs, bytes, row);
+        if (bytes == 3)
+            put_pixels(pixels, left, out + (size_t)y * out_step);
+        else
+            put_woven(pixels, left, out + (size_t)y * FILTER_WOVEN * out_step, out_step);
+    }
+}
+
+INLINE AVX2 static inline bool go_across(const struct filter *filters, int outputs, int bytes,
+                                         const struct strip *from, uint8_t *out, size_t out_step)
+{
+    for (int i = 0; i < outputs; i += GROUP, out += bytes == 3 ? 3 * GROUP : GROUP) {
+        const int left = outputs - i;
+        struct group group;
+        if (!prepare(filters + i, left, bytes, &group))
+            return false;
+        switch (group.pairs) {
+        case 1:
+            make_group(&group, 1, left, bytes, from, out, out_step);
+            break;
+        case 2:
+            make_group(&group, 2, left, bytes, from, out, out_step);
+            break;
+        default:
+            make_group(&group, group.pairs, left, bytes, from, out, out_step);
+        }
+    }
+    return true;
+}
+
+AVX2 bool filter_avx2_across(const struct filter *filters, int outputs, int bytes,
+                             const struct strip *from, uint8_t *out, size_t out_step)
+{
+    return bytes == 3 ? go_across(filters, outputs, 3, from, out, out_step)
+                      : go_across(filters, outputs, 4, from, out, out_step);
 }
 
 AVX2 static inline __m256i pair_of(const int16_t *weights)
@@ -115,6 +214,37 @@ AVX2 size_t filter_avx2_down(const struct filter *filter, const uint8_t *from, s
     size_t i = 0;
     for (; i + 32 <= bytes; i += 32)
         weigh_bytes(filter, from + i, bytes, out + i);
+    return i;
+}
+
+/* Which of 16 bytes go to 16 pixels of a plane, by plane and by where the 16 bytes are in 48. */
+static const int8_t plane_places[3][3][16] = {
+    {{0, 3, 6, 9, 12, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+     {-1, -1, -1, -1, -1, -1, 2, 5, 8, 11, 14, -1, -1, -1, -1, -1},
+     {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 4, 7, 10, 13}},
+    {{1, 4, 7, 10, 13, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+     {-1, -1, -1, -1, -1, 0, 3, 6, 9, 12, 15, -1, -1, -1, -1, -1},
+     {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 2, 5, 8, 11, 14}},
+    {{2, 5, 8, 11, 14, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+     {-1, -1, -1, -1, -1, 1, 4, 7, 10, 13, -1, -1, -1, -1, -1, -1},
+     {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 3, 6, 9, 12, 15}}};
+
+AVX2 size_t filter_avx2_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3])
+{
+    size_t i = 0;
+    for (; i + 16 <= pixels; i += 16) {
+        const __m128i *at = (const __m128i *)(from + 3 * i);
+#pragma GCC unroll 3
+        for (int c = 0; c < 3; c++) {
+            __m128i plane = _mm_setzero_si128();
+#pragma GCC unroll 3
+            for (int k = 0; k < 3; k++)
+                plane = _mm_or_si128(
+                    plane, _mm_shuffle_epi8(_mm_loadu_si128(at + k),
+                                            _mm_loadu_si128((const __m128i *)plane_places[c][k])));
+            _mm_storeu_si128((__m128i *)(out[c] + i), plane);
+        }
+    }
     return i;
 }
 

@@ -138,22 +138,28 @@ static bool choose_colours(struct reading *reading, int *channels)
     }
 }
 
-static void read_rows(struct reading *reading)
+/* The next `count` rows; the library hands out one or two at a time. */
+static void read_some(struct reading *reading, JDIMENSION count)
 {
     struct jpeg_decompress_struct *jpeg = &reading->jpeg;
     const size_t row = (size_t)jpeg->output_width * (size_t)jpeg->output_components;
+    const size_t pixels = (size_t)jpeg->output_scanline * jpeg->output_width;
+    uint8_t *to = reading->out->pixels + pixels * (size_t)reading->out->channels;
+    JSAMPROW rows[ROWS_AT_A_TIME];
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (reading->inks ? reading->inks : to) + i * row;
+    for (JDIMENSION done = 0; done < count;)
+        done += jpeg_read_scanlines(jpeg, rows + done, count - done);
+    if (reading->inks)
+        print_inks(reading->inks, (int)(count * jpeg->output_width), to);
+}
+
+static void read_rows(struct reading *reading)
+{
+    struct jpeg_decompress_struct *jpeg = &reading->jpeg;
     while (jpeg->output_scanline < jpeg->output_height) {
-        const size_t first = jpeg->output_scanline;
-        const size_t pixels = first * jpeg->output_width;
-        uint8_t *to = reading->out->pixels + pixels * (size_t)reading->out->channels;
-        JSAMPROW rows[ROWS_AT_A_TIME];
-        for (size_t i = 0; i < ROWS_AT_A_TIME; i++)
-            rows[i] = (reading->inks ? reading->inks : to) + i * row;
-        JDIMENSION left = jpeg->output_height - jpeg->output_scanline;
-        JDIMENSION got =
-            jpeg_read_scanlines(jpeg, rows, left < ROWS_AT_A_TIME ? left : ROWS_AT_A_TIME);
-        if (reading->inks)
-            print_inks(reading->inks, (int)(got * jpeg->output_width), to);
+        const JDIMENSION left = jpeg->output_height - jpeg->output_scanline;
+        read_some(reading, left < ROWS_AT_A_TIME ? left : ROWS_AT_A_TIME);
     }
 }
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "engine/data/picture/codec.h"
-#include "engine/data/picture/filter.h"
 
 /* Enough for the head of most files. */
 #define HEAD_BYTES (64 << 10)
@@ -21,7 +20,6 @@ void picture_reader_free(struct picture_reader *reader)
     free(reader->bytes);
     raster_free(&reader->stored);
     raster_free(&reader->turned);
-    raster_free(&reader->resized);
     resizer_free(&reader->resizer);
     *reader = (struct picture_reader){0};
 }
@@ -158,26 +156,6 @@ static bool decode(struct picture_reader *reader, int fd, size_t size, int heigh
     return raster_turn(stored, &reader->turned, err);
 }
 
-static void to_grey(const uint8_t *rgb, size_t pixels, uint8_t *out)
-{
-    for (size_t i = 0; i < pixels; i++, rgb += 3)
-        out[i] = (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 0x8000) >> 16);
-}
-
-/* Planes of 1 or 3 channels, from pixels of 1 or 3. */
-static void split_planes(const struct raster *from, int channels, uint8_t *out)
-{
-    const size_t pixels = (size_t)from->width * (size_t)from->height;
-    if (from->channels == 1)
-        for (int c = 0; c < channels; c++)
-            memcpy(out + (size_t)c * pixels, from->pixels, pixels);
-    else if (channels == 3)
-        filter_planes(from->pixels, pixels,
-                      (uint8_t *const[3]){out, out + pixels, out + 2 * pixels});
-    else
-        to_grey(from->pixels, pixels, out);
-}
-
 bool picture_read(struct picture_reader *reader, const char *path, int channels, int height,
                   int width, uint8_t *out, struct error *err)
 {
@@ -185,11 +163,8 @@ bool picture_read(struct picture_reader *reader, const char *path, int channels,
     size_t size;
     int fd = open_picture(path, &size, err);
     bool ok = fd >= 0 && decode(reader, fd, size, height, width, &upright, err) &&
-              resize_cover(&reader->resizer, upright, width, height, &reader->resized, err);
+              resize_cover(&reader->resizer, upright, width, height, channels, out, err);
     if (fd >= 0)
         close(fd);
-    if (!ok)
-        return error_prefix(err, "%s", path);
-    split_planes(&reader->resized, channels, out);
-    return true;
+    return ok || error_prefix(err, "%s", path);
 }

@@ -10,7 +10,7 @@
 struct picture_reader {
     uint8_t *bytes; /* of the file */
     size_t capacity;
-    struct raster stored, turned, resized;
+    struct raster stored, turned;
     struct resizer resizer;
 };
 

@@ -70,3 +70,21 @@ bool raster_turn(const struct raster *from, struct raster *to, struct error *err
     }
     return true;
 }
+
+static void to_grey(const uint8_t *rgb, size_t pixels, uint8_t *out)
+{
+    for (size_t i = 0; i < pixels; i++, rgb += 3)
+        out[i] = (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 0x8000) >> 16);
+}
+
+void raster_split(const uint8_t *pixels, size_t count, int from_channels, int channels,
+                  size_t plane, uint8_t *out)
+{
+    if (from_channels == 1)
+        for (int c = 0; c < channels; c++)
+            memcpy(out + (size_t)c * plane, pixels, count);
+    else if (channels == 3)
+        filter_planes(pixels, count, (uint8_t *const[3]){out, out + plane, out + 2 * plane});
+    else
+        to_grey(pixels, count, out);
+}

@@ -36,3 +36,7 @@ static inline bool raster_is_on_its_side(const struct raster *raster)
 
 /* *to is `from` turned the right way up. */
 bool raster_turn(const struct raster *from, struct raster *to, struct error *err);
+
+/* Pixels of a raster as planes, 1 or 3 channels `plane` bytes apart, whichever it has. */
+void raster_split(const uint8_t *pixels, size_t count, int from_channels, int channels,
+                  size_t plane, uint8_t *out);

@@ -9,8 +9,8 @@
  *     picture_tool jpeg KIND PROGRESSIVE WIDTH HEIGHT   pixels from standard input as JPEG
  *     picture_tool data NAME...                         a line of JSON for each data set, or
  *                                                       "error: ..."
- *     picture_tool pace SIDE SECONDS FILE...            pictures a second on one thread: as whole
- *                                                       pictures by libjpeg alone, and as rows
+ *     picture_tool pace CHANNELS SIDE FILE...           processor time of a JPEG file: decoded by
+ *                                                       libjpeg alone, read as a row of a data set
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,52 +115,100 @@ static int print_data(char **names)
     return 0;
 }
 
-/* What a file costs with libjpeg and nothing else: all its pixels, thrown away. */
-static void decode_alone(const unsigned char *bytes, size_t size)
-{
+enum { TURNS = 9 };
+
+struct pace {
+    int channels, side;
+    char **files; /* names, to NULL */
+    struct picture_reader reader;
     struct jpeg_decompress_struct jpeg;
-    struct jpeg_error_mgr errors;
-    jpeg.err = jpeg_std_error(&errors);
-    jpeg_create_decompress(&jpeg);
-    jpeg_mem_src(&jpeg, bytes, size);
-    jpeg_read_header(&jpeg, TRUE);
-    jpeg_start_decompress(&jpeg);
-    unsigned char *row = malloc((size_t)jpeg.output_width * (size_t)jpeg.output_components);
-    while (jpeg.output_scanline < jpeg.output_height)
-        jpeg_read_scanlines(&jpeg, &row, 1);
-    jpeg_finish_decompress(&jpeg);
-    jpeg_destroy_decompress(&jpeg);
-    free(row);
+    uint8_t *row, *pixels;
+    size_t capacity; /* of pixels */
+};
+
+/* What libjpeg-turbo's own benchmark measures: bytes in memory to all pixels in memory, with one
+ * decompressor for all. */
+static bool decode_alone(struct pace *pace, const uint8_t *bytes, size_t size)
+{
+    struct jpeg_decompress_struct *jpeg = &pace->jpeg;
+    jpeg_mem_src(jpeg, bytes, size);
+    jpeg_read_header(jpeg, TRUE);
+    jpeg->out_color_space = pace->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_start_decompress(jpeg);
+    const size_t step = (size_t)jpeg->output_width * (size_t)jpeg->output_components;
+    if (step * jpeg->output_height > pace->capacity) {
+        free(pace->pixels);
+        pace->capacity = step * jpeg->output_height;
+        pace->pixels = malloc(pace->capacity);
+    }
+    while (pace->pixels && jpeg->output_scanline < jpeg->output_height) {
+        JSAMPROW rows[4];
+        for (size_t i = 0; i < 4; i++)
+            rows[i] = pace->pixels + (jpeg->output_scanline + i) * step;
+        jpeg_read_scanlines(jpeg, rows, 4);
+    }
+    return pace->pixels && jpeg_finish_decompress(jpeg);
+}
+
+/* Seconds of a file; negative: a failure. What is read before the clock starts is not counted. */
+static double take_turn(struct pace *pace, bool ours, struct error *err)
+{
+    double seconds = 0;
+    long count = 0;
+    while (seconds < 0.05)
+        for (char **file = pace->files; *file; file++, count++) {
+            char *bytes = NULL;
+            size_t size;
+            if (!ours && !file_read(*file, 1 << 28, &bytes, &size, err))
+                return -1;
+            const double begin = clock_thread_seconds();
+            const bool ok = ours ? picture_read(&pace->reader, *file, pace->channels, pace->side,
+                                                pace->side, pace->row, err)
+                                 : decode_alone(pace, (uint8_t *)bytes, size);
+            seconds += clock_thread_seconds() - begin;
+            free(bytes);
+            if (!ok)
+                return -1;
+        }
+    return seconds / (double)count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 static int measure(char **arguments)
 {
-    const int side = atoi(arguments[0]);
-    const double limit = atof(arguments[1]);
-    struct picture_reader reader = {0};
+    struct pace pace = {
+        .channels = atoi(arguments[0]), .side = atoi(arguments[1]), .files = arguments + 2};
+    struct jpeg_error_mgr errors;
     struct error err = ERROR_INIT;
-    uint8_t *row = malloc((size_t)3 * (size_t)side * (size_t)side);
-    double rates[2] = {0, 0};
-    for (int ours = 0; row && ours < 2; ours++) {
-        double begin = clock_thread_seconds();
-        long count = 0;
-        while (clock_thread_seconds() - begin < limit)
-            for (char **file = arguments + 2; *file; file++, count++) {
-                char *bytes;
-                size_t size;
-                if (ours && !picture_read(&reader, *file, 3, side, side, row, &err))
-                    return fprintf(stderr, "%s\n", err.text);
-                if (!ours && file_read(*file, 1 << 28, &bytes, &size, &err)) {
-                    decode_alone((unsigned char *)bytes, size);
-                    free(bytes);
-                }
-            }
-        rates[ours] = (double)count / (clock_thread_seconds() - begin);
+    double alone[TURNS], ours[TURNS], ratio[TURNS];
+    int turns = 0;
+    pace.row = malloc((size_t)pace.channels * (size_t)pace.side * (size_t)pace.side);
+    pace.jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_decompress(&pace.jpeg);
+    for (; pace.row && turns < TURNS; turns++) {
+        alone[turns] = take_turn(&pace, false, &err);
+        ours[turns] = take_turn(&pace, true, &err);
+        ratio[turns] = alone[turns] / ours[turns];
+        if (alone[turns] < 0 || ours[turns] < 0)
+            break;
     }
-    printf("libjpeg %.0f/s, rows of %dx%d %.0f/s, %.2f\n", rates[0], side, side, rates[1],
-           rates[1] / rates[0]);
-    picture_reader_free(&reader);
-    free(row);
+    jpeg_destroy_decompress(&pace.jpeg);
+    picture_reader_free(&pace.reader);
+    free(pace.pixels);
+    free(pace.row);
+    if (turns < TURNS)
+        return fprintf(stderr, "%s\n", err.text);
+    qsort(alone, TURNS, sizeof *alone, compare);
+    qsort(ours, TURNS, sizeof *ours, compare);
+    qsort(ratio, TURNS, sizeof *ratio, compare);
+    printf("libjpeg %.1f us, row of %dx%d %.1f us; rate %.2f of libjpeg's (%.2f to %.2f)\n",
+           alone[TURNS / 2] * 1e6, pace.side, pace.side, ours[TURNS / 2] * 1e6, ratio[TURNS / 2],
+           ratio[0], ratio[TURNS - 1]);
     return 0;
 }
 

@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/data/picture/filter.h"
+#include "engine/data/picture/filter_vectors.h"
 #include "tests/suites.h"
 
-/* The inner loops of resizing against plain sums, on whichever vectors this processor has. */
+/* The inner loops of resizing against plain sums, on whichever vectors this processor has, and on
+ * those of 32 bytes where it has wider ones, too. */
 
 enum { MOST_TAPS = 40, INPUTS = 60, OUTPUTS = 50 };
 
 static uint8_t rows[MOST_TAPS][3 * INPUTS + FILTER_SLACK];
-static int16_t low[OUTPUTS][MOST_TAPS + FILTER_REST], high[OUTPUTS][MOST_TAPS + FILTER_REST];
+static int16_t low[OUTPUTS][MOST_TAPS + 2], high[OUTPUTS][MOST_TAPS + 2];
 static int32_t weights[OUTPUTS][MOST_TAPS];
 static struct filter filters[OUTPUTS];
 
@@ -43,21 +44,62 @@ static int weighed(int output, const uint8_t *from, size_t step)
     return (int)(sum >> FILTER_BITS > 255 ? 255 : sum >> FILTER_BITS);
 }
 
+/* filter_across and filter_across_woven, by vectors of 32 bytes if `narrow`; false if those cannot
+ * do it. */
+static bool go_across(bool narrow, int outputs, int bytes, const struct strip *from, uint8_t *out,
+                      size_t step)
+{
+    if (!narrow && bytes == 3)
+        filter_across(filters, outputs, from, out, step);
+    else if (!narrow)
+        filter_across_woven(filters, outputs, from, out, step);
+#ifdef FILTER_VECTORS
+    else
+        return __builtin_cpu_supports("avx2") &&
+               filter_avx2_across(filters, outputs, bytes, from, out, step);
+#endif
+    return !narrow;
+}
+
 START_TEST(across)
 {
-    uint8_t made[FILTER_ROWS][3 * OUTPUTS + 1];
-    const uint8_t *const from[FILTER_ROWS] = {rows[0], rows[1], rows[2], rows[3]};
-    uint8_t *const out[FILTER_ROWS] = {made[0], made[1], made[2], made[3]};
-    for (int channels = 1; channels <= 3; channels += 2) {
-        make(_i);
+    enum { ROWS = 5, STEP = 3 * OUTPUTS + 7 };
+    uint8_t made[ROWS * STEP];
+    const struct strip from = {rows[0], sizeof rows[0], ROWS};
+    make(_i);
+    for (int turn = 0; turn < 2 * OUTPUTS; turn++) {
+        const int outputs = 1 + turn / 2;
         memset(made, 77, sizeof made);
-        filter_across(filters, OUTPUTS, channels, from, out);
-        for (int r = 0; r < FILTER_ROWS; r++) {
-            for (int i = 0; i < channels * OUTPUTS; i++) {
-                const int o = i / channels, first = channels * filters[o].first + i % channels;
-                ck_assert_int_eq(made[r][i], weighed(o, rows[r] + first, (size_t)channels));
-            }
-            ck_assert_int_eq(made[r][channels * OUTPUTS], 77);
+        if (!go_across(turn % 2, outputs, 3, &from, made, STEP))
+            continue;
+        for (int i = 0; i < ROWS * STEP; i++) {
+            const int at = i % STEP, o = at / 3, row = i / STEP;
+            ck_assert_int_eq(made[i], at < 3 * outputs
+                                          ? weighed(o, rows[row] + 3 * filters[o].first + at % 3, 3)
+                                          : 77);
+        }
+    }
+}
+END_TEST
+
+START_TEST(across_woven)
+{
+    enum { ROWS = 8, STEP = OUTPUTS + 5 };
+    uint8_t made[ROWS * STEP], woven[ROWS * INPUTS + FILTER_SLACK];
+    const struct strip from = {woven, FILTER_WOVEN * INPUTS, ROWS / FILTER_WOVEN};
+    make(_i);
+    for (int r = 0; r < ROWS; r += FILTER_WOVEN)
+        filter_weave((const uint8_t *const[]){rows[r], rows[r + 1], rows[r + 2], rows[r + 3]},
+                     INPUTS, woven + r * INPUTS);
+    for (int turn = 0; turn < 2 * OUTPUTS; turn++) {
+        const int outputs = 1 + turn / 2;
+        memset(made, 77, sizeof made);
+        if (!go_across(turn % 2, outputs, FILTER_WOVEN, &from, made, STEP))
+            continue;
+        for (int i = 0; i < ROWS * STEP; i++) {
+            const int o = i % STEP;
+            ck_assert_int_eq(made[i],
+                             o < outputs ? weighed(o, rows[i / STEP] + filters[o].first, 1) : 77);
         }
     }
 }
@@ -104,6 +146,7 @@ int main(void)
     Suite *suite = suite_create("filter");
     TCase *tcase = tcase_create("loops");
     tcase_add_loop_test(tcase, across, 1, MOST_TAPS + 1);
+    tcase_add_loop_test(tcase, across_woven, 1, MOST_TAPS + 1);
     tcase_add_loop_test(tcase, down, 1, MOST_TAPS + 1);
     tcase_add_test(tcase, planes);
     suite_add_tcase(suite, tcase);
