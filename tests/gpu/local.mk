@@ -16,11 +16,8 @@ endif
 endif
 endif
 
-# Those that build programs do so with their own flags: with sanitizers it would be the same again.
 dist_check_SCRIPTS += %D%/gpu_bench.py
-if !SANITIZERS
-dist_check_SCRIPTS += %D%/gpu_link.py %D%/gpu_run.py
-endif
+BUILD_TESTS += %D%/gpu_link.py %D%/gpu_run.py
 EXTRA_DIST += \
 	%D%/absent.c %D%/absent.h %D%/bench %D%/build.mk %D%/info.c %D%/items.sh %D%/no_cpu.c \
 	%D%/nvml %D%/results.sh %D%/probe.c %D%/run %D%/sanitize.sh %D%/sources.awk %D%/toolkit.sh \

@@ -7,8 +7,9 @@ dist_check_SCRIPTS += \
 	%D%/updating.py %D%/validation.py
 # Of scripts and texts: none of what is built is run, so sanitizers change nothing.
 if !SANITIZERS
-dist_check_SCRIPTS += %D%/bootstrap.py %D%/folders.py %D%/words.py
+dist_check_SCRIPTS += %D%/folders.py %D%/words.py
 endif
+BUILD_TESTS += %D%/bootstrap.py
 %D%/compare.log: dpartui$(EXEEXT) dpartui-engine$(EXEEXT)
 %D%/predict.log: tests/engine/data/pictures/picture_tool$(EXEEXT)
 

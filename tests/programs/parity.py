@@ -55,7 +55,7 @@ THREE = {"devices": "cpu:0-2", "sync-bn": True, "split": "balanced", "sync": "ce
 OWN = {"deterministic": True}  # the program's own convolutions, without measuring others first
 DEVICES = {
     "resnet18": ({**ONE, **OWN}, {**TWO, **OWN}),
-    "resnet18-decay": (ONE, {**THREE, **OWN}),
+    "resnet18-decay": (ONE, THREE),
     "cifar-cnn": (ONE, TWO, THREE),
     "cifar-cnn-decay": (ONE, TWO),
     "sgd": (ONE, TWO),
