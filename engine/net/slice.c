@@ -47,9 +47,11 @@ static int own_count(const struct slicing *s, int channels)
 static bool refuse(const struct slicing *s, const struct net_op *op, const char *why,
                    struct error *err)
 {
-    return error_set(err, ERROR_USAGE, "%s cannot be divided over %d devices: %s%s%s %s",
-                     s->net->name, s->count, net_kind_name(op->kind), *op->name ? " " : "",
-                     op->name, why);
+    return error_set(
+        err, ERROR_USAGE,
+        "%s cannot be divided over %d devices: %s%s%s %s; use fewer devices, or another "
+        "strategy",
+        s->net->name, s->count, net_kind_name(op->kind), *op->name ? " " : "", op->name, why);
 }
 
 /* Append an operation that comes from `origin` of the whole network. */
@@ -158,8 +160,15 @@ static bool slice_sum(struct slicing *s, int origin, const struct net_op *op, st
 static bool reads_whole(const struct slicing *s, const struct net_op *op)
 {
     const struct net_shape in = s->net->tensors[op->inputs[0]].shape;
-    return op->kind == NET_DROPOUT ||
-           (net_operation(op->kind)->access == NET_SHAPE_CHANGED && in.h * in.w > 1);
+    switch (net_operation(op->kind)->access) {
+    case NET_ALL_CHANNELS:
+    case NET_ALL_NUMBERS:
+        return true;
+    case NET_SHAPE_CHANGED:
+        return in.h * in.w > 1;
+    default:
+        return op->kind == NET_DROPOUT;
+    }
 }
 
 static bool slice_op(struct slicing *s, int origin, struct error *err)
@@ -238,7 +247,10 @@ static bool find_gradients(struct slicing *s, enum gradient *gradients, struct e
         for (int k = 0; k < net_operation(op->kind)->inputs && op->kind != NET_GATHER; k++) {
             enum gradient *input = &gradients[op->inputs[k]];
             if (*input != GRADIENT_NONE && *input != gradient)
-                return refuse(s, op, "reads what the logits follow from without it", err);
+                return refuse(
+                    s, op,
+                    "reads what the logits are also computed from by layers that are not divided",
+                    err);
             *input = gradient;
         }
     }

@@ -204,7 +204,8 @@ static bool print_tensor(const json_t *model, struct error *err)
     }
     if (!table_end(&table, err))
         return false;
-    print("a step gathers values in %.0f places; with their gradients the devices read %s of each "
+    print("a step all-gathers values in %.0f places; with their gradients the devices read %s of "
+          "each "
           "other\n",
           member_number(tensor, "gathers"), figure_bytes(&text, member_number(tensor, "bytes")));
     return true;

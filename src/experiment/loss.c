@@ -21,15 +21,11 @@ static const struct {
     [STRATEGY_PIPELINE] = {" as a pipeline", "the pipeline fills and empties, unequal stages",
                            "small micro-batches, shared memory or caches", "stages",
                            "small micro-batches"},
-    [STRATEGY_TENSOR] = {" by parts of each layer", "they meet at every layer, unequal parts",
-                         "what each device does over all channels, gathering, narrow layers",
-                         "devices", "work over all channels, gathering, narrow layers"},
+    [STRATEGY_TENSOR] = {" with tensor parallelism",
+                         "they wait for each other at every layer, unequal parts",
+                         "what each device does over all channels, all-gather, narrow layers",
+                         "devices", "work over all channels, all-gather, narrow layers"},
 };
-
-static double or_zero(double value)
-{
-    return isfinite(value) ? value : 0;
-}
 
 /* Devices times seconds for a row, and what they are spent on. */
 struct cost {
@@ -40,8 +36,8 @@ static struct cost cost_of(const struct outcome *outcome)
 {
     double whole = outcome->devices / outcome->samples_per_s.median;
     struct cost cost = {.whole = whole,
-                        .sync = whole * or_zero(outcome->sync_share),
-                        .wait = whole * or_zero(outcome->wait_share)};
+                        .sync = whole * loss_or_zero(outcome->sync_share),
+                        .wait = whole * loss_or_zero(outcome->wait_share)};
     cost.compute = whole - cost.sync - cost.wait;
     return cost;
 }
@@ -53,7 +49,7 @@ static void describe_slower_parts(const struct outcome *outcome, const struct ou
     struct cost now = cost_of(outcome), before = cost_of(base);
     bool crowded = cores > 0 && outcome->threads > cores;
     struct loss *loss = &losses[crowded ? CAUSE_CORES : CAUSE_SLOWER];
-    loss->share = or_zero((now.compute - before.compute) / now.whole);
+    loss->share = loss_or_zero((now.compute - before.compute) / now.whole);
     if (crowded)
         snprintf(loss->words, sizeof loss->words,
                  "devices that share cores (%d threads of %d CPU devices on %d core%s)",
@@ -70,13 +66,13 @@ static void describe_slower(const struct outcome *outcome, const struct outcome 
                             struct loss *losses)
 {
     double slower = 1 - outcome->device_rate / base->device_rate;
-    double computing = 1 - or_zero(outcome->sync_share) - or_zero(outcome->wait_share);
+    double computing = 1 - loss_or_zero(outcome->sync_share) - loss_or_zero(outcome->wait_share);
     bool crowded = cores > 0 && outcome->threads > cores;
     struct figure figures[2];
     const char *now = figure_count(&figures[0], outcome->device_rate);
     const char *before = figure_count(&figures[1], base->device_rate);
     struct loss *loss = &losses[crowded ? CAUSE_CORES : CAUSE_SLOWER];
-    loss->share = or_zero(slower) * computing;
+    loss->share = loss_or_zero(slower) * computing;
     if (crowded)
         snprintf(loss->words, sizeof loss->words,
                  "devices that share cores (%d threads of %d CPU devices on %d core%s: each device "
@@ -97,25 +93,26 @@ static void describe_slower(const struct outcome *outcome, const struct outcome 
 void losses_of_devices(const struct outcome *outcome, const struct outcome *base, int cores,
                        struct loss losses[CAUSES])
 {
-    double before = or_zero(base->wait_share), wait = or_zero(outcome->wait_share);
-    double input = fmax(0, or_zero(outcome->input_share - before));
-    int all_reduce = loss_percent(or_zero(outcome->sync_share));
+    double before = loss_or_zero(base->wait_share), wait = loss_or_zero(outcome->wait_share);
+    double input = fmax(0, loss_or_zero(outcome->input_share - before));
+    int all_reduce = loss_percent(loss_or_zero(outcome->sync_share));
     memset(losses, 0, CAUSES * sizeof *losses);
     (outcome->strategy == STRATEGY_DATA ? describe_slower : describe_slower_parts)(outcome, base,
                                                                                    cores, losses);
-    losses[CAUSE_SYNC].share = or_zero(outcome->sync_share) - or_zero(base->sync_share);
+    losses[CAUSE_SYNC].share = loss_or_zero(outcome->sync_share) - loss_or_zero(base->sync_share);
     snprintf(losses[CAUSE_SYNC].words, sizeof losses[CAUSE_SYNC].words,
              "all-reduce (%d%% of the devices' time)", all_reduce);
     losses[CAUSE_WAIT].share = wait - before - input;
     snprintf(losses[CAUSE_WAIT].words, sizeof losses[CAUSE_WAIT].words,
              "devices that wait for each other (%d%% of their time: %s, or other work on the "
              "cores)",
-             loss_percent(wait - or_zero(outcome->input_share)),
+             loss_percent(wait - loss_or_zero(outcome->input_share)),
              strategies[outcome->strategy].waits);
     losses[CAUSE_INPUT].share = input;
     snprintf(losses[CAUSE_INPUT].words, sizeof losses[CAUSE_INPUT].words,
              "input (work between steps takes %d%% of the time of one device, %d%% of that of %d)",
-             loss_percent(before), loss_percent(or_zero(outcome->input_share)), outcome->devices);
+             loss_percent(before), loss_percent(loss_or_zero(outcome->input_share)),
+             outcome->devices);
 }
 
 void losses_of_strategy(const struct outcome *slow, const struct outcome *fast,
@@ -126,13 +123,13 @@ void losses_of_strategy(const struct outcome *slow, const struct outcome *fast,
     losses[CAUSE_SYNC].share = (more.sync - less.sync) / more.whole;
     snprintf(losses[CAUSE_SYNC].words, sizeof losses[CAUSE_SYNC].words,
              "%s's devices all-reduce %d%% of their time, %s's %d%%", name,
-             loss_percent(or_zero(slow->sync_share)), other,
-             loss_percent(or_zero(fast->sync_share)));
+             loss_percent(loss_or_zero(slow->sync_share)), other,
+             loss_percent(loss_or_zero(fast->sync_share)));
     losses[CAUSE_WAIT].share = (more.wait - less.wait) / more.whole;
     snprintf(losses[CAUSE_WAIT].words, sizeof losses[CAUSE_WAIT].words,
              "%s's devices wait %d%% of their time (%s), %s's %d%%", name,
-             loss_percent(or_zero(slow->wait_share)), strategies[slow->strategy].waits, other,
-             loss_percent(or_zero(fast->wait_share)));
+             loss_percent(loss_or_zero(slow->wait_share)), strategies[slow->strategy].waits, other,
+             loss_percent(loss_or_zero(fast->wait_share)));
     losses[CAUSE_SLOWER].share = (more.compute - less.compute) / more.whole;
     snprintf(losses[CAUSE_SLOWER].words, sizeof losses[CAUSE_SLOWER].words,
              "%s's devices compute %.2f times as long for as many rows (%s)", name,

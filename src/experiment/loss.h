@@ -30,6 +30,11 @@ void losses_largest(const struct loss losses[CAUSES], int *first, int *second);
 /* What devices are that divide their work by this strategy: " as a pipeline"; "" for rows. */
 const char *loss_of_what(enum strategy strategy);
 
+static inline double loss_or_zero(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
 /* Of a share, as whole numbers in sentences have it. */
 static inline int loss_percent(double share)
 {

@@ -150,8 +150,7 @@ const char *sentence_of_shares(const struct outcome *outcome, char *buffer, size
     if (isfinite(input) && !append(buffer, size, &used, ", %d%% input", loss_percent(input)))
         return buffer;
     if (outcome->devices != 1)
-        append(buffer, size, &used, ", %d%% waiting",
-               loss_percent(wait - (isfinite(input) ? input : 0)));
+        append(buffer, size, &used, ", %d%% waiting", loss_percent(wait - loss_or_zero(input)));
     return buffer;
 }
 

@@ -16,7 +16,7 @@
 struct series_run {
     long run;
     const char *model, *data, *split, *sync;
-    const char *strategy;    /* "data", "pipeline" */
+    const char *strategy;    /* "data", "pipeline", ... */
     const char *device_kind; /* "cpu", "cuda" */
     const char *device_list; /* "cpu:0-1" */
     const char *note;

@@ -255,10 +255,11 @@ static bool set_bytes(const struct spec_field *field, long *where, const char *v
     const char *unit = length > 0 ? strchr(byte_units, value[length - 1]) : NULL;
     double bytes;
     snprintf(number, sizeof number, "%.*s", (int)(unit ? length - 1 : length), value);
-    bool ok = parse_double(number, 0, field->high, &bytes);
+    bool ok = length < sizeof number && strspn(value, "0123456789.") >= strlen(number) &&
+              parse_double(number, 0, field->high, &bytes);
     for (const char *u = byte_units; ok && unit && u <= unit; u++)
         bytes *= 1024;
-    if (!ok || bytes > field->high)
+    if (!ok || bytes > field->high || (bytes > 0 && bytes < 1))
         return error_set(err, ERROR_USAGE,
                          "%s '%.40s': a number of bytes, such as 200M or 1.5G, or 0 for none",
                          field->key, value);

@@ -131,6 +131,10 @@ static bool validate_end(const struct spec *spec, bool final, struct error *err)
 
 static bool validate_strategy(const struct spec *spec, struct error *err)
 {
+    if (spec->memory_limit > 0 && spec->split == SPLIT_AUTO)
+        return error_set(err, ERROR_USAGE,
+                         "memory-limit: split auto moves rows between devices while it trains, so "
+                         "what they will need is not known: choose another split");
     return !spec->sync_bn || spec->strategy != STRATEGY_PIPELINE || spec->micro_batches == 1 ||
            error_set(err, ERROR_USAGE,
                      "sync-bn: statistics of the whole mini-batch are not known while its "

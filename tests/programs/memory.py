@@ -4,7 +4,6 @@
 
 import json
 import os
-import re
 import sys
 import unittest
 
@@ -59,13 +58,39 @@ class Memory(cli.Case):
         self.assertIn("\nmemory-limit 5.0 MiB: cpu:0 would need ",
                       self.good("model", *self.described, *limit))
         model = self.good_json("model", *self.described, *limit)
-        self.assertTrue(re.search("on 4 devices|a smaller batch", model["over_limit"]), model)
+        self.assertRegex(model["over_limit"], r"with a batch of one row it would still be [0-9.]+ MiB")
         self.assertNotIn("over_limit", self.good_json("model", *self.described))
 
     def test_what_fits_is_trained(self):
         one = self.needs("--devices", "cpu:0")
         self.good("train", *self.options, "--devices", "cpu:0", "--memory-limit",
                   str(int(1.2 * one)))
+
+    def test_a_smaller_batch_is_proposed_where_it_helps(self):
+        # No pipeline has synchronised BatchNorm.
+        options = [*PLACE, "--batch", "2048", "--train-rows", "2048", "--devices", "cpu:0"]
+        need = self.good_json("model", "smallnet", *options)["memory"][0]["total"]
+        text = self.bad(1, "train", "--model", "smallnet", *options, "--epochs", "1", "--sync-bn",
+                        "--memory-limit", str(need // 6))
+        self.assertIn("a smaller batch would fit", text)
+
+    def test_rows_of_the_test_after_validation_count(self):
+        rows = ["--model", "smallnet", *PLACE, "--batch", "4", "--devices", "cpu:0", "--epochs", "1",
+                "--train-rows", "400", "--test-rows", "400", "--memory-limit", "5M"]
+        for more in [], ["--validation", "0.1"]:
+            self.assertIn("memory-limit 5.0 MiB: cpu:0 would need ",
+                          self.bad(1, "train", *rows, *more))
+
+    def test_a_device_that_is_listed_twice_needs_both(self):
+        one = self.needs("--devices", "cpu:0")
+        self.assertIn("cpu:0 would need", self.bad(
+            1, "train", *self.options, "--devices", "cpu:0,cpu:0", "--memory-limit",
+            str(int(1.2 * one))))
+
+    def test_shares_that_change_have_no_limit(self):
+        self.assertIn("memory-limit: split auto", self.bad(
+            2, "train", *self.options, "--devices", "cpu:0-1", "--split", "auto", "--memory-limit",
+            "1G"))
 
     def test_sizes_are_read(self):
         self.assertIn("a number of bytes, such as 200M",

@@ -21,7 +21,7 @@ struct group {
     pthread_barrier_t barrier;
     pthread_mutex_t lock;
     float *values[MOST_GATHERS]; /* by origin */
-    const float *brought[MOST_SLICES];
+    const float *offered[MOST_SLICES];
     struct outcome *out;
 };
 
@@ -44,15 +44,16 @@ static float *shared_values(void *context, int origin, size_t row, struct error 
     return group->values[origin];
 }
 
-static bool meet(void *context, const float *own, const float *const **all, struct error *err)
+static bool wait_for_all(void *context, const float *own, const float *const **all,
+                         struct error *err)
 {
     struct worker *worker = context;
     (void)err;
     if (own)
-        worker->group->brought[worker->index] = own;
+        worker->group->offered[worker->index] = own;
     pthread_barrier_wait(&worker->group->barrier);
     if (all)
-        *all = worker->group->brought;
+        *all = worker->group->offered;
     return true;
 }
 
@@ -92,7 +93,9 @@ static void *work(void *context)
     struct group *group = worker->group;
     struct trial own = *group->trial;
     const struct plan_request request = {
-        .mode = group->mode, .rows = ROWS, .exchange = {group->count, shared_values, meet, worker}};
+        .mode = group->mode,
+        .rows = ROWS,
+        .exchange = {group->count, shared_values, wait_for_all, worker}};
     struct rig rig;
     struct outcome out;
     own.net = worker->slice.net;
@@ -103,7 +106,7 @@ static void *work(void *context)
     for (int i = 0; i < 2; i++) {
         import(worker, &rig);
         rig_run(&rig, plan, &own, 0, ROWS, &out);
-        meet(worker, NULL, NULL, NULL);
+        wait_for_all(worker, NULL, NULL, NULL);
         if (i == 0)
             outcome_free(&out);
     }

@@ -96,7 +96,7 @@ struct retune {
 struct run_setting {
     unsigned long digest; /* of the settings that are the same in all runs of a comparison */
     int threads;          /* of each CPU device; 0: there are none, too */
-    char strategy[12];    /* "data", "pipeline"; "": not known */
+    char strategy[12];    /* "data", "pipeline", ...; "": not known */
 };
 
 struct state_run {

@@ -148,8 +148,8 @@ static void add_run(struct device_page *page, const struct state *state)
     add_part(page, "rows", "rows", device->rows, "",
              state_divides_rows(state) ? rows : device->rows, "the mini-batch");
     add_division(page, state);
-    add_part(page, "speed", "samples_per_s", device->samples_per_s, " samples/s", speed,
-             "all devices'");
+    add_part(page, "speed", "samples_per_s", device->samples_per_s, " samples/s",
+             state_divides_rows(state) ? speed : 0, "all devices'");
     add_part(page, "computing", "compute_s", device->compute_s, " s", time, "this epoch");
     add_part(page, "all-reduce", "sync_s", device->sync_s, " s", time, "it");
     add_part(page, "waiting", "wait_s", device->wait_s, " s", time, "it");

@@ -103,7 +103,7 @@ static bool load(struct spec *spec, const struct data_watch *watch, struct net *
 
 /* The stages of a pipeline, and what they take by their FLOPs. */
 static json_t *pipeline_json(const struct spec *spec, const struct net *net,
-                             const struct pipeline_layout *layout)
+                             const struct pipeline_layout *layout, long batch)
 {
     json_t *stages = json_array();
     double bytes = 0;
@@ -112,15 +112,14 @@ static json_t *pipeline_json(const struct spec *spec, const struct net *net,
         const struct net_stage *stage = &layout->stage[i];
         const bool gives = i < layout->count - 1;
         const double given = gives ? (double)net_shape_size(net->tensors[stage->exit].shape) : 0;
-        bytes += 2 * given * sizeof(float) * (double)spec->batch;
-        json_array_append_new(stages,
-                              json_pack("{s:s, s:i, s:i, s:o, s:f, s:f, s:f}", "device",
-                                        device_id_text(spec->devices.id[i], device), "first",
-                                        stage->first, "end", stage->end, "last_layer",
-                                        json_any_text(net_stage_name(net, stage, name)), "share",
-                                        layout->share[i], "bytes",
-                                        2 * given * sizeof(float) * (double)spec->batch,
-                                        "imbalance", layout->prediction.imbalance[i]));
+        bytes += 2 * given * sizeof(float) * (double)batch;
+        json_array_append_new(
+            stages,
+            json_pack("{s:s, s:i, s:i, s:o, s:f, s:f, s:f}", "device",
+                      device_id_text(spec->devices.id[i], device), "first", stage->first, "end",
+                      stage->end, "last_layer", json_any_text(net_stage_name(net, stage, name)),
+                      "share", layout->share[i], "bytes", 2 * given * sizeof(float) * (double)batch,
+                      "imbalance", layout->prediction.imbalance[i]));
     }
     return json_pack("{s:o, s:i, s:I, s:f, s:f, s:f, s:f}", "stages", stages, "micro_batches",
                      layout->split.count, "rows", (json_int_t)layout->split.rows[0], "fill_drain",
@@ -129,7 +128,8 @@ static json_t *pipeline_json(const struct spec *spec, const struct net *net,
 }
 
 /* What each device computes of every layer, by its FLOPs, and what it sends in a step. */
-static json_t *tensor_json(const struct spec *spec, const struct net *net, struct error *err)
+static json_t *tensor_json(const struct spec *spec, const struct net *net, long batch,
+                           struct error *err)
 {
     json_t *devices = json_array();
     const int count = spec->devices.count;
@@ -147,7 +147,7 @@ static json_t *tensor_json(const struct spec *spec, const struct net *net, struc
                                                  device_id_text(spec->devices.id[i], device),
                                                  "share", all > 0 ? flops / all : 0));
         gathers = slice.gather_count;
-        bytes = (count - 1) * slice.gather_bytes * (double)spec->batch;
+        bytes = (count - 1) * slice.gather_bytes * (double)batch;
         net_slice_free(&slice);
     }
     json_t *object =
@@ -167,17 +167,19 @@ static bool lay_out(struct spec *spec, const struct net *net, long rows,
 
 /* How the network is divided; true as well where it is not. */
 static bool add_division(const struct spec *spec, const struct net *net,
-                         const struct pipeline_layout *layout, json_t *object, struct error *err)
+                         const struct pipeline_layout *layout, long rows, json_t *object,
+                         struct error *err)
 {
+    const long batch = rows > 0 && rows < spec->batch ? rows : spec->batch;
     json_t *tensor;
     switch (spec->strategy) {
     case STRATEGY_DATA:
         break;
     case STRATEGY_PIPELINE:
-        json_object_set_new(object, "pipeline", pipeline_json(spec, net, layout));
+        json_object_set_new(object, "pipeline", pipeline_json(spec, net, layout, batch));
         break;
     case STRATEGY_TENSOR:
-        tensor = tensor_json(spec, net, err);
+        tensor = tensor_json(spec, net, batch, err);
         json_object_set_new(object, "tensor", tensor);
         return tensor;
     }
@@ -213,7 +215,7 @@ static bool describe(struct spec *spec, const struct data_watch *watch, json_t *
         json_object_set_new(object, "batch", json_integer(spec->batch));
         json_object_set_new(object, "memory", memory_json(spec, shares));
         json_object_set_new(object, "training", recipe);
-        ok = add_division(spec, net, &layout, object, err) &&
+        ok = add_division(spec, net, &layout, rows, object, err) &&
              add_limit(spec, net, rows, object, err);
     } else {
         json_decref(recipe);

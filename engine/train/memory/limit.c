@@ -16,6 +16,17 @@ struct candidate {
     long rows, test_rows;
 };
 
+/* What all ranks need of the device that rank `rank` is on. */
+static uint64_t of_device(const struct spec *spec, int rank, const uint64_t *bytes)
+{
+    const struct device_id *ids = spec->devices.id;
+    uint64_t sum = 0;
+    for (int i = 0; i < spec->devices.count; i++)
+        if (ids[i].kind == ids[rank].kind && ids[i].index == ids[rank].index)
+            sum += bytes[i];
+    return sum;
+}
+
 /* The device that needs most. */
 static bool find_most(const struct spec *spec, const struct candidate *of, int *device,
                       size_t *bytes, struct error *err)
@@ -25,11 +36,17 @@ static bool find_most(const struct spec *spec, const struct candidate *of, int *
     if ((spec->strategy == STRATEGY_PIPELINE && !pipeline_lay_out(spec, of->net, &layout, err)) ||
         !memory_plan(spec, of->net, &layout, of->rows, of->test_rows, shares, err))
         return false;
-    *device = 0;
-    for (int i = 1; i < spec->devices.count; i++)
-        if (shares[i].total > shares[*device].total)
+    *bytes = 0;
+    for (int i = 0; i < spec->devices.count; i++) {
+        uint64_t totals[SPEC_MAX_DEVICES];
+        for (int k = 0; k < spec->devices.count; k++)
+            totals[k] = shares[k].total;
+        const size_t total = (size_t)of_device(spec, i, totals);
+        if (total > *bytes) {
+            *bytes = total;
             *device = i;
-    *bytes = shares[*device].total;
+        }
+    }
     return true;
 }
 
@@ -64,6 +81,7 @@ static size_t most_with(const struct spec *spec, const struct candidate *of, enu
     bool ok = spec_set(&other, "strategy", strategy_name(strategy), &ignored) &&
               spec_set(&other, "micro-batches", "0", &ignored) &&
               spec_set(&other, "stages", "", &ignored) && add_devices(&other, count) &&
+              spec_validate(&other, &ignored) &&
               resolve_parallel(&other, of->net, of->rows > 0 ? of->rows : spec->batch, &ignored) &&
               find_most(&other, of, &device, &bytes, &ignored);
     spec_free(&other);
@@ -96,9 +114,26 @@ static bool name_fitting(const struct spec *spec, const struct candidate *of, in
     return found > 0;
 }
 
+/* 0: not known. */
+static size_t most_with_one_row(const struct spec *spec, const struct candidate *of)
+{
+    struct error ignored = ERROR_INIT;
+    struct spec other;
+    size_t bytes = 0;
+    int device;
+    if (!spec_copy(&other, spec, &ignored))
+        return 0;
+    other.batch = other.devices.count;
+    other.micro_batches = other.micro_batches > 0;
+    bool ok = find_most(&other, of, &device, &bytes, &ignored);
+    spec_free(&other);
+    return ok ? bytes : 0;
+}
+
 /* What would fit: with the devices that there are, or else with twice or four times as many. */
 static void suggest(const struct spec *spec, const struct candidate *of, char *text, size_t size)
 {
+    struct figure figure;
     char names[160];
     for (int times = 1; times <= 4; times *= 2) {
         const int count = times * spec->devices.count;
@@ -110,7 +145,12 @@ static void suggest(const struct spec *spec, const struct candidate *of, char *t
             snprintf(text, size, "on %d devices --strategy %s would fit", count, names);
         return;
     }
-    snprintf(text, size, "a smaller batch needs less");
+    const size_t least = most_with_one_row(spec, of);
+    if (least > 0 && least <= (size_t)spec->memory_limit)
+        snprintf(text, size, "a smaller batch would fit");
+    else
+        snprintf(text, size, "with a batch of one row it would still be %s",
+                 figure_bytes(&figure, (double)least));
 }
 
 static bool only_cpus(const struct spec *spec)
@@ -152,13 +192,19 @@ bool memory_limit_check(const struct spec *spec, const struct net *net, long row
            (text[0] == '\0' || error_set(err, ERROR_USAGE, "%s", text));
 }
 
-bool memory_limit_hold(const struct spec *spec, int device, uint64_t bytes, struct error *err)
+bool memory_limit_hold(const struct spec *spec, const uint64_t *bytes, struct error *err)
 {
-    struct figure limit, needs;
-    char name[16];
-    return spec->memory_limit == 0 || bytes <= (uint64_t)spec->memory_limit ||
-           error_set(err, ERROR_USAGE, "memory-limit %s: %s needs %s: a smaller batch needs less",
-                     figure_bytes(&limit, (double)spec->memory_limit),
-                     device_id_text(spec->devices.id[device], name),
-                     figure_bytes(&needs, (double)bytes));
+    for (int i = 0; spec->memory_limit > 0 && i < spec->devices.count; i++) {
+        const uint64_t needed = of_device(spec, i, bytes);
+        struct figure limit, needs;
+        char name[16];
+        if (needed > (uint64_t)spec->memory_limit)
+            return error_set(err, ERROR_USAGE,
+                             "memory-limit %s: %s needs %s: raise the limit, or "
+                             "give it less",
+                             figure_bytes(&limit, (double)spec->memory_limit),
+                             device_id_text(spec->devices.id[i], name),
+                             figure_bytes(&needs, (double)needed));
+    }
+    return true;
 }

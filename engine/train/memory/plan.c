@@ -8,6 +8,7 @@
 #include "engine/net/slice.h"
 #include "engine/train/pipeline/schedule.h"
 #include "engine/train/split/shares.h"
+#include "engine/train/tensor/exchange.h"
 
 static bool take_rows(const struct spec *spec, long rows, long test_rows,
                       struct memory_share *shares, struct error *err)
@@ -60,7 +61,7 @@ static float *count_values(void *context, int origin, size_t row, struct error *
     struct gathers *gathers = context;
     (void)origin;
     (void)err;
-    gathers->bytes += gathers->rows * row * sizeof(float);
+    gathers->bytes += exchange_value_bytes(gathers->rows, row);
     return gathers->nowhere;
 }
 

@@ -194,20 +194,24 @@ static bool create_ranks(struct run *run, struct error *err)
            (!run->spec.profile || profiler_create(&run->profiler, ranks, err));
 }
 
-/* Before anything takes long, by what devices would need. */
+/* Before anything takes long, by what devices would need, also for the test after validation. */
 static bool check_memory(const struct run *run, struct error *err)
 {
-    return memory_limit_check(&run->spec, run->work.net, run->work.train_rows,
-                              run->work.evaluated->rows, err);
+    const struct workload *work = &run->work;
+    const long rows =
+        work->validation.rows > work->test.rows ? work->validation.rows : work->test.rows;
+    /* Stages that are kept may lie elsewhere. */
+    return run->checkpoints.resumed.place.cuts > 0 ||
+           memory_limit_check(&run->spec, work->net, work->train_rows, rows, err);
 }
 
 /* By what they have planned: a pipeline may have been cut elsewhere. */
 static bool hold_memory(const struct ranks *ranks, struct error *err)
 {
+    uint64_t bytes[SPEC_MAX_DEVICES];
     for (int i = 0; i < ranks->count; i++)
-        if (!memory_limit_hold(ranks->spec, i, atomic_load(&ranks->rank[i].memory_bytes), err))
-            return false;
-    return true;
+        bytes[i] = atomic_load(&ranks->rank[i].memory_bytes);
+    return memory_limit_hold(ranks->spec, bytes, err);
 }
 
 /* What the preflight check finds is reported after the "run" event, if it does not stop the run. */
@@ -219,8 +223,8 @@ static bool inspect(struct run *run, struct error *err)
 
 bool run_prepare(struct run *run, struct error *err)
 {
-    if (!open_workload(run, err) || !create_ranks(run, err) || !check_memory(run, err) ||
-        !make_weights(run, err))
+    if (!open_workload(run, err) || !create_ranks(run, err) || !make_weights(run, err) ||
+        !check_memory(run, err))
         return false;
     workload_normalize(&run->work);
     if (!checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||

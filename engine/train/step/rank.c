@@ -91,7 +91,8 @@ bool rank_replicate(struct rank *rank, const struct net_stage *stage, struct err
 
 bool rank_load(struct rank *rank, struct error *err)
 {
-    return values_import(rank, &rank->ranks->work->weights, err) && import_states(rank, err);
+    return values_import_weights(rank, &rank->ranks->work->weights, err) &&
+           import_states(rank, err);
 }
 
 static bool prepare(struct rank *rank, struct error *err)
@@ -145,7 +146,7 @@ bool rank_leave(void *context, int index, struct error *err)
 bool rank_import(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
-    return values_import(&ranks->rank[index], &ranks->work->weights, err);
+    return values_import_weights(&ranks->rank[index], &ranks->work->weights, err);
 }
 
 /* Does the rank have parameters that others do not? */
@@ -160,7 +161,7 @@ bool rank_export(void *context, int index, struct error *err)
     bool ok = ranks->statistics_from == 0 ||
               sync_even_out(&ranks->group, index, ranks->statistics_from, err);
     if (ok && exports(ranks, index))
-        ok = values_export(&ranks->rank[index], &ranks->work->weights, err);
+        ok = values_export_weights(&ranks->rank[index], &ranks->work->weights, err);
     return ok;
 }
 

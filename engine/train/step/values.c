@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/step/values.h"
 
-bool values_import(struct rank *rank, const struct weights *weights, struct error *err)
+bool values_import_weights(struct rank *rank, const struct weights *weights, struct error *err)
 {
     struct weights own;
     if (!rank->slice)
@@ -14,7 +14,7 @@ bool values_import(struct rank *rank, const struct weights *weights, struct erro
     return ok;
 }
 
-bool values_export(struct rank *rank, struct weights *weights, struct error *err)
+bool values_export_weights(struct rank *rank, struct weights *weights, struct error *err)
 {
     struct weights own;
     if (!rank->slice)

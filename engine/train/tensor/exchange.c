@@ -13,13 +13,13 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* What an operation makes, all channels. */
-struct values {
+struct shared {
     float *data; /* NULL: nobody has asked yet */
     size_t row;  /* numbers */
 };
 
-/* A rank's place: what its plans are given. */
-struct seat {
+/* What the plans of a rank are given. */
+struct rank_end {
     struct exchange *exchange;
     struct rank *rank;
 };
@@ -28,11 +28,22 @@ struct exchange {
     struct ranks *ranks;
     size_t rows; /* of the largest pass */
     pthread_mutex_t lock;
-    struct values *values; /* per operation of the whole network */
+    struct shared *values; /* per operation of the whole network */
     uint64_t bytes;
-    struct seat seats[SPEC_MAX_DEVICES];
-    const float *brought[SPEC_MAX_DEVICES];
+    struct rank_end ends[SPEC_MAX_DEVICES];
+    const float *offered[SPEC_MAX_DEVICES];
 };
+
+static size_t alignment_of(size_t bytes)
+{
+    return bytes >= HUGE_PAGE ? HUGE_PAGE : 4096;
+}
+
+size_t exchange_value_bytes(size_t rows, size_t row)
+{
+    const size_t bytes = rows * row * sizeof(float), align = alignment_of(bytes);
+    return (bytes + align - 1) / align * align;
+}
 
 bool exchange_create(struct ranks *ranks, struct exchange **out, struct error *err)
 {
@@ -66,13 +77,11 @@ void exchange_destroy(struct exchange *exchange)
 }
 
 /* Zeroed, as channels that fill the last block have to be. */
-static bool make_values(struct exchange *exchange, struct values *values, size_t row,
+static bool make_values(struct exchange *exchange, struct shared *values, size_t row,
                         struct error *err)
 {
-    const size_t bytes = exchange->rows * row * sizeof(float);
-    const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 4096;
-    const size_t size = (bytes + align - 1) / align * align;
-    values->data = aligned_alloc(align, size);
+    const size_t size = exchange_value_bytes(exchange->rows, row);
+    values->data = aligned_alloc(alignment_of(size), size);
     if (!values->data)
         return error_memory(err, "values of slices; use a smaller batch");
     madvise(values->data, size, MADV_HUGEPAGE); /* only advice: failure costs speed */
@@ -84,8 +93,8 @@ static bool make_values(struct exchange *exchange, struct values *values, size_t
 
 static float *give_values(void *context, int origin, size_t row, struct error *err)
 {
-    struct exchange *exchange = ((struct seat *)context)->exchange;
-    struct values *values = &exchange->values[origin];
+    struct exchange *exchange = ((struct rank_end *)context)->exchange;
+    struct shared *values = &exchange->values[origin];
     pthread_mutex_lock(&exchange->lock);
     bool ok = values->data || make_values(exchange, values, row, err);
     if (ok && values->row != row)
@@ -95,26 +104,29 @@ static float *give_values(void *context, int origin, size_t row, struct error *e
     return ok ? values->data : NULL;
 }
 
-static bool meet(void *context, const float *own, const float *const **all, struct error *err)
+static bool wait_for_all(void *context, const float *own, const float *const **all,
+                         struct error *err)
 {
-    const struct seat *seat = context;
-    struct rank *rank = seat->rank;
+    const struct rank_end *end = context;
+    struct rank *rank = end->rank;
     double waited = 0;
     if (own)
-        seat->exchange->brought[rank->index] = own;
+        end->exchange->offered[rank->index] = own;
     bool ok = barrier_wait(rank->ranks->barrier, rank->index, &waited, err);
     rank->times.wait_s += waited;
     if (all)
-        *all = seat->exchange->brought;
+        *all = end->exchange->offered;
     return ok;
 }
 
 struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank)
 {
-    struct seat *seat = &exchange->seats[rank->index];
-    *seat = (struct seat){exchange, rank};
-    return (struct device_exchange){
-        .count = exchange->ranks->count, .values = give_values, .meet = meet, .context = seat};
+    struct rank_end *end = &exchange->ends[rank->index];
+    *end = (struct rank_end){exchange, rank};
+    return (struct device_exchange){.count = exchange->ranks->count,
+                                    .values = give_values,
+                                    .wait = wait_for_all,
+                                    .context = end};
 }
 
 uint64_t exchange_bytes(struct exchange *exchange)

@@ -12,6 +12,9 @@
  */
 struct exchange;
 
+/* Bytes of memory for a value of so many rows, `row` numbers each. */
+size_t exchange_value_bytes(size_t rows, size_t row);
+
 /* For ranks that were started. */
 bool exchange_create(struct ranks *ranks, struct exchange **out, struct error *err);
 void exchange_destroy(struct exchange *exchange);

@@ -149,11 +149,11 @@ static bool evaluate(struct rank *rank, struct error *err)
     const struct ranks *ranks = rank->ranks;
     const struct row_set *set = ranks->work->evaluated;
     long begin = 0;
-    bool another = true;
+    bool ok, another = true;
     rank->result = (struct batch_result){0};
     if (rank->confusion.counts)
         confusion_clear(&rank->confusion);
-    while (agree_on_batch(rank, begin < set->rows, &another, err) && another) {
+    while ((ok = agree_on_batch(rank, begin < set->rows, &another, err)) && another) {
         const bool full = set->rows - begin >= rank->eval[PASS_FULL].rows;
         struct rank_pass *pass = &rank->eval[full ? PASS_FULL : PASS_SHORT];
         struct batch_result result = {0};
@@ -168,7 +168,7 @@ static bool evaluate(struct rank *rank, struct error *err)
         take_result(rank, begin, pass->rows, &result);
         begin += pass->rows;
     }
-    return !another;
+    return ok;
 }
 
 static bool slice_evaluate(void *context, int index, struct error *err)

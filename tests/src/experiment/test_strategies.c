@@ -187,9 +187,9 @@ START_TEST(three_strategies_make_two_sentences)
     ck_assert_ptr_nonnull(
         strstr(text, "with data. On 2 devices pipeline is 2.00 times as fast as tensor: 160 "
                      "samples/s, 1.60 times 1 device, not 80.0 (0.80); tensor's devices compute "
-                     "1.56 times as long for as many rows (work over all channels, gathering, "
-                     "narrow layers), and tensor's devices wait 30% of their time (they meet at "
-                     "every layer, unequal parts), pipeline's 10%;"));
+                     "1.56 times as long for as many rows (work over all channels, all-gather, "
+                     "narrow layers), and tensor's devices wait 30% of their time (they wait "
+                     "for each other at every layer, unequal parts), pipeline's 10%;"));
 }
 END_TEST
 

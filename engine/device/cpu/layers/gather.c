@@ -5,10 +5,10 @@
 #include "engine/device/cpu/core/plan.h"
 
 /*
- * All channels of a value, of which each device has made some. They lie in memory that is one for
- * all devices: each writes its own there. In the backward pass each has a gradient of all
- * channels, by what it computes from them, and adds up those of its own (reduce-scatter), in the
- * order of the devices, unless it has the whole gradient, as of the logits.
+ * All-gather: all channels of a value, of which each device has made some. They lie in memory that
+ * is one for all devices: each writes its own there. In the backward pass each has a gradient of
+ * all channels, by what it computes from them, and adds up those of its own (reduce-scatter), in
+ * the order of the devices, unless it has the whole gradient, as of the logits.
  */
 struct gather {
     struct value own, whole;
@@ -64,7 +64,7 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
         else
             put_row(g, from, to);
     }
-    return exchange->meet(exchange->context, NULL, NULL, err);
+    return exchange->wait(exchange->context, NULL, NULL, err);
 }
 
 /* Add a row of a gradient of all channels to that of the device's, or begin with it. */
@@ -102,11 +102,11 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
     const struct gather *g = layer;
     const struct device_exchange *exchange = &plan->core.request.exchange;
     const float *const *all;
-    if (!exchange->meet(exchange->context, g->dy->data, &all, err))
+    if (!exchange->wait(exchange->context, g->dy->data, &all, err))
         return false;
     take_rows(g, all, exchange->count);
     /* What others still read may not be written over. */
-    return exchange->meet(exchange->context, NULL, NULL, err);
+    return exchange->wait(exchange->context, NULL, NULL, err);
 }
 
 static bool run_whole_backward(struct plan *plan, void *layer, struct error *err)
@@ -127,7 +127,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     if (!g)
         return false;
     if (!exchange->values)
-        return error_set(err, ERROR_FAILED, "a slice of a network has no others to meet");
+        return error_set(err, ERROR_FAILED, "a slice without an exchange");
     g->own = b->graph->values[node->input];
     g->whole = b->graph->values[node->output];
     g->rows = b->rows;
