@@ -54,7 +54,7 @@
         OPTION_OF("stages", OPTION_SETTING, "LAYERS",                                              \
                   "last layer of each stage but the last (default: by measured times)"),           \
         OPTION_OF("memory-limit", OPTION_SETTING, "SIZE",                                          \
-                  "that each device may use, such as 200M; 0: no limit")
+                  "memory that each device may use, such as 200M; 0: no limit")
 
 /* What the workbench's form and `train` begin with: where a run trains, its batch and learning
  * rate, what else defines it, and the files that it writes. */

@@ -68,7 +68,7 @@ static const struct field fields[] = {
      STEP_WORDS, micro_batches},
     {"stages", "last layer of each stage but the last: conv1,conv4; default: by times", STEP_NOT,
      NULL},
-    {"memory-limit", "that each device may use: 200M, 1.5G; 0: none", STEP_NOT, NULL},
+    {"memory-limit", "memory that each device may use: 200M, 1.5G; 0: no limit", STEP_NOT, NULL},
     {"split", "how a mini-batch is divided; auto: by speed; also weighted:W0,W1", STEP_WORDS,
      splits},
     {"sync", "how gradients are all-reduced", STEP_WORDS, methods},
