@@ -71,7 +71,8 @@ struct net_op {
     int origin;            /* its place in the network, of a slice in the whole one, which random
                             * numbers depend on; of a gather that of the operation before it */
     int outputs;           /* conv, gather: channels; linear: numbers */
-    int first;             /* gather: which of them is the input's first */
+    int first;             /* gather: which of them is the input's first; dropout: which channel of
+                            * the whole network's value is */
     bool parts;            /* gather: the slices' gradients of the output are parts of it */
     bool has_bias;         /* conv, linear */
     /* Windows of conv and pools: square or not; pads are top/left and bottom/right alike. */

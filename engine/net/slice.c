@@ -47,11 +47,11 @@ static int own_count(const struct slicing *s, int channels)
 static bool refuse(const struct slicing *s, const struct net_op *op, const char *why,
                    struct error *err)
 {
-    return error_set(
-        err, ERROR_USAGE,
-        "%s cannot be divided over %d devices: %s%s%s %s; use fewer devices, or another "
-        "strategy",
-        s->net->name, s->count, net_kind_name(op->kind), *op->name ? " " : "", op->name, why);
+    return error_set(err, ERROR_USAGE,
+                     "%s cannot be divided over %d devices: %s%s%s %s; use another strategy, or "
+                     "another number of devices",
+                     s->net->name, s->count, net_kind_name(op->kind), *op->name ? " " : "",
+                     op->name, why);
 }
 
 /* Append an operation that comes from `origin` of the whole network. */
@@ -155,8 +155,7 @@ static bool slice_sum(struct slicing *s, int origin, const struct net_op *op, st
     return true;
 }
 
-/* Dropout depends on the place among all numbers; channels of several pixels are none any more once
- * they are flattened. */
+/* Channels of several pixels are none any more once they are flattened. */
 static bool reads_whole(const struct slicing *s, const struct net_op *op)
 {
     const struct net_shape in = s->net->tensors[op->inputs[0]].shape;
@@ -167,7 +166,7 @@ static bool reads_whole(const struct slicing *s, const struct net_op *op)
     case NET_SHAPE_CHANGED:
         return in.h * in.w > 1;
     default:
-        return op->kind == NET_DROPOUT;
+        return false;
     }
 }
 
@@ -189,6 +188,8 @@ static bool slice_op(struct slicing *s, int origin, struct error *err)
     } else if (reads_whole(s, &op)) {
         ok = gather(s, tensor, &input, err);
         out->divided = false;
+    } else if (op.kind == NET_DROPOUT && out->divided) {
+        op.first = own_first(s, s->net->tensors[tensor].shape.c);
     }
     return ok && append(s, &op, origin, input, &out->own, err);
 }

@@ -259,7 +259,8 @@ static bool set_bytes(const struct spec_field *field, long *where, const char *v
               parse_double(number, 0, field->high, &bytes);
     for (const char *u = byte_units; ok && unit && u <= unit; u++)
         bytes *= 1024;
-    if (!ok || bytes > field->high || (bytes > 0 && bytes < 1))
+    if (!ok || bytes > field->high || (!unit && bytes != (double)(long)bytes) ||
+        (bytes > 0 && bytes < 1))
         return error_set(err, ERROR_USAGE,
                          "%s '%.40s': a number of bytes, such as 200M or 1.5G, or 0 for none",
                          field->key, value);

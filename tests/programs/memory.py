@@ -40,7 +40,7 @@ class Memory(cli.Case):
     def test_what_does_not_fit_one_device_fits_two(self):
         one = self.needs("--devices", "cpu:0")
         limit = ["--memory-limit", str(int(0.8 * one))]
-        text = self.bad(1, "train", *self.options, "--devices", "cpu:0", *limit)
+        text = self.bad(2, "train", *self.options, "--devices", "cpu:0", *limit)
         self.assertRegex(text, r"memory-limit [0-9.]+ MiB: cpu:0 would need [0-9.]+ MiB: on 2 "
                                r"devices --strategy pipeline \([0-9.]+ MiB\) or tensor "
                                r"\([0-9.]+ MiB\) would fit")
@@ -49,7 +49,7 @@ class Memory(cli.Case):
                              *limit, "--json")
             self.assertLessEqual(max(json.loads(text.splitlines()[0])["memory"]), 0.8 * one)
         # Of divided data each device has the whole network.
-        text = self.bad(1, "train", *self.options, "--devices", "cpu:0-1", *limit)
+        text = self.bad(2, "train", *self.options, "--devices", "cpu:0-1", *limit)
         self.assertRegex(text, r"with --strategy pipeline \([0-9.]+ MiB\) or tensor \([0-9.]+ "
                                r"MiB\) it would fit")
 
@@ -70,7 +70,7 @@ class Memory(cli.Case):
         # No pipeline has synchronised BatchNorm.
         options = [*PLACE, "--batch", "2048", "--train-rows", "2048", "--devices", "cpu:0"]
         need = self.good_json("model", "smallnet", *options)["memory"][0]["total"]
-        text = self.bad(1, "train", "--model", "smallnet", *options, "--epochs", "1", "--sync-bn",
+        text = self.bad(2, "train", "--model", "smallnet", *options, "--epochs", "1", "--sync-bn",
                         "--memory-limit", str(need // 6))
         self.assertIn("a smaller batch would fit", text)
 
@@ -79,18 +79,27 @@ class Memory(cli.Case):
                 "--train-rows", "400", "--test-rows", "400", "--memory-limit", "5M"]
         for more in [], ["--validation", "0.1"]:
             self.assertIn("memory-limit 5.0 MiB: cpu:0 would need ",
-                          self.bad(1, "train", *rows, *more))
+                          self.bad(2, "train", *rows, *more))
 
     def test_a_device_that_is_listed_twice_needs_both(self):
         one = self.needs("--devices", "cpu:0")
         self.assertIn("cpu:0 would need", self.bad(
-            1, "train", *self.options, "--devices", "cpu:0,cpu:0", "--memory-limit",
+            2, "train", *self.options, "--devices", "cpu:0,cpu:0", "--memory-limit",
             str(int(1.2 * one))))
 
     def test_shares_that_change_have_no_limit(self):
         self.assertIn("memory-limit: split auto", self.bad(
             2, "train", *self.options, "--devices", "cpu:0-1", "--split", "auto", "--memory-limit",
             "1G"))
+
+    def test_a_refused_resume_leaves_the_run_as_it_was(self):
+        self.good("train", *self.options, "--devices", "cpu:0")
+        before = self.good_json("show", "1")
+        self.assertIn("memory-limit 10.0 KiB: cpu:0 would need",
+                      self.bad(2, "train", "--resume", "1", "--epochs", "2", "--memory-limit",
+                               "10K"))
+        self.assertEqual(self.good_json("show", "1"), before)
+        self.good("train", "--resume", "1", "--epochs", "2")
 
     def test_sizes_are_read(self):
         self.assertIn("a number of bytes, such as 200M",

@@ -11,6 +11,7 @@
 #include "base/paths.h"
 #include "engine/model/file.h"
 #include "engine/train/resolve/devices.h"
+#include "engine/train/resolve/memory_limit.h"
 #include "engine/train/resolve/parallel.h"
 #include "engine/train/resolve/recipe.h"
 #include "engine/train/split/shares.h"
@@ -19,21 +20,22 @@
 #include "spec/names.h"
 
 static bool resolve_data(struct spec *spec, const struct data_watch *watch, struct dataset *shape,
-                         struct error *err)
+                         int *test_rows, struct error *err)
 {
     const struct data_request request = spec_data(spec, watch);
     char *name = NULL;
-    int test_rows;
-    if (!data_describe(&request, shape, &test_rows, &name, err))
+    if (!data_describe(&request, shape, test_rows, &name, err))
         return false;
     free(spec->data);
     spec->data = name;
     if (spec->train_rows > shape->rows)
         return error_set(err, ERROR_USAGE, "train-rows %ld: %s has %d", spec->train_rows, name,
                          shape->rows);
-    if (spec->test_rows > test_rows)
+    if (spec->test_rows > *test_rows)
         return error_set(err, ERROR_USAGE, "test-rows %ld: %s has %d", spec->test_rows, name,
-                         test_rows);
+                         *test_rows);
+    if (spec->test_rows > 0)
+        *test_rows = (int)spec->test_rows;
     return true;
 }
 
@@ -161,15 +163,28 @@ static bool check_folder(const char *option, const char *path, struct error *err
     return ok;
 }
 
+/* The rows of the larger set that is evaluated, as far as they are known: after the last epoch the
+ * test rows are, too. */
+static bool check_memory(const struct spec *spec, const struct net *net, long rows, int test_rows,
+                         struct error *err)
+{
+    const double validation = spec->validation * (double)rows;
+    const long evaluated = validation > test_rows ? (long)validation : test_rows;
+    return memory_limit_check(spec, net, rows, evaluated, err);
+}
+
 bool resolve_spec(struct spec *spec, const struct data_watch *watch, struct error *err)
 {
     struct dataset shape = {0};
     struct net *net = NULL;
+    int test_rows = 0;
     bool ok = spec_validate(spec, err) && resolve_devices(spec, err) &&
-              resolve_data(spec, watch, &shape, err) && resolve_model(spec, &shape, &net, err) &&
-              check_numbers(spec, err) && check_augment(spec, &shape, err) &&
+              resolve_data(spec, watch, &shape, &test_rows, err) &&
+              resolve_model(spec, &shape, &net, err) && check_numbers(spec, err) &&
+              check_augment(spec, &shape, err) &&
               check_split(spec, spec_train_rows(spec, shape.rows), err) &&
               resolve_parallel(spec, net, spec_train_rows(spec, shape.rows), err) &&
+              check_memory(spec, net, spec_train_rows(spec, shape.rows), test_rows, err) &&
               check_init(spec, net, err) && check_place("save", spec->save, true, err) &&
               check_place("save-best", spec->save_best, true, err) &&
               check_place("log", spec->log, false, err) &&

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "engine/train/memory/limit.h"
 #include "engine/train/pipeline/choose.h"
 #include "engine/train/pipeline/layout.h"
 #include "engine/train/resolve/inspect.h"
+#include "engine/train/resolve/memory_limit.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
@@ -194,17 +194,6 @@ static bool create_ranks(struct run *run, struct error *err)
            (!run->spec.profile || profiler_create(&run->profiler, ranks, err));
 }
 
-/* Before anything takes long, by what devices would need, also for the test after validation. */
-static bool check_memory(const struct run *run, struct error *err)
-{
-    const struct workload *work = &run->work;
-    const long rows =
-        work->validation.rows > work->test.rows ? work->validation.rows : work->test.rows;
-    /* Stages that are kept may lie elsewhere. */
-    return run->checkpoints.resumed.place.cuts > 0 ||
-           memory_limit_check(&run->spec, work->net, work->train_rows, rows, err);
-}
-
 /* By what they have planned: a pipeline may have been cut elsewhere. */
 static bool hold_memory(const struct ranks *ranks, struct error *err)
 {
@@ -223,8 +212,7 @@ static bool inspect(struct run *run, struct error *err)
 
 bool run_prepare(struct run *run, struct error *err)
 {
-    if (!open_workload(run, err) || !create_ranks(run, err) || !make_weights(run, err) ||
-        !check_memory(run, err))
+    if (!open_workload(run, err) || !create_ranks(run, err) || !make_weights(run, err))
         return false;
     workload_normalize(&run->work);
     if (!checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||

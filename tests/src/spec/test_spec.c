@@ -74,6 +74,7 @@ static const struct {
     {"memory-limit", "0", "0"},
     {"memory-limit", "M", NULL},
     {"memory-limit", "0.3", NULL},
+    {"memory-limit", "1.5", NULL},
     {"memory-limit", "0x10M", NULL},
     {"memory-limit", "1000.00000000000000000000000000000000000000000000000foo", NULL},
     {"memory-limit", "-1M", NULL},

@@ -13,6 +13,7 @@ struct dropout {
     struct unary_layer base;
     struct value value;
     int op, rows;
+    uint32_t first; /* place of its first number in the whole network's value */
     uint32_t threshold;
     float scale;
 };
@@ -32,8 +33,8 @@ static void drop_row(const struct dropout *d, const struct rng_stream *stream, c
                 to[at] = 0;
                 continue;
             }
-            uint32_t element = (uint32_t)c * (uint32_t)pixels + (uint32_t)i;
-            if (element % 4 == 0)
+            const uint32_t element = d->first + (uint32_t)c * (uint32_t)pixels + (uint32_t)i;
+            if (element % 4 == 0 || element == d->first)
                 rng_block(stream, element / 4, words);
             to[at] = words[element % 4] < d->threshold ? 0 : from[at] * d->scale;
         }
@@ -81,6 +82,7 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
     (void)err;
     d->value = b->graph->values[node->input];
     d->op = op->origin;
+    d->first = (uint32_t)op->first * (uint32_t)value_pixels(&d->value);
     d->rows = b->rows;
     d->threshold = rng_threshold(op->p);
     d->scale = (float)(1 / (1 - op->p));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/memory/limit.h"
+#include "engine/train/resolve/memory_limit.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/figure.h"
 #include "engine/train/memory/plan.h"
+#include "engine/train/pipeline/layout.h"
 #include "engine/train/resolve/parallel.h"
 #include "spec/names.h"
 #include "spec/set.h"
@@ -149,7 +150,7 @@ static void suggest(const struct spec *spec, const struct candidate *of, char *t
     if (least > 0 && least <= (size_t)spec->memory_limit)
         snprintf(text, size, "a smaller batch would fit");
     else
-        snprintf(text, size, "with a batch of one row it would still be %s",
+        snprintf(text, size, "with a batch of one row it would still be %s, so raise the limit",
                  figure_bytes(&figure, (double)least));
 }
 
