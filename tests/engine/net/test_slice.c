@@ -31,11 +31,17 @@ static const struct {
     const char *model;
     int count;
 } divided[] = {
-    {"linear", 1},   {"linear", 2},
-    {"lenet", 2},    {"lenet", 3},
-    {"smallnet", 4}, {"resnet18", 2},
-    {"resnet18", 3}, {"mobilenet-small", 2},
-    {"alexnet", 2},  {CONV("5") ", { type = \"groupnorm\"; groups = 5; }, \"relu\", " LINEAR, 4},
+    {"linear", 1},
+    {"linear", 2},
+    {"lenet", 2},
+    {"lenet", 3},
+    {"smallnet", 4},
+    {"resnet18", 2},
+    {"resnet18", 3},
+    {"mobilenet-small", 2},
+    {"alexnet", 2},
+    {CONV("16") ", { type = \"dropout\"; p = 0.5; }, \"batchnorm\", " LINEAR, 2},
+    {CONV("5") ", { type = \"groupnorm\"; groups = 5; }, \"relu\", " LINEAR, 4},
 };
 
 enum { DIVIDED = sizeof divided / sizeof *divided };
