@@ -126,6 +126,8 @@ static int compare_names(const void *a, const void *b)
 static bool names_differ(struct net_builder *builder, struct error *err)
 {
     struct net_used_name *names = builder->names;
+    if (builder->name_count == 0)
+        return true;
     qsort(names, (size_t)builder->name_count, sizeof *names, compare_names);
     for (int i = 1; i < builder->name_count; i++)
         if (strcmp(names[i - 1].name, names[i].name) == 0)

@@ -227,12 +227,15 @@ AVX512 void filter_avx512_down(const struct filter *filter, const uint8_t *from,
         weigh_bytes(filter, from + i, bytes, first_bytes(bytes - i), out + i);
 }
 
+/* Where byte c of pixel k is in its 64 bytes. */
+#define PLACE(k, c)    ((3 * (k) + (c)) & 63)
+#define PLACES4(k, c)  PLACE(k, c), PLACE((k) + 1, c), PLACE((k) + 2, c), PLACE((k) + 3, c)
+#define PLACES16(k, c) PLACES4(k, c), PLACES4((k) + 4, c), PLACES4((k) + 8, c), PLACES4((k) + 12, c)
+#define PLACES64(c)    PLACES16(0, c), PLACES16(16, c), PLACES16(32, c), PLACES16(48, c)
+static const uint8_t places[3][64] = {{PLACES64(0)}, {PLACES64(1)}, {PLACES64(2)}};
+
 AVX512 void filter_avx512_planes(const uint8_t *from, size_t pixels, uint8_t *const out[3])
 {
-    uint8_t places[3][64];
-    for (int c = 0; c < 3; c++)
-        for (int k = 0; k < 64; k++)
-            places[c][k] = (uint8_t)((3 * k + c) & 63);
     for (size_t i = 0; i < pixels; i += 64, from += 192) {
         const size_t left = pixels - i, bytes = 3 * left;
         const __m512i a = _mm512_maskz_loadu_epi8(first_bytes(bytes), from),
