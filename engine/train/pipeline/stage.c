@@ -136,17 +136,6 @@ static bool run_forward(const struct passes *p, struct plan *plan, const struct 
         return false;
     rank->result.loss_sum += result.loss_sum;
     rank->result.correct += result.correct;
-    handover_give(p->handover, rank->index);
-    return true;
-}
-
-static bool run_backward(const struct passes *p, struct plan *plan, const struct batch *batch,
-                         const struct micro_batch *micro, struct error *err)
-{
-    struct rank *rank = p->rank;
-    if (!rank->backend->plan_backward(rank->device, plan, batch, micro, err))
-        return false;
-    handover_answer(p->handover, rank->index);
     return true;
 }
 
@@ -161,11 +150,14 @@ static bool run_task(const struct passes *p, int index, struct error *err)
     if (!wait_for_neighbour(p, task->backward, err))
         return false;
     const double began = clock_seconds(), begin = rank->ranks->clock();
-    bool ok = task->backward ? run_backward(p, plan, &batch, &micro, err)
+    bool ok = task->backward ? rank->backend->plan_backward(rank->device, plan, &batch, &micro, err)
                              : run_forward(p, plan, &batch, &micro, err);
     rank->times.pass_s += rank->ranks->clock() - begin;
     if (p->spans)
         p->spans[index] = (struct pipeline_span){began, clock_seconds()};
+    /* Only now, so that no neighbour is seen to begin before this has ended. */
+    if (ok)
+        (task->backward ? handover_answer : handover_give)(p->handover, rank->index);
     rank_progress(rank);
     return ok;
 }
