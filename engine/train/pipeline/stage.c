@@ -113,20 +113,6 @@ static struct micro_batch micro_of(const struct passes *p, int index)
     return micro;
 }
 
-static struct batch batch_of(const struct passes *p, int index)
-{
-    const struct ranks *ranks = p->rank->ranks;
-    const struct step *step = &ranks->step;
-    return (struct batch){.data = &ranks->work->data.train,
-                          .index = ranks->work->order + step->begin + micro_begin(p->split, index),
-                          .rows = (int)micro_rows(p->split, index),
-                          .global_rows = step->rows,
-                          .seed = ranks->spec->seed,
-                          .epoch = step->epoch,
-                          .augment = ranks->spec->augment,
-                          .unprofiled = step->unprofiled};
-}
-
 static bool run_forward(const struct passes *p, struct plan *plan, const struct batch *batch,
                         const struct micro_batch *micro, struct error *err)
 {
@@ -145,7 +131,8 @@ static bool run_task(const struct passes *p, int index, struct error *err)
     struct rank *rank = p->rank;
     const struct pipeline_task *task = &p->tasks[index];
     const struct micro_batch micro = micro_of(p, task->micro_batch);
-    const struct batch batch = batch_of(p, task->micro_batch);
+    const struct batch batch = rank_batch(rank, micro_begin(p->split, task->micro_batch),
+                                          micro_rows(p->split, task->micro_batch));
     struct plan *plan = p->pass[task->micro_batch >= p->split->first].plan;
     if (!wait_for_neighbour(p, task->backward, err))
         return false;

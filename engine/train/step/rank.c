@@ -23,6 +23,20 @@ void rank_progress(struct rank *rank)
     atomic_fetch_add(&rank->ranks->signs, 1);
 }
 
+struct batch rank_batch(const struct rank *rank, long before, long rows)
+{
+    const struct ranks *ranks = rank->ranks;
+    const struct step *step = &ranks->step;
+    return (struct batch){.data = &ranks->work->data.train,
+                          .index = ranks->work->order + step->begin + before,
+                          .rows = (int)rows,
+                          .global_rows = step->rows,
+                          .seed = ranks->spec->seed,
+                          .epoch = step->epoch,
+                          .augment = ranks->spec->augment,
+                          .unprofiled = step->unprofiled};
+}
+
 /* Is this the rank whose failure aborted the others? */
 static bool is_culprit(const struct rank *rank)
 {

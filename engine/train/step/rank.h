@@ -28,7 +28,9 @@ bool rank_export_state(void *context, int index, struct error *err); /* into ->e
 void rank_conclude(void *context, int index, bool ok, struct error *err);
 void rank_close(void *context, int index);
 
-/* For tasks: what the rank does, as viewers see it. */
+/* For tasks: rows of the step's mini-batch, after the first `before` of them. */
+struct batch rank_batch(const struct rank *rank, long before, long rows);
+/* What the rank does, as viewers see it. */
 void rank_show(struct rank *rank, enum activity activity);
 /* Train, or idle where it has no rows in this step, although it takes part in the reduction. */
 void rank_show_busy(struct rank *rank);

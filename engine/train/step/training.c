@@ -31,16 +31,7 @@ static bool compute(struct rank *rank, struct error *err)
     struct step_times *times = &rank->times;
     long before, rows;
     ranks_shard(ranks, rank->index, step->size, &before, &rows);
-    struct batch batch = {
-        .data = &ranks->work->data.train,
-        .index = ranks->work->order + step->begin + before,
-        .rows = pass->rows,
-        .global_rows = step->rows,
-        .seed = ranks->spec->seed,
-        .epoch = step->epoch,
-        .augment = ranks->spec->augment,
-        .unprofiled = step->unprofiled,
-    };
+    struct batch batch = rank_batch(rank, before, pass->rows);
     foresee(rank, &batch);
     rank_show_busy(rank);
     double begin = ranks->clock();

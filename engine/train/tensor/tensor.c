@@ -77,17 +77,9 @@ static bool slice_change_shares(void *context, int index, struct error *err)
 static bool compute(struct rank *rank, struct error *err)
 {
     const struct ranks *ranks = rank->ranks;
-    const struct step *step = &ranks->step;
-    struct rank_pass *pass = &rank->train[step->size];
+    struct rank_pass *pass = &rank->train[ranks->step.size];
     struct batch_result result;
-    const struct batch batch = {.data = &ranks->work->data.train,
-                                .index = ranks->work->order + step->begin,
-                                .rows = pass->rows,
-                                .global_rows = step->rows,
-                                .seed = ranks->spec->seed,
-                                .epoch = step->epoch,
-                                .augment = ranks->spec->augment,
-                                .unprofiled = step->unprofiled};
+    const struct batch batch = rank_batch(rank, 0, pass->rows);
     const double begin = ranks->clock();
     bool ok = rank->backend->plan_run(rank->device, pass->plan, &batch, &result, err);
     rank->times.pass_s = ranks->clock() - begin - rank->times.wait_s;
