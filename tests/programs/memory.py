@@ -101,6 +101,13 @@ class Memory(cli.Case):
         self.assertEqual(self.good_json("show", "1"), before)
         self.good("train", "--resume", "1", "--epochs", "2")
 
+    def test_an_evaluation_has_no_limit_of_training(self):
+        weights = self.path("weights.safetensors")
+        self.good("train", *self.options, "--devices", "cpu:0", "--save", weights)
+        self.env["DPARTUI_MEMORY_LIMIT"] = "1M"
+        self.bad(2, "train", *self.options, "--devices", "cpu:0")
+        self.good("eval", weights, "--model", self.model, "--data", "glyphs", "--test-rows", "20")
+
     def test_sizes_are_read(self):
         self.assertIn("a number of bytes, such as 200M",
                       self.bad(2, "train", *self.options, "--memory-limit", "much"))

@@ -219,10 +219,14 @@ static bool describe(struct spec *spec, const struct data_watch *watch, json_t *
              add_limit(spec, net, rows, object, err);
     } else {
         json_decref(recipe);
+        ok = ok && error_memory(err, "description of the model");
     }
     net_free(net);
-    *result = object;
-    return ok && (object || error_memory(err, "description of the model"));
+    if (!ok)
+        json_decref(object);
+    else
+        *result = object;
+    return ok;
 }
 
 bool task_model(struct task *task, const json_t *params, json_t **result, struct error *err)
