@@ -30,14 +30,13 @@ parallel_fixture = %D%/parallel_fixture.c %D%/parallel_fixture.h \
 	tests/fakes/posing_collective.c $(parallel_fixture)
 %C%_test_unequal_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
 %C%_test_unequal_LDADD = libtrain.a libboard.a libcpu.a libplan.a $(TRAIN_LIBS) $(DNNL_LIBS)
-%C%_test_pipeline_SOURCES = %D%/test_pipeline.c \
+divided_fixture = %D%/divided_fixture.c %D%/divided_fixture.h \
 	tests/fakes/posing_backend.c tests/fakes/posing_backend.h \
 	tests/fakes/posing_collective.c $(parallel_fixture)
+%C%_test_pipeline_SOURCES = %D%/test_pipeline.c $(divided_fixture)
 %C%_test_pipeline_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
 %C%_test_pipeline_LDADD = $(%C%_test_unequal_LDADD)
-%C%_test_tensor_SOURCES = %D%/test_tensor.c \
-	tests/fakes/posing_backend.c tests/fakes/posing_backend.h \
-	tests/fakes/posing_collective.c $(parallel_fixture)
+%C%_test_tensor_SOURCES = %D%/test_tensor.c $(divided_fixture)
 %C%_test_tensor_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
 %C%_test_tensor_LDADD = $(%C%_test_unequal_LDADD)
 %C%_test_checkpoints_SOURCES = %D%/test_checkpoints.c \

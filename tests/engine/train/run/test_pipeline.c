@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "tests/engine/train/run/divided_fixture.h"
 #include "tests/engine/train/run/parallel_fixture.h"
-#include "tests/fakes/posing_backend.h"
-#include "tests/recorder.h"
 #include "tests/suites.h"
 #include "tests/support.h"
 
@@ -17,21 +15,6 @@
  * pose as others with faults.
  */
 
-/* 92 rows in batches of 29 end with one of 5. */
-#define BATCHES "max-steps=10 batch=29 train-rows=92 "
-
-static const char *const kinds[] = {
-    "",
-    "momentum=0.9 weight-decay=0.01",
-    "optimizer=adam lr=0.001 no-decay=norm-bias weight-decay=0.01",
-    "clip-norm=0.05",
-    "augment=flip-crop label-smoothing=0.1",
-    "ema=0.9",
-    "clip-norm=0.05 ema=0.9",
-};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
 START_TEST(stages_equal_one_device)
 {
     static const char *const pipelines[] = {
@@ -39,7 +22,7 @@ START_TEST(stages_equal_one_device)
         "devices=cpu:0-1 micro-batches=1", "devices=cpu:0-1 micro-batches=2",
         "devices=cpu:0-1 micro-batches=5", "devices=cpu:0-2 micro-batches=4 split=balanced",
         "devices=cpu:0-2 micro-batches=5", "devices=cpu:0-1 micro-batches=29"};
-    char *common = format(BATCHES "%s", kinds[_i]);
+    char *common = format(BATCHES "%s", divided_kinds[_i]);
     struct outcome one = train("plain", common);
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
         char *settings = format("%s strategy=pipeline %s", common, pipelines[i]);
@@ -123,23 +106,12 @@ START_TEST(same_seed_same_stages_same_bits)
 }
 END_TEST
 
-/* A run of a model of the folder; the caller frees the recorder. */
-static bool run(struct recorder *rec, const char *model, const char *settings)
-{
-    char *all = format("model=%s/%s.conf data=%s/data lr=0.05 init=default cpu-threads=1 "
-                       "strategy=pipeline %s",
-                       folder, model, folder, settings);
-    recorder_init(rec, all);
-    rec->limits.grace_s = 1;
-    free(all);
-    return recorder_run(rec);
-}
-
 START_TEST(events_tell_stages_and_rows)
 {
     struct recorder rec;
-    ck_assert_msg(run(&rec, "normalised", BATCHES "devices=cpu:0-1 stages=unit"), "%s",
-                  rec.err.text);
+    ck_assert_msg(
+        divided_run(&rec, "normalised", BATCHES "strategy=pipeline devices=cpu:0-1 stages=unit"),
+        "%s", rec.err.text);
     const json_t *event = recorder_event(&rec, "run", 0);
     ck_assert_str_eq(recorder_string(event, "stages"), "unit");
     ck_assert_str_eq(recorder_string(event, "strategy"), "pipeline");
@@ -174,11 +146,9 @@ enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
 
 START_TEST(mistakes_are_named)
 {
-    struct recorder rec;
-    ck_assert(!run(&rec, "normalised", mistakes[_i].settings));
-    ck_assert_int_eq(rec.err.kind, ERROR_USAGE);
-    ck_assert_msg(strstr(rec.err.text, mistakes[_i].reason), "%s", rec.err.text);
-    recorder_free(&rec);
+    char *settings = format("strategy=pipeline %s", mistakes[_i].settings);
+    expect_refusal(settings, mistakes[_i].reason);
+    free(settings);
 }
 END_TEST
 
@@ -187,61 +157,17 @@ static const enum posing_phase faults[] = {POSING_OPEN, POSING_PLAN, POSING_PASS
 
 enum { STAGES = 3, FAULTS = sizeof faults / sizeof *faults };
 
-static void check_next_run_works(const char *settings)
-{
-    struct recorder rec;
-    posing_reset();
-    ck_assert_msg(run(&rec, "plain", settings), "%s", rec.err.text);
-    recorder_free(&rec);
-}
-
-#define POSING_STAGES BATCHES "devices=cuda:0-2 micro-batches=6 stages=1,4"
+#define POSING_STAGES BATCHES "strategy=pipeline devices=cuda:0-2 micro-batches=6 stages=1,4"
 
 START_TEST(stage_that_fails_is_named)
 {
-    struct recorder rec;
-    char name[16];
-    posing_reset();
-    posing.device = _i % STAGES;
-    posing.phase = faults[_i / STAGES];
-    snprintf(name, sizeof name, "cuda:%d: ", posing.device);
-    ck_assert(!run(&rec, "plain", POSING_STAGES));
-    ck_assert_int_eq(rec.err.kind, ERROR_FAILED);
-    ck_assert_msg(strstr(rec.err.text, name) && strstr(rec.err.text, "went wrong"), "%s",
-                  rec.err.text);
-    ck_assert_int_eq(atomic_load(&posing.opened), atomic_load(&posing.closed));
-    recorder_free(&rec);
-    check_next_run_works(POSING_STAGES);
+    expect_failure(POSING_STAGES, _i % STAGES, faults[_i / STAGES]);
 }
 END_TEST
 
 START_TEST(stage_that_hangs_is_named)
 {
-    struct recorder rec;
-    char name[16];
-    posing_reset();
-    posing.device = _i;
-    posing.phase = POSING_PASS;
-    posing.hangs = true;
-    snprintf(name, sizeof name, "cuda:%d: ", _i);
-    char *all =
-        format("model=%s/plain.conf data=%s/data cpu-threads=1 strategy=pipeline " POSING_STAGES,
-               folder, folder);
-    recorder_init(&rec, all);
-    free(all);
-    rec.limits.stall_s = 2; /* the other devices answer in time on a busy machine, too */
-    rec.limits.grace_s = 0.2;
-    ck_assert(!recorder_run(&rec));
-    ck_assert_msg(strncmp(rec.err.text, name, strlen(name)) == 0 &&
-                      strstr(rec.err.text, "no sign of progress"),
-                  "%s", rec.err.text);
-    recorder_free(&rec);
-    /* Once it comes back it gives back what it holds. */
-    atomic_store(&posing.go_on, true);
-    for (int i = 0; i < 1000 && atomic_load(&posing.closed) < STAGES; i++)
-        usleep(10000);
-    ck_assert_int_eq(atomic_load(&posing.closed), STAGES);
-    check_next_run_works(POSING_STAGES);
+    expect_hang(POSING_STAGES, _i);
 }
 END_TEST
 
@@ -249,7 +175,7 @@ int main(void)
 {
     Suite *suite = suite_create("pipeline");
     TCase *tc = add_parallel_case(suite, "pipeline");
-    tcase_add_loop_test(tc, stages_equal_one_device, 0, KINDS);
+    tcase_add_loop_test(tc, stages_equal_one_device, 0, DIVIDED_KINDS);
     tcase_add_test(tc, short_batches_may_have_more_micro_batches);
     tcase_add_loop_test(tc, validation_and_test_are_those_of_one_device, 0, 3);
     tcase_add_loop_test(tc, micro_batches_normalise_as_devices_do, 0, 3);
