@@ -2,31 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Runs whose devices divide each layer of the network, from the outside."""
 
-import hashlib
 import json
 import os
-import signal
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
-import cli  # noqa: E402
+import divided_case  # noqa: E402
+from divided_case import DATA  # noqa: E402
 
-DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "400", "--test-rows", "200",
-        "--batch", "64", "--lr", "0.5", "--init", "default", "--cpu-threads", "1",
-        "--momentum", "0.5"]
 TENSOR = ["--strategy", "tensor", "--devices", "cpu:0-1"]
 
 
-class Tensor(cli.Case):
-    def losses(self, run):
-        return [epoch["train_loss"] for epoch in self.good_json("show", run)["epochs"]]
-
-    def same_losses(self, run, other):
-        for loss, expected in zip(self.losses(run), self.losses(other), strict=True):
-            self.assertAlmostEqual(loss, expected, delta=2e-5)
-
+class Tensor(divided_case.Case):
     def test_it_trains_as_one_device_does(self):
         self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
         self.good("train", *DATA, *TENSOR, "--epochs", "2")
@@ -55,33 +43,10 @@ class Tensor(cli.Case):
         self.same_losses("2", "1")
 
     def test_validation_rows_are_evaluated_by_slices(self):
-        rows = ["--epochs", "2", "--validation", "0.1", "--batch", "16", "--test-rows", "400"]
-        self.good("train", *DATA, *rows, "--devices", "cpu:0")
-        self.good("train", *DATA, *rows, *TENSOR)
-        one, other = (self.good_json("show", run) for run in ("1", "2"))
-        self.assertEqual(one["test_acc"], other["test_acc"])
-        self.assertAlmostEqual(one["val_acc"], other["val_acc"], delta=1e-9)
-        self.same_losses("2", "1")
+        self.expect_evaluations_of_one_device(*TENSOR)
 
     def test_a_killed_run_resumes_with_the_same_bits(self):
-        paths = [self.path(name) for name in ("whole.safetensors", "killed.safetensors")]
-        run = [*DATA, *TENSOR, "--epochs", "40", "--clip-norm", "0.5", "--seed", "5", "--save"]
-        self.good("train", *run, paths[0])
-        self.good("train", *run, paths[1], "--detach")
-        end = time.monotonic() + 60
-        while len(self.good_json("show", "2")["epochs"]) < 2:
-            self.assertLess(time.monotonic(), end, "no epoch ended")
-            time.sleep(0.02)
-        engine = self.good_json("engine", "status")["pid"]
-        os.kill(engine, signal.SIGKILL)
-        self.wait_gone(engine)
-        self.assertFalse(os.path.exists(paths[1]), "it had ended before it was killed")
-        self.good("train", "--resume", "2")
-        digests = []
-        for path in paths:
-            with open(path, "rb") as file:
-                digests.append(hashlib.sha256(file.read()).hexdigest())
-        self.assertEqual(*digests)
+        self.expect_same_bits_after_a_kill(*TENSOR)
 
     def test_a_profile_tells_gathers(self):
         self.good("train", *DATA, *TENSOR, "--epochs", "1", "--profile")
