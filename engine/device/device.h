@@ -62,6 +62,7 @@ struct device_options {
 struct replica {
     const struct net *net;
     size_t count; /* floats in each of the next */
+    size_t alike; /* of them the last, of parameters that a slice has like all others; else 0 */
     float *params, *grads, *state[STATES_KEPT];
     int states;              /* how many arrays of state there are; NULL: the others */
     uint8_t *spared;         /* of each 16 numbers, whether weight decay leaves them alone; NULL: of
@@ -107,7 +108,9 @@ enum plan_mode { PLAN_TRAIN, PLAN_EVAL };
 
 struct plan_request {
     enum plan_mode mode;
-    int rows;               /* exactly this many; 0 is allowed (a device without a shard) */
+    int rows; /* exactly this many; 0 is allowed (a device without a shard) */
+    /* Of a slice that gathers rows: those of the devices before it, and of all; else 0. */
+    int rows_before, whole_rows;
     bool sync_bn;           /* BatchNorm statistics through `allreduce` */
     double label_smoothing; /* TRAIN: the share of its label that a row's classes have alike */
     struct device_allreduce allreduce;
@@ -173,6 +176,7 @@ struct batch {
     const uint32_t *next_index;
     int next_rows;
     bool unprofiled; /* of a plan made with `profile`: this pass runs as without, untimed */
+    const struct batch *whole; /* of a slice that gathers rows: those of all devices; else NULL */
 };
 
 struct batch_result {
@@ -384,8 +388,8 @@ struct backend {
      */
     bool (*update)(struct device *device, struct replica *replica, size_t begin, size_t end,
                    const struct optimizer_step *step, struct error *err);
-    /* The sum of the squares of all of grads, for a norm over several devices. */
-    double (*gradient_squares)(const struct replica *replica);
+    /* The sum of the squares of grads[begin..end), for a norm over several devices. */
+    double (*gradient_squares)(const struct replica *replica, size_t begin, size_t end);
     /* Params and one state change places. NULL: runs of such devices keep no average. */
     bool (*swap)(struct device *device, struct replica *replica, int state, struct error *err);
 };

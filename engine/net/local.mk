@@ -9,4 +9,5 @@ libnet_a_SOURCES = \
 	%D%/operation.c %D%/operation.h \
 	%D%/params.c %D%/params.h \
 	%D%/slice.c %D%/slice.h \
+	%D%/slice_gathers.c %D%/slice_gathers.h \
 	%D%/stage.c %D%/stage.h

@@ -200,7 +200,8 @@ static const struct net_operation
     dropout_operation = {.inputs = 1,
                          .access = NET_ANY_ORDER,
                          .settings = {NUMBER(p, 0, 0.999, 0.5)}},
-    gather_operation = {.inputs = 1, .access = NET_SAME_LAYOUT, .shape = gather_shape};
+    gather_operation = {.inputs = 1, .access = NET_SAME_LAYOUT, .shape = gather_shape},
+    gather_rows_operation = {.inputs = 1, .access = NET_ANY_ORDER};
 
 const struct net_operation *net_operation(enum net_kind kind)
 {

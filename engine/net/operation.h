@@ -33,7 +33,8 @@
 
 /* What slices of networks have besides (slice.h), and model files do not: on CPU devices. */
 #define NET_SLICE_OPERATIONS(X)                                                                    \
-    X(NET_GATHER, gather) /* all channels, from those that each slice has */
+    X(NET_GATHER, gather)           /* all channels, from those that each slice has */             \
+    X(NET_GATHER_ROWS, gather_rows) /* the mini-batch, from the rows that each slice has */
 
 #define NET_KIND(kind, name) kind,
 enum net_kind { NET_OPERATIONS(NET_KIND) NET_SLICE_OPERATIONS(NET_KIND) };
@@ -73,7 +74,8 @@ struct net_op {
     int outputs;           /* conv, gather: channels; linear: numbers */
     int first;             /* gather: which of them is the input's first; dropout: which channel of
                             * the whole network's value is */
-    bool parts;            /* gather: the slices' gradients of the output are parts of it */
+    bool parts;            /* gathers: the slices' gradients of the output are parts of it */
+    bool whole_batch;      /* of a slice that gathers rows: it computes those of all slices */
     bool has_bias;         /* conv, linear */
     /* Windows of conv and pools: square or not; pads are top/left and bottom/right alike. */
     union {

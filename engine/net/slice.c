@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/net/builder.h"
+#include "engine/net/slice_gathers.h"
 
 /* Channels that vectors hold, on all machines the same so that slices are. */
 enum { BLOCK = 16 };
@@ -14,11 +15,15 @@ struct sliced {
     int own;      /* its tensor; of the slice's channels where `divided` */
     int whole;    /* of all channels; NET_NONE: not gathered yet */
     bool divided; /* each slice has some of the channels */
+    bool rows;    /* each slice has some of the rows */
 };
 
 struct slicing {
     const struct net *net;
+    enum net_division division;
     int index, count;
+    bool by_rows; /* the operation being sliced computes those of the slice alone */
+    bool divides; /* there has been a layer with params that does */
     struct net_builder builder;
     struct sliced *tensors; /* per tensor of the whole network */
     struct net_slice *out;
@@ -47,21 +52,40 @@ static int own_count(const struct slicing *s, int channels)
 static bool refuse(const struct slicing *s, const struct net_op *op, const char *why,
                    struct error *err)
 {
-    return error_set(err, ERROR_USAGE,
-                     "%s cannot be divided over %d devices: %s%s%s %s; use another strategy, or "
-                     "another number of devices",
-                     s->net->name, s->count, net_kind_name(op->kind), *op->name ? " " : "",
-                     op->name, why);
+    return slice_refuse(s->net, s->count, op, why, err);
 }
 
-/* Append an operation that comes from `origin` of the whole network. */
+/* The operation that was appended comes from `origin` of the whole network. */
+static void mark(struct slicing *s, int origin)
+{
+    struct net_op *op = &s->builder.net->ops[s->builder.net->op_count - 1];
+    op->origin = origin;
+    op->whole_batch =
+        s->division == NET_DIVIDE_LINEAR && !s->by_rows && op->kind != NET_GATHER_ROWS;
+}
+
 static bool append(struct slicing *s, const struct net_op *op, int origin, int input, int *output,
                    struct error *err)
 {
     if (!net_builder_layer(&s->builder, op, s->net->ops[origin].name, input, output, err))
         return false;
-    s->builder.net->ops[s->builder.net->op_count - 1].origin = origin;
+    mark(s, origin);
     return true;
+}
+
+/* From here on the rows of all slices of a tensor. */
+static bool gather_rows(struct slicing *s, const struct net_op *reader, int tensor,
+                        struct error *err)
+{
+    struct sliced *t = &s->tensors[tensor];
+    const struct net_op op = {.kind = NET_GATHER_ROWS};
+    if (!t->rows)
+        return true;
+    if (tensor == 0)
+        return refuse(s, reader, "reads the network's input, so nothing is left to divide by rows",
+                      err);
+    t->rows = false;
+    return append(s, &op, s->net->tensors[tensor].producer, t->own, &t->own, err);
 }
 
 /* All channels of a tensor. */
@@ -129,6 +153,8 @@ static bool slice_norm(struct slicing *s, struct net_op *op, int tensor, int *in
     *input = s->tensors[tensor].own;
     if (!s->tensors[tensor].divided)
         return refuse(s, op, "reads what every device has whole", err);
+    if (s->division == NET_DIVIDE_LINEAR && op->kind == NET_BATCHNORM)
+        return refuse(s, op, "comes after a linear layer", err);
     if (op->kind == NET_BATCHNORM)
         return true;
     if (op->kind != NET_GROUPNORM)
@@ -143,6 +169,7 @@ static bool slice_sum(struct slicing *s, int origin, const struct net_op *op, st
 {
     struct sliced *out = &s->tensors[op->output];
     int input[2];
+    out->rows = s->by_rows;
     out->divided = s->tensors[op->inputs[0]].divided && s->tensors[op->inputs[1]].divided;
     for (int i = 0; i < 2; i++) {
         input[i] = s->tensors[op->inputs[i]].own;
@@ -151,7 +178,7 @@ static bool slice_sum(struct slicing *s, int origin, const struct net_op *op, st
     }
     if (!net_builder_sum(&s->builder, op->name, op->line, input[0], input[1], &out->own, err))
         return false;
-    s->builder.net->ops[s->builder.net->op_count - 1].origin = origin;
+    mark(s, origin);
     return true;
 }
 
@@ -170,14 +197,37 @@ static bool reads_whole(const struct slicing *s, const struct net_op *op)
     }
 }
 
+/* Does the operation work on some of the rows? One that reads them all has them gathered. */
+static bool choose_rows(struct slicing *s, const struct net_op *op, struct error *err)
+{
+    const int inputs = net_operation(op->kind)->inputs;
+    bool rows = op->kind != NET_LINEAR;
+    for (int i = 0; i < inputs; i++)
+        rows = rows && s->tensors[op->inputs[i]].rows;
+    s->by_rows = s->division == NET_DIVIDE_LINEAR && rows;
+    for (int i = 0; i < inputs && !rows; i++)
+        if (!gather_rows(s, op, op->inputs[i], err))
+            return false;
+    if (!net_operation(op->kind)->params)
+        return true;
+    s->divides = s->divides || !rows;
+    return !rows || !s->divides ||
+           refuse(s, op, "comes after a linear layer whose result it does not read", err);
+}
+
 static bool slice_op(struct slicing *s, int origin, struct error *err)
 {
     struct net_op op = s->net->ops[origin];
     const int tensor = op.inputs[0];
     struct sliced *out = &s->tensors[op.output];
-    int input = s->tensors[tensor].own;
+    if (!choose_rows(s, &op, err))
+        return false;
     if (op.kind == NET_ADD)
         return slice_sum(s, origin, &op, err);
+    int input = s->tensors[tensor].own;
+    out->rows = s->tensors[tensor].rows;
+    if (out->rows)
+        return append(s, &op, origin, input, &out->own, err);
     out->divided = s->tensors[tensor].divided;
     bool ok = true;
     if (op.kind == NET_CONV || op.kind == NET_LINEAR) {
@@ -218,64 +268,21 @@ static int param_of(const struct net *net, const struct net *slice, int param)
 static bool place_params(struct slicing *s, struct error *err)
 {
     const struct net *slice = s->out->net;
-    s->out->offsets = calloc((size_t)slice->param_count + 1, sizeof *s->out->offsets);
-    if (!s->out->offsets)
+    const size_t count = (size_t)slice->param_count + 1;
+    s->out->offsets = calloc(count, sizeof *s->out->offsets);
+    s->out->alike = calloc(count, sizeof *s->out->alike);
+    if (!s->out->offsets || !s->out->alike)
         return error_memory(err, "a slice of the network");
     for (int i = 0; i < slice->param_count; i++) {
         const struct net_param *whole = &s->net->params[param_of(s->net, slice, i)];
         const size_t output = whole->count / (size_t)whole->dims[0];
-        s->out->offsets[i] = whole->offset + (size_t)own_first(s, whole->dims[0]) * output;
+        const bool alike =
+            s->division == NET_DIVIDE_LINEAR && !slice->ops[slice->params[i].op].whole_batch;
+        s->out->alike[i] = alike;
+        s->out->offsets[i] =
+            whole->offset + (alike ? 0 : (size_t)own_first(s, whole->dims[0]) * output);
     }
     return true;
-}
-
-/*
- * Every slice computes the loss, and so has the whole gradient of the logits, and of what they
- * follow from without a layer that is divided. Of what such a layer reads it has a part.
- */
-enum gradient { GRADIENT_NONE, GRADIENT_WHOLE, GRADIENT_PART };
-
-static bool find_gradients(struct slicing *s, enum gradient *gradients, struct error *err)
-{
-    struct net *slice = s->out->net;
-    gradients[slice->output] = GRADIENT_WHOLE;
-    for (int i = slice->op_count; i-- > 0;) {
-        struct net_op *op = &slice->ops[i];
-        const enum net_access access = net_operation(op->kind)->access;
-        const bool divides = access == NET_ALL_CHANNELS || access == NET_ALL_NUMBERS;
-        const enum gradient gradient = divides ? GRADIENT_PART : gradients[op->output];
-        op->parts = op->kind == NET_GATHER && gradient == GRADIENT_PART;
-        for (int k = 0; k < net_operation(op->kind)->inputs && op->kind != NET_GATHER; k++) {
-            enum gradient *input = &gradients[op->inputs[k]];
-            if (*input != GRADIENT_NONE && *input != gradient)
-                return refuse(
-                    s, op,
-                    "reads what the logits are also computed from by layers that are not divided",
-                    err);
-            *input = gradient;
-        }
-    }
-    return true;
-}
-
-/* A gather needs no exchange for a gradient that each slice has whole. */
-static bool count_gathers(struct slicing *s, struct error *err)
-{
-    const struct net *slice = s->out->net;
-    enum gradient *gradients = calloc((size_t)slice->tensor_count, sizeof *gradients);
-    bool ok = gradients ? s->count == 1 || find_gradients(s, gradients, err)
-                        : error_memory(err, "a slice of the network");
-    free(gradients);
-    for (int i = 0; ok && i < slice->op_count; i++) {
-        const struct net_op *op = &slice->ops[i];
-        if (op->kind != NET_GATHER)
-            continue;
-        s->out->gather_count++;
-        s->out->gather_bytes += (op->parts ? 2 : 1) *
-                                (double)net_shape_size(slice->tensors[op->output].shape) *
-                                sizeof(float);
-    }
-    return ok;
 }
 
 static bool copy_names(const struct net *net, struct net *slice, struct error *err)
@@ -298,22 +305,31 @@ static bool slice_all(struct slicing *s, struct error *err)
         return error_memory(err, "a slice of the network");
     for (int i = 0; i < net->tensor_count; i++)
         s->tensors[i].whole = NET_NONE;
+    s->tensors[0].rows = s->division == NET_DIVIDE_LINEAR;
     if (!net_builder_start(&s->builder, net->source, net->input, net->classes, err) ||
         !copy_names(net, s->builder.net, err))
         return false;
     for (int i = 0; i < net->op_count; i++)
         if (!slice_op(s, i, err))
             return false;
+    if (s->tensors[net->output].rows)
+        return error_set(err, ERROR_USAGE,
+                         "%s has no linear layer to divide over %d devices: use another strategy",
+                         net->name, s->count);
     return gather(s, net->output, &logits, err) &&
            net_builder_finish(&s->builder, logits, &s->out->net, err) && place_params(s, err) &&
-           count_gathers(s, err);
+           (s->count == 1 || slice_count_gathers(s->out, s->division, s->count, err));
 }
 
-bool net_slice_make(const struct net *net, int index, int count, struct net_slice *out,
-                    struct error *err)
+bool net_slice_make(const struct net *net, enum net_division division, int index, int count,
+                    struct net_slice *out, struct error *err)
 {
-    struct slicing s = {.net = net, .index = index, .count = count, .out = out};
-    *out = (struct net_slice){.net = NULL};
+    struct slicing s = {.net = net,
+                        .division = count > 1 ? division : NET_DIVIDE_LAYERS,
+                        .index = index,
+                        .count = count,
+                        .out = out};
+    *out = (struct net_slice){.index = index};
     bool ok = slice_all(&s, err);
     free(s.tensors);
     net_builder_free(&s.builder);
@@ -326,6 +342,7 @@ void net_slice_free(struct net_slice *slice)
 {
     net_free(slice->net);
     free(slice->offsets);
+    free(slice->alike);
     *slice = (struct net_slice){.net = NULL};
 }
 
@@ -341,6 +358,7 @@ void net_slice_put(const struct net_slice *slice, const float *own, float *whole
 {
     for (int i = 0; i < slice->net->param_count; i++) {
         const struct net_param *param = &slice->net->params[i];
-        memcpy(whole + slice->offsets[i], own + param->offset, param->count * sizeof *own);
+        if (!slice->alike[i] || slice->index == 0)
+            memcpy(whole + slice->offsets[i], own + param->offset, param->count * sizeof *own);
     }
 }

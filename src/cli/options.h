@@ -47,8 +47,8 @@
 
 /* What the devices divide, and how a pipeline does it. */
 #define OPTIONS_STRATEGY                                                                           \
-    OPTION_OF("strategy", OPTION_SETTING, "data|pipeline|tensor",                                  \
-              "what devices divide: mini-batches, the network (pipeline) or its layers (tensor)"), \
+    OPTION_OF("strategy", OPTION_SETTING, "data|pipeline|tensor|mixed",                            \
+              "what devices divide: mini-batches, the network, its layers, or linear layers"),     \
         OPTION_OF("micro-batches", OPTION_SETTING, "M",                                            \
                   "parts of a mini-batch in a pipeline (default: 4 for each stage)"),              \
         OPTION_OF("stages", OPTION_SETTING, "LAYERS",                                              \

@@ -362,7 +362,7 @@ static int run(struct invocation *invocation, struct error *err)
 static const struct option options[] = {
     {"devices-counts", OPTION_VALUE, "N,...", "compare the first N of the devices [1,2,4...]"},
     {"devices-list", OPTION_VALUE, "LIST;...", "compare these lists of devices"},
-    {"strategies", OPTION_VALUE, "data,pipeline,tensor",
+    {"strategies", OPTION_VALUE, "data,pipeline,tensor,mixed",
      "all devices with each of these, and one alone"},
     {"scaling", OPTION_VALUE, "strong|weak",
      "the same batch, or batch and lr in proportion to the devices [strong]"},
@@ -387,8 +387,8 @@ const struct command command_compare = {
     .summary = "Train with several numbers of devices, strategies or other settings, and compare",
     .details =
         "One or two settings with several values each, as in --batch 128,256 --lr 0.05,0.1,\n"
-        "are compared in all combinations; --strategies data,pipeline,tensor ways to use the same\n"
-        "devices. The runs go to the background engine one by one.\n"
+        "are compared in all combinations; --strategies data,pipeline,tensor,mixed ways to use\n"
+        "the same devices. The runs go to the background engine one by one.\n"
         "Ctrl-C once ends the comparison after the current step and keeps what is done;\n"
         "--resume continues it. The exit status is 0 when all runs are done.\n",
     .options = options,

@@ -183,31 +183,36 @@ static bool print_pipeline(const json_t *model, struct error *err)
     return true;
 }
 
-/* What is known of tensor parallelism before its run. */
-static bool print_tensor(const json_t *model, struct error *err)
+/* What is known of layers that are divided before the run. */
+static bool print_slices(const json_t *model, struct error *err)
 {
-    static const struct column columns[] = {{"DEVICE", false}, {"FLOPS", true}};
-    const json_t *tensor = json_object_get(model, "tensor");
+    static const struct column columns[] = {{"DEVICE", false}, {"ROWS", true}, {"FLOPS", true}};
+    const json_t *tensor = json_object_get(model, "tensor"),
+                 *mixed = json_object_get(model, "mixed");
     struct table table;
     size_t index;
     json_t *device;
     struct figure text, batch;
-    if (!tensor)
+    if (!tensor && !mixed)
         return true;
-    print("\ntensor: all %s rows on each device, with a part of every layer's channels\n",
+    print(tensor ? "\ntensor: all %s rows on each device, with a part of every layer's channels\n"
+                 : "\nmixed: the %s rows are divided before the first linear layer; from it on "
+                   "each device has all of them, with a part of every linear layer's outputs\n",
           figure_whole(&batch, member_number(model, "batch")));
+    tensor = tensor ? tensor : mixed;
     table_begin(&table, columns, sizeof columns / sizeof *columns);
     json_array_foreach(json_object_get(tensor, "devices"), index, device)
     {
         table_cell(&table, member_text(device, "device"));
+        table_cell(&table, figure_whole(&text, member_number(device, "rows")));
         table_cell(&table, figure_percent(&text, member_number(device, "share")));
     }
     if (!table_end(&table, err))
         return false;
-    print("a step all-gathers values in %.0f places; with their gradients the devices read %s of "
-          "each "
+    print("a step all-gathers values in %.0f places; with %sgradients the devices read %s of each "
           "other\n",
-          member_number(tensor, "gathers"), figure_bytes(&text, member_number(tensor, "bytes")));
+          member_number(tensor, "gathers"), mixed ? "all-reduced and other " : "their ",
+          figure_bytes(&text, member_number(tensor, "bytes")));
     return true;
 }
 
@@ -245,7 +250,7 @@ static bool print_model(const json_t *model, const struct spec *spec, struct err
           figure_flop(&forward, member_number(model, "forward_flops")),
           figure_flop(&training, member_number(model, "training_flops")));
     print_recipe(json_object_get(model, "training"));
-    if (!print_pipeline(model, err) || !print_tensor(model, err))
+    if (!print_pipeline(model, err) || !print_slices(model, err))
         return false;
     print("\nmemory for batch %.0f%s\n", member_number(model, "batch"),
           spec->split == SPLIT_AUTO ? ", as split auto begins: balanced; more where it moves rows"

@@ -62,7 +62,7 @@ static void find(struct argument *argument, bool live_run)
         argument->source = WORDS_DEVICES;
         argument->list = true;
         add_word(argument, "all");
-    } else if (strcmp(name, "data,pipeline,tensor") == 0) {
+    } else if (strcmp(name, "data,pipeline,tensor,mixed") == 0) {
         add_word(argument, argument->name);
     } else if (strcmp(name, "RUN") == 0) {
         argument->source = live_run ? WORDS_LIVE_RUNS : WORDS_RUNS;

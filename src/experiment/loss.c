@@ -25,6 +25,10 @@ static const struct {
                          "they wait for each other at every layer, unequal parts",
                          "what each device does over all channels, all-gather, narrow layers",
                          "devices", "work over all channels, all-gather, narrow layers"},
+    [STRATEGY_MIXED] = {" with mixed parallelism",
+                        "they wait for each other at every linear layer, unequal shares",
+                        "small shards, all-gather, narrow linear layers", "devices",
+                        "small shards, all-gather, narrow linear layers"},
 };
 
 /* Devices times seconds for a row, and what they are spent on. */

@@ -114,7 +114,8 @@ static bool add_strategies(struct study *study, const char *names, const struct 
         next_part(&at, ",", name, sizeof name);
         if (!strategy_find(name, &strategy))
             return error_set(err, ERROR_USAGE,
-                             "--strategies: '%.40s' is none of data, pipeline and tensor", name);
+                             "--strategies: '%.40s' is none of data, pipeline, tensor and mixed",
+                             name);
         if (!add_strategy(study, spec, devices, strategy, err))
             return false;
     }

@@ -54,7 +54,7 @@ bool sweep_run(const struct spec *prepared, const struct device_list *devices, e
     if (spec->thread_count > cpus)
         spec->thread_count = cpus;
     bool ok = (scaling == SCALING_STRONG || grow(spec, count, err)) && spec_validate(spec, err);
-    bool shards = spec->strategy == STRATEGY_DATA;
+    bool shards = strategy_divides_rows(spec->strategy);
     if (ok && shards && spec->split == SPLIT_EVEN && spec->batch % count != 0)
         ok = error_set(err, ERROR_USAGE, "split even: a batch of %ld does not divide by %d devices",
                        spec->batch, count);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-const char *const strategy_names[] = {"data", "pipeline", "tensor", NULL};
+const char *const strategy_names[] = {"data", "pipeline", "tensor", "mixed", NULL};
 const char *const split_names[] = {"chunk", "even", "balanced", "weighted", "auto", NULL};
 const char *const sync_names[] = {"allreduce", "reduce-broadcast", "central", NULL};
 const char *const type_names[] = {"default", "f32", "tf32", "bf16", NULL};

@@ -23,9 +23,17 @@
 /* Where the value of a field comes from; a later one wins. */
 enum spec_origin { ORIGIN_DEFAULT, ORIGIN_OPTIMIZER, ORIGIN_RECIPE, ORIGIN_GIVEN };
 
-/* What the devices divide: the rows of a mini-batch, the network, or each of its layers. */
-enum strategy { STRATEGY_DATA, STRATEGY_PIPELINE, STRATEGY_TENSOR };
-enum { STRATEGIES = STRATEGY_TENSOR + 1 };
+/* What the devices divide: the rows of a mini-batch, the network, each of its layers, or the rows
+ * for convolutions and each linear layer. */
+enum strategy { STRATEGY_DATA, STRATEGY_PIPELINE, STRATEGY_TENSOR, STRATEGY_MIXED };
+enum { STRATEGIES = STRATEGY_MIXED + 1 };
+
+/* Has each device rows of its own? */
+static inline bool strategy_divides_rows(enum strategy strategy)
+{
+    return strategy == STRATEGY_DATA || strategy == STRATEGY_MIXED;
+}
+
 enum split_rule { SPLIT_CHUNK, SPLIT_EVEN, SPLIT_BALANCED, SPLIT_WEIGHTED, SPLIT_AUTO };
 enum sync_method { SYNC_ALLREDUCE, SYNC_REDUCE_BROADCAST, SYNC_CENTRAL };
 enum number_type { TYPE_DEFAULT, TYPE_F32, TYPE_TF32, TYPE_BF16 };

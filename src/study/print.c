@@ -135,10 +135,9 @@ static void print_foot(const struct study_table *table)
             study_warm_up_words(table), table->warm_up ? " (*)" : "",
             validated(table) ? "val" : "test", table->rows[table->base].variant->label);
     if (table->base >= 0 && table->study->strategies)
-        print(
-            "MB/step: gradients that are all-reduced (data), values and gradients that stages "
-            "hand over (pipeline), those that devices read of each other (tensor)\nmemory: of the "
-            "device that needs most\n");
+        print("MB/step: gradients that are all-reduced (data), values and gradients that stages "
+              "hand over (pipeline), those that devices read of each other (tensor), both (mixed)\n"
+              "memory: of the device that needs most\n");
     if (isfinite(table->study->target_acc))
         print("to %g: seconds of training, evaluation excluded, until an epoch's %s accuracy "
               "reached it\n",

@@ -164,6 +164,7 @@ class Player:
         self.ask("model", **{key: slices[key] for key in (
             "model", "data", "devices", "batch", "strategy")})
         self.train(**slices)
+        self.train(**dict(NETWORK, strategy="mixed"))
 
     def otherwise(self):
         folder = os.path.join(self.engine.home.root, "tmp")

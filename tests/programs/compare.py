@@ -461,7 +461,7 @@ class Compare(unittest.TestCase):
                               (["--optimizer", "sgd,best"], "'best' is none of"),
                               (["--scaling", "sideways"], "neither strong nor weak"),
                               (["--strategies", "data,sideways", "--devices", "cpu:0-1"],
-                               "'sideways' is none of data, pipeline and tensor"),
+                               "'sideways' is none of data, pipeline, tensor and mixed"),
                               (["--strategies", "data,data", "--devices", "cpu:0-1"], "there twice"),
                               (["--strategies", "data", "--devices", "cpu:0"], "nothing to divide"),
                               (["--strategies", "data", "--strategy", "data"], "exclude"),

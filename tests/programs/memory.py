@@ -42,16 +42,16 @@ class Memory(cli.Case):
         limit = ["--memory-limit", str(int(0.8 * one))]
         text = self.bad(2, "train", *self.options, "--devices", "cpu:0", *limit)
         self.assertRegex(text, r"memory-limit [0-9.]+ MiB: cpu:0 would need [0-9.]+ MiB: on 2 "
-                               r"devices --strategy pipeline \([0-9.]+ MiB\) or tensor "
-                               r"\([0-9.]+ MiB\) would fit")
-        for strategy in "pipeline", "tensor":
+                               r"devices --strategy pipeline \([0-9.]+ MiB\), tensor "
+                               r"\([0-9.]+ MiB\) or mixed \([0-9.]+ MiB\) would fit")
+        for strategy in "pipeline", "tensor", "mixed":
             text = self.good("train", *self.options, "--devices", "cpu:0-1", "--strategy", strategy,
                              *limit, "--json")
             self.assertLessEqual(max(json.loads(text.splitlines()[0])["memory"]), 0.8 * one)
         # Of divided data each device has the whole network.
         text = self.bad(2, "train", *self.options, "--devices", "cpu:0-1", *limit)
-        self.assertRegex(text, r"with --strategy pipeline \([0-9.]+ MiB\) or tensor \([0-9.]+ "
-                               r"MiB\) it would fit")
+        self.assertRegex(text, r"with --strategy pipeline \([0-9.]+ MiB\), tensor \([0-9.]+ "
+                               r"MiB\) or mixed \([0-9.]+ MiB\) it would fit")
 
     def test_a_model_tells_it_beforehand(self):
         limit = ["--memory-limit", "5M", "--devices", "cpu:0"]

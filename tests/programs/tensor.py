@@ -72,7 +72,7 @@ class Tensor(divided_case.Case):
     def test_the_layers_of_resnet18(self):
         text = self.good("model", "resnet18", *TENSOR)
         self.assertIn("\ntensor: all 256 rows on each device, with a part of every layer's "
-                      "channels\nDEVICE  FLOPS\ncpu:0     50%\ncpu:1     50%\n", text)
+                      "channels\nDEVICE  ROWS  FLOPS\ncpu:0    256    50%\ncpu:1    256    50%\n", text)
         self.assertIn("a step all-gathers values in 18 places", text)
 
     def test_strategies_are_compared(self):
@@ -86,8 +86,8 @@ class Tensor(divided_case.Case):
     def test_mistakes_are_told(self):
         for options, text in (
                 (["--devices", "cpu:0-11"], "strategy tensor: lenet cannot be divided over 12"),
-                (["--split", "auto"], "split auto: devices that divide each layer"),
-                (["--sync", "central"], "sync central: devices that divide each layer")):
+                (["--split", "auto"], "split auto: devices that divide layers"),
+                (["--sync", "central"], "sync central: devices that divide layers")):
             self.assertIn(text, self.bad(2, "train", *DATA, *TENSOR, *options))
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "engine/net/slice.h"
 #include "tests/reference/trial.h"
 
 /*
@@ -62,11 +63,16 @@ void conform_evaluation_stages(const struct trial_device *device, const char *mo
 
 /*
  * Networks in slices, one device each, beside the reference's whole network, in both modes. False:
- * this network cannot be divided into so many. Models in up to `most`. Backends with `slices`.
+ * this network cannot be divided into so many; in training also where rows are divided before a
+ * BatchNorm, which then has other statistics. Models in up to `most`. Backends with `slices`.
  */
-bool conform_slices(const struct trial_device *device, int net, int count);
-void conform_model_slices(const struct trial_device *device, const char *model,
-                          struct net_shape input, int most, double tolerance);
+bool conform_slices(const struct trial_device *device, enum net_division division, int net,
+                    int count);
+/* Their gradients, through gathers, against finite differences. */
+bool conform_slice_slopes(const struct trial_device *device, enum net_division division, int net,
+                          int count);
+void conform_model_slices(const struct trial_device *device, enum net_division division,
+                          const char *model, struct net_shape input, int most, double tolerance);
 
 void conform_no_rows(const struct trial_device *device);
 /* Plans share a workspace that grows under them; a pass is deterministic. */

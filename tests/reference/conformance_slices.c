@@ -11,12 +11,15 @@
  * reference's whole network. */
 
 enum { MOST_SLICES = 4, MOST_GATHERS = 128, ROWS = 6 };
+/* Fewer than slices: those of which finite differences meet no corner of a ReLU. */
+enum { SLOPE_ROWS = 3 };
 
 /* What the devices have in common. */
 struct group {
     const struct trial *trial;
     const struct trial_device *device;
     enum plan_mode mode;
+    enum net_division division;
     int count;
     pthread_barrier_t barrier;
     pthread_mutex_t lock;
@@ -69,7 +72,17 @@ static void import(const struct worker *worker, const struct rig *rig)
     weights_free(&own);
 }
 
-static void export(const struct worker *worker, const struct rig *rig)
+/* The gradients of what all slices have alike are those of each one's rows. */
+static void add_alike(const struct net_slice *slice, const float *own, float *whole)
+{
+    for (int i = 0; i < slice->net->param_count; i++) {
+        const struct net_param *param = &slice->net->params[i];
+        for (size_t k = 0; slice->alike[i] && slice->index > 0 && k < param->count; k++)
+            whole[slice->offsets[i] + k] += own[param->offset + k];
+    }
+}
+
+static void export(struct worker *worker, const struct rig *rig)
 {
     struct error err = ERROR_INIT;
     struct outcome *out = worker->group->out;
@@ -80,8 +93,14 @@ static void export(const struct worker *worker, const struct rig *rig)
         rig->backend->replica_export(rig->device, rig->replica, &own, &err) &&
         rig->backend->values_export(rig->device, rig->replica, ARENA_GRADS, grads.values, &err);
     ck_assert_msg(ok, "%s", err.text);
+    pthread_mutex_lock(&worker->group->lock);
     net_slice_put(&worker->slice, own.values, out->after.values);
     net_slice_put(&worker->slice, grads.values, out->grads);
+    pthread_mutex_unlock(&worker->group->lock);
+    wait_for_all(worker, NULL, NULL, NULL);
+    pthread_mutex_lock(&worker->group->lock);
+    add_alike(&worker->slice, grads.values, out->grads);
+    pthread_mutex_unlock(&worker->group->lock);
     weights_free(&own);
     weights_free(&grads);
 }
@@ -92,9 +111,15 @@ static void *work(void *context)
     struct worker *worker = context;
     struct group *group = worker->group;
     struct trial own = *group->trial;
+    const int rows = own.rows;
+    const bool divided = group->division == NET_DIVIDE_LINEAR && group->count > 1;
+    const int before = divided ? rows * worker->index / group->count : 0;
+    const int end = divided ? rows * (worker->index + 1) / group->count : rows;
     const struct plan_request request = {
         .mode = group->mode,
-        .rows = ROWS,
+        .rows = end - before,
+        .rows_before = before,
+        .whole_rows = divided ? rows : 0,
         .exchange = {group->count, shared_values, wait_for_all, worker}};
     struct rig rig;
     struct outcome out;
@@ -102,10 +127,11 @@ static void *work(void *context)
     bool ok = weights_create(own.net, &own.weights, &(struct error)ERROR_INIT);
     ck_assert(ok);
     rig_open(&rig, &own, group->device);
+    rig.gathers_rows = divided;
     struct plan *plan = rig_plan(&rig, &request);
     for (int i = 0; i < 2; i++) {
         import(worker, &rig);
-        rig_run(&rig, plan, &own, 0, ROWS, &out);
+        rig_run(&rig, plan, &own, before, end - before, &out);
         wait_for_all(worker, NULL, NULL, NULL);
         if (i == 0)
             outcome_free(&out);
@@ -115,7 +141,7 @@ static void *work(void *context)
     if (worker->index == group->count - 1) {
         group->out->loss_sum = out.loss_sum;
         group->out->correct = out.correct;
-        for (int i = 0; i < ROWS * own.net->classes; i++)
+        for (int i = 0; i < rows * own.net->classes; i++)
             group->out->logits[i] = out.logits[i];
     }
     pthread_mutex_unlock(&group->lock);
@@ -142,54 +168,109 @@ static void run_slices(struct group *group, struct worker *workers)
 }
 
 /* False: the network cannot be divided into so many. */
-static bool compare(const struct trial *trial, const struct trial_device *device,
-                    enum plan_mode mode, int count, double tolerance, const char *what)
+static bool make_workers(struct group *group, struct worker *workers)
 {
     struct error err = ERROR_INIT;
-    struct outcome got, expected;
-    struct group group = {
-        .trial = trial, .device = device, .mode = mode, .count = count, .out = &got};
-    struct worker workers[MOST_SLICES];
-    char text[96];
-    for (int i = 0; i < count; i++) {
-        workers[i] = (struct worker){.group = &group, .index = i};
-        if (net_slice_make(trial->net, i, count, &workers[i].slice, &err))
+    for (int i = 0; i < group->count; i++) {
+        workers[i] = (struct worker){.group = group, .index = i};
+        if (net_slice_make(group->trial->net, group->division, i, group->count, &workers[i].slice,
+                           &err))
             continue;
         ck_assert_int_eq(i, 0);
         return false;
     }
-    snprintf(text, sizeof text, "%s in %d slices", what, count);
-    outcome_make(&got, trial, trial->rows);
-    run_slices(&group, workers);
-    trial_reference(trial, mode, &expected);
-    outcome_compare(trial, &got, &expected, mode, tolerance, text);
-    outcome_free(&got);
-    outcome_free(&expected);
-    for (int i = 0; i < count; i++)
+    return true;
+}
+
+static bool has_batchnorm(const struct net *net)
+{
+    bool found = false;
+    for (int i = 0; i < net->op_count; i++)
+        found = found || net->ops[i].kind == NET_BATCHNORM;
+    return found;
+}
+
+/* What the slices give together. False: there are none, or other statistics belong to each. */
+static bool run(struct group *group, struct outcome *out)
+{
+    struct worker workers[MOST_SLICES];
+    const bool own_rows = group->division == NET_DIVIDE_LINEAR && group->count > 1;
+    if ((own_rows && group->mode == PLAN_TRAIN && has_batchnorm(group->trial->net)) ||
+        !make_workers(group, workers))
+        return false;
+    outcome_make(out, group->trial, group->trial->rows);
+    group->out = out;
+    run_slices(group, workers);
+    for (int i = 0; i < group->count; i++)
         net_slice_free(&workers[i].slice);
     return true;
 }
 
-bool conform_slices(const struct trial_device *device, int net, int count)
+static bool compare(struct group group, enum plan_mode mode, double tolerance, const char *what)
+{
+    struct outcome got, expected;
+    char text[96];
+    group.mode = mode;
+    if (!run(&group, &got))
+        return false;
+    snprintf(text, sizeof text, "%s in %d slices", what, group.count);
+    trial_reference(group.trial, mode, &expected);
+    outcome_compare(group.trial, &got, &expected, mode, tolerance, text);
+    outcome_free(&got);
+    outcome_free(&expected);
+    return true;
+}
+
+bool conform_slices(const struct trial_device *device, enum net_division division, int net,
+                    int count)
 {
     struct trial trial;
     char what[32];
     conformance_net_make(&trial, net, ROWS);
+    const struct group group = {
+        .trial = &trial, .device = device, .division = division, .count = count};
     snprintf(what, sizeof what, "network %d of the cases", net);
-    bool ok = compare(&trial, device, PLAN_TRAIN, count, 1e-4, what) &&
-              compare(&trial, device, PLAN_EVAL, count, 1e-4, what);
+    bool trained = compare(group, PLAN_TRAIN, 1e-4, what);
+    bool evaluated = compare(group, PLAN_EVAL, 1e-4, what);
+    trial_free(&trial);
+    return trained && evaluated;
+}
+
+bool conform_slice_slopes(const struct trial_device *device, enum net_division division, int net,
+                          int count)
+{
+    struct trial trial;
+    struct outcome got;
+    char what[48];
+    conformance_net_make(&trial, net, SLOPE_ROWS);
+    struct group group = {.trial = &trial,
+                          .device = device,
+                          .mode = PLAN_TRAIN,
+                          .division = division,
+                          .count = count};
+    bool ok = run(&group, &got);
+    if (ok) {
+        snprintf(what, sizeof what, "network %d in %d slices", net, count);
+        conform_slopes_of(&trial, got.grads, what);
+        outcome_free(&got);
+    }
     trial_free(&trial);
     return ok;
 }
 
-void conform_model_slices(const struct trial_device *device, const char *model,
-                          struct net_shape input, int most, double tolerance)
+void conform_model_slices(const struct trial_device *device, enum net_division division,
+                          const char *model, struct net_shape input, int most, double tolerance)
 {
     struct trial trial;
     trial_make_shipped(&trial, model, input, ROWS, 5);
     for (int count = 1; count <= most; count++) {
-        ck_assert_msg(compare(&trial, device, PLAN_TRAIN, count, tolerance, model), "%s", model);
-        ck_assert_msg(compare(&trial, device, PLAN_EVAL, count, tolerance, model), "%s", model);
+        const struct group group = {
+            .trial = &trial, .device = device, .division = division, .count = count};
+        const bool statistics = division == NET_DIVIDE_LINEAR && count > 1;
+        ck_assert_msg(compare(group, PLAN_TRAIN, tolerance, model) ||
+                          (statistics && has_batchnorm(trial.net)),
+                      "%s", model);
+        ck_assert_msg(compare(group, PLAN_EVAL, tolerance, model), "%s", model);
     }
     trial_free(&trial);
 }

@@ -234,7 +234,7 @@ void outcome_make(struct outcome *out, const struct trial *trial, int rows)
 void rig_open(struct rig *rig, const struct trial *trial, const struct trial_device *device)
 {
     struct error err = ERROR_INIT;
-    rig->backend = device->backend;
+    *rig = (struct rig){.backend = device->backend};
     ck_assert_msg(rig->backend->open(&device->options, &rig->device, &err), "%s", err.text);
     if (device->prepare)
         device->prepare(rig->device);
@@ -293,13 +293,17 @@ void rig_run(struct rig *rig, struct plan *plan, const struct trial *trial, int 
 {
     struct error err = ERROR_INIT;
     struct batch_result result;
-    const struct batch batch = {.data = &trial->data,
-                                .index = trial->index + first,
-                                .rows = rows,
-                                .global_rows = trial->rows,
-                                .seed = TRIAL_SEED,
-                                .epoch = TRIAL_EPOCH};
-    outcome_make(out, trial, rows);
+    struct batch batch = {.data = &trial->data,
+                          .index = trial->index,
+                          .rows = trial->rows,
+                          .global_rows = trial->rows,
+                          .seed = TRIAL_SEED,
+                          .epoch = TRIAL_EPOCH};
+    const struct batch whole = batch;
+    batch.index += first;
+    batch.rows = rows;
+    batch.whole = rig->gathers_rows ? &whole : NULL;
+    outcome_make(out, trial, rig->gathers_rows ? trial->rows : rows);
     bool ok =
         rig->backend->plan_run(rig->device, plan, &batch, &result, &err) &&
         rig->backend->plan_logits(rig->device, plan, out->logits, &err) &&

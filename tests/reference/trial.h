@@ -63,6 +63,7 @@ struct rig {
     const struct backend *backend;
     struct device *device;
     struct replica *replica;
+    bool gathers_rows; /* of a slice: its passes end with all rows of the trial */
 };
 
 void rig_open(struct rig *rig, const struct trial *trial, const struct trial_device *device);

@@ -190,7 +190,7 @@ bool form_suggest(const struct form *form, const struct state *state,
 {
     int devices = form_device_count(form, state);
     /* Stages and parts of layers do not divide the rows of a mini-batch. */
-    if (form->base_devices <= 0 || devices <= 0 || form->spec.strategy != STRATEGY_DATA)
+    if (form->base_devices <= 0 || devices <= 0 || !strategy_divides_rows(form->spec.strategy))
         return false;
     double ratio = (double)devices / form->base_devices;
     *suggestion = (struct form_suggestion){

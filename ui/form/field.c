@@ -14,7 +14,7 @@ static const char *const models[] = {"",        "resnet18",        "smallnet", "
                                      "alexnet", "mobilenet-small", "linear",   NULL};
 #define DATA_NAME(name, fetched) name,
 static const char *const data_sets[] = {"", DATA_SETS(DATA_NAME) NULL};
-static const char *const strategies[] = {"data", "pipeline", "tensor", NULL};
+static const char *const strategies[] = {"data", "pipeline", "tensor", "mixed", NULL};
 static const char *const micro_batches[] = {"0", "1", "2", "4", "8", "16", "32", "64", NULL};
 static const char *const splits[] = {"chunk", "even", "balanced", "auto", NULL};
 static const char *const methods[] = {"allreduce", "reduce-broadcast", "central", NULL};
@@ -62,7 +62,7 @@ static const struct field fields[] = {
     {"lr-schedule", "how lr changes over the run; also cosine:END, multistep:3,6:FACTOR",
      STEP_WORDS, schedules},
     {"warmup", "epochs in which lr rises from near 0; 0: none", STEP_WORDS, warmups},
-    {"strategy", "devices divide mini-batches (data), the network (pipeline), layers (tensor)",
+    {"strategy", "divides rows (data), network (pipeline), layers (tensor) or both (mixed)",
      STEP_WORDS, strategies},
     {"micro-batches", "parts that a mini-batch goes through a pipeline in; 0: 4 for each stage",
      STEP_WORDS, micro_batches},

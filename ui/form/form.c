@@ -200,7 +200,7 @@ bool form_problem(const struct form *form, const struct state *state,
 {
     const struct spec *spec = &form->spec;
     int devices = form_device_count(form, state);
-    bool rows = spec->strategy == STRATEGY_DATA; /* are divided */
+    bool rows = strategy_divides_rows(spec->strategy);
     struct error err = ERROR_INIT;
     if (!spec_validate(spec, &err)) {
         snprintf(buffer, size, "%s", err.text);

@@ -103,8 +103,8 @@ int state_queue_place(const struct state *state, long run)
 bool state_divides_rows(const struct state *state)
 {
     const struct state_run *run = state_run(state, state->live.run);
-    return !run || run->strategy[0] == '\0' ||
-           strcmp(run->strategy, strategy_name(STRATEGY_DATA)) == 0;
+    enum strategy strategy;
+    return !run || !strategy_find(run->strategy, &strategy) || strategy_divides_rows(strategy);
 }
 
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run)

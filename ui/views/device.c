@@ -111,6 +111,11 @@ static void add_part(struct device_page *page, const char *label, const char *na
 /* Which part of the network it has, of a run that divides that. */
 static void add_division(struct device_page *page, const struct state *state)
 {
+    static const struct {
+        const char *what, *of;
+    } parts[STRATEGIES] = {[STRATEGY_PIPELINE] = {"stage", "the network"},
+                           [STRATEGY_TENSOR] = {"part", "every layer"},
+                           [STRATEGY_MIXED] = {"its rows, then part", "every linear layer"}};
     const struct state_run *run = state_run(state, state->live.run);
     struct device_list list;
     struct error ignored = ERROR_INIT;
@@ -123,10 +128,8 @@ static void add_division(struct device_page *page, const struct state *state)
         const struct device_id *id = &page->device->id;
         if (list.id[i].kind != id->kind || list.id[i].index != id->index)
             continue;
-        snprintf(text, sizeof text,
-                 strategy == STRATEGY_PIPELINE ? "stage %d of %d of the network"
-                                               : "part %d of %d of every layer",
-                 i + 1, list.count);
+        snprintf(text, sizeof text, "%s %d of %d of %s", parts[strategy].what, i + 1, list.count,
+                 parts[strategy].of);
         add(page, STYLE_NORMAL, "computes", text);
         return;
     }

@@ -134,7 +134,8 @@ static bool run_steps(struct device *device, struct plan *plan, const struct bat
 bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
                   struct batch_result *result, struct error *err)
 {
-    if (batch->rows != plan->core.request.rows)
+    const int whole = batch->whole ? batch->whole->rows : 0;
+    if (batch->rows != plan->core.request.rows || whole != plan->core.request.whole_rows)
         return error_set(err, ERROR_FAILED, "%s: %d rows given to a plan for %d", device->name,
                          batch->rows, plan->core.request.rows);
     if (device->workspace.size < plan_core_bytes(&plan->core))
@@ -199,10 +200,10 @@ size_t cpu_stage_row(const struct replica *replica, bool output)
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)
 {
     const size_t classes = (size_t)plan->replica->base.net->classes;
-    if (plan->core.request.rows > 0 &&
+    if (plan->core.logits_rows > 0 &&
         (!plan->core.bound || plan->core.workspace_moves != device->workspace_moves))
         return error_set(err, ERROR_FAILED, "%s: logits asked for before a pass", device->name);
-    for (int n = 0; n < plan->core.request.rows; n++)
+    for (int n = 0; n < plan->core.logits_rows; n++)
         memcpy(logits + (size_t)n * classes,
                (const float *)plan->core.logits->data + (size_t)n * plan->core.logits_row,
                classes * sizeof *logits);

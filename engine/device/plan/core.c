@@ -8,12 +8,18 @@
 #include "engine/device/plan/stage_end.h"
 #include "engine/device/plan/unary_layer.h"
 
-/* Without rows nothing is left but the all-reduces of synchronised statistics, in everybody's
- * order.
- */
+/* An operation of the network; its rows. */
+static void begin_operation(struct builder *b, int op)
+{
+    build_rows(b, op != NET_NONE && b->graph->net->ops[op].whole_batch);
+}
+
+/* Without rows nothing is left but what all devices do together, in everybody's order: all-reduces
+ * of synchronised statistics, and gathers. */
 static bool takes_part(const struct builder *b, const struct node *node)
 {
-    return b->rows > 0 || (node->kind == NET_BATCHNORM && b->training && b->core->request.sync_bn);
+    return b->rows > 0 || node->kind == NET_GATHER_ROWS ||
+           (node->kind == NET_BATCHNORM && b->training && b->core->request.sync_bn);
 }
 
 static bool name_node(const struct builder *b, const struct node *node, struct error *err)
@@ -26,6 +32,8 @@ static bool layer_forward(struct builder *b, const struct node *node, void **lay
                           struct error *err)
 {
     const struct layer_kind *kind = b->backend->layer_of(node->kind);
+    if (!takes_part(b, node))
+        return true;
     return kind->unary ? unary_layer_forward(b, node, kind->unary, layer, err)
                        : kind->forward(b, node, layer, err);
 }
@@ -34,8 +42,18 @@ static bool layer_backward(struct builder *b, const struct node *node, void *lay
                            struct error *err)
 {
     const struct layer_kind *kind = b->backend->layer_of(node->kind);
+    if (!takes_part(b, node))
+        return true;
     return kind->unary ? unary_layer_backward(b, node, kind->unary, layer, err)
                        : kind->backward(b, node, layer, err);
+}
+
+/* The loss. */
+static void begin_end(struct builder *b)
+{
+    const struct net *net = b->graph->net;
+    begin_operation(b, net->tensors[net->output].producer);
+    b->core->logits_rows = b->rows;
 }
 
 static bool build_begin(struct builder *b, struct error *err)
@@ -54,9 +72,11 @@ static bool build_forward(struct builder *b, struct error *err)
         return false;
     for (int i = 0; i < b->graph->node_count; i++) {
         const struct node *node = &b->graph->nodes[i];
-        if (takes_part(b, node) && !layer_forward(b, node, &b->layers[i], err))
+        begin_operation(b, graph_operation(b->graph, node));
+        if (!layer_forward(b, node, &b->layers[i], err))
             return name_node(b, node, err);
     }
+    begin_end(b);
     return b->rows == 0 || build_end(b, err);
 }
 
@@ -68,7 +88,8 @@ static bool build_backward(struct builder *b, struct error *err)
         return false;
     for (int i = b->graph->node_count; i-- > 0;) {
         const struct node *node = &b->graph->nodes[i];
-        if (node->backward && takes_part(b, node) && !layer_backward(b, node, b->layers[i], err))
+        begin_operation(b, graph_operation(b->graph, node));
+        if (node->backward && !layer_backward(b, node, b->layers[i], err))
             return name_node(b, node, err);
     }
     return b->graph->begins || stage_give_gradient(b, err);
@@ -76,9 +97,11 @@ static bool build_backward(struct builder *b, struct error *err)
 
 static bool build_predicted(struct builder *b, struct error *err)
 {
-    if (!b->core->request.predictions)
+    const struct plan_request *request = &b->core->request;
+    const int rows = request->whole_rows > 0 ? request->whole_rows : request->rows;
+    if (!request->predictions)
         return true;
-    b->core->predicted = build_object(b, (size_t)b->rows + 1, NULL, err);
+    b->core->predicted = build_object(b, (size_t)rows + 1, NULL, err);
     return b->core->predicted;
 }
 
@@ -87,7 +110,7 @@ static bool build(struct builder *b, struct error *err)
     if (!build_predicted(b, err) || !build_forward(b, err) ||
         (b->training && !build_backward(b, err)))
         return false;
-    if (b->rows > 0 && b->graph->ends)
+    if (b->core->logits_rows > 0 && b->graph->ends)
         build_use(b, b->core->logits); /* they stay readable after the last step */
     if (b->training && stage_is_planned(b))
         b->core->kept_bytes = pool_keep(&b->core->pool, b->core->forward_steps);
@@ -167,8 +190,10 @@ bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *
                    const char *device_name, int begin, int end, struct error *err)
 {
     double time = core->times ? clock_seconds() : 0;
+    const struct batch *batch = core->batch;
     for (int i = begin; i < end; i++) {
         const struct step *step = &core->steps[i];
+        core->batch = step->whole_batch ? batch->whole : batch;
         if (step->run(plan, step->layer, err)) {
             if (core->times)
                 time = note_time(&core->times[i], time);

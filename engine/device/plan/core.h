@@ -16,6 +16,7 @@ struct step {
     step_function *run;
     void *layer;
     const struct node *node; /* for messages; NULL: input and loss */
+    bool whole_batch;        /* it works on batch->whole */
 };
 
 /* Something a step works with, released with the plan. */
@@ -38,6 +39,7 @@ struct plan_core {
     bool bound;
     unsigned workspace_moves; /* of the device when the plan was bound */
     struct buffer *logits;
+    int logits_rows;
     size_t logits_row;  /* numbers from row to row */
     uint8_t *predicted; /* batch_result's, where the host writes it; NULL: nobody wants it */
     /* of the running pass */

@@ -82,3 +82,18 @@ uint8_t *param_places_spared(const struct net *net, const struct param_places *p
     }
     return spared;
 }
+
+size_t param_places_alike(const struct net *net, const struct param_places *places)
+{
+    size_t begin = places->trained;
+    bool gathers = false;
+    for (int i = 0; i < net->op_count; i++)
+        gathers = gathers || net->ops[i].kind == NET_GATHER_ROWS;
+    for (int i = 0; gathers && i < net->param_count; i++) {
+        const struct param_place *place = &places->list[i];
+        const bool alike = !net->ops[net->params[i].op].whole_batch;
+        if (alike && !place->statistics && place->offset < begin)
+            begin = place->offset;
+    }
+    return places->trained - begin;
+}

@@ -25,6 +25,10 @@ typedef bool weights_size_function(void *context, const struct node *node, size_
 uint8_t *param_places_spared(const struct net *net, const struct param_places *places,
                              struct error *err);
 
+/* For struct replica: floats of the parameters that a slice that gathers rows has like all others,
+ * which are the arena's last; 0 of another network. */
+size_t param_places_alike(const struct net *net, const struct param_places *places);
+
 /* Give every parameter its place: trained ones in the order in which the backward pass completes
  * their gradients. The list is the caller's to free, on failure too. */
 bool param_places_make(const struct graph *graph, weights_size_function *weights_size,

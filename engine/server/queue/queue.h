@@ -34,6 +34,7 @@ struct queue {
     bool leaving, idle;        /* idle: the runner has left */
     /* Not guarded: */
     pthread_cond_t wake;
+    pthread_cond_t cleared; /* `current` has been cleared away */
     pthread_t runner;
     struct engine_log *log;
     struct history *history;        /* NULL: runs end with the engine */

@@ -5,10 +5,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/deadline.h"
 #include "base/text.h"
 #include "engine/server/queue/events.h"
 #include "engine/server/record/restore.h"
 #include "engine/train/checkpoint/checkpoint.h"
+
+/* How long a run that has ended may take to be cleared away before it is not resumed. */
+static const double CLEARING_S = 5;
 
 char *queue_checkpoint_folder(const struct queue *queue, long number)
 {
@@ -187,10 +191,23 @@ static bool find_checkpoint(const struct queue *queue, long number, struct check
     return ok;
 }
 
+/* A run that has just ended is cleared away in a moment. */
+static void wait_until_cleared(struct queue *queue, long number)
+{
+    const struct timespec deadline = deadline_after(CLEARING_S);
+    int status = 0;
+    pthread_mutex_lock(&queue->lock);
+    while (status == 0 && queue->current && queue->current->number == number &&
+           queue_has_ended(queue->current))
+        status = pthread_cond_timedwait(&queue->cleared, &queue->lock, &deadline);
+    pthread_mutex_unlock(&queue->lock);
+}
+
 bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,
                   json_t **result, struct error *err)
 {
     struct checkpoint_place place;
+    wait_until_cleared(queue, number);
     if (!find_checkpoint(queue, number, &place, err))
         return false;
     bool found = place.steps >= 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "base/json.h"
 #include "engine/server/devices/environment.h"
 #include "engine/server/queue/announce.h"
@@ -108,6 +109,7 @@ static void execute(struct queue *queue, struct record *record)
                    ok ? status : err.text);
     pthread_mutex_lock(&queue->lock);
     queue->current = NULL;
+    pthread_cond_broadcast(&queue->cleared);
     queue_touch(queue);
     if (record->deleted && record->readers == 0)
         record_free(record);
@@ -207,7 +209,12 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
     atomic_init(&queue->followers, 0);
     pthread_mutex_init(&queue->lock, NULL);
     pthread_cond_init(&queue->wake, NULL);
-    errno = pthread_create(&queue->runner, NULL, run_forever, queue);
+    errno = deadline_cond_init(&queue->cleared);
+    if (!errno) {
+        errno = pthread_create(&queue->runner, NULL, run_forever, queue);
+        if (errno)
+            pthread_cond_destroy(&queue->cleared);
+    }
     if (errno) {
         free_records(queue);
         pthread_cond_destroy(&queue->wake);
@@ -242,6 +249,7 @@ void queue_free(struct queue *queue)
     history_set_owner(queue->history, NULL);
     free_records(queue);
     event_buffer_free(&queue->marks);
+    pthread_cond_destroy(&queue->cleared);
     pthread_cond_destroy(&queue->wake);
     pthread_mutex_destroy(&queue->lock);
 }

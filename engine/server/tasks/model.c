@@ -13,8 +13,10 @@
 #include "engine/train/resolve/memory_limit.h"
 #include "engine/train/resolve/parallel.h"
 #include "engine/train/resolve/recipe.h"
+#include "engine/train/split/division.h"
 #include "spec/data.h"
 #include "spec/json.h"
+#include "spec/names.h"
 
 static json_t *shape_json(struct net_shape shape)
 {
@@ -127,10 +129,34 @@ static json_t *pipeline_json(const struct spec *spec, const struct net *net,
                      layout->speedup, "bytes", bytes);
 }
 
-/* What each device computes of every layer, by its FLOPs, and what it sends in a step. */
-static json_t *tensor_json(const struct spec *spec, const struct net *net, long batch,
-                           struct error *err)
+/* Forward, over a mini-batch: all its rows, but where a slice has rows of its own. */
+static double slice_flops(const struct net_slice *slice, enum net_division division, long rows,
+                          long batch)
 {
+    double sum = 0;
+    for (int i = 0; i < slice->net->op_count; i++) {
+        const bool whole = division == NET_DIVIDE_LAYERS || slice->net->ops[i].whole_batch;
+        sum += net_op_flops(slice->net, i) * (double)(whole ? batch : rows);
+    }
+    return sum;
+}
+
+/* Of gradients that the devices sum up. */
+static double alike_bytes(const struct net_slice *slice)
+{
+    double sum = 0;
+    for (int i = 0; i < slice->net->param_count; i++)
+        if (slice->alike[i] && net_is_trained(&slice->net->params[i]))
+            sum += (double)slice->net->params[i].count * sizeof(float);
+    return sum;
+}
+
+/* What each device computes of divided layers, by its FLOPs, and what it sends in a step. */
+static json_t *tensor_json(const struct spec *spec, const struct net *net,
+                           const struct memory_share *shares, long batch, struct error *err)
+{
+    const enum net_division division = strategy_division(spec->strategy);
+    const double all = net_forward_flops(net) * (double)batch;
     json_t *devices = json_array();
     const int count = spec->devices.count;
     int gathers = 0;
@@ -138,16 +164,18 @@ static json_t *tensor_json(const struct spec *spec, const struct net *net, long 
     for (int i = 0; i < count; i++) {
         struct net_slice slice;
         char device[16];
-        if (!net_slice_make(net, i, count, &slice, err)) {
+        if (!net_slice_make(net, division, i, count, &slice, err)) {
             json_decref(devices);
             return NULL;
         }
-        const double flops = net_training_flops(slice.net), all = net_training_flops(net);
-        json_array_append_new(devices, json_pack("{s:s, s:f}", "device",
-                                                 device_id_text(spec->devices.id[i], device),
-                                                 "share", all > 0 ? flops / all : 0));
+        const long rows = shares[i].rows[MEMORY_FULL];
+        const double flops = slice_flops(&slice, division, rows, batch);
+        json_array_append_new(devices,
+                              json_pack("{s:s, s:I, s:f}", "device",
+                                        device_id_text(spec->devices.id[i], device), "rows",
+                                        (json_int_t)rows, "share", all > 0 ? flops / all : 0));
         gathers = slice.gather_count;
-        bytes = (count - 1) * slice.gather_bytes * (double)batch;
+        bytes = (count - 1) * slice.gather_bytes * (double)batch + alike_bytes(&slice);
         net_slice_free(&slice);
     }
     json_t *object =
@@ -167,8 +195,8 @@ static bool lay_out(struct spec *spec, const struct net *net, long rows,
 
 /* How the network is divided; true as well where it is not. */
 static bool add_division(const struct spec *spec, const struct net *net,
-                         const struct pipeline_layout *layout, long rows, json_t *object,
-                         struct error *err)
+                         const struct pipeline_layout *layout, const struct memory_share *shares,
+                         long rows, json_t *object, struct error *err)
 {
     const long batch = rows > 0 && rows < spec->batch ? rows : spec->batch;
     json_t *tensor;
@@ -179,8 +207,9 @@ static bool add_division(const struct spec *spec, const struct net *net,
         json_object_set_new(object, "pipeline", pipeline_json(spec, net, layout, batch));
         break;
     case STRATEGY_TENSOR:
-        tensor = tensor_json(spec, net, batch, err);
-        json_object_set_new(object, "tensor", tensor);
+    case STRATEGY_MIXED:
+        tensor = tensor_json(spec, net, shares, batch, err);
+        json_object_set_new(object, strategy_name(spec->strategy), tensor);
         return tensor;
     }
     return true;
@@ -215,7 +244,7 @@ static bool describe(struct spec *spec, const struct data_watch *watch, json_t *
         json_object_set_new(object, "batch", json_integer(spec->batch));
         json_object_set_new(object, "memory", memory_json(spec, shares));
         json_object_set_new(object, "training", recipe);
-        ok = add_division(spec, net, &layout, rows, object, err) &&
+        ok = add_division(spec, net, &layout, shares, rows, object, err) &&
              add_limit(spec, net, rows, object, err);
     } else {
         json_decref(recipe);

@@ -7,6 +7,7 @@
 #include "engine/device/device.h"
 #include "engine/net/slice.h"
 #include "engine/train/pipeline/schedule.h"
+#include "engine/train/split/division.h"
 #include "engine/train/split/shares.h"
 #include "engine/train/tensor/exchange.h"
 
@@ -18,10 +19,22 @@ static bool take_rows(const struct spec *spec, long rows, long test_rows,
         return false;
     for (int i = 0; i < spec->devices.count; i++) {
         const struct row_share *device = &split.device[i];
-        shares[i] = (struct memory_share){.rows = {device->full, device->rest, device->eval_full},
-                                          .has = {true, split.rest_occurs, device->eval_full > 0}};
+        shares[i] = (struct memory_share){
+            .rows = {device->full, device->rest, device->eval_full},
+            .has = {true, split.rest_occurs,
+                    device->eval_full > 0 || spec->strategy == STRATEGY_MIXED}};
     }
     return true;
+}
+
+/* Those of all devices, where they compute a pass together. */
+static long sum_rows(const struct spec *spec, const struct memory_share *shares,
+                     enum memory_pass pass)
+{
+    long sum = 0;
+    for (int i = 0; i < spec->devices.count && spec->strategy == STRATEGY_MIXED; i++)
+        sum += shares[i].rows[pass];
+    return sum;
 }
 
 /* Of a stage a pass is over a micro-batch. */
@@ -48,6 +61,7 @@ struct subject {
     struct replica_request request;
     int slices; /* that the network is divided into; 1: it is not */
     long rows;  /* of the largest pass, which there is memory for where slices meet */
+    long whole[MEMORY_PASSES]; /* of all slices, where each has rows of its own; else 0 */
 };
 
 /* Where slices meet, for plans that never run: adds up what is gathered. */
@@ -87,6 +101,7 @@ static bool measure_plans(const struct backend *backend, struct device *device,
         struct plan_request request = {
             .mode = i == MEMORY_EVAL ? PLAN_EVAL : PLAN_TRAIN,
             .rows = (int)share->rows[i],
+            .whole_rows = (int)subject->whole[i],
             .slots = i == MEMORY_EVAL ? 0 : share->slots,
             .exchange = {.count = subject->slices, .values = count_values, .context = &gathers}};
         struct plan *plan = NULL;
@@ -133,11 +148,11 @@ static bool measure(const struct subject *subject, struct memory_share *share, s
 }
 
 /* Slice `index` of the network. */
-static bool measure_slice(const struct net *net, int index, struct subject *subject,
-                          struct memory_share *share, struct error *err)
+static bool measure_slice(const struct net *net, enum net_division division, int index,
+                          struct subject *subject, struct memory_share *share, struct error *err)
 {
     struct net_slice slice;
-    if (!net_slice_make(net, index, subject->slices, &slice, err))
+    if (!net_slice_make(net, division, index, subject->slices, &slice, err))
         return false;
     subject->net = slice.net;
     bool ok = measure(subject, share, err);
@@ -175,8 +190,12 @@ static bool plan_device(const struct spec *spec, const struct net *net,
         take_stage(spec, layout, index, &shares[index]);
         return measure(&subject, &shares[index], err);
     case STRATEGY_TENSOR:
+    case STRATEGY_MIXED:
         subject.slices = spec->devices.count;
-        return measure_slice(net, index, &subject, &shares[index], err);
+        for (int i = 0; i < MEMORY_PASSES; i++)
+            subject.whole[i] = sum_rows(spec, shares, (enum memory_pass)i);
+        return measure_slice(net, strategy_division(spec->strategy), index, &subject,
+                             &shares[index], err);
     }
     while (like < index && !plan_alike(spec, threads, shares, like, index))
         like++;

@@ -78,7 +78,8 @@ static long least_rows(const struct ranks *ranks, const struct rank *rank)
     for (int size = PASS_FULL; size < PASS_SIZES; size++) {
         long rows = 0;
         for (int i = 0; i < ranks->count; i++)
-            if ((ranks->spec->sync_bn && ranks_replicate(ranks)) || i == rank->index)
+            if ((ranks->spec->sync_bn && strategy_divides_rows(ranks->spec->strategy)) ||
+                i == rank->index)
                 rows += ranks->rank[i].train[size].rows;
         bool occurs = size == PASS_FULL || ranks->work->train_rows % ranks->spec->batch != 0;
         if (occurs && rows > 0 && (least == 0 || rows < least))

@@ -8,6 +8,7 @@
 #include "engine/device/device.h"
 #include "engine/net/slice.h"
 #include "engine/net/stage.h"
+#include "engine/train/split/division.h"
 #include "engine/train/split/micro.h"
 #include "engine/train/split/shares.h"
 #include "spec/fields.h"
@@ -35,30 +36,53 @@ static bool check_devices(const struct spec *spec, struct error *err)
     return true;
 }
 
+/* A device's first rows make what all devices then work on. */
+static bool check_rows(const struct spec *spec, long rows, struct error *err)
+{
+    struct row_shares shares;
+    char name[16];
+    if (!share_rows(spec, rows, 0, &shares, err))
+        return false;
+    for (int i = 0; i < spec->devices.count; i++)
+        if (shares.device[i].full == 0)
+            return error_set(err, ERROR_USAGE,
+                             "strategy mixed: %s would have no row of a mini-batch of %ld: give "
+                             "it more rows, or take strategy tensor",
+                             device_id_text(spec->devices.id[i], name),
+                             rows < spec->batch ? rows : spec->batch);
+    return true;
+}
+
 /* Settings about rows that are divided over devices. */
 static bool check_settings(const struct spec *spec, struct error *err)
 {
     const char *who = spec->strategy == STRATEGY_PIPELINE ? "the stages of a pipeline"
-                                                          : "devices that divide each layer";
-    if (spec->split == SPLIT_AUTO || spec->split == SPLIT_WEIGHTED)
+                                                          : "devices that divide layers";
+    if (spec->strategy == STRATEGY_MIXED && spec->split == SPLIT_AUTO)
+        return error_set(err, ERROR_USAGE,
+                         "split auto: not with strategy mixed, whose devices wait for each other "
+                         "inside a step: choose another split, or take strategy data");
+    if (spec->strategy != STRATEGY_MIXED &&
+        (spec->split == SPLIT_AUTO || spec->split == SPLIT_WEIGHTED))
         return error_set(err, ERROR_USAGE,
                          "split %s: %s all compute every row: leave split out, or take strategy "
                          "data",
                          split_rule_name(spec->split), who);
     return spec->sync == SYNC_ALLREDUCE ||
            error_set(err, ERROR_USAGE,
-                     "sync %s: %s have parameters of their own, so no gradients are summed: leave "
-                     "sync out, or take strategy data",
+                     "sync %s: %s have parameters of their own, which no other device updates: "
+                     "leave sync out, or take strategy data",
                      sync_method_name(spec->sync), who);
 }
 
 static bool check_slices(const struct spec *spec, const struct net *net, struct error *err)
 {
     struct net_slice slice;
-    bool ok = net_slice_make(net, 0, spec->devices.count, &slice, err);
+    bool ok =
+        net_slice_make(net, strategy_division(spec->strategy), 0, spec->devices.count, &slice, err);
     if (ok)
         net_slice_free(&slice);
-    return ok || error_prefix(err, "strategy tensor");
+    return ok || error_prefix(err, "strategy %s", strategy_name(spec->strategy));
 }
 
 static bool check_stages(const struct spec *spec, const struct net *net, struct error *err)
@@ -104,9 +128,10 @@ bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struc
         return true;
     if (!check_devices(spec, err) || !check_settings(spec, err))
         return false;
-    return spec->strategy == STRATEGY_TENSOR
-               ? check_slices(spec, net, err)
-               : check_stages(spec, net, err) && resolve_micro_batches(spec, rows, err);
+    if (spec->strategy == STRATEGY_PIPELINE)
+        return check_stages(spec, net, err) && resolve_micro_batches(spec, rows, err);
+    return check_slices(spec, net, err) &&
+           (spec->strategy != STRATEGY_MIXED || check_rows(spec, rows, err));
 }
 
 /* Not one that the program chose, when the run was another. */

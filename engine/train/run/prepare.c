@@ -85,6 +85,7 @@ static bool divide_network(struct run *run, struct error *err)
     case STRATEGY_PIPELINE:
         return choose_stages(run, err);
     case STRATEGY_TENSOR:
+    case STRATEGY_MIXED:
         return tensor_create(&run->ranks, err);
     }
     return true;
@@ -97,9 +98,9 @@ static void make_group(struct ranks *ranks)
         ranks->ends[i] = (struct sync_end){
             .backend = rank->backend, .device = rank->device, .replica = rank->replica};
     }
-    /* Stages and slices have nothing to keep equal. */
+    /* Who has all rows has nothing to keep equal. */
     ranks->group = (struct sync_group){
-        .size = ranks_replicate(ranks) ? ranks->count : 1,
+        .size = strategy_divides_rows(ranks->spec->strategy) ? ranks->count : 1,
         .ends = ranks->ends,
         .names = ranks->names,
         .barrier = ranks->barrier,
@@ -143,6 +144,10 @@ static bool connect(struct run *run, struct error *err)
     bool joined = false;
     int tried = 0;
     make_group(&run->ranks);
+    if (run->spec.strategy == STRATEGY_MIXED && run->ranks.group.size > 1) {
+        sync_choose_alike(&run->ranks.group);
+        return true;
+    }
     while (!joined) {
         sync_close(&run->ranks.group);
         if (!sync_choose(&run->ranks.group, &tried, &reason, err))
@@ -177,7 +182,8 @@ static void release_abandoned(void *context)
 
 static const struct strategy_tasks *const strategies[] = {[STRATEGY_DATA] = &strategy_data,
                                                           [STRATEGY_PIPELINE] = &strategy_pipeline,
-                                                          [STRATEGY_TENSOR] = &strategy_tensor};
+                                                          [STRATEGY_TENSOR] = &strategy_tensor,
+                                                          [STRATEGY_MIXED] = &strategy_mixed};
 
 static bool create_ranks(struct run *run, struct error *err)
 {

@@ -1,5 +1,6 @@
 libtrain_a_SOURCES += \
 	%D%/balance.c %D%/balance.h \
+	%D%/division.h \
 	%D%/micro.c %D%/micro.h \
 	%D%/order.c %D%/order.h \
 	%D%/shares.c %D%/shares.h \

@@ -130,22 +130,45 @@ long share_most_rows(const struct spec *spec, long train_rows)
     return batch > EVAL_ROWS ? batch : EVAL_ROWS;
 }
 
+/* All devices take part in each batch of an evaluation. */
+static bool share_common_evaluation(const struct spec *spec, long train_rows, long test_rows,
+                                    struct row_shares *shares, struct error *err)
+{
+    const enum split_rule rule = spec->split == SPLIT_WEIGHTED ? SPLIT_WEIGHTED : SPLIT_BALANCED;
+    const long most = share_most_rows(spec, train_rows);
+    const long batch = test_rows > 0 && test_rows < most ? test_rows : most;
+    const int count = spec->devices.count;
+    long full[SPEC_MAX_DEVICES], rest[SPEC_MAX_DEVICES];
+    if (!split_rows(rule, spec->weights, batch, count, full, err) ||
+        !split_rows(rule, spec->weights, test_rows % batch, count, rest, err))
+        return false;
+    for (int i = 0; i < count; i++) {
+        struct row_share *share = &shares->device[i];
+        share->eval_rows = test_rows;
+        share->eval_full = full[i];
+        share->eval_rest = rest[i];
+    }
+    return true;
+}
+
 bool share_rows_like(const struct spec *spec, const long *full, long train_rows, long test_rows,
                      struct row_shares *shares, struct error *err)
 {
-    if (spec->strategy != STRATEGY_DATA) {
+    if (!strategy_divides_rows(spec->strategy)) {
         share_all(spec, train_rows, test_rows, shares);
         return true;
     }
     return share_training(spec, full, train_rows, shares, err) &&
-           share_evaluation(spec, test_rows, shares, err);
+           (spec->strategy == STRATEGY_MIXED
+                ? share_common_evaluation(spec, train_rows, test_rows, shares, err)
+                : share_evaluation(spec, test_rows, shares, err));
 }
 
 bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct row_shares *shares,
                 struct error *err)
 {
     long full[SPEC_MAX_DEVICES];
-    return (spec->strategy != STRATEGY_DATA || split_full(spec, train_rows, full, err)) &&
+    return (!strategy_divides_rows(spec->strategy) || split_full(spec, train_rows, full, err)) &&
            share_rows_like(spec, full, train_rows, test_rows, shares, err);
 }
 

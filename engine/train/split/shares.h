@@ -41,7 +41,7 @@ bool share_rows_like(const struct spec *spec, const long *full, long train_rows,
 /* Rows of the short mini-batch that ends an epoch; 0: none occurs. */
 long share_short_batch(const struct spec *spec, long train_rows);
 
-/* With strategy tensor, where every device computes all rows: those of the largest pass. */
+/* With strategy tensor and mixed, where devices compute passes together: rows of the largest. */
 long share_most_rows(const struct spec *spec, long train_rows);
 
 /*

@@ -12,7 +12,10 @@ static bool join_norms(struct rank *rank, struct optimizer_step *step, struct er
     double squares, waited = 0;
     if (!(step->clip > 0) || rank->ranks->count == 1)
         return true;
-    squares = rank->backend->gradient_squares(rank->replica);
+    /* What all ranks have alike counts once. */
+    const struct replica *replica = rank->replica;
+    const size_t own = replica->count - (rank->index > 0 ? replica->alike : 0);
+    squares = rank->backend->gradient_squares(replica, 0, own);
     rank_show(rank, ACTIVITY_WAIT);
     if (!barrier_sum(rank->ranks->barrier, rank->index, &squares, 1, &waited, err))
         return false;

@@ -56,11 +56,13 @@ static struct cached_plan *free_entry(struct rank *rank, struct error *err)
     return oldest;
 }
 
-static struct cached_plan *find(struct rank *rank, enum plan_mode mode, int rows)
+static struct cached_plan *find(struct rank *rank, enum plan_mode mode,
+                                const struct rank_pass *pass)
 {
     for (int i = 0; i < PLANS_CACHED; i++) {
         struct cached_plan *cached = &rank->cached[i];
-        if (cached->plan && cached->mode == mode && cached->rows == rows)
+        if (cached->plan && cached->mode == mode && cached->rows == pass->rows &&
+            cached->before == pass->before && cached->whole == pass->whole)
             return cached;
     }
     return NULL;
@@ -101,13 +103,16 @@ static struct gradient_buckets buckets(struct rank *rank)
     return (struct gradient_buckets){rank->bucket_count, rank->bucket_ends, bucket_ready, rank};
 }
 
-static bool create(struct rank *rank, enum plan_mode mode, int rows, struct cached_plan *cached,
-                   struct error *err)
+static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pass *pass,
+                   struct cached_plan *cached, struct error *err)
 {
     struct ranks *ranks = rank->ranks;
-    const bool replicates = ranks->count > 1 && ranks_replicate(ranks);
-    struct plan_request request = {
-        .mode = mode, .rows = rows, .label_smoothing = ranks->spec->label_smoothing};
+    const bool divides = ranks->count > 1 && strategy_divides_rows(ranks->spec->strategy);
+    struct plan_request request = {.mode = mode,
+                                   .rows = pass->rows,
+                                   .rows_before = pass->before,
+                                   .whole_rows = pass->whole,
+                                   .label_smoothing = ranks->spec->label_smoothing};
     request.slots = mode == PLAN_TRAIN ? rank->slots : 0;
     request.exchange = rank->exchange;
     request.profile = ranks->profile && mode == PLAN_TRAIN && rank->backend->plan_profile;
@@ -115,19 +120,23 @@ static bool create(struct rank *rank, enum plan_mode mode, int rows, struct cach
     struct plan_memory memory = {0};
     struct plan *plan = NULL;
     double begin = clock_seconds();
-    if (mode == PLAN_TRAIN && replicates && ranks->spec->sync_bn) {
+    if (mode == PLAN_TRAIN && divides && ranks->spec->sync_bn) {
         request.sync_bn = true;
         request.allreduce =
             (struct device_allreduce){.sum = allreduce, .queue = queue_allreduce, .context = rank};
     }
-    if (mode == PLAN_TRAIN && replicates && rank->backend->collectives)
+    if (mode == PLAN_TRAIN && divides && rank->backend->collectives)
         request.buckets = buckets(rank);
     if (!rank->backend->plan_create(rank->device, rank->replica, &request, &plan, err))
         return false;
     rank->plan_s = clock_seconds() - begin;
     atomic_fetch_add(&ranks->signs, 1);
     rank->backend->plan_memory(plan, &memory);
-    *cached = (struct cached_plan){.plan = plan, .mode = mode, .rows = rows};
+    *cached = (struct cached_plan){.plan = plan,
+                                   .mode = mode,
+                                   .rows = pass->rows,
+                                   .before = pass->before,
+                                   .whole = pass->whole};
     /* The plans of a device share its workspace, so the largest one counts. */
     uint64_t bytes = memory.activations + memory.scratch + memory.input;
     if (bytes > rank->plan_bytes)
@@ -139,10 +148,10 @@ static bool create(struct rank *rank, enum plan_mode mode, int rows, struct cach
 
 static bool get(struct rank *rank, enum plan_mode mode, struct rank_pass *pass, struct error *err)
 {
-    struct cached_plan *cached = find(rank, mode, pass->rows);
+    struct cached_plan *cached = find(rank, mode, pass);
     if (!cached) {
         cached = free_entry(rank, err);
-        if (!cached || !create(rank, mode, pass->rows, cached, err))
+        if (!cached || !create(rank, mode, pass, cached, err))
             return false;
     }
     cached->used = ++rank->plans_used;
@@ -161,7 +170,8 @@ void plans_note_memory(struct rank *rank, uint64_t more)
 static bool get_evaluation(struct rank *rank, struct error *err)
 {
     for (int size = 0; size < PASS_SIZES; size++)
-        if (rank->eval[size].rows > 0 && !get(rank, PLAN_EVAL, &rank->eval[size], err))
+        if (rank->eval[size].rows + rank->eval[size].whole > 0 &&
+            !get(rank, PLAN_EVAL, &rank->eval[size], err))
             return false;
     return true;
 }

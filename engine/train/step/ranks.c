@@ -15,6 +15,25 @@ static const double SLOWEST_GPU_FLOPS = 1e11, SLOWEST_FLOPS = 1e8;
 /* For how long a thread looks for its next task: between two steps the owner needs a fraction. */
 static const double SPIN_S = 200e-6;
 
+/* Where each rank has rows of a pass that all compute together. */
+static void find_rows(struct ranks *ranks)
+{
+    int whole[2][PASS_SIZES] = {{0}};
+    for (int i = 0; i < ranks->count; i++)
+        for (int size = 0; size < PASS_SIZES; size++) {
+            struct rank *rank = &ranks->rank[i];
+            rank->train[size].before = whole[0][size];
+            rank->eval[size].before = whole[1][size];
+            whole[0][size] += rank->train[size].rows;
+            whole[1][size] += rank->eval[size].rows;
+        }
+    for (int i = 0; i < ranks->count; i++)
+        for (int size = 0; size < PASS_SIZES; size++) {
+            ranks->rank[i].train[size].whole = whole[0][size];
+            ranks->rank[i].eval[size].whole = whole[1][size];
+        }
+}
+
 void ranks_take_shares(struct ranks *ranks, const struct row_shares *shares)
 {
     ranks->statistics_from = 0;
@@ -31,6 +50,8 @@ void ranks_take_shares(struct ranks *ranks, const struct row_shares *shares)
         rank->eval[PASS_FULL].rows = (int)share->eval_full;
         rank->eval[PASS_SHORT].rows = (int)share->eval_rest;
     }
+    if (ranks->spec->strategy == STRATEGY_MIXED)
+        find_rows(ranks);
 }
 
 bool ranks_create(struct ranks *ranks, struct error *err)

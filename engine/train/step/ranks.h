@@ -34,6 +34,8 @@ enum activity {
 struct rank_pass {
     struct plan *plan;
     int rows;
+    /* With strategy mixed: those of the ranks before it, and of all; else 0. */
+    int before, whole;
     bool warm; /* it has been run: the device's libraries have loaded all that it needs */
 };
 
@@ -50,7 +52,7 @@ enum { PLANS_CACHED = 12 };
 struct cached_plan {
     struct plan *plan; /* NULL: an empty place */
     enum plan_mode mode;
-    int rows;
+    int rows, before, whole;
     long used; /* when last, in uses of plans */
 };
 
@@ -70,7 +72,8 @@ struct rank {
     struct net_stage stage;
     int slots;
     struct rank_pass micro[PASS_SIZES][2];
-    /* Of tensor parallelism: its slice, and where the slices meet. NULL: of another strategy. */
+    /* Of strategy tensor and mixed: its slice, and where the slices meet. NULL: of another
+     * strategy. */
     const struct net_slice *slice;
     struct device_exchange exchange;
     bool trains_short; /* short batches occur */

@@ -134,6 +134,16 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
     return true;
 }
 
+void sync_choose_alike(struct sync_group *group)
+{
+    group->count = group->ends[0].replica->alike;
+    use_host(group, SYNC_SHARED, "");
+    for (int i = 0; i < group->size; i++) {
+        const struct replica *replica = group->ends[i].replica;
+        group->ends[i].grads = replica->grads + replica->count - replica->alike;
+    }
+}
+
 void sync_close(struct sync_group *group)
 {
     if (group->device_group)

@@ -7,8 +7,8 @@
 
 /*
  * Where the slices of a network meet, on devices that share the host's memory: what is gathered
- * lies there once, each device writes its channels, and gradients are read where the others have
- * them.
+ * lies there once, each device writes its channels or rows, and gradients are read where the others
+ * have them.
  */
 struct exchange;
 

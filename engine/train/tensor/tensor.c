@@ -5,10 +5,12 @@
 
 #include "base/clock.h"
 #include "engine/net/slice.h"
+#include "engine/train/split/division.h"
 #include "engine/train/step/own_update.h"
 #include "engine/train/step/plans.h"
 #include "engine/train/step/rank.h"
 #include "engine/train/sync/barrier.h"
+#include "engine/train/sync/transport.h"
 #include "engine/train/tensor/exchange.h"
 
 struct tensor {
@@ -19,6 +21,7 @@ struct tensor {
 
 bool tensor_create(struct ranks *ranks, struct error *err)
 {
+    const enum net_division division = strategy_division(ranks->spec->strategy);
     struct tensor *tensor = calloc(1, sizeof *tensor);
     if (!tensor)
         return error_memory(err, "slices of the network");
@@ -28,7 +31,7 @@ bool tensor_create(struct ranks *ranks, struct error *err)
     for (; tensor->count < ranks->count; tensor->count++) {
         struct rank *rank = &ranks->rank[tensor->count];
         struct net_slice *slice = &tensor->slice[tensor->count];
-        if (!net_slice_make(ranks->work->net, tensor->count, ranks->count, slice, err))
+        if (!net_slice_make(ranks->work->net, division, tensor->count, ranks->count, slice, err))
             return false;
         rank->slice = slice;
         rank->exchange = exchange_of(tensor->exchange, rank);
@@ -73,14 +76,16 @@ static bool slice_change_shares(void *context, int index, struct error *err)
     return plan(&((struct ranks *)context)->rank[index], err);
 }
 
-/* Forward and backward pass over all rows; every rank has the loss, and the first counts it. */
+/* Forward and backward pass; every rank has the loss of all rows, and the first counts it. */
 static bool compute(struct rank *rank, struct error *err)
 {
     const struct ranks *ranks = rank->ranks;
     struct rank_pass *pass = &rank->train[ranks->step.size];
     struct batch_result result;
-    const struct batch batch = rank_batch(rank, 0, pass->rows);
+    const struct batch whole = rank_batch(rank, 0, ranks->step.rows);
+    struct batch batch = rank_batch(rank, pass->before, pass->rows);
     const double begin = ranks->clock();
+    batch.whole = pass->whole > 0 ? &whole : NULL;
     bool ok = rank->backend->plan_run(rank->device, pass->plan, &batch, &result, err);
     rank->times.pass_s = ranks->clock() - begin - rank->times.wait_s;
     if (rank->index == 0)
@@ -89,12 +94,25 @@ static bool compute(struct rank *rank, struct error *err)
     return ok;
 }
 
+/* Sum up the gradients of what all ranks have alike, if there is any. */
+static bool sum_gradients(struct rank *rank, struct error *err)
+{
+    struct sync_times times = {0, 0};
+    rank_show(rank, ACTIVITY_WAIT);
+    bool ok = sync_after(&rank->ranks->group, rank->index, &times, err);
+    rank_show(rank, ACTIVITY_TRAIN);
+    rank->times.reduce_s += times.moving_s;
+    rank->times.barrier_s += times.wait_s;
+    rank->times.wait_s += times.wait_s;
+    return ok;
+}
+
 static bool step(struct rank *rank, struct error *err)
 {
     rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
     rank_show(rank, ACTIVITY_TRAIN);
-    bool ok = compute(rank, err) && own_update(rank, err);
+    bool ok = compute(rank, err) && sum_gradients(rank, err) && own_update(rank, err);
     rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
     rank->times.end = clock_seconds();
     return ok;
@@ -105,8 +123,8 @@ static bool slice_step(void *context, int index, struct error *err)
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
     bool ok = step(rank, err);
-    rank->parts[ranks->step.number % PASSES_QUEUED] =
-        (struct step_part){.rows = ranks->step.rows, .result = rank->result, .times = rank->times};
+    rank->parts[ranks->step.number % PASSES_QUEUED] = (struct step_part){
+        .rows = rank->train[ranks->step.size].rows, .result = rank->result, .times = rank->times};
     return ok;
 }
 
@@ -136,29 +154,54 @@ static void take_result(struct rank *rank, long begin, int rows, const struct ba
     atomic_fetch_add(&ranks->evaluated, rows);
 }
 
-static bool evaluate(struct rank *rank, struct error *err)
+/* The rows of the evaluated set from `begin` on. */
+static struct batch batch_from(const struct ranks *ranks, long begin, int rows, int whole)
+{
+    const struct row_set *set = ranks->work->evaluated;
+    return (struct batch){.data = set->data,
+                          .index = set->order + begin,
+                          .rows = rows,
+                          .global_rows = whole,
+                          .seed = ranks->spec->seed,
+                          .epoch = ranks->step.epoch};
+}
+
+/* One batch; *rows of all ranks. */
+static bool evaluate_batch(struct rank *rank, long begin, int *rows, struct batch_result *result,
+                           struct error *err)
 {
     const struct ranks *ranks = rank->ranks;
+    const long left = ranks->work->evaluated->rows - begin;
+    const struct rank_pass *pass = &rank->eval[PASS_FULL];
+    *rows = pass->whole > 0 ? pass->whole : pass->rows;
+    if (left < *rows) {
+        pass = &rank->eval[PASS_SHORT];
+        *rows = (int)left;
+    }
+    const struct batch whole = batch_from(ranks, begin, *rows, *rows);
+    struct batch batch = batch_from(ranks, begin + pass->before, pass->rows, *rows);
+    batch.whole = pass->whole > 0 ? &whole : NULL;
+    return rank->backend->plan_run(rank->device, pass->plan, &batch, result, err);
+}
+
+static bool evaluate(struct rank *rank, struct error *err)
+{
+    struct ranks *ranks = rank->ranks;
     const struct row_set *set = ranks->work->evaluated;
     long begin = 0;
     bool ok, another = true;
     rank->result = (struct batch_result){0};
     if (rank->confusion.counts)
         confusion_clear(&rank->confusion);
+    if (!sync_even_out(&ranks->group, rank->index, ranks->statistics_from, err))
+        return false;
     while ((ok = agree_on_batch(rank, begin < set->rows, &another, err)) && another) {
-        const bool full = set->rows - begin >= rank->eval[PASS_FULL].rows;
-        struct rank_pass *pass = &rank->eval[full ? PASS_FULL : PASS_SHORT];
         struct batch_result result = {0};
-        const struct batch batch = {.data = set->data,
-                                    .index = set->order + begin,
-                                    .rows = pass->rows,
-                                    .global_rows = pass->rows,
-                                    .seed = ranks->spec->seed,
-                                    .epoch = ranks->step.epoch};
-        if (!rank->backend->plan_run(rank->device, pass->plan, &batch, &result, err))
+        int rows;
+        if (!evaluate_batch(rank, begin, &rows, &result, err))
             return false;
-        take_result(rank, begin, pass->rows, &result);
-        begin += pass->rows;
+        take_result(rank, begin, rows, &result);
+        begin += rows;
     }
     return ok;
 }
@@ -180,6 +223,14 @@ static double step_bytes(const struct ranks *ranks)
            ranks->tensor->slice[0].gather_bytes;
 }
 
+/* With the gradients that are summed up, as strategy data counts them. */
+static double mixed_step_bytes(const struct ranks *ranks)
+{
+    return (ranks->count - 1) * (double)ranks->rank[0].train[PASS_FULL].whole *
+               ranks->tensor->slice[0].gather_bytes +
+           (double)ranks->group.count * sizeof(float);
+}
+
 static const char *how(const struct ranks *ranks)
 {
     (void)ranks;
@@ -192,3 +243,15 @@ const struct strategy_tasks strategy_tensor = {.prepare = slice_prepare,
                                                .evaluate = slice_evaluate,
                                                .step_bytes = step_bytes,
                                                .how = how};
+
+static const char *mixed_how(const struct ranks *ranks)
+{
+    return ranks->group.description;
+}
+
+const struct strategy_tasks strategy_mixed = {.prepare = slice_prepare,
+                                              .change_shares = slice_change_shares,
+                                              .step = slice_step,
+                                              .evaluate = slice_evaluate,
+                                              .step_bytes = mixed_step_bytes,
+                                              .how = mixed_how};

@@ -6,7 +6,8 @@
 
 /*
  * A run whose ranks are the slices of a network (engine/net/slice.h): every rank computes all rows,
- * of each layer the output channels that it has the parameters of.
+ * of each layer the output channels that it has the parameters of. With strategy mixed it does that
+ * from the first linear layer on; before it a rank has all parameters, and rows of its own.
  */
 struct tensor;
 
@@ -16,4 +17,4 @@ bool tensor_create(struct ranks *ranks, struct error *err);
 void tensor_destroy(struct tensor *tensor);
 
 /* Each rank trains a slice. */
-extern const struct strategy_tasks strategy_tensor;
+extern const struct strategy_tasks strategy_tensor, strategy_mixed;

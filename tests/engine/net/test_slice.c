@@ -60,8 +60,9 @@ START_TEST(every_number_is_in_one_slice)
         whole[i] = (float)(i + 1);
     for (int k = 0; k < divided[_i].count; k++) {
         struct net_slice slice;
-        ck_assert_msg(net_slice_make(trial.net, k, divided[_i].count, &slice, &err), "%s",
-                      err.text);
+        ck_assert_msg(
+            net_slice_make(trial.net, NET_DIVIDE_LAYERS, k, divided[_i].count, &slice, &err), "%s",
+            err.text);
         float *own = calloc(slice.net->value_count, sizeof *own);
         ck_assert(own);
         net_slice_take(&slice, whole, own);
@@ -87,7 +88,7 @@ START_TEST(gathers_of_resnet18_are_known)
     struct trial trial;
     struct net_slice slice;
     make(&trial, "resnet18");
-    ck_assert_msg(net_slice_make(trial.net, 1, 2, &slice, &err), "%s", err.text);
+    ck_assert_msg(net_slice_make(trial.net, NET_DIVIDE_LAYERS, 1, 2, &slice, &err), "%s", err.text);
     double values = 0;
     /* The stem's, then of each of eight units the first convolution's and its output. */
     static const struct net_shape shapes[] = {
@@ -112,7 +113,7 @@ START_TEST(channels_are_divided_in_blocks)
     make(&trial, CONV("64") ", \"relu\", " CONV("80") ", " LINEAR);
     for (int k = 0; k < 3; k++) {
         struct net_slice slice;
-        ck_assert(net_slice_make(trial.net, k, 3, &slice, &err));
+        ck_assert(net_slice_make(trial.net, NET_DIVIDE_LAYERS, k, 3, &slice, &err));
         int outputs[2], found = 0;
         for (int i = 0; i < slice.net->op_count; i++)
             if (slice.net->ops[i].kind == NET_CONV)
@@ -145,12 +146,118 @@ START_TEST(layers_that_cannot_be_divided_are_named)
     struct trial trial;
     struct net_slice slice;
     make(&trial, undivided[_i].model);
-    ck_assert(!net_slice_make(trial.net, 0, 2, &slice, &err));
+    ck_assert(!net_slice_make(trial.net, NET_DIVIDE_LAYERS, 0, 2, &slice, &err));
     ck_assert_int_eq(err.kind, ERROR_USAGE);
     ck_assert_msg(strstr(err.text, undivided[_i].reason), "%s", err.text);
-    ck_assert(net_slice_make(trial.net, 0, 1, &slice, &err));
+    ck_assert(net_slice_make(trial.net, NET_DIVIDE_LAYERS, 0, 1, &slice, &err));
     ck_assert_int_eq(slice.gather_count, 0);
     net_slice_free(&slice);
+    trial_free(&trial);
+}
+END_TEST
+
+static const struct {
+    const char *model;
+    int count;
+} mixed[] = {
+    {"lenet", 1},
+    {"lenet", 3},
+    {"smallnet", 2},
+    {"alexnet", 4},
+    {CONV("5") ", { type = \"dropout\"; p = 0.5; }, \"batchnorm\", " LINEAR ", \"relu\", " LINEAR,
+     2},
+};
+
+enum { MIXED = sizeof mixed / sizeof *mixed };
+
+/* What is before the first linear layer each slice has, and the first gives it back. */
+START_TEST(slices_have_convolutions_alike)
+{
+    struct trial trial;
+    make(&trial, mixed[_i].model);
+    const size_t count = trial.net->value_count;
+    const int slices = mixed[_i].count;
+    float *whole = calloc(count, sizeof *whole), *back = calloc(count, sizeof *back);
+    size_t numbers = 0, alike = 0;
+    ck_assert(whole && back);
+    for (size_t i = 0; i < count; i++)
+        whole[i] = (float)(i + 1);
+    for (int k = slices; k-- > 0;) {
+        struct net_slice slice;
+        ck_assert_msg(net_slice_make(trial.net, NET_DIVIDE_LINEAR, k, slices, &slice, &err), "%s",
+                      err.text);
+        float *own = calloc(slice.net->value_count, sizeof *own);
+        ck_assert(own);
+        net_slice_take(&slice, whole, own);
+        alike = 0;
+        for (int i = 0; i < slice.net->param_count; i++) {
+            const struct net_param *param = &slice.net->params[i];
+            const enum net_kind kind = slice.net->ops[param->op].kind;
+            ck_assert_int_eq(slice.alike[i], slices > 1 && kind != NET_LINEAR);
+            alike += slice.alike[i] ? param->count : 0;
+            /* As long as it is not the first that gives them back, nothing is there. */
+            for (size_t n = 0; k > 0 && slice.alike[i] && n < param->count; n++)
+                ck_assert_double_eq((double)back[slice.offsets[i] + n], 0);
+        }
+        net_slice_put(&slice, own, back);
+        numbers += slice.net->value_count;
+        free(own);
+        net_slice_free(&slice);
+    }
+    ck_assert_mem_eq(whole, back, count * sizeof *whole);
+    ck_assert_uint_eq(numbers, count + (size_t)(slices - 1) * alike);
+    free(whole);
+    free(back);
+    trial_free(&trial);
+}
+END_TEST
+
+/* Rows are gathered once, in front of the first linear layer. */
+START_TEST(gathers_of_alexnet_are_known)
+{
+    struct trial trial;
+    struct net_slice slice;
+    make(&trial, "alexnet");
+    ck_assert_msg(net_slice_make(trial.net, NET_DIVIDE_LINEAR, 1, 2, &slice, &err), "%s", err.text);
+    int rows = 0;
+    for (int i = 0; i < slice.net->op_count; i++) {
+        const struct net_op *op = &slice.net->ops[i];
+        rows += op->kind == NET_GATHER_ROWS;
+        ck_assert_int_eq(op->whole_batch, rows > 0 && op->kind != NET_GATHER_ROWS);
+        ck_assert_int_eq(op->parts, op->kind == NET_GATHER_ROWS ||
+                                        (op->kind == NET_GATHER && op->outputs != 10));
+    }
+    ck_assert_int_eq(rows, 1);
+    ck_assert_int_eq(slice.gather_count, 4);
+    /* 256 of 2 x 2 pixels, the outputs of two layers, and the logits, which have no gradient to be
+     * added up. */
+    ck_assert_double_eq(slice.gather_bytes, sizeof(float) * (2 * (256 * 4 + 2 * 1024) + 10));
+    net_slice_free(&slice);
+    trial_free(&trial);
+}
+END_TEST
+
+static const struct {
+    const char *model, *reason;
+} unmixed[] = {
+    {CONV("4") ", \"global_avgpool\", \"flatten\"", "has no linear layer to divide over 2 devices"},
+    {LINEAR ", \"relu\", " LINEAR, "linear 0 reads the network's input"},
+    {CONV("4") ", { type = \"linear\"; outputs = 8; }, \"batchnorm\", " LINEAR,
+     "batchnorm 2 comes after a linear layer"},
+    {CONV("4") ", { type = \"linear\"; outputs = 1; }, " LINEAR,
+     "linear 1 has fewer outputs than there are devices"},
+};
+
+enum { UNMIXED = sizeof unmixed / sizeof *unmixed };
+
+START_TEST(networks_that_mixed_does_not_suit_are_named)
+{
+    struct trial trial;
+    struct net_slice slice;
+    make(&trial, unmixed[_i].model);
+    ck_assert(!net_slice_make(trial.net, NET_DIVIDE_LINEAR, 0, 2, &slice, &err));
+    ck_assert_int_eq(err.kind, ERROR_USAGE);
+    ck_assert_msg(strstr(err.text, unmixed[_i].reason), "%s", err.text);
     trial_free(&trial);
 }
 END_TEST
@@ -164,6 +271,9 @@ int main(void)
     tcase_add_test(tc, gathers_of_resnet18_are_known);
     tcase_add_test(tc, channels_are_divided_in_blocks);
     tcase_add_loop_test(tc, layers_that_cannot_be_divided_are_named, 0, UNDIVIDED);
+    tcase_add_loop_test(tc, slices_have_convolutions_alike, 0, MIXED);
+    tcase_add_test(tc, gathers_of_alexnet_are_known);
+    tcase_add_loop_test(tc, networks_that_mixed_does_not_suit_are_named, 0, UNMIXED);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }

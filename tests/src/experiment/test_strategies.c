@@ -77,7 +77,8 @@ START_TEST(impossible_strategies_are_refused)
     static const struct {
         const char *counts, *strategies, *said;
     } cases[] = {
-        {"2", "data,sideways", "--strategies: 'sideways' is none of data, pipeline and tensor"},
+        {"2", "data,sideways",
+         "--strategies: 'sideways' is none of data, pipeline, tensor and mixed"},
         {"2", "data,", "--strategies: '' is none of"},
         {"2", "data,pipeline,data", "'2 devices, data' is there twice"},
         {"1", "data,pipeline", "one device has nothing to divide"},

@@ -67,6 +67,7 @@ static const struct {
     {"cpu-threads", "1025", NULL},
     {"strategy", "pipeline", "pipeline"},
     {"strategy", "tensor", "tensor"},
+    {"strategy", "mixed", "mixed"},
     {"strategy", "sideways", NULL},
     {"memory-limit", "200M", "200M"},
     {"memory-limit", "1.5G", "1536M"},
@@ -435,7 +436,7 @@ START_TEST(fixed_words)
     static const struct {
         const char *key;
         size_t count;
-    } keys[] = {{"strategy", 3},      {"split", 5},      {"sync", 3},    {"dtype", 4},
+    } keys[] = {{"strategy", 4},      {"split", 5},      {"sync", 3},    {"dtype", 4},
                 {"order", 2},         {"init", 7},       {"sync-bn", 2}, {"augment", 4},
                 {"deterministic", 2}, {"lr-schedule", 8}};
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {

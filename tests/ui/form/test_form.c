@@ -44,7 +44,7 @@ START_TEST(the_form_steps)
         {FORM_LR, "5", "10", "2"},
         {FORM_LR, "0", "1e-05", "0"},
         {FORM_EPOCHS, "10", "11", "9"},
-        {FORM_STRATEGY, "data", "pipeline", "tensor"},
+        {FORM_STRATEGY, "data", "pipeline", "mixed"},
         {FORM_MICRO_BATCHES, "0", "1", "64"},
         {FORM_MICRO_BATCHES, "8", "16", "4"},
         {FORM_SPLIT, "chunk", "even", "auto"},

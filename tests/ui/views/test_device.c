@@ -99,6 +99,8 @@ START_TEST(rows_are_added_up_where_they_are_divided)
         {"data", "64, 50% of the mini-batch", NULL, 128},
         {"pipeline", "64, 100% of the mini-batch", "stage 2 of 2 of the network", 64},
         {"tensor", "64, 100% of the mini-batch", "part 2 of 2 of every layer", 64},
+        {"mixed", "64, 50% of the mini-batch", "its rows, then part 2 of 2 of every linear layer",
+         128},
     };
     ui_connected(&replay.ui);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

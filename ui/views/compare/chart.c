@@ -81,8 +81,9 @@ static struct chart_series make_series(const struct series *series, enum compare
     static const struct {
         const char *name;
         char mark;
-    } others[STRATEGIES] = {
-        [STRATEGY_PIPELINE] = {"pipeline", 'x'}, [STRATEGY_TENSOR] = {"tensor", '#'}};
+    } others[STRATEGIES] = {[STRATEGY_PIPELINE] = {"pipeline", 'x'},
+                            [STRATEGY_TENSOR] = {"tensor", '#'},
+                            [STRATEGY_MIXED] = {"mixed", '%'}};
     const bool data = series->strategy == STRATEGY_DATA;
     const bool strong = series->scaling == SCALING_STRONG;
     struct chart_series curve = {

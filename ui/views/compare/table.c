@@ -109,6 +109,8 @@ static const struct titles {
     [STRATEGY_PIPELINE] = {"Pipeline", ", each device a stage", "Pipeline, weak scaling"},
     [STRATEGY_TENSOR] = {"Tensor parallel", ", each device a part of every layer",
                          "Tensor parallel, weak scaling"},
+    [STRATEGY_MIXED] = {"Mixed", ", each device a part of the rows and of linear layers",
+                        "Mixed, weak scaling"},
 };
 
 static void draw_title(const struct series *series, struct surface *surface, struct rect area,

@@ -47,17 +47,17 @@ UPDATE_RULES(LOOP)
 #define ENTRY(RULE, rule, states) [UPDATE_##RULE] = loop_##rule,
 static update_loop *const loops[] = {UPDATE_RULES(ENTRY)};
 
-double cpu_gradient_squares(const struct replica *replica)
+double cpu_gradient_squares(const struct replica *replica, size_t begin, size_t end)
 {
-    const float *g = replica->grads;
-    const size_t count = replica->count;
+    const float *g = replica->grads + begin;
+    const size_t count = end - begin;
     double parts[PARTS], sum = 0;
 #pragma omp parallel for schedule(static) if (count >= PARALLEL_FROM)
     for (int p = 0; p < PARTS; p++) {
-        const size_t end = count * (size_t)(p + 1) / PARTS;
+        const size_t to = count * (size_t)(p + 1) / PARTS;
         double part = 0;
 #pragma omp simd reduction(+ : part)
-        for (size_t i = count * (size_t)p / PARTS; i < end; i++)
+        for (size_t i = count * (size_t)p / PARTS; i < to; i++)
             part += (double)g[i] * (double)g[i];
         parts[p] = part;
     }
@@ -68,7 +68,8 @@ double cpu_gradient_squares(const struct replica *replica)
 
 static float norm_of(const struct replica *replica, const struct optimizer_step *step)
 {
-    return step->norm != 0 ? step->norm : (float)sqrt(cpu_gradient_squares(replica));
+    return step->norm != 0 ? step->norm
+                           : (float)sqrt(cpu_gradient_squares(replica, 0, replica->count));
 }
 
 /* With the gradients times `scale`, a block in the first-level cache at a time. */
