@@ -51,6 +51,8 @@
               "what devices divide: mini-batches, the network, its layers, or linear layers"),     \
         OPTION_OF("micro-batches", OPTION_SETTING, "M",                                            \
                   "parts of a mini-batch in a pipeline (default: 4 for each stage)"),              \
+        OPTION_OF("replicas", OPTION_SETTING, "R",                                                 \
+                  "pipelines that divide the rows, each on some of the devices (default: 1)"),     \
         OPTION_OF("stages", OPTION_SETTING, "LAYERS",                                              \
                   "last layer of each stage but the last (default: by measured times)"),           \
         OPTION_OF("memory-limit", OPTION_SETTING, "SIZE",                                          \

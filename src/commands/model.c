@@ -167,11 +167,15 @@ static bool print_stages(const json_t *layers, const json_t *pipeline, struct er
 static bool print_pipeline(const json_t *model, struct error *err)
 {
     const json_t *pipeline = json_object_get(model, "pipeline");
+    const double replicas = pipeline ? member_number(pipeline, "replicas") : 0;
     struct figure bubble, fill, batch;
+    char count[40] = "";
     if (!pipeline)
         return true;
-    print("\npipeline: mini-batches of %s rows in %.0f micro-batches of %.0f\n",
-          figure_whole(&batch, member_number(model, "batch")),
+    if (replicas > 1)
+        snprintf(count, sizeof count, " over %.0f pipelines, each", replicas);
+    print("\npipeline: mini-batches of %s rows%s in %.0f micro-batches of %.0f\n",
+          figure_whole(&batch, member_number(model, "batch")), count,
           member_number(pipeline, "micro_batches"), member_number(pipeline, "rows"));
     if (!print_stages(json_object_get(model, "layers"), pipeline, err))
         return false;

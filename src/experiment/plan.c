@@ -98,6 +98,7 @@ static bool add_strategy(struct study *study, const struct spec *spec,
         return false;
     bool ok = spec_set(&variant, "strategy", strategy_name(strategy), err) &&
               (strategy == STRATEGY_PIPELINE || (spec_set(&variant, "micro-batches", "0", err) &&
+                                                 spec_set(&variant, "replicas", "1", err) &&
                                                  spec_set(&variant, "stages", "", err))) &&
               add_devices(study, label, &variant, devices, err);
     spec_free(&variant);

@@ -38,6 +38,7 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"train.strategy", VALUE_TEXT, "DPARTUI_STRATEGY"},
     {"train.memory_limit", VALUE_TEXT, "DPARTUI_MEMORY_LIMIT"},
     {"train.micro_batches", VALUE_WHOLE, "DPARTUI_MICRO_BATCHES"},
+    {"train.replicas", VALUE_WHOLE, "DPARTUI_REPLICAS"},
     {"train.stages", VALUE_TEXT, "DPARTUI_STAGES"},
     {"train.split", VALUE_TEXT, "DPARTUI_SPLIT"},
     {"train.sync", VALUE_TEXT, "DPARTUI_SYNC"},

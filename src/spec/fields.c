@@ -33,6 +33,7 @@ const struct spec_field spec_fields[] = {
     {"seed", FIELD_SEED, AT(seed), 0, 0, NULL},
     {"strategy", FIELD_CHOICE, AT(strategy), 0, 0, strategy_names},
     {"micro-batches", FIELD_LONG, AT(micro_batches), 0, 65536, NULL},
+    {"replicas", FIELD_LONG, AT(replicas), 1, SPEC_MAX_DEVICES, NULL},
     {"stages", FIELD_STRING, AT(stages), 0, 0, NULL},
     {"memory-limit", FIELD_BYTES, AT(memory_limit), 0, MANY, NULL},
     {"split", FIELD_SPLIT, AT(split), 0, 0, split_names},

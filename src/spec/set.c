@@ -359,15 +359,20 @@ const char *spec_word(const char *key, size_t index)
 bool spec_leave_training_out(struct spec *spec, struct error *err)
 {
     static const char *const values[][2] = {
-        {"epochs", "0"},       {"checkpoint-every", "off"}, {"save", ""},
-        {"log", ""},           {"tensorboard", ""},         {"profile", "no"},
-        {"strategy", "data"},  {"micro-batches", "0"},      {"stages", ""},
-        {"train-rows", "0"},   {"max-steps", "0"},          {"split", "chunk"},
-        {"sync", "allreduce"}, {"augment", "none"},         {"label-smoothing", "0"},
-        {"sync-bn", "no"},     {"lr-schedule", "constant"}, {"warmup", "0"},
-        {"clip-norm", "0"},    {"no-decay", "none"},        {"ema", "0"},
-        {"validation", "0"},   {"patience", "0"},           {"stop-at-acc", "0"},
-        {"save-best", ""},     {"memory-limit", "0"},
+        {"epochs", "0"},       {"checkpoint-every", "off"},
+        {"save", ""},          {"log", ""},
+        {"tensorboard", ""},   {"profile", "no"},
+        {"strategy", "data"},  {"micro-batches", "0"},
+        {"stages", ""},        {"replicas", "1"},
+        {"train-rows", "0"},   {"max-steps", "0"},
+        {"split", "chunk"},    {"sync", "allreduce"},
+        {"augment", "none"},   {"label-smoothing", "0"},
+        {"sync-bn", "no"},     {"lr-schedule", "constant"},
+        {"warmup", "0"},       {"clip-norm", "0"},
+        {"no-decay", "none"},  {"ema", "0"},
+        {"validation", "0"},   {"patience", "0"},
+        {"stop-at-acc", "0"},  {"save-best", ""},
+        {"memory-limit", "0"},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (!spec_set(spec, values[i][0], values[i][1], err))

@@ -22,6 +22,7 @@ void spec_init(struct spec *spec)
         .eps = 1e-8,
         .epochs = 10,
         .seed = 1,
+        .replicas = 1,
         .init = INIT_NORMAL,
         .init_scale = 0.01,
         .checkpoint_epochs = 1,
@@ -135,7 +136,12 @@ static bool validate_strategy(const struct spec *spec, struct error *err)
         return error_set(err, ERROR_USAGE,
                          "memory-limit: split auto moves rows between devices while it trains, so "
                          "what they will need is not known: choose another split");
-    return !spec->sync_bn || spec->strategy != STRATEGY_PIPELINE || spec->micro_batches == 1 ||
+    if (!spec->sync_bn || spec->strategy != STRATEGY_PIPELINE)
+        return true;
+    if (spec->replicas > 1)
+        return error_set(err, ERROR_USAGE,
+                         "sync-bn: not with pipelines in parallel: leave sync-bn or replicas out");
+    return spec->micro_batches == 1 ||
            error_set(err, ERROR_USAGE,
                      "sync-bn: statistics of the whole mini-batch are not known while its "
                      "micro-batches go through a pipeline: leave sync-bn out, or set "

@@ -83,6 +83,7 @@ struct spec {
     uint64_t seed;
     enum strategy strategy;
     long micro_batches; /* of a pipeline's step; 0: chosen by the program */
+    long replicas;      /* pipelines that divide the rows: devices / replicas have one each */
     char *stages;       /* the last layer or unit of each stage but the last, separated by commas;
                          * NULL: chosen by the program */
     long memory_limit;  /* bytes that a device may use; 0: no limit */
@@ -112,6 +113,12 @@ struct spec {
     unsigned char origin[SPEC_MAX_FIELDS]; /* of each of spec_fields, an enum spec_origin */
     bool resolved; /* the engine has filled in what nobody gave: all values are final */
 };
+
+/* Stages of each pipeline, for devices that are resolved. */
+static inline int spec_stages(const struct spec *spec)
+{
+    return spec->devices.count / (int)spec->replicas;
+}
 
 /* The defaults of dpartui.1. Release with spec_free. */
 void spec_init(struct spec *spec);

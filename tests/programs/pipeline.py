@@ -19,9 +19,9 @@ class Pipeline(divided_case.Case):
     def test_it_trains_as_one_device_does(self):
         self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
         for options in ([], ["--micro-batches", "5", "--devices", "cpu:0-2"],
-                        ["--stages", "4"]):
+                        ["--stages", "4"], ["--devices", "cpu:0-3", "--replicas", "2"]):
             self.good("train", *DATA, *STAGES, *options, "--epochs", "2")
-        for run in "2", "3", "4":
+        for run in "2", "3", "4", "5":
             self.same_losses(run, "1")
 
     def test_runs_tell_their_stages(self):
@@ -52,6 +52,29 @@ class Pipeline(divided_case.Case):
         # Bits of a clipped step depend on the stages, which are measured again unless they are kept.
         self.expect_same_bits_after_a_kill(*STAGES, "--stages", "2")
 
+    def test_pipelines_in_parallel_resume_with_the_same_bits(self):
+        self.expect_same_bits_after_a_kill(*STAGES, "--devices", "cpu:0-3", "--replicas", "2",
+                                           "--stages", "2")
+
+    def test_pipelines_in_parallel_are_laid_out(self):
+        replicas = [*STAGES, "--devices", "cpu:0-3", "--replicas", "2", "--stages", "4"]
+        model = self.good_json("model", "lenet", "--data", "glyphs", "--batch", "64",
+                               "--cpu-threads", "1", *replicas)
+        text = self.good("train", *DATA, *replicas, "--epochs", "1", "--momentum", "0", "--json")
+        event = json.loads(text.splitlines()[0])
+        for device, memory in zip(model["memory"], event["memory"], strict=True):
+            self.assertAlmostEqual(device["total"], memory, delta=0.1 * memory)
+        pipeline = model["pipeline"]
+        self.assertEqual((pipeline["replicas"], pipeline["rows"]), (2, 4))
+        self.assertAlmostEqual(sum(stage["share"] for stage in pipeline["stages"]), 1)
+        self.assertEqual([stage["last_layer"] for stage in pipeline["stages"]],
+                         ["4", "11", "4", "11"])
+        self.assertEqual(self.good_json("show", "1")["replicas"], 2)
+        self.assertEqual(len(self.good_json("show", "1")["timeline"]["stages"]), 2)
+        self.assertIn("pipeline: mini-batches of 64 rows over 2 pipelines, each in 8 micro-batches "
+                      "of 4\n", self.good("model", "lenet", "--data", "glyphs", "--batch", "64",
+                                          *replicas))
+
     def test_resumed_stages_are_those_of_before(self):
         text = self.good("train", *DATA, *STAGES, "--epochs", "1", "--json")
         first = json.loads(text.splitlines()[0])["stages"]
@@ -73,7 +96,7 @@ class Pipeline(divided_case.Case):
         self.good("train", *DATA, "--devices", "cpu:0-1", "--epochs", "1", "--micro-batches", "4",
                   "--stages", "4")
         warnings = " ".join(self.good_json("show", "1")["warnings"])
-        self.assertIn("micro-batches and stages are not used: only a pipeline has them", warnings)
+        self.assertIn("not used: micro-batches, stages: only a pipeline has them", warnings)
         self.assertIn("one device has one stage", self.bad(
             2, "train", *DATA, *STAGES, "--devices", "cpu:0", "--stages", "4"))
 
@@ -136,6 +159,8 @@ class Pipeline(divided_case.Case):
         for options, text in (
                 (["--stages", "nobody"], "stages: lenet has no layer or unit 'nobody'"),
                 (["--devices", "cpu:0-9"], "lenet can be cut into"),
+                (["--replicas", "3"], "replicas 3: 2 devices cannot be divided equally over 3"),
+                (["--replicas", "0"], "replicas"),
                 (["--micro-batches", "65"], "micro-batches 65: a mini-batch has 64 rows"),
                 (["--split", "auto"], "split auto: the stages of a pipeline"),
                 (["--sync", "central"], "sync central: the stages of a pipeline"),

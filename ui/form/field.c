@@ -15,6 +15,7 @@ static const char *const models[] = {"",        "resnet18",        "smallnet", "
 #define DATA_NAME(name, fetched) name,
 static const char *const data_sets[] = {"", DATA_SETS(DATA_NAME) NULL};
 static const char *const strategies[] = {"data", "pipeline", "tensor", "mixed", NULL};
+static const char *const replicas[] = {"1", "2", "4", "8", NULL};
 static const char *const micro_batches[] = {"0", "1", "2", "4", "8", "16", "32", "64", NULL};
 static const char *const splits[] = {"chunk", "even", "balanced", "auto", NULL};
 static const char *const methods[] = {"allreduce", "reduce-broadcast", "central", NULL};
@@ -66,6 +67,8 @@ static const struct field fields[] = {
      STEP_WORDS, strategies},
     {"micro-batches", "parts that a mini-batch goes through a pipeline in; 0: 4 for each stage",
      STEP_WORDS, micro_batches},
+    {"replicas", "pipelines that divide the rows, each on some of the devices", STEP_WORDS,
+     replicas},
     {"stages", "last layer of each stage but the last: conv1,conv4; default: by times", STEP_NOT,
      NULL},
     {"memory-limit", "memory that each device may use: 200M, 1.5G; 0: no limit", STEP_NOT, NULL},

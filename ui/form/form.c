@@ -24,6 +24,7 @@ static const char *const keys[FORM_FIELDS] = {
     [FORM_WARMUP] = "warmup",
     [FORM_STRATEGY] = "strategy",
     [FORM_MICRO_BATCHES] = "micro-batches",
+    [FORM_REPLICAS] = "replicas",
     [FORM_STAGES] = "stages",
     [FORM_SPLIT] = "split",
     [FORM_SYNC] = "sync",
@@ -129,8 +130,9 @@ bool form_steps(enum form_field field)
 
 bool form_in_use(const struct form *form, enum form_field field)
 {
-    return (field != FORM_MICRO_BATCHES && field != FORM_STAGES) ||
-           form->spec.strategy == STRATEGY_PIPELINE;
+    const bool pipeline =
+        field == FORM_MICRO_BATCHES || field == FORM_REPLICAS || field == FORM_STAGES;
+    return !pipeline || form->spec.strategy == STRATEGY_PIPELINE;
 }
 
 bool form_origin(const struct form *form, enum form_field field, const struct form_check *check,

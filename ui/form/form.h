@@ -23,6 +23,7 @@ enum form_field {
     FORM_WARMUP,
     FORM_STRATEGY,
     FORM_MICRO_BATCHES,
+    FORM_REPLICAS,
     FORM_STAGES,
     FORM_SPLIT,
     FORM_SYNC,
@@ -82,7 +83,7 @@ char *form_text(const struct form *form, enum form_field field);
 /* Whether left and right step this field's value. */
 bool form_steps(enum form_field field);
 
-/* Has the field a use with the others? Not micro-batches and stages without a pipeline. */
+/* Has the field a use with the others? Micro-batches, replicas and stages only in a pipeline. */
 bool form_in_use(const struct form *form, enum form_field field);
 
 /* Where a value is from that nobody gave: "smallnet's recipe"; false: given, or the program's. */

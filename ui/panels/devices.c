@@ -159,19 +159,19 @@ static struct device_sum add_up(const struct ui *ui, const struct form_device *d
 {
     /* A device's speed is that of computing alone, the run's has all the waiting in it. */
     struct device_sum sum = {.speed = ui->state.live.samples_per_s};
-    const bool divided = state_divides_rows(&ui->state);
     for (int i = 0; i < count; i++) {
         const struct state_device *device = devices[i].known;
         if (!device || !device->in_run || device->lost)
             continue;
         struct device_times times = device_times(device);
         sum.working++;
-        sum.rows = divided ? sum.rows + device->rows : fmax(sum.rows, device->rows);
+        sum.rows += device->rows;
         sum.power += device->power_w;
         sum.times.compute += times.compute;
         sum.times.all_reduce += times.all_reduce;
         sum.times.wait += times.wait;
     }
+    sum.rows = state_rows_together(&ui->state, sum.rows, sum.working);
     sum.times.compute /= sum.working;
     sum.times.all_reduce /= sum.working;
     sum.times.wait /= sum.working;

@@ -137,6 +137,7 @@ bool read_run(const json_t *object, struct state_run *run)
     read_text(object, "split", run->split, sizeof run->split);
     read_text(object, "sync", run->sync, sizeof run->sync);
     read_text(object, "strategy", run->strategy, sizeof run->strategy);
+    run->replicas = (int)fmax(1, read_number(object, "replicas"));
     read_text(object, "error", run->error, sizeof run->error);
     read_text(object, "note", run->note, sizeof run->note);
     read_tags(json_object_get(object, "tags"), run->tags, sizeof run->tags);

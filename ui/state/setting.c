@@ -27,9 +27,9 @@ static unsigned long digest_of(const char *text)
  * pipeline are by the number of devices.
  */
 static const char *const apart[] = {
-    "model", "data",      "data_dir", "split",       "sync",          "devices", "batch",
-    "lr",    "epochs",    "seed",     "cpu_threads", "micro_batches", "stages",  "strategy",
-    "save",  "save_best", "log",      "tensorboard", "origins",       "recipe",
+    "model",    "data",   "data_dir",  "split",       "sync",          "devices",  "batch",
+    "lr",       "epochs", "seed",      "cpu_threads", "micro_batches", "replicas", "stages",
+    "strategy", "save",   "save_best", "log",         "tensorboard",   "origins",  "recipe",
 };
 
 /* A run of an older version lacks settings that are as by default; NULL: memory ran out, or there

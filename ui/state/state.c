@@ -107,6 +107,12 @@ bool state_divides_rows(const struct state *state)
     return !run || !strategy_find(run->strategy, &strategy) || strategy_divides_rows(strategy);
 }
 
+double state_rows_together(const struct state *state, double sum, int devices)
+{
+    const struct state_run *run = state_run(state, state->live.run);
+    return state_divides_rows(state) || devices == 0 ? sum : sum * run->replicas / devices;
+}
+
 const struct state_run *state_first_like(const struct state *state, const struct state_run *run)
 {
     for (int i = 0; i < state->run_count; i++) {

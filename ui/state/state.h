@@ -104,6 +104,7 @@ struct state_run {
     enum run_status status;
     char model[48], data[48], devices[64], split[48], sync[24], error[200];
     char strategy[12]; /* "data", "pipeline", ...; "": not known */
+    int replicas;      /* of a pipeline: that divide the rows */
     char note[401];
     char tags[200]; /* with blanks between; those that do not fit are left out whole */
     double submitted_at, started_at, ended_at; /* seconds since 1970 */
@@ -185,9 +186,11 @@ bool state_show(struct state *state, const json_t *result, struct error *err);
 
 /* NULL: no such run is known. */
 struct state_run *state_run(const struct state *state, long run);
-/* Do the devices of the running run divide the rows of a mini-batch? With other strategies each
- * computes all of them. */
+/* Do the devices of the running run divide the rows of a mini-batch? With other strategies all
+ * devices, or those of a pipeline, compute the same. */
 bool state_divides_rows(const struct state *state);
+/* The rows of the mini-batch, where those of `devices` devices add up to `sum`. */
+double state_rows_together(const struct state *state, double sum, int devices);
 /* Is it known neither to wait nor to train any more? */
 bool run_has_ended(const struct state_run *run);
 /* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */

@@ -126,10 +126,15 @@ static void add_division(struct device_page *page, const struct state *state)
         return;
     for (int i = 0; i < list.count; i++) {
         const struct device_id *id = &page->device->id;
-        if (list.id[i].kind != id->kind || list.id[i].index != id->index)
+        if (list.id[i].kind != id->kind || list.id[i].index != id->index ||
+            list.count < run->replicas)
             continue;
-        snprintf(text, sizeof text, "%s %d of %d of %s", parts[strategy].what, i + 1, list.count,
+        const int count = list.count / (run->replicas > 0 ? run->replicas : 1);
+        snprintf(text, sizeof text, "%s %d of %d of %s", parts[strategy].what, i % count + 1, count,
                  parts[strategy].of);
+        if (run->replicas > 1)
+            snprintf(text + strlen(text), sizeof text - strlen(text), ", in pipeline %d of %d",
+                     i / count + 1, run->replicas);
         add(page, STYLE_NORMAL, "computes", text);
         return;
     }
@@ -139,17 +144,19 @@ static void add_division(struct device_page *page, const struct state *state)
 static void add_run(struct device_page *page, const struct state *state)
 {
     const struct state_device *device = page->device;
+    int working = 0;
     double rows = 0, speed = 0, time = device->compute_s + device->sync_s + device->wait_s;
     add(page, device_state_style(device), "state", device->state[0] != '\0' ? device->state : "-");
     if (!device->in_run)
         return;
     for (int i = 0; i < state->device_count; i++)
         if (state->devices[i].in_run) {
+            working++;
             rows += state->devices[i].rows;
             speed += state->devices[i].samples_per_s;
         }
-    add_part(page, "rows", "rows", device->rows, "",
-             state_divides_rows(state) ? rows : device->rows, "the mini-batch");
+    add_part(page, "rows", "rows", device->rows, "", state_rows_together(state, rows, working),
+             "the mini-batch");
     add_division(page, state);
     add_part(page, "speed", "samples_per_s", device->samples_per_s, " samples/s",
              state_divides_rows(state) ? speed : 0, "all devices'");

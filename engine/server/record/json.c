@@ -44,7 +44,8 @@ json_t *record_json(const struct record *record)
     const bool validates = !isnan(record->val_acc);
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
-        "s:s, s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*}",
+        "s:s, s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*, "
+        "s:o*}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
         device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(lr), "epochs",
@@ -62,7 +63,8 @@ json_t *record_json(const struct record *record)
         "tags", json_copy(record->tags), "warnings", warnings_json(&record->warnings),
         "warning_counts", counts, "val_acc", validates ? json_real(record->val_acc) : NULL,
         "best_val_acc", validates ? json_finite(record->best_val_acc) : NULL, "reason",
-        *record->reason ? json_any_text(record->reason) : NULL);
+        *record->reason ? json_any_text(record->reason) : NULL, "replicas",
+        spec->replicas > 1 ? json_integer(spec->replicas) : NULL);
 }
 
 /*

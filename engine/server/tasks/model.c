@@ -14,6 +14,7 @@
 #include "engine/train/resolve/parallel.h"
 #include "engine/train/resolve/recipe.h"
 #include "engine/train/split/division.h"
+#include "engine/train/split/shares.h"
 #include "spec/data.h"
 #include "spec/json.h"
 #include "spec/names.h"
@@ -105,28 +106,33 @@ static bool load(struct spec *spec, const struct data_watch *watch, struct net *
 
 /* The stages of a pipeline, and what they take by their FLOPs. */
 static json_t *pipeline_json(const struct spec *spec, const struct net *net,
-                             const struct pipeline_layout *layout, long batch)
+                             const struct pipeline_layout *layout, const struct row_shares *shares)
 {
     json_t *stages = json_array();
     double bytes = 0;
-    for (int i = 0; i < layout->count; i++) {
+    for (int i = 0; i < spec->devices.count; i++) {
         char device[16], name[NET_STAGE_NAME];
-        const struct net_stage *stage = &layout->stage[i];
-        const bool gives = i < layout->count - 1;
-        const double given = gives ? (double)net_shape_size(net->tensors[stage->exit].shape) : 0;
-        bytes += 2 * given * sizeof(float) * (double)batch;
-        json_array_append_new(
-            stages,
-            json_pack("{s:s, s:i, s:i, s:o, s:f, s:f, s:f}", "device",
-                      device_id_text(spec->devices.id[i], device), "first", stage->first, "end",
-                      stage->end, "last_layer", json_any_text(net_stage_name(net, stage, name)),
-                      "share", layout->share[i], "bytes", 2 * given * sizeof(float) * (double)batch,
-                      "imbalance", layout->prediction.imbalance[i]));
+        const int number = i % layout->count;
+        const struct net_stage *stage = &layout->stage[number];
+        const bool gives = number < layout->count - 1;
+        const double values = gives ? (double)net_shape_size(net->tensors[stage->exit].shape) : 0;
+        const double given = 2 * values * sizeof(float) * (double)shares->device[i].full;
+        bytes += given;
+        json_array_append_new(stages,
+                              json_pack("{s:s, s:i, s:i, s:o, s:f, s:f, s:f}", "device",
+                                        device_id_text(spec->devices.id[i], device), "first",
+                                        stage->first, "end", stage->end, "last_layer",
+                                        json_any_text(net_stage_name(net, stage, name)), "share",
+                                        layout->share[number] / (double)spec->replicas, "bytes",
+                                        given, "imbalance", layout->prediction.imbalance[number]));
     }
-    return json_pack("{s:o, s:i, s:I, s:f, s:f, s:f, s:f}", "stages", stages, "micro_batches",
-                     layout->split.count, "rows", (json_int_t)layout->split.rows[0], "fill_drain",
-                     layout->prediction.fill_drain, "bubble", layout->prediction.bubble, "speedup",
-                     layout->speedup, "bytes", bytes);
+    if (spec->replicas > 1)
+        bytes += (double)net->trainable_count * sizeof(float);
+    return json_pack("{s:o, s:I, s:i, s:I, s:f, s:f, s:f, s:f}", "stages", stages, "replicas",
+                     (json_int_t)spec->replicas, "micro_batches", layout->split.count, "rows",
+                     (json_int_t)layout->split.rows[0], "fill_drain", layout->prediction.fill_drain,
+                     "bubble", layout->prediction.bubble, "speedup",
+                     layout->speedup * (double)spec->replicas, "bytes", bytes);
 }
 
 /* Forward, over a mini-batch: all its rows, but where a slice has rows of its own. */
@@ -199,12 +205,15 @@ static bool add_division(const struct spec *spec, const struct net *net,
                          long rows, json_t *object, struct error *err)
 {
     const long batch = rows > 0 && rows < spec->batch ? rows : spec->batch;
+    struct row_shares rows_of;
     json_t *tensor;
     switch (spec->strategy) {
     case STRATEGY_DATA:
         break;
     case STRATEGY_PIPELINE:
-        json_object_set_new(object, "pipeline", pipeline_json(spec, net, layout, batch));
+        if (!share_rows(spec, batch, 0, &rows_of, err))
+            return false;
+        json_object_set_new(object, "pipeline", pipeline_json(spec, net, layout, &rows_of));
         break;
     case STRATEGY_TENSOR:
     case STRATEGY_MIXED:

@@ -60,6 +60,7 @@ static bool resume(struct task *task, long number, const json_t *settings, json_
         spec.cpu_threads = spec.thread_count = 0;
         spec.dtype = TYPE_DEFAULT;
         spec.micro_batches = 0;
+        spec.replicas = 1;
         free(spec.stages);
         spec.stages = NULL;
     }

@@ -41,10 +41,13 @@ static long sum_rows(const struct spec *spec, const struct memory_share *shares,
 static void take_stage(const struct spec *spec, const struct pipeline_layout *layout, int index,
                        struct memory_share *share)
 {
-    struct micro_split rest;
+    struct micro_split full, rest;
     struct error ignored = ERROR_INIT;
-    share->slots = pipeline_depth(index, layout->count, layout->split.count);
-    share->rows[MEMORY_FULL] = layout->split.rows[0];
+    if (!micro_split(spec->split, share->rows[MEMORY_FULL], (int)spec->micro_batches, &full,
+                     &ignored))
+        full = layout->split;
+    share->slots = pipeline_depth(index, layout->count, full.count);
+    share->rows[MEMORY_FULL] = full.rows[0];
     if (share->has[MEMORY_LAST] && micro_split(spec->split, share->rows[MEMORY_LAST],
                                                (int)spec->micro_batches, &rest, &ignored)) {
         const int depth = pipeline_depth(index, layout->count, rest.count);
@@ -186,8 +189,8 @@ static bool plan_device(const struct spec *spec, const struct net *net,
     case STRATEGY_DATA:
         break;
     case STRATEGY_PIPELINE:
-        subject.request.stage = &layout->stage[index];
-        take_stage(spec, layout, index, &shares[index]);
+        subject.request.stage = &layout->stage[index % layout->count];
+        take_stage(spec, layout, index % layout->count, &shares[index]);
         return measure(&subject, &shares[index], err);
     case STRATEGY_TENSOR:
     case STRATEGY_MIXED:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/pipeline/choose.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ bool stage_measure(void *context, int index, struct error *err)
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
     const struct net_stage whole = whole_network(ranks->work->net);
-    const int rows = (int)ranks->pipeline->split[PASS_FULL].rows[0];
+    const int rows = (int)ranks->pipeline->split[rank->pipeline][PASS_FULL].rows[0];
     rank_show(rank, ACTIVITY_PREPARE);
     bool ok =
         rank_open(rank, err) && rank_replicate(rank, &whole, err) &&
@@ -100,21 +101,27 @@ bool pipeline_cut(struct pipeline *pipeline, const int *ends)
 {
     struct ranks *ranks = pipeline->ranks;
     struct net_stage stages[SPEC_MAX_DEVICES];
-    if (!net_stages(ranks->work->net, ends, ranks->count - 1, stages))
+    if (!net_stages(ranks->work->net, ends, pipeline->stages - 1, stages))
         return false;
     for (int i = 0; i < ranks->count; i++)
-        ranks->rank[i].stage = stages[i];
+        ranks->rank[i].stage = stages[ranks->rank[i].number];
     return true;
 }
 
 /* By what was measured. */
 static bool choose(const struct pipeline *pipeline, int *ends, struct error *err)
 {
+    const struct net *net = pipeline->ranks->work->net;
     const double *seconds[SPEC_MAX_DEVICES];
-    for (int i = 0; i < pipeline->ranks->count; i++)
-        seconds[i] = pipeline->stage[i].seconds;
-    return pipeline_ends(pipeline->ranks->work->net, pipeline->split[PASS_FULL].rows[0],
-                         pipeline->ranks->count, seconds, ends, err);
+    for (int i = 0; i < pipeline->ranks->count; i++) {
+        /* Of the devices that have a stage the slowest counts. */
+        double *slowest = pipeline->stage[i % pipeline->stages].seconds;
+        for (int op = 0; op < net->op_count; op++)
+            slowest[op] = fmax(slowest[op], pipeline->stage[i].seconds[op]);
+        seconds[i % pipeline->stages] = slowest;
+    }
+    return pipeline_ends(net, pipeline->split[0][PASS_FULL].rows[0], pipeline->stages, seconds,
+                         ends, err);
 }
 
 bool pipeline_choose(struct pipeline *pipeline, struct error *err)
@@ -125,9 +132,9 @@ bool pipeline_choose(struct pipeline *pipeline, struct error *err)
     if (!ends)
         return error_memory(err, "stages of a pipeline");
     bool ok = ranks->spec->stages
-                  ? net_stages_named(net, ranks->spec->stages, ranks->count - 1, ends, err)
-              : ranks->count > 1 ? choose(pipeline, ends, err)
-                                 : true;
+                  ? net_stages_named(net, ranks->spec->stages, pipeline->stages - 1, ends, err)
+              : pipeline->stages > 1 ? choose(pipeline, ends, err)
+                                     : true;
     ok = ok && (pipeline_cut(pipeline, ends) ||
                 error_set(err, ERROR_FAILED, "stages: the network cannot be cut so"));
     free(ends);
@@ -139,7 +146,7 @@ char *pipeline_stage_names(const struct pipeline *pipeline)
     const struct ranks *ranks = pipeline->ranks;
     struct text text = TEXT_INIT;
     char name[NET_STAGE_NAME];
-    for (int i = 0; i < ranks->count - 1; i++)
+    for (int i = 0; i < pipeline->stages - 1; i++)
         text_printf(&text, "%s%s", i > 0 ? "," : "",
                     net_stage_name(ranks->work->net, &ranks->rank[i].stage, name));
     const char *names = text_cstr(&text);

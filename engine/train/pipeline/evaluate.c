@@ -2,6 +2,7 @@
 #include "engine/train/pipeline/evaluate.h"
 
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/transport.h"
 
 /* An evaluation, as one stage does it: batch by batch, in order. */
 struct evaluation {
@@ -9,27 +10,27 @@ struct evaluation {
     struct handover *handover;
     struct handover_counts *counts;
     const struct row_set *set;
-    long begin;     /* the next row */
-    long number;    /* of its batch */
-    int unanswered; /* batches that the next stage may still be reading */
+    long begin, end; /* the next row; after the last one */
+    long number;     /* of its batch */
+    int unanswered;  /* batches that the next stage may still be reading */
 };
 
 static bool is_last(const struct evaluation *e)
 {
-    return e->rank->index == e->rank->ranks->count - 1;
+    return e->rank->number == e->rank->ranks->pipeline->stages - 1;
 }
 
 /* The first stage says when it is over, also before the last row. */
 static bool take_batch(struct evaluation *e, bool *ended, struct error *err)
 {
     struct ranks *ranks = e->rank->ranks;
-    *ended = e->begin == e->set->rows;
+    *ended = e->begin == e->end;
     if (*ended)
         return true;
-    if (e->begin > e->set->rows)
-        return error_set(err, ERROR_FAILED, "%ld rows evaluated of %ld", e->begin, e->set->rows);
-    if (e->rank->index > 0)
-        return handover_take(e->handover, e->rank->index, e->counts, ended, err);
+    if (e->begin > e->end)
+        return error_set(err, ERROR_FAILED, "evaluated up to row %ld of %ld", e->begin, e->end);
+    if (e->rank->number > 0)
+        return handover_take(e->handover, e->rank->number, e->counts, ended, err);
     *ended = atomic_load(&ranks->cut) || barrier_is_aborted(ranks->barrier);
     if (*ended)
         handover_end(e->handover);
@@ -40,7 +41,7 @@ static bool take_batch(struct evaluation *e, bool *ended, struct error *err)
 static bool take_answers(struct evaluation *e, int left, struct error *err)
 {
     for (; e->unanswered > left; e->unanswered--)
-        if (!handover_take_answer(e->handover, e->rank->index, e->counts, err))
+        if (!handover_take_answer(e->handover, e->rank->number, e->counts, err))
             return false;
     return true;
 }
@@ -61,15 +62,15 @@ static void take_result(struct evaluation *e, const struct batch_result *result,
 static bool run_batch(struct evaluation *e, struct error *err)
 {
     struct rank *rank = e->rank;
-    const bool full = e->set->rows - e->begin >= rank->eval[PASS_FULL].rows;
+    const bool full = e->end - e->begin >= rank->eval[PASS_FULL].rows;
     const struct rank_pass *pass = &rank->eval[full ? PASS_FULL : PASS_SHORT];
     const struct micro_batch micro = {
         .first = true,
         .last = true,
-        .ends = {[STAGE_INPUT] = rank->index > 0
-                                     ? handover_values(e->handover, rank->index - 1, e->number)
+        .ends = {[STAGE_INPUT] = rank->number > 0
+                                     ? handover_values(e->handover, rank->number - 1, e->number)
                                      : NULL,
-                 [STAGE_OUTPUT] = handover_values(e->handover, rank->index, e->number)}};
+                 [STAGE_OUTPUT] = handover_values(e->handover, rank->number, e->number)}};
     const struct batch batch = {.data = e->set->data,
                                 .index = e->set->order + e->begin,
                                 .rows = pass->rows,
@@ -79,8 +80,8 @@ static bool run_batch(struct evaluation *e, struct error *err)
     struct batch_result result;
     if (!rank->backend->plan_forward(rank->device, pass->plan, &batch, &micro, &result, err))
         return false;
-    handover_give(e->handover, rank->index);
-    handover_answer(e->handover, rank->index);
+    handover_give(e->handover, rank->number);
+    handover_answer(e->handover, rank->number);
     take_result(e, &result, pass->rows);
     e->unanswered += !is_last(e);
     e->begin += pass->rows;
@@ -112,9 +113,15 @@ static bool evaluate(struct evaluation *e, struct error *err)
 bool stage_evaluate(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
-    struct evaluation e = {.rank = &ranks->rank[index],
-                           .handover = ranks->pipeline->handover,
-                           .counts = &ranks->pipeline->stage[index].counts,
-                           .set = ranks->work->evaluated};
-    return evaluate(&e, err);
+    struct pipeline *pipeline = ranks->pipeline;
+    struct rank *rank = &ranks->rank[index];
+    struct evaluation e = {.rank = rank,
+                           .handover = pipeline_handover(rank),
+                           .counts = &pipeline->stage[index].counts,
+                           .set = ranks->work->evaluated,
+                           .begin = rank->eval_begin,
+                           .end = rank->eval_begin + rank->eval_rows};
+    return (pipeline->count == 1 ||
+            sync_even_out(&pipeline->groups[rank->number].group, rank->pipeline, 0, err)) &&
+           evaluate(&e, err);
 }

@@ -146,7 +146,7 @@ static bool give_up(const struct handover *h, int stage, int other, struct error
 {
     error_set(err, ERROR_FAILED, "%s gave up after %.0f s of waiting for %s",
               h->options.names[stage], h->options.limit_s, h->options.names[other]);
-    barrier_abort(h->options.barrier, other, err);
+    barrier_abort(h->options.barrier, h->options.party + other, err);
     return false;
 }
 

@@ -18,6 +18,7 @@ struct handover;
 struct handover_options {
     int stages;
     const char *const *names; /* of the stages' devices, for messages; borrowed */
+    int party;                /* of the barrier: the first stage's */
     double limit_s;           /* a wait that takes longer fails */
     double spin_s;            /* that a stage looks before it sleeps; 0 where devices share cores */
     struct barrier *barrier;  /* of the run: once it is aborted all waits end; borrowed */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/train/split/split.h"
 #include "engine/train/split/stages.h"
 
 /* Bytes per second at which a stage copies what it gives to its neighbours. */
@@ -61,7 +62,7 @@ static bool find_ends(const struct spec *spec, const struct net *net, const doub
                       const double *backward, const struct pipeline_layout *layout, int *ends,
                       struct error *err)
 {
-    const int stages = spec->devices.count;
+    const int stages = spec_stages(spec);
     const long rows = layout->split.rows[0];
     const double *seconds[SPEC_MAX_DEVICES];
     if (spec->stages)
@@ -104,11 +105,13 @@ bool pipeline_lay_out(const struct spec *spec, const struct net *net, struct pip
     const size_t count = (size_t)net->op_count + 1;
     double *forward = calloc(count, sizeof *forward), *backward = calloc(count, sizeof *backward);
     int *ends = calloc(count, sizeof *ends);
-    *out = (struct pipeline_layout){.count = spec->devices.count};
+    long rows[SPEC_MAX_DEVICES];
+    *out = (struct pipeline_layout){.count = spec_stages(spec)};
     bool ok = (forward && backward && ends) || error_memory(err, "stages of a pipeline");
     if (ok) {
         count_flops(net, forward, backward);
-        ok = micro_split(spec->split, spec->batch, (int)spec->micro_batches, &out->split, err) &&
+        ok = split_rows(spec->split, spec->weights, spec->batch, (int)spec->replicas, rows, err) &&
+             micro_split(spec->split, rows[0], (int)spec->micro_batches, &out->split, err) &&
              find_ends(spec, net, forward, backward, out, ends, err) &&
              (net_stages(net, ends, out->count - 1, out->stage) ||
               error_set(err, ERROR_FAILED, "stages: the network cannot be cut so")) &&

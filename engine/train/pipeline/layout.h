@@ -9,8 +9,8 @@
 /* A pipeline as far as it is known before its devices are opened. Pure. */
 struct pipeline_layout {
     int count;                                /* of stages */
-    struct net_stage stage[SPEC_MAX_DEVICES]; /* device by device */
-    struct micro_split split;                 /* of a full mini-batch */
+    struct net_stage stage[SPEC_MAX_DEVICES]; /* device by device, of each pipeline */
+    struct micro_split split;                 /* of its rows in a full mini-batch */
     double share[SPEC_MAX_DEVICES];           /* of all FLOPs of training */
     struct pipeline_prediction prediction;    /* on devices that all need as long for a FLOP */
     double speedup;                           /* over one such device */

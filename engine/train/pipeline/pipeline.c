@@ -3,65 +3,69 @@
 
 #include <stdlib.h>
 
-/* The micro-batches of a full and, where it occurs, of a short mini-batch. */
-static bool split_batches(struct pipeline *pipeline, struct error *err)
+#include "engine/train/sync/choose.h"
+
+/* The micro-batches of a rank in a full and, where it occurs, in a short mini-batch. */
+static bool split_batches(struct pipeline *pipeline, struct rank *rank, struct error *err)
 {
-    struct ranks *ranks = pipeline->ranks;
-    const struct spec *spec = ranks->spec;
+    const struct spec *spec = pipeline->ranks->spec;
     for (int size = 0; size < PASS_SIZES; size++) {
-        const long rows = ranks->rank[0].train[size].rows;
-        struct micro_split *split = &pipeline->split[size];
+        const long rows = rank->train[size].rows;
+        struct micro_split *split = &pipeline->split[rank->pipeline][size];
         if (rows > 0 && !micro_split(spec->split, rows, (int)spec->micro_batches, split, err))
             return false;
-        for (int i = 0; i < ranks->count; i++)
-            for (int k = 0; k < 2; k++)
-                ranks->rank[i].micro[size][k].rows = (int)split->rows[k];
+        for (int k = 0; k < 2; k++)
+            rank->micro[size][k].rows = (int)split->rows[k];
+        if (rank->index > 0) {
+            const struct rank *last = rank - 1;
+            rank->train[size].before =
+                last->train[size].before + (rank->number > 0 ? 0 : last->train[size].rows);
+        }
     }
     return true;
 }
 
 /* What the stage does in a step. */
-static bool plan_tasks(struct pipeline *pipeline, int index, struct error *err)
+static bool plan_tasks(struct pipeline *pipeline, const struct rank *rank, struct error *err)
 {
-    const int stages = pipeline->ranks->count;
     for (int size = 0; size < PASS_SIZES; size++) {
-        const int count = pipeline->split[size].count;
+        const int count = pipeline->split[rank->pipeline][size].count;
         struct pipeline_task *tasks = calloc(2 * (size_t)count + 1, sizeof *tasks);
-        pipeline->stage[index].tasks[size] = tasks;
+        pipeline->stage[rank->index].tasks[size] = tasks;
         if (!tasks)
             return error_memory(err, "tasks of a pipeline");
-        pipeline_schedule(index, stages, count, tasks);
-    }
-    return true;
-}
-
-static bool prepare_stages(struct pipeline *pipeline, struct error *err)
-{
-    const struct ranks *ranks = pipeline->ranks;
-    for (int i = 0; i < ranks->count; i++) {
-        double *seconds = calloc((size_t)ranks->work->net->op_count, sizeof *seconds);
-        pipeline->stage[i].seconds = seconds;
-        pipeline->stage[i].spans =
-            calloc(2 * (size_t)pipeline->split[PASS_FULL].count, sizeof *pipeline->stage[i].spans);
-        if (!seconds || !pipeline->stage[i].spans)
-            return error_memory(err, "times of operations");
-        if (!plan_tasks(pipeline, i, err))
-            return false;
+        pipeline_schedule(rank->number, pipeline->stages, count, tasks);
     }
     return true;
 }
 
 /* By one rule a short mini-batch may have more micro-batches than a full one: 4 rows in chunks for
  * three are two, 3 rows are three. */
-static int slots_of(const struct pipeline *pipeline, int stage)
+static int slots_of(const struct pipeline *pipeline, const struct rank *rank)
 {
     int most = 1;
     for (int size = 0; size < PASS_SIZES; size++) {
-        const int depth =
-            pipeline_depth(stage, pipeline->ranks->count, pipeline->split[size].count);
+        const int depth = pipeline_depth(rank->number, pipeline->stages,
+                                         pipeline->split[rank->pipeline][size].count);
         most = depth > most ? depth : most;
     }
     return most;
+}
+
+static bool prepare_stage(struct pipeline *pipeline, struct rank *rank, struct error *err)
+{
+    struct pipeline_stage *stage = &pipeline->stage[rank->index];
+    rank->number = rank->index % pipeline->stages;
+    rank->pipeline = rank->index / pipeline->stages;
+    if (!split_batches(pipeline, rank, err))
+        return false;
+    const int count = pipeline->split[rank->pipeline][PASS_FULL].count;
+    stage->seconds = calloc((size_t)pipeline->ranks->work->net->op_count, sizeof *stage->seconds);
+    stage->spans = calloc(2 * (size_t)count, sizeof *stage->spans);
+    if (!stage->seconds || !stage->spans)
+        return error_memory(err, "times of operations");
+    rank->slots = slots_of(pipeline, rank);
+    return plan_tasks(pipeline, rank, err);
 }
 
 bool pipeline_create(struct ranks *ranks, struct error *err)
@@ -69,19 +73,50 @@ bool pipeline_create(struct ranks *ranks, struct error *err)
     struct pipeline *pipeline = calloc(1, sizeof *pipeline);
     if (!pipeline)
         return error_memory(err, "a pipeline");
-    const struct handover_options options = {.stages = ranks->count,
-                                             .names = ranks->names,
-                                             .limit_s = ranks->wait_limit_s,
-                                             .spin_s = ranks->spin_s,
-                                             .barrier = ranks->barrier};
-    pipeline->ranks = ranks;
     ranks->pipeline = pipeline;
-    if (!split_batches(pipeline, err) || !prepare_stages(pipeline, err) ||
-        !handover_create(&options, &pipeline->handover, err))
-        return false;
+    pipeline->ranks = ranks;
+    pipeline->stages = spec_stages(ranks->spec);
+    pipeline->count = (int)ranks->spec->replicas;
     for (int i = 0; i < ranks->count; i++)
-        ranks->rank[i].slots = slots_of(pipeline, i);
+        if (!prepare_stage(pipeline, &ranks->rank[i], err))
+            return false;
+    for (int i = 0; i < pipeline->count; i++) {
+        const struct handover_options options = {.stages = pipeline->stages,
+                                                 .names = &ranks->names[i * pipeline->stages],
+                                                 .party = i * pipeline->stages,
+                                                 .limit_s = ranks->wait_limit_s,
+                                                 .spin_s = ranks->spin_s,
+                                                 .barrier = ranks->barrier};
+        if (!handover_create(&options, &pipeline->handover[i], err))
+            return false;
+    }
     return true;
+}
+
+static void make_group(struct pipeline *pipeline, int number)
+{
+    const struct ranks *ranks = pipeline->ranks;
+    struct pipeline_group *of = &pipeline->groups[number];
+    for (int i = 0; i < pipeline->count; i++) {
+        const struct rank *rank = &ranks->rank[i * pipeline->stages + number];
+        of->ends[i] = (struct sync_end){
+            .backend = rank->backend, .device = rank->device, .replica = rank->replica};
+        of->parties[i] = rank->index;
+        of->names[i] = ranks->names[rank->index];
+    }
+    of->group = (struct sync_group){.size = pipeline->count,
+                                    .ends = of->ends,
+                                    .names = of->names,
+                                    .barrier = ranks->barrier,
+                                    .parties = of->parties,
+                                    .method = SYNC_ALLREDUCE};
+    sync_choose_shared(&of->group, of->ends[0].replica->count);
+}
+
+void pipeline_connect(struct pipeline *pipeline)
+{
+    for (int i = 0; pipeline->count > 1 && i < pipeline->stages; i++)
+        make_group(pipeline, i);
 }
 
 void pipeline_destroy(struct pipeline *pipeline)
@@ -93,7 +128,7 @@ void pipeline_destroy(struct pipeline *pipeline)
         free(pipeline->stage[i].spans);
         for (int size = 0; size < PASS_SIZES; size++)
             free(pipeline->stage[i].tasks[size]);
+        handover_destroy(pipeline->handover[i]);
     }
-    handover_destroy(pipeline->handover);
     free(pipeline);
 }

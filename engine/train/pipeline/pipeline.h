@@ -9,8 +9,9 @@
 
 /*
  * A run whose ranks are the stages of a pipeline: rank s computes stage s for all rows, one
- * micro-batch after the other. Each stage is its own thread's; the owner reads and writes between
- * tasks.
+ * micro-batch after the other. Of several pipelines each has some of the rows, and the ranks that
+ * have one stage sum up their gradients. Each stage is its own thread's; the owner reads and writes
+ * between tasks.
  */
 
 /* When something was done, on clock_seconds. */
@@ -26,19 +27,39 @@ struct pipeline_stage {
     struct pipeline_span *spans, update; /* spans: of tasks[PASS_FULL] */
 };
 
+/* The ranks that have one stage, in the order of their pipelines. */
+struct pipeline_group {
+    struct sync_group group;
+    struct sync_end ends[SPEC_MAX_DEVICES];
+    int parties[SPEC_MAX_DEVICES];
+    const char *names[SPEC_MAX_DEVICES];
+};
+
 struct pipeline {
     struct ranks *ranks;
-    struct micro_split split[PASS_SIZES]; /* of a full mini-batch and of a short one */
-    struct handover *handover;
+    int stages, count; /* of each pipeline; how many pipelines there are */
+    /* By pipeline: of its rows in a full mini-batch and in a short one. */
+    struct micro_split split[SPEC_MAX_DEVICES][PASS_SIZES];
+    struct handover *handover[SPEC_MAX_DEVICES];
+    struct pipeline_group groups[SPEC_MAX_DEVICES]; /* by stage; of one pipeline not used */
     long step, reported; /* the last full step, and the last that was reported */
     double begin;        /* of that */
-    struct pipeline_stage stage[SPEC_MAX_DEVICES];
+    struct pipeline_stage stage[SPEC_MAX_DEVICES]; /* by rank */
 };
 
 /* For ranks that were started, before their first task; the spec is resolved. Sets
  * ranks->pipeline. */
 bool pipeline_create(struct ranks *ranks, struct error *err);
 void pipeline_destroy(struct pipeline *pipeline);
+
+/* Have the ranks of each stage sum up their gradients; after they were prepared. */
+void pipeline_connect(struct pipeline *pipeline);
+
+/* Where a rank hands over to the stages before and after it. */
+static inline struct handover *pipeline_handover(const struct rank *rank)
+{
+    return rank->ranks->pipeline->handover[rank->pipeline];
+}
 
 /* Each rank trains a stage. */
 extern const struct strategy_tasks strategy_pipeline;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/pipeline/stage.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "engine/train/pipeline/evaluate.h"
 #include "engine/train/step/own_update.h"
@@ -19,20 +21,18 @@ static int most_rows(const struct rank *rank)
 /* Memory for what the stage gives to the next one. */
 static bool open_handover(struct rank *rank, struct error *err)
 {
-    struct handover *handover = rank->ranks->pipeline->handover;
     const size_t row = rank->backend->stage_row(rank->replica, true);
     const int slots = rank->slots > EVALUATION_SLOTS ? rank->slots : EVALUATION_SLOTS;
-    return row == 0 ||
-           handover_open(handover, rank->index, slots, row * (size_t)most_rows(rank), err);
+    return row == 0 || handover_open(pipeline_handover(rank), rank->number, slots,
+                                     row * (size_t)most_rows(rank), err);
 }
 
 /* Plans for the rows of all passes, and room for what they give. */
 static bool plan(struct rank *rank, struct error *err)
 {
-    struct handover *handover = rank->ranks->pipeline->handover;
     if (!plans_get_stage(rank, err) || !open_handover(rank, err))
         return false;
-    plans_note_memory(rank, handover_bytes(handover, rank->index));
+    plans_note_memory(rank, handover_bytes(pipeline_handover(rank), rank->number));
     return true;
 }
 
@@ -74,9 +74,9 @@ static struct passes passes_of(struct rank *rank)
     struct pipeline_stage *stage = &pipeline->stage[rank->index];
     const enum pass_size size = rank->ranks->step.size;
     return (struct passes){.rank = rank,
-                           .handover = pipeline->handover,
+                           .handover = pipeline_handover(rank),
                            .counts = &stage->counts,
-                           .split = &pipeline->split[size],
+                           .split = &pipeline->split[rank->pipeline][size],
                            .tasks = stage->tasks[size],
                            .pass = rank->micro[size],
                            .spans = size == PASS_FULL ? stage->spans : NULL};
@@ -88,8 +88,8 @@ static bool wait_for_neighbour(const struct passes *p, bool backward, struct err
     struct rank *rank = p->rank;
     const double begin = clock_seconds();
     rank_show(rank, ACTIVITY_WAIT);
-    bool ok = backward ? handover_take_answer(p->handover, rank->index, p->counts, err)
-                       : handover_take(p->handover, rank->index, p->counts, NULL, err);
+    bool ok = backward ? handover_take_answer(p->handover, rank->number, p->counts, err)
+                       : handover_take(p->handover, rank->number, p->counts, NULL, err);
     rank_show(rank, ACTIVITY_TRAIN);
     const double waited = clock_seconds() - begin;
     rank->times.wait_s += waited;
@@ -99,7 +99,7 @@ static bool wait_for_neighbour(const struct passes *p, bool backward, struct err
 
 static struct micro_batch micro_of(const struct passes *p, int index)
 {
-    const int stage = p->rank->index;
+    const int stage = p->rank->number;
     struct micro_batch micro = {.slot = index % p->rank->slots,
                                 .first = index == 0,
                                 .last = index == p->split->count - 1,
@@ -131,7 +131,8 @@ static bool run_task(const struct passes *p, int index, struct error *err)
     struct rank *rank = p->rank;
     const struct pipeline_task *task = &p->tasks[index];
     const struct micro_batch micro = micro_of(p, task->micro_batch);
-    const struct batch batch = rank_batch(rank, micro_begin(p->split, task->micro_batch),
+    const long before = rank->train[rank->ranks->step.size].before;
+    const struct batch batch = rank_batch(rank, before + micro_begin(p->split, task->micro_batch),
                                           micro_rows(p->split, task->micro_batch));
     struct plan *plan = p->pass[task->micro_batch >= p->split->first].plan;
     if (!wait_for_neighbour(p, task->backward, err))
@@ -144,7 +145,7 @@ static bool run_task(const struct passes *p, int index, struct error *err)
         p->spans[index] = (struct pipeline_span){began, clock_seconds()};
     /* Only now, so that no neighbour is seen to begin before this has ended. */
     if (ok)
-        (task->backward ? handover_answer : handover_give)(p->handover, rank->index);
+        (task->backward ? handover_answer : handover_give)(p->handover, rank->number);
     rank_progress(rank);
     return ok;
 }
@@ -161,6 +162,17 @@ static void note_step(const struct rank *rank)
     pipeline->begin = rank->ranks->step.begin_s;
 }
 
+/* With the ranks of other pipelines that have this stage. */
+static bool sum_gradients(struct rank *rank, const struct micro_split *split, struct error *err)
+{
+    struct pipeline *pipeline = rank->ranks->pipeline;
+    if (pipeline->count == 1)
+        return true;
+    if (split->count == 0)
+        memset(rank->replica->grads, 0, rank->replica->count * sizeof *rank->replica->grads);
+    return rank_sum_gradients(rank, &pipeline->groups[rank->number].group, rank->pipeline, err);
+}
+
 static bool step(struct rank *rank, struct error *err)
 {
     const struct passes p = passes_of(rank);
@@ -169,7 +181,7 @@ static bool step(struct rank *rank, struct error *err)
     for (int i = 0; i < 2 * p.split->count; i++)
         if (!run_task(&p, i, err))
             return false;
-    bool ok = own_update(rank, err);
+    bool ok = sum_gradients(rank, p.split, err) && own_update(rank, err);
     rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
     rank->times.end = clock_seconds();
     if (p.spans)
@@ -182,25 +194,29 @@ bool stage_step(void *context, int index, struct error *err)
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
     bool ok = step(rank, err);
-    rank->parts[ranks->step.number % PASSES_QUEUED] =
-        (struct step_part){.rows = ranks->step.rows, .result = rank->result, .times = rank->times};
+    rank->parts[ranks->step.number % PASSES_QUEUED] = (struct step_part){
+        .rows = rank->train[ranks->step.size].rows, .result = rank->result, .times = rank->times};
     return ok;
 }
 
-/* Values and their gradients, at all cuts. */
+/* Values and their gradients, at all cuts, and the gradients that are summed up. */
 static double step_bytes(const struct ranks *ranks)
 {
-    const double rows = ranks->rank[0].train[PASS_FULL].rows;
     double numbers = 0;
-    for (int i = 0; i < ranks->count; i++)
-        numbers += (double)ranks->rank[i].backend->stage_row(ranks->rank[i].replica, true);
-    return 2 * rows * numbers * sizeof(float);
+    for (int i = 0; i < ranks->count; i++) {
+        const struct rank *rank = &ranks->rank[i];
+        numbers += 2.0 * rank->train[PASS_FULL].rows *
+                   (double)rank->backend->stage_row(rank->replica, true);
+        if (ranks->pipeline->count > 1 && rank->pipeline == 0)
+            numbers += (double)rank->replica->count;
+    }
+    return numbers * sizeof(float);
 }
 
 static const char *how(const struct ranks *ranks)
 {
-    (void)ranks;
-    return "none: each stage has parameters of its own";
+    return ranks->pipeline->count > 1 ? ranks->pipeline->groups[0].group.description
+                                      : "none: each stage has parameters of its own";
 }
 
 const struct strategy_tasks strategy_pipeline = {.prepare = stage_prepare,

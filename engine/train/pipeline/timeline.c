@@ -24,7 +24,7 @@ static bool add_span(json_t *list, double begin, const struct pipeline_span *spa
 static json_t *passes_json(const struct pipeline *pipeline, int index, bool backward)
 {
     const struct pipeline_stage *stage = &pipeline->stage[index];
-    const int count = 2 * pipeline->split[PASS_FULL].count;
+    const int count = 2 * pipeline->split[0][PASS_FULL].count;
     json_t *list = json_array();
     for (int i = 0; list && i < count; i++)
         if (stage->tasks[PASS_FULL][i].backward == backward &&
@@ -39,7 +39,7 @@ static json_t *passes_json(const struct pipeline *pipeline, int index, bool back
 static double mean_seconds(const struct pipeline *pipeline, int index, bool backward)
 {
     const struct pipeline_stage *stage = &pipeline->stage[index];
-    const int count = pipeline->split[PASS_FULL].count;
+    const int count = pipeline->split[0][PASS_FULL].count;
     double sum = 0;
     for (int i = 0; i < 2 * count; i++)
         if (stage->tasks[PASS_FULL][i].backward == backward)
@@ -51,7 +51,7 @@ static json_t *stage_json(const struct pipeline *pipeline, int index)
 {
     const struct ranks *ranks = pipeline->ranks;
     const struct rank *rank = &ranks->rank[index];
-    const bool shown = 2 * ranks->count * pipeline->split[PASS_FULL].count <= MOST_PASSES;
+    const bool shown = 2 * pipeline->stages * pipeline->split[0][PASS_FULL].count <= MOST_PASSES;
     char name[NET_STAGE_NAME];
     json_t *update = json_array();
     if (update && !add_span(update, pipeline->begin, &pipeline->stage[index].update)) {
@@ -69,7 +69,7 @@ static json_t *stage_json(const struct pipeline *pipeline, int index)
 static json_t *stages_json(const struct pipeline *pipeline)
 {
     json_t *list = json_array();
-    for (int i = 0; list && i < pipeline->ranks->count; i++)
+    for (int i = 0; list && i < pipeline->stages; i++)
         if (json_array_append_new(list, stage_json(pipeline, i)) != 0) {
             json_decref(list);
             return NULL;
@@ -81,7 +81,7 @@ json_t *timeline_json(const struct pipeline *pipeline, struct error *err)
 {
     double forward[SPEC_MAX_DEVICES], backward[SPEC_MAX_DEVICES], end = 0;
     struct pipeline_prediction expected;
-    const int stages = pipeline->ranks->count, count = pipeline->split[PASS_FULL].count;
+    const int stages = pipeline->stages, count = pipeline->split[0][PASS_FULL].count;
     if (pipeline->step == 0)
         return NULL;
     for (int i = 0; i < stages; i++) {

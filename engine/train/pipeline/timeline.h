@@ -5,7 +5,8 @@
 
 #include "engine/train/pipeline/pipeline.h"
 
-/* When the stages did what, in the last full step; between tasks. */
+/* When the stages did what, of several pipelines those of the first, in the last full step; between
+ * tasks. */
 
 /* A new "timeline" event without its place in the run: of each stage the moments when its passes
  * began and ended, in microseconds from the step's begin, and what pipeline_predict expects of

@@ -81,6 +81,7 @@ static size_t most_with(const struct spec *spec, const struct candidate *of, enu
         return 0;
     bool ok = spec_set(&other, "strategy", strategy_name(strategy), &ignored) &&
               spec_set(&other, "micro-batches", "0", &ignored) &&
+              spec_set(&other, "replicas", "1", &ignored) &&
               spec_set(&other, "stages", "", &ignored) && add_devices(&other, count) &&
               spec_validate(&other, &ignored) &&
               resolve_parallel(&other, of->net, of->rows > 0 ? of->rows : spec->batch, &ignored) &&

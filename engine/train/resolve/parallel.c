@@ -87,7 +87,7 @@ static bool check_slices(const struct spec *spec, const struct net *net, struct 
 
 static bool check_stages(const struct spec *spec, const struct net *net, struct error *err)
 {
-    const int count = spec->devices.count;
+    const int count = spec_stages(spec);
     int *ends = calloc((size_t)net->op_count + 1, sizeof *ends);
     if (!ends)
         return error_memory(err, "stages of a pipeline");
@@ -95,31 +95,62 @@ static bool check_stages(const struct spec *spec, const struct net *net, struct 
     bool ok = count - 1 <= cuts ||
               error_set(err, ERROR_USAGE,
                         "strategy pipeline: %s can be cut into %d stage%s at most, one for each "
-                        "device, and there are %d devices",
-                        net->name, cuts + 1, cuts > 0 ? "s" : "", count);
+                        "device%s, and there are %d devices",
+                        net->name, cuts + 1, cuts > 0 ? "s" : "",
+                        spec->replicas > 1 ? " of a pipeline" : "", count);
     ok = ok && (!spec->stages || net_stages_named(net, spec->stages, count - 1, ends, err));
     free(ends);
     return ok;
 }
 
+static bool check_micro_batches(const struct spec *spec, long rows, struct error *err)
+{
+    struct micro_split split;
+    return rows == 0 || micro_split(spec->split, rows, (int)spec->micro_batches, &split, err);
+}
+
 static bool resolve_micro_batches(struct spec *spec, long rows, struct error *err)
 {
-    const long batch = rows < spec->batch ? rows : spec->batch;
-    struct micro_split split;
-    if (spec->micro_batches > batch)
+    const int stages = spec_stages(spec);
+    struct row_shares shares;
+    if (!share_rows(spec, rows, 0, &shares, err))
+        return false;
+    /* The last pipeline has the fewest rows. */
+    const long least = shares.device[spec->devices.count - 1].full;
+    const char *of =
+        spec->replicas > 1 ? "the last pipeline's part of a mini-batch" : "a mini-batch";
+    if (spec->micro_batches > least)
         return error_set(err, ERROR_USAGE,
-                         "micro-batches %ld: a mini-batch has %ld rows: give fewer micro-batches, "
-                         "or a larger batch",
-                         spec->micro_batches, batch);
+                         "micro-batches %ld: %s has %ld rows: give fewer micro-batches, or a "
+                         "larger batch",
+                         spec->micro_batches, of, least);
     if (spec->micro_batches == 0) {
-        const long usual =
-            spec->devices.count > 1 ? MICRO_BATCHES_PER_STAGE * spec->devices.count : 1;
-        spec->micro_batches = usual < batch ? usual : batch;
+        const long usual = stages > 1 ? MICRO_BATCHES_PER_STAGE * stages : 1;
+        spec->micro_batches = usual < least ? usual : least;
     }
-    const int parts = (int)spec->micro_batches;
-    const long rest = share_short_batch(spec, rows);
-    return micro_split(spec->split, batch, parts, &split, err) &&
-           (rest == 0 || micro_split(spec->split, rest, parts, &split, err));
+    for (int i = 0; i < spec->devices.count; i += stages)
+        if (!check_micro_batches(spec, shares.device[i].full, err) ||
+            !check_micro_batches(spec, shares.device[i].rest, err))
+            return false;
+    return true;
+}
+
+static bool check_replicas(const struct spec *spec, long rows, struct error *err)
+{
+    const long batch = rows < spec->batch ? rows : spec->batch;
+    struct row_shares shares;
+    if (spec->devices.count % spec->replicas != 0)
+        return error_set(err, ERROR_USAGE,
+                         "replicas %ld: %d devices cannot be divided equally over %ld pipelines: "
+                         "give another number of devices or replicas",
+                         spec->replicas, spec->devices.count, spec->replicas);
+    if (!share_rows(spec, rows, 0, &shares, err))
+        return error_prefix(err, "replicas %ld", spec->replicas);
+    return shares.device[spec->devices.count - 1].full > 0 ||
+           error_set(err, ERROR_USAGE,
+                     "replicas %ld: of the %ld rows of a mini-batch the last pipeline would have "
+                     "none: give fewer replicas, another split, or a larger batch",
+                     spec->replicas, batch);
 }
 
 bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struct error *err)
@@ -129,7 +160,8 @@ bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struc
     if (!check_devices(spec, err) || !check_settings(spec, err))
         return false;
     if (spec->strategy == STRATEGY_PIPELINE)
-        return check_stages(spec, net, err) && resolve_micro_batches(spec, rows, err);
+        return check_replicas(spec, rows, err) && check_stages(spec, net, err) &&
+               resolve_micro_batches(spec, rows, err);
     return check_slices(spec, net, err) &&
            (spec->strategy != STRATEGY_MIXED || check_rows(spec, rows, err));
 }
@@ -144,12 +176,15 @@ bool inspect_parallel(const struct spec *spec, const struct preflight_sink *sink
 {
     const bool micro_batches = spec->micro_batches > 0 && is_given(spec, "micro-batches");
     const bool stages = spec->stages && is_given(spec, "stages");
+    const bool replicas = spec->replicas > 1 && is_given(spec, "replicas");
     char text[160];
-    if (spec->strategy == STRATEGY_PIPELINE || (!micro_batches && !stages))
+    if (spec->strategy == STRATEGY_PIPELINE || (!micro_batches && !stages && !replicas))
         return true;
     snprintf(text, sizeof text,
-             "%s%s%s not used: only a pipeline has them; leave them out, or take strategy pipeline",
-             micro_batches ? "micro-batches" : "", micro_batches && stages ? " and " : "",
-             stages ? "stages are" : " are");
+             "not used: %s%s%s%s%s: only a pipeline has them; leave them out, or take strategy "
+             "pipeline",
+             micro_batches ? "micro-batches" : "",
+             micro_batches && (stages || replicas) ? ", " : "", stages ? "stages" : "",
+             stages && replicas ? ", " : "", replicas ? "replicas" : "");
     return sink->warn(sink->context, text, err);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "engine/train/pipeline/pipeline.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
@@ -57,7 +58,7 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
         .train_rows = run->work.train_rows,
         .seed = run->spec.seed,
     };
-    place->cuts = run->ranks.pipeline ? run->ranks.count - 1 : 0;
+    place->cuts = run->ranks.pipeline ? run->ranks.pipeline->stages - 1 : 0;
     for (int i = 0; i < place->cuts; i++)
         place->cut[i] = run->ranks.rank[i].stage.end - 1;
     if (between)

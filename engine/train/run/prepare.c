@@ -36,7 +36,7 @@ static bool make_weights(struct run *run, struct error *err)
 static bool keep_stages(struct run *run)
 {
     const struct checkpoint_place *place = &run->checkpoints.resumed.place;
-    return !run->spec.stages && place->cuts > 0 && place->cuts == run->ranks.count - 1 &&
+    return !run->spec.stages && place->cuts > 0 && place->cuts == run->ranks.pipeline->stages - 1 &&
            pipeline_cut(run->ranks.pipeline, place->cut);
 }
 
@@ -60,7 +60,7 @@ static bool find_stages(struct run *run, struct error *err)
     if (run->spec.memory_limit > 0 && !run->spec.stages)
         return cut_by_flops(run, err);
     const double work = net_training_flops(run->work.net) * (double)run->spec.batch;
-    const bool measures = !run->spec.stages && run->ranks.count > 1;
+    const bool measures = !run->spec.stages && run->ranks.pipeline->stages > 1;
     return (!measures || run_command(run, stage_measure, work, err)) &&
            pipeline_choose(run->ranks.pipeline, err);
 }
@@ -145,9 +145,11 @@ static bool connect(struct run *run, struct error *err)
     int tried = 0;
     make_group(&run->ranks);
     if (run->spec.strategy == STRATEGY_MIXED && run->ranks.group.size > 1) {
-        sync_choose_alike(&run->ranks.group);
+        sync_choose_shared(&run->ranks.group, run->ranks.rank[0].replica->alike);
         return true;
     }
+    if (run->ranks.pipeline)
+        pipeline_connect(run->ranks.pipeline);
     while (!joined) {
         sync_close(&run->ranks.group);
         if (!sync_choose(&run->ranks.group, &tried, &reason, err))

@@ -107,21 +107,47 @@ static long stage_evaluation_rows(const struct spec *spec, long batch)
                                          : EVAL_ROWS_OF_STAGES;
 }
 
-/* Stages of a pipeline, in training a micro-batch at a time, and slices all compute every row. */
+/* Rows that each of `count` devices computes all of. */
+static void share_among(struct row_share *devices, int count, struct row_share share, long most)
+{
+    share.eval_full = share.eval_rows > 0 && share.eval_rows < most ? share.eval_rows : most;
+    share.eval_rest = share.eval_rows % share.eval_full;
+    for (int i = 0; i < count; i++)
+        devices[i] = share;
+}
+
+/* The stages of a pipeline, in training a micro-batch at a time, compute the rows of that. */
+static bool share_pipelines(const struct spec *spec, long train_rows, long test_rows,
+                            struct row_shares *shares, struct error *err)
+{
+    const long batch = whole_batch(spec, train_rows), left = share_short_batch(spec, train_rows);
+    const int count = (int)spec->replicas, stages = spec_stages(spec);
+    long full[SPEC_MAX_DEVICES], rest[SPEC_MAX_DEVICES], tests[SPEC_MAX_DEVICES], begin = 0;
+    shares->rest_occurs = left > 0;
+    if (!split_rows(spec->split, spec->weights, batch, count, full, err) ||
+        !split_rows(SPLIT_BALANCED, spec->weights, test_rows, count, tests, err))
+        return false;
+    if (!split_rows(spec->split, spec->weights, left, count, rest, err))
+        return error_prefix(err, "the last batch of %ld rows in batches of %ld", train_rows, batch);
+    for (int i = 0; i < count; i++) {
+        const struct row_share share = {
+            .full = full[i], .rest = rest[i], .eval_begin = begin, .eval_rows = tests[i]};
+        share_among(&shares->device[i * stages], stages, share,
+                    stage_evaluation_rows(spec, full[0]));
+        begin += tests[i];
+    }
+    return true;
+}
+
+/* Slices all compute every row. */
 static void share_all(const struct spec *spec, long train_rows, long test_rows,
                       struct row_shares *shares)
 {
-    const long batch = whole_batch(spec, train_rows), rest = share_short_batch(spec, train_rows);
-    const long most =
-        spec->strategy == STRATEGY_PIPELINE ? stage_evaluation_rows(spec, batch) : EVAL_ROWS;
-    const long tests = test_rows > 0 && test_rows < most ? test_rows : most;
-    shares->rest_occurs = rest > 0;
-    for (int i = 0; i < spec->devices.count; i++)
-        shares->device[i] = (struct row_share){.full = batch,
-                                               .rest = rest,
-                                               .eval_rows = test_rows,
-                                               .eval_full = tests,
-                                               .eval_rest = test_rows % tests};
+    const struct row_share share = {.full = whole_batch(spec, train_rows),
+                                    .rest = share_short_batch(spec, train_rows),
+                                    .eval_rows = test_rows};
+    shares->rest_occurs = share.rest > 0;
+    share_among(shares->device, spec->devices.count, share, EVAL_ROWS);
 }
 
 long share_most_rows(const struct spec *spec, long train_rows)
@@ -154,7 +180,9 @@ static bool share_common_evaluation(const struct spec *spec, long train_rows, lo
 bool share_rows_like(const struct spec *spec, const long *full, long train_rows, long test_rows,
                      struct row_shares *shares, struct error *err)
 {
-    if (!strategy_divides_rows(spec->strategy)) {
+    if (spec->strategy == STRATEGY_PIPELINE)
+        return share_pipelines(spec, train_rows, test_rows, shares, err);
+    if (spec->strategy == STRATEGY_TENSOR) {
         share_all(spec, train_rows, test_rows, shares);
         return true;
     }

@@ -166,7 +166,7 @@ bool rank_import(void *context, int index, struct error *err)
 /* Does the rank have parameters that others do not? */
 static bool exports(const struct ranks *ranks, int index)
 {
-    return !ranks_replicate(ranks) || index == 0;
+    return ranks_replicate(ranks) ? index == 0 : ranks->rank[index].pipeline == 0;
 }
 
 bool rank_export(void *context, int index, struct error *err)
@@ -187,6 +187,18 @@ bool rank_export_state(void *context, int index, struct error *err)
     bool ok = true;
     for (int i = 0; ok && exports(ranks, index) && i < rank->replica->states; i++)
         ok = values_export_state(rank, i, ranks->exported + (size_t)i * count, err);
+    return ok;
+}
+
+bool rank_sum_gradients(struct rank *rank, struct sync_group *group, int number, struct error *err)
+{
+    struct sync_times times = {0, 0};
+    rank_show(rank, ACTIVITY_WAIT);
+    bool ok = sync_after(group, number, &times, err);
+    rank_show(rank, ACTIVITY_TRAIN);
+    rank->times.reduce_s += times.moving_s;
+    rank->times.barrier_s += times.wait_s;
+    rank->times.wait_s += times.wait_s;
     return ok;
 }
 

@@ -70,6 +70,7 @@ struct rank {
     /* Of a pipeline: its stage, how many micro-batches it holds values of, and the plans of
      * micro-batches, which have two sizes; `train` has rows but no plans. */
     struct net_stage stage;
+    int number, pipeline; /* of its stage in the pipeline, and of that; from 0 */
     int slots;
     struct rank_pass micro[PASS_SIZES][2];
     /* Of strategy tensor and mixed: its slice, and where the slices meet. NULL: of another

@@ -134,13 +134,13 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
     return true;
 }
 
-void sync_choose_alike(struct sync_group *group)
+void sync_choose_shared(struct sync_group *group, size_t count)
 {
-    group->count = group->ends[0].replica->alike;
+    group->count = count;
     use_host(group, SYNC_SHARED, "");
     for (int i = 0; i < group->size; i++) {
         const struct replica *replica = group->ends[i].replica;
-        group->ends[i].grads = replica->grads + replica->count - replica->alike;
+        group->ends[i].grads = replica->grads + replica->count - count;
     }
 }
 

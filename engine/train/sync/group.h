@@ -42,6 +42,7 @@ struct sync_group {
     struct sync_end *ends;    /* size; borrowed */
     const char *const *names; /* likewise */
     struct barrier *barrier;
+    const int *parties; /* of the barrier: which one each rank is; NULL: of its own number */
     enum sync_method method;
     const size_t *bucket_ends; /* of the gradients, for transports that reduce by buckets */
     int bucket_count;
@@ -66,6 +67,13 @@ struct sync_times {
     double moving_s; /* reducing and copying, waiting for another to reduce included */
     double wait_s;   /* waiting for devices that have not finished their own shard yet */
 };
+
+/* Wait for all parties of the group's barrier. */
+static inline bool sync_wait(const struct sync_group *group, int rank, double *waited,
+                             struct error *err)
+{
+    return barrier_wait(group->barrier, group->parties ? group->parties[rank] : rank, waited, err);
+}
 
 /*
  * Each function is called by every rank, on its own thread, in every step. *times is added to.

@@ -45,14 +45,14 @@ static bool after(struct sync_group *group, int rank, struct sync_times *times, 
     if (!sync_stage_grads(group, rank, err))
         return false;
     times->moving_s += clock_seconds() - begin;
-    if (!barrier_wait(group->barrier, rank, &times->wait_s, err))
+    if (!sync_wait(group, rank, &times->wait_s, err))
         return false;
     begin = clock_seconds();
     if (method == SYNC_ALLREDUCE)
         sum_gradients(group, group->size, slice_begin(group, rank), slice_begin(group, rank + 1));
     else if (rank == 0)
         sum_gradients(group, 1, 0, group->count);
-    if (method != SYNC_CENTRAL && !barrier_wait(group->barrier, rank, &inner_wait_s, err))
+    if (method != SYNC_CENTRAL && !sync_wait(group, rank, &inner_wait_s, err))
         return false;
     if (method == SYNC_REDUCE_BROADCAST && rank != 0)
         memcpy(group->ends[rank].grads, group->ends[0].grads, group->count * sizeof(float));

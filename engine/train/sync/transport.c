@@ -102,7 +102,7 @@ bool sync_unstage_grads(const struct sync_group *group, int rank, struct error *
 bool sync_barrier(const struct sync_group *group, int rank, struct error *err)
 {
     double waited = 0;
-    return barrier_wait(group->barrier, rank, &waited, err);
+    return sync_wait(group, rank, &waited, err);
 }
 
 static bool fetch_params(const struct sync_group *group, int rank, struct error *err)

@@ -94,25 +94,14 @@ static bool compute(struct rank *rank, struct error *err)
     return ok;
 }
 
-/* Sum up the gradients of what all ranks have alike, if there is any. */
-static bool sum_gradients(struct rank *rank, struct error *err)
-{
-    struct sync_times times = {0, 0};
-    rank_show(rank, ACTIVITY_WAIT);
-    bool ok = sync_after(&rank->ranks->group, rank->index, &times, err);
-    rank_show(rank, ACTIVITY_TRAIN);
-    rank->times.reduce_s += times.moving_s;
-    rank->times.barrier_s += times.wait_s;
-    rank->times.wait_s += times.wait_s;
-    return ok;
-}
-
 static bool step(struct rank *rank, struct error *err)
 {
     rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
     rank_show(rank, ACTIVITY_TRAIN);
-    bool ok = compute(rank, err) && sum_gradients(rank, err) && own_update(rank, err);
+    bool ok = compute(rank, err) &&
+              rank_sum_gradients(rank, &rank->ranks->group, rank->index, err) &&
+              own_update(rank, err);
     rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
     rank->times.end = clock_seconds();
     return ok;

@@ -57,8 +57,7 @@ static const struct {
               {"resnet18", NET_DIVIDE_LAYERS, {1, 5, 5}, 4, 5e-2},
               {"lenet", NET_DIVIDE_LINEAR, {0, 0, 0}, 4, 1e-5},
               {"smallnet", NET_DIVIDE_LINEAR, {0, 0, 0}, 3, 5e-3},
-              {"cifar-cnn", NET_DIVIDE_LINEAR, {0, 0, 0}, 4, 5e-3},
-              {"alexnet", NET_DIVIDE_LINEAR, {0, 0, 0}, 2, 1e-3}};
+              {"cifar-cnn", NET_DIVIDE_LINEAR, {0, 0, 0}, 4, 5e-3}};
 
 enum { MODELS = sizeof models / sizeof *models };
 

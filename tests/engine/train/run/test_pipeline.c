@@ -21,7 +21,9 @@ START_TEST(stages_equal_one_device)
         "devices=cpu:0 micro-batches=1",   "devices=cpu:0 micro-batches=4",
         "devices=cpu:0-1 micro-batches=1", "devices=cpu:0-1 micro-batches=2",
         "devices=cpu:0-1 micro-batches=5", "devices=cpu:0-2 micro-batches=4 split=balanced",
-        "devices=cpu:0-2 micro-batches=5", "devices=cpu:0-1 micro-batches=29"};
+        "devices=cpu:0-2 micro-batches=5", "devices=cpu:0-1 micro-batches=29",
+        "devices=cpu:0-3 replicas=2",      "devices=cpu:0-5 replicas=2 micro-batches=3",
+        "devices=cpu:0-2 replicas=3",      "devices=cpu:0-3 replicas=2 split=balanced"};
     char *common = format(BATCHES "%s", divided_kinds[_i]);
     struct outcome one = train("plain", common);
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
@@ -50,19 +52,37 @@ START_TEST(short_batches_may_have_more_micro_batches)
 }
 END_TEST
 
+/* The last mini-batch has one row, which is the first pipeline's. */
+START_TEST(pipeline_without_rows_adds_nothing)
+{
+    const char *common = "batch=10 train-rows=31 epochs=3 lr=0.5 momentum=0.9 test-rows=21";
+    char *settings = format("%s strategy=pipeline replicas=2 devices=cpu:0-3", common);
+    struct outcome one = train("plain", common), stages = train("plain", settings);
+    check_close(&one, &stages, PLAIN_TOLERANCE, settings);
+    outcome_free(&one);
+    outcome_free(&stages);
+    free(settings);
+}
+END_TEST
+
 /* Rows of validation after each epoch, those of test, which are more or fewer, in the end. */
 START_TEST(validation_and_test_are_those_of_one_device)
 {
     static const char *const rows[] = {"validation=0.5 test-rows=50", "validation=0.1 test-rows=50",
                                        "validation=0.3 test-rows=3"};
     char *common = format("batch=16 epochs=2 lr=0.2 %s", rows[_i]);
-    char *settings = format("%s strategy=pipeline devices=cpu:0-2 stages=1,4", common);
-    struct outcome one = train("plain", common), stages = train("plain", settings);
-    check_close(&one, &stages, PLAIN_TOLERANCE, settings);
-    ck_assert_double_eq(one.test_acc, stages.test_acc);
+    static const char *const pipelines[] = {"devices=cpu:0-2 stages=1,4",
+                                            "devices=cpu:0-3 replicas=2"};
+    struct outcome one = train("plain", common);
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
+        char *settings = format("%s strategy=pipeline %s", common, pipelines[i]);
+        struct outcome stages = train("plain", settings);
+        check_close(&one, &stages, PLAIN_TOLERANCE, settings);
+        ck_assert_double_eq(one.test_acc, stages.test_acc);
+        outcome_free(&stages);
+        free(settings);
+    }
     outcome_free(&one);
-    outcome_free(&stages);
-    free(settings);
     free(common);
 }
 END_TEST
@@ -84,6 +104,9 @@ START_TEST(micro_batches_normalise_as_devices_do)
         {"devices=cpu:0-1 split=chunk", "devices=cpu:0-1 micro-batches=2 split=chunk"},
         {"devices=cpu:0-3 split=balanced", "devices=cpu:0-3 micro-batches=4 split=balanced"},
         {"devices=cpu:0", "devices=cpu:0-1 micro-batches=1"},
+        /* Of each of two pipelines there are two. */
+        {"devices=cpu:0-3 split=balanced",
+         "devices=cpu:0-3 replicas=2 micro-batches=2 split=balanced"},
     };
     char *data = format(BATCHES "momentum=0.9 %s", pairs[_i][0]);
     char *pipeline = format(BATCHES "momentum=0.9 strategy=pipeline %s", pairs[_i][1]);
@@ -96,13 +119,29 @@ START_TEST(micro_batches_normalise_as_devices_do)
 }
 END_TEST
 
+/* Of pipelines without stages each is a device with a shard: even running statistics are those. */
+START_TEST(pipelines_of_one_stage_are_devices)
+{
+    const char *data = BATCHES "momentum=0.9 devices=cpu:0-2";
+    char *settings = format("%s strategy=pipeline replicas=3 micro-batches=1", data);
+    struct outcome one = train("normalised", data), other = train("normalised", settings);
+    check_close(&one, &other, NORMALISED_TOLERANCE, settings);
+    outcome_free(&one);
+    outcome_free(&other);
+    free(settings);
+}
+END_TEST
+
 START_TEST(same_seed_same_stages_same_bits)
 {
-    const char *settings = BATCHES "strategy=pipeline devices=cpu:0-2 momentum=0.9 clip-norm=0.1";
+    static const char *const devices[] = {"devices=cpu:0-2", "devices=cpu:0-3 replicas=2"};
+    char *settings = format(BATCHES "strategy=pipeline %s momentum=0.9 clip-norm=0.1 stages=%s",
+                            devices[_i], _i == 0 ? "2,unit" : "unit");
     struct outcome one = train("normalised", settings), two = train("normalised", settings);
     check_same(&one, &two, "again");
     outcome_free(&one);
     outcome_free(&two);
+    free(settings);
 }
 END_TEST
 
@@ -139,6 +178,13 @@ static const struct {
     {"devices=cpu:0-1 sync-bn=yes", "sync-bn"},
     {"devices=cpu:0-1 split=even batch=30 micro-batches=4", "30 rows cannot be divided equally"},
     {"devices=cpu:0-1 stages=nobody", "no layer or unit 'nobody'"},
+    {"devices=cpu:0-2 replicas=2", "replicas 2: 3 devices cannot be divided equally over 2"},
+    {"devices=cpu:0-3 replicas=4 batch=5 split=chunk",
+     "replicas 4: of the 5 rows of a mini-batch the last pipeline would have none"},
+    {"devices=cpu:0-3 replicas=2 batch=5 micro-batches=3",
+     "micro-batches 3: the last pipeline's part of a mini-batch has 2 rows"},
+    {"devices=cpu:0-1 replicas=2 sync-bn=yes micro-batches=1",
+     "sync-bn: not with pipelines in parallel"},
     {"devices=cpu:0-2 stages=unit", "1 names for 3 stages"},
 };
 
@@ -157,17 +203,23 @@ static const enum posing_phase faults[] = {POSING_OPEN, POSING_PLAN, POSING_PASS
 
 enum { STAGES = 3, FAULTS = sizeof faults / sizeof *faults };
 
-#define POSING_STAGES BATCHES "strategy=pipeline devices=cuda:0-2 micro-batches=6 stages=1,4"
+#define POSING BATCHES "strategy=pipeline devices=cuda:0-2 "
+
+/* A pipeline of three stages, and three of one. */
+static const char *const posing_stages[] = {POSING "micro-batches=6 stages=1,4",
+                                            POSING "replicas=3"};
+
+enum { POSED = sizeof posing_stages / sizeof *posing_stages };
 
 START_TEST(stage_that_fails_is_named)
 {
-    expect_failure(POSING_STAGES, _i % STAGES, faults[_i / STAGES]);
+    expect_failure(posing_stages[_i % POSED], _i / POSED % STAGES, faults[_i / POSED / STAGES]);
 }
 END_TEST
 
 START_TEST(stage_that_hangs_is_named)
 {
-    expect_hang(POSING_STAGES, _i);
+    expect_hang(posing_stages[_i % POSED], _i / POSED);
 }
 END_TEST
 
@@ -178,11 +230,13 @@ int main(void)
     tcase_add_loop_test(tc, stages_equal_one_device, 0, DIVIDED_KINDS);
     tcase_add_test(tc, short_batches_may_have_more_micro_batches);
     tcase_add_loop_test(tc, validation_and_test_are_those_of_one_device, 0, 3);
-    tcase_add_loop_test(tc, micro_batches_normalise_as_devices_do, 0, 3);
-    tcase_add_test(tc, same_seed_same_stages_same_bits);
+    tcase_add_loop_test(tc, micro_batches_normalise_as_devices_do, 0, 4);
+    tcase_add_test(tc, pipelines_of_one_stage_are_devices);
+    tcase_add_test(tc, pipeline_without_rows_adds_nothing);
+    tcase_add_loop_test(tc, same_seed_same_stages_same_bits, 0, 2);
     tcase_add_test(tc, events_tell_stages_and_rows);
     tcase_add_loop_test(tc, mistakes_are_named, 0, MISTAKES);
-    tcase_add_loop_test(tc, stage_that_fails_is_named, 0, FAULTS * STAGES);
-    tcase_add_loop_test(tc, stage_that_hangs_is_named, 0, STAGES);
+    tcase_add_loop_test(tc, stage_that_fails_is_named, 0, FAULTS * STAGES * POSED);
+    tcase_add_loop_test(tc, stage_that_hangs_is_named, 0, STAGES * POSED);
     return run_suites(suite, NULL);
 }
