@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 
 # DP_SIMGPU
-# Whether the tests of the CUDA backend on a simulated GPU can be built (tests/simgpu): they need
-# the toolkit's headers and a C++17 compiler. Substitutes SIMGPU_MISSING, the reason why not,
+# Whether the tests of the CUDA backend on a simulated GPU are built (tests/simgpu): with
+# --enable-simulated-gpu, as they take a third of all tests' time. They need the toolkit's headers and
+# a C++17 compiler. Substitutes SIMGPU_MISSING, the reason why not,
 # SIMGPU_RACE_FLAGS, which have the kernels' accesses checked (none beside another sanitizer),
 # SIMGPU_STACK_FLAGS, which keep AddressSanitizer from giving each thread of a kernel a second stack,
 # and CXX_WARN, the warnings for C++; call it after DP_CUDA and with enable_werror set.
@@ -43,4 +44,7 @@ AC_DEFUN([DP_SIMGPU],
     [test "x$dp_cv_cxx17" != xyes], [SIMGPU_MISSING="no C++17 compiler"])
   AC_SUBST([SIMGPU_MISSING])
   AC_SUBST([CXX_WARN])
-  AM_CONDITIONAL([HAVE_SIMGPU], [test "x$SIMGPU_MISSING" = x])])
+  AM_CONDITIONAL([HAVE_SIMGPU],
+    [test "x$SIMGPU_MISSING" = x && test "x$enable_simulated_gpu" != xno])
+  AM_CONDITIONAL([LACKS_SIMGPU],
+    [test "x$SIMGPU_MISSING" != x && test "x$enable_simulated_gpu" != xno])])

@@ -4,14 +4,14 @@ gpu_probe_parts = %D%/probe.h %D%/probe_convs.c %D%/probe_libraries.c \
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_gpu_device %D%/test_gpu_runs
+SIMULATED_TESTS += %D%/test_gpu_device %D%/test_gpu_runs
 gpu_test_libs = libtestnet.a libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a libnet.a \
 	libdata.a libspec.a libbase.a $(DNNL_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) \
 	$(JANSSON_LIBS) $(DATA_LIBS) $(PTHREAD_LIBS)
-check_PROGRAMS += %D%/test_gpu_probe
+SIMULATED_TESTS += %D%/test_gpu_probe
 
 if HAVE_NCCL
-check_PROGRAMS += %D%/test_gpu_nccl
+SIMULATED_TESTS += %D%/test_gpu_nccl
 endif
 endif
 endif

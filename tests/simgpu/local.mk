@@ -2,6 +2,7 @@
 if HAVE_SIMGPU
 if HAVE_CHECK
 check_LIBRARIES += libsimgpu.a
+check_PROGRAMS += $(SIMULATED_TESTS)
 libsimgpu_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libsimgpu_a_CXXFLAGS = $(simgpu_cxxflags)
 libsimgpu_a_SOURCES = \
@@ -34,16 +35,16 @@ CLEANFILES += $(simgpu_kernels) $(simgpu_depends)
 # What tests link in place of CUDA_BACKEND_LIBS: nothing of nvcc's, and no CUDA library.
 SIMGPU_LIBS = $(simgpu_kernels) libsimgpu.a libcuda_backend.a libsimgpu.a -lstdc++
 
-check_PROGRAMS += %D%/test_simgpu
+SIMULATED_TESTS += %D%/test_simgpu
 
-check_PROGRAMS += %D%/test_simgpu_capture %D%/test_simgpu_races
+SIMULATED_TESTS += %D%/test_simgpu_capture %D%/test_simgpu_races
 
 # Its cuDNN, cuBLASLt and NCCL, by way of the backend's own use of them.
-check_PROGRAMS += %D%/test_simgpu_libraries %D%/test_simgpu_nccl
+SIMULATED_TESTS += %D%/test_simgpu_libraries %D%/test_simgpu_nccl
 endif
 endif
 
-if !HAVE_SIMGPU
+if LACKS_SIMGPU
 dist_check_SCRIPTS += %D%/skipped.sh
 endif
 

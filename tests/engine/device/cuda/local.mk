@@ -4,9 +4,9 @@ endif
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_plan %D%/test_passes %D%/test_profile %D%/test_queue
+SIMULATED_TESTS += %D%/test_plan %D%/test_passes %D%/test_profile %D%/test_queue
 CUDA_FIXTURE = %D%/cuda_fixture.c %D%/cuda_fixture.h $(TRIAL)
-check_PROGRAMS += %D%/test_sync %D%/test_ahead
+SIMULATED_TESTS += %D%/test_sync %D%/test_ahead
 endif
 endif
 

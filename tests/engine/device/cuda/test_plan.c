@@ -14,10 +14,23 @@ static const enum number_type types[] = {TYPE_F32, TYPE_TF32, TYPE_BF16};
 /* What their numbers are rounded to. */
 static const double units[] = {0, 0x1p-11, 0x1p-8};
 
+/* TF32 has other numbers than f32, and no other accesses to memory: not again with sanitizers. */
+static bool is_left_out(int type)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return types[type] == TYPE_TF32;
+#else
+    (void)type;
+    return false;
+#endif
+}
+
 static void check_rows(int type, int net, int rows)
 {
     const struct trial_device device = gpu_of(0, types[type]);
     struct trial trial;
+    if (is_left_out(type))
+        return;
     if (types[type] == TYPE_F32) {
         conform_net(&device, net, rows);
         return;
@@ -39,6 +52,8 @@ START_TEST(shipped_models_agree_with_the_reference)
     const int type = _i % TYPES;
     const struct trial_device device = gpu_of(0, types[type]);
     struct trial trial;
+    if (is_left_out(type))
+        return;
     if (types[type] == TYPE_F32) {
         conform_model(&device, _i / TYPES);
         return;
@@ -95,7 +110,8 @@ END_TEST
 START_TEST(predictions_are_the_largest_logits)
 {
     const struct trial_device device = gpu_of(0, types[_i % TYPES]);
-    conform_predictions(&device, _i / TYPES);
+    if (!is_left_out(_i % TYPES))
+        conform_predictions(&device, _i / TYPES);
 }
 END_TEST
 

@@ -223,7 +223,7 @@ END_TEST
 /* Of the largest networks on the most devices it still fits into a line. */
 START_TEST(the_event_stays_small)
 {
-    enum { OPERATIONS = 3000 };
+    enum { OPERATIONS = 2000 };
     static char layers[OPERATIONS][64];
     const char *many[SPEC_MAX_DEVICES];
     double whole = 0;

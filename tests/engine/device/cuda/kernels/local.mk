@@ -9,9 +9,9 @@ EXTRA_DIST += %D%/ptxas.tsv
 if HAVE_SIMGPU
 if HAVE_CHECK
 # The kernels at the largest tensors.
-check_PROGRAMS += %D%/test_large
+SIMULATED_TESTS += %D%/test_large
 
-check_PROGRAMS += %D%/test_kernels
+SIMULATED_TESTS += %D%/test_kernels
 endif
 endif
 
