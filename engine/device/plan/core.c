@@ -8,7 +8,7 @@
 #include "engine/device/plan/stage_end.h"
 #include "engine/device/plan/unary_layer.h"
 
-/* An operation of the network; its rows. */
+/* What is built next is of an operation of the network, and has its rows. */
 static void begin_operation(struct builder *b, int op)
 {
     build_rows(b, op != NET_NONE && b->graph->net->ops[op].whole_batch);
