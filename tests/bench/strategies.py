@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Ways to use two devices with one thread each, beside one such device: the data divided, the
-network in stages, or each layer."""
+network in stages, or each layer; and, of a network with large linear layers, these alone."""
 
 import measure
 import report
 import training
 
 MODEL, BATCH = "resnet18", 256
+LINEAR, LINEAR_BATCH = "alexnet", 128
 MICRO_BATCHES = (8, 16)
 ONE = "1 device"
 DATA = "2 devices, data"
 TENSOR = "2 devices, tensor"
+MIXED = "2 devices, mixed"
 
 
-class Tensor(measure.Program):
+class Divided(measure.Program):
+    def __init__(self, data, strategy):
+        super().__init__(data, "cpu:0-1", 1)
+        self.strategy = strategy
+
     def options(self, **options):
-        return super().options(strategy="tensor", **options)
+        return super().options(strategy=self.strategy, **options)
 
 
 class Pipeline(measure.Program):
@@ -54,21 +60,28 @@ def bubbles(runners):
                          "first stage up to"], rows)
 
 
-def measured(args):
+def rates(args, model, batch, runners):
     """(table, lines of the summary)"""
     steps = 2 if args.quick else 3
-    stages = {pipeline(count): Pipeline(args.data, count) for count in MICRO_BATCHES}
-    runners = {ONE: measure.Program(args.data, "cpu:0", 1),
-               DATA: measure.Program(args.data, "cpu:0-1", 1), **stages,
-               TENSOR: Tensor(args.data, "cpu:0-1", 1)}
-    part = training.Part(args, f"{MODEL} training, batch {BATCH}, 1 thread each", 1)
+    part = training.Part(args, f"{model} training, batch {batch}, 1 thread each", 1)
     part.column("samples/s", runners, {},
-                lambda runner: runner.step_rate(MODEL, BATCH, steps + 1, 1))
+                lambda runner: runner.step_rate(model, batch, steps + 1, 1))
     one = part.median(ONE, "samples/s")
     times = {name: part.median(name, "samples/s") / one for name in runners if name != ONE}
-    summary = {f"{MODEL} training, {name}, samples/s": report.Figure(
+    summary = {f"{model} training, {name}, samples/s": report.Figure(
         f"{part.median(name, 'samples/s'):.0f}", f"{one:.0f}", f"dpartui, {ONE} x 1 thread",
         f"{ratio:.2f}") for name, ratio in times.items()}
-    text = part.table() + "\n\nTimes one device, by medians: " + "; ".join(
-        f"{name} {ratio:.2f}" for name, ratio in times.items()) + ".\n\n" + bubbles(stages)
-    return text, summary
+    return part.table() + "\n\nTimes one device, by medians: " + "; ".join(
+        f"{name} {ratio:.2f}" for name, ratio in times.items()) + ".", summary
+
+
+def measured(args):
+    """(table, lines of the summary)"""
+    stages = {pipeline(count): Pipeline(args.data, count) for count in MICRO_BATCHES}
+    alone = {ONE: measure.Program(args.data, "cpu:0", 1),
+             DATA: measure.Program(args.data, "cpu:0-1", 1)}
+    tensor = {TENSOR: Divided(args.data, "tensor")}
+    text, summary = rates(args, MODEL, BATCH, {**alone, **stages, **tensor})
+    linear, more = rates(args, LINEAR, LINEAR_BATCH,
+                         {**alone, **tensor, MIXED: Divided(args.data, "mixed")})
+    return "\n\n".join((text, bubbles(stages), linear)), {**summary, **more}
